@@ -6,8 +6,9 @@ from importlib import import_module
 
 import pytest
 
-from mathamr import __version__
-from mathamr.cli import VERBS
+from mathamr import __version__, cli
+from mathamr.cli import LABORATORY, VERBS
+from mathamr.core.errors import MissingExtraError
 
 
 def mathamr(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -26,11 +27,18 @@ def test_help_lists_every_verb_and_loads_nothing_heavy() -> None:
     assert all(verb in result.stdout for verb in VERBS)
 
 
-@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("verb", [verb for verb in VERBS if verb not in LABORATORY])
 def test_every_verb_has_a_module_with_a_documented_command(verb: str) -> None:
     command = import_module(f"mathamr.cli.{verb}").command
     assert command.__doc__
     assert mathamr(verb, "--help").returncode == 0
+
+
+@pytest.mark.parametrize("verb", LABORATORY)
+def test_a_verb_of_the_laboratory_says_how_to_install_it(verb: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda **_: ())
+    with pytest.raises(MissingExtraError, match=r"pip install \./lab"):
+        cli._command(verb)
 
 
 def test_exit_codes_tell_errors_from_wrong_usage() -> None:

@@ -84,7 +84,7 @@ def test_a_page_of_the_sample_is_written_with_posts_and_hits(tmp_path: Path) -> 
             "measure 'F1': expected a name like",
         ),
         (("--qrels", "judged", "--run", "one.run", "--measure", "F"), 1, "unknown measure 'F'; known: nDCG"),
-        (("--qrels", "judged", "--run", "none.run"), 1, "none.run: no such file, and no baseline"),
+        (("--qrels", "judged", "--run", "none.run"), 1, "none.run: no such file or baseline"),
         (("--qrels", "one.run", "--run", "one.run"), 1, "line 1: expected 4 columns"),
         (("--qrels", "judged", "--run", "bad.run"), 1, "line 2: '7' is ranked twice for topic 'A.1'"),
     ],

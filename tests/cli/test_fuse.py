@@ -58,27 +58,27 @@ def test_weights_normalisation_and_depth_count(mathamr: Callable[..., Ran], fold
 
 def test_what_makes_a_fusion_pointless_is_told(mathamr: Callable[..., Ran], folder: Path) -> None:
     apart = mathamr("fuse", "one.run", "looks.run", "--out", "-")
-    assert "no result is in more than one of the runs; do they name the same things" in apart.stderr
+    assert "no result is in more than one of the runs; do they all have ids of the same kind" in apart.stderr
     odd = mathamr("fuse", "one.run", "odd.run", "--out", "-")
     assert "odd: the ranks contradict the scores in 1 topics; the scores count" in odd.stderr
-    assert "do they name the same things" not in odd.stderr
+    assert "do they all have ids of the same kind" not in odd.stderr
 
 
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
         (("one.run",), 2, "two runs or more"),
-        (("one.run", "two.run", "--weights", "1"), 2, "2 runs need 2 weights, not 1"),
+        (("one.run", "two.run", "--weights", "1"), 2, "2 runs need 2 weights, got 1"),
         (("one.run", "two.run", "--weights", "1;2"), 2, "write numbers like 1,0.5"),
-        (("one.run", "two.run", "--weights", "1,-1"), 1, "must be a number of at least 0, not -1.0"),
+        (("one.run", "two.run", "--weights", "1,-1"), 1, "must be a finite number of at least 0, got -1.0"),
         (("one.run", "two.run", "--fusion", "zscore"), 1, "unknown fusion 'zscore'; known: rrf, score-rrf"),
-        (("one.run", "two.run", "--normalisation", "z"), 1, "the fusion 'rrf' looks at ranks alone"),
+        (("one.run", "two.run", "--normalisation", "z"), 1, "the fusion 'rrf' uses ranks alone"),
         (
             ("one.run", "two.run", "--fusion", "mean", "--normalisation", "q"),
             1,
             "unknown normalisation 'q'; known: min-max, top, z, none",
         ),
-        (("one.run", "one.run"), 1, "the run one.run is given twice"),
+        (("one.run", "one.run"), 1, "the run one.run appears twice"),
         (("one.run", "three.run"), 1, "three.run: cannot be read"),
         (("one.run", "b.run"), 1, "no topic is in more than one of the runs: one has A.1, A.2; b has B.1"),
     ],

@@ -15,7 +15,7 @@ from mathamr.core.errors import MissingExtraError
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        (["--shards", "s3://bucket"], "name it with --ray"),
+        (["--shards", "s3://bucket"], "--shards needs --ray"),
         (["--ray", "head:6379"], "that all machines of the cluster share"),
         (["--check", "--ray", "local"], "leave --ray out"),
     ],

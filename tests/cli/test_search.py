@@ -70,7 +70,7 @@ def test_an_index_of_formulas_alone_is_searched_for_formulas(
     assert found["hits"][0]["formula"]["latex"] == "a^2+b^2=c^2"
     wrong = mathamr("search", str(tmp_path / "index"), "where is $a^2+b^2$?", "--task", "answers")
     assert wrong.returncode == 1
-    assert "it looks for formulas" in wrong.stderr
+    assert "it searches for formulas" in wrong.stderr
     with Index.open(tmp_path / "index") as opened:
         written = StringIO()
         ShellSession(opened, None, SafeConsole(file=written, width=100)).take("$a^2+b^2$")
@@ -254,4 +254,4 @@ def test_a_run_that_cannot_be_reranked_is_told(
     assert [line.split()[2] for line in partly.stdout.splitlines()] == ["104", "gone"]
     assert "first: 1 of 2 results are not in the index; they come after the others" in partly.stderr
     assert "first: lacks 19 of 20 topics" in partly.stderr
-    assert "first: 1 of its topics are not asked for, and left out (T.1)" in partly.stderr
+    assert "first: 1 of its topics are not in the topic file and were left out (T.1)" in partly.stderr

@@ -68,10 +68,10 @@ def test_relevance_may_be_partial_or_full_as_in_ntcir12() -> None:
         ("A.1 0 7 3 x\n", 1, "found 5"),
         ("A.1 0 7 high\n", 1, "expected a whole number as the grade, found 'high'"),
         ("A.1 0 7 1.5\n", 1, "found '1.5'"),
-        ("A.1 0 7 3\n\nA.1 0 7 3\n", 3, "'7' was judged before for topic 'A.1'"),
+        ("A.1 0 7 3\n\nA.1 0 7 3\n", 3, "'7' was already judged for topic 'A.1'"),
         ("A.1\t\t7\t3\nA.1\t0\t\t3\n", 2, "expected a topic and an id"),
         ("topic\titem\tgrade\nA.1\t7\t3\n", 1, "names no id"),
-        ("A.1 0 7 " + "9" * 70_000, 1, "a line of more than"),
+        ("A.1 0 7 " + "9" * 70_000, 1, "the line has more than"),
     ],
 )
 def test_a_malformed_file_is_refused_with_its_line(

@@ -62,9 +62,12 @@ def test_topics_without_relevant_items_count_unless_they_are_left_out(tmp_path: 
     kept = evaluate_runs(EvaluationInputs(qrels, (mine,)), SUITE)
     assert kept.comparison.scores[0].mean("MAP'") == 0.5
     assert any(
-        "1 of 2 judged topics have no item of grade 2 or more; they count as zero" in r for r in kept.remarks
+        "1 of 2 judged topics have no item of grade 2 or above; they count as zero" in r for r in kept.remarks
     )
-    assert any("mine: 1 of its topics do not count: no judgments (A.3)" in remark for remark in kept.remarks)
+    assert any(
+        "mine: 1 of its topics are ignored, because they have no judgments (A.3)" in remark
+        for remark in kept.remarks
+    )
     chosen = evaluate_runs(EvaluationInputs(qrels, (mine,)), SUITE, only_with_relevant=True)
     assert chosen.comparison.scores[0].mean("MAP'") == 1
     assert chosen.comparison.topics == ("A.1",)
@@ -85,8 +88,8 @@ def test_formula_runs_are_judged_by_visual(tmp_path: Path) -> None:
     assessment = evaluate_runs(EvaluationInputs(qrels, (mine,), formulas=table), measures(["MRR"]))
     assert assessment.runs[0].ids("B.1") == ["91", "92"]
     assert assessment.comparison.scores[0].mean("MRR") == 0.5
-    assert "mine: 4 formulas, 2 after removing those that look the same" in assessment.remarks
-    assert "mine: 1 formulas have no visual id and were left out" in assessment.remarks
+    assert "mine: 4 formulas, 2 after merging visual duplicates" in assessment.remarks
+    assert "mine: 1 formulas without a visual id were left out" in assessment.remarks
     wrong = run_file(tmp_path, "looks.run", "B.1 Q0 91 1 9 x\nB.1 Q0 92 2 8 x\n")
     with pytest.raises(MathAMRError, match="none of its 2 ids is in the table of formulas"):
         evaluate_runs(EvaluationInputs(qrels, (wrong,), formulas=table), measures(["MRR"]))
@@ -108,12 +111,12 @@ def test_a_baseline_of_formulas_needs_no_table_of_visuals() -> None:
     [
         (
             EvaluationInputs(QRELS, ("nowhere.run",)),
-            "nowhere.run: no such file, and no baseline of that name; known: random",
+            "nowhere.run: no such file or baseline; the baselines are random",
         ),
         (EvaluationInputs(QRELS, ("x" * 5000,)), "no such file"),
         (EvaluationInputs(QRELS, ("x\0y",)), "no such file"),
         (EvaluationInputs(QRELS, ("bm25",)), "the baseline 'bm25' needs --topics and --posts"),
-        (EvaluationInputs(QRELS, ("bm25", "bm25"), None, TOPICS, POSTS), "the run bm25 is given twice"),
+        (EvaluationInputs(QRELS, ("bm25", "bm25"), None, TOPICS, POSTS), "the run bm25 appears twice"),
         (EvaluationInputs(QRELS, ()), "no run to evaluate"),
         (
             EvaluationInputs(QRELS, ("bm25",), None, FOLDER / "topics" / "task2.xml", POSTS),

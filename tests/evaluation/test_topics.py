@@ -90,7 +90,7 @@ def test_topics_without_html_are_read_as_what_they_visual_like(tmp_path: Path) -
             3,
             "the topic 'A.1' has no <Question>",
         ),
-        (TASK_1.replace("A.2", "A.1"), 9, "the topic 'A.1' was given before"),
+        (TASK_1.replace("A.2", "A.1"), 9, "the topic 'A.1' appears twice"),
         (
             TASK_2.replace("<Formula_Id>q_2", "<Formula_Id>q_9"),
             2,

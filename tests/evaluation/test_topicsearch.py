@@ -14,14 +14,14 @@ def topic(number: int, body: str) -> Topic:
     return Topic(f"A.{number}", Post(f"A.{number}", "question", body, markup="text"))
 
 
-def test_a_note_is_told_once_with_the_topics_it_is_true_of(sample_index: Path) -> None:
+def test_a_note_is_note_lines_once_with_the_topics_it_is_true_of(sample_index: Path) -> None:
     topics = [topic(number, "zzxqv qqjvw") for number in range(5)] + [topic(9, "compact sets")]
     with Index.open(sample_index) as index:
         told = retrieve(index, topics, "answers", strategy="lexical", depth=5).remarks
-    assert told == ["topics A.0, A.1, A.2, …: nothing that passes the filter meets the query"]
+    assert told == ["topics A.0, A.1, A.2, …: nothing that passes the filter matches the query"]
 
 
-def test_of_many_different_notes_the_first_are_told_and_the_rest_counted(sample_index: Path) -> None:
+def test_of_many_different_notes_the_first_are_note_lines_and_the_rest_counted(sample_index: Path) -> None:
     broken = [topic(number, f"compact sets $\\left(x_{{{number}}}$") for number in range(MOST_NOTES + 3)]
     with Index.open(sample_index) as index:
         told = retrieve(index, broken, "answers", strategy="lexical", depth=5).remarks

@@ -78,7 +78,7 @@ def test_the_score_is_maxsim_and_matches_are_the_best_of_each_row() -> None:
 
 
 def test_vectors_of_another_text_are_refused() -> None:
-    with pytest.raises(MathAMRError, match="do not fit its text: no sentence '7'; index it again"):
+    with pytest.raises(MathAMRError, match="do not match its text: it has no sentence '7'; index it again"):
         parts(post("p"), Vectors(np.ones((1, 2), np.float32), np.array([Level.SENTENCE]), ("7",)))
     with pytest.raises(MathAMRError, match="no formula 'p:9'"):
         parts(post("p"), Vectors(np.ones((1, 2), np.float32), np.array([Level.FORMULA]), ("p:9",)))

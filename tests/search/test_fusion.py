@@ -130,10 +130,10 @@ def test_an_item_twice_in_a_ranking_counts_where_it_stands_first() -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: fuse("rrf", [WORDS], [1.0, 2.0]), "1 rankings need as many weights, not 2"),
-        (lambda: fuse("mean", [WORDS], [-1.0]), "at least 0, not -1"),
-        (lambda: fuse("max", [WORDS], [math.nan]), "at least 0, not nan"),
-        (lambda: fuse("f1", [[Scored("a", math.inf)]]), "'a' in a ranking is no finite number"),
+        (lambda: fuse("rrf", [WORDS], [1.0, 2.0]), "1 rankings need 1 weights, got 2"),
+        (lambda: fuse("mean", [WORDS], [-1.0]), "at least 0, got -1"),
+        (lambda: fuse("max", [WORDS], [math.nan]), "at least 0, got nan"),
+        (lambda: fuse("f1", [[Scored("a", math.inf)]]), "'a' in a ranking is not finite"),
     ],
 )
 def test_impossible_requests_are_clear_errors(call: Callable[[], object], message: str) -> None:

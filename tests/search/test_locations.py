@@ -39,7 +39,7 @@ def test_a_folder_is_named_by_any_stretch_of_its_path(catalogue):
 
 
 def test_a_folder_without_posts_is_an_error_that_shows_what_there_is(catalogue):
-    with pytest.raises(MathAMRError, match=r"no post of the index lies in 'limit'.*a\.tex"):
+    with pytest.raises(MathAMRError, match=r"no post of the index is in 'limit'.*a\.tex"):
         within(catalogue, ["limit"], Filter())
 
 
@@ -59,6 +59,6 @@ def test_a_label_brings_its_post_first_and_then_those_that_hold_it(catalogue):
 
 def test_a_source_that_no_post_has_is_told_what_sources_visual_like(catalogue: Catalogue) -> None:
     with pytest.raises(
-        MathAMRError, match=r"no post of the index is from 'a\.tex'; a source is the whole path"
+        MathAMRError, match=r"no post of the index is from 'a\.tex'; a source is the full path"
     ):
         within(catalogue, [], Filter(sources=("a.tex",)))

@@ -69,7 +69,7 @@ def test_words_of_a_name_count_side_by_side_before_scattered_ones(index: Index) 
 
 
 def test_what_was_corrected_is_said(index: Index) -> None:
-    assert "no post has 'zipel'; searched for 'zippel' too" in index.search("Zipel lemma").notes
+    assert "no post contains 'zipel'; searched for 'zippel' too" in index.search("Zipel lemma").notes
     shown = index.search("Zipel lemma")[0].title
     assert [str(piece) for piece in shown if piece.matched] == ["Zippel", "lemma"]
     assert not any("searched for" in note for note in index.search("Zippel lemma").notes)

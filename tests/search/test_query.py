@@ -76,7 +76,7 @@ def test_what_was_repaired_is_noted() -> None:
 
 def test_an_unclosed_dollar_is_noted() -> None:
     (note,) = Query.of_text("compute $x^2 for all values").notes
-    assert note == "unclosed $ was read as text: put its closing mark where the formula ends"
+    assert note == "unclosed $ was read as text: add the closing delimiter of the formula"
 
 
 def test_question_marks_before_letters_are_wildcards() -> None:

@@ -50,14 +50,14 @@ class Listed(Ranker):
         super().__init__(asked, None, None, lambda of, ids: {})  # type: ignore[arg-type]
         self.asked_for: list[tuple[str, int]] = []
 
-    def _by_field(self, leaf: Nearest | MaxSim | NearestRows, demand: SearchOptions) -> list[Scored]:
-        self.asked_for.append((leaf.field, demand.depth))
-        return RANKINGS[leaf.field][: demand.depth]
+    def _by_field(self, leaf: Nearest | MaxSim | NearestRows, options: SearchOptions) -> list[Scored]:
+        self.asked_for.append((leaf.field, options.depth))
+        return RANKINGS[leaf.field][: options.depth]
 
-    def _by_words(self, lexicon: LexicalPart, demand: SearchOptions) -> list[Scored]:
+    def _by_words(self, lexicon: LexicalPart, options: SearchOptions) -> list[Scored]:
         raise AssertionError("no ranking here asks for words")
 
-    def _field_scores(self, name: str, ids: Sequence[str], asked_by: str) -> list[Scored]:
+    def _field_scores(self, name: str, ids: Sequence[str], query_field: str) -> list[Scored]:
         return [hit for hit in RANKINGS[name] if hit.id in ids]
 
     def _aligned(self, ids: Sequence[str]) -> list[Scored]:
@@ -69,8 +69,8 @@ class Listed(Ranker):
     def _promoted(self, found: FoundHits) -> FoundHits:
         return FoundHits(sorted(found.hits, key=lambda hit: hit.id != "c"), found.evidence)
 
-    def _finished(self, found: FoundHits, demand: SearchOptions) -> list[RankedResult]:
-        return [RankedResult(hit.id, hit.score, found.of(hit.id)) for hit in found.hits[: demand.depth]]
+    def _finished(self, found: FoundHits, options: SearchOptions) -> list[RankedResult]:
+        return [RankedResult(hit.id, hit.score, found.of(hit.id)) for hit in found.hits[: options.depth]]
 
 
 def ids(ranking: Ranking, depth: int = 10, pool: int = 1000) -> list[str]:
@@ -177,7 +177,7 @@ def test_trees_are_aligned_of_what_was_found_and_evidence_stays() -> None:
     found = Listed().rank(Rerank(first=Nearest("words"), then=again), SearchOptions(10), "it")
     assert found[0].evidence == {"words": 9.0, "trees": 1.0}
     assert [each.id for each in found] == ["a", "b", "c"]
-    with pytest.raises(MathAMRError, match="put it into a Rerank"):
+    with pytest.raises(MathAMRError, match="use it as `then` of a Rerank"):
         ids(Aligned())
 
 
@@ -227,22 +227,22 @@ class Skimming(Listed):
 
     asked_exactly = 0
 
-    def _skimmed(self, ranking: Ranking, demand: SearchOptions) -> list[Scored]:
+    def _approximate_hits(self, ranking: Ranking, options: SearchOptions) -> list[Scored]:
         if ranking != MaxSim("many"):
             return []
         rough = np.random.default_rng(4).normal(0, 0.002, len(EXACT))
         about = {each: score + error for (each, score), error in zip(EXACT.items(), rough, strict=True)}
-        return sorted(map(Scored._make, about.items()), key=lambda hit: -hit.score)[: demand.depth]
+        return sorted(map(Scored._make, about.items()), key=lambda hit: -hit.score)[: options.depth]
 
-    def _by_field(self, leaf: Nearest | MaxSim | NearestRows, demand: SearchOptions) -> list[Scored]:
-        return [*map(Scored._make, EXACT.items())][: demand.depth]
+    def _by_field(self, leaf: Nearest | MaxSim | NearestRows, options: SearchOptions) -> list[Scored]:
+        return [*map(Scored._make, EXACT.items())][: options.depth]
 
-    def _field_scores(self, name: str, ids: Sequence[str], asked_by: str) -> list[Scored]:
+    def _field_scores(self, name: str, ids: Sequence[str], query_field: str) -> list[Scored]:
         self.asked_exactly += len(ids)
         return [Scored(each, EXACT[each]) for each in ids]
 
-    def _finished(self, found: FoundHits, demand: SearchOptions) -> list[RankedResult]:
-        return [RankedResult(hit.id, hit.score, found.of(hit.id)) for hit in found.hits[: demand.depth]]
+    def _finished(self, found: FoundHits, options: SearchOptions) -> list[RankedResult]:
+        return [RankedResult(hit.id, hit.score, found.of(hit.id)) for hit in found.hits[: options.depth]]
 
 
 SKIMMED = Fuse(
@@ -261,7 +261,7 @@ def test_who_is_found_by_scores_that_are_a_little_off_is_ordered_by_exact_ones()
 
 
 @pytest.mark.parametrize(
-    ("ranking", "demand"),
+    ("ranking", "options"),
     [
         (SKIMMED, SearchOptions(11)),
         (SKIMMED, SearchOptions(500, approximate_candidates=True)),
@@ -270,8 +270,8 @@ def test_who_is_found_by_scores_that_are_a_little_off_is_ordered_by_exact_ones()
     ],
 )
 def test_nothing_is_skimmed_where_it_was_not_asked_for_or_where_all_places_count(
-    ranking: Fuse, demand: SearchOptions
+    ranking: Fuse, options: SearchOptions
 ) -> None:
     skimming = Skimming()
-    skimming.rank(ranking, demand, "hybrid")
+    skimming.rank(ranking, options, "hybrid")
     assert skimming.asked_exactly == 0

@@ -44,7 +44,7 @@ def index(sample_index: Path) -> Iterator[Index]:
 
 
 def query_vectors(index: Index, query: Query) -> Vectors:
-    return index._encoder.analyse(query, StageTimer()).encoded.post["parts"]
+    return index._encoder.encode(query, StageTimer()).encoded.post["parts"]
 
 
 def naive_maxsim(query: np.ndarray, post: np.ndarray) -> float:
@@ -323,7 +323,7 @@ def test_a_parser_that_fails_is_told(sample_index: Path) -> None:
         opened.use_parser(BrokenParser())
         for _ in range(2):  # what is remembered of a query is told again
             assert any(
-                "AMR parser could not read the query (exception)" in note
+                "AMR parser could not parse the query (exception)" in note
                 for note in opened.search(TEXT).notes
             )
         assert any("AMR parser" in note for note in opened.rank(TEXT, strategy="maxsim")[1])

@@ -77,7 +77,9 @@ def test_a_first_build_is_searched_by_words_until_its_vectors_are_there(
         hits = seen_by(reader)
         assert [hit.id for hit in hits] == ["beast"]
         assert hits.strategy == "lexical"
-        assert hits.notes == ("vectors: 0 of 4 made; found by words until the rest is there",)
+        assert hits.notes == (
+            "vectors: 0 of 4 made; until they are complete, results are found by words alone",
+        )
         formulas = reader.search("$a^2+b^2$", "formulas")
         assert (formulas[0].id, formulas[0].formula.exact) == ("beast", True)  # type: ignore[union-attr]
         with pytest.raises(VectorsMissingError, match=r"'maxsim' takes vectors.*0 of 4 made"):

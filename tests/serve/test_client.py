@@ -44,7 +44,7 @@ def test_what_is_wrong_with_a_request_is_told_and_a_server_that_is_gone_is_anoth
 ) -> None:
     query = Query.of_text(TEXT)
     with serving(index) as site:
-        with pytest.raises(MathAMRError, match="no post of the index lies in 'nowhere'") as told:
+        with pytest.raises(MathAMRError, match="no post of the index is in 'nowhere'") as told:
             search_at(site.url, index_folder, query, asked(filter={"folders": ["nowhere"]}))
         assert not isinstance(told.value, ServerGoneError)
         address = site.url

@@ -99,9 +99,9 @@ def test_filters_narrow_visuals_by_the_posts_they_stand_in(by_nodes: Index, stra
 
 
 def test_a_task_that_the_system_lacks_is_told(by_words: Index, by_nodes: Index) -> None:
-    with pytest.raises(MathAMRError, match="does not look for formulas; it looks for answers"):
+    with pytest.raises(MathAMRError, match="does not search for formulas; it searches for answers"):
         by_words.search("$x$", "formulas")
-    with pytest.raises(MathAMRError, match="does not look for answers"):
+    with pytest.raises(MathAMRError, match="does not search for answers"):
         by_nodes.search("words")
 
 

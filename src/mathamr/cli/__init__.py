@@ -6,7 +6,6 @@ import atexit
 import gc
 import sys
 from importlib import import_module
-from importlib.metadata import entry_points
 from typing import Any
 
 import typer
@@ -80,6 +79,8 @@ def _command(verb: str) -> Any:
     """The function behind a verb: a module of this package, or an entry point of an installed package."""
     if verb not in LABORATORY:
         return import_module(f"mathamr.cli.{verb}").command
+    from importlib.metadata import entry_points
+
     for point in entry_points(group=GROUP, name=verb):
         return point.load()
     raise MissingExtraError(

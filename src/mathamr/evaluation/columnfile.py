@@ -1,10 +1,10 @@
-"""`Row`: one line of a run or qrels file, cut into columns; what cannot be read is named with file and line."""
+"""Column files: runs and judgments read line by line; errors name the file and the line."""
 
 from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,7 +19,7 @@ _WORD = re.compile(r"[a-z]+")
 
 
 class FormatError(MathAMRError):
-    """A file that is not what it should be: its text names the file, the line, and what was expected there."""
+    """Raised for a malformed file; the message names the file, the line, and what was expected there."""
 
     def __init__(self, path: Path, line: int | None, message: str) -> None:
         self.path, self.line, self.message = path, line, message
@@ -38,14 +38,14 @@ class Row(NamedTuple):
 
 
 def place(path: Path, line: int | None) -> str:
-    """A line of a file as messages name it."""
+    """A line of a file for messages."""
     return shown(path) if line is None else f"{shown(path)}, line {line}"
 
 
 def read_rows(path: Path) -> Iterator[Row]:
-    """The lines of a file that are not blank, cut at tabs, or at spaces where a line has too few tabs.
+    """The lines of a file that are not blank, split at tabs, or at spaces if a line has too few tabs.
 
-    The file may be compressed, or `-` for standard input.
+    The file may be compressed; `-` is standard input.
     """
     report = Report()
     with Input(path, report) as stream, io.BufferedReader(stream, 1 << 16) as lines:
@@ -54,7 +54,7 @@ def read_rows(path: Path) -> Iterator[Row]:
             number += 1
             if len(data) == LARGEST_LINE:
                 raise FormatError(
-                    path, number, f"a line of more than {LARGEST_LINE >> 10} kB; expected columns"
+                    path, number, f"the line has more than {LARGEST_LINE >> 10} kB; expected columns"
                 )
             try:
                 text = data.decode("utf-8-sig" if number == 1 else "utf-8")
@@ -69,7 +69,7 @@ def read_rows(path: Path) -> Iterator[Row]:
 
 
 def read_file(path: Path) -> bytes:
-    """A whole file, decompressed, of bounded size."""
+    """A whole file, decompressed; a file above `LARGEST_FILE` bytes raises an error."""
     report = Report()
     with Input(path, report) as stream:
         data = stream.read(LARGEST_FILE + 1) or b""
@@ -86,9 +86,9 @@ def _columns(text: str) -> tuple[str, ...]:
 
 
 def header_names(row: Row) -> tuple[str, ...] | None:
-    """The names of a header line in lower case without punctuation; `None` where the line holds values.
+    """The names of a header line in lower case without punctuation; `None` if the line has values.
 
-    A header is a line without any number whose columns are words.
+    A header is a line of words without digits.
 
     >>> header_names(Row(1, ("Query_Id", "Post_Id", "Rank", "Score", "Run_Number")))
     ('queryid', 'postid', 'rank', 'score', 'runnumber')
@@ -98,3 +98,16 @@ def header_names(row: Row) -> tuple[str, ...] | None:
     names = tuple("".join(_WORD.findall(column.lower())) for column in row.columns)
     has_digit = any(character.isdigit() for column in row.columns for character in column)
     return names if len(names) > 2 and all(names) and not has_digit else None
+
+
+def header_places(
+    path: Path, row: Row, names: Sequence[str], known: Mapping[str, Sequence[str]]
+) -> tuple[int, ...]:
+    """The position of each meaning in a header; `known` lists the names of every meaning."""
+    found: list[int] = []
+    for meaning, options in known.items():
+        place = next((names.index(name) for name in options if name in names), None)
+        if place is None:
+            raise FormatError(path, row.line, f"the header {row} names no {meaning} ({', '.join(options)})")
+        found.append(place)
+    return tuple(found)

@@ -1,4 +1,4 @@
-"""`Comparison`: runs side by side, each measured against a baseline on the same topics."""
+"""`Comparison`: the scores of runs on the same topics, tested against a baseline."""
 
 from __future__ import annotations
 
@@ -35,20 +35,20 @@ class Difference:
 
     @property
     def is_significant(self) -> bool:
-        """Whether the difference stands after the correction."""
+        """True if the difference is significant after the correction."""
         return self.corrected is not None and self.corrected < LEVEL
 
     @property
     def stars(self) -> str:
-        """How surely, as tables mark it."""
+        """The significance as stars."""
         return stars(self.corrected)
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """The scores of runs on the same topics, and their differences to a baseline where there is one.
+    """The scores of runs on the same topics, and their differences from a baseline, if there is one.
 
-    The number of tests, for the correction, is that of runs other than the baseline times that of measures tested.
+    The correction counts one test for each tested measure of each run other than the baseline.
     """
 
     scores: tuple[Scores, ...]
@@ -75,11 +75,11 @@ class Comparison:
         return next(scores for scores in self.scores if scores.run == run)
 
     def difference(self, run: str, measure: str) -> Difference | None:
-        """A run's difference to the baseline, or `None` where there was no test."""
+        """A run's difference from the baseline, or `None` if it was not tested."""
         return next((each for each in self.differences if (each.run, each.measure) == (run, measure)), None)
 
     def to_json(self, per_topic: bool = False) -> dict[str, Any]:
-        """Everything, for programs; `None` stands for what could not be computed."""
+        """The comparison as JSON values; `None` is a value that could not be computed."""
         return {
             "topics": len(self.topics),
             "baseline": self.baseline,
@@ -125,16 +125,16 @@ class Comparison:
 def compare(
     scores: Sequence[Scores], baseline: str | None = None, tested: Collection[str] | None = None
 ) -> Comparison:
-    """Compare runs that were measured alike; with a baseline, test every other run against it.
+    """Compare runs that have the same measures and topics; with a baseline, test every other run against it.
 
-    `tested` are the measures to test, by default all of them.
+    `tested` lists the measures to test, by default all.
     """
     if not scores:
         raise MathAMRError("no run to compare")
     names = [each.run for each in scores]
     for name in names:
         if names.count(name) > 1:
-            raise MathAMRError(f"two runs are named {name!r}; give them names of their own")
+            raise MathAMRError(f"two runs are named {name!r}; rename one of them")
     for each in scores:
         if each.measures != scores[0].measures or each.topics != scores[0].topics:
             raise MathAMRError(

@@ -1,4 +1,4 @@
-"""Runs of several systems made one: fused topic by topic, or one system's results ranked again by another."""
+"""Combined runs: several runs fused topic by topic, or the results of a run reranked."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def fuse_runs(
     depth: int = DEPTH,
     name: str = "",
 ) -> Run:
-    """One run of several, whoever made them; a topic that some lack is fused from the others.
+    """Fuse runs of any systems into one; a topic that some runs lack is fused from the others.
 
     >>> mine = Run.of("mine", {"A.1": [("7", 2.0), ("8", 1.0)]})
     >>> theirs = Run.of("theirs", {"A.1": [("8", 0.9), ("9", 0.3)]})
@@ -40,7 +40,7 @@ def fuse_runs(
 
 
 def remarks_on(runs: Sequence[Run]) -> list[str]:
-    """What a person should know who fuses these runs; runs without a common topic are refused.
+    """Remarks on runs to be fused; raises an error if no two runs share a topic.
 
     >>> mine = Run.of("mine", {"A.1": [("7", 2.0)], "A.2": [("8", 1.0)]})
     >>> remarks_on([mine, Run.of("theirs", {"A.1": [("7", 0.9)]})])
@@ -60,7 +60,7 @@ def remarks_on(runs: Sequence[Run]) -> list[str]:
             )
     if shared and not any(_agree(runs, topic) for topic in shared):
         remarks.append(
-            "no result is in more than one of the runs; do they name the same things (posts, formulas, or looks)?"
+            "no result is in more than one of the runs; do they all have ids of the same kind (posts, formulas or visual ids)?"
         )
     return remarks
 
@@ -72,9 +72,9 @@ def rerank_run(
     pool: int = DEPTH,
     name: str = "",
 ) -> Run:
-    """The first `pool` results of each topic in the order of the scores that `score(topic, ids)` gives them.
+    """Rerank the first `pool` results of each topic by the scores of `score(topic, ids)`.
 
-    What gets no score comes after, in its old order; behind them, what was not looked at again.
+    Results without a score follow in their old order, then those below the pool.
     """
     rankings: dict[str, Sequence[Scored]] = {}
     for topic, hits in run.rankings.items():
@@ -89,7 +89,7 @@ def rerank_run(
 
 
 def _agree(runs: Sequence[Run], topic: str) -> bool:
-    """Whether some result of a topic is in more than one run."""
+    """True if some result of a topic is in more than one run."""
     found = Counter(hit.id for run in runs for hit in run.rankings.get(topic, ()))
     return any(count > 1 for count in found.values())
 
@@ -99,7 +99,7 @@ def _hits(run: Run, topic: str, depth: int) -> list[Scored]:
 
 
 def _run(name: str, rankings: Mapping[str, Sequence[Scored]]) -> Run:
-    """A run in exactly that order: equal scores would be ordered by id, so ranks are the scores."""
+    """A run in the given order; its scores are reciprocal ranks, since a run orders equal scores by id."""
     return Run.of(
         name,
         {

@@ -1,4 +1,4 @@
-"""`Qrels`: the judgments of assessors, topic by topic, as TREC and ARQMath write them."""
+"""`Qrels`: relevance judgments by topic, in the formats of TREC and ARQMath."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from mathamr.evaluation.columnfile import FormatError, Row, header_names, read_rows
+from mathamr.evaluation.columnfile import FormatError, Row, header_names, header_places, read_rows
 
 RELEVANT = 2
 """The lowest grade that binary measures count as relevant: ARQMath's "medium" (its grades go from 0 to 3)."""
@@ -26,9 +26,9 @@ _HEADER = {
 
 @dataclass(frozen=True)
 class Qrels:
-    """Grades by topic and item; what has no grade is unjudged.
+    """Grades by topic and item; an item without a grade is unjudged.
 
-    `unjudged` counts the lines of a file with a negative grade, by which TREC marks what nobody judged.
+    `unjudged` counts the lines of a file with a negative grade, which marks unjudged items in TREC.
     """
 
     grades: Mapping[str, Mapping[str, int]]
@@ -41,7 +41,7 @@ class Qrels:
 
     @property
     def judgments(self) -> int:
-        """How many items are judged, over all topics."""
+        """The number of judged items over all topics."""
         return sum(map(len, self.grades.values()))
 
     def relevant(self, topic: str, threshold: int = RELEVANT) -> frozenset[str]:
@@ -56,28 +56,26 @@ class Qrels:
 
 
 def read_qrels(path: Path | str) -> Qrels:
-    """Judgments in TREC's four columns (topic, iteration, id, grade), or in any under a header that names them.
+    """Read judgments in TREC's four columns (topic, iteration, id, grade), or in the columns that a header names.
 
-    ARQMath's files are such: the id is that of a post in Task 1 and a visual id in Task 2.
+    In ARQMath's files the id is that of a post in Task 1 and a visual id in Task 2.
     """
     path = Path(path)
     grades: dict[str, dict[str, int]] = {}
     unjudged = 0
-    places: tuple[int, int, int] | None = None
+    places: tuple[int, ...] | None = None
     width = 0
     for row in read_rows(path):
         if places is None:
             names = header_names(row)
-            places = (0, 2, 3) if names is None else _places(path, row, names)
+            places = (0, 2, 3) if names is None else header_places(path, row, names, _HEADER)
             width = 4 if names is None else len(names)
             if names is not None:
                 continue
         topic, item, grade = _judgment(path, row, places, width)
         judged = grades.setdefault(topic, {})
         if item in judged:
-            raise FormatError(
-                path, row.line, f"{item!r} was judged before for topic {topic!r}; once is expected"
-            )
+            raise FormatError(path, row.line, f"{item!r} was already judged for topic {topic!r}")
         if grade < 0:
             unjudged += 1
         else:
@@ -88,7 +86,7 @@ def read_qrels(path: Path | str) -> Qrels:
 
 
 def write_qrels(qrels: Qrels, path: Path | str) -> None:
-    """The judgments in TREC's form, one a line."""
+    """Write the judgments in TREC's format, one per line."""
     lines = (
         f"{topic} 0 {item} {grade}\n"
         for topic, grades in qrels.grades.items()
@@ -97,17 +95,7 @@ def write_qrels(qrels: Qrels, path: Path | str) -> None:
     Path(path).write_text("".join(lines), encoding="utf-8")
 
 
-def _places(path: Path, row: Row, names: tuple[str, ...]) -> tuple[int, int, int]:
-    found: list[int] = []
-    for meaning, known in _HEADER.items():
-        place = next((names.index(name) for name in known if name in names), None)
-        if place is None:
-            raise FormatError(path, row.line, f"the header {row} names no {meaning} ({', '.join(known)})")
-        found.append(place)
-    return found[0], found[1], found[2]
-
-
-def _judgment(path: Path, row: Row, places: tuple[int, int, int], width: int) -> tuple[str, str, int]:
+def _judgment(path: Path, row: Row, places: tuple[int, ...], width: int) -> tuple[str, str, int]:
     if len(row.columns) != width:
         expected = _EXPECTED if width == 4 else f"expected {width} columns, as in the header"
         raise FormatError(path, row.line, f"{expected}; found {len(row.columns)}: {row}")

@@ -1,4 +1,4 @@
-"""What a random order would score: the floor beside which every figure should be read."""
+"""The scores of a random order: the floor that every figure should be compared with."""
 
 from __future__ import annotations
 
@@ -20,9 +20,8 @@ def random_scores(
 ) -> Scores:
     """The expected scores of a random order of `candidates` items, of which a run keeps the first 1,000.
 
-    With 0 candidates it is an order of the judged items alone: what a system scores that finds all of them and
-    cannot tell them apart, the highest floor there is. Prime measures are flattered where few items are judged, since
-    any order has many of them near the top once the unjudged are gone.
+    With 0 candidates, only the judged items are ordered, which gives the highest floor. Prime measures are high if few
+    items are judged, because they ignore the unjudged items between them.
     """
     most = max(map(len, qrels.grades.values()))
     if 0 < candidates < most:
@@ -40,7 +39,7 @@ def random_scores(
 
 
 def known_items(qrels: Qrels, runs: Iterable[Run]) -> int:
-    """How many different items the judgments and the runs name: the candidates, where no collection is at hand."""
+    """The number of distinct items in judgments and runs: the known candidates if there is no collection."""
     items = {item for grades in qrels.grades.values() for item in grades}
     for run in runs:
         items.update(hit.id for hits in run.rankings.values() for hit in hits)

@@ -1,4 +1,4 @@
-"""`RunEvaluation`: run files and baselines measured against judgments; what `mathamr evaluate` does."""
+"""`RunEvaluation`: run files and baselines measured against judgments, for `mathamr evaluate`."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from mathamr.systems.ranking import Task
 
 @dataclass(frozen=True)
 class EvaluationInputs:
-    """Where an assessment finds what it needs.
+    """The files of an evaluation.
 
-    `runs` and `baseline` are run files or names of baselines, which are then run over `posts` for `topics`.
-    `formulas` is a table (or a folder of them) that says how formulas look, for runs of formula ids.
+    `runs` and `baseline` are run files, or names of baselines, which are run over `posts` for `topics`. `formulas` is a
+    table of visual ids (or a folder of tables), for runs of formula ids.
     """
 
     qrels: Path
@@ -41,9 +41,9 @@ class EvaluationInputs:
 
 @dataclass(frozen=True)
 class RunEvaluation:
-    """Runs, judgments, topics and the comparison; `remarks` say what a reader of the figures must know.
+    """Runs, judgments, topics and the comparison; `remarks` qualify the figures.
 
-    `posts` is the collection where it had to be read for a baseline.
+    `posts` is the collection, if a baseline had to read it.
     """
 
     comparison: Comparison
@@ -57,7 +57,7 @@ class RunEvaluation:
 
 @dataclass
 class _Inputs:
-    """What is read along the way: each file once."""
+    """Reads each input file once."""
 
     sources: EvaluationInputs
     remarks: list[str] = field(default_factory=list)
@@ -65,13 +65,11 @@ class _Inputs:
     posts: list[Post] | None = None
 
     def run(self, spec: str) -> Run:
-        """The run that a file or the name of a baseline gives."""
+        """The run of a file, or of a baseline by name."""
         if not is_baseline(spec):
             return self._from_file(spec)
         if not self.topics or self.sources.posts is None:
-            raise MathAMRError(
-                f"the baseline {spec!r} needs --topics and --posts: what to search for, and where"
-            )
+            raise MathAMRError(f"the baseline {spec!r} needs --topics and --posts")
         if self.posts is None:
             report = Report()
             self.posts = list(read_posts(self.sources.posts, report))
@@ -80,11 +78,11 @@ class _Inputs:
 
     @property
     def task(self) -> Task:
-        """Formulas are searched for where the topics name some."""
+        """The task: formulas if the topics name some, else answers."""
         return "formulas" if any(topic.formula_id for topic in self.topics) else "answers"
 
     def floors(self, qrels: Qrels, runs: Sequence[Run], measures: Sequence[Measure]) -> tuple[Scores, Scores]:
-        """What random orders score: of the judged items, and of all candidates as far as they are known."""
+        """The scores of random orders: of the judged items, and of all known candidates."""
         count = known_items(qrels, runs)
         if self.posts is not None:
             count = max(count, len(candidates(self.posts, self.task)))
@@ -92,9 +90,7 @@ class _Inputs:
 
     def _from_file(self, spec: str) -> Run:
         if not _exists(spec):
-            raise MathAMRError(
-                f"{spec}: no such file, and no baseline of that name; known: {', '.join(BASELINES)}"
-            )
+            raise MathAMRError(f"{spec}: no such file or baseline; the baselines are {', '.join(BASELINES)}")
         return read_run(spec)
 
 
@@ -107,7 +103,7 @@ def evaluate_runs(
 ) -> RunEvaluation:
     """Measure all runs on the judged topics and compare them with the baseline.
 
-    `only_with_relevant` leaves out the topics that have no relevant item. `has_floors` adds random orders.
+    `only_with_relevant` ignores topics without a relevant item. `has_floors` adds the scores of random orders.
     """
     inputs = _Inputs(sources)
     qrels = _judgments(sources.qrels, relevant or RELEVANT, only_with_relevant, inputs.remarks)
@@ -139,7 +135,7 @@ def evaluate_runs(
 
 
 def is_baseline(spec: str) -> bool:
-    """Whether a run is meant as a baseline's name; a file of that name goes first."""
+    """True if a run is the name of a baseline and no file has that name."""
     return spec in BASELINES and not _exists(spec)
 
 
@@ -147,11 +143,11 @@ def _exists(spec: str) -> bool:
     try:
         return spec == "-" or Path(spec).exists()
     except (OSError, ValueError):
-        return False  # no path at all: too long, or with a character that none can have
+        return False  # not a valid path: too long, or with an invalid character
 
 
 def skipped_lines(report: Report) -> list[str]:
-    """What was skipped while posts were read, a line a cause."""
+    """What was skipped while posts were read, one line per cause."""
     return [f"posts: {line}" for line in report.lines() if line.startswith("skipped")]
 
 
@@ -166,17 +162,17 @@ def _judgments(path: Path, threshold: int, only_with_relevant: bool, remarks: li
             "are left out" if only_with_relevant else "count as zero (--only-with-relevant leaves them out)"
         )
         remarks.append(
-            f"{without} of {len(qrels.topics)} judged topics have no item of grade {threshold} or more; they {what}"
+            f"{without} of {len(qrels.topics)} judged topics have no item of grade {threshold} or above; they {what}"
         )
     if not only_with_relevant:
         return qrels
     if not chosen.topics:
-        raise MathAMRError(f"{path}: no topic has an item of grade {threshold} or more")
+        raise MathAMRError(f"{path}: no topic has an item of grade {threshold} or above")
     return chosen
 
 
 def _specs(sources: EvaluationInputs) -> list[str]:
-    """The runs in order, the baseline first where it is not among them; each once."""
+    """The runs in order, preceded by the baseline if it is not among them."""
     first = () if sources.baseline is None or sources.baseline in sources.runs else (sources.baseline,)
     specs = [*first, *sources.runs]
     if not specs:
@@ -190,12 +186,12 @@ def _by_visual(run: Run, visual_ids: Mapping[str, str], remarks: list[str]) -> R
     visuals, unknown = run.by_visual_id(visual_ids)
     if unknown == total:
         raise MathAMRError(
-            f"run {run.name!r}: none of its {total} ids is in the table of formulas; does it name visual ids already?"
+            f"run {run.name!r}: none of its {total} ids is in the table of formulas; are they visual ids already?"
         )
     kept = sum(map(len, visuals.rankings.values()))
-    remarks.append(f"{run.name}: {total:,} formulas, {kept:,} after removing those that look the same")
+    remarks.append(f"{run.name}: {total:,} formulas, {kept:,} after merging visual duplicates")
     if unknown:
-        remarks.append(f"{run.name}: {unknown:,} formulas have no visual id and were left out")
+        remarks.append(f"{run.name}: {unknown:,} formulas without a visual id were left out")
     return visuals
 
 
@@ -204,5 +200,5 @@ def _remarks(runs: Sequence[Run], scores: Sequence[Scores]) -> Iterable[str]:
         if each.missing:
             yield f"{run.name}: lacks {len(each.missing)} judged topics, which count as zero ({few(each.missing)})"
         if each.unjudged:
-            yield f"{run.name}: {len(each.unjudged)} of its topics do not count: no judgments ({few(each.unjudged)})"
+            yield f"{run.name}: {len(each.unjudged)} of its topics are ignored, because they have no judgments ({few(each.unjudged)})"
         yield from run.remarks

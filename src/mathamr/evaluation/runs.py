@@ -1,4 +1,4 @@
-"""`Run`: what a system ranked for each topic, in TREC's columns or those of ARQMath."""
+"""`Run`: the ranking of a system for each topic, in the file formats of TREC and ARQMath."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mathamr.core.errors import MathAMRError
-from mathamr.evaluation.columnfile import FormatError, Row, header_names, read_rows
+from mathamr.evaluation.columnfile import FormatError, Row, header_names, header_places, read_rows
 from mathamr.posts.inputs import bare_name
 
 DEPTH = 1000
-"""How many results a topic may have in a run that is written, and how deep measures look: ARQMath's limit."""
+"""ARQMath's limit of results per topic, for runs that are written and for measures."""
 
 _TREC = "topic Q0 id rank score tag"
 _EXPECTED = (
@@ -34,7 +34,7 @@ _HEADER = {
 
 
 class RunHit(NamedTuple):
-    """One result: an item and the score by which it is ranked."""
+    """One result: an item and its score."""
 
     id: str
     score: float
@@ -49,9 +49,9 @@ class _Result(NamedTuple):
 
 @dataclass(frozen=True)
 class Run:
-    """The results of a system: for each topic its hits, best first.
+    """The hits of a system for each topic, best first.
 
-    `disordered` counts the topics of a file in which the ranks contradict the scores.
+    `disordered` counts the topics of a file whose ranks contradict the scores.
     """
 
     name: str
@@ -60,7 +60,7 @@ class Run:
 
     @classmethod
     def of(cls, name: str, scores: Mapping[str, Iterable[tuple[str, float]]]) -> Run:
-        """A run of the scores that a system gave, in any order.
+        """A run from scores in any order.
 
         >>> [hit.id for hit in Run.of("mine", {"A.1": [("7", 0.5), ("9", 2.0), ("8", 0.5)]}).rankings["A.1"]]
         ['9', '8', '7']
@@ -73,20 +73,20 @@ class Run:
         return cls(name, rankings)
 
     def ids(self, topic: str, depth: int = DEPTH) -> list[str]:
-        """The items of a topic, best first; none where the run lacks the topic."""
+        """The items of a topic, best first; none if the run lacks the topic."""
         return [hit.id for hit in self.rankings.get(topic, ())[:depth]]
 
     @property
     def remarks(self) -> list[str]:
-        """What a user of the run should know about its file."""
+        """Remarks on the run's file."""
         if not self.disordered:
             return []
         return [f"{self.name}: the ranks contradict the scores in {self.disordered} topics; the scores count"]
 
     def by_visual_id(self, visual_ids: Mapping[str, str]) -> tuple[Run, int]:
-        """A run of formulas with each look only once, at its best rank; and how many formulas have no visual id.
+        """A run of formulas with each visual id once, at its best rank, and the number of formulas without one.
 
-        ARQMath judges looks: a formula without a visual id is left out, as its own script does.
+        ARQMath judges visual ids and leaves out formulas without one, as its own script does.
         """
         unknown = 0
         rankings: dict[str, tuple[RunHit, ...]] = {}
@@ -103,14 +103,14 @@ class Run:
 
 
 def ordered(hits: Iterable[RunHit]) -> tuple[RunHit, ...]:
-    """Hits in the order in which trec_eval sees them: by score, and among equal scores the larger id first."""
+    """Hits in the order of trec_eval: by score, and among equal scores the larger id first."""
     return tuple(sorted(hits, key=lambda hit: (hit.score, hit.id), reverse=True))
 
 
 def read_run(path: Path | str, name: str | None = None) -> Run:
-    """A run file; its columns are told by their number, by what stands in them, or by a header.
+    """Read a run file; its format is detected by the number of columns, their values, or a header.
 
-    The scores count, not the ranks. The run is named after the file unless `name` is given.
+    Results are ordered by score, not by rank. The run is named after the file unless `name` is given.
     """
     path = Path(path)
     rows = read_rows(path)
@@ -121,7 +121,7 @@ def read_run(path: Path | str, name: str | None = None) -> Run:
     if names is None:
         results = _without_header(path, [first, *rows])
     else:
-        places = _places(path, first, names)
+        places = header_places(path, first, names, _HEADER)
         results = [_result(path, row, places, len(names)) for row in rows]
     found: dict[str, dict[str, _Result]] = {}
     for result in results:
@@ -139,12 +139,12 @@ def read_run(path: Path | str, name: str | None = None) -> Run:
 
 
 def write_run(run: Run, path: Path | str, depth: int = DEPTH) -> None:
-    """The run in TREC's six columns, with at most `depth` results a topic."""
+    """Write the run in TREC's six columns, with at most `depth` results per topic."""
     write_lines(run_lines(run, depth), path)
 
 
 def write_lines(lines: Iterable[str], path: Path | str) -> None:
-    """The lines of a run into a file; `-` is standard output."""
+    """Write the lines of a run to a file; `-` is standard output."""
     text = "".join(lines)
     if str(path) == "-":
         sys.stdout.write(text)
@@ -164,14 +164,14 @@ def run_lines(run: Run, depth: int = DEPTH) -> Iterator[str]:
 
 
 def check_once(specs: Iterable[str]) -> None:
-    """Refuses a run that is given twice."""
+    """Raise an error if a run appears twice."""
     for spec, count in Counter(specs).items():
         if count > 1:
-            raise MathAMRError(f"the run {spec} is given twice")
+            raise MathAMRError(f"the run {spec} appears twice")
 
 
 def named_apart(runs: Sequence[Run], specs: Sequence[str]) -> list[Run]:
-    """Runs of the same name are called by their paths instead."""
+    """Name runs by their paths if they share a name."""
     names = Counter(run.name for run in runs)
     return [
         replace(run, name=spec) if names[run.name] > 1 else run for run, spec in zip(runs, specs, strict=True)
@@ -179,7 +179,7 @@ def named_apart(runs: Sequence[Run], specs: Sequence[str]) -> list[Run]:
 
 
 def few(topics: Sequence[str]) -> str:
-    """The first topics of some, for a message.
+    """The first three topics, for a message.
 
     >>> few(["A.1", "A.2", "A.3", "A.4"])
     'A.1, A.2, A.3, …'
@@ -202,7 +202,7 @@ def _check(name: str, topic: str, hits: Sequence[RunHit]) -> None:
 
 
 def _without_header(path: Path, rows: list[Row]) -> list[_Result]:
-    """The results of a file without header: TREC's second column always says the same, a formula's id does not."""
+    """The results of a file without header; in TREC's format, unlike ARQMath's, the second column is constant."""
     width = len(rows[0].columns)
     if width == 5:
         layout = "answers"
@@ -215,17 +215,7 @@ def _without_header(path: Path, rows: list[Row]) -> list[_Result]:
     return [_result(path, row, _LAYOUTS[layout], _WIDTHS[layout]) for row in rows]
 
 
-def _places(path: Path, row: Row, names: tuple[str, ...]) -> tuple[int, int, int, int]:
-    found: list[int] = []
-    for meaning, known in _HEADER.items():
-        place = next((names.index(name) for name in known if name in names), None)
-        if place is None:
-            raise FormatError(path, row.line, f"the header {row} names no {meaning} ({', '.join(known)})")
-        found.append(place)
-    return found[0], found[1], found[2], found[3]
-
-
-def _result(path: Path, row: Row, places: tuple[int, int, int, int], width: int) -> _Result:
+def _result(path: Path, row: Row, places: Sequence[int], width: int) -> _Result:
     columns = row.columns
     if len(columns) != width:
         raise FormatError(
@@ -250,6 +240,6 @@ def _number(path: Path, row: Row, what: str, text: str) -> float:
 
 
 def _contradicts(results: list[_Result]) -> bool:
-    """Whether a topic's ranks put a lower score above a higher one."""
+    """True if the ranks of a topic put a lower score above a higher one."""
     scores = [result.hit.score for result in sorted(results, key=lambda result: result.rank)]
     return any(below > above for above, below in pairwise(scores))

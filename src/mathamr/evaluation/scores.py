@@ -66,7 +66,7 @@ def evaluate(run: Run, qrels: Qrels, measures: Sequence[Measure]) -> Scores:
 
 
 def mean(values: Sequence[float]) -> float:
-    """The mean; 0 of nothing."""
+    """The mean of values; 0 if there are none."""
     return sum(values) / len(values) if values else 0.0
 
 

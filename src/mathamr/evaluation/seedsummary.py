@@ -1,4 +1,4 @@
-"""`SeedSummary`: one system trained with several seeds, as the best of them and as mean and deviation."""
+"""`SeedSummary`: the scores of one system trained with several seeds: the best seed, and mean and deviation."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ class SeedSummary:
 
 
 def summarise(runs: Mapping[int, Scores], measure: str | None = None) -> SeedSummary:
-    """The summary of a system's scores by seed; `measure` chooses the best seed, by default the first one.
+    """Summarise a system's scores by seed; `measure`, by default the first one, determines the best seed.
 
-    Among equals the smallest seed is the best.
+    Of equally good seeds the smallest is taken.
     """
     if not runs:
         raise MathAMRError("no seeds to summarise")

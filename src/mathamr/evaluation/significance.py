@@ -11,7 +11,7 @@ import numpy as np
 from mathamr.core.errors import MathAMRError
 
 LEVEL = 0.05
-"""The probability of a false alarm that a family of tests may have."""
+"""The family-wise significance level."""
 
 _MOST_STEPS = 100_000
 _TINY = 1e-300
@@ -34,7 +34,7 @@ class PairedTest:
 
 
 def paired_t_test(values: Sequence[float], baseline: Sequence[float]) -> PairedTest:
-    """Whether the mean of values - baseline differs from zero, topic by topic.
+    """Test whether the mean of values - baseline differs from zero, topic by topic.
 
     Differences that are all the same have no variance: p is 1 where they are zero and 0 where they are not.
 

@@ -1,4 +1,4 @@
-"""A comparison as plain text, for a terminal or a file."""
+"""Comparisons as plain-text tables."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from mathamr.evaluation.significance import LEVEL
 
 
 def means_table(comparison: Comparison, floors: Sequence[Scores] = ()) -> str:
-    """The mean of every run on every measure; with a baseline, the differences to it and stars.
+    """The mean of every run on every measure; with a baseline, the differences from it and stars.
 
-    `floors` are scores to read beside them, such as those of a random order.
+    `floors` are reference scores, such as those of a random order.
     """
     rows = [["", *comparison.measures]]
     for scores in comparison.scores:
@@ -59,7 +59,7 @@ def significance_table(comparison: Comparison) -> str:
 
 
 def topics_table(comparison: Comparison) -> str:
-    """Every value: a line a topic and run."""
+    """Every value, one line per topic and run."""
     rows = [["topic", "run", *comparison.measures]]
     for topic in comparison.topics:
         for scores in comparison.scores:
@@ -85,7 +85,7 @@ def shown_p(value: float | None) -> str:
 
 
 def aligned(rows: Sequence[Sequence[str]], left: int = 1) -> str:
-    """Columns set flush, the first `left` of them to the left, the others to the right.
+    """Align columns, the first `left` of them to the left, the others to the right.
 
     >>> print(aligned([["", "P@10"], ["mine", "0.5"]]))
           P@10

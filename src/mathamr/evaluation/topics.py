@@ -1,4 +1,4 @@
-"""`Topic`: a question to search for, as ARQMath's topic files of all years and both tasks give them."""
+"""`Topic`: a question of a test collection, read from ARQMath's topic files of all years and both tasks."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _TAG = re.compile(r"[^<>|,\s]+")
 
 @dataclass(frozen=True)
 class Topic:
-    """A question of a test collection: its post, and in Task 2 which formula of the post is the query."""
+    """A question of a test collection: its post, and in Task 2 the id of the query formula."""
 
     id: str
     post: Post
@@ -37,10 +37,9 @@ class Topic:
 
 
 def read_topics(path: Path | str) -> list[Topic]:
-    """The topics of a file in ARQMath's XML, in order; posts without HTML are read as the markup they look like.
+    """Read the topics of a file in ARQMath's XML; the markup of posts without HTML is detected.
 
-    A formula of Task 2 must be in its post. A file that is no such XML is refused with the line and what was
-    expected there; a document type is never read, so that no entity of it is expanded.
+    A formula of Task 2 must be in its post. Document types are rejected, so that no entity is expanded.
     """
     path = Path(path)
     elements = list(_topic_elements(path, _root(path, read_file(path))))
@@ -49,7 +48,7 @@ def read_topics(path: Path | str) -> list[Topic]:
     for element in elements:
         topic = _topic(path, element, is_html)
         if topic.id in topics:
-            raise FormatError(path, element.sourceline, f"the topic {topic.id!r} was given before")
+            raise FormatError(path, element.sourceline, f"the topic {topic.id!r} appears twice")
         topics[topic.id] = topic
     return list(topics.values())
 
@@ -116,11 +115,11 @@ def _topic(path: Path, element: _Element, is_html: bool) -> Topic:
             line,
             f"the topic {number!r} asks for the formula {formula_id!r}, which its post does not have",
         )
-    return Topic(number, _mended(post, formula_id, _text(element, "Latex") or ""), formula_id)
+    return Topic(number, _with_repaired_formula(post, formula_id, _text(element, "Latex") or ""), formula_id)
 
 
-def _mended(post: Post, formula_id: str, latex: str) -> Post:
-    """The post, its query formula as `<Latex>` gives it where an unescaped `<` has cut it off in the post."""
+def _with_repaired_formula(post: Post, formula_id: str, latex: str) -> Post:
+    """The post with its query formula from `<Latex>`, if an unescaped `<` has cut it off in the post."""
     if not latex:
         return post
     formulas = tuple(

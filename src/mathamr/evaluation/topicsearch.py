@@ -1,4 +1,4 @@
-"""Runs of our own: the topics of a test collection searched in an index."""
+"""Searches an index for the topics of a test collection, or reranks a run with it."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from mathamr.search.searcher import Index
 from mathamr.systems.ranking import Ranking, Task
 
 MOST_NOTES = 20
-"""Things to know about queries that are told one by one."""
+"""The greatest number of notes on queries that are listed."""
 
 
 class TopicHit(NamedTuple):
-    """One result of a topic: what is judged (a post, or a look), and for a look the formula and its post."""
+    """One result of a topic: a post, or a visual id with its formula and post."""
 
     id: str
     score: float
@@ -37,21 +37,21 @@ class TopicHit(NamedTuple):
 
 @dataclass(frozen=True)
 class TopicResults:
-    """The results of all topics, best first, and what should be known about them."""
+    """The results of all topics, best first, with remarks."""
 
     name: str
     results: dict[str, list[TopicHit]]
     remarks: list[str] = field(default_factory=list)
 
     def run(self) -> Run:
-        """As a run in TREC's columns: posts by id, looks by the visual id of the collection."""
+        """The results as a run: posts by id, formulas by visual id."""
         return Run.of(
             self.name,
             {topic: [(hit.id, hit.score) for hit in found] for topic, found in self.results.items()},
         )
 
     def arqmath_lines(self) -> list[str]:
-        """In the columns of ARQMath: topic, post, rank, score, run, or topic, formula, post, rank, score, run."""
+        """The results in ARQMath's columns: topic, post, rank, score, run, or topic, formula, post, rank, score, run."""
         lines: list[str] = []
         tag = "_".join(self.name.split()) or "run"
         for topic, found in self.results.items():
@@ -72,10 +72,10 @@ def retrieve(
     pool: int = POOL,
     name: str = "",
 ) -> TopicResults:
-    """The results of every topic: answers for whole questions, or formulas for the formula a topic names.
+    """Search every topic: answers to the whole question, or formulas like the one that the topic names.
 
-    In a collection that has answers only they are results of Task 1, as in ARQMath. A topic that cannot be searched
-    for has no results, and a remark says why.
+    If the collection has answers, only they are results of Task 1, as in ARQMath. A topic that cannot be searched has no
+    results, and a remark says why.
     """
     called, ranking = index.ranking(task, strategy)
     answers = tuple(sorted(ANSWERING & index.archive.catalogue.kinds().keys()))
@@ -91,24 +91,24 @@ def retrieve(
                 for note in (*query.notes, *notes):
                     noted.setdefault(note, []).append(topic.id)
             except (QueryError, FormulaError) as error:
-                remarks.append(f"topic {topic.id} was not searched for: {error}")
+                remarks.append(f"topic {topic.id} was not searched: {error}")
                 ranked = []
             results[topic.id] = (
                 _visuals(ranked, index.archive.catalogue, depth)
                 if task == "formulas"
                 else [TopicHit(each.id, each.score) for each in ranked]
             )
-    return TopicResults(name or called, results, [*remarks, *_told(noted)])
+    return TopicResults(name or called, results, [*remarks, *_note_lines(noted)])
 
 
-def _told(noted: Mapping[str, Sequence[str]]) -> list[str]:
-    """What should be known about the queries, each thing once with the topics it is true of; those of most topics first."""
-    told = [
+def _note_lines(noted: Mapping[str, Sequence[str]]) -> list[str]:
+    """Each note once with its topics, the most frequent first."""
+    lines = [
         f"topic{'s' * (len(topics) > 1)} {few(topics)}: {note}"
         for note, topics in sorted(noted.items(), key=lambda each: -len(each[1]))
     ]
-    more = len(told) - MOST_NOTES
-    return told if more <= 0 else [*told[:MOST_NOTES], f"… and {more} more notes of this kind"]
+    more = len(lines) - MOST_NOTES
+    return lines if more <= 0 else [*lines[:MOST_NOTES], f"… and {more} more notes of this kind"]
 
 
 def rerank_results(
@@ -122,19 +122,19 @@ def rerank_results(
     pool: int = POOL,
     name: str = "",
 ) -> TopicResults:
-    """The first `pool` results that a run, whoever made it, has for each topic, ranked again by a strategy.
+    """Rerank the first `pool` results of each topic in a run, made by any system, by a strategy of an index.
 
-    Formulas are named by the visual ids of the collection, as in a run of our own. What is not in the index stays behind the others, in its old order, and a remark counts them;
-    behind them come those that were not looked at again.
+    Formulas are named by visual ids. Results that the index lacks follow the others in their old order, and a remark
+    counts them; results below the pool come last.
     """
     called, ranking = index.ranking(task, strategy)
-    asked = {topic.id: topic for topic in topics}
-    known = {topic: hits for topic, hits in run.rankings.items() if topic in asked}
+    by_id = {topic.id: topic for topic in topics}
+    known = {topic: hits for topic, hits in run.rankings.items() if topic in by_id}
     if not known:
         raise MathAMRError(
-            f"run {run.name!r} has none of the topics: it has {few(list(run.rankings))}, asked are {few(list(asked))}"
+            f"run {run.name!r} has none of the topics: it has {few(list(run.rankings))}, but the topics are {few(list(by_id))}"
         )
-    remarks = [*run.remarks, *_left_out(run, asked)]
+    remarks = [*run.remarks, *_left_out(run, by_id)]
     unknown = total = 0
     with Progress("reranking", "topics", total=len(known)) as progress:
 
@@ -142,7 +142,7 @@ def rerank_results(
             nonlocal unknown, total
             progress.advance()
             try:
-                query = _query(asked[topic], task)
+                query = _query(by_id[topic], task)
                 scored = (
                     index.score(query, ids, ranking)
                     if task == "answers"
@@ -171,20 +171,22 @@ def rerank_results(
     return TopicResults(name or f"{called}({run.name})", results, remarks)
 
 
-def _left_out(run: Run, asked: Collection[str]) -> list[str]:
-    """What a run lacks of the topics, and what it has beside them."""
-    missing = [topic for topic in asked if topic not in run.rankings]
-    more = [topic for topic in run.rankings if topic not in asked]
+def _left_out(run: Run, topics: Collection[str]) -> list[str]:
+    """Remarks on topics that a run lacks, and on topics of the run that are not in the topic file."""
+    missing = [topic for topic in topics if topic not in run.rankings]
+    more = [topic for topic in run.rankings if topic not in topics]
     remarks = []
     if missing:
-        remarks.append(f"{run.name}: lacks {len(missing)} of {len(asked)} topics ({few(missing)})")
+        remarks.append(f"{run.name}: lacks {len(missing)} of {len(topics)} topics ({few(missing)})")
     if more:
-        remarks.append(f"{run.name}: {len(more)} of its topics are not asked for, and left out ({few(more)})")
+        remarks.append(
+            f"{run.name}: {len(more)} of its topics are not in the topic file and were left out ({few(more)})"
+        )
     return remarks
 
 
 def _visuals(ranked: Sequence[RankedResult], catalogue: Catalogue, depth: int) -> list[TopicHit]:
-    """Formulas by the visual ids of the collection, each once; by their own id where the collection has none."""
+    """Formulas by visual id, each once; by their own id if the collection has no visual ids."""
     found: dict[str, TopicHit] = {}
     known = catalogue.visuals([each.visual for each in ranked])
     for each in ranked:
@@ -201,7 +203,7 @@ def _query(topic: Topic, task: Task) -> Query:
 
 
 def _scored_visuals(index: Index, query: Query, ids: Sequence[str], ranking: Ranking) -> Sequence[Scored]:
-    """Formulas by the visual ids of the collection, or by their own, each with the score of its best look."""
+    """Score formulas by visual id, or by their own id, each by its best visual class."""
     catalogue = index.archive.catalogue
     visuals: dict[str, list[str]] = {}
     for each in ids:

@@ -1,4 +1,4 @@
-"""Visual ids: which formulas of a collection look the same, as ARQMath's formula tables say."""
+"""Visual ids from ARQMath's formula tables: formulas that look the same share one."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from mathamr.posts.tables import table, table_kind
 
 
 def read_visual_ids(path: Path | str, report: Report | None = None) -> Mapping[str, str]:
-    """Formula id to visual id, from a table of formulas or a folder of such tables.
+    """Map formula ids to visual ids, from a table of formulas or a folder of tables.
 
-    The columns are told by the header (`id` and `visual_id`). Damaged rows are counted in `report`.
+    The header names the columns (`id` and `visual_id`). `report` counts damaged rows.
     """
     report = report or Report()
     path = Path(path)

@@ -1,4 +1,4 @@
-"""`Alignment`: why a post was found, as the similarity of every part of the query to every part of the post."""
+"""`Alignment`: the similarity of every part of a query to every part of a post, which explains a hit."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ _NAMES: dict[int, LevelName] = {
 class AlignedPart:
     """What one vector stands for: the whole post, a sentence, or a formula.
 
-    `reference` is the post's id, the number of the sentence, or the formula's id; [start, end) is where it stands in
-    the title or body (`field`), as the author wrote it.
+    `reference` is the id of the post, the number of the sentence, or the id of the formula; [start, end) are the offsets
+    in the source of the title or body (`field`).
     """
 
     level: LevelName
@@ -48,11 +48,11 @@ class AlignedPart:
         return plain(self.fragments)
 
     def label(self, width: int) -> str:
-        """The part in about so many characters."""
+        """The part shortened to about `width` characters."""
         return plain(shortened(self.fragments, width))
 
     def to_json(self) -> dict[str, Any]:
-        """For JSON."""
+        """The fields as JSON values."""
         return {
             "level": self.level,
             "reference": self.reference,
@@ -66,7 +66,7 @@ class AlignedPart:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """The part of the post that a part of the query met, and how similar they are."""
+    """A part of the query, the part of the post that matches it best, and their similarity."""
 
     query: AlignedPart
     post: AlignedPart
@@ -77,7 +77,7 @@ class Match:
 class Alignment:
     """Parts of the query (rows) against parts of the post (columns), as cosines: Figure 4.1 of the thesis.
 
-    Both sides run from the whole to its sentences and then its formulas, each in the order of the text.
+    Both sides list the document first, then sentences, then formulas, in the order of the text.
     """
 
     post_id: str
@@ -86,11 +86,11 @@ class Alignment:
     post: tuple[AlignedPart, ...]
     similarities: FloatArray
     formula_id: str | None = None
-    """The formula of the post that was asked for, where the hit was a formula."""
+    """The id of the formula, if the hit was a formula."""
 
     @cached_property
     def matches(self) -> tuple[Match, ...]:
-        """For every part of the query the part of the post that met it best; the first one among equals."""
+        """For every part of the query, the most similar part of the post; the first among equals."""
         best = self.similarities.argmax(axis=1)
         return tuple(
             Match(part, self.post[column], float(self.similarities[row, column]))
@@ -103,7 +103,7 @@ class Alignment:
         return float(self.similarities.max(axis=1).mean())
 
     def to_json(self) -> dict[str, Any]:
-        """For JSON; `best` holds for each part of the query the number of its part of the post."""
+        """The fields as JSON values; `best` lists the column of the best match of each row."""
         return {
             "post": self.post_id,
             "title": self.title,
@@ -124,12 +124,12 @@ def align(
     title: str = "",
     formula_id: str | None = None,
 ) -> Alignment:
-    """The alignment of a query with a post, from the vectors that were searched with."""
+    """Align a query with a post by the vectors that the search used."""
     if not len(query_vectors) or not len(post_vectors):
-        raise MathAMRError(f"{post.id!r} cannot be explained: the query or the post has no vectors")
+        raise MathAMRError(f"cannot explain {post.id!r}: the query or the post has no vectors")
     similarities = query_vectors.vectors @ post_vectors.vectors.T
-    query_vectors, similarities = _each_once(query_vectors, similarities)
-    post_vectors, turned = _each_once(post_vectors, similarities.T)
+    query_vectors, similarities = _merged(query_vectors, similarities)
+    post_vectors, turned = _merged(post_vectors, similarities.T)
     rows, columns = _in_order(query_vectors), _in_order(post_vectors)
     similarities = turned.T[np.ix_(rows, columns)]
     query_parts, post_parts = parts(query, query_vectors), parts(post, post_vectors)
@@ -143,8 +143,8 @@ def align(
     )
 
 
-def _each_once(vectors: Vectors, similarities: FloatArray) -> tuple[Vectors, FloatArray]:
-    """The parts that vectors stand for, each once, where several stand for one; it is as near as the nearest of them."""
+def _merged(vectors: Vectors, similarities: FloatArray) -> tuple[Vectors, FloatArray]:
+    """Merge rows that stand for the same part; a part is as similar as its most similar row."""
     first: dict[tuple[int, str], int] = {}
     keys = [*zip(map(int, vectors.levels), vectors.references, strict=True)]
     for row, key in enumerate(keys):
@@ -158,7 +158,7 @@ def _each_once(vectors: Vectors, similarities: FloatArray) -> tuple[Vectors, Flo
 
 
 def parts(post: Post, vectors: Vectors) -> list[AlignedPart]:
-    """What the vectors of a post stand for, one part a vector."""
+    """The parts of a post that its vectors stand for, one part per vector."""
     sentences = passage(post).sentences
     formulas = formulas_by_id(post)
     places = {
@@ -180,7 +180,7 @@ def parts(post: Post, vectors: Vectors) -> list[AlignedPart]:
             found.append(AlignedPart(name, reference, (Fragment("text", f"the whole {post.kind}"),)))
         else:
             raise MathAMRError(
-                f"the vectors of {post.id!r} do not fit its text: no {name} {reference!r}; index it again"
+                f"the vectors of {post.id!r} do not match its text: it has no {name} {reference!r}; index it again"
             )
     return found
 

@@ -1,4 +1,4 @@
-"""What a post defines: the words that it sets off, as whoever defines a thing sets off its name."""
+"""Defined terms: emphasised words of a post, since a definition usually emphasises the name that it introduces."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from mathamr.posts.post import Markup
 
 LONGEST = 100_000
-"""Characters of a post that are looked through."""
+"""Characters of a post that are searched."""
 _NAME = r"[^{}<>*\n]{1,120}"
-_SET_OFF: dict[Markup, re.Pattern[str]] = {
+_EMPHASIS: dict[Markup, re.Pattern[str]] = {
     "latex": re.compile(
         rf"\\(?:emph|textbf|textit|textsl|defn?|dfn|term|define)\s*\{{({_NAME})\}}"
         rf"|\{{\s*\\(?:em|it|bf|sl|itshape|bfseries)\b\s*({_NAME})\}}"
@@ -25,14 +25,14 @@ _SET_OFF: dict[Markup, re.Pattern[str]] = {
 
 
 def emphasised_terms(body: str, markup: Markup) -> Iterator[str]:
-    r"""The stretches of a text that are emphasised, as they are written.
+    r"""The emphasised parts of a text, as they are written.
 
     >>> list(set_off(r"A set is \emph{nowhere dense} or {\bf meagre}.", "latex"))
     ['nowhere dense', 'meagre']
     >>> list(set_off("A **prime number** is 2 * 3 * 5?", "markdown"))
     ['prime number']
     """
-    pattern = _SET_OFF.get(markup)
+    pattern = _EMPHASIS.get(markup)
     if pattern is None:
         return
     for match in pattern.finditer(body[:LONGEST]):

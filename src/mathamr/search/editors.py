@@ -1,4 +1,4 @@
-"""From a hit to its place: addresses that open a file at a line in the editor a person uses."""
+"""Links that open the file of a hit at its line in an editor."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ EDITORS = {
     "obsidian": "obsidian://open?path={path}",
     "file": "file://{path}",
 }
-"""What `--editor` knows by name; any other address with `{path}` in it, and perhaps `{line}`, will do."""
+"""The link templates that `--editor` knows by name; it also takes a template with `{path}` and, optionally, `{line}`."""
 
 
 _AFTER_SLASH = re.compile(r"[^/]/\{path\}")
 
 
 def check_editor(editor: str) -> str:
-    """The address of an editor, by its name or as it is; its parts are in braces."""
+    """The link template of an editor, by its name or given as it is."""
     if editor in EDITORS:
         return EDITORS[editor]
     if "{path}" in editor and editor.count("{") == editor.count("{path}") + editor.count("{line}"):
@@ -36,7 +36,7 @@ def check_editor(editor: str) -> str:
 
 
 def address_in(editor: str, source: str, line: int = 1) -> str | None:
-    """The address that opens a source at a line; `None` where the source is no file of this machine.
+    """The link that opens a source at a line; `None` if the source is not an absolute path.
 
     >>> address_in("vscode", "/home/ada/My notes/limits.md", 12)
     'vscode://file/home/ada/My%20notes/limits.md:12'

@@ -1,7 +1,4 @@
-"""Questions to try, from what is indexed: titles of posts, and a formula that stands in several places.
-
-What a page offers to press must find something; only the index knows what that is.
-"""
+"""Example queries for the web page, taken from the index so that each finds something: titles and a formula."""
 
 from __future__ import annotations
 
@@ -14,40 +11,40 @@ from mathamr.posts.markup import title_pieces
 from mathamr.posts.post import Formula, Post
 from mathamr.systems.ranking import Task
 
-LOOKED_AT = 60
-"""Posts, evenly taken from the index, that examples are chosen from."""
+SAMPLED_POSTS = 60
+"""Posts, evenly spread over the index, from which examples are chosen."""
 TITLES = 2
 _TITLE = range(12, 80)
-"""Characters of a title that says something and is read at a glance."""
+"""Length of a title that is informative and quick to read."""
 _LATEX = range(6, 45)
-_SAYS_MUCH = re.compile(r"\\(?:frac|sum|int|prod|sqrt|lim)|[=<>^]|\\[lg]eq?\b")
+_INFORMATIVE = re.compile(r"\\(?:frac|sum|int|prod|sqrt|lim)|[=<>^]|\\[lg]eq?\b")
 
 
 @dataclass(frozen=True, slots=True)
 class ExampleQuery:
-    """A question that finds something."""
+    """A query that finds something in the index."""
 
     query: str
     task: Task = "answers"
 
 
 def examples(catalogue: Catalogue) -> list[ExampleQuery]:
-    """Some titles and a formula of the index; the same as long as the index stays the same."""
-    posts = catalogue.spread(LOOKED_AT)
+    """Some titles and a formula of the index; deterministic for a given index."""
+    posts = catalogue.spread(SAMPLED_POSTS)
     titled = [title for post in posts if (title := _question(post))]
-    # One with a formula shows what can be typed.
+    # Titles with a formula come first, to show the syntax.
     titled.sort(key=lambda title: "$" not in title)
     chosen = [ExampleQuery(title) for title in dict.fromkeys(titled)][:TITLES]
     formula = max(
         dict.fromkeys(" ".join(each.latex.split()) for post in posts for each in _formulas(post)),
-        key=lambda latex: (len(_SAYS_MUCH.findall(latex)), -len(latex)),
+        key=lambda latex: (len(_INFORMATIVE.findall(latex)), -len(latex)),
         default=None,
     )
     return [*chosen, *([ExampleQuery(formula, "formulas")] if formula else [])]
 
 
 def _question(post: Post) -> str:
-    """The title of a post as somebody would type it; empty where it is no good question."""
+    """The title of a post as a user would type it; empty if it does not make a good query."""
     shown = "".join(
         f"${piece.text}$" if piece.kind == "formula" else piece.text
         for piece in title_pieces(post.title, post.markup)
@@ -59,8 +56,8 @@ def _question(post: Post) -> str:
 
 
 def _formulas(post: Post) -> Iterator[Formula]:
-    """The formulas of a post that are worth a search, and need none of its own commands."""
+    """The formulas of a post that make good queries and use no macros of the post."""
     for formula in post.formulas:
         latex = formula.latex.strip()
-        if not post.macros and len(latex) in _LATEX and _SAYS_MUCH.search(latex) and "\\text" not in latex:
+        if not post.macros and len(latex) in _LATEX and _INFORMATIVE.search(latex) and "\\text" not in latex:
             yield formula

@@ -1,4 +1,4 @@
-"""`FormulaMatch`: why a formula was found: which of its nodes met which nodes of the query's."""
+"""`FormulaMatch`: the matched nodes of a found formula and the query's formula, which explain a hit."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from mathamr.posts.post import Formula
 from mathamr.systems.nodematch import TreeMatch, View
 
 ALIGNMENT = "alignment"
-"""Who says which nodes met where the system does not: the trees laid on each other."""
+"""The name of the tree alignment, which matches nodes if the system does not."""
 VIEWS: dict[View, str] = {"opt": "operators", "slt": "layout"}
 
 
 @dataclass(frozen=True, slots=True)
 class FormulaMatch:
-    """A query's formula and a found one with their trees, and the nodes that met, by view.
+    """The trees of the query's formula and of a found one, and the matched nodes of each view.
 
-    `by` is the system that compared them, or `ALIGNMENT`.
+    `by` names the system that matched them, or is `ALIGNMENT`.
     """
 
     post_id: str
@@ -45,14 +45,14 @@ class FormulaMatch:
         return ours, theirs
 
     def svg(self) -> str:
-        """Both formulas as a picture of their trees, nodes that met in the same colour and with the same number."""
+        """A picture of both trees, with matched nodes in the same colour and with the same number."""
         return match_svg(
             [TreePair(VIEWS[each.view], *self.pair(each.view), each.met) for each in self.views],
             f"{self.query.latex}  →  {self.found.latex}",
         )
 
     def to_json(self) -> dict[str, Any]:
-        """For JSON: labels of both trees, and the pairs of their nodes."""
+        """The labels of both trees and the pairs of matched nodes, as JSON values."""
         return {
             "post": self.post_id,
             "formula": self.formula_id,
@@ -74,7 +74,7 @@ class FormulaMatch:
 
 
 def aligned_views(query: Trees, found: Trees) -> tuple[TreeMatch, ...]:
-    """The match of two formulas by the alignment of their trees, in the views that both have."""
+    """Match two formulas by aligning their trees, in the views that both have."""
     views: list[TreeMatch] = []
     for view, ours, theirs in zip(VIEWS, query, found, strict=True):
         if ours is not None and theirs is not None:
@@ -83,7 +83,7 @@ def aligned_views(query: Trees, found: Trees) -> tuple[TreeMatch, ...]:
 
 
 def matched_nodes(query: Slt | None, found: Slt | None) -> tuple[int, ...]:
-    """The nodes of a found formula's layout that the query has as well, names of variables aside."""
+    """The layout nodes of a found formula that match the query, up to renamed variables."""
     if query is None or found is None:
         return ()
     return tuple(sorted(each.other for each in parts(query, found) if each.worth >= VARIABLE))
@@ -92,7 +92,7 @@ def matched_nodes(query: Slt | None, found: Slt | None) -> tuple[int, ...]:
 def matched_stretches(
     formula: Formula, macros: Sequence[str], slt: Slt | None, nodes: Sequence[int]
 ) -> tuple[tuple[int, int], ...]:
-    """Where these nodes stand in the LaTeX of a formula."""
+    """The offsets of nodes in the LaTeX of a formula."""
     if slt is None or not nodes or not formula.latex.strip():
         return ()
     return tuple(stretches(formula.latex, Macros.of(macros), slt, nodes))

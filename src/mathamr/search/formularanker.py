@@ -1,4 +1,4 @@
-"""`FormulaRanker`: what the leaves of a ranking ask an index where formulas are looked for: each look once, at its best place."""
+"""`FormulaRanker`: the leaves of rankings of formulas; each visual class is one result, at its best occurrence."""
 
 from __future__ import annotations
 
@@ -23,45 +23,45 @@ from mathamr.systems.nodematch import node_comparer
 from mathamr.systems.ranking import MaxSim, Nearest, NearestRows
 
 PATTERN_CANDIDATES = 400
-"""Formulas of the best ranks that are tried against the wildcards of a query."""
+"""Formulas of the first ranks that are matched with the wildcards of a query."""
 FORM_CANDIDATES = 100
-"""Formulas of the best ranks that are looked at for the query's form in other letters."""
+"""Formulas of the first ranks that are checked for alpha-equivalence with the query."""
 ALIGNED_NODES = 400_000
-"""Pairs of nodes that are compared for one query: trees are aligned, best ranks first, until they are spent."""
+"""Budget of node pairs per query: trees are aligned in rank order until it is spent."""
 ALIKE_NODES = 20_000
-"""Nodes of found formulas that a network reads for one query, best ranks first."""
+"""Nodes of found formulas that a network reads per query, in rank order."""
 
-_PLACES_AT_A_TIME = 32
+_OCCURRENCE_BATCH = 32
 _SPARE = 20
-"""Looks beyond the wanted depth, should some have lost their last place since."""
+"""Visual classes beyond the depth, in case some have lost their last occurrence."""
 _FIT_BONUS: dict[Fit, float] = {"whole": 1.0, "inside": 0.5}
 _FORM_BONUS = 0.5
 _BELOW_A_BONUS = 0.49
-"""What the best score counts beside a bonus: less than the difference of two bonuses."""
+"""The best score is scaled to this, below the difference of two bonuses."""
 
 
 class VisualFormulas(Protocol):
-    """Which formulas look the same: how a catalogue, or a table of formulas, answers."""
+    """The visual classes of formulas, from a catalogue or a table."""
 
     def visuals_of(self, formulas: Sequence[str]) -> dict[str, str]:
-        """The looks of formulas; unknown ones are left out."""
+        """The visual classes of formulas; unknown formulas are left out."""
         ...
 
     def with_visual(self, visual: str) -> list[str]:
-        """The formulas with a look, in the order of the index."""
+        """The formulas of a visual class, in the order of the index."""
         ...
 
     def first_with(self, visuals: Sequence[str]) -> dict[str, str]:
-        """The first formula with each look; looks that nothing has are left out."""
+        """The first formula of each visual class; empty classes are left out."""
         ...
 
     def trees(self, visuals: Sequence[str], reading: str = "published") -> dict[str, Trees]:
-        """The trees of one formula of each look, read as is said; what cannot be read has none."""
+        """The trees of one formula of each visual class in a reading; a class that cannot be parsed is left out."""
         ...
 
 
 class FormulaRanker(Ranker):
-    """Ranks looks by the fields of formulas and of looks, and by the terms of their trees."""
+    """Ranks visual classes by vectors of formulas or classes, and by the terms of their trees."""
 
     def __init__(
         self,
@@ -74,9 +74,9 @@ class FormulaRanker(Ranker):
         super().__init__(context, engine, lexicon, payloads)
         self._visuals = visuals
         self._places: dict[str, str] = {}
-        """The formula that stands for a look: the one that fits best, as far as is known."""
-        self._meant: dict[str, Trees] = {}
-        """The trees of looks, read as lexical terms are, as far as they were asked for."""
+        """The best known occurrence of each visual class."""
+        self._lexical_trees: dict[str, Trees] = {}
+        """The trees of visual classes in the reading of the lexical index, as far as they were read."""
 
     def _by_field(self, leaf: Nearest | MaxSim | NearestRows, options: SearchOptions) -> Sequence[Scored]:
         field = self.engine[leaf.field]
@@ -89,7 +89,7 @@ class FormulaRanker(Ranker):
                 case MaxSim():
                     return field.search_maxsim(vectors, k, where, options.exact)
                 case NearestRows(rows=rows):
-                    # Looks are filtered after they were found: then as many as may be needed.
+                    # Visual classes are filtered after the search, so fetch as many as may be needed.
                     return of_rows(
                         field, vectors, max(rows, k if options.where else 0), where, options.exact
                     )[:k]
@@ -106,22 +106,22 @@ class FormulaRanker(Ranker):
         search: Callable[[int, Filter | None], Sequence[Scored]],
         options: SearchOptions,
     ) -> Sequence[Scored]:
-        """Looks by their best formula, whose place is remembered: more are asked for until there are enough."""
+        """Rank visual classes by their best formula; the search grows until there are enough classes."""
         total = field.count()
         if not total:
             return []
-        asked = 4 * options.depth
+        wanted = 4 * options.depth
         while True:
-            found = search(min(asked, total), options.where)
+            found = search(min(wanted, total), options.where)
             visuals = self._visuals.visuals_of([hit.id for hit in found])
             best: dict[str, Scored] = {}
             for hit in found:
                 visual = visuals.get(hit.id)
                 if visual is not None and visual not in best:
                     best[visual] = hit
-            if len(best) >= options.depth or len(found) < asked:
+            if len(best) >= options.depth or len(found) < wanted:
                 break
-            asked *= 4
+            wanted *= 4
         for visual, hit in best.items():
             self._places[visual] = hit.id
         return [Scored(visual, hit.score) for visual, hit in best.items()][: options.depth]
@@ -140,9 +140,9 @@ class FormulaRanker(Ranker):
             self._places.setdefault(visual, place)
         return set(known)
 
-    def _field_scores(self, name: str, ids: Sequence[str], asked_by: str) -> Sequence[Scored]:
+    def _field_scores(self, name: str, ids: Sequence[str], query_field: str) -> Sequence[Scored]:
         field = self.engine[name]
-        vectors = self.context.rows(self.engine[asked_by].field).vectors
+        vectors = self.context.rows(self.engine[query_field].field).vectors
         if field.field.of == "visual":
             return field.score(vectors, ids)
         visual_of = {formula: visual for visual in ids for formula in self._visuals.with_visual(visual)}
@@ -187,19 +187,19 @@ class FormulaRanker(Ranker):
         return sorted(scored, key=lambda each: (-each.score, each.id))
 
     def _trees(self, visuals: Sequence[str]) -> dict[str, Trees]:
-        """The trees of looks, each read once for a query."""
-        unread = [visual for visual in visuals if visual not in self._meant]
+        """The trees of visual classes, each read once per query."""
+        unread = [visual for visual in visuals if visual not in self._lexical_trees]
         if unread:
-            self._meant |= self._visuals.trees(unread, reading_in_force())
-        return {visual: self._meant[visual] for visual in visuals if visual in self._meant}
+            self._lexical_trees |= self._visuals.trees(unread, reading_in_force())
+        return {visual: self._lexical_trees[visual] for visual in visuals if visual in self._lexical_trees}
 
     def _first_place(self, visual: str, where: Filter | None) -> str | None:
-        """The first formula with that look that passes the filter."""
+        """The first formula of a visual class that passes the filter."""
         ids = self._visuals.with_visual(visual)
         if not where:
             return ids[0] if ids else None
-        for start in range(0, len(ids), _PLACES_AT_A_TIME):
-            few = ids[start : start + _PLACES_AT_A_TIME]
+        for start in range(0, len(ids), _OCCURRENCE_BATCH):
+            few = ids[start : start + _OCCURRENCE_BATCH]
             payloads = self._payloads("formulas", few)
             for each in few:
                 if each in payloads and where.passes(payloads[each]):
@@ -207,9 +207,9 @@ class FormulaRanker(Ranker):
         return None
 
     def _promoted(self, found: FoundHits) -> FoundHits:
-        """What is just what was asked for, then the same in other letters, then the rest by their scores.
+        """Rank exact matches first, then alpha-equivalent formulas, then the rest by score.
 
-        With wildcards: whatever fits them, then what holds such a part inside, then the rest.
+        A query with wildcards ranks formulas that fit it first, then those with a subexpression that fits.
         """
         opt, slt = self.context.trees
         if opt is not None and has_wildcards(opt):
@@ -234,10 +234,10 @@ class FormulaRanker(Ranker):
         fits = {visual: fit(pattern, opt) for visual, (opt, _) in known.items() if opt is not None}
         return {visual: _FIT_BONUS[each] for visual, each in fits.items() if each}
 
-    def _renamed(self, asked: Slt, found: FoundHits) -> dict[str, float]:
-        # The layout is the same in every reading, and these are read already where trees were aligned.
+    def _renamed(self, query: Slt, found: FoundHits) -> dict[str, float]:
+        # The layout is the same in every reading, and an alignment has already read these trees.
         known = self._trees([each.id for each in found.hits[:FORM_CANDIDATES]])
-        form, letters = form_key(asked), count_letters(asked)
+        form, letters = form_key(query), count_letters(query)
         return {
             visual: _FORM_BONUS
             for visual, (_, slt) in known.items()
@@ -248,7 +248,7 @@ class FormulaRanker(Ranker):
         }
 
     def _finished(self, found: FoundHits, options: SearchOptions) -> list[RankedResult]:
-        """Looks as formulas at their best places."""
+        """Convert visual classes to formulas at their best occurrences."""
         places, same, shares = self._places, self.context.visual, found.own_shares
         hits = found.hits[: options.depth + _SPARE]
         if not options.where:

@@ -1,4 +1,4 @@
-"""`Fragment`: a stretch of a sentence as it is shown, so that a formula is never cut in half."""
+"""`Fragment`: a piece of a displayed sentence, either text or a whole formula, so that formulas are never cut."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ FragmentKind = Literal["text", "formula", "gap"]
 ELLIPSIS = "…"
 _UNNAMED = "[formula]"
 LONGEST_SHOWN = 2000
-"""A formula with more characters is never shown in a shortened sentence."""
+"""A shortened sentence never shows a longer formula."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fragment:
-    """Text, a formula (`text` is its LaTeX), or a gap where something was left out; `matched`: the query has it too."""
+    """Text, a formula (`text` is its LaTeX), or a gap for omitted text; `matched` marks what the query has too."""
 
     kind: FragmentKind
     text: str
@@ -36,13 +36,13 @@ class Fragment:
         return formula_length(self.text) if self.kind == "formula" else len(self.text)
 
     def to_json(self) -> dict[str, Any]:
-        """For JSON: kind, text and, for formulas, id and display."""
+        """The fields as JSON values; only formulas have an id and a display flag."""
         row: dict[str, Any] = {"kind": self.kind, "text": self.text, "matched": self.matched}
         return row | {"formula": self.formula, "display": self.display} if self.kind == "formula" else row
 
 
 def formula_length(latex: str) -> int:
-    """How many characters a formula has where it is printed.
+    """The number of characters of a formula when it is printed.
 
     >>> formula_length("x  + 1") == len(str(Fragment("formula", "x  + 1")))
     True
@@ -59,7 +59,7 @@ def formulas_by_id(post: Post) -> dict[str, Formula]:
 
 
 def fragments(sentence: Sentence, formulas: Mapping[str, Formula]) -> list[Fragment]:
-    """A sentence with its formulas in their places.
+    """Split a sentence into text and formulas.
 
     >>> from mathamr.posts.passage import passage
     >>> post = Post("7", "note", "Let $x>0$ hold.", markup="text", formulas=(Formula("7:0", "x>0"),))
@@ -83,7 +83,7 @@ def fragments(sentence: Sentence, formulas: Mapping[str, Formula]) -> list[Fragm
 
 
 class Line(tuple[Fragment, ...]):
-    """Fragments that belong together: they print as their text, and are what they are one by one."""
+    """A tuple of fragments that prints as one line of text."""
 
     __slots__ = ()
 
@@ -102,11 +102,10 @@ def plain(stretch: Iterable[Fragment]) -> str:
 def shortened(
     stretch: Sequence[Fragment], width: int, length: Callable[[Fragment], int] = len
 ) -> list[Fragment]:
-    """The beginning of a sentence in about `width` characters: text ends at a word, and formulas stay whole.
+    """The beginning of a sentence in about `width` characters; text is cut at a word and formulas are not cut.
 
-    A formula that is longer than the room is only named by a gap, unless it comes first or is the first match: it may
-    be all there is. `length` tells how much room a fragment takes, for those who draw formulas instead of printing
-    their LaTeX.
+    A formula that does not fit is replaced by a gap, unless it comes first or is the first match. `length` measures a
+    fragment, for callers that draw formulas instead of printing their LaTeX.
     """
     kept: list[Fragment] = []
     room = width

@@ -1,8 +1,7 @@
-"""Fusion: one ranking from several, by name.
+"""Fusions: functions that combine several rankings into one, by name.
 
-A fusion takes rankings of the same kind of things, each best first, and gives one. Ranks or scores count, as its name
-says. Scores of different systems mean different things (BM25 has no upper bound, a cosine has), so they are
-normalised query by query before they meet.
+Scores of different systems are not comparable (BM25 has no upper bound, a cosine has), so fusions that use scores
+normalise them query by query.
 """
 
 from __future__ import annotations
@@ -22,21 +21,21 @@ from mathamr.core.registry import Registry
 from mathamr.index.scored import Scored, ScoredColumns
 
 RANK_OFFSET = 60
-"""Cormack's constant: how little the first ranks differ."""
+"""Cormack's constant: the greater it is, the less the first ranks differ."""
 
-Ranking = Sequence[tuple[str, float]]
+ScoredIds = Sequence[tuple[str, float]]
 """Ids and scores, best first, such as `Scored`s."""
 
 
 class Fusion(Protocol):
-    """Makes one ranking of several."""
+    """Combines several rankings into one."""
 
     def __call__(
-        self, rankings: Sequence[Ranking], weights: Sequence[float] | None = None, k: int | None = None
+        self, rankings: Sequence[ScoredIds], weights: Sequence[float] | None = None, k: int | None = None
     ) -> Sequence[Scored]:
-        """Everything that one of the rankings has, best first, or the best `k`; equal scores in the order of their ids.
+        """The union of the rankings, best first, or its best `k`; equal scores are ordered by id.
 
-        `weights` say how much each ranking counts, by default all the same. What a ranking lacks it puts last.
+        `weights` has one weight per ranking, by default all equal.
         """
         ...
 
@@ -55,23 +54,23 @@ FUSIONS: Registry[Callable[..., Fusion]] = Registry(
 
 
 def takes_normalisation(name: str) -> bool:
-    """Whether a fusion looks at scores, which can be normalised in more than one way."""
+    """True if a fusion uses scores, so that a normalisation can be chosen."""
     return any(each.name == "normalisation" for each in fields(FUSIONS[name]))  # type: ignore[arg-type]
 
 
 def looks_at_scores(name: str) -> bool:
-    """Whether scores alone count, and not who stands before whom."""
+    """True if a fusion uses scores alone and no ranks."""
     return takes_normalisation(name) and "offset" not in {each.name for each in fields(FUSIONS[name])}  # type: ignore[arg-type]
 
 
 def fuse(
     name: str,
-    rankings: Sequence[Ranking],
+    rankings: Sequence[ScoredIds],
     weights: Sequence[float] | None = None,
     k: int | None = None,
     normalisation: str | None = None,
 ) -> Sequence[Scored]:
-    """The best `k` of a fusion by name, with its own normalisation unless one is given.
+    """The best `k` of a fusion by name; `normalisation` overrides the fusion's own.
 
     >>> words = [Scored("a", 9.0), Scored("b", 8.0)]
     >>> vectors = [Scored("b", 0.7), Scored("c", 0.6)]
@@ -82,21 +81,19 @@ def fuse(
     if normalisation is None:
         return kind()(rankings, weights, k)
     if not takes_normalisation(name):
-        raise MathAMRError(
-            f"the fusion {name!r} looks at ranks alone; a normalisation is for those of scores"
-        )
+        raise MathAMRError(f"the fusion {name!r} uses ranks alone and takes no normalisation")
     return kind(normalisation=normalisation)(rankings, weights, k)
 
 
 def min_max(scores: DoubleArray) -> DoubleArray:
-    """From 0, the last, to 1, the first; equal scores are all 1."""
+    """Scale scores from 0, the lowest, to 1, the highest; equal scores are all 1."""
     low = scores.min()
     span = scores.max() - low
     return (scores - low) / span if span else np.ones(len(scores))
 
 
 def by_top(scores: DoubleArray) -> DoubleArray:
-    """Shares of the best score; where none is positive, as `min_max` has it."""
+    """Divide scores by the best one; if none is positive, use `min_max`."""
     high = scores.max()
     if high <= 0:
         return min_max(scores)
@@ -105,30 +102,30 @@ def by_top(scores: DoubleArray) -> DoubleArray:
     return shares
 
 
-def lifted(scores: DoubleArray) -> DoubleArray:
-    """How many standard deviations above the mean of the ranking, lifted so that the last has 0."""
+def shifted_z(scores: DoubleArray) -> DoubleArray:
+    """Standard scores, shifted so that the lowest is 0."""
     apart = scores - math.fsum(scores.tolist()) / len(scores)
     deviation = math.sqrt(float(apart @ apart) / len(scores))
     return (scores - scores.min()) / deviation if deviation > 0 else np.ones(len(scores))
 
 
 def unchanged(scores: DoubleArray) -> DoubleArray:
-    """Scores that are comparable already, such as shares of a theoretical maximum."""
+    """Scores as they are, for scores that are already comparable."""
     return scores
 
 
 NORMALISATIONS: dict[str, Callable[[DoubleArray], DoubleArray]] = {
     "min-max": min_max,
     "top": by_top,
-    "z": lifted,
+    "z": shifted_z,
     "none": unchanged,
 }
 
 
 class JoinedRankings(Sequence[ScoredColumns]):
-    """Several rankings as columns over the ids of all of them: every id once, and where those of each ranking stand.
+    """Several rankings as columns over the union of their ids, with the positions of each ranking's ids in it.
 
-    To look up thousands of ids takes longer than to add their scores: who fuses the same rankings twice joins them once.
+    Looking up thousands of ids takes longer than adding their scores, so rankings that are fused twice are joined once.
     """
 
     def __init__(
@@ -141,8 +138,8 @@ class JoinedRankings(Sequence[ScoredColumns]):
         self.ids = list(numbers)
 
     @classmethod
-    def of(cls, rankings: Sequence[Ranking]) -> JoinedRankings:
-        """Any rankings; an id that one of them has several times counts where it stands first."""
+    def of(cls, rankings: Sequence[ScoredIds]) -> JoinedRankings:
+        """Join rankings; of an id that a ranking repeats, the first occurrence counts."""
         if isinstance(rankings, JoinedRankings):
             return rankings
         numbers: defaultdict[str, int] = defaultdict(count().__next__)
@@ -168,7 +165,7 @@ class JoinedRankings(Sequence[ScoredColumns]):
         return self._rankings[number]
 
     def rescored(self, number: int, hits: Iterable[tuple[str, float]]) -> JoinedRankings:
-        """The same with other scores for some results of one ranking; it is not put into another order."""
+        """The same rankings with new scores for some results of one of them, in the old order."""
         own, standing = self._rankings[number], self._standing(number)
         scores = own.scores.copy()
         for each, score in hits:
@@ -179,7 +176,7 @@ class JoinedRankings(Sequence[ScoredColumns]):
         return JoinedRankings(changed, self._numbers, self.places)
 
     def scores_of(self, ids: Iterable[str]) -> list[dict[str, float]]:
-        """What each ranking gave to some of the results, as far as it has them."""
+        """For each ranking, its scores of some of the ids."""
         chosen = {each: self._numbers[each] for each in ids}
         found = []
         for number, own in enumerate(self._rankings):
@@ -189,7 +186,7 @@ class JoinedRankings(Sequence[ScoredColumns]):
         return found
 
     def _standing(self, number: int) -> list[int]:
-        """For every id of all which place it has in one ranking; -1: none."""
+        """The position of every id in one ranking, or -1."""
         standing = np.full(len(self.ids), -1)
         standing[self.places[number]] = np.arange(len(self.places[number]))
         return standing.tolist()
@@ -197,110 +194,98 @@ class JoinedRankings(Sequence[ScoredColumns]):
     def weighed(
         self, weights: Sequence[float] | None, normalisation: str
     ) -> Iterator[tuple[IndexArray, DoubleArray, float]]:
-        """For each ranking where its ids stand, its normalised scores, and what it counts."""
+        """For each ranking, the positions of its ids, its normalised scores and its weight."""
         for own, places, weight in zip(
             self._rankings, self.places, _weights(self._rankings, weights), strict=True
         ):
             yield places, _normalised(own.scores, normalisation), weight
 
 
+class _ByScore:
+    """A fusion that computes one score for each id; a ranking that lacks an id contributes nothing to it."""
+
+    __slots__ = ()
+
+    def __call__(
+        self, rankings: Sequence[ScoredIds], weights: Sequence[float] | None = None, k: int | None = None
+    ) -> Sequence[Scored]:
+        """The best `k` ids by their fused scores."""
+        joined = JoinedRankings.of(rankings)
+        fused = np.zeros(len(joined.ids))
+        self._add(fused, joined, _weights(rankings, weights))
+        return _ordered(joined.ids, fused, k)
+
+    def _add(self, fused: DoubleArray, joined: JoinedRankings, weights: Sequence[float]) -> None:
+        raise NotImplementedError
+
+
 @dataclass(frozen=True, slots=True)
-class ReciprocalRankFusion:
-    """Σ w / (60 + rank): Cormack, Clarke and Büttcher, SIGIR 2009."""
+class ReciprocalRankFusion(_ByScore):
+    """Σ w / (60 + rank), by ranks alone: Cormack, Clarke and Büttcher, SIGIR 2009."""
 
     offset: float = RANK_OFFSET
 
-    def __call__(
-        self, rankings: Sequence[Ranking], weights: Sequence[float] | None = None, k: int | None = None
-    ) -> Sequence[Scored]:
-        """Ranks alone count."""
-        joined = JoinedRankings.of(rankings)
-        sums = np.zeros(len(joined.ids))
-        for places, weight in zip(joined.places, _weights(rankings, weights), strict=True):
-            sums[places] += weight / (self.offset + np.arange(1, len(places) + 1))
-        return _ordered(joined.ids, sums, k)
+    def _add(self, fused: DoubleArray, joined: JoinedRankings, weights: Sequence[float]) -> None:
+        for places, weight in zip(joined.places, weights, strict=True):
+            fused[places] += weight / (self.offset + np.arange(1, len(places) + 1))
 
 
 @dataclass(frozen=True, slots=True)
-class ScoredReciprocalRank:
+class ScoredReciprocalRank(_ByScore):
     """Σ w · score / (60 + rank), as Tangent-CFT2 and MathAMR combine runs (Mansouri et al., CIKM 2022)."""
 
     offset: float = RANK_OFFSET
     normalisation: str = "top"
 
-    def __call__(
-        self, rankings: Sequence[Ranking], weights: Sequence[float] | None = None, k: int | None = None
-    ) -> Sequence[Scored]:
-        """Ranks count, and among them those with high scores more."""
-        joined = JoinedRankings.of(rankings)
-        sums = np.zeros(len(joined.ids))
+    def _add(self, fused: DoubleArray, joined: JoinedRankings, weights: Sequence[float]) -> None:
         for places, scores, weight in joined.weighed(weights, self.normalisation):
-            sums[places] += weight * scores / (self.offset + np.arange(1, len(places) + 1))
-        return _ordered(joined.ids, sums, k)
+            fused[places] += weight * scores / (self.offset + np.arange(1, len(places) + 1))
 
 
 @dataclass(frozen=True, slots=True)
-class WeightedSum:
-    """Σ w · score, scores normalised: linear fusion, with the normalisation as a parameter."""
+class WeightedSum(_ByScore):
+    """Σ w · score with normalised scores: linear fusion."""
 
     normalisation: str = "min-max"
 
-    def __call__(
-        self, rankings: Sequence[Ranking], weights: Sequence[float] | None = None, k: int | None = None
-    ) -> Sequence[Scored]:
-        """Scores alone count; one that a ranking lacks is 0."""
-        joined = JoinedRankings.of(rankings)
-        sums = np.zeros(len(joined.ids))
+    def _add(self, fused: DoubleArray, joined: JoinedRankings, weights: Sequence[float]) -> None:
         for places, scores, weight in joined.weighed(weights, self.normalisation):
-            sums[places] += weight * scores
-        return _ordered(joined.ids, sums, k)
+            fused[places] += weight * scores
 
 
 @dataclass(frozen=True, slots=True)
-class Mean:
-    """The mean of normalised scores (Amador and Zanibbi, SIGIR 2025), with weights a weighted mean."""
+class Mean(WeightedSum):
+    """The weighted mean of normalised scores (Amador and Zanibbi, SIGIR 2025)."""
 
-    normalisation: str = "min-max"
-
-    def __call__(
-        self, rankings: Sequence[Ranking], weights: Sequence[float] | None = None, k: int | None = None
-    ) -> Sequence[Scored]:
-        """Scores alone count; one that a ranking lacks is 0."""
-        chosen = _weights(rankings, weights)
-        total = math.fsum(chosen) or 1.0
-        return WeightedSum(self.normalisation)(rankings, [weight / total for weight in chosen], k)
+    def _add(self, fused: DoubleArray, joined: JoinedRankings, weights: Sequence[float]) -> None:
+        total = math.fsum(weights) or 1.0
+        WeightedSum._add(self, fused, joined, [weight / total for weight in weights])
 
 
 @dataclass(frozen=True, slots=True)
-class Maximum:
-    """The best of the normalised scores, each times its ranking's weight: one system that is sure is enough."""
+class Maximum(_ByScore):
+    """The greatest of the normalised scores, each times its ranking's weight."""
 
     normalisation: str = "min-max"
 
-    def __call__(
-        self, rankings: Sequence[Ranking], weights: Sequence[float] | None = None, k: int | None = None
-    ) -> Sequence[Scored]:
-        """Scores alone count."""
-        joined = JoinedRankings.of(rankings)
-        best = np.zeros(len(joined.ids))
+    def _add(self, fused: DoubleArray, joined: JoinedRankings, weights: Sequence[float]) -> None:
         for places, scores, weight in joined.weighed(weights, self.normalisation):
-            best[places] = np.maximum(best[places], weight * scores)
-        return _ordered(joined.ids, best, k)
+            fused[places] = np.maximum(fused[places], weight * scores)
 
 
 @dataclass(frozen=True, slots=True)
 class HarmonicMean:
-    """The harmonic mean of normalised scores, F1 of two: only what all rankings have is above 0.
+    """The harmonic mean of normalised scores, for two rankings F1.
 
-    What some ranking lacks comes after, in the order of the mean.
+    An id that some ranking lacks has the score 0; those ids follow in the order of the arithmetic mean.
     """
 
     normalisation: str = "min-max"
 
     def __call__(
-        self, rankings: Sequence[Ranking], weights: Sequence[float] | None = None, k: int | None = None
+        self, rankings: Sequence[ScoredIds], weights: Sequence[float] | None = None, k: int | None = None
     ) -> Sequence[Scored]:
-        """Scores alone count."""
+        """The best `k` ids by harmonic, then arithmetic mean."""
         chosen = _weights(rankings, weights)
         joined = JoinedRankings.of(rankings)
         counted = [
@@ -321,14 +306,14 @@ class HarmonicMean:
         return [Scored(item, harmonic[item]) for item in order[:k]]
 
 
-def _weights(rankings: Sequence[Ranking], weights: Sequence[float] | None) -> Sequence[float]:
+def _weights(rankings: Sequence[ScoredIds], weights: Sequence[float] | None) -> Sequence[float]:
     if weights is None:
         return [1.0] * len(rankings)
     if len(weights) != len(rankings):
-        raise MathAMRError(f"{len(rankings)} rankings need as many weights, not {len(weights)}")
+        raise MathAMRError(f"{len(rankings)} rankings need {len(rankings)} weights, got {len(weights)}")
     for weight in weights:
         if not math.isfinite(weight) or weight < 0:
-            raise MathAMRError(f"the weight of a ranking must be a number of at least 0, not {weight}")
+            raise MathAMRError(f"the weight of a ranking must be a finite number of at least 0, got {weight}")
     return weights
 
 
@@ -336,7 +321,7 @@ def _finite(ranking: ScoredColumns) -> ScoredColumns:
     finite = np.isfinite(ranking.scores)
     if not finite.all():
         item, score = ranking[int(finite.argmin())]
-        raise MathAMRError(f"the score of {item!r} in a ranking is no finite number: {score}")
+        raise MathAMRError(f"the score of {item!r} in a ranking is not finite: {score}")
     return ranking
 
 
@@ -351,7 +336,7 @@ def _ordered(ids: list[str], scores: DoubleArray, k: int | None) -> ScoredColumn
     ranked = scores[order]
     if (ranked[1:] == ranked[:-1])[:k].any():
         by_id = np.array(sorted(range(len(ids)), key=ids.__getitem__), np.intp)
-        # Equal scores stay in the order of their ids.
+        # Order equal scores by id.
         order = by_id[np.argsort(-scores[by_id], kind="stable")]
         ranked = scores[order]
     return ScoredColumns([ids[place] for place in order[:k].tolist()], ranked[:k])

@@ -1,4 +1,4 @@
-"""A heatmap of an alignment as a PNG, like Figure 4.1 of the thesis, its axes readable."""
+"""Draws an alignment as a heatmap (PNG), like Figure 4.1 of the thesis."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 ROWS, COLUMNS = 40, 48
-"""The most parts that are drawn; of more, those that met best."""
+"""The greatest number of parts that are drawn; the best matches are chosen."""
 LABEL = 46
 VALUES_UP_TO = 16
-"""Columns up to which the numbers are written into the cells."""
+"""With more columns than this, cells show no numbers."""
 
 _CELL = 0.34
 _LEVEL_COLOURS = {"document": "#6b4c9a", "sentence": "#2c6e9b", "formula": "#a8572a"}
@@ -88,7 +88,7 @@ def save_heatmap(alignment: Alignment, path: Path) -> None:
 
 
 def _columns(alignment: Alignment, best: Sequence[int]) -> list[int]:
-    """The columns to draw, in their order: all where there is room, else the best of the rows, then the strongest."""
+    """The columns to draw, in order: all if they fit, else the best match of each row, then the strongest columns."""
     count = len(alignment.post)
     if count <= COLUMNS:
         return list(range(count))
@@ -139,12 +139,12 @@ def _mark(axes: Axes, values: np.ndarray[tuple[int, ...], np.dtype[np.float32]],
 
 
 def _shown(part: AlignedPart) -> str:
-    """A part's label: formulas set as mathematics where matplotlib can, else as LaTeX."""
+    """The label of a part; matplotlib typesets formulas that it can parse, others stay LaTeX."""
     return "".join(map(_typeset, shortened(part.fragments, LABEL, _room)))
 
 
 def _room(fragment: Fragment) -> int:
-    """About how many characters a fragment takes in the picture."""
+    """The approximate width of a fragment in the picture, in characters."""
     return len(_DRAWN.findall(fragment.text)) if fragment.kind == "formula" else len(fragment)
 
 
@@ -160,7 +160,7 @@ def _typeset(fragment: Fragment) -> str:
 
 @lru_cache(maxsize=1000)
 def mathtext(latex: str) -> str | None:
-    """LaTeX as matplotlib's own typesetting reads it, or None where it cannot.
+    """LaTeX converted to matplotlib's mathtext, or None if that cannot typeset it.
 
     >>> mathtext(r"\\frac12 \\le x"), mathtext(r"\\begin{matrix}1\\end{matrix}")
     ('\\\\frac{1}{2} \\\\leq x', None)

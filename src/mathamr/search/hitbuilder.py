@@ -1,4 +1,4 @@
-"""`HitBuilder`: ranked ids of an index as hits that can be shown, each with its title, its snippet and where it matched."""
+"""`HitBuilder`: turns ranked ids into hits with title, snippet and matched parts."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from mathamr.systems.field import Field
 
 
 class HitBuilder:
-    """Makes the hits of one query out of what an archive knows about posts and formulas."""
+    """Builds the hits of one query from the posts and formulas of an archive."""
 
     def __init__(self, archive: Archive, context: QueryContext, wanted: Wanted) -> None:
         self._archive, self._context, self._wanted = archive, context, wanted
 
     def posts(self, page: Sequence[RankedResult], offset: int, *, near: bool) -> tuple[Hit, ...]:
-        """Ranked posts as hits; places are counted from `offset`. With `near`, vectors tell which sentences are shown."""
-        return self._made(page, {}, offset, near)
+        """Ranked posts as hits, numbered from `offset` + 1; with `near`, vectors help to choose the sentences shown."""
+        return self._build(page, {}, offset, near)
 
     def formulas(self, page: Sequence[RankedResult], offset: int, *, near: bool) -> tuple[Hit, ...]:
         """Ranked formulas as hits, each in its post."""
-        return self._made(page, self._archive.catalogue.formulas([each.id for each in page]), offset, near)
+        return self._build(page, self._archive.catalogue.formulas([each.id for each in page]), offset, near)
 
-    def _made(
+    def _build(
         self, page: Sequence[RankedResult], entries: Mapping[str, FormulaEntry], offset: int, near: bool
     ) -> tuple[Hit, ...]:
         catalogue, wanted = self._archive.catalogue, self._wanted
@@ -43,7 +43,7 @@ class HitBuilder:
         similar = self._similarities(list(posts)) if near else {}
         read = catalogue.passages(list(posts))
         hits: list[Hit] = []
-        # An index that is being built anew may have let go of a post already: places are numbered without it.
+        # A concurrent update may have deleted a post already; ranks are numbered without it.
         found = [each for each in page if of_post[each.id] in posts]
         for place, each in enumerate(found, offset + 1):
             post = posts[of_post[each.id]]
@@ -88,7 +88,7 @@ class HitBuilder:
         )
 
     def _similarities(self, ids: Sequence[str]) -> dict[str, dict[int, float]]:
-        """For every sentence of some posts how near the query's nearest vector is."""
+        """For every sentence of some posts, its similarity to the nearest vector of the query."""
         field = aligned_field(self._archive)
         if field is None:
             return {}
@@ -106,11 +106,11 @@ class HitBuilder:
 
 
 def aligned_field(archive: Archive) -> Field | None:
-    """The field whose rows stand for the parts of posts, if the system of an archive has one."""
+    """The field whose rows stand for parts of posts, if the system of an archive has one."""
     fields = archive.manifest.model.fields
     return next((field for field in fields if field.of == "posts" and field.many), None)
 
 
 def titled(post: Post, parents: Mapping[str, Post]) -> Post:
-    """The post whose title a post is shown under: an answer's question."""
+    """The post whose title is shown for a post: for an answer its question, else the post itself."""
     return parents.get(post.parent, post) if post.parent and not post.title else post

@@ -1,4 +1,4 @@
-"""`Hits`: what a search found, with everything a page or a program shows of it."""
+"""`Hits`: the results of a search, with everything that a page or a program shows of them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from mathamr.systems.ranking import Task
 
 @dataclass(frozen=True, slots=True)
 class FormulaHit:
-    """A found formula at its best place; `places` counts the indexed formulas that look the same, this one too."""
+    """A found formula at its best occurrence; `places` counts the indexed formulas of its visual class."""
 
     id: str
     latex: str
@@ -23,16 +23,16 @@ class FormulaHit:
     display: bool = False
     places: int = 1
     exact: bool = False
-    """Whether it is what was asked for: the same look, or one that fits the wildcards of the query."""
+    """True if it has the query's visual class, or fits the wildcards of the query."""
     own_id: str = ""
-    """Its id in its own post, as fragments have it."""
+    """Its id within its post, as in fragments."""
     matched: tuple[tuple[int, int], ...] = ()
-    """Where the parts that the query has as well stand in its LaTeX: [start, end) of each."""
+    """The offsets [start, end) of the matched parts in its LaTeX."""
     matched_nodes: tuple[int, ...] = ()
-    """The same as nodes of its layout tree."""
+    """The matched nodes of its layout tree."""
 
     def to_json(self) -> dict[str, Any]:
-        """For JSON."""
+        """The fields as JSON values."""
         return {name: getattr(self, name) for name in self.__slots__}
 
 
@@ -41,7 +41,7 @@ class Hit:
     """A post that was found, or the post in which a formula was found.
 
     `evidence` has the score of every component that found it. An answer has the title of its question. Title and snippet
-    print as text; a page draws them fragment by fragment.
+    print as text and can be drawn fragment by fragment.
     """
 
     id: str
@@ -59,14 +59,14 @@ class Hit:
     evidence: Mapping[str, float] = field(default_factory=dict)
     place: Place | None = None
     share: float = 1.0
-    """How near it is to the best: scores themselves compare only within one search by one strategy.
+    """The score as a share of the best one, since scores are comparable only within one search by one strategy.
 
-    What was put first for another reason (`evidence` has its name, label or identity) keeps the share it had before.
+    A promoted hit (by its name, label or identity, as `evidence` shows) has its share from before the promotion.
     """
 
     @property
     def location(self) -> str:
-        """Path and line of the post in its input, as compilers write them; empty where they are not known."""
+        """Path and line of the post in its input as `path:line`; empty if unknown."""
         return f"{self.place.path}:{self.place.line}" if self.place else ""
 
     def __post_init__(self) -> None:
@@ -74,14 +74,14 @@ class Hit:
         object.__setattr__(self, "snippet", Line(self.snippet))
 
     def __repr__(self) -> str:
-        said = plain(self.title) or plain(self.snippet)
-        return f"Hit({self.rank}, {self.id!r}, {self.score:.4f}, {said[:80]!r})"
+        text = plain(self.title) or plain(self.snippet)
+        return f"Hit({self.rank}, {self.id!r}, {self.score:.4f}, {text[:80]!r})"
 
     def __str__(self) -> str:
         return f"{self.rank:>3}. {self.id}  {self.score:.4f}  {plain(self.title) or plain(self.snippet)}"
 
     def to_json(self) -> dict[str, Any]:
-        """For JSON; title and snippet as text and as fragments."""
+        """The fields as JSON values; title and snippet as text and as fragments."""
         return {
             "rank": self.rank,
             "id": self.id,
@@ -105,10 +105,10 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Hits:
-    """The hits of one search, best first, and how it went.
+    """The hits of one search, best first.
 
-    `seconds` has the time of each stage (parse, amr, encode, search, rank, snippet), `notes` what the person should
-    know about the query, `more` whether there are hits behind these.
+    `seconds` has the time of each stage (parse, amr, encode, search, rank, snippet), `notes` are messages for the user,
+    and `more` is True if further hits follow.
     """
 
     query: Query
@@ -130,7 +130,7 @@ class Hits:
         return self.hits[place]
 
     def to_json(self) -> dict[str, Any]:
-        """For JSON."""
+        """The fields as JSON values."""
         return {
             "query": self.query.text,
             "task": self.task,

@@ -1,7 +1,7 @@
-"""Hubs: posts that are near to many others, and so to many questions that they do not answer (Radovanović et al., JMLR 2010).
+"""Hubness: hubs are posts near many others, and so near many questions that they do not answer (Radovanović et al., 2010).
 
-How near a result is to its neighbours is told among the results of the query themselves: nothing is kept in an index, so
-that it holds of every engine and size and of the newest post, and the time is the same everywhere.
+The hubness of a result is measured among the results of the same query. Nothing is stored in an index, so it works with
+every engine and includes the newest posts, at constant cost.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from mathamr.core.arrays import FloatArray
 from mathamr.index.scored import DECIMALS, Scored
 
 HUBNESS = "hubness"
-"""What the mean cosine of a hit with its neighbours is shown under."""
+"""The name under which evidence lists the hubness of a hit."""
 
 
 def hubness(vectors: Mapping[str, FloatArray], neighbours: int) -> dict[str, float]:
-    """The mean cosine of each of some vectors with its nearest others; they are of length one.
+    """The mean cosine of each unit vector with its nearest neighbours among the others.
 
     >>> apart = {"a": [1, 0, 0], "b": [1, 0, 0], "c": [0, 1, 0], "d": [0, 0, 1]}
     >>> hubness({each: np.array(row, np.float32) for each, row in apart.items()}, 1)
@@ -37,9 +37,9 @@ def hubness(vectors: Mapping[str, FloatArray], neighbours: int) -> dict[str, flo
 
 
 def penalise_hubs(hits: Sequence[Scored], near: Mapping[str, float], share: float) -> Sequence[Scored]:
-    """Hits with a share of their hubness taken off, both in standard deviations, best first.
+    """Subtract a share of the hubness from each score, both in standard deviations, and rank again.
 
-    A hit whose hubness is unknown keeps its score.
+    A hit of unknown hubness keeps its score.
 
     >>> hits = [Scored("hub", 0.6), Scored("own", 0.58), Scored("far", 0.2)]
     >>> [hit.id for hit in less_for_hubs(hits, {"hub": 0.9, "own": 0.1, "far": 0.5}, 0.2)]
@@ -53,7 +53,7 @@ def penalise_hubs(hits: Sequence[Scored], near: Mapping[str, float], share: floa
 
 
 def standard(scores: Sequence[float]) -> list[float]:
-    """Scores in standard deviations from their mean; equal ones are all 0.
+    """Standard scores; equal scores are all 0.
 
     >>> standard([1.0, 3.0]), standard([2.0, 2.0])
     ([-1.0, 1.0], [0.0, 0.0])

@@ -1,4 +1,4 @@
-"""Posts by where they stand: those in a folder, and those that a label names."""
+"""Posts by their location: filters by folder, and posts that a label names."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from mathamr.posts.post import Post
 from mathamr.search.results import RankedResult
 
 LABEL_MARK = "label:"
-"""Before a label in a query, where it might be taken for a word."""
+"""A prefix that marks a query as a label."""
 
 
 def lies_in(source: str, folder: str) -> bool:
-    """Whether a source is a file in a folder, or that file, whichever stretch of the path names it.
+    """True if a source is a file in a folder, or the file itself; any part of a path names a folder.
 
     >>> lies_in("/home/ada/notes/limits/a.md", "notes/limits"), lies_in("/home/ada/notes/a.md", "note")
     (True, False)
@@ -30,7 +30,7 @@ def lies_in(source: str, folder: str) -> bool:
 
 
 def within(catalogue: Catalogue, folders: Sequence[str], where: Filter) -> Filter:
-    """A filter that also asks for posts of files in one of some folders."""
+    """The filter narrowed to posts of files in one of some folders."""
     if not folders and not where.sources:
         return where
     sources = catalogue.sources()
@@ -38,8 +38,8 @@ def within(catalogue: Catalogue, folders: Sequence[str], where: Filter) -> Filte
         if source not in sources:
             name = PurePosixPath(min(sources, default="notes.md")).name
             raise MathAMRError(
-                f"no post of the index is from {source!r}; a source is the whole path of a file, as in '/…/{name}'"
-                " (hits in JSON have it); part of a path is a folder (--folder)"
+                f"no post of the index is from {source!r}; a source is the full path of a file, as in '/…/{name}'"
+                " (see the JSON output of a search); use --folder for a part of a path"
             )
     if not folders:
         return where
@@ -48,14 +48,14 @@ def within(catalogue: Catalogue, folders: Sequence[str], where: Filter) -> Filte
         inside = [source for source in inside if source in where.sources]
     if not inside:
         raise MathAMRError(
-            f"no post of the index lies in {' or '.join(map(repr, folders))}; its files are called as in"
+            f"no post of the index is in {' or '.join(map(repr, folders))}; its files have names like"
             f" {PurePosixPath(min(sources, default='')).name!r}"
         )
     return replace(where, sources=tuple(inside))
 
 
 def folder_counts(sources: Mapping[str, int]) -> dict[str, int]:
-    """The folders beside each other that files lie in, as `within` knows them, and how many posts each has.
+    """The sibling folders of the files, as `within` accepts them, with the number of posts in each.
 
     >>> shelves({"/ada/vault/limits/a.md": 2, "/ada/vault/sums/b/c.md": 1, "/ada/vault/d.md": 1})
     {'vault/limits': 2, 'vault/sums': 1}
@@ -75,7 +75,7 @@ def folder_counts(sources: Mapping[str, int]) -> dict[str, int]:
 def labelled_first(
     catalogue: Catalogue, text: str, found: list[RankedResult], where: Filter | None, depth: int
 ) -> list[RankedResult]:
-    """What was found, with the posts before all others that the query names by their label."""
+    """The results, preceded by the posts whose label the query names."""
     label = text.strip().removeprefix(LABEL_MARK).strip()
     if not label or len(label.split()) > 1:
         return found

@@ -1,8 +1,8 @@
-"""`NameQuery`: a query that only names something, as "Zippel lemma" or "nowhere dense": what has that name comes first.
+"""`NameQuery`: a query that only names something, as "Zippel lemma" or "nowhere dense"; posts with that name rank first.
 
-Vectors say what is alike in meaning. Whoever types a name wants what is called so, or what defines it: the name as a title,
-its words side by side, set off as where a thing is defined. How much each counts was chosen on names of an encyclopedia
-(docs/hybrid.md). A word that no post has is taken for a misspelt one of a title.
+Vectors find similar meanings, but a name asks for the post that has it as a title or defines it: its words stand side
+by side or are emphasised. The weights were tuned on names of an encyclopedia. A word that no post contains is corrected
+to a similar word of a title.
 """
 
 from __future__ import annotations
@@ -23,49 +23,50 @@ from mathamr.search.query import Query
 from mathamr.search.stopwords import STOP_WORDS
 
 MOST_WORDS = 5
-"""A longer text says more than a name."""
+"""A query with more words is more than a name."""
 _SYMBOL = re.compile(r"\\?[a-zA-Z]+(?:\{[a-zA-Z]+\})?")
-"""A formula that may be part of a name, as in "$p$-adic number"."""
-HARDLY_ANY = 3
-"""Posts with a word that is all but a name by itself: they come before all others."""
+"""A formula that can be part of a name, as in "$p$-adic number"."""
+RARE_WORD_POSTS = 3
+"""A word in at most this many posts is nearly a name by itself; those posts rank first."""
 CANDIDATES, READ = 100, 30
-"""Posts of the first ranks whose titles are looked at for the name, and those of them whose texts are read for it."""
+"""How many of the first results have their titles, and their texts, searched for the name."""
 BEGINNING = 3_000
-"""Characters of a text that are read for it."""
+"""Characters of a text that are searched for the name."""
 _SIMILAR_TITLES = 20
 _WORDS, _TOGETHER, _DEFINED = 1.0, 1.0, 2.0
-"""What all words of the name count, its words side by side, and the name set off; in deviations of the scores."""
+"""Weights of all words of the name, of the words side by side, and of the emphasised name, in standard deviations of the
+scores."""
 _RARE, _TITLED = 30.0, 100.0
-"""What counts above any of these: a word that hardly any post has; the name in a title."""
+"""Weights above any of these: a rare word, and the name in a title."""
 
 Posts = Callable[[Sequence[str]], Mapping[str, Post]]
 
 
 @dataclass(frozen=True, slots=True)
 class NameQuery:
-    """The words of a name as the index spells them, how rare each is, and which posts have the rarest."""
+    """The words of a name as the index spells them, their rarity, and the posts with the rarest words."""
 
     words: tuple[str, ...]
     rarity: Mapping[str, float]
-    """By stem, the logarithm of one in how many posts has it."""
+    """The inverse document frequency of each stem."""
     rare: frozenset[str]
-    """The posts with a word that hardly any has."""
+    """The posts with a rare word of the name."""
     corrected: Mapping[str, str]
-    """Words that no post has, and those they were taken for."""
+    """Words that no post contains, and their corrections."""
 
     @classmethod
     def of(cls, query: Query, lexicon: LexicalPart, posts: Posts) -> NameQuery | None:
-        """What a query names; `None` where it says more than a name, or nothing that any post has."""
-        asked = _asked(query)
-        if not asked:
+        """The name that a query consists of; `None` if it is more than a name, or no post contains its words."""
+        typed = _name_words(query)
+        if not typed:
             return None
-        known = lexicon.frequencies("words", asked)
+        known = lexicon.frequencies("words", typed)
         corrected = {
             word: right
-            for word in asked
+            for word in typed
             if not known[word] and (right := _corrected(word, lexicon, posts)) is not None
         }
-        found = tuple(corrected.get(word, word) for word in asked)
+        found = tuple(corrected.get(word, word) for word in typed)
         count = lexicon.count()
         rarity = {
             stem: math.log((count + 1) / often)
@@ -77,35 +78,37 @@ class NameQuery:
         few = [
             word
             for word, often in lexicon.frequencies("words", found).items()
-            if 0 < often <= HARDLY_ANY and word not in STOP_WORDS and len(word) > 2
+            if 0 < often <= RARE_WORD_POSTS and word not in STOP_WORDS and len(word) > 2
         ]
         rare = frozenset(each for ids in lexicon.holding("words", few).values() for each in ids)
         return cls(found, rarity, rare, corrected)
 
     @property
     def terms(self) -> Terms:
-        """What the corrected words add to a query."""
+        """The terms that the corrections add to a query."""
         right = list(self.corrected.values())
         return {"words": right, "stems": stems(right), "names": right}
 
     @property
     def notes(self) -> list[str]:
-        """What the person should know about the words."""
-        return [f"no post has {word!r}; searched for {right!r} too" for word, right in self.corrected.items()]
+        """A note for the user on each correction."""
+        return [
+            f"no post contains {word!r}; searched for {right!r} too" for word, right in self.corrected.items()
+        ]
 
     def first(self, hits: Sequence[Scored], posts: Posts) -> tuple[Sequence[Scored], dict[str, float]]:
-        """Hits with what has the name first, and how much of it each has, up to 1.
+        """The hits with posts that have the name first, and the share of the greatest bonus that each received.
 
-        First come titles with the whole name, the shorter the earlier, then posts with a word that hardly any has. The
-        others keep their scores, raised where the text has the words of the name, has them side by side, or sets them off.
+        Titles with the whole name come first, shorter titles earlier, then posts with a rare word. Other posts gain if
+        their text contains the words of the name, has them side by side, or emphasises them.
         """
         spread = _deviation([hit.score for hit in hits])
         read = {hit.id for place, hit in enumerate(hits) if place < READ or hit.id in self.rare}
-        looked = [hit.id for place, hit in enumerate(hits) if place < CANDIDATES or hit.id in read]
+        titled = [hit.id for place, hit in enumerate(hits) if place < CANDIDATES or hit.id in read]
         bonus = {
             each: value
-            for each, post in posts(looked).items()
-            if (value := self._titled(post) + (self._told(post) if each in read else 0.0)) > 0
+            for each, post in posts(titled).items()
+            if (value := self._title_bonus(post) + (self._text_bonus(post) if each in read else 0.0)) > 0
         }
         if not bonus:
             return list(hits), {}
@@ -114,14 +117,14 @@ class NameQuery:
         shown = {name: round(value / most, 3) for name, value in bonus.items()}
         return sorted(raised, key=lambda hit: (-hit.score, hit.id)), shown
 
-    def _titled(self, post: Post) -> float:
-        """What the name counts in a title, in another name or in the label of a post: the more, the less else stands there."""
+    def _title_bonus(self, post: Post) -> float:
+        """The bonus for the name in a title, alternative name or label: the shorter that is, the more."""
         name = stems(list(self.words))
         shares = (len(name) / len(each) for each in map(stems, called(post)) if has_phrase(each, name))
         return max((_TITLED * (1 + share) for share in shares), default=0.0)
 
-    def _told(self, post: Post) -> float:
-        """How much of the name a text has."""
+    def _text_bonus(self, post: Post) -> float:
+        """The bonus for the name in a text."""
         post = replace(post, body=post.body[:BEGINNING])
         name, text = stems(list(self.words)), stems(words(_with_formulas(post)))
         held, together = set(text), has_phrase(text, name)
@@ -147,8 +150,8 @@ def _deviation(scores: Sequence[float]) -> float:
     return found if found > 1e-9 else 1.0
 
 
-def _asked(query: Query) -> tuple[str, ...]:
-    """The words of a query that is no more than a name; a short formula may be one of them."""
+def _name_words(query: Query) -> tuple[str, ...]:
+    """The words of a query that is only a name, which may include a one-symbol formula; else nothing."""
     if "?" in query.text or not all(_SYMBOL.fullmatch(formula.latex.strip()) for formula in query.formulas):
         return ()
     if not query.has_words:
@@ -160,7 +163,7 @@ def _asked(query: Query) -> tuple[str, ...]:
 
 
 def _corrected(word: str, lexicon: LexicalPart, posts: Posts) -> str | None:
-    """The word of a title that a word was meant to be, most used first; `None` where there is none like it."""
+    """The most frequent word of a title that differs from a word by one edit; `None` if there is none."""
     remnants = misspellings(word)
     if not remnants:
         return None
@@ -176,7 +179,7 @@ def _corrected(word: str, lexicon: LexicalPart, posts: Posts) -> str | None:
 
 
 def has_phrase(text: Sequence[str], phrase: Sequence[str]) -> bool:
-    """Whether the words of a name stand side by side in a text.
+    """True if the words of a name stand side by side in a text.
 
     >>> has_phrase(["a", "nowhere", "dense", "set"], ["nowhere", "dense"]), has_phrase(["dense"], ["nowhere", "dense"])
     (True, False)

@@ -1,4 +1,4 @@
-"""`PostRanker`: what the leaves of a ranking ask an index where posts are looked for (thesis, section 3.5.2)."""
+"""`PostRanker`: the leaves of rankings of posts (thesis, section 3.5.2)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from mathamr.systems.ranking import MaxSim, Nearest, NearestRows, Ranking
 
 
 class PostRanker(Ranker):
-    """Ranks posts by their fields and their words; names are looked for where `posts` gives texts."""
+    """Ranks posts by vectors and words; with `posts`, which reads their texts, also by the names of things."""
 
     def __init__(
         self,
@@ -42,12 +42,12 @@ class PostRanker(Ranker):
             case NearestRows(rows=rows):
                 return of_rows(field, vectors, rows, options.where, options.exact)[: options.depth]
 
-    def _kept(self, options: SearchOptions) -> int | None:
-        """All, where some of them may have the name that was asked for."""
+    def _fused_depth(self, options: SearchOptions) -> int | None:
+        """All results, if some of them may have the name that the query consists of."""
         return options.depth if self._name is None else None
 
-    def _skimmed(self, ranking: Ranking, options: SearchOptions) -> Sequence[Scored]:
-        """By MaxSim over numbers that take a quarter of the room."""
+    def _approximate_hits(self, ranking: Ranking, options: SearchOptions) -> Sequence[Scored]:
+        """MaxSim over vectors that are rounded to bytes."""
         if not isinstance(ranking, MaxSim):
             return []
         field = self._field(ranking.field)
@@ -70,13 +70,13 @@ class PostRanker(Ranker):
 
     @cached_property
     def _name(self) -> NameQuery | None:
-        """What the query names, if it is only a name and texts can be read."""
+        """The query as a name, if it is one and texts can be read."""
         if self._posts is None:
             return None
         return NameQuery.of(self.context.query, self._lexicon(), self._posts)
 
     def _terms(self) -> Terms:
-        """The terms of the query, and the words that misspelt ones were taken for."""
+        """The terms of the query, and the corrections of misspelt words."""
         terms = self.context.terms
         if self._name is None or not self._name.corrected:
             return terms
@@ -85,16 +85,16 @@ class PostRanker(Ranker):
 
     @property
     def notes(self) -> list[str]:
-        """What the person should know about how the query was read."""
+        """Notes for the user on how the query was interpreted."""
         return self._name.notes if self._name is not None else []
 
     @property
     def corrections(self) -> list[str]:
-        """Words that misspelt ones of the query were taken for."""
+        """The corrected spellings of misspelt words of the query."""
         return list(self._name.corrected.values()) if self._name is not None else []
 
-    def _field_scores(self, name: str, ids: Sequence[str], asked_by: str) -> Sequence[Scored]:
-        rows = self.context.rows(self._field(asked_by).field)
+    def _field_scores(self, name: str, ids: Sequence[str], query_field: str) -> Sequence[Scored]:
+        rows = self.context.rows(self._field(query_field).field)
         return self._field(name).score(rows.vectors, ids)
 
     def _field(self, name: str) -> FieldReader:
@@ -110,7 +110,7 @@ class PostRanker(Ranker):
         raise unsuited("that compares the nodes of formulas", "answers")
 
     def _promoted(self, found: FoundHits) -> FoundHits:
-        """What has the name that was asked for, where only a name was."""
+        """Rank posts with the query's name first, if the query is only a name."""
         if self._name is None or self._posts is None:
             return found
         with self.context.timer("rank"):

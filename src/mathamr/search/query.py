@@ -1,4 +1,4 @@
-"""`Query`: what is looked for, always a post: typed text with `$latex$`, a formula alone, or a whole question."""
+"""`Query`: typed text with `$latex$`, a formula alone, or a whole question; always represented as a post."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ from mathamr.posts.post import Formula, Markup, Post
 from mathamr.systems.ranking import QueryKind, Task
 
 MAX_CHARACTERS = 50_000
-"""A longer text is no question; the longest of ARQMath's topics has a tenth of this."""
+"""The greatest length of a query; the longest ARQMath topic has a tenth of this."""
 MAX_FORMULAS = 500
 MOST_WORDS_OF_NAME, MOST_WORDS, MOST_CHARACTERS_OF_WORDS = 5, 20, 400
-"""A longer text says more than a name; a still longer one is a whole question."""
+"""A query with more words is more than a name; with still more words, it is a whole question."""
 
 QUERY_ID = "query"
 
 
 class QueryError(MathAMRError):
-    """A query that cannot be searched for, whatever the index."""
+    """Raised for a query that no index can search for."""
 
 
 class EmptyQueryError(QueryError):
-    """A query with nothing in it to search for."""
+    """Raised for a query without words or formulas."""
 
 
 _HINT = "type words, or a formula between dollar signs such as $x^2+1$"
 _FORMULA_HINT = "type a formula such as $x^2+1$, or search for answers instead"
-_AS_TEXT = "was read as text: put its closing mark where the formula ends"
+_AS_TEXT = "was read as text: add the closing delimiter of the formula"
 _COMMAND = re.compile(r"\\[a-zA-Z]+|[_^=]")
 _PROSE = re.compile(r"(?<![\\a-zA-Z])[a-zA-Z]{3,}(?![a-zA-Z(])")
 _NOTES_SHOWN = 5
@@ -45,10 +45,10 @@ _NOTES_SHOWN = 5
 
 @dataclass(frozen=True)
 class Query:
-    """A post to search for, and which formula of it is meant where formulas are searched.
+    """A post to search for, and the id of its target formula in a formula search.
 
-    Everything after reading treats a query as it treats a post of the collection, so that both get the same graphs
-    and vectors. `notes` tell the person what was mended or left out.
+    A query is processed like a post of the collection, so that both get the same graphs and vectors. `notes` tell the
+    user what was repaired or left out.
     """
 
     post: Post
@@ -57,9 +57,9 @@ class Query:
 
     @classmethod
     def of_text(cls, text: str, task: Task = "answers", markup: Markup = "text") -> Query:
-        r"""A query as it is typed; what is LaTeX through and through needs no dollar signs.
+        r"""A typed query; a formula alone needs no dollar signs.
 
-        `?x` and `\qvar{x}` are wildcards. Where formulas are searched, a text without any is read as one.
+        `?x` and `\qvar{x}` are wildcards. In a formula search, text without a formula is read as one.
 
         >>> Query.of_text("Why is $?a^2 \\ge 0$?").formulas[0].latex
         '\\qvar{a}^2 \\ge 0'
@@ -80,7 +80,7 @@ class Query:
         """A formula alone, without dollar signs."""
         latex = _checked(latex.strip().strip("$"))
         if len(_PROSE.findall(latex)) > 1 and not _looks_like_latex(latex):
-            raise EmptyQueryError(f"{latex[:80]!r} holds words and no formula; {_FORMULA_HINT}")
+            raise EmptyQueryError(f"{latex[:80]!r} has words and no formula; {_FORMULA_HINT}")
         post = Post(QUERY_ID, "question", f"${latex}$", markup="text")
         formulas = formulas_of(QUERY_ID, "", post.body, "text")
         if len(formulas) != 1 or not _is_formula_alone(post):
@@ -89,7 +89,7 @@ class Query:
 
     @classmethod
     def of_post(cls, post: Post, formula_id: str | None = None) -> Query:
-        """A whole question, or one formula in its context; in a post nothing is a wildcard."""
+        """A whole question, or one formula in its context; a post has no wildcards."""
         _checked(post.title + post.body)
         if not post.formulas:
             formulas = formulas_of(post.id, post.title, post.body, post.markup)
@@ -100,7 +100,7 @@ class Query:
 
     @property
     def text(self) -> str:
-        """The query as one text: the title first, where it has one."""
+        """The query as one text, its title first."""
         return f"{self.post.title}\n{self.post.body}" if self.post.title else self.post.body
 
     @property
@@ -115,18 +115,18 @@ class Query:
 
     @cached_property
     def trees(self) -> dict[str, Trees]:
-        """Both trees of every formula that can be read, by the formula's id."""
+        """Both trees of every formula that can be parsed, by id."""
         read = {formula.id: trees_of(formula, self.post.macros)[0] for formula in self.formulas}
         return {identifier: trees for identifier, trees in read.items() if trees != (None, None)}
 
     @property
     def has_words(self) -> bool:
-        """Whether there is more than formulas."""
+        """True if the query has words beside its formulas."""
         return any(map(_has_words, (sentence.text for sentence in self.passage.sentences)))
 
     @cached_property
     def kind(self) -> QueryKind:
-        """What is asked with, for rankings that fit it.
+        """The kind of the query, for rankings that depend on it.
 
         >>> [Query.of_text(text).kind for text in ("nowhere dense", "$x^2+1$", "when is $x^2$ convex")]
         ['name', 'formula', 'words']
@@ -140,13 +140,13 @@ class Query:
         return "name" if is_name else "words"
 
     def marked(self, number: int) -> Query:
-        """The query with its formula of that number, from 1, as the one that is meant."""
+        """The query with its formula of that number, from 1, as the target."""
         if not 1 <= number <= len(self.formulas):
             raise QueryError(f"the query has {len(self.formulas)} formulas, so there is no formula {number}")
         return replace(self, formula_id=self.formulas[number - 1].id)
 
     def target(self) -> tuple[Formula, str | None]:
-        """The formula that is meant where formulas are searched, and a note where it had to be guessed: the largest."""
+        """The target formula, and a note if it had to be guessed: the largest one."""
         readable = [formula for formula in self.formulas if formula.id in self.trees]
         marked = next((formula for formula in readable if formula.id == self.formula_id), None)
         if marked is not None:
@@ -159,17 +159,17 @@ class Query:
         return largest, f"{len(readable)} formulas in the query; searched for the largest, ${largest.latex}$"
 
     def _read(self) -> Query:
-        """The query with the notes on its formulas; refused where nothing of it can be searched."""
+        """The query with notes on its formulas; raises an error if nothing of it can be searched."""
         if len(self.formulas) > MAX_FORMULAS:
             raise QueryError(
                 f"the query has {len(self.formulas)} formulas; at most {MAX_FORMULAS} are searched, so shorten it"
             )
         if not self.passage.sentences:
-            raise EmptyQueryError(f"the query holds neither words nor formulas; {_HINT}")
+            raise EmptyQueryError(f"the query has neither words nor formulas; {_HINT}")
         notes = list(_formula_notes(self.post))
         if not self.has_words and not self.trees:
             if not self.formulas:
-                raise EmptyQueryError(f"the query holds neither words nor formulas; {_HINT}")
+                raise EmptyQueryError(f"the query has neither words nor formulas; {_HINT}")
             raise _first_error(self.post)
         if len(notes) > _NOTES_SHOWN:
             notes[_NOTES_SHOWN:] = [f"… and {len(notes) - _NOTES_SHOWN} more notes of this kind"]
@@ -188,7 +188,7 @@ def _checked(text: str) -> str:
 
 
 def _looks_like_latex(text: str) -> bool:
-    """Whether a text without dollar signs is a formula: commands, scripts or equations, and no words."""
+    """True if a text without dollar signs is a formula: commands, scripts or equations, and no words."""
     return bool(_COMMAND.search(text)) and not _PROSE.search(re.sub(r"\{[a-zA-Z*]+\}", "", text))
 
 
@@ -201,7 +201,7 @@ def _has_words(sentence: str) -> bool:
 
 
 def _with_wildcards(formulas: tuple[Formula, ...]) -> tuple[Formula, ...]:
-    r"""The formulas with every `?x` written as `\qvar{x}`, which any parse of them takes for a wildcard."""
+    r"""The formulas with every `?x` written as `\qvar{x}`, which every parse takes as a wildcard."""
     return tuple(
         replace(formula, latex=_qvars(formula.latex)) if "?" in formula.latex else formula
         for formula in formulas

@@ -1,4 +1,4 @@
-"""`QueryContext`: one query on its way through a search: what was asked, its vectors and terms once needed, and the time."""
+"""`QueryContext`: a query with its vectors, terms and trees, each computed once, and the time that they took."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from mathamr.systems.vectors import Vectors
 
 
 class QueryVectors(Protocol):
-    """Where the vectors of queries come from: a system asked now, or vectors that were made before."""
+    """A source of query vectors: a system that encodes them, or a store of precomputed ones."""
 
     def encoded(self, query: Query, timer: StageTimer) -> Encoded:
         """The vectors of the whole query."""
         ...
 
     def visual(self, query: Query, formula: Formula, timer: StageTimer) -> Mapping[str, Vectors]:
-        """The vectors of one of its formulas by itself."""
+        """The vectors of one of its formulas, encoded on its own."""
         ...
 
 
 class QueryContext:
-    """A query with everything that rankings need of it, each made once; `formula` is the one that is looked for."""
+    """What rankings need of a query; `formula` is the target of a formula search."""
 
     def __init__(
         self,
@@ -51,36 +51,36 @@ class QueryContext:
 
     @cached_property
     def terms(self) -> Terms:
-        """The words, LaTeX and paths of the query, or of the formula that is looked for."""
+        """The words, LaTeX n-grams and paths of the query, or of the target formula."""
         if self.formula is not None:
             return formula_terms(self.formula, self.query.post.macros)
         return post_terms(self.query.post)
 
     @property
     def trees(self) -> Trees:
-        """Both trees of the formula that is looked for."""
+        """Both trees of the target formula."""
         return (None, None) if self.formula is None else self.query.trees[self.formula.id]
 
     @cached_property
     def lexical_trees(self) -> Trees:
-        """The same, the operators read as lexical terms are: what two formulas say is compared by these."""
+        """The same trees in the reading of the lexical index, by which formulas are compared."""
         if self.formula is None:
             return (None, None)
         return trees_of(self.formula, self.query.post.macros, reading_in_force())[0]
 
     @property
     def visual(self) -> str:
-        """The visual key of the formula; of one with wildcards nothing in an index has it."""
+        """The visual key of the target formula; a formula with wildcards has a key that no index contains."""
         slt = self.trees[1]
         return visual_key(slt) if slt is not None else ""
 
     def rows(self, field: Field) -> Vectors:
-        """The query's vectors for a field: of the query, or of the formula that is looked for."""
+        """The vectors for a field: of the query for a field of posts, else of the target formula."""
         if field.of == "posts":
             found = self.encoded.post.get(field.name)
         elif self.formula is None:
             raise QueryError(
-                f"the vectors of the field {field.name!r} are of formulas, and none is looked for"
+                f"the field {field.name!r} holds vectors of formulas, but the query has no target formula"
             )
         elif field.of == "formulas":
             wanted = self.formula.id
@@ -91,5 +91,5 @@ class QueryContext:
             found = self._vectors.visual(self.query, self.formula, self.timer).get(field.name)
         if found is None or not len(found):
             what = f"formula {self.formula.id!r} of the query" if self.formula is not None else "query"
-            raise QueryError(f"the model gives the {what} no vector")
+            raise QueryError(f"the model produced no vector for the {what}")
         return found

@@ -1,4 +1,4 @@
-"""`EncodedQuery`: a query on its way to vectors, through the same stages as the posts of the index."""
+"""`QueryEncoder`: encodes queries through the same stages as the posts of an index."""
 
 from __future__ import annotations
 
@@ -22,52 +22,52 @@ from mathamr.search.timing import StageTimer
 from mathamr.systems.system import Encoded, Item, System, VisualFormula
 from mathamr.systems.vectors import Vectors
 
-REMEMBERED = 256
-"""Queries whose vectors are kept: the next page and the explanation of a hit ask for the same ones again."""
+CACHED_QUERIES = 256
+"""Queries whose vectors are cached: the next page and the explanation of a hit need the same vectors."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EncodedQuery:
-    """The vectors of a query, and its graph where the system needs one."""
+    """The vectors of a query, and its graph if the system needs one."""
 
     encoded: Encoded
     graph: MathGraph | None = None
     notes: tuple[str, ...] = ()
-    """What the person should know: a parser that fails leaves a graph of words and formulas alone."""
+    """Notes for the user: if the AMR parser fails, the graph holds words and formulas alone."""
 
 
 class QueryEncoder:
-    """Makes analyses, one at a time; parser and system are loaded when the first query needs them."""
+    """Encodes one query at a time; parser and system are loaded when the first query needs them."""
 
     def __init__(self, parser: Callable[[], AmrParser], system: Callable[[], System]) -> None:
         self._load_parser, self._load_system = parser, system
         self._maker: GraphMaker | None = None
-        self._posts: _Memory[EncodedQuery] = _Memory()
-        self._visuals: _Memory[Mapping[str, Vectors]] = _Memory()
+        self._posts: _RecentCache[EncodedQuery] = _RecentCache()
+        self._visuals: _RecentCache[Mapping[str, Vectors]] = _RecentCache()
         self._working = threading.Lock()
         self.reading: Callable[[], AbstractContextManager[None]] = nullcontext
-        """What texts are read within: a way of reading that is quicker, where it is ready."""
+        """The context in which texts are encoded; it may select a faster backend."""
 
     def encoded(self, query: Query, timer: StageTimer) -> Encoded:
         """The vectors of a query."""
-        return self.analyse(query, timer).encoded
+        return self.encode(query, timer).encoded
 
-    def analyse(self, query: Query, timer: StageTimer) -> EncodedQuery:
-        """The analysis of a query; the time goes to the stages load, amr and encode."""
+    def encode(self, query: Query, timer: StageTimer) -> EncodedQuery:
+        """Encode a query; the time counts for the stages load, amr and encode."""
 
         def make() -> EncodedQuery:
             with self._working:
-                return self._made(query, timer)
+                return self._encoded_now(query, timer)
 
         return self._posts.get(query.post.to_json(), make)
 
     def notes(self, query: Query) -> tuple[str, ...]:
-        """What should be known of the analysis of a query; nothing where none was made."""
+        """The notes on a query; none if it was not encoded."""
         found = self._posts.known(query.post.to_json())
         return found.notes if found is not None else ()
 
     def visual(self, query: Query, formula: Formula, timer: StageTimer) -> Mapping[str, Vectors]:
-        """The vectors of one formula of a query by itself, for fields of looks."""
+        """The vectors of one formula of a query, for fields of visual classes."""
 
         def make() -> Mapping[str, Vectors]:
             opt, slt = query.trees[formula.id]
@@ -83,7 +83,7 @@ class QueryEncoder:
 
         return self._visuals.get(f"{formula.id}\n{query.post.to_json()}", make)
 
-    def _made(self, query: Query, timer: StageTimer) -> EncodedQuery:
+    def _encoded_now(self, query: Query, timer: StageTimer) -> EncodedQuery:
         with timer("load"):
             system = self._load_system()
         item, notes = Item(post=query.post), tuple[str, ...]()
@@ -110,50 +110,49 @@ class QueryEncoder:
 
 
 def _failed(made: MadeGraph) -> tuple[str, ...]:
-    """What to say where the AMR parser could not read a query."""
+    """The note for the user if the AMR parser failed."""
     prefix = "sentence: "
     causes = {
         cause.removeprefix(prefix): n for cause, n in made.fallbacks.items() if cause.startswith(prefix)
     }
     if not causes:
         return ()
-    told = ", ".join(f"{cause}, {count} times" if count > 1 else cause for cause, count in causes.items())
+    counted = ", ".join(f"{cause}, {count} times" if count > 1 else cause for cause, count in causes.items())
     return (
-        f"the AMR parser could not read the query ({told}): of its sentences only words and formulas count;"
-        " see mathamr doctor",
+        f"the AMR parser could not parse the query ({counted}); only its words and formulas are used; see mathamr doctor",
     )
 
 
 T = TypeVar("T")
 
 
-class _Memory(Generic[T]):
-    """The last things that were made, by key; for several threads."""
+class _RecentCache(Generic[T]):
+    """A thread-safe cache of the last values by key."""
 
     def __init__(self) -> None:
         self._known: OrderedDict[str, T] = OrderedDict()
-        self._looking = threading.Lock()
+        self._lock = threading.Lock()
 
     def known(self, key: str) -> T | None:
-        with self._looking:
+        with self._lock:
             return self._known.get(key)
 
     def get(self, key: str, make: Callable[[], T]) -> T:
-        with self._looking:
+        with self._lock:
             if key in self._known:
                 self._known.move_to_end(key)
                 return self._known[key]
         made = make()
-        with self._looking:
+        with self._lock:
             self._known[key] = made
-            while len(self._known) > REMEMBERED:
+            while len(self._known) > CACHED_QUERIES:
                 self._known.popitem(last=False)
         return made
 
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """Lets torch, where it is at work, compute on this thread alone: for one small graph, waking others costs more than they save."""
+    """Limit torch, if it is loaded, to this thread: for one small graph, waking others costs more than they save."""
     torch = sys.modules.get("torch")
     if torch is None:
         yield

@@ -1,7 +1,6 @@
-"""`Ranker`: the one interpreter of rankings: it ranks by them, and scores given results by them.
+"""`Ranker`: the interpreter of rankings, which finds results by them or scores given results.
 
-What a ranking means is written here once, for every task; what its leaves ask an index is the task's own
-(`PostRanker`, `FormulaRanker`).
+The meaning of a ranking is defined here once for every task; `PostRanker` and `FormulaRanker` implement its leaves.
 """
 
 from __future__ import annotations
@@ -37,31 +36,31 @@ from mathamr.systems.ranking import (
     Unhub,
 )
 
-_CHECKED_AT_A_TIME = 100
-_MORE = 80
-"""So many more than the wanted results are scored exactly, where scores that may be a little off have chosen them."""
+_FILTER_BATCH = 100
+_CANDIDATE_MARGIN = 80
+"""Candidates beyond the depth that are scored exactly after an approximate first stage."""
 _BEHIND = 0.99
-"""What the best result that was not ranked again has of the lowest score of those that were."""
+"""The best score of results that were not reranked, as a share of the lowest score of those that were."""
 
 
 @dataclass(slots=True)
 class FoundHits:
-    """Results, best first, and what each component gave them."""
+    """Results, best first, and the scores of each component."""
 
     hits: Sequence[Scored]
     evidence: dict[str, dict[str, float]] = field(default_factory=dict)
-    """Scores by the component's name, then by result."""
+    """Scores by component, then by result."""
 
     shares: dict[str, float] = field(default_factory=dict)
-    """Scores as shares of the best, before anything was put first."""
+    """Scores as shares of the best one, before exact matches were promoted."""
 
     @property
     def own_shares(self) -> dict[str, float]:
-        """Shares of the best score; of what was put first, those it had before."""
+        """Scores as shares of the best one; for promoted results, the shares before the promotion."""
         return self.shares_of(self.hits)
 
     def shares_of(self, hits: Sequence[Scored]) -> dict[str, float]:
-        """The same of some of the hits."""
+        """The shares of some of the hits."""
         if self.shares or not self.hits:
             return self.shares
         best = float(ScoredColumns.of(self.hits).scores.max())
@@ -71,7 +70,7 @@ class FoundHits:
         }
 
     def named(self, ranking: Ranking) -> dict[str, dict[str, float]]:
-        """The evidence; where a ranking has no components, its scores under its own name."""
+        """The evidence; for a ranking without components, its scores under its own name."""
         return self.evidence or {type(ranking).__name__.lower(): {hit.id: hit.score for hit in self.hits}}
 
     def of(self, identifier: str) -> dict[str, float]:
@@ -83,7 +82,7 @@ Payloads = Callable[[FieldTarget, Sequence[str]], dict[str, Payload]]
 
 
 class Ranker(ABC):
-    """Ranks the entries of one task for one query."""
+    """Ranks the entries of an index for one query and one task."""
 
     def __init__(
         self,
@@ -94,27 +93,27 @@ class Ranker(ABC):
     ) -> None:
         self.context, self._engine, self._lexicon = context, engine, lexicon
         self._payloads = payloads or self.engine.payloads
-        """What entries are found by; an index knows it also of those that its engine has no vectors of."""
+        """Reads what filters test; an index knows it even for entries without vectors in its engine."""
 
     @property
     def engine(self) -> Engine:
-        """Where vectors are searched; words need none."""
+        """The engine that holds the vectors."""
         if self._engine is None:
-            raise MathAMRError("there are no vectors to rank by")
+            raise MathAMRError("this ranking needs vectors, and the index has none yet")
         return self._engine
 
     @property
     def notes(self) -> list[str]:
-        """What the person should know about how the query was read."""
+        """Notes for the user on how the query was interpreted."""
         return []
 
     @property
     def corrections(self) -> list[str]:
-        """Words that misspelt ones of the query were taken for."""
+        """The corrected spellings of misspelt words of the query."""
         return []
 
     def rank(self, ranking: Ranking, options: SearchOptions, name: str) -> list[RankedResult]:
-        """What a ranking finds, best first; `name` is the component's where there is only one."""
+        """The results of a ranking, best first; `name` labels the evidence of a ranking without components."""
         found = self._found(ranking, options)
         if not found.evidence:
             found.evidence = {name: {hit.id: hit.score for hit in found.hits}}
@@ -122,7 +121,7 @@ class Ranker(ABC):
             return self._finished(found, options)
 
     def score(self, ranking: Ranking, ids: Sequence[str]) -> Sequence[Scored]:
-        """Given results, best first, by what a ranking ranks by; those that the index lacks are left out."""
+        """Score given results by a ranking, best first; ids that the index lacks are left out."""
         return self._scored(ranking, ids).hits if ids else []
 
     def _scored(self, ranking: Ranking, ids: Sequence[str]) -> FoundHits:
@@ -134,7 +133,7 @@ class Ranker(ABC):
             case Fuse():
                 ranking = ranking.suited(self.context.query.kind)
                 parts = {part.name: self._scored(part.ranking, ids).hits for part in ranking.asked}
-                # A part that knows nothing of a result is no evidence for it.
+                # A score of 0 is no evidence.
                 evidence = {
                     name: {hit.id: hit.score for hit in hits if hit.score} for name, hits in parts.items()
                 }
@@ -180,47 +179,42 @@ class Ranker(ABC):
             case Nearest() | MaxSim() | NearestRows():
                 with self.context.timer("search"):
                     return FoundHits(self._by_field(ranking, options))
-            case Aligned() | AlikeNodes() | Mutual():
+            case Aligned() | AlikeNodes() | Mutual() | MeanMaxSim():
                 raise MathAMRError(
-                    "trees are aligned and their nodes compared, and rows compared both ways, of what was found already: put it into a Rerank,"
-                    " as `then`"
-                )
-            case MeanMaxSim():
-                raise MathAMRError(
-                    "several representations are compared of what was found already: put it into a Rerank, as `then`"
+                    f"{type(ranking).__name__} scores results that another ranking found: use it as `then` of a Rerank"
                 )
 
     def _fused_found(self, ranking: Fuse, options: SearchOptions) -> FoundHits:
-        """What the parts of a fusion find; who may be among the results is decided by scores that may be a little off."""
+        """Fuse the results of the parts; candidates may be chosen by approximate scores, results have exact ones."""
         deep = replace(options, depth=max(options.depth, ranking.depth))
-        exactly = options.depth + _MORE
+        exactly = options.depth + _CANDIDATE_MARGIN
         approximates = (
             options.approximate_candidates and 4 * exactly <= deep.depth and looks_at_scores(ranking.fusion)
         )
-        skimmed = {
+        approximate = {
             part.name: found
             for part in ranking.asked
-            if approximates and (found := self._skimmed(part.ranking, deep))
+            if approximates and (found := self._approximate_hits(part.ranking, deep))
         }
-        hits = [skimmed.get(part.name) or self._found(part.ranking, deep).hits for part in ranking.asked]
+        hits = [approximate.get(part.name) or self._found(part.ranking, deep).hits for part in ranking.asked]
         with self.context.timer("rank"):
             parts = JoinedRankings.of(hits)
-            contenders = _fused(ranking, parts, exactly) if skimmed else []
+            contenders = _fused(ranking, parts, exactly) if approximate else []
         for number, part in enumerate(ranking.asked):
-            if part.name in skimmed:
+            if part.name in approximate:
                 exact = self._scored(part.ranking, [hit.id for hit in contenders]).hits
                 parts = parts.rescored(number, exact)
         with self.context.timer("rank"):
-            fused = _fused(ranking, parts, self._kept(options))
+            fused = _fused(ranking, parts, self._fused_depth(options))
             evidence = parts.scores_of(hit.id for hit in fused)
             return FoundHits(fused, dict(zip((part.name for part in ranking.asked), evidence, strict=True)))
 
-    def _kept(self, options: SearchOptions) -> int | None:
-        """How many results of a fusion are looked at; `None`: all of them."""
+    def _fused_depth(self, options: SearchOptions) -> int | None:
+        """The number of fused results that are used; `None` means all."""
         return None
 
-    def _skimmed(self, ranking: Ranking, options: SearchOptions) -> Sequence[Scored]:
-        """About what a ranking finds, where the index can tell it quicker than exactly; else nothing."""
+    def _approximate_hits(self, ranking: Ranking, options: SearchOptions) -> Sequence[Scored]:
+        """Approximate results of a ranking, if the index has a faster way to find them; else none."""
         return []
 
     def _reranked(self, ranking: Rerank, options: SearchOptions) -> FoundHits:
@@ -235,7 +229,7 @@ class Ranker(ABC):
         return FoundHits(followed(again.hits, first.hits[pool:]), evidence)
 
     def _unhubbed(self, ranking: Unhub, found: FoundHits) -> FoundHits:
-        """The first of what was found, less for those that are near to many others, the rest behind."""
+        """Lower the scores of hubs among the first results; the other results follow."""
         if self.context.query.kind not in ranking.kinds or len(found.hits) < ranking.pool:
             return found
         pooled = found.hits[: ranking.pool]
@@ -249,11 +243,11 @@ class Ranker(ABC):
         return FoundHits(followed(ordered, found.hits[ranking.pool :]), evidence)
 
     def _mutual_scores(self, name: str, ids: Sequence[str]) -> Sequence[Scored]:
-        """Given entries by MaxSim both ways, best first; those without rows are left out."""
+        """Score entries by MaxSim in both directions, best first; entries without rows are left out."""
         field = self.engine[name]
         if field.field.of == "formulas":
             raise MathAMRError(
-                f"the field {name!r} has rows of formulas at their places: it is compared one way (MaxSim)"
+                f"the field {name!r} has rows of single formulas: use MaxSim, which compares one way, instead of Mutual"
             )
         query = self.context.rows(field.field).vectors
         scored = [
@@ -265,37 +259,37 @@ class Ranker(ABC):
 
     @abstractmethod
     def _by_field(self, leaf: Nearest | MaxSim | NearestRows, options: SearchOptions) -> Sequence[Scored]:
-        """The best results by vectors."""
+        """Find the best results by vectors."""
 
     @abstractmethod
     def _by_words(self, lexicon: LexicalPart, options: SearchOptions) -> Sequence[Scored]:
-        """The best results by words."""
+        """Find the best results by words."""
 
     @abstractmethod
-    def _field_scores(self, name: str, ids: Sequence[str], asked_by: str) -> Sequence[Scored]:
-        """Given results by vectors of a field, best first; the query's are those of the field `asked_by`."""
+    def _field_scores(self, name: str, ids: Sequence[str], query_field: str) -> Sequence[Scored]:
+        """Score given results by vectors of the field `name`, best first; the query's vectors are of `query_field`."""
 
     @abstractmethod
     def _aligned(self, ids: Sequence[str]) -> Sequence[Scored]:
-        """Given results by how their trees align with the query's, best first."""
+        """Score given results by the alignment of their trees with the query's, best first."""
 
     @abstractmethod
     def _alike(self, ids: Sequence[str], model: str) -> Sequence[Scored]:
-        """Given results by how alike the nodes of their trees are to the query's in a network, best first."""
+        """Score given results by the similarity of their nodes to the query's under a model, best first."""
 
     @abstractmethod
     def _promoted(self, found: FoundHits) -> FoundHits:
-        """What is just what was asked for before all others."""
+        """Rank exact matches before all other results."""
 
     @abstractmethod
     def _finished(self, found: FoundHits, options: SearchOptions) -> list[RankedResult]:
-        """Results as they are handed out."""
+        """Convert hits to results."""
 
 
 def followed(first: Sequence[Scored], rest: Iterable[Scored]) -> Sequence[Scored]:
-    """Results that were ranked again, then those that were not, in their old order, with scores below the first's.
+    """Reranked results, then the rest in their old order, with scores scaled to lie below the first.
 
-    Scores that are positive stay so.
+    Positive scores stay positive.
 
     >>> [hit.id for hit in followed([Scored("a", -0.5)], [Scored("b", 0.9)])]
     ['a', 'b']
@@ -317,27 +311,27 @@ def filtered(
     options: SearchOptions,
     passing: Callable[[Sequence[str]], set[str]],
 ) -> Sequence[Scored]:
-    """The best results of a search that pass the filter: more are asked for until there are enough or no more."""
+    """The best results of a search that pass the filter; the search grows until enough pass or none are left."""
     if not options.where:
         return search(options.depth)
-    kept: list[Scored] = []
-    asked, done = 2 * options.depth, 0
+    passed: list[Scored] = []
+    wanted, done = 2 * options.depth, 0
     while True:
-        found = search(asked)
+        found = search(wanted)
         while done < len(found):
-            few = found[done : done + _CHECKED_AT_A_TIME]
+            few = found[done : done + _FILTER_BATCH]
             allowed = passing([hit.id for hit in few])
-            kept += [hit for hit in few if hit.id in allowed]
-            if len(kept) >= options.depth:
-                return kept[: options.depth]
+            passed += [hit for hit in few if hit.id in allowed]
+            if len(passed) >= options.depth:
+                return passed[: options.depth]
             done += len(few)
-        if len(found) < asked:
-            return kept
-        asked *= 4
+        if len(found) < wanted:
+            return passed
+        wanted *= 4
 
 
 def _mean(parts: Iterable[Sequence[Scored]]) -> Sequence[Scored]:
-    """The mean over the parts that know a result, best first."""
+    """The mean over the parts that score a result, best first."""
     sums: dict[str, tuple[float, int]] = {}
     for hits in parts:
         for hit in hits:
@@ -350,9 +344,9 @@ def _mean(parts: Iterable[Sequence[Scored]]) -> Sequence[Scored]:
 def of_rows(
     field: FieldReader, vectors: FloatArray, rows: int, where: Filter | None, exact: bool
 ) -> Sequence[Scored]:
-    """Entries that the rows of a query find, so many nearest rows each; every entry once, by its best row.
+    """Find entries by the nearest `rows` rows of each query row; every entry once, by its best row.
 
-    An engine that approximates is asked for entries, row by row: it would have to fetch all their rows to say which is nearest.
+    An approximate engine searches entries row by row, since finding the nearest rows would fetch all of them.
     """
     found: list[Sequence[Scored]] = (
         [[Scored(hit.id, hit.score) for hit in hits] for hits in field.search_rows(vectors, rows, where)]
@@ -375,5 +369,5 @@ def _fused(
 
 
 def unsuited(ranking: str, task: str) -> MathAMRError:
-    """For a ranking that means nothing for a task."""
-    return MathAMRError(f"the ranking {ranking} is not for {task}")
+    """The error for a ranking that a task does not support."""
+    return MathAMRError(f"a ranking {ranking} cannot rank {task}")

@@ -1,4 +1,4 @@
-"""`Index`: an index directory to search in; the one class a program needs.
+"""`Index`: an index opened for searching; the one class that a program needs.
 
 >>> from mathamr import Index                                                      # doctest: +SKIP
 >>> with Index.open("my-index") as index:                                          # doctest: +SKIP
@@ -56,31 +56,31 @@ from mathamr.systems.ranking import (
 from mathamr.systems.system import VisualFormula
 
 BY_WORDS = "lexical"
-"""What the ranking is called that is left while vectors are being made."""
+"""The name of the ranking that an index without complete vectors falls back to."""
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
 class UnknownPostError(MathAMRError):
-    """An id that no post or formula of the index has."""
+    """Raised for an id that no post or formula of the index has."""
 
 
-def _of_one_state(method: Callable[Concatenate[Index, P], T]) -> Callable[Concatenate[Index, P], T]:
-    """Everything that the method reads is of one revision of the index, the newest."""
+def _one_revision(method: Callable[Concatenate[Index, P], T]) -> Callable[Concatenate[Index, P], T]:
+    """Make a method read one revision of the index, the newest, throughout."""
 
     @wraps(method)
-    def reading(self: Index, /, *given: P.args, **named: P.kwargs) -> T:
+    def reading(self: Index, /, *args: P.args, **kwargs: P.kwargs) -> T:
         with self.archive.reading():
-            return method(self, *given, **named)
+            return method(self, *args, **kwargs)
 
     return reading
 
 
 class Index(Closing):
-    """Posts and formulas to search; any number of threads may search at the same time.
+    """The posts and formulas of an index directory. Several threads may search at the same time.
 
-    Model and parser are loaded when the first query needs them; `warm` loads them beforehand.
+    Model and parser are loaded when the first query needs them; `warm` loads them in advance.
     """
 
     def __init__(self, archive: Archive) -> None:
@@ -91,26 +91,26 @@ class Index(Closing):
 
     @classmethod
     def open(cls, path: Path | str, *, device: str = "auto", model: Path | str | None = None) -> Index:
-        """The index in a folder, for reading; `model` is where its model is, if no longer where it was."""
+        """Open the index in a folder for reading; `model` names its model, if that has moved."""
         return cls(Archive.open(path, device=device, model=model))
 
     @property
     def tasks(self) -> tuple[Task, ...]:
-        """What can be looked for with the system of the index."""
+        """The tasks that the system of the index supports."""
         return tuple(task for task in TASKS if task in self.archive.system_type.tasks)
 
     def rankings(self, task: Task = "answers") -> Mapping[str, Ranking]:
-        """The named rankings of a task, the usual one first; no weights are loaded to know them."""
+        """The named rankings of a task, the default first; this loads no weights."""
         system = self.archive.system_type
         if task not in system.tasks:
             raise MathAMRError(
-                f"the index {self.archive.folder} was made by {system.kind}, which does not look for {task};"
-                f" it looks for {' and '.join(self.tasks)}"
+                f"the index {self.archive.folder} was made by {system.kind}, which does not search for {task};"
+                f" it searches for {' and '.join(self.tasks)}"
             )
         return system.rankings[task]
 
     def ranking(self, task: Task, strategy: str | Ranking | None = None) -> tuple[str, Ranking]:
-        """A ranking and what it is called: by name, as it is given, or the usual one."""
+        """A ranking and its name; `strategy` is a name or a ranking, by default that of the system."""
         if strategy is not None and not isinstance(strategy, str):
             return type(strategy).__name__.lower(), strategy
         named = self.rankings(task)
@@ -127,14 +127,14 @@ class Index(Closing):
         return len(self.archive.catalogue)
 
     def close(self) -> None:
-        """Lets go of the folder."""
+        """Close the files of the index."""
         self.archive.close()
 
     def warm(self) -> None:
-        """Loads everything that a first query would load: the parser beside the model, in a thread of its own.
+        """Load everything that a first query would load: the model in a thread of its own, beside the parser.
 
-        Many queries are expected then: parser and text encoder go the quickest way there is on this machine, which takes longer to
-        be ready than a single query should wait.
+        Use it before many queries: the fastest backends of parser and text encoder take longer to load than a single
+        query should wait.
         """
         from mathamr.amr.builtin.batchsize import MANY as SENTENCES
         from mathamr.text.ways import MANY as POSTS
@@ -161,11 +161,11 @@ class Index(Closing):
         self._encoder.reading = partial(going, way_for(POSTS))
         for task in self.tasks:
             self.search("$x$", task, k=1)
-        # What was loaded stays: Python need not look through it for rubbish, which takes a tenth of a query's time.
+        # Exempt what was loaded from garbage collection, which would take a tenth of a query's time.
         gc.collect()
         gc.freeze()
 
-    @_of_one_state
+    @_one_revision
     def search(
         self,
         query: Query | Post | str,
@@ -178,25 +178,26 @@ class Index(Closing):
         where: Filter | None = None,
         pool: int = POOL,
     ) -> Hits:
-        """The `k` best hits from place `offset` on.
+        """The `k` best hits after the first `offset`.
 
         A query is typed text with ``$latex$``, a `Query`, or a whole `Post`. `strategy` names one of `rankings`, or is
-        a ranking itself; without one the usual of the index's system is taken. `where` narrows what is searched;
-        `pool` is how many posts the strategy `rerank` looks at again. With `exact=False` an engine may search
-        approximately; where nothing is said, it does so where vectors are on a server, which an exact search would
-        read from end to end.
+        a ranking itself; the default is that of the index's system. `where` filters the entries; `pool` is the number of
+        posts that the strategy `rerank` scores again. With `exact=False` an engine may search approximately. By default
+        it does so only if vectors are on a server, which an exact search would have to read completely.
         """
         if k < 1:
-            raise MathAMRError(f"the number of results must be at least 1, not {k}")
+            raise MathAMRError(f"the number of results must be at least 1, got {k}")
         if offset < 0:
-            raise MathAMRError(f"results begin at offset 0, not {offset}")
+            raise MathAMRError(f"the offset must be at least 0, got {offset}")
         _check(task, where)
         timer = StageTimer()
         with timer("parse"):
             context, notes = self._context(query, task, timer)
-        name, ranking = self._possible(*self.ranking(task, strategy))
+        name, ranking = self._available(*self.ranking(task, strategy))
         if self.archive.words_only:
-            notes.append(f"{self.archive.vectors_made()}; found by words until the rest is there")
+            notes.append(
+                f"{self.archive.vectors_made()}; until they are complete, results are found by words alone"
+            )
         approximate_candidates = exact is None
         if exact is None:
             exact = not ENGINES[self.archive.manifest.engine.name].capabilities.remote
@@ -214,7 +215,7 @@ class Index(Closing):
         with timer("snippet"):
             wanted = Wanted(context.query, ranker.corrections if by_words else ())
             if wanted.is_empty:
-                notes.append("the query has only common words; add some that say what it is about")
+                notes.append("the query has only common words; add more specific ones")
             near = any(True for _ in fields_of(ranking))
             maker = HitBuilder(self.archive, context, wanted)
             hits = (maker.posts if task == "answers" else maker.formulas)(page, offset, near=near)
@@ -229,12 +230,12 @@ class Index(Closing):
             notes=(*context.query.notes, *notes),
         )
 
-    @_of_one_state
+    @_one_revision
     def within(self, folders: Sequence[str], where: Filter | None = None) -> Filter:
-        """A filter that also asks for posts of files in some folders, named by any stretch of their paths."""
+        """The filter narrowed to posts of files in some folders, each named by any part of its path."""
         return within(self.archive.catalogue, folders, where or Filter())
 
-    @_of_one_state
+    @_one_revision
     def rank(
         self,
         query: Query | Post | str,
@@ -246,9 +247,9 @@ class Index(Closing):
         where: Filter | None = None,
         pool: int = POOL,
     ) -> tuple[list[RankedResult], list[str]]:
-        """Only ids and scores, best first, and notes: what an evaluation needs of a search.
+        """Only ids and scores, best first, and notes, for evaluations.
 
-        Nothing is left out silently: while vectors are being made, a ranking that takes some is refused.
+        A ranking that needs vectors raises an error while vectors are incomplete; there is no fallback.
         """
         _check(task, where)
         chosen = self.ranking(task, strategy)
@@ -257,7 +258,7 @@ class Index(Closing):
         more = [*self._encoder.notes(context.query), *(ranker.notes if uses_words(chosen[1]) else [])]
         return found, notes + more + _remarks(found, chosen[1], where, empty=not found and not len(self))
 
-    @_of_one_state
+    @_one_revision
     def score(
         self,
         query: Query | Post | str,
@@ -265,17 +266,17 @@ class Index(Closing):
         strategy: str | Ranking | None = None,
         task: Task = "answers",
     ) -> Sequence[Scored]:
-        """Given posts or looks, whoever found them, best first by a strategy; what the index lacks is left out."""
+        """Score given posts or visual classes by a strategy, best first; ids that the index lacks are left out."""
         _, ranking = self.ranking(task, strategy)
         if any(True for _ in fields_of(ranking)):
-            _ = self.archive.engine  # tells where there is none yet
+            _ = self.archive.engine  # raises if the vectors are incomplete
         context, _ = self._context(query, task, StageTimer())
         return self._ranker(context, task).score(ranking, ids)
 
     def _context(
         self, query: Query | Post | str, task: Task, timer: StageTimer
     ) -> tuple[QueryContext, list[str]]:
-        """The query on its way, and what should be known about what is looked for."""
+        """The context of a query, and a note if its target formula had to be guessed."""
         if isinstance(query, str):
             query = Query.of_text(query, task)
         elif isinstance(query, Post):
@@ -283,22 +284,22 @@ class Index(Closing):
         formula, note = query.target() if task == "formulas" else (None, None)
         return QueryContext(query, self._encoder, formula=formula, timer=timer), [note] if note else []
 
-    def _possible(self, name: str, ranking: Ranking) -> tuple[str, Ranking]:
-        """A ranking, or what is left of it while vectors are being made."""
+    def _available(self, name: str, ranking: Ranking) -> tuple[str, Ranking]:
+        """A ranking, or its part without vectors while those are incomplete."""
         if not self.archive.words_only:
             return name, ranking
         left = without_vectors(ranking)
         if left is None:
             raise VectorsMissingError(
-                f"the strategy {name!r} takes vectors, which are still being made ({self.archive.vectors_made()});"
-                f" until they are there, search with the strategy {BY_WORDS!r}"
+                f"the strategy {name!r} needs vectors, which are incomplete ({self.archive.vectors_made()});"
+                f" until they are complete, use the strategy {BY_WORDS!r}"
             )
         return BY_WORDS, left
 
     def _ranked(
         self, context: QueryContext, task: Task, chosen: tuple[str, Ranking], options: SearchOptions
     ) -> tuple[list[RankedResult], Ranker]:
-        """What a ranking finds, and who found it."""
+        """The results of a ranking, and the ranker that found them."""
         name, ranking = chosen
         with context.timer("load"):
             ranker = self._ranker(context, task)
@@ -319,11 +320,11 @@ class Index(Closing):
         visuals = CatalogueVisuals(archive.catalogue)
         return FormulaRanker(context, engine, lambda: archive.lexical.formulas, visuals, archive.payloads)
 
-    @_of_one_state
+    @_one_revision
     def explain(self, query: Query | Post | str, identifier: str) -> Alignment:
-        """Why a post is found: every part of the query against every part of the post.
+        """Why a post was found: the similarity of every part of the query to every part of the post.
 
-        The identifier is that of a post, or of a formula, whose post is explained then.
+        The identifier is that of a post, or of a formula, whose post is then explained.
         """
         formula: FormulaEntry | None = None
         catalogue = self.archive.catalogue
@@ -337,7 +338,7 @@ class Index(Closing):
         if field is None:
             raise MathAMRError(
                 f"the index {self.archive.folder} was made by {self.archive.system_type.kind}, whose vectors do not"
-                " stand for parts of posts: there is nothing to align"
+                " stand for parts of posts, so they cannot be aligned; use an index of another model"
             )
         context, _ = self._context(query, "formulas" if formula else "answers", StageTimer())
         shown = titled(post, catalogue.posts([post.parent]) if post.parent else {})
@@ -345,7 +346,7 @@ class Index(Closing):
         try:
             stored = self.archive.vectors(post.id, field.name)
         except MathAMRError as error:
-            if post.id not in catalogue:  # deleted between the first look and now
+            if post.id not in catalogue:  # deleted since it was read above
                 raise self._unknown(identifier) from error
             raise
         return align(context.query.post, context.rows(field), post, stored, plain(title(shown)), formula_id)
@@ -353,7 +354,7 @@ class Index(Closing):
     def placed(
         self, query: Query | Post | str, identifier: str, strategy: str | Ranking | None = None
     ) -> Placement | None:
-        """Where a strategy has a post, and what each component gave it; nothing if that is beyond the first places."""
+        """The rank of a post under a strategy, with the score of each component; None below rank `PLACES`."""
         name, ranking = self.ranking("answers", strategy)
         found, _ = self.rank(query, "answers", ranking, PLACES)
         return next(
@@ -365,22 +366,22 @@ class Index(Closing):
             None,
         )
 
-    @_of_one_state
+    @_one_revision
     def has_formula(self, identifier: str) -> bool:
-        """Whether a formula of the index has that id, and no post."""
+        """True if the id is that of a formula and not of a post."""
         catalogue = self.archive.catalogue
         return not catalogue.posts([identifier]) and identifier in catalogue.formulas([identifier])
 
     @property
     def explains_posts(self) -> bool:
-        """Whether the system's vectors stand for parts of posts, so that `explain` can align them."""
+        """True if the system's vectors stand for parts of posts, so that `explain` can align them."""
         return aligned_field(self.archive) is not None
 
-    @_of_one_state
+    @_one_revision
     def explain_formula(self, query: Query | Post | str, identifier: str) -> FormulaMatch:
-        """Why a formula is found: which of its nodes met which nodes of the query's formula.
+        """Why a formula was found: which of its nodes matched which nodes of the query's formula.
 
-        The pairs are those of the index's system where it compares nodes (`MatchesNodes`), else those of the alignment.
+        The pairs come from the index's system if it compares nodes (`MatchesNodes`), else from a tree alignment.
         """
         entry = self.archive.catalogue.formulas([identifier]).get(identifier)
         if entry is None:
@@ -411,7 +412,7 @@ class Index(Closing):
         )
 
     def use_parser(self, parser: AmrParser) -> None:
-        """Gives the index the AMR parser for its queries, which is loaded already; it must be the one of its graphs."""
+        """Use an AMR parser that is already loaded; it must be the one that made the index's graphs."""
         with self._loading:
             self._loaded_parser = parser
 
@@ -422,7 +423,7 @@ class Index(Closing):
                 record = self.archive.manifest.parser
                 if record is None:
                     raise MathAMRError(
-                        f"the index {self.archive.folder} has no graphs, and no parser made them"
+                        f"the index {self.archive.folder} has no graphs, so it names no AMR parser"
                     )
                 self._loaded_parser = recorded_parser(record.name, record.model, self.archive.folder)
             return self._loaded_parser
@@ -440,17 +441,17 @@ def _check(task: str, where: Filter | None) -> None:
         return
     after, before = where.times
     if after is not None and before is not None and after >= before:
-        raise MathAMRError(f"nothing is dated from {where.after} on and earlier than {where.before}")
+        raise MathAMRError(f"no date is both on or after {where.after} and before {where.before}")
 
 
 def _remarks(
     found: Sequence[RankedResult], ranking: Ranking, where: Filter | None, *, empty: bool
 ) -> list[str]:
-    """What a person should know who wonders about the hits."""
+    """Notes that explain unexpected hits."""
     if empty:
         return ["the index is empty"]
     if not found and where:
-        return ["nothing that passes the filter meets the query"]
+        return ["nothing that passes the filter matches the query"]
     if uses_words(ranking) and not any({"lexical", "label"} & each.evidence.keys() for each in found):
         similar = "; the hits are only similar in meaning" if found else ""
         return [f"no word or formula of the query occurs in what is searched{similar}"]

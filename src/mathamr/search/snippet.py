@@ -1,4 +1,4 @@
-"""Snippets: the sentences of a post that met the query, matched words and formulas marked, no formula cut."""
+"""Snippets: the sentences of a post that match the query best, with matched words and formulas marked."""
 
 from __future__ import annotations
 
@@ -19,52 +19,49 @@ from mathamr.search.query import Query
 from mathamr.search.stopwords import STOP_WORDS
 
 LENGTH = 300
-"""About how many characters a snippet has; a long formula may make it longer."""
+"""The approximate length of a snippet; a long formula may exceed it."""
 ALIKE = 0.6
-"""Formulas that share so much of their LaTeX (Dice coefficient of 1- to 3-grams) count as matched."""
+"""The least Dice coefficient of the LaTeX 1- to 3-grams of formulas that count as matched."""
 
 FORMULAS_COMPARED = 32
-"""Formulas of a query that those of a post are compared with; a longer query has said what it wants by then."""
+"""The greatest number of formulas of a query that are compared with those of a post."""
 
-POSTS_REMEMBERED, REMEMBERED = 512, 16_384
-"""Posts, and sentences and formulas of them, of which it is remembered what was found out about them."""
+CACHED_POSTS, CACHED_PARTS = 512, 16_384
+"""Sizes of the caches of posts, and of sentences and formulas."""
 
 _WORD = re.compile(r"[^\W_]+(?:'[^\W\d_]+)?")
 _DENSE_SHARE = 0.5
 
 
 class WantedFormula:
-    """A formula of a query, to be compared with those of posts by the runs of one, two and three tokens that they share."""
+    """A formula of a query, compared with those of posts by the 1- to 3-grams of tokens that they share."""
 
     def __init__(self, latex: str) -> None:
         tokens = _tokens(latex)
-        self._runs = dict(Counter(_runs(tokens)))
+        self._ngrams = dict(Counter(_ngrams(tokens)))
         self._known = frozenset(tokens)
-        self._size = _count_runs(len(tokens))
+        self._size = _count_ngrams(len(tokens))
 
     def alike(self, tokens: Sequence[str], above: float = 0.0) -> float:
-        """The Dice coefficient of the runs of both formulas; 0 where it cannot be more than `above`."""
-        size = _count_runs(len(tokens))
+        """The Dice coefficient of the n-grams of both formulas; 0 if it cannot exceed `above`."""
+        size = _count_ngrams(len(tokens))
         total = self._size + size
         if not total or 2 * min(self._size, size) <= above * total or self._known.isdisjoint(tokens):
             return 0.0
-        left, shared = self._runs.copy(), 0
-        for run in filter(left.__contains__, _runs(tokens)):
-            if left[run]:
-                left[run] -= 1
+        left, shared = self._ngrams.copy(), 0
+        for gram in filter(left.__contains__, _ngrams(tokens)):
+            if left[gram]:
+                left[gram] -= 1
                 shared += 1
         return 2 * shared / total
 
 
 class Wanted:
-    """What a query wants to see in a snippet: its words, and its formulas however they are written.
-
-    `more` are words that misspelt ones were taken for.
-    """
+    """The words and formulas of a query that a snippet should show; `more` are corrections of misspelt words."""
 
     def __init__(self, query: Query, more: Iterable[str] = ()) -> None:
-        said = (*(sentence.text for sentence in query.passage.sentences), *more)
-        self._stems = frozenset(stem for text in said for stem in _stems(text))
+        texts = (*(sentence.text for sentence in query.passage.sentences), *more)
+        self._stems = frozenset(stem for text in texts for stem in _stems(text))
         self._initials = frozenset(stem[0] for stem in self._stems)
         initials = "".join(map(re.escape, sorted(self._initials)))
         pattern = rf"(?<![^\W_])(?!formula_\d)[{initials}][^\W_]*"
@@ -77,11 +74,11 @@ class Wanted:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there are neither formulas nor words that say something."""
+        """True if there are neither formulas nor words beside stop words."""
         return not self._stems and not self._formulas
 
     def word(self, word: str) -> bool:
-        """Whether the query has the word in some form."""
+        """True if the query has the word in some inflection."""
         if word[0].lower() not in self._initials and _is_plain(word):
             return False
         if word not in self._words:
@@ -89,11 +86,11 @@ class Wanted:
         return self._words[word]
 
     def words(self, text: str) -> float:
-        """Which share of the query's words a sentence has."""
+        """The share of the query's words that a sentence has."""
         return len(self._stems.intersection(self._stems_in(text))) / max(1, len(self._stems))
 
     def _stems_in(self, text: str) -> Iterable[str]:
-        """The stems of a sentence, as far as they can be the query's: no stem begins otherwise than its word does."""
+        """The stems of a sentence that may be in the query, chosen by their first letter, which stemming does not change."""
         if self._beginning is None:
             return ()
         if not _is_plain(text):
@@ -101,11 +98,11 @@ class Wanted:
         return map(self._known_stems.__getitem__, self._beginning.findall(text))
 
     def words_in(self, text: str) -> Iterable[re.Match[str]]:
-        """Where a text may have words of the query; where its words are not plain, all of them are told."""
+        """Matches of words that may be in the query; in a text with accents or hyphens, of all words."""
         return self._beginning.finditer(text) if self._beginning and _is_plain(text) else _WORD.finditer(text)
 
     def formula(self, formula: Formula) -> float:
-        """How much of a formula is in one of the query's, from 0 to 1."""
+        """The greatest similarity of a formula to one of the query's, from 0 to 1."""
         if not self._formulas:
             return 0.0
         if formula.latex not in self._known:
@@ -117,7 +114,7 @@ class Wanted:
 
 
 class _KnownStems(dict[str, str]):
-    """The stem of a word if a query has it, and nothing otherwise: each word is stemmed once for a query."""
+    """Maps a word to its stem if the query has that stem, else to an empty string; caches each word."""
 
     def __init__(self, wanted: Collection[str]) -> None:
         self._wanted = wanted
@@ -138,8 +135,8 @@ def snippet(
 ) -> tuple[Fragment, ...]:
     """The best sentences of a post in about `LENGTH` characters, in the order of the text.
 
-    `similarities` are those of the sentences by number, where the search had vectors. With `formula`, the sentence
-    that holds this formula comes first of all. `read` is the passage of the post, if it is known.
+    `similarities` has the similarity of each sentence by number, if the search used vectors. The sentence with the
+    formula `formula` is chosen first. `read` is the passage of the post, if it is known.
     """
     read = read or _read(post)
     formulas = formulas_by_id(post)
@@ -167,7 +164,7 @@ def snippet(
 
 
 def _length(sentence: Sentence, formulas: Mapping[str, Formula]) -> int:
-    """How many characters the fragments of a sentence have, without making them: most sentences are not shown."""
+    """The length of a sentence's fragments, computed without making them, since most sentences are not shown."""
     length = len(sentence.text)
     for place in sentence.placeholders:
         formula = formulas.get(place.formula)
@@ -177,7 +174,7 @@ def _length(sentence: Sentence, formulas: Mapping[str, Formula]) -> int:
 
 
 def title(post: Post, wanted: Wanted | None = None) -> tuple[Fragment, ...]:
-    """The title of a post; its formulas come first in the post, so their ids are those of the first ones."""
+    """The title of a post as fragments; the formulas of the title are the first ones of the post."""
     formulas = iter(post.formulas)
     found: list[Fragment] = []
     for piece in _pieces_of_title(post.title, post.markup):
@@ -199,7 +196,7 @@ def _worth(
     alike: Mapping[str, float],
     similarities: Mapping[int, float] | None,
 ) -> dict[int, float]:
-    """What each sentence is worth: shared words, its best formula, and how near its vector is."""
+    """The score of each sentence: shared words, its best formula, and the similarity of its vector."""
     worth = {}
     values = [similarities[n] for n in candidates if n in similarities] if similarities else []
     low, span = (min(values), max(values) - min(values)) if values else (0.0, 0.0)
@@ -224,7 +221,7 @@ def _marked(sentence: Sequence[Fragment], wanted: Wanted, alike: Mapping[str, fl
 
 
 def _split(fragment: Fragment, wanted: Wanted) -> list[Fragment]:
-    """A text cut so that the words of the query are fragments of their own."""
+    """Split a text so that words of the query are fragments of their own."""
     found: list[Fragment] = []
     done = 0
     for match in wanted.words_in(fragment.text):
@@ -239,7 +236,7 @@ def _split(fragment: Fragment, wanted: Wanted) -> list[Fragment]:
 
 
 def _windowed(sentence: list[Fragment]) -> list[Fragment]:
-    """A sentence that is too long, from a little before its first match on."""
+    """Shorten a sentence that is too long to a window that begins shortly before its first match."""
     if sum(map(len, sentence)) <= LENGTH + LENGTH // 4:
         return sentence
     first = next((n for n, fragment in enumerate(sentence) if fragment.matched), 0)
@@ -269,45 +266,45 @@ def _joined(sentences: list[tuple[int, list[Fragment]]], count: int) -> tuple[Fr
     return tuple(found)
 
 
-@lru_cache(maxsize=POSTS_REMEMBERED)
+@lru_cache(maxsize=CACHED_POSTS)
 def _read(post: Post) -> Passage:
-    """The passage of a post: good posts are found again and again."""
+    """The passage of a post, cached because the same posts are found by many queries."""
     return passage(post)
 
 
-@lru_cache(maxsize=REMEMBERED)
+@lru_cache(maxsize=CACHED_PARTS)
 def _stems(text: str) -> tuple[str, ...]:
-    """The stems of the words of a sentence that say something."""
-    telling = [word for word in words(PLACEHOLDER.sub(" ", text)) if word not in STOP_WORDS]
-    return tuple(word_tokens(" ".join(telling)))
+    """The stems of the words of a sentence without stop words."""
+    content = [word for word in words(PLACEHOLDER.sub(" ", text)) if word not in STOP_WORDS]
+    return tuple(word_tokens(" ".join(content)))
 
 
 def _pieces_of_title(title: str, markup: Markup) -> Sequence[Piece]:
-    """The pieces of a title: hits that answer one question have one."""
+    """The pieces of a title, cached if short: all answers to one question share it."""
     return _short_title(title, markup) if len(title) <= 4 * LENGTH else list(title_pieces(title, markup))
 
 
-@lru_cache(maxsize=POSTS_REMEMBERED)
+@lru_cache(maxsize=CACHED_POSTS)
 def _short_title(title: str, markup: Markup) -> tuple[Piece, ...]:
     return tuple(title_pieces(title, markup))
 
 
 def _is_plain(text: str) -> bool:
-    """Whether the words of a text are just what stands between other characters: no accents, nothing to be joined."""
+    """True if a text is ASCII without apostrophes or hyphens, so that a simple pattern finds its words."""
     return text.isascii() and "'" not in text and "-" not in text
 
 
-@lru_cache(maxsize=REMEMBERED)
+@lru_cache(maxsize=CACHED_PARTS)
 def _tokens(latex: str) -> tuple[str, ...]:
     return tuple(latex_tokens(latex))
 
 
-def _runs(tokens: Sequence[str]) -> Iterable[tuple[str, ...]]:
-    """The runs of one, two and three tokens of a formula."""
+def _ngrams(tokens: Sequence[str]) -> Iterable[tuple[str, ...]]:
+    """The 1-, 2- and 3-grams of the tokens of a formula."""
     return chain(
         zip(tokens, strict=True), pairwise(tokens), zip(tokens, tokens[1:], tokens[2:], strict=False)
     )
 
 
-def _count_runs(tokens: int) -> int:
+def _count_ngrams(tokens: int) -> int:
     return 3 * tokens - 3 if tokens > 1 else tokens

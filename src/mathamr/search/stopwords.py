@@ -1,4 +1,4 @@
-"""Words so common that sharing them means nothing: they are neither marked in snippets nor enough for a query."""
+"""Common words, which snippets do not mark and which alone do not make a query."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`StageTimer`: where the time of a search goes, by stage."""
+"""`StageTimer`: the time that each stage of a search takes."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from contextlib import contextmanager
 
 
 class StageTimer:
-    """Seconds by stage, in the order in which the stages began; a stage that comes again adds to its time."""
+    """Seconds by stage, in the order in which the stages began; the times of a repeated stage add up."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
 
     @contextmanager
     def __call__(self, stage: str) -> Iterator[None]:
-        """The time inside the block goes to the stage."""
+        """Add the time of the block to a stage."""
         self.seconds.setdefault(stage, 0.0)
         started = time.perf_counter()
         try:

@@ -1,4 +1,4 @@
-"""`CatalogueVisuals`: which formulas of an index look the same, for the ranker of formulas."""
+"""`CatalogueVisuals`: the visual classes of an index, for the ranker of formulas."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from mathamr.index.catalogue.catalogue import Catalogue
 
 
 class CatalogueVisuals:
-    """Answers out of the catalogue of an index."""
+    """Reads visual classes from the catalogue of an index."""
 
     def __init__(self, catalogue: Catalogue) -> None:
         self._catalogue = catalogue
 
     def visuals_of(self, formulas: Sequence[str]) -> dict[str, str]:
-        """The looks of formulas; unknown ones are left out."""
+        """The visual classes of formulas; unknown formulas are left out."""
         return self._catalogue.visuals_of(formulas)
 
     def with_visual(self, visual: str) -> list[str]:
-        """The formulas with a look, in the order of the index."""
+        """The formulas of a visual class, in the order of the index."""
         return self._catalogue.with_visual(visual)
 
     def first_with(self, visuals: Sequence[str]) -> dict[str, str]:
-        """The first formula with each look."""
+        """The first formula of each visual class."""
         return {visual: known[0][0] for visual, known in self._catalogue.visuals(visuals).items()}
 
     def trees(self, visuals: Sequence[str], reading: str = "published") -> dict[str, Trees]:
-        """The trees of one formula of each look, read as is said."""
+        """The trees of one formula of each visual class, in a reading."""
         first = self.first_with(visuals)
         entries = self._catalogue.formulas(list(first.values()))
         return {

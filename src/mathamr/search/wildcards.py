@@ -1,4 +1,4 @@
-"""Wildcards: whether a formula fits the pattern of a query, in which `?x` stands for any expression."""
+"""Wildcard patterns: `?x` in a query stands for any expression."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from mathamr.formulas.tree import Opt
 Fit = Literal["whole", "inside"]
 
 STEPS = 20_000
-"""Comparisons of nodes after which a formula counts as one that does not fit: operands in any order can be many."""
+"""Limit of node comparisons, after which a formula counts as no match: operands can be ordered in many ways."""
 
 
 def is_wildcard(label: str) -> bool:
-    """Whether a label is that of a wildcard: `?x`."""
+    """True if a label is a wildcard such as `?x`."""
     return len(label) > 1 and label.startswith("?")
 
 
 def has_wildcards(tree: Opt | None) -> bool:
-    """Whether an operator tree has a wildcard."""
+    """True if an operator tree has a wildcard."""
     return tree is not None and any(map(is_wildcard, tree.labels))
 
 
 def fit(pattern: Opt, formula: Opt) -> Fit | None:
-    """Whether a formula is what a pattern asks for, or holds it inside.
+    """How a formula fits a pattern: as a whole, by a subexpression inside, or not at all.
 
     A wildcard stands for one operand, the same one wherever it occurs; operands of sums, products and equations may
     come in any order.
@@ -46,7 +46,7 @@ def fit(pattern: Opt, formula: Opt) -> Fit | None:
 
 
 class _Matcher:
-    """Backtracking over goals (pattern node, formula node), with what each wildcard stands for so far."""
+    """Backtracks over goals (pattern node, formula node) with the current bindings of wildcards."""
 
     def __init__(self, pattern: Opt, formula: Opt) -> None:
         self.pattern, self.formula = pattern, formula
@@ -55,7 +55,7 @@ class _Matcher:
         self.steps = STEPS
 
     def fits(self, node: int) -> bool:
-        """Whether the pattern's root fits this node of the formula."""
+        """True if the pattern's root fits this node of the formula."""
         waiting: list[tuple[tuple[tuple[int, int], ...], tuple[tuple[str, int], ...]]] = [(((0, node),), ())]
         while waiting and self.steps > 0:
             goals, bound = waiting.pop()
@@ -89,23 +89,23 @@ class _Matcher:
         rest: tuple[tuple[int, int], ...],
         bound: tuple[tuple[str, int], ...],
     ) -> list[tuple[tuple[tuple[int, int], ...], tuple[tuple[str, int], ...]]]:
-        """The ways to pair operands, the written order tried first; shorn of those whose labels cannot fit."""
-        ways: list[list[int]] = [[]]
+        """All pairings of operands whose labels can fit, the written order first."""
+        pairings: list[list[int]] = [[]]
         for operand in ours:
             label = self.pattern.labels[operand]
-            ways = [
-                [*way, other]
-                for way in ways
+            pairings = [
+                [*pairing, other]
+                for pairing in pairings
                 for other in theirs
-                if other not in way and (is_wildcard(label) or label == self.formula.labels[other])
+                if other not in pairing and (is_wildcard(label) or label == self.formula.labels[other])
             ]
-            self.steps -= len(ways)
+            self.steps -= len(pairings)
             if self.steps <= 0:
                 return []
-        return [((*zip(ours, way, strict=True), *rest), bound) for way in reversed(ways)]
+        return [((*zip(ours, pairing, strict=True), *rest), bound) for pairing in reversed(pairings)]
 
     def _same(self, one: int, other: int) -> bool:
-        """Whether two subtrees of the formula are equal."""
+        """True if two subtrees of the formula are equal."""
         labels, edges, parents = self.formula.labels, self.formula.edges, self.formula.parents
         size = self.ends[one] - one
         if size != self.ends[other] - other or labels[one] != labels[other]:
@@ -120,7 +120,7 @@ class _Matcher:
 
 
 def _ends(tree: Opt) -> list[int]:
-    """For every node the number behind its last descendant: nodes are in depth-first order."""
+    """For every node, the number after its last descendant; nodes are in depth-first order."""
     ends = list(range(1, len(tree) + 1))
     for node in range(len(tree) - 1, 0, -1):
         parent = tree.parents[node]

@@ -68,7 +68,7 @@ def test_an_unknown_baseline_lists_the_known() -> None:
 
 
 def test_nothing_to_rank_and_topics_without_formulas_are_clear_errors() -> None:
-    with pytest.raises(MathAMRError, match="the posts hold no answers"):
+    with pytest.raises(MathAMRError, match="the posts have no answers"):
         run("bm25", POSTS[:1], ANSWER_TOPICS, "answers")
     with pytest.raises(MathAMRError, match=r"topic 'A.1' names no formula"):
         run("bm25", POSTS, ANSWER_TOPICS, "formulas")
@@ -76,7 +76,7 @@ def test_nothing_to_rank_and_topics_without_formulas_are_clear_errors() -> None:
 
 def test_an_answer_stands_for_its_body_alone_and_a_question_for_title_and_body() -> None:
     answer = candidates(POSTS, "answers")[0]
-    assert answer.whole == r"Square it and use polar coordinates: $\int e^{-x^2}dx=\sqrt{\pi}$."
+    assert answer.full_text == r"Square it and use polar coordinates: $\int e^{-x^2}dx=\sqrt{\pi}$."
     assert answer.formulas == (r"\int e^{-x^2}dx=\sqrt{\pi}",)
     assert "$" not in answer.text
     assert query(FORMULA_TOPICS[0], "formulas") == Candidate("B.1", "", ("A=A^T",), "$A=A^T$")

@@ -1,4 +1,4 @@
-"""Systems to compare with, by name: each ranks the posts or formulas of a collection for topics."""
+"""Baselines by name: each ranks the posts or formulas of a collection for topics."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ __all__ = ["BASELINES", "Baseline", "Candidate", "candidates", "query", "run"]
 
 
 class Baseline(Protocol):
-    """A system that has read some candidates and ranks them for queries."""
+    """Ranks candidates for queries."""
 
     def __init__(self, candidates: Sequence[Candidate]) -> None: ...
 
     def rank(self, queries: Sequence[Candidate], depth: int) -> list[list[RunHit]]:
-        """For each query the best candidates, at most `depth`."""
+        """For each query, its best candidates, at most `depth`."""
         ...
 
 
@@ -38,6 +38,6 @@ BASELINES: Registry[type[Baseline]] = Registry(
 
 
 def run(name: str, posts: Iterable[Post], topics: Sequence[Topic], task: Task, depth: int = DEPTH) -> Run:
-    """The run of a baseline: answers by post id, or formulas by visual id, each look once."""
+    """The run of a baseline: answers by post id, or formulas by visual id, each once."""
     found = BASELINES[name](candidates(posts, task)).rank([query(topic, task) for topic in topics], depth)
     return Run.of(name, {topic.id: hits for topic, hits in zip(topics, found, strict=True)})

@@ -1,4 +1,4 @@
-"""BM25 over words, over runs of LaTeX tokens, or over both."""
+"""BM25 over words, over n-grams of LaTeX tokens, or over both; needs the extra `research` (bm25s)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from mathamr.index.lexical.terms import LONGEST_NGRAM, latex_tokens, ngrams, wor
 
 
 def _bm25s() -> Any:
-    """The library, kept from loading JAX, which it does not need here: JAX takes most of an accelerator's memory."""
+    """The library bm25s without JAX, which it would load needlessly and which takes most of an accelerator's memory."""
     hidden = "jax" not in sys.modules
     if hidden:
         sys.modules["jax"] = None  # type: ignore[assignment]
@@ -54,11 +54,11 @@ class Bm25:
             self._bm25.index((corpus, self._numbers), create_empty_token=False, show_progress=False)
 
     def rank(self, queries: Sequence[Candidate], depth: int) -> list[list[RunHit]]:
-        """The best candidates of each query by score, those of equal score in a fixed order."""
+        """The best candidates of each query by score; equal scores have a fixed order."""
         return [self._ranked(query, depth) for query in queries]
 
     def tokens(self, candidate: Candidate) -> list[str]:
-        """What is counted of a candidate."""
+        """The terms of a candidate."""
         words = word_tokens(candidate.text) if self.has_words else []
         if not self.has_latex:
             return words
@@ -79,12 +79,12 @@ class Bm25:
 
 
 class WordsBm25(Bm25):
-    """BM25 over words alone: formulas are not seen."""
+    """BM25 over words alone, without formulas."""
 
     has_latex = False
 
 
 class LatexBm25(Bm25):
-    """BM25 over the LaTeX 1- to 3-grams alone: words are not seen."""
+    """BM25 over the LaTeX 1- to 3-grams alone, without words."""
 
     has_words = False

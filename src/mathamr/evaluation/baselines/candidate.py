@@ -1,4 +1,4 @@
-"""`Candidate`: what a baseline may find, its words and its formulas apart."""
+"""`Candidate`: a post or formula that a baseline ranks, with words and formulas separate."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ class Candidate:
     id: str
     text: str
     formulas: tuple[str, ...]
-    whole: str
+    full_text: str
     """The text with its formulas in place, between dollar signs."""
 
 
 def candidates(posts: Iterable[Post], task: Task) -> list[Candidate]:
-    """What a task searches: the answers of a collection, or its formulas, one of each look.
+    """The candidates of a task: the answers of a collection, or one formula for each visual id.
 
-    An answer stands for itself alone: its question's title would be a leak where that question is the query.
+    An answer has no title: that of its question would leak the query if the question is a topic.
     """
     found = list(_answers(posts) if task == "answers" else _formulas(posts))
     if not found:
         what = "answers" if task == "answers" else "formulas with a visual id (a table of formulas has them)"
-        raise MathAMRError(f"the posts hold no {what}, so there is nothing to rank")
+        raise MathAMRError(f"the posts have no {what}, so there is nothing to rank")
     return found
 
 
@@ -68,8 +68,8 @@ def _of_post(post: Post) -> Candidate:
     found = [*title, Piece("break", 0, 0, "paragraph"), *pieces(post.body, post.markup)]
     formulas = tuple(piece.text for piece in found if piece.kind == "formula")
     text = "".join(piece.text if piece.kind in ("text", "code") else " " for piece in found)
-    whole = "".join(_written(piece) for piece in found)
-    return Candidate(post.id, text, formulas, " ".join(whole.split()))
+    full_text = "".join(_written(piece) for piece in found)
+    return Candidate(post.id, text, formulas, " ".join(full_text.split()))
 
 
 def _written(piece: Piece) -> str:

@@ -1,4 +1,4 @@
-"""all-MiniLM-L6-v2: one vector a text, formulas as LaTeX in place."""
+"""all-MiniLM-L6-v2: one vector per text, with formulas as LaTeX."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ class MiniLM:
         return list(ordered(RunHit(self._ids[place], float(scores[place])) for place in best))
 
     def _encoded(self, task: str, texts: Sequence[Candidate]) -> FloatArray:
-        """The vectors of texts, in batches of texts of about the same length, so that little is padded."""
-        order = sorted(range(len(texts)), key=lambda place: -len(texts[place].whole))
+        """The vectors of texts, in batches of similar length to save padding."""
+        order = sorted(range(len(texts)), key=lambda place: -len(texts[place].full_text))
         parts: list[FloatArray] = []
         with Progress(task, "texts", total=len(texts)) as progress:
             for start in range(0, len(order), BATCH):
-                batch = [texts[place].whole for place in order[start : start + BATCH]]
+                batch = [texts[place].full_text for place in order[start : start + BATCH]]
                 parts.append(
                     np.asarray(self._model.encode(batch, batch_size=BATCH, normalize_embeddings=True))
                 )

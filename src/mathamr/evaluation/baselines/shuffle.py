@@ -1,4 +1,4 @@
-"""A random order, seeded by the query: the floor."""
+"""A random order, seeded by the query."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from mathamr.evaluation.runs import RunHit
 
 
 class Shuffle:
-    """Ranks the candidates in an order that depends on nothing but the query's id."""
+    """Ranks the candidates in a random order that depends only on the query's id."""
 
     def __init__(self, candidates: Sequence[Candidate]) -> None:
         self._ids = [candidate.id for candidate in candidates]
 
     def rank(self, queries: Sequence[Candidate], depth: int) -> list[list[RunHit]]:
-        """A shuffle for each query; the scores fall by one a rank."""
+        """A shuffle for each query; scores decrease by one per rank."""
         count = min(depth, len(self._ids))
         return [
             [RunHit(item, float(count - place)) for place, item in enumerate(self._sample(query, count))]

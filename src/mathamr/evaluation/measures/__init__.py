@@ -1,4 +1,4 @@
-"""The measures by name: `measure("P'@10")`; one module a measure."""
+"""The measures by name: `measure("P'@10")`; each measure is a module."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ SUITES = {
         f"P(rel={FULL})@10",
     ),
 }
-"""Sets of measures that are reported together, each under one name."""
+"""Named sets of measures that are reported together."""
 
 _NAME = re.compile(r"([A-Za-z]+)(['′’]?)(?:\(rel=([0-9]{1,6})\))?(?:@([0-9]{1,6}))?")
 _FORM = "expected a name like nDCG', P'@10, recall@100 or Bpref(rel=1)"
 
 
 def measure(name: str, relevant: int | None = None) -> Measure:
-    """The measure that a name says: `nDCG'`, `P'@10`, `Bpref(rel=1)`; `relevant` where the name has no `rel`.
+    """The measure of a name such as `nDCG'`, `P'@10` or `Bpref(rel=1)`; `relevant` is the default for `rel`.
 
     >>> str(measure("ndcg'")), str(measure("P(rel=3)@5"))
     ("nDCG'", 'P(rel=3)@5')
@@ -61,7 +61,7 @@ def measure(name: str, relevant: int | None = None) -> Measure:
 
 
 def measures(names: Iterable[str], relevant: int | None = None) -> list[Measure]:
-    """The measures of names and of suites' names (`arqmath`, `known-items`, `ntcir12`), each once.
+    """The measures of some names, which may include suites (`arqmath`, `known-items`, `ntcir12`), each once.
 
     >>> [str(each) for each in measures(["known-items", "MRR@10"])]
     ['MRR@10', 'recall@10', 'recall@100']

@@ -1,4 +1,4 @@
-"""judged@k: how many of the first k results anybody has judged."""
+"""judged@k: the share of the first k results that are judged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`Measure`: how well one topic was served, as a number from 0 to 1."""
+"""`Measure`: the effectiveness of a ranking for one topic, from 0 to 1."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mathamr.evaluation.runs import DEPTH
 
 Grades = Sequence[int]
 RankedGrades = Sequence[int | None]
-"""The grades of the results, best first; `None` where nobody has judged a result."""
+"""The grades of the results, best first; `None` for an unjudged result."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Measure(ABC):
 
     @classmethod
     def made(cls, prime: bool = False, relevant: int | None = None, cutoff: int | None = None) -> Self:
-        """The measure with these parameters, or a clear word about one that it does not take."""
+        """The measure with these parameters; raises an error for one that it does not take."""
         if prime and not cls.primed:
             raise MathAMRError(
                 f"measure {cls.name}: there is no {cls.name}', unjudged results are in its definition"
@@ -65,12 +65,12 @@ class Measure(ABC):
 
     @abstractmethod
     def value(self, ranked: RankedGrades, judged: Grades) -> float:
-        """The value, given the grades of the results that count and those of all judged items."""
+        """The value from the grades of the counted results and those of all judged items."""
 
     def is_relevant(self, grade: int | None) -> bool:
-        """Whether a result counts as relevant."""
+        """True if a result counts as relevant."""
         return grade is not None and grade >= self.relevant
 
     def number_relevant(self, judged: Grades) -> int:
-        """How many judged items are relevant."""
+        """The number of relevant judged items."""
         return sum(grade >= self.relevant for grade in judged)

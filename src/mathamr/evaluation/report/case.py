@@ -1,4 +1,4 @@
-"""`Case`: a topic that shows why two runs differ, with the hits of both and where the judged items stand."""
+"""`Case`: a topic on which two runs differ, with the hits of both and the ranks of the judged items."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mathamr.evaluation.runs import DEPTH, Run, RunHit
 from mathamr.posts.post import Formula, Post
 
 CASES = 5
-"""How many topics are shown in each direction."""
+"""The number of topics shown for gains and for losses."""
 
 HITS = 5
 MOST_JUDGED = 25
@@ -19,7 +19,7 @@ MOST_JUDGED = 25
 
 @dataclass(frozen=True)
 class Standing:
-    """A judged item: its grade, and its rank in each run; `None` where a run does not have it."""
+    """A judged item: its grade and its rank in each run, `None` if a run lacks it."""
 
     item: str
     grade: int
@@ -28,7 +28,7 @@ class Standing:
 
 @dataclass(frozen=True)
 class Case:
-    """One topic: the values of the runs, their first hits, and where the best judged items stand."""
+    """One topic: the values of the runs, their first hits, and the ranks of the best judged items."""
 
     topic: str
     values: tuple[float, ...]
@@ -37,12 +37,12 @@ class Case:
 
     @property
     def items(self) -> set[str]:
-        """The items of which a page shows the text."""
+        """The items whose text the page shows."""
         return {hit.id for hits in self.hits for hit in hits}
 
 
 def differing(values: Mapping[str, float], baseline: Mapping[str, float], count: int = CASES) -> list[str]:
-    """The topics that gain most, then those that lose most; without a difference a topic shows nothing."""
+    """The topics that gain most, then those that lose most; topics without a difference are left out."""
     ranked = sorted(values, key=lambda topic: (baseline[topic] - values[topic], topic))
     gains = [topic for topic in ranked[:count] if values[topic] > baseline[topic]]
     losses = [topic for topic in reversed(ranked[-count:]) if values[topic] < baseline[topic]]
@@ -50,12 +50,12 @@ def differing(values: Mapping[str, float], baseline: Mapping[str, float], count:
 
 
 def hardest(values: Mapping[str, float], count: int = CASES) -> list[str]:
-    """The topics with the lowest values, for a run that stands alone."""
+    """The topics with the lowest values, for a run without a baseline."""
     return sorted(values, key=lambda topic: (values[topic], topic))[:count]
 
 
 def case(topic: str, comparison: Comparison, runs: Sequence[Run], qrels: Qrels, measure: str) -> Case:
-    """What a page tells about a topic for these runs."""
+    """The case of a topic for some runs."""
     places = [{item: rank for rank, item in enumerate(run.ids(topic, DEPTH), 1)} for run in runs]
     best = sorted(qrels.grades[topic].items(), key=lambda judged: (-judged[1], judged[0]))
     standings = tuple(
@@ -69,7 +69,7 @@ def case(topic: str, comparison: Comparison, runs: Sequence[Run], qrels: Qrels, 
 
 @dataclass(frozen=True)
 class Texts:
-    """The posts and formulas behind the ids of hits; an id may be in neither, or no posts were given at all."""
+    """The posts and formulas of hits, by id; both are empty if no posts were given."""
 
     posts: Mapping[str, Post]
     formulas: Mapping[str, tuple[Formula, Post]]
@@ -77,7 +77,7 @@ class Texts:
 
 
 def find_texts(posts: Iterable[Post], items: set[str], are_formulas: bool) -> Texts:
-    """Look items up in a collection: posts by id, or formulas by visual id, each in the first post that has it."""
+    """Look up items in a collection: posts by id, or formulas by visual id in the first post that has them."""
     found: dict[str, Post] = {}
     formulas: dict[str, tuple[Formula, Post]] = {}
     are_given = False

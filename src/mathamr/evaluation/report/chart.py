@@ -1,4 +1,4 @@
-"""Bars by topic as inline SVG: differences between two runs, or the values of one."""
+"""Bar charts by topic as inline SVG: differences between two runs, or the values of one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _LEFT, _TOP, _BOTTOM = 44.0, 10.0, 14.0
 
 @dataclass(frozen=True)
 class Bar:
-    """One topic's bar; `hint` is shown where the pointer rests, `link` is where a click leads."""
+    """The bar of one topic; `hint` is its tooltip, `link` its target."""
 
     topic: str
     value: float
@@ -21,7 +21,7 @@ class Bar:
 
 
 def bars(title: str, topics: Sequence[Bar]) -> str:
-    """The bars, the largest first, around a line at zero; positive ones and negative ones in colours of their own."""
+    """Bars around a line at zero, the largest first; positive and negative bars differ in colour."""
     ranked = sorted(topics, key=lambda bar: (-bar.value, bar.topic))
     top = _round_up(max([bar.value for bar in ranked] + [0.0]))
     bottom = -_round_up(max([-bar.value for bar in ranked] + [0.0]))
@@ -82,12 +82,12 @@ def _grid(value: float, y: float, has_sign: bool) -> str:
 
 
 def _ticks(bottom: float, top: float) -> list[float]:
-    """Round values from bottom to top, zero among them."""
+    """Round values from bottom to top, including zero."""
     step = next(step for step in (0.05, 0.1, 0.2, 0.25, 0.5) if (top - bottom) / step <= 8 or step == 0.5)
     first, last = round(bottom / step), round(top / step)
     return [place * step for place in range(first, last + 1)]
 
 
 def _round_up(value: float) -> float:
-    """The next of .1, .2, .3, …, at most the range of a measure."""
+    """The value rounded up to a tenth, at most 1."""
     return min(1.0, -(-round(value * 1000) // 100) / 10) if value > 0 else 0.0

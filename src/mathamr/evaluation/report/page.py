@@ -1,4 +1,4 @@
-"""One self-contained page about a comparison: it needs no network, no script, and suits light and dark."""
+"""A self-contained report page on a comparison, without scripts or network, for light and dark mode."""
 
 from __future__ import annotations
 
@@ -44,67 +44,69 @@ def write_page(assessment: RunEvaluation, path: Path, posts: Path | None = None)
     return skipped_lines(report)
 
 
-def page(subject: RunEvaluation, posts: Iterable[Post] = ()) -> str:
-    """The page; `posts` are read once, and only those that it shows are kept."""
-    pairs = [(run, base, _cases(subject, run, base)) for run, base in _pairs(subject)]
+def page(evaluation: RunEvaluation, posts: Iterable[Post] = ()) -> str:
+    """The page; `posts` are read once, and only those that it shows stay in memory."""
+    pairs = [(run, base, _cases(evaluation, run, base)) for run, base in _pairs(evaluation)]
     items = {item for _, _, cases in pairs for each in cases for item in each.items}
-    are_formulas = any(topic.formula_id for topic in subject.topics.values())
+    are_formulas = any(topic.formula_id for topic in evaluation.topics.values())
     texts = find_texts(posts, items, are_formulas)
-    sections = "\n".join(_pair(subject, run, base, cases, texts) for run, base, cases in pairs)
-    names = ", ".join(scores.run for scores in subject.comparison.scores)
+    sections = "\n".join(_pair(evaluation, run, base, cases, texts) for run, base, cases in pairs)
+    names = ", ".join(scores.run for scores in evaluation.comparison.scores)
     style = files(__package__).joinpath("style.css").read_text(encoding="utf-8")
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>Evaluation: {escape(names)}</title>\n<style>\n{style}</style>\n</head>\n<body>\n"
-        f"{_head(subject)}\n{_means(subject)}\n{_tests(subject.comparison)}\n{sections}\n{_every_value(subject)}\n"
+        f"{_head(evaluation)}\n{_means(evaluation)}\n{_tests(evaluation.comparison)}\n{sections}\n{_every_value(evaluation)}\n"
         "</body>\n</html>\n"
     )
 
 
-def _first(subject: RunEvaluation) -> str:
+def _first(evaluation: RunEvaluation) -> str:
     """The measure by which topics are chosen: the first."""
-    return subject.comparison.measures[0]
+    return evaluation.comparison.measures[0]
 
 
-def _pairs(subject: RunEvaluation) -> list[tuple[Run, Run | None]]:
-    """What to look into: each run with the baseline, or runs that stand alone."""
-    by_name = {run.name: run for run in subject.runs}
-    baseline = subject.comparison.baseline
+def _pairs(evaluation: RunEvaluation) -> list[tuple[Run, Run | None]]:
+    """The sections of the page: each run with the baseline, or each run alone."""
+    by_name = {run.name: run for run in evaluation.runs}
+    baseline = evaluation.comparison.baseline
     if baseline is None:
-        return [(run, None) for run in subject.runs]
-    return [(run, by_name[baseline]) for run in subject.runs if run.name != baseline]
+        return [(run, None) for run in evaluation.runs]
+    return [(run, by_name[baseline]) for run in evaluation.runs if run.name != baseline]
 
 
-def _cases(subject: RunEvaluation, run: Run, base: Run | None) -> list[Case]:
-    values = subject.comparison.of(run.name).values[_first(subject)]
+def _cases(evaluation: RunEvaluation, run: Run, base: Run | None) -> list[Case]:
+    values = evaluation.comparison.of(run.name).values[_first(evaluation)]
     if base is None:
         topics, runs = hardest(values), [run]
     else:
-        topics = differing(values, subject.comparison.of(base.name).values[_first(subject)])
+        topics = differing(values, evaluation.comparison.of(base.name).values[_first(evaluation)])
         runs = [run, base]
-    return [case(topic, subject.comparison, runs, subject.qrels, _first(subject)) for topic in topics]
+    return [
+        case(topic, evaluation.comparison, runs, evaluation.qrels, _first(evaluation)) for topic in topics
+    ]
 
 
-def _head(subject: RunEvaluation) -> str:
-    comparison = subject.comparison
-    words = [f"{len(comparison.topics)} judged topics", f"{subject.qrels.judgments:,} judgments"]
+def _head(evaluation: RunEvaluation) -> str:
+    comparison = evaluation.comparison
+    words = [f"{len(comparison.topics)} judged topics", f"{evaluation.qrels.judgments:,} judgments"]
     if comparison.baseline:
         words.append(f"baseline: {escape(comparison.baseline)}")
         words.append(f"{comparison.tests} paired t-tests, Bonferroni corrected")
     return f'<h1>Evaluation</h1>\n<p class="faint">{" · ".join(words)}</p>'
 
 
-def _means(subject: RunEvaluation) -> str:
-    comparison = subject.comparison
+def _means(evaluation: RunEvaluation) -> str:
+    comparison = evaluation.comparison
     best = {name: max(each.mean(name) for each in comparison.scores) for name in comparison.measures}
     rows = []
     for scores in comparison.scores:
         cells = "".join(_mean_cell(comparison, scores, name, best[name]) for name in comparison.measures)
         mark = " †" if scores.run == comparison.baseline else ""
         rows.append(f"<tr><td>{escape(scores.run)}{mark}</td>{cells}</tr>")
-    for scores in subject.floors:
+    for scores in evaluation.floors:
         cells = "".join(f"<td>{scores.mean(name):.3f}</td>" for name in comparison.measures)
         rows.append(f'<tr class="faint"><td>{escape(scores.run)}</td>{cells}</tr>')
     header = "".join(f"<th>{escape(name)}</th>" for name in comparison.measures)
@@ -156,8 +158,8 @@ def _tests(comparison: Comparison) -> str:
     )
 
 
-def _pair(subject: RunEvaluation, run: Run, base: Run | None, cases: Sequence[Case], texts: Texts) -> str:
-    comparison = subject.comparison
+def _pair(evaluation: RunEvaluation, run: Run, base: Run | None, cases: Sequence[Case], texts: Texts) -> str:
+    comparison = evaluation.comparison
     links = {each.topic: f"#{_anchor(run.name, each.topic)}" for each in cases}
     charts = []
     for measure in comparison.measures:
@@ -173,15 +175,17 @@ def _pair(subject: RunEvaluation, run: Run, base: Run | None, cases: Sequence[Ca
             baseline = comparison.of(base.name).values[measure]
             chart = difference_bars(name, (run.name, base.name), values, baseline, links)
             chart += _tally(values, baseline)
-        charts.append(chart if measure == _first(subject) else _folded(f"by {measure}", chart))
+        charts.append(chart if measure == _first(evaluation) else _folded(f"by {measure}", chart))
     if base is None:
         title, choice = escape(run.name), "lowest"
     else:
         title, choice = f"{escape(run.name)} against {escape(base.name)}", "most different"
-    shown = "\n".join(_case(subject, each, [run] if base is None else [run, base], texts) for each in cases)
+    shown = "\n".join(
+        _case(evaluation, each, [run] if base is None else [run, base], texts) for each in cases
+    )
     return (
-        f"<h2>{title}: {escape(_first(subject))} by topic</h2>\n{''.join(charts)}\n"
-        f"<h2>The topics with the {choice} {escape(_first(subject))}</h2>\n"
+        f"<h2>{title}: {escape(_first(evaluation))} by topic</h2>\n{''.join(charts)}\n"
+        f"<h2>The topics with the {choice} {escape(_first(evaluation))}</h2>\n"
         f"{shown or '<p>No topic differs.</p>'}"
     )
 
@@ -199,8 +203,8 @@ def _folded(summary: str, inside: str) -> str:
     return f"<details><summary>{escape(summary)}</summary>{inside}</details>"
 
 
-def _case(subject: RunEvaluation, each: Case, runs: Sequence[Run], texts: Texts) -> str:
-    topic = subject.topics.get(each.topic)
+def _case(evaluation: RunEvaluation, each: Case, runs: Sequence[Run], texts: Texts) -> str:
+    topic = evaluation.topics.get(each.topic)
     values = ", ".join(
         f"{escape(run.name)} {value:.3f}" for run, value in zip(runs, each.values, strict=True)
     )
@@ -209,7 +213,7 @@ def _case(subject: RunEvaluation, each: Case, runs: Sequence[Run], texts: Texts)
         difference = each.values[0] - each.values[1]
         change = f'<strong class="{_direction(difference)}">{difference:+.3f}</strong>'
     columns = "".join(
-        _hits(run, hits, subject.qrels.grades[each.topic], texts)
+        _hits(run, hits, evaluation.qrels.grades[each.topic], texts)
         for run, hits in zip(runs, each.hits, strict=True)
     )
     return (
@@ -238,7 +242,7 @@ def _hits(run: Run, hits: Sequence[RunHit], grades: Mapping[str, int], texts: Te
 
 
 def _place(item: str, texts: Texts) -> str:
-    """In which post a formula was found."""
+    """The post in which a formula was found."""
     if item not in texts.formulas:
         return ""
     post = texts.formulas[item][1]
@@ -269,17 +273,17 @@ def _standings(each: Case, runs: Sequence[Run]) -> str:
     )
 
 
-def _every_value(subject: RunEvaluation) -> str:
-    comparison = subject.comparison
+def _every_value(evaluation: RunEvaluation) -> str:
+    comparison = evaluation.comparison
     header = "".join(f"<th>{escape(scores.run)}</th>" for scores in comparison.scores)
     rows = "".join(
         f"<tr><td>{escape(topic)}</td>"
-        + "".join(f"<td>{scores.values[_first(subject)][topic]:.3f}</td>" for scores in comparison.scores)
+        + "".join(f"<td>{scores.values[_first(evaluation)][topic]:.3f}</td>" for scores in comparison.scores)
         + "</tr>"
         for topic in comparison.topics
     )
     return (
-        f"<details><summary>{escape(_first(subject))} of every topic</summary>"
+        f"<details><summary>{escape(_first(evaluation))} of every topic</summary>"
         f'<div class="scroll"><table><thead><tr><th>topic</th>{header}</tr></thead><tbody>{rows}</tbody></table></div>'
         "</details>"
     )
@@ -287,7 +291,7 @@ def _every_value(subject: RunEvaluation) -> str:
 
 def _grade(grade: int | None) -> str:
     if grade is None:
-        return '<span class="grade" title="nobody has judged it">–</span>'
+        return '<span class="grade" title="unjudged">–</span>'
     return f'<span class="grade g{min(grade, 3)}" title="grade {grade}">{grade}</span>'
 
 

@@ -1,4 +1,4 @@
-"""Posts and formulas as HTML for a page: text escaped, formulas as MathML, nothing fetched from elsewhere."""
+"""Posts and formulas as HTML: text escaped, formulas as MathML, nothing fetched from elsewhere."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mathamr.posts.markup.piece import Piece
 from mathamr.posts.post import Formula, Post
 
 LONGEST_TEXT = 6000
-"""Characters of a post's source that a page shows; what follows is said to be missing."""
+"""Characters of a post's source that a page shows; a note marks the omitted rest."""
 
 _BLOCKS = {
     "heading": ("<h5>", "</h5>"),
@@ -69,7 +69,7 @@ def body_html(post: Post, query: str | None = None) -> str:
 
 
 class _Writer:
-    """Writes the pieces of a post one after the other; `blocks` are the paragraphs that are finished."""
+    """Writes the pieces of a post in order; `blocks` are the finished paragraphs."""
 
     def __init__(self, post: Post, query: str | None, formulas_before: int = 0) -> None:
         self.blocks: list[str] = []
