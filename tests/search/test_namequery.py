@@ -10,7 +10,7 @@ import pytest
 from mathamr.index.lexical.terms import stems, words
 from mathamr.index.scored import Scored
 from mathamr.posts.post import Place, Post
-from mathamr.search.namequery import NameQuery, _asked
+from mathamr.search.namequery import NameQuery, _name_words
 from mathamr.search.query import Query
 from mathamr.search.searcher import Index
 from mathamr.systems.mathamrplus.system import MathAMRPlusSystem
@@ -158,7 +158,7 @@ def test_what_defines_a_name_counts_before_what_mentions_it() -> None:
 def test_plurals_hyphens_and_letters_make_no_difference(name: str, body: str) -> None:
     name = name.replace("\\\\", "\\")
     query = Query.of_text(name)
-    found = _asked(query)
+    found = _name_words(query)
     rarity = dict.fromkeys(stems(list(found)), 2.0)
     post = Post("p", "note", body, markup="latex")
     assert _worth(NameQuery(found, rarity, frozenset(), {}), post) == pytest.approx(4.0)

@@ -82,7 +82,7 @@ def test_a_first_build_is_searched_by_words_until_its_vectors_are_there(
         )
         formulas = reader.search("$a^2+b^2$", "formulas")
         assert (formulas[0].id, formulas[0].formula.exact) == ("beast", True)  # type: ignore[union-attr]
-        with pytest.raises(VectorsMissingError, match=r"'maxsim' takes vectors.*0 of 4 made"):
+        with pytest.raises(VectorsMissingError, match=r"'maxsim' needs vectors.*0 of 4 made"):
             reader.search(WORDS, strategy="maxsim")
         for asked in (
             lambda: reader.rank(WORDS),
