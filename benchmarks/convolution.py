@@ -19,7 +19,6 @@ from torch import Tensor, nn
 
 from mathamr.core.errors import MissingExtraError
 from mathamr.graphs.shard import Shard
-from mathamr.systems.layers.batch import ahead
 from mathamr.systems.layers.convolution import RelationalConvolution
 from mathamr.systems.layers.groups import EdgeGroups
 from mathamr.systems.mathamrplus.configuration import MODELS
@@ -29,6 +28,7 @@ from mathamr_lab.systems.mathamrplus.graph.configuration import TRAININGS
 from mathamr_lab.systems.mathamrplus.graph.materials import GraphMaterials
 from mathamr_lab.systems.mathamrplus.graph.trainer import GraphTrainer
 from mathamr_lab.training.pairs import batches
+from mathamr_lab.training.prefetch import prefetched
 from mathamr_lab.training.synthetic import synthetic_shard
 
 RELATIONS, BASES = 532, 64
@@ -219,7 +219,7 @@ def _epoch(shard: Shard, device: torch.device, pairs: int, peer_kind: Any) -> tu
     clock = _clock(device)
     started = clock()
     loss = torch.zeros((), device=device)
-    for number, step in enumerate(ahead(made, plan, threads=4 if device.type == "cuda" else 0)):
+    for number, step in enumerate(prefetched(made, plan, threads=4 if device.type == "cuda" else 0)):
         loss += trainer.learn(step, number)
     if not torch.isfinite(loss):
         raise RuntimeError("the loss is no number")

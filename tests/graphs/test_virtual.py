@@ -4,7 +4,8 @@ import pytest
 
 from mathamr.core.errors import UnknownNameError
 from mathamr.graphs.configuration import GraphConfiguration
-from mathamr.graphs.virtual import FlatGraph, NodePart, flatten
+from mathamr.graphs.flatgraph import FlatGraph, NodePart
+from mathamr.graphs.virtual import flatten
 from mathamr.posts.level import Level
 from tests.graphs.small import small_graph
 

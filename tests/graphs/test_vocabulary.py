@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mathamr.core.errors import MathAMRError
-from mathamr.graphs.virtual import VIRTUAL_EDGES, FlatGraph, NodePart, flatten
+from mathamr.graphs.flatgraph import VIRTUAL_EDGES, FlatGraph, NodePart
+from mathamr.graphs.virtual import flatten
 from mathamr.graphs.vocabulary import SPECIAL, RelationVocabulary, Vocabulary, VocabularyCounts, normalise
 from tests.graphs.small import small_graph
 

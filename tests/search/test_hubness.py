@@ -164,7 +164,7 @@ def test_a_ranking_without_hubs_is_what_it_was_to_everybody_else() -> None:
         {"neighbours": 50},
         {"neighbours": 0},
     ):
-        with pytest.raises(MathAMRError, match="hubs are told"):
+        with pytest.raises(MathAMRError, match="Unhub needs 1 <= neighbours < pool <= 1000"):
             Unhub(first=FIRST, field="one", **wrong)
 
 

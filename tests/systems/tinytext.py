@@ -8,10 +8,9 @@ from pathlib import Path
 import torch
 
 from mathamr.core.tensorfile import halved
-from mathamr.systems.layers.lowrank import add_changes, changes_of
 from mathamr.systems.marf.configuration import CONFIGURATIONS
 from mathamr.systems.marf.mathtokens import MathTokens
-from mathamr.systems.marf.model import MarfVocabularies, fresh_network, made_model, stored_weights
+from mathamr.systems.marf.model import MarfVocabularies, made_model
 from mathamr.systems.marf.postinput import PAD as LATEX_PAD
 from mathamr.systems.marf.postinput import UNKNOWN as LATEX_UNKNOWN
 from mathamr.systems.marf.postinput import LatexVocabulary
@@ -22,6 +21,8 @@ from mathamr.text.encoder import TextEncoder
 from mathamr.text.files import load_text_encoder, save_text_encoder
 from mathamr.text.transformer import Transformer, TransformerConfiguration
 from mathamr.text.wordpieces import WordPieces
+from mathamr_lab.systems.marf.freshnetwork import fresh_network, stored_weights
+from mathamr_lab.training.lowrank import add_changes, changes_of
 
 LETTERS = [*string.ascii_lowercase, *string.digits, *"$^_={}+-.,?\\"]
 PIECES = [

@@ -1,4 +1,4 @@
-"""Batches: a sentence that a parser cannot read never takes others down with it."""
+"""Parses batches so that a sentence that fails does not affect the others."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from mathamr.amr.parser import AmrParser, Failure, PartialParseError
 from mathamr.core.errors import MissingExtraError
 
 MAX_DEPTH = 150
-"""A graph nested deeper is refused: no sentence means it, and readers that recurse (`penman`) could not read it."""
+"""Deeper graphs are refused: no sentence needs them, and recursive readers such as `penman` cannot read them."""
 
 
 def parse_each(parser: AmrParser, sentences: Sequence[str]) -> list[Amr | Failure]:
     """A graph or a `Failure` for every sentence.
 
     A batch that fails is halved until the sentence at fault stands alone (section 3.1 of the thesis); the others
-    are parsed as if it had not been there. Only a part that is not installed is an error of the whole.
+    are parsed without it. Only a missing extra is an error of the whole batch.
     """
     results: list[Amr | Failure] = []
     waiting = [tuple(sentences)] if sentences else []
@@ -54,9 +54,9 @@ def _checked(graph: object) -> Amr | Failure:
     if isinstance(graph, Failure):
         return graph
     if graph is None:
-        return Failure("no graph", "the parser gave no graph")
+        return Failure("no graph", "the parser returned no graph")
     if not isinstance(graph, Amr):
-        return Failure("invalid graph", f"the parser gave {type(graph).__name__} where a graph should be")
+        return Failure("invalid graph", f"the parser returned {type(graph).__name__} instead of a graph")
     if len(graph) > MAX_DEPTH and depth(graph) > MAX_DEPTH:
         return Failure("too deep", f"the graph is nested {depth(graph)} levels deep")
     return graph

@@ -1,4 +1,4 @@
-"""Chunks: an overlong sentence in pieces that a parser can read."""
+"""Cuts overlong sentences into pieces that a parser can read."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from mathamr.amr.placeholder import PLACEHOLDER
 from mathamr.amr.variable import Names
 
 EMPTY = "amr-empty"
-"""The concept of a sentence in which there is nothing to say."""
+"""The concept of a sentence without content words."""
 
 MAX_WORDS = 100
 _WORD = re.compile(rf"{PLACEHOLDER.pattern}|[^\W_]+(?:[-'’][^\W_]+)*")

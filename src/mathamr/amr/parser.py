@@ -79,20 +79,20 @@ PARSERS: Registry[ParserFactory] = Registry(
 
 
 _vouched: set[tuple[str, str | None]] = set()
-"""Parsers and models that this process was told to use by its command line or its program."""
+"""Parsers and models that the command line or the calling program named."""
 
 
 def vouch_for_parser(name: str = "builtin", model: str | None = None) -> None:
-    """Lets indexes that this process opens use a parser that is not ours, or a model of one, by naming it here.
+    """Allows indexes that this process opens to use a third-party parser, or a model of a parser.
 
-    To be called with what a person said, never with what a file says: the class is imported and called, and models of
-    some parsers can run code as they are loaded.
+    Call it with what a person typed, never with what a file contains: the class is imported and called, and models of
+    some parsers run code when they are loaded.
     """
     _vouched.add((name, model))
 
 
 def check_recorded(name: str, model: str | None, source: object) -> None:
-    """Refuses what an index or another file must not choose: a class that is not ours, a model of a parser."""
+    """Refuses a third-party class or a parser's model that only a file has named."""
     if (name in PARSERS and model is None) or (name, model) in _vouched:
         return
     if ":" not in name:
@@ -100,20 +100,20 @@ def check_recorded(name: str, model: str | None, source: object) -> None:
     shown = f"--parser {name[:200]}" + ("" if model is None else f" --parser-model {model[:200]}")
     raise MathAMRError(
         f"{source} asks for an AMR parser that is not mathamr's own ({shown}); a file never chooses what runs here:"
-        " if you know and trust it, say so yourself with these options"
+        " if you trust it, pass these options yourself"
     )
 
 
 def recorded_parser(name: str, model: str | None, source: object) -> AmrParser:
-    """The parser that an index names, ready to parse, as far as an index may name one; see `check_recorded`."""
+    """Loads the parser that an index names, if an index may name it (see `check_recorded`)."""
     check_recorded(name, model, source)
     return load_parser(name, model)
 
 
 def load_parser(name: str = "builtin", model: str | None = None) -> AmrParser:
-    """The parser of that name, ready to parse; ``module:Class`` names one that is not ours.
+    """Loads the parser of that name; ``module:Class`` names a third-party one.
 
-    Only for names that a person said: it vouches for them, see `vouch_for_parser`.
+    Only for names that a person typed: it calls `vouch_for_parser`.
     """
     vouch_for_parser(name, model)
     module, colon, attribute = name.partition(":")

@@ -1,4 +1,4 @@
-"""Streams of sentences: parsed in batches of what has arrived, so that a pipe is answered as it is fed."""
+"""Parses streams of sentences in batches of whatever has arrived, so that a pipe gets its answers at once."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from mathamr.amr.document import DocumentAmr, parse_documents
 from mathamr.amr.parser import AmrParser
 
 T = TypeVar("T")
-_PATIENCE = 0.01  # seconds to wait for company before a batch that is not full is parsed
+_PATIENCE = 0.01  # seconds to wait for more sentences before a batch that is not full is parsed
 
 
 @dataclass(slots=True)
 class Tally:
-    """What was parsed, and what did not go well."""
+    """Counts of parsed sentences and of what went wrong."""
 
     sentences: int = 0
     fallbacks: Counter[str] = field(default_factory=Counter)
@@ -58,7 +58,7 @@ class Answer:
 
 
 def parse_sentences(parser: AmrParser, sentences: Sequence[str], tally: Tally) -> list[DocumentAmr]:
-    """Every sentence on its own: chunked, mended and counted like the sentences of a post."""
+    """Every sentence on its own: chunked, repaired and counted like the sentences of a post."""
     documents = list(
         parse_documents(parser, ([sentence] for sentence in sentences), batch=max(1, len(sentences)))
     )
@@ -68,7 +68,7 @@ def parse_sentences(parser: AmrParser, sentences: Sequence[str], tally: Tally) -
 
 
 def answer_lines(parser: AmrParser, lines: Sequence[bytes], tally: Tally) -> list[Answer]:
-    """An answer for every JSON line `{"text": …}`; a line that is none of those gets an error of its own."""
+    """An answer for every JSON line `{"text": …}`; any other line gets an error of its own."""
     texts = [_text(line) for line in lines]
     good = [text for text in texts if isinstance(text, str)]
     tally.refused += len(texts) - len(good)
@@ -83,9 +83,9 @@ def _text(line: bytes) -> str | ValueError:
     try:
         row = json.loads(line)
     except (ValueError, RecursionError) as error:
-        return ValueError(f"this line is no JSON: {error}")
+        return ValueError(f"this line is not JSON: {error}")
     if not isinstance(row, dict) or not isinstance(row.get("text"), str):
-        return ValueError('this line is no JSON object with a string "text"')
+        return ValueError('this line is not a JSON object with a string "text"')
     text: str = row["text"]
     return text
 

@@ -1,4 +1,4 @@
-"""Parallel parsing: every worker is a process of its own with its own copy of the parser."""
+"""Parses in parallel: every worker is a process with its own copy of the parser."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mathamr.core.closing import Closing
 from mathamr.core.workers import Allowance, Lost, WorkerPool
 
 BATCH, BUILTIN_BATCH = 32, 256
-"""Sentences that a worker gets at a time: the built-in parser is at its quickest with hundreds, others take seconds each."""
+"""Sentences per request: the built-in parser is fastest with hundreds, others take seconds per sentence."""
 TIMEOUT = 120.0
 
 
@@ -44,7 +44,7 @@ class ParallelParser(Closing):
 
     def parse(self, sentences: Sequence[str]) -> list[Amr]:
         """One graph for every sentence; `PartialParseError` where some failed."""
-        # Several batches for each worker even out sentences of different lengths; one alone is the quickest with all at once.
+        # Several batches per worker even out sentences of different lengths; a single worker is fastest with all at once.
         batches = 4 * self.workers if self.workers > 1 else 1
         size = max(1, min(self.batch, -(-len(sentences) // batches)))
         cut = [list(sentences[start : start + size]) for start in range(0, len(sentences), size)]

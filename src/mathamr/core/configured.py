@@ -1,4 +1,4 @@
-"""Configurations read from files and command lines: dataclasses of which every name and kind of value is checked."""
+"""Configurations from files and command lines: dataclasses whose field names and value types are checked."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from mathamr.core.errors import MathAMRError, UnknownNameError
 def known_fields(
     kind: Any, row: dict[str, Any], what: str, like: dict[str, Any] | None = None
 ) -> dict[str, Any]:
-    """The row, if all its names are fields of the dataclass and its values of their kinds.
+    """Returns the row if all its names are fields of the dataclass and its values have the right types.
 
-    `like` has a value of the right kind for each field; without it the defaults are taken.
+    `like` has a value of the right type for each field; by default the fields' defaults are used.
     """
     known = {field.name: (like or {}).get(field.name, field.default) for field in fields(kind)}
     for name, value in row.items():
@@ -34,7 +34,7 @@ def known_fields(
 
 @contextmanager
 def describing(path: Path, what: str) -> Iterator[None]:
-    """Whatever is wrong with a file that describes something, told in words, while it is read inside."""
+    """Turns errors from reading a configuration file inside the block into one clear error."""
     try:
         yield
     except FileNotFoundError as error:
@@ -46,15 +46,15 @@ def describing(path: Path, what: str) -> Iterator[None]:
 
 
 def check_ranges(configuration: Any, what: str, ranges: Mapping[str, tuple[float, float]]) -> None:
-    """Refuses a configuration of which a field is outside its range."""
+    """Refuses a configuration with a field outside its range."""
     for name, (low, high) in ranges.items():
         value = getattr(configuration, name)
         if not low <= value <= high:
-            raise MathAMRError(f"the {what}'s {name} is from {low:g} to {high:g}, not {value}")
+            raise MathAMRError(f"the {what}'s {name} must be from {low:g} to {high:g}, got {value}")
 
 
 def changed(configurations: Mapping[str, Any], changes: Iterable[str]) -> dict[str, Any]:
-    """Configurations by name with some fields changed, each change being ``field=value`` of whichever has the field."""
+    """Applies changes of the form ``field=value``, each to the configuration that has the field."""
     result = dict(configurations)
     owners = {field.name: name for name, each in configurations.items() for field in fields(each)}
     for change in changes:

@@ -1,4 +1,4 @@
-"""Whether the files of a model are the ones that belong to it: known by their hashes, checked before they are read."""
+"""Checks the files of a model by their hashes before they are read."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from mathamr.core.errors import MathAMRError
 
 
 def checked_file(path: Path, hashes: dict[str, str]) -> None:
-    """Refuses a file of a model that is missing or does not have the hash it should have."""
+    """Refuses a file of a model that is missing or has another hash than expected."""
     expected = hashes.get(path.name)
     try:
         found = file_hash(path)

@@ -1,4 +1,4 @@
-"""`unfilled`: networks as bare shapes, for weights that are about to be read from a file."""
+"""`unfilled`: builds networks without memory, for weights that are about to be read from a file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _FILLING = {Tensor.normal_, Tensor.uniform_, Tensor.zero_, Tensor.fill_}
 
 
 class _NoFilling(TorchFunctionMode):
-    """Leaves out whatever gives new weights their first values."""
+    """Skips the functions that initialise weights."""
 
     def __torch_function__(
         self,
@@ -23,18 +23,18 @@ class _NoFilling(TorchFunctionMode):
         args: Sequence[Any] = (),
         kwargs: Mapping[str, Any] | None = None,
     ) -> Any:
-        given = dict(kwargs or {})
+        named = dict(kwargs or {})
         if func in _FILLING or getattr(func, "__module__", "") == "torch.nn.init":
-            return args[0] if args else given["tensor"]
-        return func(*args, **given)
+            return args[0] if args else named["tensor"]
+        return func(*args, **named)
 
 
 @contextmanager
 def unfilled() -> Iterator[None]:
-    """Networks made inside have shapes but no memory: a damaged configuration cannot ask for more than the weights have.
+    """Networks built inside have shapes but no memory, so that a damaged configuration cannot request more than the weights need.
 
-    They are not filled either: on tensors without memory torch would load its whole compiler for that, which takes
-    longer than reading the weights.
+    They are not initialised either: for tensors without memory torch would load its compiler, which takes longer than
+    reading the weights.
     """
     with torch.device("meta"), _NoFilling():
         yield

@@ -1,7 +1,7 @@
-"""Whole corpora: from a stream of posts to a store of graphs, vocabularies and tensors, on any number of workers.
+"""Builds the graphs, vocabularies and tensors of a corpus, on any number of workers.
 
-What is in the store already, from the same post and the same parser, is not made again: a build that was killed
-goes on where it stopped, and a changed corpus costs only its changes.
+A graph in the store that came from the same post and the same parser is kept: a build that was killed continues where it
+stopped, and a changed corpus costs only its changes.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ from mathamr.posts.post import Post
 
 CHUNK = 24
 ALLOWANCE = Allowance(timeout=900.0, processor=300.0, memory=6 << 30)
-"""What the graphs of some posts may cost; those of a long chapter take some seconds."""
+"""The time and memory that one chunk of posts may take; the graphs of a long chapter take some seconds."""
 VOCABULARY_SIZE = 20_000
 VOCABULARY_FORMAT = 2
 
 
 @dataclass(slots=True)
 class BuildCounts:
-    """What a build did: posts given to it, made anew, there already; fallbacks of the new ones by cause."""
+    """What a build did: posts it was given, graphs it made or kept, and the fallbacks of new graphs by cause."""
 
     given: int = 0
     made: int = 0
@@ -50,7 +50,7 @@ class BuildCounts:
     fallbacks: Counter[str] = field(default_factory=Counter)
 
     lost: dict[str, str] = field(default_factory=dict)
-    """Posts over which a process was lost even without the AMR parser, with the reason."""
+    """Posts that ended a worker even without the AMR parser, with the reason."""
 
     @property
     def failed(self) -> int:
@@ -68,14 +68,14 @@ def build_graphs(
     progress: Progress | None = None,
     work: Work | None = None,
 ) -> BuildCounts:
-    """Makes and stores the graph of every post; what was stored before a kill stays stored.
+    """Builds and stores the graph of every post; graphs that are stored survive a kill.
 
-    The work is done by processes of their own, which can be ended when a post takes too much; one worker may be given
-    as `work`, with its parser loaded already.
+    Worker processes do the work, so that one can be ended when a post takes too much; `work` is a worker whose parser
+    is loaded already.
     """
     counts = BuildCounts()
-    with _Crew("mathamr.graphs.corpus:GraphWork", (parser, model), workers, work, apart=True) as crew:
-        fingerprint = str(crew.hello)
+    with _Workers("mathamr.graphs.corpus:GraphWork", (parser, model), workers, work, apart=True) as pool:
+        fingerprint = str(pool.hello)
 
         def waiting() -> Iterator[str]:
             for post in posts:
@@ -87,8 +87,8 @@ def build_graphs(
                 else:
                     yield post.to_json()
 
-        for chunk, answer in crew.map(batches(waiting(), CHUNK)):
-            rows = answer if not isinstance(answer, Lost) else _one_by_one(crew, chunk, counts)
+        for chunk, answer in pool.map(batches(waiting(), CHUNK)):
+            rows = answer if not isinstance(answer, Lost) else _one_by_one(pool, chunk, counts)
             stored = [stored_post(row) for row in rows]
             with store.transaction():
                 store.put(stored)
@@ -105,7 +105,7 @@ def build_vocabularies(
 ) -> Coverage:
     """Counts the labels of all stored graphs and writes the store's vocabularies.
 
-    Nothing is done where they were made from the graphs that are there now; tensors of other vocabularies go.
+    Nothing is done when they were built from the current graphs; tensors of other vocabularies are deleted.
     """
     made_from = f"{store.state()}, size {size}, vocabulary format {VOCABULARY_FORMAT}"
     known = json.loads(store.meta("vocabularies") or "{}")
@@ -116,8 +116,8 @@ def build_vocabularies(
     ):
         return Coverage(**known["coverage"])
     counts = VocabularyCounts()
-    with _Crew("mathamr.graphs.corpus:CountWork", (), workers) as crew:
-        for chunk, answer in crew.map(batches((text for _, text in store.texts()), CHUNK)):
+    with _Workers("mathamr.graphs.corpus:CountWork", (), workers) as pool:
+        for chunk, answer in pool.map(batches((text for _, text in store.texts()), CHUNK)):
             counts.add(VocabularyCounts.from_json(_expected(answer)))
             if progress:
                 progress.advance(len(chunk))
@@ -135,12 +135,12 @@ def build_vocabularies(
 
 
 def use_vocabularies(store: GraphStore, vocabulary: Vocabulary, relations: RelationVocabulary) -> None:
-    """Makes these the store's vocabularies; where they are others than before, the tensors go."""
+    """Makes these the store's vocabularies; if they differ from those before, the tensors are deleted."""
     try:
         labels, names = store.vocabularies()
         same = (labels.labels, names.relations) == (vocabulary.labels, relations.relations)
     except MathAMRError:
-        # There are none, or what a kill left of them.
+        # There are none, or a kill left them incomplete.
         same = False
     if not same:
         store.drop_tensors()
@@ -155,13 +155,13 @@ def build_tensors(
     workers: int = 1,
     progress: Progress | None = None,
 ) -> int:
-    """Makes the tensors of one configuration that are not there yet; how many."""
+    """Builds the missing tensors of one configuration and returns how many there were."""
     name = (configuration or GraphConfiguration()).name
     arguments = (str(store.vocabulary_path), str(store.relations_path), name)
     made = 0
-    with _Crew("mathamr.graphs.corpus:TensorWork", arguments, workers) as crew:
+    with _Workers("mathamr.graphs.corpus:TensorWork", arguments, workers) as pool:
         texts = (text for _, text in store.without_tensor(name))
-        for chunk, answer in crew.map(batches(texts, CHUNK)):
+        for chunk, answer in pool.map(batches(texts, CHUNK)):
             tensors = [(post_id, base64.b64decode(blob)) for post_id, blob in _expected(answer)]
             with store.transaction():
                 store.put_tensors(name, tensors)
@@ -172,16 +172,16 @@ def build_tensors(
 
 
 MINIMAL = "minimal "
-"""Before a post that is to get minimal graphs of its sentences, without the AMR parser."""
+"""Prefix of a post whose sentences get minimal graphs, without the AMR parser."""
 
 
 def with_trees(line: str, trees: str) -> str:
-    """A post as JSON, and beside it the trees of its formulas that are known, for `GraphWork`."""
+    """A post as JSON with the known trees of its formulas, for `GraphWork`."""
     return f"{line}\n{trees}" if trees else line
 
 
 def _post(line: str) -> Post:
-    """The post of a line; the trees that came with it need not be made."""
+    """The post of a line; trees that came with it are not parsed again."""
     text, _, trees = line.partition("\n")
     post = Post.from_json(text)
     if trees:
@@ -206,7 +206,7 @@ class GraphWork:
         return [row for row, _ in self.made(request)]
 
     def made(self, request: list[str]) -> Iterator[tuple[dict[str, Any], MadeGraph]]:
-        """One row a post, and what it was made of, the graph as it will be read from the store."""
+        """One row per post, and the graph as it will be read from the store."""
         maker = self._minimal if request and request[0].startswith(MINIMAL) else self.maker
         for made in maker.make(_post(line.removeprefix(MINIMAL)) for line in request):
             text, graph = notation.write_and_read(made.graph)
@@ -255,8 +255,8 @@ class _MinimalParser:
         return [minimal_graph(sentence) for sentence in sentences]
 
 
-class _Crew(Closing):
-    """One worker works in this process unless it should work `apart`, several in processes of their own."""
+class _Workers(Closing):
+    """A single worker runs in this process unless it must run `apart`; several run in processes of their own."""
 
     def __init__(
         self,
@@ -293,16 +293,16 @@ class _Crew(Closing):
             self._pool.close()
 
 
-def _one_by_one(crew: _Crew, chunk: list[str], counts: BuildCounts) -> list[dict[str, Any]]:
-    """The rows of a chunk over which a worker was lost: only the post at fault gets minimal graphs, or none at all."""
+def _one_by_one(pool: _Workers, chunk: list[str], counts: BuildCounts) -> list[dict[str, Any]]:
+    """The rows of a chunk that ended its worker: only the post at fault gets minimal graphs, or none."""
     rows: list[dict[str, Any]] = []
     for line in chunk:
-        # A fresh map for each line: the pool replaces the worker that was lost.
-        ((_, answer),) = crew.map([[line]])
+        # One map per line: the pool replaces the worker that was lost.
+        ((_, answer),) = pool.map([[line]])
         if not isinstance(answer, Lost):
             rows.extend(answer)
             continue
-        ((_, minimal),) = crew.map([[MINIMAL + line]])
+        ((_, minimal),) = pool.map([[MINIMAL + line]])
         if isinstance(minimal, Lost):
             counts.lost[Post.from_json(line).id] = minimal.message
             continue
@@ -338,6 +338,6 @@ def stored_post(row: dict[str, Any]) -> StoredPost:
 def _expected(answer: Any | Lost) -> Any:
     if isinstance(answer, Lost):
         raise MathAMRError(
-            f"a worker was lost ({answer.message}); run the command again, it goes on from here"
+            f"a worker was lost ({answer.message}); run the command again to continue from here"
         )
     return answer

@@ -1,4 +1,4 @@
-"""`GuardedGraphs`: graphs of a few posts, made in a process that is ended when a post takes too much."""
+"""`GuardedGraphs`: builds the graphs of a few posts in a process that is ended when a post takes too much."""
 
 from __future__ import annotations
 
@@ -15,14 +15,13 @@ REMEMBERED = 256
 
 
 class TooMuchWorkError(MathAMRError):
-    """A post that cannot be taken in: making its graph took more than is allowed."""
+    """A post cannot be indexed: building its graph exceeded the allowed time or memory."""
 
 
 class GuardedGraphs:
-    """As `GraphWork`, in a process of its own; what was made last is not made again.
+    """Runs `GraphWork` in a process of its own and caches its last results.
 
-    A post over which the process is lost is tried again without the AMR parser, which may be what failed; a post over
-    which it is lost even so is nobody's to keep.
+    A post that ends the process is tried again without the AMR parser; a post that ends it again is refused.
     """
 
     def __init__(self, parser: str, model: str | None, allowance: Allowance = ALLOWANCE) -> None:
@@ -35,7 +34,7 @@ class GuardedGraphs:
 
     @classmethod
     def take(cls, parser: str, model: str | None) -> GuardedGraphs:
-        """One that another index has given back, where there is one: loading a parser takes seconds."""
+        """An instance that another index has released, or a new one; loading a parser takes seconds."""
         with _keeping:
             spare = _spare.pop((parser, model, ALLOWANCE), None)
         if spare is not None and spare._process == os.getpid():
@@ -43,10 +42,10 @@ class GuardedGraphs:
         return cls(parser, model)
 
     def __call__(self, request: list[str]) -> list[dict[str, Any]] | Lost:
-        """One row a post; `Lost` where the process was."""
+        """One row per post, or `Lost` if the process was ended."""
         missing = [line for line in request if line not in self._remembered]
         if missing:
-            answer = self._asked(missing)
+            answer = self._request(missing)
             if isinstance(answer, Lost):
                 return answer
             for line, row in zip(missing, answer, strict=True):
@@ -57,7 +56,7 @@ class GuardedGraphs:
         return rows
 
     def prepare(self, lines: list[str], names: list[str]) -> None:
-        """Makes the graphs of posts that are to be stored, or complains about the one that cannot be."""
+        """Builds the graphs of posts before they are stored; raises `TooMuchWorkError` for one that cannot be built."""
         for line, name in zip(lines, names, strict=True):
             answer = self([line])
             if isinstance(answer, Lost):
@@ -68,7 +67,7 @@ class GuardedGraphs:
                 )
             self._remembered[line] = answer[0]
 
-    def _asked(self, lines: list[str]) -> list[dict[str, Any]] | Lost:
+    def _request(self, lines: list[str]) -> list[dict[str, Any]] | Lost:
         ((_, answer),) = self._pool.map([lines])
         if isinstance(answer, Lost):
             return answer
@@ -76,7 +75,7 @@ class GuardedGraphs:
         return rows
 
     def close(self) -> None:
-        """Lets go of it; the process stays for the next who takes one, the one before it ends."""
+        """Releases the process for the next `take`; a process released earlier is ended."""
         if self._pool.closed:
             return
         with _keeping:

@@ -1,4 +1,4 @@
-"""`GraphMaker`: from posts to graphs, through passages, meaning graphs and formula trees."""
+"""`GraphMaker`: turns posts into graphs, by way of passages, meaning graphs and formula trees."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from mathamr.posts.post import Post
 
 @dataclass(frozen=True, slots=True)
 class MadeGraph:
-    """A post's graph, the sentences it was made of, and how often something on the way needed a fallback, by cause."""
+    """A post's graph, its sentences, and the fallbacks that were needed, counted by cause."""
 
     post: Post
     passage: Passage
@@ -80,9 +80,9 @@ def _trees(post: Post, read: Passage, fallbacks: Counter[str], reading: str) -> 
 
 
 def digest(post: Post, fingerprint: str) -> bytes:
-    """What a graph depends on: the post's text and its place in the thread, and the AMR parser by its fingerprint.
+    """A hash of what a graph depends on: the post's text, its place in the thread, and the AMR parser.
 
-    Votes, dates, tags, links, and where the file lies, change without changing what the post says.
+    Votes, dates, tags, links and the file's path do not count: they change without changing what the post says.
     """
-    said = replace(post, tags=(), links=(), score=None, date=None, source="", place=None)
-    return blake2b(f"{fingerprint}\n{said.to_json()}".encode("utf-8", "replace"), digest_size=16).digest()
+    content = replace(post, tags=(), links=(), score=None, date=None, source="", place=None)
+    return blake2b(f"{fingerprint}\n{content.to_json()}".encode("utf-8", "replace"), digest_size=16).digest()

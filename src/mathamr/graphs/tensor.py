@@ -13,8 +13,9 @@ from mathamr.core.arrays import ByteArray, Int32Array
 from mathamr.core.errors import MathAMRError
 from mathamr.core.sqlite import inflated
 from mathamr.graphs.configuration import GraphConfiguration
+from mathamr.graphs.flatgraph import FlatGraph
 from mathamr.graphs.mathgraph import MathGraph
-from mathamr.graphs.virtual import FlatGraph, flatten
+from mathamr.graphs.virtual import flatten
 from mathamr.graphs.vocabulary import RelationVocabulary, Vocabulary
 from mathamr.posts.identifiers import renamed
 from mathamr.posts.level import Level

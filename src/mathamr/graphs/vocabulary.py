@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from mathamr.core.errors import MathAMRError
-from mathamr.graphs.virtual import VIRTUAL_EDGES, VIRTUAL_LABELS, FlatGraph, NodePart
+from mathamr.graphs.flatgraph import VIRTUAL_EDGES, VIRTUAL_LABELS, FlatGraph, NodePart
 
 UNKNOWN = "UNK"
 MASK = "MASK"

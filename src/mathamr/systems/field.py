@@ -9,7 +9,7 @@ from mathamr.core.configured import known_fields
 from mathamr.core.errors import MathAMRError, UnknownNameError
 
 FieldTarget = Literal["posts", "formulas", "visual"]
-"""What an entry of a field is: a post, a formula at its place in a post, or a look (formulas that look the same)."""
+"""What an entry of a field is: a post, a formula at its place in a post, or a visual class (formulas that look the same)."""
 KINDS: tuple[FieldTarget, ...] = get_args(FieldTarget)
 LARGEST = 65_536
 
@@ -37,6 +37,6 @@ class Field:
 
     @classmethod
     def from_json(cls, row: dict[str, Any]) -> Field:
-        """The inverse of `to_json`; what this version does not know is refused."""
+        """The inverse of `to_json`; unknown fields are refused."""
         sample = cls(name="name", of="posts", size=1)
         return cls(**known_fields(cls, row, "field", asdict(sample)))

@@ -1,7 +1,7 @@
-"""Which node of a formula met which node of another: what an explanation of a found formula is made of.
+"""Matches between the nodes of two formulas, which explain why a formula was found.
 
-A system that compares formulas node by node hands its pairs over as they are; the picture, the page and
-`mathamr explain` draw them on both trees, whoever found them.
+A system that compares formulas node by node returns its pairs; pictures, the web page and `mathamr explain` draw them on
+both trees.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from mathamr.systems.system import VisualFormula
 View = Literal["opt", "slt"]
 """Which tree of a formula: operators or layout."""
 SAME = 1e-4
-"""Cosines that differ by less are equal: rounding alone keeps vectors of equal parts apart."""
+"""Cosines that differ by less count as equal; vectors of equal parts differ by rounding alone."""
 
 
 @dataclass(frozen=True, slots=True)
 class TreeMatch:
-    """The nodes of one view of the query that met nodes of the found formula, and how good the match is.
+    """Which nodes of one view of the query match nodes of the found formula, and how well.
 
-    Nodes are numbered as in `Opt.labels` or `Slt.labels`. Every pair has its own worth, from 0 to 1 (a cosine, say);
-    several nodes may meet the same one, and what met nothing is left out. `score` is what the system ranks by.
+    Nodes are numbered as in `Opt.labels` or `Slt.labels`. Every pair has a score from 0 to 1, a cosine for example; several
+    nodes may match the same one, and nodes without a match are left out. `score` is what the system ranks by.
     """
 
     view: View
@@ -41,7 +41,7 @@ class TreeMatch:
 
 @runtime_checkable
 class MatchesNodes(Protocol):
-    """A system that can say which nodes met; those that cannot are explained by the alignment of trees alone."""
+    """A system that can match nodes; the others are explained by the alignment of trees alone."""
 
     def match_nodes(self, query: VisualFormula, found: VisualFormula) -> Sequence[TreeMatch]:
         """The pairs of nodes by view, for the views that the system compares."""
@@ -68,10 +68,10 @@ def node_comparer(model: str) -> NodeComparer:
 
 
 def most_similar(similar: FloatArray) -> tuple[NodePair, ...]:
-    """What each node of the query (a row of cosines) is most like; nodes that are like nothing are left out.
+    """The most similar node for each node of the query, which is a row of cosines; nodes similar to nothing are left out.
 
-    Of found nodes that are equally similar, say all the places of one variable, the first that the fewest have met is taken,
-    so that equal parts meet side by side and none looks as if it had been missed.
+    Among equally similar nodes, such as all places of one variable, the one with the fewest matches so far is taken, so
+    that equal parts match side by side.
     """
     taken = np.zeros(similar.shape[1], dtype=np.int64)
     met: list[NodePair] = []

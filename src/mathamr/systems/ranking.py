@@ -13,7 +13,7 @@ from typing import Literal, get_args
 from mathamr.core.errors import MathAMRError
 
 Task = Literal["answers", "formulas"]
-"""What is searched for: posts, or formulas by their looks."""
+"""What is searched for: posts, or visual classes of formulas."""
 TASKS: tuple[Task, ...] = get_args(Task)
 
 
@@ -33,10 +33,10 @@ class MaxSim:
 
 @dataclass(frozen=True, slots=True)
 class MeanMaxSim:
-    """By the mean of MaxSim over those of several fields that an entry has; to order again what was found.
+    """The mean of MaxSim over those of several fields that an entry has; only for reranking.
 
-    The query's rows are those of the first field. Several representations of a post so count alike, however many it
-    has (MaRF, Algorithm 1).
+    The query's rows are those of the first field. All representations of a post count equally, however many it has (MaRF,
+    Algorithm 1).
     """
 
     fields: tuple[str, ...]
@@ -48,7 +48,7 @@ class MeanMaxSim:
 
 @dataclass(frozen=True, slots=True)
 class Mutual:
-    """By MaxSim both ways, as their harmonic mean: what else the entry has counts against it; to order again what was found."""
+    """The harmonic mean of MaxSim in both directions, so that unmatched parts of an entry count against it; only for reranking."""
 
     field: str
 
@@ -68,14 +68,14 @@ class Lexical:
 
 @dataclass(frozen=True, slots=True)
 class Aligned:
-    """Formulas by how well their trees lie on the query's, names of variables aside; to order again what was found."""
+    """Formulas by how well their trees align with the query's, up to names of variables; only for reranking."""
 
 
 @dataclass(frozen=True, slots=True)
 class AlikeNodes:
-    """Formulas by how alike the nodes of their trees are to the query's in a network that the query brings; to order again what was found.
+    """Formulas by how similar the nodes of their trees are to the query's; only for reranking.
 
-    `model` is that of formula-graph in the box: vectors are made of what was found, so that an index needs none.
+    The network of `model` encodes the candidates during the search, so that an index stores no vectors for it.
     """
 
     model: str = "formula-graph"
@@ -83,9 +83,9 @@ class AlikeNodes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rerank:
-    """The first `pool` of one ranking, ordered again by another; without `pool` as many as the search asks for.
+    """The first `pool` results of one ranking, reranked by another; without `pool`, as many as the search returns.
 
-    With `keeps_rest`, what one ranking found beyond the pool follows behind.
+    With `keeps_rest`, the results beyond the pool follow in their first order.
     """
 
     first: Ranking
@@ -121,10 +121,7 @@ class Component:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fuse:
-    """Several rankings made one by a fusion's name; a part of weight 0 is not asked.
-
-    Every part brings its best `depth` at least.
-    """
+    """Several rankings fused; a part of weight 0 is not computed. Every part contributes at least its best `depth` results."""
 
     parts: tuple[Component, ...]
     fusion: str = "mean"
@@ -181,17 +178,17 @@ class Unhub:
     def __post_init__(self) -> None:
         if not 1 <= self.neighbours < self.pool <= 1000 or not self.share > 0:
             raise MathAMRError(
-                "hubs are told among at most 1,000 results by fewer neighbours, with a share above 0, not"
-                f" {self.neighbours} of {self.pool} with {self.share}"
+                "Unhub needs 1 <= neighbours < pool <= 1000 and a share above 0, got"
+                f" neighbours={self.neighbours}, pool={self.pool}, share={self.share}"
             )
 
 
 @dataclass(frozen=True, slots=True)
 class Promote:
-    """What is just what was asked for first, then the rest as ranked.
+    """Exact matches first, then the rest in its order.
 
-    Of formulas: the same one, then those that hold it inside. Of posts, where only a name was asked for: those with the
-    whole name in their title, then in their text, then with its rare words.
+    For formulas: the same formula, then those that contain it. For posts, if the query is only a name: those with the whole
+    name in their title, then in their text, then with its rare words.
     """
 
     ranking: Ranking

@@ -1,7 +1,7 @@
 """The seam of systems: how posts and formulas become vectors, and how a query is ranked with them.
 
 A system is what a model folder loads to. Everything above this room (index, search, evaluation, experiments, serve)
-knows only what stands here; `docs/systems.md` tells how to add one.
+knows only this module; `docs/systems.md` explains how to add a system.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ class System(Protocol):
         ...
 
     def encode_visuals(self, visuals: Iterable[VisualFormula]) -> Iterator[Mapping[str, Vectors]]:
-        """The vectors of every look, in the order of the looks: fields of looks."""
+        """The vectors of every visual class, in order: fields of visual classes."""
         ...
 
     def save(self, folder: Path) -> None:

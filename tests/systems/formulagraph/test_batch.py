@@ -9,7 +9,8 @@ from mathamr.core.errors import MathAMRError
 from mathamr.formulas.parse import parse
 from mathamr.formulas.tree import Tree
 from mathamr.graphs.formulashard import FormulaShard
-from mathamr.systems.formulagraph.batch import Subexpressions, batch_of, whole
+from mathamr.systems.formulagraph.batch import batch_of, whole
+from mathamr_lab.systems.formulagraph.subexpressions import Subexpressions
 from tests.systems.formulamodels import shard
 
 

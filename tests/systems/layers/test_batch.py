@@ -7,8 +7,9 @@ import pytest
 import torch
 
 from mathamr.graphs.shard import Shard
-from mathamr.systems.layers.batch import GraphBatch, ahead, moved_together
+from mathamr.systems.layers.batch import GraphBatch, moved_together
 from mathamr.systems.layers.stack import GraphStack
+from mathamr_lab.training.prefetch import prefetched
 
 
 def test_a_batch_says_which_nodes_represent_which_graph(shard: Shard) -> None:
@@ -33,7 +34,7 @@ def test_what_is_made_ahead_comes_in_order(threads: int) -> None:
         time.sleep(0.002 * (number % 3))
         return number * number
 
-    assert list(ahead(slow, range(30), threads)) == [number * number for number in range(30)]
+    assert list(prefetched(slow, range(30), threads)) == [number * number for number in range(30)]
 
 
 def test_making_ahead_does_not_run_away() -> None:
@@ -45,7 +46,7 @@ def test_making_ahead_does_not_run_away() -> None:
             made.append(number)
         return number
 
-    results = ahead(count, iter(range(1000)), threads=2)
+    results = prefetched(count, iter(range(1000)), threads=2)
     assert next(results) == 0
     time.sleep(0.05)
     assert len(made) < 20
@@ -58,7 +59,7 @@ def test_an_error_while_making_ahead_is_raised_where_its_result_is_due() -> None
             raise ValueError("three")
         return number
 
-    results = ahead(fails, range(10), threads=2)
+    results = prefetched(fails, range(10), threads=2)
     assert [next(results) for _ in range(3)] == [0, 1, 2]
     with pytest.raises(ValueError, match="three"):
         next(results)

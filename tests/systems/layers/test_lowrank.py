@@ -5,8 +5,9 @@ import torch
 from torch import nn
 
 from mathamr.core.errors import MathAMRError
-from mathamr.systems.layers.lowrank import add_changes, changes_of, merge
+from mathamr.systems.layers.lowrank import merge
 from mathamr.text.transformer import Transformer, TransformerConfiguration
+from mathamr_lab.training.lowrank import add_changes, changes_of
 
 SHAPE = TransformerConfiguration(pieces=9, size=8, layers=2, heads=2, inner=12, positions=6, dropout=0.0)
 NUMBERS, LENGTHS = torch.tensor([[1, 2, 3, 0], [4, 5, 6, 7]]), torch.tensor([3, 4])

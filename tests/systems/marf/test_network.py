@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import torch
 
-from mathamr.systems.marf.network import padded_maxsim, pooled
+from mathamr_lab.systems.marf.scoring import padded_maxsim, pooled
 
 
 def test_maxsim_of_padded_rows_is_that_of_a_loop() -> None:

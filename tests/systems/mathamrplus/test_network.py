@@ -134,22 +134,6 @@ def test_text_vectors_change_only_the_posts_that_have_them(shard: Shard) -> None
         model(GraphBatch.of(wrong))
 
 
-def test_labels_can_start_from_a_text_encoders_vectors(shard: Shard) -> None:
-    torch.manual_seed(0)
-    model = MathAMRPlus(SMALL, len(shard.vocabulary), len(shard.relations))
-    given = torch.randn(len(shard.vocabulary), 40)
-    given[50] = given[51] + 0.001
-    given[60] = 0
-    before = model.embedding.weight.detach().clone()
-    model.start_labels_from(given)
-    after = model.embedding.weight.detach()
-    assert torch.equal(before[60], after[60])
-    assert torch.equal(before[list(VIRTUAL_IDS)], after[list(VIRTUAL_IDS)])
-    assert (after[50] - after[51]).norm() < 0.05 * (after[50] - after[52]).norm()
-    with pytest.raises(MathAMRError, match="do not fit"):
-        model.start_labels_from(given[:5])
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [

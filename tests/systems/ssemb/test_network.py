@@ -10,7 +10,8 @@ import torch
 from torch.nn import functional
 
 from mathamr.systems.ssemb.graphs import OperatorGraphs
-from mathamr.systems.ssemb.network import GraphNumbers, StructEmb, StructEmbConfiguration, agreement_loss
+from mathamr.systems.ssemb.network import GraphNumbers, StructEmb, StructEmbConfiguration
+from mathamr_lab.systems.ssemb.agreement import agreement_loss
 from tests.systems.formulamodels import shard
 
 

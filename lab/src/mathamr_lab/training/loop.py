@@ -17,10 +17,10 @@ import torch
 
 from mathamr.core.errors import MathAMRError
 from mathamr.core.progress import duration
-from mathamr.systems.layers.batch import ahead
 from mathamr_lab.training.card import write_card
 from mathamr_lab.training.checkpoint import CHECKPOINT, TrainingProgress, load_checkpoint, save_checkpoint
 from mathamr_lab.training.machine import memory_in_use
+from mathamr_lab.training.prefetch import prefetched
 from mathamr_lab.training.resources import Resources
 from mathamr_lab.training.trainer import Trainer, Validation
 
@@ -110,7 +110,7 @@ class _Run(Generic[B, S]):
         def made(batch: B) -> S:
             return trainer.step(batch, progress.epoch)
 
-        for step in ahead(made, plan[progress.step :], self.resources.threads):
+        for step in prefetched(made, plan[progress.step :], self.resources.threads):
             loss_sum += trainer.learn(step, progress.epoch * self.steps + progress.step)
             progress.step += 1
             if progress.step % mark == 0 or progress.step == self.steps:

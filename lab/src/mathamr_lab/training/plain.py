@@ -12,10 +12,10 @@ import torch
 from torch import Tensor, nn
 
 from mathamr.core.arrays import IntArray
-from mathamr.systems.layers.batch import ahead
 from mathamr.text.encoder import precision
 from mathamr_lab.training.learner import under
 from mathamr_lab.training.pairs import batches as shuffled
+from mathamr_lab.training.prefetch import prefetched
 from mathamr_lab.training.schedule import Schedule
 from mathamr_lab.training.trainer import TrainingSubject, Validation, ValidationFigure
 
@@ -165,7 +165,7 @@ def fit(
     for epoch in range(trainer.epochs):
         loss = torch.zeros((), device=trainer.device)
         plan = trainer.plan(epoch)
-        for place, step in enumerate(ahead(lambda batch: trainer.step(batch, epoch), plan, threads)):  # noqa: B023
+        for place, step in enumerate(prefetched(lambda batch: trainer.step(batch, epoch), plan, threads)):  # noqa: B023
             loss += trainer.learn(step, epoch * trainer.steps + place)
         validation = trainer.validate()
         worth = None if validation is None else validation.worth

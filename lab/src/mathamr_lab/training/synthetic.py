@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from mathamr.core.arrays import AnyArray
+from mathamr.graphs.flatgraph import DOCUMENT_EDGE, FORMULA_EDGE, SENTENCE_EDGE, VIRTUAL_EDGES, NodePart
 from mathamr.graphs.shard import FORMAT, Shard
-from mathamr.graphs.virtual import DOCUMENT_EDGE, FORMULA_EDGE, SENTENCE_EDGE, VIRTUAL_EDGES, NodePart
 from mathamr.graphs.vocabulary import SPECIAL, UNKNOWN_RELATION, RelationVocabulary, Vocabulary
 from mathamr.posts.level import Level
 

@@ -10,10 +10,11 @@ from fastapi import APIRouter, Path, Response
 
 from mathamr.graphs import notation
 from mathamr.graphs.configuration import GraphConfiguration
+from mathamr.graphs.flatgraph import NodePart
 from mathamr.graphs.guarded import TooMuchWorkError
 from mathamr.graphs.mathgraph import MathGraph
 from mathamr.graphs.picture import picture
-from mathamr.graphs.virtual import NodePart, flatten
+from mathamr.graphs.virtual import flatten
 from mathamr.posts.decoding import cleaned
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Post

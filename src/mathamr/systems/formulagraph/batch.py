@@ -1,4 +1,4 @@
-"""Batches of formula graphs: whole trees, and sub-expressions made anew each epoch, with an edge back beside every edge."""
+"""Batches of formula graphs, with an inverse edge beside every edge."""
 
 from __future__ import annotations
 
@@ -44,52 +44,10 @@ class Chosen:
     counts: AnyArray
 
 
-class Subexpressions:
-    """Sub-expressions of trees (Amador and Zanibbi, section 3): a random internal node goes, the largest part stays.
-
-    Of equal parts the one above stays, then the first below. A tree without an internal node stays as it is.
-    """
-
-    def __init__(self, trees: FormulaTrees) -> None:
-        self._trees = trees
-        counts = np.diff(trees.starts)
-        of = np.repeat(np.arange(len(trees)), counts)
-        self._internal = np.flatnonzero(trees.sizes > 1)
-        self._internal_starts = np.searchsorted(of[self._internal], np.arange(len(trees) + 1))
-        self._heaviest = _heaviest(trees, of)
-
-    def drawn(self, chosen: AnyArray, chance: np.random.Generator) -> Chosen:
-        """One sub-expression of each of these trees, which are in ascending order."""
-        begins = self._internal_starts[chosen]
-        many = self._internal_starts[chosen + 1] - begins
-        drawn = begins + np.minimum((chance.random(len(chosen)) * many).astype(np.int64), many - 1)
-        removed = np.where(many > 0, self._internal[np.where(many > 0, drawn, 0)], -1)
-        return self.without(chosen, removed)
-
-    def without(self, chosen: AnyArray, removed: AnyArray) -> Chosen:
-        """The largest part of each tree without one of its nodes; -1 removes nothing."""
-        trees = self._trees
-        start, end = trees.starts[chosen], trees.starts[chosen + 1]
-        gone = np.maximum(removed, 0)
-        size = np.where(removed < 0, 0, trees.sizes[gone])
-        heavy = self._heaviest[gone]
-        below = np.where((removed < 0) | (heavy < 0), 0, trees.sizes[heavy])
-        above = end - start - size
-        keeps_above = above >= below
-        # What stays is two runs of nodes: before and behind what went, or the largest part below and nothing.
-        firsts = np.where(keeps_above, start, heavy)
-        first_ends = np.where(keeps_above, np.where(removed < 0, end, removed), heavy + below)
-        seconds = np.where(keeps_above & (removed >= 0), removed + size, first_ends)
-        second_ends = np.where(keeps_above & (removed >= 0), end, first_ends)
-        begins = np.stack([firsts, seconds], 1).ravel()
-        counts = np.stack([first_ends - firsts, second_ends - seconds], 1)
-        return Chosen(_ranges(begins, counts.ravel()), counts.sum(1))
-
-
 def whole(trees: FormulaTrees, chosen: AnyArray) -> Chosen:
     """All nodes of some trees, which are in ascending order."""
     counts = trees.starts[chosen + 1] - trees.starts[chosen]
-    return Chosen(_ranges(trees.starts[chosen], counts), counts)
+    return Chosen(node_ranges(trees.starts[chosen], counts), counts)
 
 
 def batch_of(
@@ -121,19 +79,8 @@ def batch_of(
     )
 
 
-def _heaviest(trees: FormulaTrees, of: AnyArray) -> AnyArray:
-    """For every node, by its number among all nodes, its child with the most nodes, the first of equal ones, or -1."""
-    children = np.flatnonzero(trees.parents >= 0)
-    above = trees.starts[of[children]] + trees.parents[children]
-    order = np.lexsort((children, -trees.sizes[children].astype(np.int64), above))
-    firsts = np.ones(len(order), np.bool_)
-    firsts[1:] = above[order][1:] != above[order][:-1]
-    found = np.full(len(trees.labels), -1, np.int64)
-    found[above[order][firsts]] = children[order][firsts]
-    return found
-
-
-def _ranges(begins: AnyArray, counts: AnyArray) -> AnyArray:
+def node_ranges(begins: AnyArray, counts: AnyArray) -> AnyArray:
+    """The numbers from each begin on, as many as its count, end to end."""
     before = np.cumsum(counts) - counts
     found: AnyArray = np.arange(int(counts.sum())) - np.repeat(before - begins, counts)
     return found

@@ -41,7 +41,7 @@ class FormulaGraphConfiguration:
 
     @classmethod
     def from_json(cls, row: dict[str, Any]) -> FormulaGraphConfiguration:
-        """The inverse of `to_json`; what this version does not know is refused."""
+        """The inverse of `to_json`; unknown fields are refused."""
         return cls(**known_fields(cls, row, "formula graph"))
 
 

@@ -1,4 +1,4 @@
-"""Formula graphs behind the seam: a vector for every node of the layout and of the operators, met by MaxSim."""
+"""Formula graphs: a vector for every node of the layout and of the operators, compared by MaxSim."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ VISUALS = 512
 ROWS = 100
 """Nearest nodes that every node of the query brings candidates by; the paper has 20."""
 POOL = 100
-"""Looks of the first ranks whose trees are aligned with the query's."""
+"""Visual classes of the first ranks whose trees are aligned with the query's."""
 MUTUAL_POOL = 300
-"""Looks of the first ranks that are compared both ways."""
+"""Visual classes of the first ranks that are compared both ways."""
 
 
 def _views(fusion: str, normalisation: str | None = "none", near: bool = False) -> Fuse:
@@ -85,7 +85,7 @@ _ALIGNED = Component("aligned", Aligned(), 0.1)
 
 
 class FormulaGraphSystem:
-    """Looks as the vectors of the nodes of both their trees; posts have none."""
+    """Visual classes as the vectors of the nodes of both their trees; posts have none."""
 
     kind: ClassVar[str] = "formula-graph"
     tasks: ClassVar[frozenset[Task]] = frozenset({"formulas"})
@@ -151,7 +151,7 @@ class FormulaGraphSystem:
         return (Encoded(id=item.post.id) for item in items)
 
     def encode_visuals(self, visuals: Iterable[VisualFormula]) -> Iterator[Mapping[str, Vectors]]:
-        """A row for every node of each tree that a look has."""
+        """A row for every node of each tree that a visual class has."""
         stream = iter(visuals)
         while chosen := list(islice(stream, VISUALS)):
             found: list[dict[str, Vectors]] = [{} for _ in chosen]
@@ -180,7 +180,7 @@ class FormulaGraphSystem:
                 )
 
     def match_nodes(self, query: VisualFormula, found: VisualFormula) -> Sequence[TreeMatch]:
-        """For each view which node of the found formula every node of the query met, and MaxSim both ways."""
+        """For each view which node of the found formula matches every node of the query, and MaxSim both ways."""
         matches: list[TreeMatch] = []
         views: tuple[tuple[View, Tree | None, Tree | None], ...] = (
             ("opt", query.opt, found.opt),

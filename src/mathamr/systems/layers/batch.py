@@ -1,12 +1,8 @@
-"""`GraphBatch`: a stack of graphs as an encoder reads it, on any device; batches can be made ahead in threads."""
+"""`GraphBatch`: a stack of graphs as an encoder reads it, on any device."""
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TypeVar
 
 import numpy as np
 import torch
@@ -14,9 +10,6 @@ from torch import Tensor
 
 from mathamr.systems.layers.groups import EdgeGroups
 from mathamr.systems.layers.stack import GraphStack
-
-T = TypeVar("T")
-R = TypeVar("R")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,26 +78,3 @@ def moved_together(tensors: list[Tensor], device: torch.device) -> list[Tensor]:
         part[: tensor.numel()].view(tensor.dtype).view(tensor.shape)
         for part, tensor in zip(there, tensors, strict=True)
     ]
-
-
-def ahead(function: Callable[[T], R], items: Iterable[T], threads: int) -> Iterator[R]:
-    """The results in order, made ahead of their use by some threads; zero threads make each when asked for.
-
-    >>> list(ahead(abs, [-1, -2, -3], threads=2))
-    [1, 2, 3]
-    """
-    if threads < 1:
-        yield from map(function, items)
-        return
-    waiting: deque[Future[R]] = deque()
-    with ThreadPoolExecutor(threads, thread_name_prefix="batches") as pool:
-        try:
-            for item in items:
-                waiting.append(pool.submit(function, item))
-                if len(waiting) > 2 * threads:
-                    yield waiting.popleft().result()
-            while waiting:
-                yield waiting.popleft().result()
-        finally:
-            for future in waiting:
-                future.cancel()

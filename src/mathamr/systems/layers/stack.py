@@ -10,9 +10,9 @@ import numpy as np
 
 from mathamr.core.arrays import AnyArray, AnyFloatArray, BoolArray
 from mathamr.core.errors import MathAMRError
+from mathamr.graphs.flatgraph import NodePart
 from mathamr.graphs.shard import Shard
 from mathamr.graphs.tensor import GraphTensor
-from mathamr.graphs.virtual import NodePart
 from mathamr.text.textvectors import TextTable, TextVectors
 
 T = TypeVar("T")

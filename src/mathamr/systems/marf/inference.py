@@ -104,13 +104,6 @@ def pooled_into(count: int, rows: int) -> Tensor:
     return torch.arange(count) if count <= rows else torch.arange(count) * rows // count
 
 
-def principal_components(rows: Tensor, size: int) -> Tensor:
-    """The directions (size of a row, size) on which products of rows are kept best."""
-    products = rows.float().T @ rows.float()
-    directions: Tensor = torch.linalg.eigh(products.double())[1].flip(1)
-    return directions[:, :size].float().contiguous()
-
-
 def _budget(device: torch.device) -> int:
     return BUDGET * (32 if device.type == "cuda" else 1)
 

@@ -8,7 +8,6 @@ latextokens.txt       one normalised LaTeX token a line
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,19 +17,19 @@ from torch import Tensor, nn
 
 from mathamr.core.errors import MathAMRError
 from mathamr.core.modelfolder import WEIGHTS, ModelFolder, write_model_folder
-from mathamr.core.tensorfile import halved, read_tensors, tensor_bytes, under, use_weights
+from mathamr.core.tensorfile import read_tensors, tensor_bytes, under, use_weights
 from mathamr.core.unfilled import unfilled
 from mathamr.systems.baseencoder import checked_base_encoder
-from mathamr.systems.layers.lowrank import add_changes, merge
+from mathamr.systems.layers.lowrank import merge
 from mathamr.systems.marf.configuration import MarfConfiguration
 from mathamr.systems.marf.mathtokens import MathTokens
-from mathamr.systems.marf.network import ContextEncoder, FormulaEncoder, MarfNetwork, with_added_pieces
+from mathamr.systems.marf.network import ContextEncoder, FormulaEncoder, MarfNetwork
 from mathamr.systems.marf.postinput import InputReader, LatexVocabulary
 from mathamr.text.encoder import TextEncoder
-from mathamr.text.wordpieces import UNKNOWN, WordPieces
+from mathamr.text.wordpieces import WordPieces
 
 MATH_TOKENS, LATEX_TOKENS = "mathtokens.txt", "latextokens.txt"
-_TRANSFORMER, _ADDED, _COMPONENTS = "context.transformer.", "context.transformer.pieces.added", "components"
+_TRANSFORMER, _ADDED, COMPONENTS = "context.transformer.", "context.transformer.pieces.added", "components"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,35 +70,6 @@ class MarfVocabularies:
         return cls(MathTokens(commands), LatexVocabulary.load(folder / LATEX_TOKENS))
 
 
-def fresh_network(
-    base: TextEncoder, vocabularies: MarfVocabularies, configuration: MarfConfiguration
-) -> MarfNetwork:
-    """A network that begins from a text encoder, with changes of low rank that can learn."""
-    transformer = _extended(base, vocabularies)
-    add_changes(transformer, configuration.rank)
-    transformer.pieces.added.requires_grad_(True)
-    context = ContextEncoder(transformer, configuration.size)
-    nn.init.orthogonal_(context.head.weight)
-    return MarfNetwork(context, FormulaEncoder(configuration, len(vocabularies.latex)), configuration)
-
-
-def _extended(base: TextEncoder, vocabularies: MarfVocabularies) -> Any:
-    number = {piece: place for place, piece in enumerate(base.pieces.vocabulary)}
-    unknown = number.get(UNKNOWN, base.pieces.pad)
-    spelled = [
-        [number.get(command.lower(), number.get(command[0].lower(), unknown))]
-        for command in vocabularies.mathematics.commands
-    ]
-    model = base.model
-    model.head = None
-    return with_added_pieces(model, spelled)
-
-
-def stored_weights(learned: Mapping[str, Tensor], components: Tensor) -> dict[str, Tensor]:
-    """What a folder holds, in sixteen bits."""
-    return halved({**learned, _COMPONENTS: components})
-
-
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class MarfModel:
     """A model as it is loaded: the network, what reads for it, and the weights it was made of."""
@@ -125,7 +95,7 @@ def made_model(
     about: dict[str, Any] | None = None,
     source: Path | None = None,
 ) -> MarfModel:
-    """The network of weights as `stored_weights` gives them; changes become part of the layers they change."""
+    """The network of stored weights; changes become part of the layers they change."""
     source = source or Path(WEIGHTS)
     reader = vocabularies.reader(base.pieces, configuration)
     fingerprint = base.fingerprint
@@ -138,7 +108,7 @@ def made_model(
     }
     merge(transformer, changes)
     try:
-        added, components = weights[_ADDED].float(), weights[_COMPONENTS].float()
+        added, components = weights[_ADDED].float(), weights[COMPONENTS].float()
     except KeyError as error:
         raise MathAMRError(f"{source} holds weights of another model: {error} is missing") from error
     kept = transformer.pieces.weight.detach()

@@ -1,4 +1,4 @@
-"""MaRF behind the seam: posts and formulas by fused token vectors, several representations a post (Wang, Zheng and Kani)."""
+"""MaRF: posts and formulas by fused token vectors, several representations a post (Wang, Zheng and Kani)."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ class MarfSystem:
 
     @property
     def fields(self) -> tuple[Field, ...]:
-        """The representations of posts, and one of looks."""
+        """The representations of posts, and that of visual classes."""
         size = self.model.configuration.stored
         return (
             *(Field(name=name, of="posts", size=size, many=True) for name in REPRESENTATIONS),
@@ -128,7 +128,7 @@ class MarfSystem:
                 yield Encoded(id=item.post.id, post=dict(zip(REPRESENTATIONS, rows, strict=False)))
 
     def encode_visuals(self, visuals: Iterable[VisualFormula]) -> Iterator[Mapping[str, Vectors]]:
-        """Each look as its own text, fused with itself."""
+        """Each visual class as its own text, fused with itself."""
         stream = iter(visuals)
         while chosen := list(islice(stream, AT_A_TIME)):
             read = self.model.reader.formulas([visual.formula for visual in chosen])

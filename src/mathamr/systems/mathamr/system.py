@@ -1,4 +1,4 @@
-"""MathAMR behind the seam: every formula by the vector of its sentence as MathAMR (Mansouri, Oard and Zanibbi 2022)."""
+"""MathAMR: every formula by the vector of its sentence as MathAMR (Mansouri, Oard and Zanibbi 2022)."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ class ModelConfiguration:
 
     @classmethod
     def from_json(cls, row: dict[str, Any]) -> ModelConfiguration:
-        """The inverse of `to_json`; what this version does not know is refused."""
+        """The inverse of `to_json`; unknown fields are refused."""
         return cls(**known_fields(cls, row, "model"))
 
 

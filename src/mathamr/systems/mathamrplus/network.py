@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from mathamr.core.errors import MathAMRError
-from mathamr.graphs.virtual import DOCUMENT_EDGE, FORMULA_EDGE, SENTENCE_EDGE, VIRTUAL_EDGES, VIRTUAL_LABELS
+from mathamr.graphs.flatgraph import DOCUMENT_EDGE, FORMULA_EDGE, SENTENCE_EDGE, VIRTUAL_EDGES, VIRTUAL_LABELS
 from mathamr.graphs.vocabulary import SPECIAL
 from mathamr.systems.layers.attention import VirtualAttention, spans
 from mathamr.systems.layers.batch import GraphBatch
@@ -53,26 +53,6 @@ class MathAMRPlus(nn.Module):
         if self.text is not None:
             vectors = self.text.onto(vectors, batch)
         return functional.normalize(vectors, dim=-1)
-
-    def start_labels_from(self, vectors: Tensor) -> None:
-        """Starts the embeddings of labels from a text encoder's vectors of them, one row a label.
-
-        Their principal components, scaled to the spread of Xavier's start; a row of zeros leaves its label alone.
-        """
-        table = self.embedding.weight
-        if vectors.ndim != 2 or len(vectors) != len(table) or vectors.shape[1] < table.shape[1]:
-            raise MathAMRError(
-                f"label vectors of shape {tuple(vectors.shape)} do not fit {len(table)} labels of size {table.shape[1]}"
-            )
-        given = vectors.abs().sum(1) > 0
-        given[list(VIRTUAL_IDS)] = False
-        chosen = vectors[given].double()
-        _, _, directions = torch.linalg.svd(chosen - chosen.mean(0), full_matrices=False)
-        reduced = (chosen - chosen.mean(0)) @ directions[: table.shape[1]].T
-        if reduced.shape[1] < table.shape[1]:
-            raise MathAMRError(f"only {len(chosen)} labels have a vector: too few to start embeddings from")
-        with torch.no_grad():
-            table[given] = (reduced / reduced.std() * table.std()).to(table)
 
 
 class Layer(nn.Module):

@@ -1,4 +1,4 @@
-"""MathAMR+ behind the seam: the vectors of a post's formulas, sentences and document, MaxSim and the hybrid (thesis, 3.5)."""
+"""MathAMR+: the vectors of a post's formulas, sentences and document, MaxSim and the hybrid (thesis, 3.5)."""
 
 from __future__ import annotations
 

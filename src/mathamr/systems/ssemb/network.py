@@ -1,4 +1,4 @@
-"""StructEmb: a graph isomorphism network over operator graphs, its head, and InfoNCE (SSEmb, section 2.1.2)."""
+"""StructEmb: a graph isomorphism network over operator graphs and its head (SSEmb, section 2.1.2)."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from torch.nn import functional
 
 from mathamr.core.configured import known_fields
 from mathamr.core.errors import MathAMRError
-from mathamr.systems.ssemb.augmentation import WILDCARDS
 from mathamr.systems.ssemb.graphs import OperatorGraphs
 
+WILDCARDS = 8
+"""Labels behind those of the vocabulary, which training substitutes for subtrees."""
 EDGE_LABELS = 256
 """Numbers of edges: an operand's, and the same again for the way back."""
 
@@ -37,7 +38,7 @@ class StructEmbConfiguration:
 
     @classmethod
     def from_json(cls, row: dict[str, Any]) -> StructEmbConfiguration:
-        """The inverse of `to_json`; what this version does not know is refused."""
+        """The inverse of `to_json`; unknown fields are refused."""
         return cls(**known_fields(cls, row, "ssemb"))
 
 
@@ -127,13 +128,6 @@ class Isomorphism(nn.Module):
         counted = torch.zeros_like(x).index_add_(0, _owners(graphs.starts), heard)
         found: Tensor = functional.relu(self.norm(self.inner((1 + self.own) * x + counted)))
         return found
-
-
-def agreement_loss(one: Tensor, other: Tensor, temperature: float) -> Tensor:
-    """InfoNCE over two views of the same graphs, both ways: those of other graphs in the batch are negative."""
-    scores = one @ other.T / temperature
-    wanted = torch.arange(len(scores), device=scores.device)
-    return (functional.cross_entropy(scores, wanted) + functional.cross_entropy(scores.T, wanted)) / 2
 
 
 def _means(x: Tensor, graphs: GraphNumbers) -> Tensor:

@@ -1,4 +1,4 @@
-"""SSEmb behind the seam: one vector for the structure of a look, one for the text around a formula (SSEmb, section 2.3)."""
+"""SSEmb: one vector for the structure of a visual class, one for the text around a formula (SSEmb, section 2.3)."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ READER = "mathamr-2"
 LAMBDA = 0.6
 """How much structure counts beside context (equation 3); the paper has 0.5."""
 POOL = 5000
-"""Looks of the first stage that the second orders; the paper has 500,000 of 28 million formulas."""
+"""Visual classes of the first stage that the second orders; the paper has 500,000 of 28 million formulas."""
 VISUALS = 512
 
 _STRUCTURE = Nearest(STRUCTURE)
@@ -60,7 +60,7 @@ def _with_context(share: float, *weights: tuple[QueryKind, float]) -> Rerank:
 
 
 class SsembSystem:
-    """Looks by the vectors of their operator graphs, formulas at their places by the vectors of their surroundings."""
+    """Visual classes by the vectors of their operator graphs, formulas at their places by the vectors of their surroundings."""
 
     kind: ClassVar[str] = "ssemb"
     tasks: ClassVar[frozenset[Task]] = frozenset({"formulas"})
@@ -111,7 +111,7 @@ class SsembSystem:
 
     @property
     def fields(self) -> tuple[Field, ...]:
-        """A row a look, and a row a formula."""
+        """One row per visual class, and one per formula."""
         return (
             Field(name=STRUCTURE, of="visual", size=self.network.configuration.size),
             Field(name=CONTEXT, of="formulas", size=self.context.encoder.size),
@@ -133,7 +133,7 @@ class SsembSystem:
             )
 
     def encode_visuals(self, visuals: Iterable[VisualFormula]) -> Iterator[Mapping[str, Vectors]]:
-        """The structure of every look that has an operator tree."""
+        """The structure of every visual class that has an operator tree."""
         stream = iter(visuals)
         while chosen := list(islice(stream, VISUALS)):
             rows = iter(self.structures([visual.opt for visual in chosen if visual.opt is not None]))

@@ -1,4 +1,4 @@
-"""Text alone behind the seam: the vectors of a post's formulas, sentences and whole, as a text encoder reads them in place.
+"""Text alone: the vectors of a post's formulas, sentences and whole, as a text encoder reads them in place.
 
 Nothing is parsed into a graph, so that an index is made in a fraction of the time; formulas are compared by the lexical
 index, which reads their trees. A folder holds the text encoder in `text/`, or its `config.json` names the model of the box

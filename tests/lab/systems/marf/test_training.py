@@ -10,7 +10,6 @@ import torch
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Post
 from mathamr.systems.marf.configuration import CONFIGURATIONS
-from mathamr.systems.marf.model import fresh_network
 from mathamr.systems.marf.network import MarfNetwork
 from mathamr.systems.marf.system import MarfSystem
 from mathamr.systems.system import Item
@@ -18,6 +17,7 @@ from mathamr.text.files import load_text_encoder
 from mathamr_lab.recipes.prepared import prepare, train_prepared
 from mathamr_lab.recipes.recipe import TrainingSettings, TrainingSources
 from mathamr_lab.systems.marf.configuration import PartTraining
+from mathamr_lab.systems.marf.freshnetwork import fresh_network
 from mathamr_lab.systems.marf.postshard import PostShard
 from mathamr_lab.systems.marf.trainers import ContextTrainer, FormulaTrainer, FusionTrainer, WordTrainer
 from mathamr_lab.training.resources import Resources

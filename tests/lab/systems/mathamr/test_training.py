@@ -8,13 +8,13 @@ import pytest
 import torch
 
 from mathamr.core.errors import MathAMRError
-from mathamr.systems.layers.lowrank import add_changes
 from mathamr.systems.mathamr.system import MathAMRSystem
 from mathamr.text.files import load_text_encoder
 from mathamr_lab.recipes.prepared import prepare, train_prepared
 from mathamr_lab.recipes.recipe import TrainingSettings, TrainingSources
 from mathamr_lab.systems.mathamr.judgedlines import JudgedLines, split_by_grade
 from mathamr_lab.systems.mathamr.trainer import LineTrainer, LineTraining, spearman
+from mathamr_lab.training.lowrank import add_changes
 from mathamr_lab.training.resources import Resources
 from tests.lab.training.contract import check_trainer
 from tests.systems.tinytext import tiny_base

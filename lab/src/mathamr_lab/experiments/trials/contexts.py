@@ -18,7 +18,6 @@ import torch
 
 from mathamr.evaluation.qrels import Qrels
 from mathamr.systems.baseencoder import load_base_encoder
-from mathamr.systems.layers.lowrank import add_changes
 from mathamr.systems.mathamr.configuration import MathAMRConfiguration
 from mathamr.systems.mathamr.sentenceencoder import SentenceEncoder
 from mathamr.text.encoder import TextEncoder
@@ -27,6 +26,7 @@ from mathamr_lab.experiments.trials.scoretable import ScoreTable
 from mathamr_lab.experiments.trials.trial import JUDGED, keep_run, say
 from mathamr_lab.systems.mathamr.judgedlines import JudgedLines
 from mathamr_lab.systems.mathamr.trainer import LineTrainer, LineTraining
+from mathamr_lab.training.lowrank import add_changes
 from mathamr_lab.training.plain import fit
 
 DEPTH = 1000

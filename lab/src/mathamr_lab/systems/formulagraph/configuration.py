@@ -9,7 +9,7 @@ from typing import Any
 from mathamr.core.configured import changed, check_ranges
 from mathamr.core.errors import UnknownNameError
 from mathamr.systems.formulagraph.network import FormulaGraphConfiguration
-from mathamr.systems.formulagraph.pairing import pairing
+from mathamr_lab.systems.formulagraph.pairing import pairing
 from mathamr_lab.training.schedule import DESCENT_RANGES
 
 

@@ -12,8 +12,8 @@ import numpy as np
 from mathamr.core.arrays import AnyArray
 from mathamr.core.errors import MathAMRError
 from mathamr.graphs.formulashard import FormulaShard, FormulaTrees
-from mathamr.systems.formulagraph.batch import Subexpressions
 from mathamr_lab.systems.formulagraph.configuration import NodeTraining
+from mathamr_lab.systems.formulagraph.subexpressions import Subexpressions
 from mathamr_lab.systems.formulagraph.teacher import Teacher
 
 FEW = 2

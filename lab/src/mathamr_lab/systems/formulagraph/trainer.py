@@ -14,7 +14,6 @@ from torch import Tensor
 
 from mathamr.systems.formulagraph.batch import FormulaBatch, batch_of, whole
 from mathamr.systems.formulagraph.network import VIEWS, FormulaGraphConfiguration, FormulaGraphNetwork
-from mathamr.systems.formulagraph.pairing import pairing
 from mathamr.systems.formulagraph.system import FormulaGraphSystem
 from mathamr_lab.recipes.treetrainer import TreeTrainer
 from mathamr_lab.systems.formulagraph.configuration import NodeTraining
@@ -27,6 +26,7 @@ from mathamr_lab.systems.formulagraph.losses import (
     segment_means,
 )
 from mathamr_lab.systems.formulagraph.materials import FormulaChoice, FormulaMaterials
+from mathamr_lab.systems.formulagraph.pairing import pairing
 from mathamr_lab.systems.formulagraph.renaming import Renaming
 from mathamr_lab.training.trainer import TrainingSubject, Validation
 

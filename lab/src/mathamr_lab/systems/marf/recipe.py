@@ -16,17 +16,9 @@ from mathamr.core.tensorfile import read_tensors
 from mathamr.posts.post import Post
 from mathamr.systems.baseencoder import load_base_encoder
 from mathamr.systems.marf.configuration import CONFIGURATIONS, MarfConfiguration
-from mathamr.systems.marf.inference import fused_vectors, principal_components
+from mathamr.systems.marf.inference import fused_vectors
 from mathamr.systems.marf.mathtokens import MathTokens
-from mathamr.systems.marf.model import (
-    LATEX_TOKENS,
-    MATH_TOKENS,
-    MarfVocabularies,
-    fresh_network,
-    made_model,
-    save_marf,
-    stored_weights,
-)
+from mathamr.systems.marf.model import LATEX_TOKENS, MATH_TOKENS, MarfVocabularies, made_model, save_marf
 from mathamr.systems.marf.network import MarfNetwork
 from mathamr.systems.marf.postinput import LatexVocabulary
 from mathamr_lab.recipes.recipe import (
@@ -37,6 +29,7 @@ from mathamr_lab.recipes.recipe import (
     TrainingStage,
 )
 from mathamr_lab.systems.marf.configuration import STAGES, MarfTraining, marf_training
+from mathamr_lab.systems.marf.freshnetwork import fresh_network, principal_components, stored_weights
 from mathamr_lab.systems.marf.postshard import PostShard
 from mathamr_lab.systems.marf.trainers import (
     LEARNED,

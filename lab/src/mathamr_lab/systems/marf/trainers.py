@@ -17,19 +17,14 @@ from torch.nn import functional
 from mathamr.core.arrays import IntArray
 from mathamr.core.errors import MathAMRError
 from mathamr.core.tensorfile import tensor_bytes
-from mathamr.systems.marf.network import (
-    AddedPieces,
-    ContextEncoder,
-    FormulaEncoder,
-    MarfNetwork,
-    padded_maxsim,
-    pooled,
-)
+from mathamr.systems.marf.network import ContextEncoder, FormulaEncoder, MarfNetwork
 from mathamr.systems.marf.postinput import padded
 from mathamr.text.encoder import precision
 from mathamr.text.wordpieces import PieceNumbers
 from mathamr_lab.systems.marf.configuration import PartTraining
+from mathamr_lab.systems.marf.freshnetwork import AddedPieces
 from mathamr_lab.systems.marf.postshard import PostShard
+from mathamr_lab.systems.marf.scoring import padded_maxsim, pooled
 from mathamr_lab.training.pairs import Answers, checked, split
 from mathamr_lab.training.plain import PlainTrainer
 from mathamr_lab.training.trainer import TrainingSubject, Validation, ValidationFigure

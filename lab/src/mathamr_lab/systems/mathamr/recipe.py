@@ -13,7 +13,6 @@ from mathamr.core.configured import changed
 from mathamr.core.errors import MathAMRError, UnknownNameError
 from mathamr.core.tensorfile import halved, read_tensors
 from mathamr.systems.baseencoder import load_base_encoder
-from mathamr.systems.layers.lowrank import add_changes, changes_of
 from mathamr.systems.mathamr.configuration import MathAMRConfiguration
 from mathamr.systems.mathamr.system import MathAMRSystem
 from mathamr.text.encoder import TextEncoder
@@ -27,6 +26,7 @@ from mathamr_lab.recipes.recipe import (
 from mathamr_lab.systems.mathamr.judgedlines import JudgedLines
 from mathamr_lab.systems.mathamr.trainer import CHANGES, LineTrainer, LineTraining
 from mathamr_lab.training.loop import train
+from mathamr_lab.training.lowrank import add_changes, changes_of
 
 JUDGED, MODEL = "judged.npz", "model.json"
 STAGES = ("contrast", "ranking", "join")

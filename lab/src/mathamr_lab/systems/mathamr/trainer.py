@@ -17,9 +17,9 @@ from mathamr.core.arrays import IntArray
 from mathamr.core.configured import changed, check_ranges
 from mathamr.core.errors import MathAMRError, UnknownNameError
 from mathamr.core.tensorfile import tensor_bytes
-from mathamr.systems.layers.lowrank import changes_of
 from mathamr.text.encoder import PieceBatch, TextEncoder, batch_of, vectors_of
 from mathamr_lab.systems.mathamr.judgedlines import JudgedLines, split_by_grade
+from mathamr_lab.training.lowrank import changes_of
 from mathamr_lab.training.plain import PlainTrainer
 from mathamr_lab.training.trainer import TrainingSubject, Validation, ValidationFigure
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from mathamr.core.configured import changed, check_ranges
 from mathamr.core.errors import UnknownNameError
-from mathamr.systems.ssemb.augmentation import AugmentationConfiguration
 from mathamr.systems.ssemb.network import StructEmbConfiguration
+from mathamr_lab.systems.ssemb.augmentation import AugmentationConfiguration
 from mathamr_lab.training.schedule import DESCENT_RANGES
 
 

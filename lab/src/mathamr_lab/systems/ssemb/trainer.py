@@ -15,14 +15,15 @@ from torch import Tensor
 from mathamr.core.arrays import AnyArray
 from mathamr.core.errors import MathAMRError
 from mathamr.graphs.formulashard import FormulaLabels, FormulaShard
-from mathamr.systems.ssemb.augmentation import AugmentationConfiguration, view
 from mathamr.systems.ssemb.graphs import OperatorGraphs
-from mathamr.systems.ssemb.network import GraphNumbers, StructEmb, StructEmbConfiguration, agreement_loss
+from mathamr.systems.ssemb.network import GraphNumbers, StructEmb, StructEmbConfiguration
 from mathamr.systems.ssemb.system import SsembSystem
 from mathamr_lab.recipes.treetrainer import TreeTrainer
 from mathamr_lab.systems.formulagraph.losses import order_loss
 from mathamr_lab.systems.formulagraph.renaming import Renaming
 from mathamr_lab.systems.formulagraph.teacher import Teacher
+from mathamr_lab.systems.ssemb.agreement import agreement_loss
+from mathamr_lab.systems.ssemb.augmentation import AugmentationConfiguration, view
 from mathamr_lab.systems.ssemb.configuration import StructTraining
 from mathamr_lab.training.trainer import TrainingSubject, Validation
 

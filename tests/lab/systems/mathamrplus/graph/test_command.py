@@ -62,7 +62,7 @@ def test_a_shard_is_trained_from_its_file(
         ),
         (["--set", "wings=2"], "unknown configuration field 'wings'"),
         (["--set", "beta"], "expected NAME=VALUE"),
-        (["--set", "beta=2"], "beta is from 0 to 1"),
+        (["--set", "beta=2"], "beta must be from 0 to 1"),
         (["--set", "epochs=few"], "epochs is 'few': expected int"),
         (["--device", "abacus"], "unknown device"),
     ],

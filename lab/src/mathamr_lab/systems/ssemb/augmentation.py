@@ -10,12 +10,11 @@ import numpy as np
 
 from mathamr.core.errors import MathAMRError, UnknownNameError
 from mathamr.systems.ssemb.graphs import OperatorGraphs
+from mathamr.systems.ssemb.network import WILDCARDS
 
 Augmenting = Literal["both", "substitution", "attribute-node-edge", "attribute"]
 AUGMENTATIONS: tuple[Augmenting, ...] = get_args(Augmenting)
 """By name: what Table 2 compares; `both` is the paper's own, substructure substitution and attribute masking."""
-WILDCARDS = 8
-"""Labels that substitution draws from; they stand behind those of the vocabulary."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,30 @@
+"""How MaRF compares queries and documents while it learns: MaxSim over padded rows, or the mean of tokens."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+
+def pooled(vectors: Tensor, lengths: Tensor) -> Tensor:
+    """The mean of each row's tokens, of length one: a formula as one vector (passage-level scoring)."""
+    places = torch.arange(vectors.shape[1], device=vectors.device)
+    real = (places < lengths[:, None])[..., None]
+    return functional.normalize((vectors * real).sum(1), dim=-1)
+
+
+def padded_maxsim(
+    queries: Tensor, query_lengths: Tensor, documents: Tensor, document_lengths: Tensor
+) -> Tensor:
+    """MaxSim of every query with every document, both padded (rows, width, size): the mean over a query's tokens.
+
+    Equation 2 of the paper has the sum; the mean orders the documents of a query in the same way.
+    """
+    similar = torch.einsum("qis,djs->qdij", queries, documents)
+    width = torch.arange(documents.shape[1], device=documents.device)
+    similar = similar.masked_fill(~(width < document_lengths[:, None])[None, :, None, :], -1.0)
+    places = torch.arange(queries.shape[1], device=queries.device)
+    real = (places < query_lengths[:, None]).float()
+    shares = real / real.sum(1, keepdim=True).clamp(min=1)
+    return torch.einsum("qdi,qi->qd", similar.amax(-1).float(), shares)

@@ -1,0 +1,60 @@
+"""Layers that learn low-rank changes to a frozen network: W x + B A x (Hu et al., LoRA, ICLR 2022)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import torch
+from torch import Tensor, nn
+
+from mathamr.core.errors import MathAMRError
+from mathamr.systems.layers.lowrank import DOWN, UP
+
+
+class LowRank(nn.Module):
+    """A linear layer that stays, and a change of it that learns; it begins as no change."""
+
+    def __init__(self, linear: nn.Linear, rank: int) -> None:
+        super().__init__()
+        if not 1 <= rank <= min(linear.in_features, linear.out_features):
+            raise MathAMRError(
+                f"a change of a layer from {linear.in_features} to {linear.out_features} has a rank of at most"
+                f" {min(linear.in_features, linear.out_features)}, not {rank}"
+            )
+        self.linear = linear.requires_grad_(False)
+        place = linear.weight.device
+        self.down = nn.Parameter(torch.empty(rank, linear.in_features, device=place))
+        self.up = nn.Parameter(torch.zeros(linear.out_features, rank, device=place))
+        nn.init.kaiming_uniform_(self.down, a=5**0.5)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """What the layer gives, and what the change adds."""
+        result: Tensor = self.linear(x) + (x @ self.down.T) @ self.up.T
+        return result
+
+
+def add_changes(model: nn.Module, rank: int, within: Iterable[str] = ("layers",)) -> list[str]:
+    """Freezes a network and puts a change beside every linear layer below these parts; the names of the layers."""
+    for parameter in model.parameters():
+        parameter.requires_grad_(False)
+    roots = tuple(f"{part}." for part in within)
+    names = [
+        name
+        for name, module in model.named_modules()
+        if isinstance(module, nn.Linear) and name.startswith(roots)
+    ]
+    for name in names:
+        parent, _, last = name.rpartition(".")
+        owner = model.get_submodule(parent)
+        setattr(owner, last, LowRank(getattr(owner, last), rank))
+    return names
+
+
+def changes_of(model: nn.Module) -> dict[str, Tensor]:
+    """The changes of a network's layers, by the layer's name."""
+    return {
+        f"{name}.{kind}": getattr(module, kind).detach()
+        for name, module in model.named_modules()
+        if isinstance(module, LowRank)
+        for kind in (DOWN, UP)
+    }
