@@ -17,7 +17,6 @@ import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -26,7 +25,6 @@ from benchmarks.engines import DEPTH, SIZE, made_up, main_directions, of_index, 
 from mathamr.core.arrays import FloatArray, IntArray
 from mathamr.core.storage.mappedarrays import map_arrays, write_arrays
 from mathamr.core.storage.raggedarrays import RaggedArray, Strings
-from mathamr.index.engines.flat import kernel
 from mathamr.index.engines.flat.fieldrows import ManyRows
 from mathamr.index.engines.flat.quantised import Quantised
 from mathamr.index.engines.flat.slots import Slots
@@ -182,16 +180,13 @@ def measure(path: Path, real: Source, cores: int) -> None:
     size = rows.quantised.numbers.nbytes
     print(f"   {real.name}: {len(rows):,} posts, {int(rows.counts.sum()):,} vectors, {cores} cores")
     reading = bandwidth()
-    hot = kernel._HOT
-    ways = {"blocks by ONNX Runtime": 2**62, "machine code": 0}
-    for (kind, most), (name, limit) in product(ROWS.items(), ways.items()):
+    for kind, most in ROWS.items():
         queries = [query[:most] for query in whole]
         lengths = sum(map(len, queries)) / len(queries)
-        kernel._HOT = limit
         asked(rows, queries[:1])
-        walls, used = asked(rows, queries if limit == 0 else queries[:5])
+        walls, used = asked(rows, queries)
         print(
-            f"   {kind} of {lengths:.1f} vectors from memory, {name}: {1 / walls.mean():.1f} queries/s by the clock (median {1e3 * np.median(walls):.0f} ms, "
+            f"   {kind} of {lengths:.1f} vectors from memory: {1 / walls.mean():.1f} queries/s by the clock (median {1e3 * np.median(walls):.0f} ms, "
             f"longest {1e3 * walls.max():.0f}), {1e3 * used:.0f} ms of a core each; int8 vectors at {size / walls.mean() / 1e9:.1f} GB/s, "
             f"{size / walls.mean() / cores / reading:.0%} of what {cores} cores read",
             flush=True,
@@ -219,7 +214,6 @@ def measure(path: Path, real: Source, cores: int) -> None:
         print(
             f"   plain loop: {len(missing)} missing, scores off by {np.abs(scores - wanted[found]).max():.1e} at most"
         )
-    kernel._HOT = hot
 
 
 def run() -> None:

@@ -1,10 +1,9 @@
 """What a user waits for, against the first release: the text encoder, an index, a first query, a warm one, the server.
 
-The first release is run from the history; where that is not here, its way of computing vectors (`MATHAMR_TEXT=float`) stands for it,
+The first release is run from the history; where that is not here, its text encoder (`MATHAMR_TEXT=float`) stands for it,
 as it does for the text encoder by itself.
 
-`MATHAMR_BENCH_POSTS` posts of arqmath-mini (default 120; 0: all; fewer than 500 are indexed by ONNX Runtime unless `MATHAMR_TEXT` says
-otherwise) and the model in the box. Times are seconds of processors, of all
+`MATHAMR_BENCH_POSTS` posts of arqmath-mini (default 120; 0: all) and the model in the box. Times are seconds of processors, of all
 processes together, so that a busy machine changes them little; on idle processors an index takes that, divided among them.
 Each pair of figures is measured in turns. `MATHAMR_BENCH_INDEX` names an index that is asked warm queries as well, and whose server
 is measured; `MATHAMR_BENCH_PARTS` names what is wanted of "text index queries", the later only with the earlier of the last two; of the first release `MATHAMR_BENCH_FIRST_INDEX` names its own index of the same posts, if there is one.
@@ -36,10 +35,9 @@ from mathamr.posts.post import Post
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
 from mathamr.systems.models import TEXT, box
-from mathamr.text.files import load_text_encoder
-from mathamr.text.reading import load_quantised
-from mathamr.text.ways import ONNX, going, quickest_here
-from mathamr.text.windows import WINDOW, WINDOWS
+from mathamr.text.configuration import WINDOW, WINDOWS
+from mathamr.text.folder import load_onnx_encoder
+from mathamr.text.torchfolder import load_text_encoder
 from mathamr.text.wording import Span, Wording
 from mathamr_lab.data import data_folder
 
@@ -94,35 +92,26 @@ def _ways(folder: Path, first: Path | None) -> Ways:
 
 
 def _text(posts: list[Post]) -> None:
-    """Torch in 32 bits and each way in eight over the same posts, some at a time in turns; how near their vectors are."""
+    """Torch in 32 bits and ONNX Runtime in eight over the same posts, some at a time in turns; how near their vectors are."""
     folder = box() / "mathamr-2" / TEXT
-    exact, ours = load_text_encoder(folder, "cpu"), load_quantised(folder)
+    exact, ours = load_text_encoder(folder, "cpu"), load_onnx_encoder(folder)
     step = max(1, len(posts) // SAMPLE)
     cut = [each.cut(WINDOW * WINDOWS) for each in exact.pieces.cut([*map(_worded, posts[::step][:SAMPLE])])]
-    quickest = quickest_here()
-    names = dict.fromkeys((ONNX, quickest))
-    exact.encode_pieces(cut[:1])
-    spent, cosines = Counter[str](), {name: [] for name in names}
+    spent, cosines = Counter[str](), []
+    for encoder in (exact, ours):
+        encoder.encode_pieces(cut[:1])
     for first in range(0, len(cut), 12):
-        part = cut[first : first + 12]
-        started = process_time()
-        theirs = exact.encode_pieces(part)
-        spent[""] += process_time() - started
-        for name in names:
-            with going(name):
-                ours.encode_pieces(part[:1])  # what has to be made is made
-                started = process_time()
-                found = ours.encode_pieces(part)
-                spent[name] += process_time() - started
-            cosines[name] += [(a.vectors * b.vectors).sum(1) for a, b in zip(theirs, found, strict=True)]
-    before = len(cut) / spent[""]
-    for name in names:
-        alike, now = np.concatenate(cosines[name]), len(cut) / spent[name]
-        told = ", which an index of many posts is made with" if name == quickest else ""
-        print(
-            f"  text encoder by {name}{told}, posts a second of one processor: {_pair(before, now)}, {now / before:.2f} times;"
-            f" cosine of its {len(alike):,} vectors: mean {alike.mean():.5f}, least {alike.min():.5f}"
-        )
+        found = []
+        for name, encoder in (("float", exact), ("onnx", ours)):
+            started = process_time()
+            found.append(encoder.encode_pieces(cut[first : first + 12]))
+            spent[name] += process_time() - started
+        cosines += [(a.vectors * b.vectors).sum(1) for a, b in zip(*found, strict=True)]
+    alike, before, now = np.concatenate(cosines), len(cut) / spent["float"], len(cut) / spent["onnx"]
+    print(
+        f"  text encoder by torch and by ONNX Runtime, posts a second of one processor: {_pair(before, now)},"
+        f" {now / before:.2f} times; cosine of its {len(alike):,} vectors: mean {alike.mean():.5f}, least {alike.min():.5f}"
+    )
 
 
 def _worded(post: Post) -> Wording:

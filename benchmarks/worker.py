@@ -1,7 +1,7 @@
 """Where the time of a post goes in a process that makes graphs and vectors for an index, in ms of a processor.
 
 `MATHAMR_BENCH_POSTS` posts of arqmath-mini (default 150; as many short and long ones as there are in all), in portions as a build hands them out, the model in
-the box, text by the way that is the quickest here. The first portion is not counted: parser and code are loaded over it.
+the box, text by ONNX Runtime. The first portion is not counted: parser and model are loaded with it.
 """
 
 from __future__ import annotations
@@ -31,14 +31,13 @@ from mathamr.systems.mathamrplus.numpynetwork import NumpyNetwork
 from mathamr.systems.mathamrplus.refinement import Refinement
 from mathamr.systems.models import model_folder
 from mathamr.text import wording
-from mathamr.text.quantised import QuantisedText
-from mathamr.text.ways import quickest_here
+from mathamr.text.onnxencoder import OnnxTextEncoder
 from mathamr.text.wordpieces import WordPieces
 from mathamr_lab.data import data_folder
 
 POSTS = int(os.environ.get("MATHAMR_BENCH_POSTS", "150"))
 PARTS: tuple[tuple[str, tuple[tuple[Any, str], ...]], ...] = (
-    ("text encoder", ((QuantisedText, "encode_pieces"),)),
+    ("text encoder", ((OnnxTextEncoder, "encode_pieces"),)),
     ("AMR", ((document, "parse_each"), (document, "_document"))),
     ("graph network", ((NumpyNetwork, "__call__"),)),
     ("formulas", ((maker, "trees_of"),)),
@@ -82,7 +81,7 @@ def run() -> None:
     posts = every[:: max(1, len(every) // POSTS)][:POSTS]
     random.Random(5).shuffle(posts)
     collect_rarely()
-    work = EncodingWork("", str(model_folder(None)), "builtin", None, "cpu", quickest_here())
+    work = EncodingWork("", str(model_folder(None)), "builtin", None, "cpu")
     first, *others = portions(posts)
     work(["new", *first])
     clock, kept = Clock(), []

@@ -7,13 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mathamr.amr.builtin import batchsize, lookup
+from mathamr.amr.builtin import lookup
 from mathamr.amr.builtin.columns import TextHashes, WordColumns
-from mathamr.amr.builtin.featureloop import ABSENT
 from mathamr.amr.builtin.featuresums import FeatureSums
 from mathamr.amr.builtin.frames import load_frames
 from mathamr.amr.builtin.lexicon import NAME
-from mathamr.amr.builtin.lookup import Form, NumberTable, StringNumbers
+from mathamr.amr.builtin.lookup import ABSENT, Form, NumberTable, StringNumbers
 from mathamr.amr.builtin.network import Weights
 from mathamr.amr.builtin.parser import WEIGHTS, BuiltinParser
 from mathamr.amr.builtin.relations import LEAST
@@ -47,13 +46,6 @@ def oracle(parser: BuiltinParser) -> StringModels:
     return StringModels(Weights.load(WEIGHTS), concepts.lexicon, load_frames())
 
 
-@pytest.fixture(params=[1, 1_000_000], ids=["by code", "by numpy"])
-def by_code_or_not(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batchsize, "MANY", request.param)
-    monkeypatch.setattr(batchsize, "_met", batchsize._Met())
-
-
-@pytest.mark.usefixtures("by_code_or_not")
 def test_cores_and_templates_are_the_best_by_strings(
     sentences: list[SyntaxSentence], parser: BuiltinParser, oracle: StringModels
 ) -> None:
@@ -78,7 +70,6 @@ def test_cores_and_templates_are_the_best_by_strings(
     assert checked > 80
 
 
-@pytest.mark.usefixtures("by_code_or_not")
 def test_pairs_probabilities_and_roots_are_those_of_strings(
     sentences: list[SyntaxSentence], parser: BuiltinParser, oracle: StringModels
 ) -> None:

@@ -14,7 +14,7 @@ from mathamr.systems import models
 from mathamr.systems.models import boxed, checked_model, load_system, part_of
 from mathamr.systems.system import Item
 from mathamr.systems.text.system import TextSystem
-from mathamr.text.files import save_text_encoder
+from mathamr.text.torchfolder import save_text_encoder
 from tests.text.small import small_text_encoder
 
 

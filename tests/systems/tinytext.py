@@ -18,7 +18,7 @@ from mathamr.systems.marf.system import MarfSystem
 from mathamr.systems.mathamr.configuration import MathAMRConfiguration
 from mathamr.systems.mathamr.system import MathAMRSystem
 from mathamr.text.encoder import TextEncoder
-from mathamr.text.files import load_text_encoder, save_text_encoder
+from mathamr.text.torchfolder import load_text_encoder, save_text_encoder
 from mathamr.text.transformer import Transformer, TransformerConfiguration
 from mathamr.text.wordpieces import WordPieces
 from mathamr_lab.systems.marf.freshnetwork import fresh_network, stored_weights

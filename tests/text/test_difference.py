@@ -7,11 +7,11 @@ import torch
 
 from mathamr.core.errors import MathAMRError
 from mathamr.core.tensorfile import read_tensors, tensor_bytes
-from mathamr.text import files
+from mathamr.text import torchfolder
 from mathamr.text.difference import CODES, SIZES, difference, with_difference
 from mathamr.text.encoder import TextEncoder
-from mathamr.text.files import load_text_encoder, save_text_encoder
 from mathamr.text.published import MODEL
+from mathamr.text.torchfolder import load_text_encoder, save_text_encoder
 from mathamr.text.transformer import Transformer, TransformerConfiguration
 from mathamr.text.wordpieces import WordPieces
 from tests.text.small import PIECES
@@ -75,8 +75,8 @@ def test_an_encoder_upon_a_base_is_kept_as_its_difference(
     home.mkdir()
     (home / MODEL).write_bytes(tensor_bytes(base.state_dict()))
     WordPieces(PIECES).save(home / "vocab.txt")
-    monkeypatch.setattr(files, "mpnet_folder", lambda: home)
-    monkeypatch.setattr(files, "published_weights", lambda path: (shape, read_tensors(path)))
+    monkeypatch.setattr(torchfolder, "mpnet_folder", lambda: home)
+    monkeypatch.setattr(torchfolder, "published_weights", lambda path: (shape, read_tensors(path)))
     save_text_encoder(tmp_path / "text", TextEncoder(tuned, WordPieces(PIECES), upon="mpnet"))
     loaded = load_text_encoder(tmp_path / "text", "cpu")
     assert loaded.size == 8
@@ -86,6 +86,6 @@ def test_an_encoder_upon_a_base_is_kept_as_its_difference(
         assert float(lost) < 0.2, name
     save_text_encoder(tmp_path / "again", loaded)
     assert load_text_encoder(tmp_path / "again", "cpu").fingerprint == loaded.fingerprint
-    monkeypatch.setitem(files.KEPT, MODEL, "0" * 64)
-    with pytest.raises(MathAMRError, match="names a base that this version does not know"):
+    monkeypatch.setitem(torchfolder.KEPT, MODEL, "0" * 64)
+    with pytest.raises(MathAMRError, match="names a base that is unknown to this version"):
         load_text_encoder(tmp_path / "text", "cpu")

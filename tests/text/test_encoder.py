@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from mathamr.text import encoder as encoders
-from mathamr.text.windows import WINDOW, WINDOWS
+from mathamr.text.configuration import WINDOW, WINDOWS
 from mathamr.text.wording import Span, Wording
 from tests.text.small import small_text_encoder
 

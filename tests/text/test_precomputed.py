@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from mathamr.core.errors import MathAMRError
+from mathamr.text.backend import load_encoder
 from mathamr.text.encoder import TextEncoder
-from mathamr.text.files import load_text_encoder, save_text_encoder
-from mathamr.text.precomputed import AheadReader, VectorsAhead
-from mathamr.text.reading import load_text_reader
+from mathamr.text.precomputed import PrecomputedEncoder, PrecomputedVectors
+from mathamr.text.torchfolder import load_text_encoder, save_text_encoder
 from mathamr.text.wording import Span, Wording
 from tests.text.small import small_text_encoder
 
@@ -21,9 +21,9 @@ WORDINGS = [
 ]
 
 
-def ahead_of(encoder: TextEncoder, wordings: list[Wording]) -> VectorsAhead:
+def precomputed(encoder: TextEncoder, wordings: list[Wording]) -> PrecomputedVectors:
     pieces = encoder.pieces.cut(wordings)
-    return VectorsAhead.of(encoder.fingerprint, pieces, encoder.encode_pieces(pieces))
+    return PrecomputedVectors.of(encoder.fingerprint, pieces, encoder.encode_pieces(pieces))
 
 
 def test_what_is_known_is_not_encoded_again_but_for_a_sample(
@@ -32,14 +32,14 @@ def test_what_is_known_is_not_encoded_again_but_for_a_sample(
     save_text_encoder(tmp_path / "text", small_text_encoder(projection=8))
     plain = load_text_encoder(tmp_path / "text", "cpu")
     (tmp_path / "vectors").mkdir()
-    ahead_of(plain, WORDINGS[:2]).save(tmp_path / "vectors" / "some.npz")
+    precomputed(plain, WORDINGS[:2]).save(tmp_path / "vectors" / "some.npz")
     monkeypatch.setenv("MATHAMR_VECTORS", str(tmp_path / "vectors"))
-    knowing = load_text_reader(tmp_path / "text", "cpu")
-    assert isinstance(knowing, AheadReader)
+    knowing = load_encoder(tmp_path / "text", "cpu")
+    assert isinstance(knowing, PrecomputedEncoder)
     read: list[int] = []
-    encode = knowing.reader.encode_pieces
+    encode = knowing.encoder.encode_pieces
     monkeypatch.setattr(
-        knowing.reader, "encode_pieces", lambda posts: read.append(len(posts)) or encode(posts)
+        knowing.encoder, "encode_pieces", lambda posts: read.append(len(posts)) or encode(posts)
     )
     found = list(knowing.encode(WORDINGS))
     # The first of those that are known is read again, and the one that is not known.
@@ -51,36 +51,36 @@ def test_what_is_known_is_not_encoded_again_but_for_a_sample(
 
 def test_a_part_of_the_spans_is_found_and_an_unknown_span_is_not() -> None:
     encoder = small_text_encoder()
-    ahead = ahead_of(encoder, WORDINGS)
+    known = precomputed(encoder, WORDINGS)
     (fewer,) = encoder.pieces.cut([Wording("let x be prime", (Span(1, 4, 5),))])
     (other,) = encoder.pieces.cut([Wording("let x be prime", (Span(1, 0, 5),))])
-    found = ahead.find(fewer)
+    found = known.find(fewer)
     assert found is not None
     np.testing.assert_allclose(found, next(encoder.encode(WORDINGS)).vectors[1:], atol=0.01)
-    assert ahead.find(other) is None
+    assert known.find(other) is None
 
 
 def test_vectors_of_another_encoder_are_not_taken_and_false_ones_are_refused() -> None:
     ours, theirs = small_text_encoder(seed=0), small_text_encoder(seed=1)
-    false = replace(ahead_of(theirs, WORDINGS), fingerprint=ours.fingerprint)
-    with pytest.raises(MathAMRError, match="are not those that it makes"):
-        list(AheadReader(ours, [false]).encode(WORDINGS))
+    false = replace(precomputed(theirs, WORDINGS), fingerprint=ours.fingerprint)
+    with pytest.raises(MathAMRError, match="differ from those it gives"):
+        list(PrecomputedEncoder(ours, [false]).encode(WORDINGS))
 
 
 def test_damaged_files_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "some.npz"
-    ahead_of(small_text_encoder(), WORDINGS).save(path)
+    precomputed(small_text_encoder(), WORDINGS).save(path)
     content = path.read_bytes()
     path.write_bytes(content[: len(content) // 2])
-    with pytest.raises(MathAMRError, match="no vectors made ahead"):
-        VectorsAhead.load(path)
+    with pytest.raises(MathAMRError, match="does not hold precomputed vectors"):
+        PrecomputedVectors.load(path)
 
 
 def test_joined_vectors_are_found_like_each_part_and_those_of_two_encoders_are_not_joined() -> None:
     encoder = small_text_encoder(seed=0)
-    parts = [ahead_of(encoder, WORDINGS[:1]), ahead_of(encoder, WORDINGS[1:])]
-    joined = VectorsAhead.joined(parts)
+    parts = [precomputed(encoder, WORDINGS[:1]), precomputed(encoder, WORDINGS[1:])]
+    joined = PrecomputedVectors.joined(parts)
     for part, text in zip([0, 1, 1], encoder.pieces.cut(WORDINGS), strict=True):
         np.testing.assert_array_equal(joined.find(text), parts[part].find(text))
     with pytest.raises(MathAMRError, match="one and the same encoder"):
-        VectorsAhead.joined([parts[0], ahead_of(small_text_encoder(seed=1), WORDINGS)])
+        PrecomputedVectors.joined([parts[0], precomputed(small_text_encoder(seed=1), WORDINGS)])

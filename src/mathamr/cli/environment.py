@@ -108,12 +108,6 @@ def _optional() -> list[Finding]:
     for package, module, purpose, wanted in (
         ("torch", "torch", "other systems, training and accelerators", '"mathamr[torch]"'),
         ("bm25s", "bm25s", "the baselines of experiments", '"mathamr[baselines]"'),
-        (
-            "llvmlite",
-            "llvmlite",
-            "text encoder and exact search by machine code, up to three times as fast",
-            '"mathamr[fast]"',
-        ),
         ("amrlib", "amrlib", "AMR parsing with its pretrained models", "amrlib"),
         (
             "transition-neural-parser",

@@ -6,8 +6,11 @@ a run of bytes, so that a page of code stands for a package of its own.
 
 from __future__ import annotations
 
+import platform
 import struct
 from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -92,6 +95,22 @@ class OnnxGraph:
         opsets = _bytes(8, _number(2, OPSET)) + _bytes(8, _bytes(1, MICROSOFT) + _number(2, 1))
         # Joined once: weights are many megabytes, and each copy of them takes as long as to read them.
         return b"".join([_number(1, IR_VERSION), _head(7, sum(map(len, parts))), *parts, opsets])
+
+
+@cache
+def multiplies_signed() -> bool:
+    """Whether products of unsigned with signed eight-bit numbers are exact here.
+
+    On x86 they are where the processor has VNNI; older ones add two products in sixteen bits, which can overflow, so
+    that both factors have to be unsigned there.
+    """
+    if platform.machine().lower() in ("aarch64", "arm64"):
+        return True
+    try:
+        flags = Path("/proc/cpuinfo").read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return False
+    return any(flag in flags for flag in ("avx512_vnni", "avx_vnni", "avx512vnni"))
 
 
 def _value(name: str, shape: Sequence[int | str], kind: npt.DTypeLike) -> bytes:

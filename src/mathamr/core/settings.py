@@ -45,7 +45,7 @@ MINILM = Setting(
     "MATHAMR_MINILM", "", "folder with all-MiniLM-L6-v2; empty takes the one of the installed package"
 )
 VECTORS = Setting(
-    "MATHAMR_VECTORS", "", "folder with vectors of texts that were made ahead; empty makes all of them here"
+    "MATHAMR_VECTORS", "", "folder with precomputed vectors of texts; empty computes all of them here"
 )
 
 API_KEY = Setting(
@@ -74,8 +74,8 @@ POSTGRES_URL = Setting(
 TEXT = Setting(
     "MATHAMR_TEXT",
     "auto",
-    "how text is encoded on a processor: auto, in eight bits by what was measured to be the quickest; compiled, machine code; onnx,"
-    " ONNX Runtime; or float, by torch",
+    "backend of the text encoder: onnx (ONNX Runtime, eight bits) or float (torch); auto is the one that an index was built with, and"
+    " for a new index float on a GPU, onnx otherwise",
 )
 READING = Setting(
     "MATHAMR_READING",

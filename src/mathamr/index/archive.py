@@ -36,6 +36,7 @@ from mathamr.index.snapshot import Snapshot, take_snapshot
 from mathamr.systems.models import boxed_folder, load_system
 from mathamr.systems.system import SYSTEMS, Need, System
 from mathamr.systems.vectors import Vectors
+from mathamr.text.backend import index_backend
 
 GRAPHS, VECTORS, LEXICAL = "graphs", "vectors", "lexical"
 
@@ -231,8 +232,9 @@ class Archive(Closing):
         with self._loading:
             if self._system is None:
                 recorded = self.manifest.model
+                backend = index_backend(recorded.text_backend, self.folder, read_only=self.read_only)
                 try:
-                    system = load_system(self._model or recorded_model(recorded), self.device)
+                    system = load_system(self._model or recorded_model(recorded), self.device, backend)
                 except MathAMRError as error:
                     raise MathAMRError(
                         f"the model {recorded.name} of the index {self.folder} cannot be loaded: {error};"

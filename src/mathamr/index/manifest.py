@@ -44,7 +44,8 @@ class OutdatedFormatError(MathAMRError):
 class ModelRecord:
     """Which model made the vectors: its system (a name among `SYSTEMS`), and the fields that an engine keeps for it.
 
-    `folder` is where it was, `None` for a model in the box, which is then found by its name.
+    `folder` is where it was, `None` for a model in the box, which is then found by its name. `text_backend` is that of the text encoder
+    (`mathamr.text.backend`), for posts and queries alike.
     """
 
     name: str
@@ -52,6 +53,7 @@ class ModelRecord:
     fingerprint: str
     fields: tuple[Field, ...]
     folder: str | None = None
+    text_backend: str = "onnx"
 
 
 @dataclass(frozen=True, slots=True)

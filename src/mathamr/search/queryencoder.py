@@ -6,7 +6,7 @@ import sys
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -45,8 +45,6 @@ class QueryEncoder:
         self._posts: _RecentCache[EncodedQuery] = _RecentCache()
         self._visuals: _RecentCache[Mapping[str, Vectors]] = _RecentCache()
         self._working = threading.Lock()
-        self.reading: Callable[[], AbstractContextManager[None]] = nullcontext
-        """The context in which texts are encoded; it may select a faster backend."""
 
     def encoded(self, query: Query, timer: StageTimer) -> Encoded:
         """The vectors of a query."""
@@ -75,7 +73,7 @@ class QueryEncoder:
             with self._working:
                 with timer("load"):
                     system = self._load_system()
-                with timer("encode"), _one_thread(), self.reading():
+                with timer("encode"), _one_thread():
                     (found,) = system.encode_visuals(
                         [VisualFormula(key=key, formula=formula, opt=opt, slt=slt)]
                     )
@@ -89,7 +87,7 @@ class QueryEncoder:
         item, notes = Item(post=query.post), tuple[str, ...]()
         if {"graph", "tensor"} & system.needs:
             item, notes = self._with_graph(query, system, timer)
-        with timer("encode"), _one_thread(), self.reading():
+        with timer("encode"), _one_thread():
             (encoded,) = system.encode([item])
         return EncodedQuery(encoded, item.graph, notes)
 

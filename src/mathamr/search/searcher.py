@@ -11,7 +11,7 @@ from __future__ import annotations
 import gc
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial, wraps
+from functools import wraps
 from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
 
@@ -131,15 +131,7 @@ class Index(Closing):
         self.archive.close()
 
     def warm(self) -> None:
-        """Load everything that a first query would load: the model in a thread of its own, beside the parser.
-
-        Use it before many queries: the fastest backends of parser and text encoder take longer to load than a single
-        query should wait.
-        """
-        from mathamr.amr.builtin.batchsize import MANY as SENTENCES
-        from mathamr.text.ways import MANY as POSTS
-        from mathamr.text.ways import going, way_for
-
+        """Load everything that a first query would load: the model in a thread of its own, beside the parser."""
         failures: list[BaseException] = []
 
         def load(part: Callable[[], object]) -> None:
@@ -151,14 +143,12 @@ class Index(Closing):
         loading = threading.Thread(target=load, args=(lambda: self.archive.system,))
         loading.start()
         if {"graph", "tensor"} & self.archive.system_type.needs:
-            some = [f"Let FORMULA_{number} hold for {number} sets." for number in range(SENTENCES)]
-            load(lambda: self._parser().parse(some))
+            load(lambda: self._parser().parse(["Let FORMULA_0 be a set."]))
         loading.join()
         if failures:
             raise failures[0]
         if not self.archive.words_only:
-            self.archive.engine.warm()
-        self._encoder.reading = partial(going, way_for(POSTS))
+            _ = self.archive.engine
         for task in self.tasks:
             self.search("$x$", task, k=1)
         # Exempt what was loaded from garbage collection, which would take a tenth of a query's time.

@@ -9,9 +9,9 @@ from mathamr.core.integrity import file_hash
 from mathamr.core.modelfolder import CONFIG, read_config
 from mathamr.systems.models import TEXT, boxed, boxed_folder, part_of
 from mathamr.text.encoder import TextEncoder
-from mathamr.text.files import load_text_encoder
 from mathamr.text.minilm import packaged_minilm
 from mathamr.text.published import MODEL, published_encoder
+from mathamr.text.torchfolder import load_text_encoder
 
 BASE = "mathamr-2"
 """The model whose text encoder new systems start from, unless another is named."""

@@ -11,6 +11,7 @@ from mathamr.core.errors import MathAMRError, UnknownNameError
 from mathamr.core.integrity import checked_file
 from mathamr.core.modelfolder import CONFIG, read_config
 from mathamr.systems.system import SYSTEMS, System
+from mathamr.text.backend import using_backend
 
 TEXT, GRAPH = "text", "graph"
 """The folders of a model's encoders."""
@@ -111,10 +112,16 @@ def system_of(folder: Path) -> type[System]:
     return SYSTEMS[str(kind)]
 
 
-def load_system(model: Path | str | None = None, device: str = "auto") -> System:
-    """The system in a model folder, or in the box by its name; without either the default model."""
+def load_system(
+    model: Path | str | None = None, device: str = "auto", text_backend: str | None = None
+) -> System:
+    """The system in a model folder, or in the box by its name; without either the default model.
+
+    `text_backend` is that of the index that the system belongs to; without one it is chosen for the device.
+    """
     folder = model_folder(model)
-    return system_of(folder).load(folder, device)
+    with using_backend(text_backend):
+        return system_of(folder).load(folder, device)
 
 
 def checked_model(model: Path | str | None = None) -> Model:

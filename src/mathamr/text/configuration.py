@@ -1,12 +1,23 @@
-"""`TransformerConfiguration`: the shape of the text encoder's transformer, known without loading what computes it."""
+"""`TransformerConfiguration`: the shape of the text encoder's transformer, and its windows and positions, without torch."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy as np
+
+from mathamr.core.arrays import IntArray
 from mathamr.core.configured import known_fields
 from mathamr.core.errors import MathAMRError
+
+WINDOW = 254
+"""Pieces that are read in one context; with the marks of begin and end they are 256, as MiniLM was trained."""
+WINDOWS = 4
+"""Windows of a post that are read at most; formulas and sentences beyond them have no text vector."""
+FARTHEST = 128
+"""All distances from here on are in the last bucket of relative positions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +55,7 @@ class TransformerConfiguration:
             )
 
     def to_json(self) -> dict[str, Any]:
-        """For a model's folder; what came after the first models is told only where it is used."""
+        """For a model's folder; fields that the first models did not have are written only where they are used."""
         row = asdict(self)
         later = {"buckets": 0, "epsilon": 1e-12}
         return {name: value for name, value in row.items() if name not in later or value != later[name]}
@@ -53,3 +64,23 @@ class TransformerConfiguration:
     def from_json(cls, row: dict[str, Any]) -> TransformerConfiguration:
         """The inverse of `to_json`."""
         return cls(**known_fields(cls, row, "transformer"))
+
+
+def relative_buckets(width: int, buckets: int) -> IntArray:
+    """The bucket of the distance between any two places (from, to): near distances each have one, far ones share by logarithm.
+
+    The buckets are those of T5 (Raffel et al., 2020), which MPNet (Song et al., 2020) took over.
+
+    >>> relative_buckets(3, 32).tolist()
+    [[0, 17, 18], [1, 0, 17], [2, 1, 0]]
+    """
+    places = np.arange(width)
+    distance = places[None, :] - places[:, None]
+    half = buckets // 2
+    exact = half // 2
+    far = np.abs(distance)
+    grown = np.log(np.maximum(far, 1).astype(np.float32) / np.float32(exact))
+    grown = grown / np.float32(math.log(FARTHEST / exact)) * np.float32(half - exact)
+    spread = np.minimum(exact + grown.astype(np.int64), half - 1)
+    found: IntArray = np.where(far < exact, far, spread) + half * (distance > 0)
+    return found

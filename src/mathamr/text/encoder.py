@@ -15,9 +15,9 @@ from torch import Tensor
 from mathamr.core.arrays import FloatArray
 from mathamr.core.device import chosen_device
 from mathamr.core.memory import give_back
+from mathamr.text.configuration import WINDOW, WINDOWS
 from mathamr.text.textvectors import TextVectors
 from mathamr.text.transformer import Transformer
-from mathamr.text.windows import WINDOW, WINDOWS
 from mathamr.text.wordpieces import Pieces, WordPieces
 
 if TYPE_CHECKING:
@@ -28,8 +28,8 @@ AT_A_TIME = 256
 BUDGET = 4_096
 """Pieces that are in the transformer at a time, padding counted."""
 STEP = 32
-"""Rows are as wide as a multiple of this, and as many as a power of two or three times one: the libraries below keep
-something for every shape they have met, and attention is quicker with round numbers."""
+"""Rows are as wide as a multiple of this, and as many as a power of two or three times one: torch's libraries cache
+something for every shape, and attention is quicker with round numbers."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -162,8 +162,8 @@ def precision(device: torch.device) -> AbstractContextManager[object]:
 
 def _multiplies_bfloat16() -> bool:
     """Whether this processor has instructions for products of bfloat16 matrices."""
-    asked = getattr(torch.cpu, "_is_amx_tile_supported", None)
-    return bool(asked and asked())
+    has_amx = getattr(torch.cpu, "_is_amx_tile_supported", None)
+    return bool(has_amx and has_amx())
 
 
 def _within_budget(order: Sequence[int], posts: Sequence[Pieces], budget: int) -> Iterator[list[int]]:

@@ -1,7 +1,7 @@
-"""Vectors of texts that were made ahead, on a machine with a GPU say: known by the encoder's fingerprint and the text itself.
+"""Precomputed vectors of texts, for example from a machine with a GPU, found by the encoder's fingerprint and the text.
 
-A file holds for one encoder the vectors of the spans of many texts, in eight bits with a scale a row. The encoder takes from
-it what it knows and reads only the rest; some of what it took is read again, and must be the same.
+A file holds for one encoder the vectors of the spans of many texts, in eight bits with a scale a row. `PrecomputedEncoder` encodes only
+texts that are in no file. It also encodes a sample of the others and refuses files whose vectors differ.
 """
 
 from __future__ import annotations
@@ -20,12 +20,11 @@ import numpy.typing as npt
 
 from mathamr.core.arrays import AnyFloatArray, ByteArray, FloatArray, Int32Array, IntArray
 from mathamr.core.errors import MathAMRError
-from mathamr.text.textvectors import TextVectors
-from mathamr.text.windows import WINDOW, WINDOWS
+from mathamr.text.configuration import WINDOW, WINDOWS
+from mathamr.text.textvectors import AnyTextEncoder, TextVectors
 from mathamr.text.wordpieces import Pieces
 
 if TYPE_CHECKING:
-    from mathamr.text.reading import TextReader
     from mathamr.text.wording import Wording
 
 AT_A_TIME = 64
@@ -33,13 +32,13 @@ AT_A_TIME = 64
 KEY = 16
 """Bytes of a text's key."""
 ALIKE = 0.98
-"""The least cosine of a vector made ahead with the same one made now; rounding to eight bits costs a thousandth."""
+"""The least cosine of a precomputed vector with the encoder's own; rounding to eight bits costs a thousandth."""
 CHECKED = 200
-"""One of so many texts is read again, the first always."""
+"""One in so many precomputed texts is encoded as well, the first always."""
 
 
 @dataclass(frozen=True, eq=False)
-class VectorsAhead:
+class PrecomputedVectors:
     """The vectors of texts for the encoder with this fingerprint; span i of all is pieces [starts[i], ends[i]) of its text."""
 
     fingerprint: str
@@ -55,10 +54,12 @@ class VectorsAhead:
         if self.keys.shape != (len(self.counts), KEY) or any(
             len(column) != spans for column in (self.starts, self.ends, self.codes, self.scales)
         ):
-            raise MathAMRError("vectors made ahead do not fit the texts they are of")
+            raise MathAMRError("precomputed vectors do not fit the texts they belong to")
 
     @classmethod
-    def of(cls, fingerprint: str, texts: Sequence[Pieces], vectors: Sequence[TextVectors]) -> VectorsAhead:
+    def of(
+        cls, fingerprint: str, texts: Sequence[Pieces], vectors: Sequence[TextVectors]
+    ) -> PrecomputedVectors:
         """From texts and their vectors."""
         rows = np.concatenate([found.vectors for found in vectors])
         scales = (np.abs(rows).max(1, keepdims=True).clip(1e-6) / 127).astype(np.float16)
@@ -73,10 +74,12 @@ class VectorsAhead:
         )
 
     @classmethod
-    def joined(cls, parts: Sequence[VectorsAhead]) -> VectorsAhead:
+    def joined(cls, parts: Sequence[PrecomputedVectors]) -> PrecomputedVectors:
         """Those of several collections of texts as one; all are of one encoder."""
         if len({part.fingerprint for part in parts}) != 1:
-            raise MathAMRError("vectors made ahead are joined where they are of one and the same encoder")
+            raise MathAMRError(
+                "precomputed vectors can be joined only if they are of one and the same encoder"
+            )
         columns = (np.concatenate([getattr(part, name) for part in parts]) for name in _COLUMNS)
         return cls(parts[0].fingerprint, *columns)
 
@@ -87,16 +90,18 @@ class VectorsAhead:
             with path.open("wb") as file:
                 np.savez(file, allow_pickle=False, fingerprint=np.array(self.fingerprint), **arrays)
         except OSError as error:
-            raise MathAMRError(f"cannot write the vectors made ahead to {path}: {error}") from error
+            raise MathAMRError(f"cannot write the precomputed vectors to {path}: {error}") from error
 
     @classmethod
-    def load(cls, path: Path) -> VectorsAhead:
+    def load(cls, path: Path) -> PrecomputedVectors:
         """The inverse of `save`; anything else is refused."""
         try:
             with np.load(path, allow_pickle=False) as file:
                 return cls(str(file["fingerprint"]), *(file[name] for name in _COLUMNS))
         except (OSError, ValueError, KeyError, EOFError, TypeError, zipfile.BadZipFile) as error:
-            raise MathAMRError(f"{path} holds no vectors made ahead, or it is damaged: {error}") from error
+            raise MathAMRError(
+                f"{path} does not hold precomputed vectors, or it is damaged: {error}"
+            ) from error
 
     @cached_property
     def _places(self) -> dict[bytes, int]:
@@ -127,20 +132,20 @@ class VectorsAhead:
 _COLUMNS = ("keys", "counts", "starts", "ends", "codes", "scales")
 
 
-def vectors_ahead(folder: Path, fingerprint: str) -> tuple[VectorsAhead, ...]:
+def precomputed_vectors(folder: Path, fingerprint: str) -> tuple[PrecomputedVectors, ...]:
     """All files of a folder that are of the encoder with this fingerprint."""
     if not folder.is_dir():
-        raise MathAMRError(f"there is no folder {folder} of vectors made ahead")
-    found = (VectorsAhead.load(path) for path in sorted(folder.glob("*.npz")))
+        raise MathAMRError(f"the folder {folder} of precomputed vectors does not exist")
+    found = (PrecomputedVectors.load(path) for path in sorted(folder.glob("*.npz")))
     return tuple(each for each in found if each.fingerprint == fingerprint)
 
 
-class AheadReader:
-    """Reads texts like another reader, taking what was made ahead for it; what is not known, that one reads."""
+class PrecomputedEncoder:
+    """Encodes texts like another encoder, which encodes only what was not precomputed for it."""
 
-    def __init__(self, reader: TextReader, ahead: Sequence[VectorsAhead]) -> None:
-        self.reader, self._ahead, self._taken = reader, tuple(ahead), 0
-        self.size, self.fingerprint, self.pieces = reader.size, reader.fingerprint, reader.pieces
+    def __init__(self, encoder: AnyTextEncoder, known: Sequence[PrecomputedVectors]) -> None:
+        self.encoder, self._known, self._found = encoder, tuple(known), 0
+        self.size, self.fingerprint, self.pieces = encoder.size, encoder.fingerprint, encoder.pieces
 
     def encode(self, wordings: Iterable[Wording]) -> Iterator[TextVectors]:
         """The vectors of every wording's spans, in the order of the wordings."""
@@ -151,34 +156,36 @@ class AheadReader:
             )
 
     def encode_pieces(self, posts: Sequence[Pieces]) -> list[TextVectors]:
-        """The vectors of the spans of cut wordings; some that were made ahead are made again, to be sure that they are the same."""
+        """The vectors of the spans of cut wordings, in order."""
         found = [
-            next((rows for each in self._ahead if (rows := each.find(post)) is not None), None)
+            next((rows for each in self._known if (rows := each.find(post)) is not None), None)
             for post in posts
         ]
-        again: dict[int, FloatArray] = {}
+        sample: dict[int, FloatArray] = {}
         for place, rows in enumerate(found):
             if rows is not None:
-                if self._taken % CHECKED == 0:
-                    again[place] = rows
-                self._taken += 1
-        wanted = sorted({*again, *(place for place, rows in enumerate(found) if rows is None)})
-        made = dict(zip(wanted, self.reader.encode_pieces([posts[place] for place in wanted]), strict=True))
-        for place, rows in again.items():
-            check_alike(rows, made[place].vectors, self.fingerprint)
+                if self._found % CHECKED == 0:
+                    sample[place] = rows
+                self._found += 1
+        wanted = sorted({*sample, *(place for place, rows in enumerate(found) if rows is None)})
+        encoded = dict(
+            zip(wanted, self.encoder.encode_pieces([posts[place] for place in wanted]), strict=True)
+        )
+        for place, rows in sample.items():
+            check_alike(rows, encoded[place].vectors, self.fingerprint)
         return [
-            made[place] if rows is None else TextVectors(posts[place].of, rows)
+            encoded[place] if rows is None else TextVectors(posts[place].of, rows)
             for place, rows in enumerate(found)
         ]
 
 
-def check_alike(ahead: AnyFloatArray, now: AnyFloatArray, fingerprint: str) -> None:
-    """Refuses vectors made ahead that are not those that the encoder makes."""
-    worst = float((ahead * now).sum(1).min()) if len(now) else 1.0
+def check_alike(precomputed: AnyFloatArray, encoded: AnyFloatArray, fingerprint: str) -> None:
+    """Refuses precomputed vectors that differ from those of the encoder."""
+    worst = float((precomputed * encoded).sum(1).min()) if len(encoded) else 1.0
     if not worst >= ALIKE:
         raise MathAMRError(
-            f"vectors made ahead for the encoder {fingerprint} are not those that it makes: a cosine of"
-            f" {worst:.3f}, expected {ALIKE} at least; make them again"
+            f"the precomputed vectors for the encoder {fingerprint} differ from those it gives: a cosine is {worst:.3f}, expected at"
+            f" least {ALIKE}; compute them again"
         )
 
 

@@ -1,21 +1,26 @@
-"""Vectors of a text encoder, made beforehand, for the representatives of graphs: the slot for pretrained encoders.
+"""`TextVectors`: the vectors that a text encoder gives to the parts of a post, and `AnyTextEncoder`, which gives them.
 
-Whatever makes the vectors stands outside: an encoder with a text slot only needs to know which vector belongs to
-which representative. A representative without text (a formula, say) simply has none.
+An encoder of graphs with a text slot only needs to know which vector belongs to which representative. A
+representative without text has none.
 """
 
 from __future__ import annotations
 
 import zipfile
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from mathamr.core.arrays import AnyFloatArray, Int32Array
 from mathamr.core.errors import MathAMRError
+
+if TYPE_CHECKING:
+    from mathamr.text.wording import Wording
+    from mathamr.text.wordpieces import Pieces, WordPieces
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,6 +37,22 @@ class TextVectors:
             )
 
 
+class AnyTextEncoder(Protocol):
+    """A text encoder with any backend."""
+
+    size: int
+    fingerprint: str
+    pieces: WordPieces
+
+    def encode(self, wordings: Iterable[Wording]) -> Iterator[TextVectors]:
+        """The vectors of every wording's spans, in the order of the wordings."""
+        ...
+
+    def encode_pieces(self, posts: Sequence[Pieces]) -> list[TextVectors]:
+        """The vectors of the spans of cut wordings, in order."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class TextTable:
     """The text vectors of a whole shard: representative r of all, counted through, has `vectors[rows[r]]`, or none at -1."""
@@ -41,7 +62,7 @@ class TextTable:
 
     def __post_init__(self) -> None:
         if self.vectors.ndim != 2 or (len(self.rows) and int(self.rows.max()) >= len(self.vectors)):
-            raise MathAMRError("a table of text vectors names rows that it does not have")
+            raise MathAMRError("the table of text vectors refers to rows that it does not have")
 
     @property
     def size(self) -> int:
@@ -60,5 +81,5 @@ class TextTable:
             with np.load(path, allow_pickle=False) as file:
                 vectors, rows = file["vectors"], file["rows"].astype(np.int32)
         except (OSError, ValueError, KeyError, EOFError, TypeError, zipfile.BadZipFile) as error:
-            raise MathAMRError(f"{path} is no table of text vectors, or it is damaged: {error}") from error
+            raise MathAMRError(f"{path} is not a table of text vectors, or it is damaged: {error}") from error
         return cls(vectors, rows)

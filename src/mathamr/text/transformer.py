@@ -9,8 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from mathamr.text.configuration import TransformerConfiguration
-from mathamr.text.relativepositions import RelativePositions
+from mathamr.text.configuration import TransformerConfiguration, relative_buckets
 
 __all__ = ["Transformer", "TransformerConfiguration", "TransformerLayer"]
 
@@ -35,7 +34,7 @@ class Transformer(nn.Module):
         )
 
     def forward(self, numbers: Tensor, lengths: Tensor) -> Tensor:
-        """The states of rows of pieces (rows, width); what lies beyond a row's length is never looked at."""
+        """The states of rows of pieces (rows, width); attention does not see what lies beyond a row's length."""
         places = torch.arange(numbers.shape[1], device=numbers.device)
         x: Tensor = self.dropout(self.norm(self.pieces(numbers) + self.positions(places)))
         mask = (places < lengths[:, None])[:, None, None, :]
@@ -69,7 +68,7 @@ class TransformerLayer(nn.Module):
         self.dropout = nn.Dropout(self.rate)
 
     def forward(self, x: Tensor, mask: Tensor | None) -> Tensor:
-        """The refined states; the mask says what is looked at, or what is added to the likeness of two pieces."""
+        """The refined states; the mask says what is visible, or what is added to the similarity of two pieces."""
         rows, width, size = x.shape
         query, key, value = (
             self.attention(x).view(rows, width, 3, self.heads, size // self.heads).permute(2, 0, 3, 1, 4)
@@ -82,3 +81,23 @@ class TransformerLayer(nn.Module):
         added: Tensor = self.outer(functional.gelu(self.inner(x)))
         result: Tensor = self.outer_norm(x + self.dropout(added))
         return result
+
+
+class RelativePositions(nn.Module):
+    """What attention adds to the similarity of two pieces by their distance; one table for all layers."""
+
+    def __init__(self, buckets: int, heads: int) -> None:
+        super().__init__()
+        self.table = nn.Embedding(buckets, heads)
+
+    def forward(self, visible: Tensor) -> Tensor:
+        """The mask of attention (rows, heads, width, width): the table's numbers, and minus infinity where nothing is visible.
+
+        `visible` is (rows, 1, 1, width). The mask has the type of numbers that products are made of.
+        """
+        width, device = visible.shape[-1], visible.device
+        numbers = torch.from_numpy(relative_buckets(width, self.table.num_embeddings)).to(device)
+        added: Tensor = self.table(numbers).permute(2, 0, 1)[None]
+        if torch.is_autocast_enabled(device.type):
+            added = added.to(torch.get_autocast_dtype(device.type))
+        return added.masked_fill(~visible, -torch.inf)

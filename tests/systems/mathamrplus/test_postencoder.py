@@ -11,7 +11,7 @@ from mathamr.graphs.store import GraphStore
 from mathamr.posts.level import Level
 from mathamr.systems.mathamrplus.graphencoder import GraphEncoder
 from mathamr.systems.mathamrplus.postencoder import PostEncoder, Shares, load_post_encoder, save_joined
-from mathamr.text.files import save_text_encoder
+from mathamr.text.torchfolder import save_text_encoder
 from mathamr.text.wording import wording
 from tests.models import graph_store, sample_posts, tiny_model
 from tests.text.small import small_text_encoder

@@ -22,9 +22,9 @@ from mathamr.posts.post import Post
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
 from mathamr.systems.models import TEXT, box
-from mathamr.text.files import load_text_encoder
-from mathamr.text.reading import TextReader, load_quantised
-from mathamr.text.ways import ONNX, going, quickest_here
+from mathamr.text.backend import ONNX, load_encoder
+from mathamr.text.textvectors import AnyTextEncoder
+from mathamr.text.torchfolder import load_text_encoder
 from mathamr.text.wording import wording_alone
 from mathamr_lab.data import data_folder
 
@@ -60,22 +60,13 @@ def _compare(
 ) -> None:
     ids = [post.id for post in answers]
     found: dict[str, tuple[FloatArray, FloatArray]] = {}
-    index = quickest_here()
-    readers = {way: load_quantised(folder) for way in dict.fromkeys((ONNX, index))}
-    for way, reader in [
-        *([(EXACT, load_text_encoder(folder, "auto"))] if WITH_EXACT else []),
-        *readers.items(),
-    ]:
+    encoders: dict[str, AnyTextEncoder] = {EXACT: load_text_encoder(folder, "auto")} if WITH_EXACT else {}
+    encoders[ONNX] = load_encoder(folder, "cpu", ONNX)
+    for backend, encoder in encoders.items():
         started = time.process_time()
-        with going(way):
-            found[way] = _vectors(reader, questions), _vectors(reader, answers)
-        print(f"  {name}, {way}: {time.process_time() - started:.0f} s of a processor", flush=True)
-    rows = {f"both by {way}": vectors for way, vectors in found.items()}
-    if index != ONNX:
-        rows[f"questions by {ONNX}, answers by {index}, as in a large index"] = (
-            found[ONNX][0],
-            found[index][1],
-        )
+        found[backend] = _vectors(encoder, questions), _vectors(encoder, answers)
+        print(f"  {name}, {backend}: {time.process_time() - started:.0f} s of a processor", flush=True)
+    rows = {f"both by {backend}": vectors for backend, vectors in found.items()}
     if WITH_EXACT:
         rows[f"questions by {ONNX}, answers in {EXACT}"] = found[ONNX][0], found[EXACT][1]
     for title, (asked, answering) in rows.items():
@@ -84,16 +75,16 @@ def _compare(
             f" ({len(asked)} questions, {len(ids):,} answers)"
         )
     first, *others = found
-    for way in others:
-        cosines = np.concatenate([(a * b).sum(1) for a, b in zip(found[way], found[first], strict=True)])
+    for backend in others:
+        cosines = np.concatenate([(a * b).sum(1) for a, b in zip(found[backend], found[first], strict=True)])
         print(
-            f"  {name}, {way} and {first}: cosine of posts mean {cosines.mean():.5f}, least {cosines.min():.5f}"
+            f"  {name}, {backend} and {first}: cosine of posts mean {cosines.mean():.5f}, least {cosines.min():.5f}"
         )
 
 
-def _vectors(reader: TextReader, posts: Sequence[Post]) -> FloatArray:
+def _vectors(encoder: AnyTextEncoder, posts: Sequence[Post]) -> FloatArray:
     """One vector a post: that of all of its text."""
-    found = reader.encode(wording_alone(post)[0] for post in posts)
+    found = encoder.encode(wording_alone(post)[0] for post in posts)
     return np.stack([vectors.vectors[-1] for vectors in found]).astype(np.float32)
 
 

@@ -42,7 +42,7 @@ from mathamr.systems.mathamrplus.graphbackend import load_graph_backend
 from mathamr.systems.mathamrplus.postencoder import PostEncoder, Shares
 from mathamr.systems.models import GRAPH, model_folder, part_of
 from mathamr.systems.vectors import Vectors
-from mathamr.text.reading import load_text_reader
+from mathamr.text.backend import load_encoder
 from mathamr.text.textvectors import TextVectors
 from mathamr.text.wording import Wording, wording
 from mathamr_lab.studies.testsets import environment
@@ -120,7 +120,7 @@ def _judged(given: str) -> tuple[str, SharesTest]:
 
 def _measured(name: str, tests: dict[str, SharesTest]) -> dict[str, Any]:
     """Prints what the graph adds to one text encoder in every collection, and the shares that are best for all of them."""
-    reader = load_text_reader(Path(name))
+    reader = load_encoder(Path(name))
     tables: dict[str, dict[Shares, dict[str, DoubleArray]]] = {}
     for kind, test in tests.items():
         ids = list(test.wordings)

@@ -6,20 +6,15 @@ action in every sentence that is not finished. Tests compare the trees with the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from functools import cached_property
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
-from mathamr.amr.builtin.arcloop import BEYOND, CODE, FLAGS, NEVER, ROWS, TOGETHER, parse_sentences
-from mathamr.amr.builtin.batchsize import is_worth_code
 from mathamr.amr.builtin.lookup import places_of
 from mathamr.amr.builtin.parsestate import BREAK, LEFT, REDUCE, RIGHT, SHIFT, ParseState
 from mathamr.core.arrays import BoolArray, FloatArray, IntArray
 
-TABLE_WORDS = 128
-"""So many words have a table that stays in the cache."""
 FEW = 6
 """So few sentences are parsed one after the other: a step of arrays costs as much as those of so many."""
 _MOVES = {"S": SHIFT, "D": REDUCE, "L": LEFT, "R": RIGHT, "B": BREAK}
@@ -61,30 +56,8 @@ class ArcEager:
         self._unfit: FloatArray = np.where(can, np.float32(0.0), np.float32(-np.inf))
         """For every set of moves that can be made, minus infinity for the actions that cannot."""
 
-    @classmethod
-    def of(cls, pipe: Any) -> ArcEager:
-        """The parser of a pipeline that spaCy has loaded; `ValueError` for one of another build."""
-        model = pipe.model
-        if model.attrs["unseen_classes"] or pipe.cfg["beam_width"] != 1:
-            raise ValueError("another parser than the usual one")
-        linear, lower, upper = (
-            model.get_ref("tok2vec").layers[-1], model.get_ref("lower"), model.get_ref("upper"),
-        )  # fmt: skip
-        names = (
-            (linear, "W"),
-            (linear, "b"),
-            (lower, "W"),
-            (lower, "b"),
-            (lower, "pad"),
-            (upper, "W"),
-            (upper, "b"),
-        )
-        return cls(ParserWeights(*(layer.get_param(name) for layer, name in names)), pipe.move_names)
-
     def parse(self, vectors: FloatArray, sizes: Sequence[int]) -> tuple[list[list[int]], list[list[str]]]:
         """Heads (a root is its own) and labels of the words of each sentence."""
-        if is_worth_code(len(sizes)) and self._hidden % 4 == 0:
-            return self._parse_many(vectors, sizes)
         table = self._precompute(vectors)
         if len(sizes) <= FEW:
             return self._parse_few(table, sizes)
@@ -118,37 +91,6 @@ class ArcEager:
             heads += [head + start if head >= 0 else -1 for head in state.heads]
             labels += state.labels
         return self._read(heads, labels, sizes)
-
-    def _parse_many(
-        self, vectors: FloatArray, sizes: Sequence[int]
-    ) -> tuple[list[list[int]], list[list[str]]]:
-        """The same by machine code, a few sentences after another, so that their table stays in the cache."""
-        code = CODE[parse_sentences]
-        heads, labels = np.empty(len(vectors), np.int64), np.empty(len(vectors), np.int64)
-        room, width = max(sizes) + BEYOND, self._pieces * self._hidden
-        upper, upper_bias, moves = self._padded
-        network = self._bias, self._hidden, self._pieces, upper, upper_bias, moves, len(moves)
-        scratch = np.empty(ROWS * room, np.int64), room, np.empty(FLAGS * room, np.uint8)
-        floats = np.empty(width + len(moves), np.float32)
-        start = 0
-        for chunk in chunks(sizes, TABLE_WORDS):
-            words = sum(chunk)
-            here = slice(start, start + words)
-            parts = heads[here], labels[here], *scratch, floats
-            code(self._precompute(vectors[here]), np.array(chunk), len(chunk), words, *network, *parts)
-            heads[here][heads[here] >= 0] += start
-            start += words
-        return self._read(heads.tolist(), labels.tolist(), sizes)
-
-    @cached_property
-    def _padded(self) -> tuple[FloatArray, FloatArray, IntArray]:
-        """The last layer and the moves with actions that never fit behind them."""
-        more = -len(self._move) % TOGETHER
-        return (
-            np.pad(self._upper, ((0, 0), (0, more))),
-            np.pad(self._upper_bias, (0, more)),
-            np.pad(self._move, (0, more), constant_values=NEVER),
-        )
 
     def _precompute(self, vectors: FloatArray) -> FloatArray:
         """The share of every word in the hidden layer for each of the eight places; the last row is no word."""
@@ -190,22 +132,6 @@ class ArcEager:
             labels.append(its_labels)
             start += size
         return heads, labels
-
-
-def chunks(sizes: Sequence[int], most: int) -> Iterator[list[int]]:
-    """Sizes in their order, as many together as are no more than `most`, but one at least.
-
-    >>> list(chunks([3, 4, 9, 1], 7))
-    [[3, 4], [9], [1]]
-    """
-    chunk: list[int] = []
-    for size in sizes:
-        if chunk and sum(chunk) + size > most:
-            yield chunk
-            chunk = []
-        chunk.append(size)
-    if chunk:
-        yield chunk
 
 
 class _States:

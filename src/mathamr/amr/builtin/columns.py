@@ -9,17 +9,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mathamr.amr.builtin.batchsize import is_worth_code
-from mathamr.amr.builtin.featureloop import (
-    ABSENT,
-    ALL,
-    BASE,
-    CODE,
-    HALF,
-    find_chains,
-    find_depths,
-    find_paths,
-)
 from mathamr.amr.builtin.features import (
     CLOSING,
     FUNCTION_DEPS,
@@ -29,11 +18,13 @@ from mathamr.amr.builtin.features import (
     ROOT,
     SUBJECTS,
 )
-from mathamr.amr.builtin.lookup import NumberTable, StringNumbers, places_of, ranges
+from mathamr.amr.builtin.lookup import ABSENT, NumberTable, StringNumbers, places_of, ranges
 from mathamr.amr.builtin.syntax import VECTOR, SyntaxSentence
 from mathamr.core.arrays import BoolArray, FloatArray, IntArray, UInt64Array
 
 FAR = "far"
+BASE, ALL, HALF = 0x9E3779B97F4A7C15, (1 << 64) - 1, (1 << 63) - 1
+"""The base of the polynomial that hashes a text, and masks of 64 and of 63 bits."""
 _BASE = np.uint64(BASE)
 
 
@@ -42,8 +33,6 @@ class WordColumns:
 
     def __init__(self, sentences: Sequence[SyntaxSentence], strings: StringNumbers) -> None:
         self.strings = strings
-        self.by_code = is_worth_code(len(sentences))
-        """Whether there are so many sentences that machine code is worth it."""
         sizes = np.array([len(sentence) for sentence in sentences], dtype=np.int64)
         self.starts: IntArray = np.cumsum(sizes) - sizes
         self.size = int(sizes.sum())
@@ -56,21 +45,15 @@ class WordColumns:
         self.left: IntArray = np.repeat(sizes, sizes) - self.place - 1
         self.head: IntArray = own + np.repeat(self.starts, sizes)
         self.root: BoolArray = self.head == np.arange(self.size)
-        self.depth = self._depths(sentences)
+        self.depth: IntArray = np.array(
+            [depth for sentence in sentences for depth in sentence.depths], dtype=np.int64
+        )
         last = [strings[sentence.words[-1]] if sentence.words else ABSENT for sentence in sentences]
         self.last: IntArray = np.repeat(np.array(last, dtype=np.int64), sizes)
         vectors = [sentence.vectors for sentence in sentences if len(sentence)]
         self.vectors: FloatArray = (
             np.concatenate(vectors) if vectors else np.zeros((0, VECTOR), dtype=np.float32)
         )
-
-    def _depths(self, sentences: Sequence[SyntaxSentence]) -> IntArray:
-        """How many steps each word is from its root."""
-        if not self.by_code:
-            return np.array([depth for sentence in sentences for depth in sentence.depths], dtype=np.int64)
-        depths = np.empty(self.size, dtype=np.int64)
-        CODE[find_depths](depths, self.head, self.size)
-        return depths
 
     def dense(self, words: IntArray) -> FloatArray:
         """Dense inputs of words: their own vectors and their heads'."""
@@ -185,8 +168,6 @@ class PathColumns:
 
     def between(self, words: WordColumns, sources: IntArray, targets: IntArray) -> tuple[IntArray, IntArray]:
         """The numbers of the paths' texts (`ABSENT` for any unknown one), and the paths' lengths."""
-        if words.by_code:
-            return self._between_by_code(words, sources, targets)
         above, up, down = self._chains(words)
         rises = np.full(len(sources), -1, dtype=np.int64)
         falls = np.zeros(len(sources), dtype=np.int64)
@@ -205,17 +186,6 @@ class PathColumns:
         found = self._known.find(ways.joined(down.pick(targets[near] * width + falls[near])).keys)
         paths = np.full(len(sources), self._far, dtype=np.int64)
         paths[near] = np.maximum(found, ABSENT)
-        return paths, lengths
-
-    def _between_by_code(
-        self, words: WordColumns, sources: IntArray, targets: IntArray
-    ) -> tuple[IntArray, IntArray]:
-        width, names = MAX_PATH + 1, [each.view(np.int64) for way in _step_names(words) for each in way]
-        above, *hashes = np.empty((4, words.size, width), dtype=np.int64)
-        CODE[find_chains](above, *hashes, words.head, words.size, width, *names)
-        paths, lengths = np.empty((2, len(sources)), dtype=np.int64)
-        rest = *hashes, *self._known.arrays, self._far
-        CODE[find_paths](paths, lengths, sources, targets, len(sources), above, width, *rest)
         return paths, lengths
 
     def _chains(self, words: WordColumns) -> tuple[IntArray, TextHashes, TextHashes]:

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from mathamr.amr.builtin.columns import WordColumns
-from mathamr.amr.builtin.featureloop import CODE, score_candidates
 from mathamr.amr.builtin.features import (
     AROUND_FORMS,
     CHILD_FORM,
@@ -119,7 +118,6 @@ class _Sums:
 
     def __init__(self, parts: Sequence[str], *forms: tuple[FeatureSums, Sequence[str]]) -> None:
         self._parts, self._forms = parts, forms
-        self._sets = [FormSet(*each) for each in forms]
         self._waiting: list[tuple[str, ...]] = []
         self._arrays: list[FloatArray] = [
             np.zeros((1024, features.weights.shape[1]), dtype=np.float32) for features, _ in forms
@@ -134,11 +132,11 @@ class _Sums:
         self._waiting += rows
         return len(self) - len(rows)
 
-    def arrays(self, *, by_code: bool) -> list[FloatArray]:
+    def arrays(self) -> list[FloatArray]:
         """All rows so far, and room for more."""
         if self._waiting:
             size = len(self)
-            for number, made in enumerate(self._by_code() if by_code else self._by_text()):
+            for number, made in enumerate(self._sums()):
                 array = self._arrays[number]
                 if size > len(array):
                     grown = np.zeros((2 * size, array.shape[1]), dtype=np.float32)
@@ -148,13 +146,7 @@ class _Sums:
             self._summed, self._waiting = size, []
         return self._arrays
 
-    def _by_code(self) -> Iterator[FloatArray]:
-        strings = self._forms[0][0].strings
-        columns = map(strings.numbers, zip(*self._waiting, strict=True))
-        parts = dict(zip(self._parts, columns, strict=True))
-        return (each.sums(parts, by_code=True) for each in self._sets)
-
-    def _by_text(self) -> Iterator[FloatArray]:
+    def _sums(self) -> Iterator[FloatArray]:
         rows = [dict(zip(self._parts, row, strict=True)) for row in self._waiting]
         for features, forms in self._forms:
             numbers = [features.numbers(written(forms, row)) for row in rows]
@@ -249,15 +241,14 @@ class ConceptModel:
 
     def _describe(self, words: WordColumns, known: Sequence[_Known]) -> FloatArray:
         """The sums of the features of every word, for both models side by side."""
-        by_code = words.by_code
-        described = self._around.sums(words.around, by_code=by_code)
-        (own,) = self._own.arrays(by_code=by_code)
+        described = self._around.sums(words.around)
+        (own,) = self._own.arrays()
         described += own[[each.own for each in known]]
         heads, kinds = words.child_kinds
-        self._child.add(described, {"dep": kinds}, heads, by_code=by_code)
+        self._child.add(described, {"dep": kinds}, heads)
         children = words.function_children
         parts = {"dep": words.dep[children], "lemma": words.lemma[children]}
-        self._child_word.add(described, parts, words.head[children], by_code=by_code)
+        self._child_word.add(described, parts, words.head[children])
         return described
 
     def _choose_cores(
@@ -280,7 +271,6 @@ class ConceptModel:
             self._named = []
         cores, kinds = np.ascontiguousarray(self._names[candidates].T)
         heads, deps = words.head[owners], words.dep[owners]
-        by_code = words.by_code
         parts = {
             "core": cores,
             "kind": kinds,
@@ -290,22 +280,14 @@ class ConceptModel:
             "following": around["following"][owners],
             "previous": around["previous"][owners],
         }
-        vectors, fixed = self._fixed.arrays(by_code=by_code)
+        vectors, fixed = self._fixed.arrays()
         details = fixed[candidates]
-        self._neighbours.add(details, parts, by_code=by_code)
+        self._neighbours.add(details, parts)
         scores = details[:, 0]
-        if by_code:
-            (features,) = self._core_and_dep.features(parts)
-            rows = np.repeat(np.arange(len(counts)), counts)
-            CODE[score_candidates](
-                scores, hidden, rows, candidates, len(rows), vectors, features, self._cores.weights, self._output,
-                self._width,
-            )  # fmt: skip
-        else:
-            both = np.repeat(hidden, counts, axis=0)
-            both += vectors[candidates]
-            self._core_and_dep.add(both, parts, by_code=False)
-            scores += np.maximum(both, 0.0, out=both) @ self._output
+        both = np.repeat(hidden, counts, axis=0)
+        both += vectors[candidates]
+        self._core_and_dep.add(both, parts)
+        scores += np.maximum(both, 0.0, out=both) @ self._output
         return self._read_cores(sentences, known, scores, starts)
 
     def _read_cores(
@@ -378,7 +360,7 @@ class ConceptModel:
         parts = {"core": self._strings.numbers(cores), "tag": words.tag[tokens]}
         dense_weights, bias, output, output_bias = self._template
         hidden = described[tokens, self._width :] + words.dense(tokens) @ dense_weights + bias
-        self._of_core.add(hidden, parts, by_code=words.by_code)
+        self._of_core.add(hidden, parts)
         scores = np.maximum(hidden, 0.0, out=hidden) @ output + output_bias
         scores += self._unfit[masks]
         best: list[int] = scores.argmax(axis=1).tolist()

@@ -8,13 +8,12 @@ key that is met for the first time is written out and looked up as text.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from string import Formatter
 
 import numpy as np
 
-from mathamr.amr.builtin.featureloop import ABSENT, CODE, MIX, hash_texts
-from mathamr.core.arrays import BoolArray, IntArray, UInt64Array
+from mathamr.core.arrays import BoolArray, IntArray
 
 PART_BITS = 21
 MOST_STRINGS = 1 << 18
@@ -22,7 +21,10 @@ MOST_ASKED = 1_000
 """Pairs that are asked one by one before all of a form are read off its vocabulary."""
 MOST_REMEMBERED = 1 << 18
 _EMPTY, _UNASKED = -1, -1
-_MIX = np.uint64(MIX)
+ABSENT = 0
+"""The number of a part that is missing; a feature with a missing part is not a feature."""
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+"""Keys are multiplied with this to find their slots."""
 
 
 def places_of(mask: BoolArray) -> IntArray:
@@ -47,8 +49,6 @@ class StringNumbers(dict[str, int]):
     def __init__(self) -> None:
         super().__init__()
         self.texts: list[str] = [""]
-        self._hashed = 0
-        self._hashes = np.zeros((2, 0), dtype=np.int64)
 
     def __missing__(self, text: str) -> int:
         number = self[text] = len(self.texts)
@@ -64,26 +64,6 @@ class StringNumbers(dict[str, int]):
         """The numbers of many strings."""
         return np.array(list(map(self.__getitem__, texts)), dtype=np.int64)
 
-    def hashes(self) -> tuple[IntArray, IntArray]:
-        """The hashes of all texts by number, and the powers that they are joined with."""
-        size = len(self.texts)
-        if self._hashed < size:
-            if self._hashes.shape[1] < size:
-                grown = np.zeros((2, 2 * size), dtype=np.int64)
-                grown[:, : self._hashed] = self._hashes[:, : self._hashed]
-                self._hashes = grown
-            write_hashes(self.texts[self._hashed :], *self._hashes[:, self._hashed : size])
-            self._hashed = size
-        return self._hashes[0], self._hashes[1]
-
-
-def write_hashes(texts: Sequence[str], values: IntArray, powers: IntArray) -> None:
-    """The hashes of texts by machine code, as `TextHashes` has them."""
-    encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
-    ends = np.cumsum(np.array([len(text) for text in encoded], dtype=np.int64))
-    data = np.frombuffer(b"".join(encoded), dtype=np.uint8).astype(np.int64)
-    CODE[hash_texts](data, ends, len(encoded), values, powers)
-
 
 class NumberTable:
     """A hash table from keys to numbers in arrays: open addressing, at most a quarter full."""
@@ -95,20 +75,6 @@ class NumberTable:
         self._bits, self._count = bits, 0
         self._keys = np.full(1 << bits, _EMPTY, dtype=np.int64)
         self._values = np.full(1 << bits, _UNASKED, dtype=np.int64)
-        self._sieve: UInt64Array | None = None
-
-    @property
-    def arrays(self) -> tuple[IntArray, IntArray, IntArray, int]:
-        """Keys, numbers, sieve and how many bits the table's size has, for code that looks things up by itself.
-
-        The sieve has four bits for a slot, an eighth of the keys' memory: few keys that are not there find their bit set.
-        """
-        if self._sieve is None:
-            keys = self._keys[self._keys != _EMPTY].view(np.uint64)
-            holes = ((keys * _MIX) >> np.uint64(62 - self._bits)).view(np.int64)
-            self._sieve = np.zeros(1 << (self._bits - 4), dtype=np.uint64)
-            np.bitwise_or.at(self._sieve, holes >> 6, np.uint64(1) << (holes & 63).view(np.uint64))
-        return self._keys, self._values, self._sieve.view(np.int64), self._bits
 
     def __len__(self) -> int:
         return self._count
@@ -145,7 +111,7 @@ class NumberTable:
         self._put(keys, values)
 
     def _put(self, keys: IntArray, values: IntArray) -> None:
-        self._count, self._sieve = self._count + len(keys), None
+        self._count += len(keys)
         slots = self._slots(keys)
         while keys.size:
             free = self._keys[slots] == _EMPTY

@@ -11,7 +11,6 @@ import numpy as np
 
 from mathamr.amr.builtin.columns import PathColumns, WordColumns
 from mathamr.amr.builtin.concepts import Draft
-from mathamr.amr.builtin.featureloop import CODE, add_rows
 from mathamr.amr.builtin.features import (
     BOTH_FORM,
     CHILD_WORDS,
@@ -187,9 +186,7 @@ class RelationModel:
         self._pairs = FeatureSums(*weights.bag("pair/pair"), strings)
         on_path, gap = [PATH_FORM, *PATH_FORMS], BOTH_FORM.replace("sign", "gap")
         anywhere = [CONCEPTS_FORM, gap, BOTH_FORM]
-        self._on_path, self._anywhere, self._all = (
-            FormSet(self._pairs, forms) for forms in (on_path, anywhere, anywhere + on_path)
-        )
+        self._on_path, self._anywhere = FormSet(self._pairs, on_path), FormSet(self._pairs, anywhere)
         self._dense = np.concatenate(
             [arrays["pair/source_dense"], arrays["pair/target_dense"], arrays["root/dense"]], axis=1
         )
@@ -235,12 +232,9 @@ class RelationModel:
         likely, probabilities = [np.zeros(0, np.int64)], [np.zeros((0, len(self.labels)), np.float32)]
         for begin in range(0, len(sources), BLOCK):
             part = slice(begin, begin + BLOCK)
-            joint = self._joint({name: column[part] for name, column in parts.items()}, words)
+            joint = self._joint({name: column[part] for name, column in parts.items()})
             for table, rows in ((from_sources, sources[part]), (from_targets, targets[part])):
-                if words.by_code:
-                    CODE[add_rows](joint, source_width, table, rows, len(rows))
-                else:
-                    joint += table[rows]
+                joint += table[rows]
             scores = np.maximum(joint, 0.0, out=joint) @ self._output
             scores += self._output_bias
             # What is so much less than no relation is improbable without all the others.
@@ -273,24 +267,21 @@ class RelationModel:
             "depth": self._written(bucket, words.depth[word]),
             "position": inner_or_root[words.root[word].astype(np.int64)],
         }
-        by_code = words.by_code
-        made = self._node_forms.sums(parts, by_code=by_code)
+        made = self._node_forms.sums(parts)
         heads, kinds = words.child_kinds
         owners, entries = _under(word, heads)
         letters = self._kind_letters[nodes.kind]
-        self._child.add(made, {"dep": kinds[entries], "letter": letters[owners]}, owners, by_code=by_code)
+        self._child.add(made, {"dep": kinds[entries], "letter": letters[owners]}, owners)
         children = words.children[words.among(words.dep[words.children], CHILD_WORDS)]
         owners, entries = _under(word, words.head[children])
-        self._child_word.add(made, {"lemma": words.lemma[children[entries]]}, owners, by_code=by_code)
+        self._child_word.add(made, {"lemma": words.lemma[children[entries]]}, owners)
         return made
 
-    def _joint(self, parts: Mapping[str, IntArray], words: WordColumns) -> FloatArray:
+    def _joint(self, parts: Mapping[str, IntArray]) -> FloatArray:
         """The sums of the features of pairs; on a path that is none there are no features of paths."""
-        if words.by_code:
-            return self._all.sums(parts, by_code=True)
-        made = self._anywhere.sums(parts, by_code=False)
+        made = self._anywhere.sums(parts)
         rows = places_of(self._is_feature(parts["path"]) == 1)
-        made[rows] += self._on_path.sums({name: each[rows] for name, each in parts.items()}, by_code=False)
+        made[rows] += self._on_path.sums({name: each[rows] for name, each in parts.items()})
         return made
 
     def _parts(

@@ -1,8 +1,7 @@
 """`SpacyFolder`: the small English model of spaCy read from its folder, without spaCy.
 
-To import spaCy and to build its pipeline takes a second of a processor, twenty times what a query takes; the numbers in its files are
-all that is needed here. The file of a network holds its nodes in an order of their own: what is not built like the small English
-model of spaCy 3.8 is refused with a `ValueError`, and spaCy itself is asked then.
+Importing spaCy and building its pipeline takes a second of a processor, twenty times what a query takes, and only the numbers in its
+files are needed here. A model that is not built like the small English model of spaCy 3.8 is refused with a `ValueError`.
 """
 
 from __future__ import annotations
@@ -85,7 +84,7 @@ class SpacyFolder:
             raise ValueError("another network")
         layers = [MaxoutLayer.of(*pair) for pair in zip(maxouts, norms, strict=True)]
         embedding = Embedding([(node.attributes["seed"], node.parameters["E"]) for node in tables], layers[0])
-        return WordVectors(lambda looks: embedding(looks, self.tokeniser), layers[1:], max(pads))
+        return WordVectors(lambda forms: embedding(forms, self.tokeniser), layers[1:], max(pads))
 
     @cached_property
     def tagger(self) -> Tagger:
@@ -155,19 +154,19 @@ class Embedding:
     def __init__(self, tables: Sequence[tuple[int, FloatArray]], layer: MaxoutLayer) -> None:
         self._tables, self._layer = tables, layer
 
-    def __call__(self, looks: Sequence[TokenForm], tokeniser: Tokeniser) -> FloatArray:
+    def __call__(self, forms: Sequence[TokenForm], tokeniser: Tokeniser) -> FloatArray:
         """A row for each of some words."""
-        traits = np.array([self._traits(look, tokeniser) for look in looks], np.uint64)
+        traits = np.array([self._traits(form, tokeniser) for form in forms], np.uint64)
         parts = [
             table[table_rows(traits[:, column], seed, len(table))].sum(axis=1)
             for column, (seed, table) in enumerate(self._tables)
         ]
         return self._layer.finish(np.concatenate(parts, axis=1) @ self._layer.weights)
 
-    def _traits(self, look: TokenForm, tokeniser: Tokeniser) -> list[int]:
-        text, norm = look.text, tokeniser.norm(look.text) if look.norm is None else look.norm
+    def _traits(self, form: TokenForm, tokeniser: Tokeniser) -> list[int]:
+        text, norm = form.text, tokeniser.norm(form.text) if form.norm is None else form.norm
         named = map(number_of, (norm, text[:1], text[-3:], shape(text)))
-        return [*named, int(look.space), int(text.isspace())]
+        return [*named, int(form.space), int(text.isspace())]
 
 
 def shape(text: str) -> str:

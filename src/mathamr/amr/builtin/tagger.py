@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from mathamr.core.arrays import FloatArray
 
@@ -14,12 +13,6 @@ class Tagger:
     def __init__(self, weights: FloatArray, bias: FloatArray, labels: Sequence[str]) -> None:
         self._weights, self._bias = weights.T.copy(), bias.copy()
         self._labels = list(labels)
-
-    @classmethod
-    def of(cls, pipe: Any) -> Tagger:
-        """The tagger of a pipeline that spaCy has loaded."""
-        layer = pipe.model.layers[-1].layers[0]
-        return cls(layer.get_param("W"), layer.get_param("b"), pipe.labels)
 
     def tags(self, vectors: FloatArray) -> list[str]:
         """The tags of words."""

@@ -22,14 +22,15 @@ from mathamr.core.errors import MathAMRError
 from mathamr.core.workers import Allowance, Lost, Pool, Work
 from mathamr.index.admin.constants import BuildConstants, EncodingConstants
 from mathamr.index.admin.inventory import size_on_disk
-from mathamr.index.archive import Archive
+from mathamr.index.archive import Archive, recorded_model
 from mathamr.index.build.builder import BuildOptions, BuildSummary, build_index, peak_memory
 from mathamr.index.build.buildpool import FEW, BuildPool
 from mathamr.posts.post import Post
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
+from mathamr.systems.models import load_system
 from mathamr.systems.system import Item
-from mathamr.text.reading import computes_on_processor
+from mathamr.text.backend import ONNX, chosen_backend
 
 POSTS = 160
 """Posts that are measured: enough that starting counts for little, few enough that nobody waits long."""
@@ -170,8 +171,10 @@ def _encoding(index: Path, posts: Sequence[Post], device: str) -> tuple[Encoding
 
     And how many vectors there are in all, and how many numbers they have together.
     """
-    on_processor = computes_on_processor(device)
+    backend = chosen_backend(device)
+    on_processor = backend == ONNX
     with Archive.open(index, device=device) as archive:
+        archive.use_system(load_system(recorded_model(archive.manifest.model), device, backend))
         items = list(_items(archive, posts))
         for _ in archive.system.encode(items[:8]):
             pass  # loads what is loaded with the first post

@@ -45,6 +45,7 @@ from mathamr.core.storage.plainfiles import check_plain, sweep
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
 from mathamr.systems.models import boxed_folder, load_system, model_folder
+from mathamr.text.backend import chosen_backend, index_backend
 from mathamr.systems.system import System
 
 MANY = 1000
@@ -198,8 +199,12 @@ def _opened(out: Path, options: BuildOptions, has_inputs: bool, pool: BuildPool)
         sweep(out)
         before = _before(out, options)
         model = options.model or (recorded_model(before.model) if before else None)
-        system = load_system(model, options.device)
-        manifest = _wanted(before, system, model_folder(model), options)
+        if before is None or options.rebuild:
+            backend = chosen_backend(options.device)
+        else:
+            backend = index_backend(before.model.text_backend, out, read_only=False)
+        system = load_system(model, options.device, backend)
+        manifest = _wanted(before, system, model_folder(model), backend, options)
         if before is not None and not options.rebuild:
             check_model(before, system, out)
             if before.parser is not None and manifest.parser is not None:
@@ -228,7 +233,9 @@ def _before(out: Path, options: BuildOptions) -> Manifest | None:
     return Manifest.read(out)
 
 
-def _wanted(before: Manifest | None, system: System, model: Path, options: BuildOptions) -> Manifest:
+def _wanted(
+    before: Manifest | None, system: System, model: Path, text_backend: str, options: BuildOptions
+) -> Manifest:
     """The manifest as the options want it, not finished if anything has to be made anew."""
     is_boxed = model == boxed_folder(model.name)
     record = ModelRecord(
@@ -237,6 +244,7 @@ def _wanted(before: Manifest | None, system: System, model: Path, options: Build
         fingerprint=system.fingerprint,
         fields=system.fields,
         folder=None if is_boxed else str(model.expanduser().resolve()),
+        text_backend=text_backend,
     )
     parser = _wanted_parser(before, options) if needs_graphs(system.needs) else None
     graphs = system.graphs.configuration if system.graphs is not None else None
@@ -249,6 +257,7 @@ def _wanted(before: Manifest | None, system: System, model: Path, options: Build
         return Manifest(model=record, engine=engine, parser=parser, graphs=graphs)
     same = (
         record.fingerprint == before.model.fingerprint
+        and record.text_backend == before.model.text_backend
         and record.fields == before.model.fields
         and parser == before.parser
         and engine == before.engine

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 from zlib import crc32
 
 import numpy as np
@@ -30,8 +29,7 @@ from mathamr.graphs.tensor import GraphTensor, tensorise
 from mathamr.index.archive import GRAPHS, Archive, needs_graphs, recorded_model
 from mathamr.index.catalogue.storedpassages import StoredPassage, stored_passage
 from mathamr.index.build.buildpool import FEW, BuildPool, understood
-from mathamr.text.reading import computes_on_processor
-from mathamr.text.ways import ONNX, going, way_for
+from mathamr.text.backend import FLOAT, ONNX
 from mathamr.posts.post import Formula, Post
 from mathamr.systems.models import load_system
 from mathamr.systems.system import Encoded, GraphInput, Item, VisualFormula
@@ -63,30 +61,23 @@ class Encoders(Closing):
     def __init__(self, archive: Archive, pool: BuildPool, count: int) -> None:
         self._archive, self._pool = archive, pool
         self._workers: Pool | None = None
-        self._leaving = ExitStack()
-        wanted = count and computes_on_processor(archive.device)
-        self._way = way_for(len(archive.catalogue)) if wanted else ONNX
+        backend = archive.manifest.model.text_backend
         model = archive.model_source or recorded_model(archive.manifest.model)
-        here = pool.has_index and not computes_on_processor(archive.device)
+        here = pool.has_index and backend == FLOAT
         if pool.is_alone or count <= FEW or model is None or here:
             return
         parser = archive.manifest.parser
         read_with = (parser.name, parser.model) if parser else (None, None)
         workers = pool.workers_for(
             "mathamr.index.build.encoding:EncodingWork",
-            (str(archive.folder), str(model), *read_with, pool.device, self._way),
+            (str(archive.folder), str(model), *read_with, pool.device, backend),
             allowance=ALLOWANCE if parser else None,
-            made_with=f"{parser.fingerprint if parser else ''} on {pool.device}{self._unusual}",
+            made_with=f"{parser.fingerprint if parser else ''} on {pool.device} by {backend}",
         )
         if workers.hello == archive.system.fingerprint:
             self._workers = workers
         else:
             workers.close()  # the system was given, and is not the one of that folder
-
-    @property
-    def _unusual(self) -> str:
-        """By which way text is encoded, if not as usual: who takes vectors that others made must know."""
-        return "" if self._way == ONNX else f" by {self._way}"
 
     @property
     def are_apart(self) -> bool:
@@ -155,13 +146,8 @@ class Encoders(Closing):
             else:
                 yield from understood(_fields, request, answer)
 
-    def __enter__(self) -> Self:
-        self._leaving.enter_context(going(self._way))
-        return self
-
     def close(self) -> None:
         """Ends the processes, if there are any."""
-        self._leaving.close()
         if self._workers is not None:
             self._workers.close()
 
@@ -206,10 +192,9 @@ class EncodingWork:
         parser: str | None = None,
         parser_model: str | None = None,
         device: str = "cpu",
-        way: str = ONNX,
+        text_backend: str = ONNX,
     ) -> None:
-        self._way = way
-        self._system = load_system(Path(model), device)
+        self._system = load_system(Path(model), device, text_backend)
         self._folder, self._parser = Path(folder), (parser or "builtin", parser_model)
         self.hello = self._system.fingerprint
 
@@ -225,10 +210,7 @@ class EncodingWork:
 
     def __call__(self, request: list[Any]) -> list[Any]:
         """One answer an item; the request begins with what the items are."""
-        with going(self._way):
-            return self._answer(*request)
-
-    def _answer(self, wanted: str, *items: Any) -> list[Any]:
+        wanted, *items = request
         if wanted == "visual":
             needs_trees = "trees" in self._system.needs
             visuals = (_visual(key, (Formula(**row), tuple(macros)), needs_trees) for key, row, macros in items)

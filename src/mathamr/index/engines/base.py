@@ -63,9 +63,6 @@ class EngineBase(Generic[Store, Reader]):
         if of in self.stores:
             self.stores[of].delete(ids)
 
-    def warm(self) -> None:
-        """Most engines have nothing to prepare."""
-
     def count(self, of: FieldTarget) -> int:
         """How many entries there are."""
         return self.stores[of].count() if of in self.stores else 0

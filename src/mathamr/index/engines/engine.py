@@ -174,10 +174,6 @@ class Engine(Protocol):
         """Prepares for many searches after many writes: merges, and builds what approximate search needs."""
         ...
 
-    def warm(self) -> None:
-        """Prepares this process for many searches: makes what is made at some cost, and pays from then on."""
-        ...
-
     def verify(self) -> list[str]:
         """What is damaged, in words; nothing when all is well."""
         ...

@@ -16,7 +16,7 @@ from mathamr.systems.layers.stack import GraphStack, check_numbers, cost, packed
 from mathamr.systems.mathamrplus.graphfolder import ENCODER, GraphFolder, read_graph_folder
 from mathamr.systems.mathamrplus.numpynetwork import NumpyNetwork, runs_in_numpy
 from mathamr.systems.vectors import Vectors
-from mathamr.text.reading import computes_on_processor
+from mathamr.text.backend import ONNX, current_backend
 from mathamr.text.textvectors import TextVectors
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class NumpyGraphEncoder:
 def load_graph_backend(path: Path, device: str = "auto") -> GraphBackend:
     """The graph encoder in a folder: in numpy where that computes its network and no GPU is requested."""
     folder = read_graph_folder(path)
-    if runs_in_numpy(folder.configuration) and computes_on_processor(device):
+    if runs_in_numpy(folder.configuration) and current_backend(device) == ONNX:
         return NumpyGraphEncoder(path, folder)
     return _in_torch(path, device)
 

@@ -32,7 +32,7 @@ from mathamr.systems.vectors import Vectors
 from mathamr.text.textvectors import TextVectors
 
 if TYPE_CHECKING:
-    from mathamr.text.reading import TextReader
+    from mathamr.text.textvectors import AnyTextEncoder
 
 JOINED = "joined"
 AT_A_TIME = 256
@@ -69,7 +69,7 @@ class PostEncoder:
     def __init__(
         self,
         graph: GraphBackend,
-        text: TextReader | None = None,
+        text: AnyTextEncoder | None = None,
         shares: Shares | None = None,
         name: str = "",
     ) -> None:
@@ -134,10 +134,10 @@ def load_post_encoder(folder: Path, device: str = "auto") -> PostEncoder:
         shares = Shares(**row["shares"])
     except (KeyError, TypeError) as error:
         raise MathAMRError(f"{folder / CONFIG} does not say how vectors are joined: {error}") from error
-    from mathamr.text.reading import load_text_reader
+    from mathamr.text.backend import load_encoder
 
     graph = load_graph_backend(part_of(folder, GRAPH), device)
-    text = load_text_reader(part_of(folder, TEXT), device)
+    text = load_encoder(part_of(folder, TEXT), device)
     return PostEncoder(graph, text, shares, str(row.get("name", "")))
 
 
@@ -146,8 +146,8 @@ def save_post_encoder(folder: Path, encoder: PostEncoder) -> None:
     if encoder.text is None:
         torch_graph_encoder(encoder.graph).save(folder)
         return
-    from mathamr.text.files import save_text_encoder
-    from mathamr.text.reading import exact_encoder
+    from mathamr.text.backend import exact_encoder
+    from mathamr.text.torchfolder import save_text_encoder
 
     torch_graph_encoder(encoder.graph).save(folder / GRAPH)
     save_text_encoder(folder / TEXT, exact_encoder(encoder.text))

@@ -17,10 +17,11 @@ from mathamr.posts.passage import passage
 from mathamr.posts.post import Post
 from mathamr.systems.models import boxed, boxed_folder
 from mathamr.systems.vectors import Vectors
+from mathamr.text.backend import current_backend
 from mathamr.text.wording import Span, Wording, written
 
 if TYPE_CHECKING:
-    from mathamr.text.reading import TextReader
+    from mathamr.text.textvectors import AnyTextEncoder
 
 OWN, TEXT = "own", "text"
 """What a model with a text encoder of its own says of it, and the folder it has it in."""
@@ -39,12 +40,13 @@ class ContextReader:
 
     def __init__(self, name: str, device: str = "cpu", folder: Path | None = None) -> None:
         self.name, self._device, self._folder = name, device, folder
+        self._backend = current_backend(device)
 
     @cached_property
-    def encoder(self) -> TextReader:
-        """The text encoder, loaded when it is first needed: by the quickest way there is, but for MiniLM itself, whose numbers are not rounded."""
+    def encoder(self) -> AnyTextEncoder:
+        """The text encoder, loaded when it is first needed; MiniLM itself always has the backend `float`."""
+        from mathamr.text.backend import load_encoder
         from mathamr.text.minilm import packaged_minilm
-        from mathamr.text.reading import load_text_reader
 
         if self.name == MINILM:
             return packaged_minilm(self._device)
@@ -55,7 +57,7 @@ class ContextReader:
                 f"this model reads text with the encoder of {self.name!r}, which is not in this installation;"
                 f" there is {', '.join([*known, MINILM])}"
             )
-        return load_text_reader(folder, self._device)
+        return load_encoder(folder, self._device, self._backend)
 
     def encode(self, posts: Iterable[Post]) -> Iterator[list[tuple[str, Vectors]]]:
         """For every post its formulas with the vectors of their surroundings, in the order of the post."""

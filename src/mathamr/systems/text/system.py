@@ -23,7 +23,7 @@ from mathamr.systems.system import Encoded, Item, Need, VisualFormula
 from mathamr.systems.vectors import Vectors
 
 if TYPE_CHECKING:
-    from mathamr.text.reading import TextReader
+    from mathamr.text.textvectors import AnyTextEncoder
 
 AT_A_TIME = 256
 
@@ -36,7 +36,7 @@ class TextSystem:
     needs: ClassVar[frozenset[Need]] = frozenset({"wording"})
     rankings: ClassVar[Rankings] = MathAMRPlusSystem.rankings
 
-    def __init__(self, encoder: TextReader, name: str = "text") -> None:
+    def __init__(self, encoder: AnyTextEncoder, name: str = "text") -> None:
         self.encoder, self._name = encoder, name
 
     @property
@@ -89,8 +89,8 @@ class TextSystem:
 
     def save(self, folder: Path) -> None:
         """Writes the model folder."""
-        from mathamr.text.files import save_text_encoder
-        from mathamr.text.reading import exact_encoder
+        from mathamr.text.backend import exact_encoder
+        from mathamr.text.torchfolder import save_text_encoder
 
         save_text_encoder(folder / TEXT, exact_encoder(self.encoder))
         save_text_system(folder, self._name)
@@ -99,9 +99,9 @@ class TextSystem:
     def load(cls, folder: Path, device: str = "auto") -> Self:
         """The system in a folder."""
         row = ModelFolder.read(folder).config
-        from mathamr.text.reading import load_text_reader
+        from mathamr.text.backend import load_encoder
 
-        return cls(load_text_reader(part_of(folder, TEXT), device), str(row.get("name") or folder.name))
+        return cls(load_encoder(part_of(folder, TEXT), device), str(row.get("name") or folder.name))
 
 
 def save_text_system(folder: Path, name: str) -> None:

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mathamr.index.engines.flat import slots as module
-from mathamr.index.engines.flat.quantised import Quantised, whole_products, worthwhile
+from mathamr.index.engines.flat.quantised import Quantised, integer_products
 from mathamr.index.engines.flat.slots import Slots
 from mathamr.index.engines.maxsim import maxsim
 from tests.index.engines.entries import units
@@ -98,13 +98,6 @@ def test_a_query_of_one_vector_has_a_bound_too() -> None:
     assert (np.abs(about - slots.scan(query)) <= wrong).all()
 
 
-def test_whether_int8_is_worthwhile_is_measured_once() -> None:
-    before = worthwhile.cache_info().misses
-    assert worthwhile(16) in (True, False)
-    assert worthwhile(16) == worthwhile(16)
-    assert worthwhile.cache_info().misses <= before + 1
-
-
 def test_products_of_whole_numbers_are_exact_in_every_thread() -> None:
     generator = np.random.default_rng(2)
     for size, rows, columns in ((32, 500, 16), (7, 33, 1), (300, 5, 19)):
@@ -113,7 +106,7 @@ def test_products_of_whole_numbers_are_exact_in_every_thread() -> None:
         numbers[0], query[:, 0] = 127, -127
         expected = (numbers.astype(np.int64) @ query.astype(np.int64)).tolist()
         with ThreadPoolExecutor(3) as pool:
-            made = list(pool.map(lambda _: whole_products(size)(numbers, query).tolist(), range(4)))  # noqa: B023
+            made = list(pool.map(lambda _: integer_products(size)(numbers, query).tolist(), range(4)))  # noqa: B023
         assert made == [expected] * 4
 
 

@@ -12,7 +12,7 @@ from mathamr.evaluation.topics import Topic
 from mathamr.posts.post import Formula, Post
 from mathamr.systems.mathamr.configuration import MathAMRConfiguration
 from mathamr.systems.mathamr.context import CONTEXTS
-from mathamr.text.files import load_text_encoder
+from mathamr.text.torchfolder import load_text_encoder
 from mathamr_lab.experiments.formulaplaces import (
     FormulaPlace,
     collection_places,

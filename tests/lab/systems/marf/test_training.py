@@ -13,7 +13,7 @@ from mathamr.systems.marf.configuration import CONFIGURATIONS
 from mathamr.systems.marf.network import MarfNetwork
 from mathamr.systems.marf.system import MarfSystem
 from mathamr.systems.system import Item
-from mathamr.text.files import load_text_encoder
+from mathamr.text.torchfolder import load_text_encoder
 from mathamr_lab.recipes.prepared import prepare, train_prepared
 from mathamr_lab.recipes.recipe import TrainingSettings, TrainingSources
 from mathamr_lab.systems.marf.configuration import PartTraining

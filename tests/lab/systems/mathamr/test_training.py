@@ -9,7 +9,7 @@ import torch
 
 from mathamr.core.errors import MathAMRError
 from mathamr.systems.mathamr.system import MathAMRSystem
-from mathamr.text.files import load_text_encoder
+from mathamr.text.torchfolder import load_text_encoder
 from mathamr_lab.recipes.prepared import prepare, train_prepared
 from mathamr_lab.recipes.recipe import TrainingSettings, TrainingSources
 from mathamr_lab.systems.mathamr.judgedlines import JudgedLines, split_by_grade

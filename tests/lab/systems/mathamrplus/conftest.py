@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mathamr.graphs import shard as shards
-from mathamr.text.files import save_text_encoder
+from mathamr.text.torchfolder import save_text_encoder
 from mathamr_lab.systems.mathamrplus.text.shard import export_texts
 from mathamr_lab.training.export import export_store
 from tests.lab.training.conftest import _one_thread, shard

@@ -9,8 +9,8 @@ import pytest
 
 from mathamr.systems.system import Item
 from mathamr.systems.text.system import TextSystem, save_text_system
-from mathamr.text.files import save_text_encoder
-from mathamr.text.precomputed import AheadReader
+from mathamr.text.precomputed import PrecomputedEncoder
+from mathamr.text.torchfolder import save_text_encoder
 from mathamr_lab.systems.text.encoding import main
 from tests.index.small import note, write_posts
 from tests.text.small import small_text_encoder
@@ -39,12 +39,12 @@ def test_vectors_made_elsewhere_of_one_file_of_texts_or_several_are_those_of_the
     plain = TextSystem.load(tmp_path / "model", "cpu")
     monkeypatch.setenv("MATHAMR_VECTORS", str(vectors))
     knowing = TextSystem.load(tmp_path / "model", "cpu")
-    assert isinstance(knowing.encoder, AheadReader)
+    assert isinstance(knowing.encoder, PrecomputedEncoder)
     items = [Item(post=post) for post in POSTS]
     for ours, theirs in zip(knowing.encode(items), plain.encode(items), strict=True):
         assert ours.post["parts"].references == theirs.post["parts"].references
         np.testing.assert_allclose(ours.post["parts"].vectors, theirs.post["parts"].vectors, atol=0.03)
-    assert knowing.encoder._taken == len(POSTS)
+    assert knowing.encoder._found == len(POSTS)
 
 
 def test_a_damaged_file_of_texts_is_a_clear_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -65,4 +65,4 @@ def test_vectors_that_cannot_be_written_are_a_clear_error(
     out = tmp_path / "missing" / "vectors.npz"
     arguments = [str(tmp_path / "texts.npz"), "--model", str(tmp_path / "text"), "--out", str(out)]
     assert main(["vectors", *arguments]) == 1
-    assert f"cannot write the vectors made ahead to {out}" in capsys.readouterr().err
+    assert f"cannot write the precomputed vectors to {out}" in capsys.readouterr().err

@@ -16,7 +16,7 @@ import torch
 from mathamr.core.errors import MathAMRError
 from mathamr.systems.models import load_system
 from mathamr.text.encoder import TextEncoder
-from mathamr.text.files import load_text_encoder, save_text_encoder
+from mathamr.text.torchfolder import load_text_encoder, save_text_encoder
 from mathamr_lab.recipes.prepared import prepare, train_prepared
 from mathamr_lab.recipes.recipe import TrainingSettings, TrainingSources
 from mathamr_lab.systems.mathamrplus.joining import averaged

@@ -17,7 +17,8 @@ from mathamr.systems.mathamrplus.graphencoder import GraphEncoder
 from mathamr.systems.mathamrplus.graphfolder import RELATIONS, VOCABULARY
 from mathamr.systems.mathamrplus.postencoder import Shares, save_joined
 from mathamr.systems.models import GRAPH, TEXT
-from mathamr.text.files import PIECES, load_text_encoder, save_text_encoder
+from mathamr.text.folder import PIECES
+from mathamr.text.torchfolder import load_text_encoder, save_text_encoder
 from mathamr_lab.recipes.recipe import (
     StageResult,
     StageWork,
@@ -92,8 +93,8 @@ class MathAMRPlusRecipe:
     ) -> list[Path]:
         from mathamr.posts.reader import read_posts
         from mathamr.posts.report import Report
+        from mathamr.text.configuration import WINDOW
         from mathamr.text.minilm import packaged_minilm
-        from mathamr.text.windows import WINDOW
 
         base = load_text_encoder(sources.base, "cpu") if sources.base else packaged_minilm()
         posts = chain.from_iterable(read_posts(path, Report()) for path in sources.posts)

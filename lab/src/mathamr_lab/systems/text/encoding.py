@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mathamr.core.errors import MathAMRError
+from mathamr.text.configuration import WINDOW, WINDOWS
 from mathamr.text.encoder import BUDGET, TextEncoder
-from mathamr.text.precomputed import VectorsAhead
-from mathamr.text.windows import WINDOW, WINDOWS
+from mathamr.text.precomputed import PrecomputedVectors
 from mathamr_lab.systems.mathamrplus.text.corpus import TextCorpus, vocabulary_checksum
 from mathamr_lab.systems.mathamrplus.text.shard import TextShard
 
@@ -47,11 +47,11 @@ def export(posts: Iterator[Post], path: Path) -> str:
     return f"{len(kept):,} texts in {path} ({path.stat().st_size / 2**20:.1f} MiB)"
 
 
-def encoded_ahead(encoder: TextEncoder, texts: TextCorpus) -> VectorsAhead:
+def precomputed(encoder: TextEncoder, texts: TextCorpus) -> PrecomputedVectors:
     """The vectors of all texts, as the encoder gives them."""
     posts = texts.numbered_for(encoder.pieces).texts.posts
     budget = BUDGET * (16 if encoder.device.type == "cuda" else 1)
-    return VectorsAhead.of(encoder.fingerprint, posts, encoder.encode_pieces(posts, budget))
+    return PrecomputedVectors.of(encoder.fingerprint, posts, encoder.encode_pieces(posts, budget))
 
 
 def _posts(paths: list[Path]) -> Iterator[Post]:
@@ -79,11 +79,11 @@ def main(arguments: list[str] | None = None) -> int:
         if given.command == "texts":
             print(export(_posts(given.paths), given.out), file=sys.stderr)
         else:
-            from mathamr.text.files import load_text_encoder
+            from mathamr.text.torchfolder import load_text_encoder
 
             encoder = load_text_encoder(given.model, given.device)
             corpora = [TextCorpus.load(path) for path in given.paths]
-            VectorsAhead.joined([encoded_ahead(encoder, corpus) for corpus in corpora]).save(given.out)
+            PrecomputedVectors.joined([precomputed(encoder, corpus) for corpus in corpora]).save(given.out)
     except MathAMRError as error:
         print(f"mathamr: {error}", file=sys.stderr)
         return 1

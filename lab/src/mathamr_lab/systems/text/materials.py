@@ -22,7 +22,7 @@ from mathamr.core.errors import MathAMRError
 from mathamr.posts.level import Level
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Formula, Post
-from mathamr.text.windows import WINDOW
+from mathamr.text.configuration import WINDOW
 from mathamr.text.wording import wording_alone
 from mathamr.text.wordpieces import Pieces, WordPieces
 from mathamr_lab.systems.mathamrplus.text.corpus import TextCorpus, vocabulary_checksum

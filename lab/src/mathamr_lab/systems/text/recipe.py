@@ -13,9 +13,9 @@ from mathamr.core.errors import MathAMRError
 from mathamr.core.modelfolder import CONFIG
 from mathamr.systems.models import TEXT, boxed, model_folder, part_of
 from mathamr.systems.text.system import save_text_system
+from mathamr.text.configuration import WINDOW
 from mathamr.text.encoder import BUDGET, TextEncoder
-from mathamr.text.files import load_text_encoder, save_difference, save_text_encoder
-from mathamr.text.windows import WINDOW
+from mathamr.text.torchfolder import load_text_encoder, save_difference, save_text_encoder
 from mathamr_lab.recipes.recipe import (
     StageResult,
     StageWork,

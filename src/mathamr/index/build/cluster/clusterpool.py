@@ -11,7 +11,7 @@ from typing import Any
 from mathamr.index.build.cluster.raycluster import RayCluster
 from mathamr.index.build.cluster.workspec import WorkSpec
 from mathamr.index.build.buildpool import BuildPool
-from mathamr.text.reading import computes_on_processor
+from mathamr.text.backend import FLOAT, chosen_backend
 from mathamr.core.settings import TEXT, VECTORS
 from mathamr.systems.models import box
 from mathamr.core.workers import Allowance, Lost, Pool, processors
@@ -37,7 +37,7 @@ class ClusterPool(BuildPool):
     def __init__(self, options: ClusterOptions) -> None:
         super().__init__(processors())
         self._options = options
-        uses_gpus = not computes_on_processor(options.device)
+        uses_gpus = chosen_backend(options.device) == FLOAT
         self.device = "cuda" if uses_gpus else "cpu"
         self.cluster = RayCluster(options.address, options.shards, workers=options.workers, gpus=uses_gpus)
 

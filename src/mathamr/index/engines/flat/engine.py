@@ -23,7 +23,6 @@ from mathamr.core.storage.writerlock import WriterLock
 from mathamr.index.engines.base import EngineBase
 from mathamr.index.engines.engine import Capabilities, EngineHead, by_kind, read_options
 from mathamr.index.engines.flat.entries import FlatEntries, FlatField, StoredSegment
-from mathamr.index.engines.flat.kernel import expect_many
 from mathamr.index.engines.flat.options import FlatOptions
 from mathamr.index.engines.flat.segment import FlatSegment
 from mathamr.systems.field import Field, FieldTarget
@@ -91,11 +90,6 @@ class FlatEngine(EngineBase[FlatEntries, FlatField]):
                 # A file that cannot be removed takes room, nothing else.
                 with suppress(OSError):
                     path.unlink()
-
-    def warm(self) -> None:
-        """Vectors that are scanned in a first pass are scanned by machine code from now on."""
-        if any(entries.is_large for entries in self.stores.values()):
-            expect_many()
 
     def flush(self) -> None:
         """Writes what waits as new segments, then the list: when it returns, a crash loses nothing."""

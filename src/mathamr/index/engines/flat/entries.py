@@ -133,11 +133,6 @@ class FlatEntries:
                 )
             return self._view
 
-    @property
-    def is_large(self) -> bool:
-        """Whether a field has so many rows on disk that a first pass over whole numbers pays."""
-        return any(rows.is_large for stored in self.stored for rows in stored.segment.fields.values())
-
     def count(self) -> int:
         """How many entries there are."""
         with self.lock:

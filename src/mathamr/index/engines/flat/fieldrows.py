@@ -19,10 +19,9 @@ from mathamr.core.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from mathamr.core.storage.raggedarrays import RaggedArray, Strings
 from mathamr.index.engines.entry import Entry
 from mathamr.index.engines.fixedencoding import FixedEncoding
-from mathamr.index.engines.flat.kernel import pays
 from mathamr.index.engines.flat.nearest import TIE, BestRows, best, top
 from mathamr.index.engines.flat.options import FlatOptions
-from mathamr.index.engines.flat.quantised import FEWEST_ROWS, Quantised, worthwhile
+from mathamr.index.engines.flat.quantised import FEWEST_ROWS, Quantised
 from mathamr.index.engines.flat.slots import Slots
 from mathamr.index.engines.maxsim import products
 from mathamr.systems.field import Field
@@ -30,8 +29,6 @@ from mathamr.systems.vectors import Vectors
 
 _FEW = 8
 """Where fewer than one entry in so many passes a filter, only those are scored."""
-_FEW_COMPILED = 3
-"""So many times the wanted entries there must be for a first pass to pay, by the code of `kernel`; by blocks it is `_FEW`."""
 _PIECE = 1 << 14
 """Vectors that are multiplied with a single vector at a time."""
 _AT_A_TIME = 1 << 12
@@ -138,11 +135,6 @@ class FieldRows(ABC):
         self, query: FloatArray, k: int, passing: BoolArray | None, first_pass: str
     ) -> tuple[IntArray, FloatArray]:
         """Places and scores of the k best by MaxSim, and of those that tie with the last."""
-
-    @property
-    def is_large(self) -> bool:
-        """Whether a first pass over whole numbers pays."""
-        return False
 
     def skim_maxsim(
         self, query: FloatArray, k: int, passing: BoolArray | None, first_pass: str
@@ -315,38 +307,35 @@ class ManyRows(FieldRows):
             places = np.arange(len(self)) if passing is None else np.nonzero(passing)[0]
             return top(places, slots.score(query, places), k)
         if self.quantised is not None and (
-            first_pass == "int8"
-            or (first_pass == "auto" and self.is_large and self._saves(self.quantised, count, k))
+            first_pass == "int8" or (first_pass == "auto" and self.is_large and count >= _FEW * k)
         ):
             return self._through_int8(self.quantised, query, k, passing)
         return top(*_passing(slots.scan(query), passing), k)
 
     @property
     def is_large(self) -> bool:
-        """Whether a first pass over whole numbers pays."""
+        """Whether a first pass over the int8 copy saves time."""
         return self.quantised is not None and len(self.slots.vectors) >= FEWEST_ROWS
 
     def skim_maxsim(
         self, query: FloatArray, k: int, passing: BoolArray | None, first_pass: str
     ) -> tuple[IntArray, FloatArray]:
-        """By the whole numbers alone, where they are scanned by the code of `kernel`."""
+        """By the int8 copy alone, whose scores are off by its rounding."""
         count = len(self) if passing is None else int(passing.sum())
         quantised = self.quantised
-        if quantised is None or not self.is_large or count * _FEW < len(self) or count <= k:
-            return self.search_maxsim(query, k, passing, first_pass)
-        if first_pass == "none" or not pays(quantised.numbers):
+        if (
+            quantised is None
+            or first_pass == "none"
+            or not self.is_large
+            or count * _FEW < len(self)
+            or count <= k
+        ):
             return self.search_maxsim(query, k, passing, first_pass)
         about, _ = quantised.bounded(self.slots, query)
         if passing is not None:
             about[~passing] = -np.inf
         places = best(about, k)
         return places, about[places]
-
-    def _saves(self, quantised: Quantised, count: int, k: int) -> bool:
-        """Whether a first pass is quicker than the scan: what it finds is scored again."""
-        if pays(quantised.numbers):
-            return count >= _FEW_COMPILED * k
-        return count >= _FEW * k and worthwhile(self.slots.vectors.shape[1])
 
     def _through_int8(
         self, quantised: Quantised, query: FloatArray, k: int, passing: BoolArray | None

@@ -10,13 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
 
 from mathamr.core.arrays import AnyArray, FloatArray, IntArray
-from mathamr.index.engines.flat.kernel import PackedQuery, Places, multiplied, pays
 from mathamr.index.engines.flat.threads import share
 from mathamr.index.engines.maxsim import similarities
 
@@ -26,8 +24,6 @@ _SMALL = 1024
 """Vectors that a block should have at least: each takes some microseconds, however few."""
 _FEW = 4
 """Fewer blocks are not worth sharing among threads."""
-_FEW_POSTS = 256
-"""Nor are fewer posts."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,14 +78,6 @@ class Slots:
         blocks = np.searchsorted(self.bounds, posts, side="right") - 1
         return self.bases[blocks] + posts - self.bounds[blocks], np.diff(self.bounds)[blocks]
 
-    @cached_property
-    def places(self) -> Places:
-        """Where all posts lie."""
-        return self._places(np.arange(len(self)))
-
-    def _places(self, posts: IntArray) -> Places:
-        return Places.within(len(self.vectors), *self.rows(posts), self.counts[posts])
-
     def gather(self, posts: IntArray) -> FloatArray:
         """The vectors of posts, post after post."""
         firsts, strides = self.rows(posts)
@@ -101,9 +89,6 @@ class Slots:
 
     def scan(self, query: FloatArray) -> FloatArray:
         """The MaxSim of every post with a query."""
-        if pays(self.vectors):
-            return scanned(self.vectors, self.places, PackedQuery(query, _mean(query)))
-        multiplied(query, self.vectors)
         scores = np.empty(len(self), np.float32)
         bases, widths = self.bases.tolist(), self.widths.tolist()
         bounds = self.bounds.tolist()
@@ -125,10 +110,6 @@ class Slots:
         """The MaxSim of some posts with a query."""
         scores = np.empty(len(posts), np.float32)
         order = np.argsort(posts, kind="stable")
-        if pays(self.vectors):
-            packed = PackedQuery(query, _mean(query))
-            scores[order] = scanned(self.vectors, self._places(posts[order]), packed)
-            return scores
         firsts, strides = self.rows(posts[order])
         counts = self.counts[posts[order]]
         bounds = _bounds(counts).tolist()
@@ -139,25 +120,6 @@ class Slots:
             best = similarities(query, vectors).reshape(-1, len(slots), end - begin).max(axis=1)
             scores[order[begin:end]] = best.mean(axis=0)
         return scores
-
-
-def scanned(vectors: AnyArray, places: Places, query: PackedQuery) -> FloatArray:
-    """The MaxSim of posts by the code of `kernel`, shared among threads."""
-    scores = np.zeros(len(places), np.float32)
-
-    def scan(begin: int, end: int) -> None:
-        query.add(vectors, places, scores, begin, end)
-
-    if len(scores) < _FEW_POSTS:
-        scan(0, len(scores))
-    else:
-        share(scan, len(scores))
-    return scores
-
-
-def _mean(query: FloatArray) -> FloatArray:
-    """What each row of a query is worth."""
-    return np.full(len(query), 1 / len(query), np.float32)
 
 
 def _bounds(counts: IntArray) -> IntArray:

@@ -8,7 +8,7 @@ import torch
 
 from mathamr.core.errors import MathAMRError
 from mathamr.graphs import shard as shards
-from mathamr.text.files import load_text_encoder
+from mathamr.text.torchfolder import load_text_encoder
 from mathamr_lab.systems.mathamrplus.text.configuration import TextTraining, text_training
 from mathamr_lab.systems.mathamrplus.text.shard import TextShard
 from mathamr_lab.systems.mathamrplus.text.trainer import TextTrainer

@@ -24,7 +24,7 @@ from mathamr.text.encoder import (
     precision,
     vectors_of,
 )
-from mathamr.text.files import save_text_encoder
+from mathamr.text.torchfolder import save_text_encoder
 from mathamr.text.transformer import Transformer
 from mathamr_lab.systems.mathamrplus.text.configuration import TextTraining
 from mathamr_lab.systems.mathamrplus.text.corpus import TextCorpus

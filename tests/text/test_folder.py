@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from mathamr.core.errors import MathAMRError
-from mathamr.text.files import load_text_encoder, quantised, restored, save_text_encoder
+from mathamr.text.torchfolder import load_text_encoder, quantised, restored, save_text_encoder
 from mathamr.text.wording import Span, Wording
 from tests.text.small import small_text_encoder
 

@@ -5,16 +5,12 @@ import pytest
 import torch
 
 from mathamr.core.errors import MathAMRError
-from mathamr.text import quantisedgraph
-from mathamr.text.buckets import buckets_of
-from mathamr.text.configuration import TransformerConfiguration
+from mathamr.text import onnxgraph
+from mathamr.text.configuration import WINDOW, WINDOWS, TransformerConfiguration
 from mathamr.text.encoder import TextEncoder
-from mathamr.text.quantised import QuantisedText
-from mathamr.text.reading import quantised_from
-from mathamr.text.relativepositions import buckets_of as torch_buckets
+from mathamr.text.onnxencoder import OnnxTextEncoder
+from mathamr.text.torchfolder import to_onnx
 from mathamr.text.transformer import Transformer
-from mathamr.text.ways import ONNX, LayerStack, going
-from mathamr.text.windows import WINDOW, WINDOWS
 from mathamr.text.wording import Span, Wording
 from mathamr.text.wordpieces import WordPieces
 from tests.text.small import PIECES, small_text_encoder
@@ -30,7 +26,7 @@ def worded(text: str) -> Wording:
 
 @pytest.fixture(params=[True, False], ids=["signed", "unsigned"])
 def signed(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
-    monkeypatch.setattr(quantisedgraph, "multiplies_signed", lambda: request.param)
+    monkeypatch.setattr(onnxgraph, "multiplies_signed", lambda: request.param)
     return bool(request.param)
 
 
@@ -53,7 +49,7 @@ def outlying(buckets: int) -> TextEncoder:
 @pytest.mark.parametrize("buckets", [0, 8])
 def test_vectors_are_those_of_torch_up_to_rounding(buckets: int, signed: bool) -> None:
     exact = outlying(buckets)
-    found = list(quantised_from(exact).encode(map(worded, TEXTS)))
+    found = list(to_onnx(exact).encode(map(worded, TEXTS)))
     expected = list(exact.encode(map(worded, TEXTS)))
     assert len(found) == len(TEXTS)
     for ours, theirs in zip(found, expected, strict=True):
@@ -83,13 +79,13 @@ def test_a_piece_with_large_states_does_not_coarsen_its_neighbours() -> None:
         layer.outer_norm.weight[5] = 0
     exact = TextEncoder(model, WordPieces(PIECES), fingerprint="loud")
     spans = tuple(Span(number, place, place + 3) for number, place in enumerate((0, 13)))
-    (ours,) = quantised_from(exact).encode([Wording(text, spans)])
+    (ours,) = to_onnx(exact).encode([Wording(text, spans)])
     (theirs,) = exact.encode([Wording(text, spans)])
     assert (ours.vectors * theirs.vectors).sum(1).min() > 0.999
 
 
 def test_other_posts_never_change_a_post() -> None:
-    encoder = quantised_from(small_text_encoder(projection=8))
+    encoder = to_onnx(small_text_encoder(projection=8))
     together = list(encoder.encode(map(worded, TEXTS)))
     for text, ours in zip(TEXTS, together, strict=True):
         (alone,) = encoder.encode([worded(text)])
@@ -97,66 +93,56 @@ def test_other_posts_never_change_a_post() -> None:
 
 
 def test_a_window_that_repeats_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    encoder = quantised_from(small_text_encoder())
+    encoder = to_onnx(small_text_encoder())
     read: list[bytes] = []
-    states = QuantisedText._states
+    states = OnnxTextEncoder._states
 
-    def counted(self: QuantisedText, window: np.ndarray, way: LayerStack) -> np.ndarray:
+    def counted(self: OnnxTextEncoder, window: np.ndarray) -> np.ndarray:
         read.append(window.tobytes())
-        return states(self, window, way)
+        return states(self, window)
 
-    monkeypatch.setattr(QuantisedText, "_states", counted)
+    monkeypatch.setattr(OnnxTextEncoder, "_states", counted)
     first, second = encoder.encode([worded("let p!"), worded("let p!")])
     assert len(read) == 1
     assert np.array_equal(first.vectors, second.vectors)
 
 
-def fitting(loud: float = 1.0) -> QuantisedText:
+def fitting(loud: float = 1.0) -> OnnxTextEncoder:
     """An encoder with weights so many times as large."""
     torch.manual_seed(3)
     shape = TransformerConfiguration(
         pieces=len(PIECES), size=48, layers=2, heads=6, inner=96, positions=256, projection=16
     )
-    encoder = quantised_from(TextEncoder(Transformer(shape), WordPieces(PIECES), fingerprint="fitting"))
+    encoder = to_onnx(TextEncoder(Transformer(shape), WordPieces(PIECES), fingerprint="fitting"))
     weights = {
         name: numbers * np.float32(loud if name.endswith(".scale") and "layers" in name else 1)
         if numbers.dtype == np.float32
         else numbers
         for name, numbers in encoder._weights.items()
     }
-    return QuantisedText(shape, weights, encoder.pieces)
+    return OnnxTextEncoder(shape, weights, encoder.pieces)
 
 
 @pytest.mark.parametrize("loud", [1.0, 1e3, 1e7])
 def test_the_encoder_reads_every_text_alike_whatever_was_read_before(loud: float) -> None:
     encoder = fitting(loud)
     texts = [*TEXTS, "x" * 10_000, "1" * 10_000]
-    with going(ONNX):
-        together = list(encoder.encode(map(worded, texts)))
-        backwards = list(encoder.encode(map(worded, texts[::-1])))[::-1]
-        alone = [next(fitting(loud).encode([worded(text)])) for text in texts]
+    together = list(encoder.encode(map(worded, texts)))
+    backwards = list(encoder.encode(map(worded, texts[::-1])))[::-1]
+    alone = [next(fitting(loud).encode([worded(text)])) for text in texts]
     for first, second, third in zip(together, backwards, alone, strict=True):
         assert np.isfinite(first.vectors).all()
         assert np.array_equal(first.vectors, second.vectors)
         assert np.array_equal(first.vectors, third.vectors)
-    if loud == 1:
-        plain = encoder.encode(map(worded, texts))
-        alike = [(a.vectors * b.vectors).sum(1) for a, b in zip(together, plain, strict=True)]
-        assert np.concatenate(alike).min() > 0.995
-
-
-@pytest.mark.parametrize("buckets", [4, 8, 32])
-def test_buckets_are_those_of_torch(buckets: int) -> None:
-    assert np.array_equal(buckets_of(WINDOW + 2, buckets), torch_buckets(WINDOW + 2, buckets).numpy())
 
 
 def test_weights_of_another_shape_or_kind_are_refused() -> None:
-    encoder = quantised_from(small_text_encoder())
+    encoder = to_onnx(small_text_encoder())
     weights = dict(encoder._weights)
 
     def refused(match: str, **changed: np.ndarray) -> None:
         with pytest.raises(MathAMRError, match=match):
-            QuantisedText(encoder.configuration, weights | changed, encoder.pieces)
+            OnnxTextEncoder(encoder.configuration, weights | changed, encoder.pieces)
 
     refused("norm.bias has shape", **{"norm.bias": np.zeros(3, np.float32)})
     refused("not finite", **{"norm.bias": np.full(16, np.nan, np.float32)})

@@ -1,39 +1,25 @@
-"""The folder of a text encoder: word pieces as text, weights in eight bits a number, nothing that can run code.
-
-config.json           the transformer's shape, hashes of the other files
-weights.safetensors   matrices as eight-bit numbers with a scale a row, the rest as it is
-wordpieces.txt        one piece a line
-
-Or what training changed of a published encoder that is installed: then `config.json` names that base and the hash of its
-weights, `weights.safetensors` holds the difference in two bits a number (`difference`), and the word pieces are the base's.
-"""
+"""The folder of a text encoder (`folder`) written and read with torch: for the backend `float`, for training, and for differences to a base."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 from pathlib import Path
-from typing import Any
 
 import torch
 from torch import Tensor
 
-from mathamr.core.configured import describing
 from mathamr.core.errors import MathAMRError
 from mathamr.core.integrity import checked_file, file_hash
 from mathamr.core.tensorfile import read_tensors, tensor_bytes, use_weights
 from mathamr.core.unfilled import unfilled
 from mathamr.text.difference import difference, with_difference
 from mathamr.text.encoder import TextEncoder
+from mathamr.text.folder import CONFIG, FORMAT, PIECES, WEIGHTS, load_pieces, read_head
 from mathamr.text.mpnet import KEPT, NAME, mpnet_folder
+from mathamr.text.onnxencoder import OnnxTextEncoder
+from mathamr.text.onnxgraph import SCALE
 from mathamr.text.published import MODEL, VOCABULARY, published_weights
-from mathamr.text.transformer import Transformer, TransformerConfiguration
-from mathamr.text.wordpieces import WordPieces
-
-FORMAT = 1
-CONFIG, WEIGHTS = "config.json", "weights.safetensors"
-PIECES = "wordpieces.txt"
-SCALE = ".scale"
+from mathamr.text.transformer import Transformer
 
 
 def save_text_encoder(folder: Path, encoder: TextEncoder, *, half: bool = False) -> None:
@@ -83,38 +69,33 @@ def save_difference(folder: Path, encoder: TextEncoder) -> None:
 
 def load_text_encoder(folder: Path, device: str = "auto") -> TextEncoder:
     """The text encoder in a folder, after the hashes of its files, and of its base, were checked."""
-    path = folder / CONFIG
-    with describing(path, "text encoder"):
-        row: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        if row["format"] != FORMAT:
-            raise MathAMRError(f"{path} has format {row['format']}, this version reads {FORMAT}")
-        configuration = TransformerConfiguration.from_json(dict(row["transformer"]))
-        hashes = {str(name): str(value) for name, value in row["sha256"].items()}
-    checked_file(folder / WEIGHTS, hashes)
-    if "base" in row:
-        weights, vocabulary = _upon_base(folder, row["base"])
+    head = read_head(folder)
+    checked_file(folder / WEIGHTS, head.hashes)
+    if head.base is not None:
+        weights, vocabulary = _upon_base(folder, head.base)
     else:
-        checked_file(folder / PIECES, hashes)
+        checked_file(folder / PIECES, head.hashes)
         weights, vocabulary = restored(read_tensors(folder / WEIGHTS)), folder / PIECES
     with unfilled():
-        model = Transformer(configuration)
+        model = Transformer(head.configuration)
     use_weights(model, weights, folder / WEIGHTS)
-    pieces = WordPieces.load(vocabulary)
-    if len(pieces.vocabulary) != configuration.pieces:
-        raise MathAMRError(f"{folder} has {len(pieces.vocabulary)} word pieces, not {configuration.pieces}")
-    fingerprint = hashlib.sha256(
-        json.dumps(
-            [row["transformer"], hashes, *([row["base"]] if "base" in row else [])], sort_keys=True
-        ).encode()
-    ).hexdigest()
-    name = fingerprint[:16]
-    return TextEncoder(model, pieces, device=device, fingerprint=name, upon=NAME if "base" in row else "")
+    pieces = load_pieces(vocabulary, head.configuration)
+    upon = "" if head.base is None else NAME
+    return TextEncoder(model, pieces, device=device, fingerprint=head.fingerprint, upon=upon)
+
+
+def to_onnx(encoder: TextEncoder, source: Path | None = None) -> OnnxTextEncoder:
+    """The same encoder in eight bits for ONNX Runtime."""
+    weights = {name: tensor.numpy() for name, tensor in quantised(encoder.model.state_dict()).items()}
+    return OnnxTextEncoder(
+        encoder.model.configuration, weights, encoder.pieces, fingerprint=encoder.fingerprint, source=source
+    )
 
 
 def _upon_base(folder: Path, base: object) -> tuple[dict[str, Tensor], Path]:
     """The weights of an encoder that is kept as a difference, and the word pieces of its base."""
     if base != {"name": NAME, "sha256": KEPT[MODEL]}:
-        raise MathAMRError(f"{folder / CONFIG} names a base that this version does not know: {base!r}")
+        raise MathAMRError(f"{folder / CONFIG} names a base that is unknown to this version: {base!r}")
     installed = mpnet_folder()
     stored = read_tensors(folder / WEIGHTS)
     _, weights = published_weights(installed / MODEL)

@@ -1,23 +1,21 @@
 """The transformer of the text encoder in eight bits, as a graph of operations for ONNX Runtime.
 
 Products with weights, nine tenths of the work, multiply eight-bit numbers: the weights as the folder of a model keeps
-them, and the states rounded anew before every product. A few pieces of a text have states many times as large as
+them, and the states rounded before every product. A few pieces of a text have states many times as large as
 the others'; before the feed-forward network each piece is therefore scaled to its own largest number, or the steps
 would be too coarse for all others. Attention, normalisation and sums stay in 32 bits. Rows have no padding.
 """
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Mapping
-from functools import cache
-from pathlib import Path
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mathamr.core.arrays import AnyArray
-from mathamr.core.onnxfile import MICROSOFT, OnnxGraph
+from mathamr.core.arrays import AnyArray, FloatArray
+from mathamr.core.onnxfile import MICROSOFT, OnnxGraph, multiplies_signed
 
 if TYPE_CHECKING:
     from mathamr.text.configuration import TransformerConfiguration
@@ -29,13 +27,37 @@ LEAST_GELU = 0.17
 """No result of GELU lies further below zero: a row's largest number and this bound all of it."""
 
 
-def transformer_model(configuration: TransformerConfiguration, weights: Mapping[str, AnyArray]) -> bytes:
-    """The model from embeddings (1, width, size) to states; `weights` are matrices in eight bits with scales."""
-    return TransformerGraph(configuration, weights).model()
+class OnnxTransformer:
+    """Computes states from embeddings, one window at a time, in the calling thread."""
+
+    def __init__(self, configuration: TransformerConfiguration, weights: Mapping[str, AnyArray]) -> None:
+        """`weights` are matrices in eight bits with scales."""
+        self._shape, self._weights = configuration, weights
+
+    def __call__(self, embedded: FloatArray, added: FloatArray | None = None) -> FloatArray:
+        """The states (width, size) of embeddings before their normalisation; `added`: (heads, width, width)."""
+        inputs = {STATES: embedded[None]}
+        if added is not None:
+            inputs[ADDED] = added[None]
+        states: FloatArray = self._session.run(None, inputs)[0][0]
+        return states
+
+    @cached_property
+    def _session(self) -> Any:
+        """Made when the first text is encoded: the runtime lays the weights out for this processor."""
+        import onnxruntime
+
+        options = onnxruntime.SessionOptions()
+        # Processes run side by side with one thread each: threads of one process would wait for each other.
+        options.intra_op_num_threads = options.inter_op_num_threads = 1
+        # All that can be joined is joined already; beyond this level single steps would become slower ones.
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
+        model = TransformerGraph(self._shape, self._weights).model()
+        return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
 
 
 class TransformerGraph:
-    """Grows the graph layer by layer."""
+    """The graph from embeddings (1, width, size) to states, built layer by layer."""
 
     def __init__(self, configuration: TransformerConfiguration, weights: Mapping[str, AnyArray]) -> None:
         self.shape, self.weights, self.graph = configuration, weights, OnnxGraph()
@@ -115,19 +137,3 @@ class TransformerGraph:
 
     def _last_axis(self) -> str:
         return self.graph.constant("last", np.array([-1], np.int64))
-
-
-@cache
-def multiplies_signed() -> bool:
-    """Whether products of unsigned with signed eight-bit numbers are exact here.
-
-    On x86 they are where the processor has VNNI; older ones add two products in sixteen bits, which can overflow, so
-    that both factors have to be unsigned there.
-    """
-    if platform.machine().lower() in ("aarch64", "arm64"):
-        return True
-    try:
-        flags = Path("/proc/cpuinfo").read_text(encoding="ascii", errors="replace")
-    except OSError:
-        return False
-    return any(flag in flags for flag in ("avx512_vnni", "avx_vnni", "avx512vnni"))

@@ -1,0 +1,78 @@
+"""The folder of a text encoder: word pieces as text, weights in eight bits a number, nothing that can run code.
+
+config.json           the transformer's shape, hashes of the other files
+weights.safetensors   matrices as eight-bit numbers with a scale a row, the rest as it is
+wordpieces.txt        one piece a line
+
+Or what training changed of a published encoder that is installed: then `config.json` names that base and the hash of its
+weights, `weights.safetensors` holds the difference in two bits a number (`difference`), and the word pieces are the base's.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mathamr.core.configured import describing
+from mathamr.core.errors import MathAMRError
+from mathamr.core.integrity import checked_file
+from mathamr.core.tensorfile import read_arrays
+from mathamr.text.configuration import TransformerConfiguration
+from mathamr.text.onnxencoder import OnnxTextEncoder
+from mathamr.text.wordpieces import WordPieces
+
+FORMAT = 1
+CONFIG, WEIGHTS, PIECES = "config.json", "weights.safetensors", "wordpieces.txt"
+
+
+@dataclass(frozen=True, slots=True)
+class EncoderHead:
+    """What `config.json` says; `base` names the published encoder that the weights are a difference to, if any."""
+
+    configuration: TransformerConfiguration
+    hashes: dict[str, str]
+    fingerprint: str
+    base: object = None
+
+
+def read_head(folder: Path) -> EncoderHead:
+    """The head of a text encoder's folder; no weights are read."""
+    path = folder / CONFIG
+    with describing(path, "text encoder"):
+        row: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        if row["format"] != FORMAT:
+            raise MathAMRError(f"{path} has format {row['format']}, this version reads {FORMAT}")
+        configuration = TransformerConfiguration.from_json(dict(row["transformer"]))
+        hashes = {str(name): str(value) for name, value in row["sha256"].items()}
+    content = json.dumps(
+        [row["transformer"], hashes, *([row["base"]] if "base" in row else [])], sort_keys=True
+    )
+    fingerprint = hashlib.sha256(content.encode()).hexdigest()[:16]
+    return EncoderHead(configuration, hashes, fingerprint, row.get("base"))
+
+
+def load_pieces(path: Path, configuration: TransformerConfiguration) -> WordPieces:
+    """The word pieces in a file, after their number was checked."""
+    pieces = WordPieces.load(path)
+    if len(pieces.vocabulary) != configuration.pieces:
+        raise MathAMRError(
+            f"{path} has {len(pieces.vocabulary)} word pieces, the configuration requires {configuration.pieces}"
+        )
+    return pieces
+
+
+def load_onnx_encoder(folder: Path) -> OnnxTextEncoder:
+    """The text encoder in a folder for ONNX Runtime, after the hashes of its files were checked; weights are mapped, not copied."""
+    head = read_head(folder)
+    if head.base is not None:
+        raise MathAMRError(
+            f"{folder} holds a difference to a base; load it with `mathamr.text.backend.load_encoder`"
+        )
+    for name in (WEIGHTS, PIECES):
+        checked_file(folder / name, head.hashes)
+    pieces = load_pieces(folder / PIECES, head.configuration)
+    weights = read_arrays(folder / WEIGHTS)
+    return OnnxTextEncoder(head.configuration, weights, pieces, fingerprint=head.fingerprint, source=folder)
