@@ -16,11 +16,11 @@ from benchmarks._release import compared
 from mathamr.formulas.notation import opt_from_string, slt_from_string, to_string
 from mathamr.formulas.parse import FormulaError, FormulaParser, ParsedFormula, parse
 from mathamr.formulas.tree import Tree
-from mathamr.formulas.tuples import mean_tuple_f1
 from mathamr.posts.post import Post
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
 from mathamr_lab.data import data_folder
+from mathamr_lab.experiments.pathtuples import mean_tuple_f1
 
 POSTS = 300
 """Posts whose formulas are taken through the stages of an index."""

@@ -14,16 +14,16 @@ from typing import Any
 from lxml import etree
 
 from mathamr.core.errors import MathAMRError
-from mathamr.formulas.mathml.content import opt
+from mathamr.formulas.mathml.layouttree import slt
 from mathamr.formulas.mathml.markup import opt_from_mathml, slt_from_mathml
-from mathamr.formulas.mathml.presentation import slt
-from mathamr.formulas.mathml.reading import read
+from mathamr.formulas.mathml.markupreader import read
+from mathamr.formulas.mathml.operatortree import opt
 from mathamr.formulas.notation import opt_from_string, slt_from_string, to_string
 from mathamr.formulas.parse import parse
 from mathamr.formulas.tree import Tree
-from mathamr.formulas.tuples import mean_tuple_f1
 from mathamr.formulas.visualkey import visual_key
 from mathamr_lab.data import data_folder
+from mathamr_lab.experiments.pathtuples import mean_tuple_f1
 
 
 def run() -> None:

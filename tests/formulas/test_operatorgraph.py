@@ -3,9 +3,9 @@ from __future__ import annotations
 from hypothesis import given, settings
 
 from mathamr.formulas.notation import opt_from_string, slt_from_string
-from mathamr.formulas.operatorgraph import FormulaGraph, formula_graph, operator_graph, with_reversed_edges
 from mathamr.formulas.tree import Opt
 from tests.formulas.generated import OPTS
+from tests.formulas.operatorgraph import FormulaGraph, formula_graph, operator_graph, with_reversed_edges
 
 
 def test_identical_subtrees_become_one_node() -> None:

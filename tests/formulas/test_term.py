@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mathamr.formulas.parse import parse
-from mathamr.formulas.term import term
+from tests.formulas.term import term
 
 
 def test_groups_and_words_have_names() -> None:

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from mathamr.core.errors import MathAMRError
-from mathamr.formulas.operatorgraph import formula_graph
 from mathamr.formulas.parse import parse
 from mathamr.graphs.formulahashes import subtree_hashes
 from mathamr.graphs.formulashard import EDGES, FormulaLabels, FormulaShard, FormulaTrees, folded
+from tests.formulas.operatorgraph import formula_graph
 
 LATEX = ("x", "-x", r"\frac{a+b}{b+a}", "x-y-x", r"\sum_{n=1}^\infty \frac{1}{n^2}")
 

@@ -17,15 +17,15 @@ from mathamr.formulas.latex.macros import Macros, expanded
 from mathamr.formulas.latex.node import Node
 from mathamr.formulas.latex.presentation import present
 from mathamr.formulas.latex.reader import Reader
-from mathamr.formulas.mathml.content import opt
 from mathamr.formulas.mathml.element import Element, MathMLError
-from mathamr.formulas.mathml.presentation import slt
-from mathamr.formulas.mathml.reading import read
+from mathamr.formulas.mathml.layouttree import slt
+from mathamr.formulas.mathml.markupreader import read
+from mathamr.formulas.mathml.operatortree import opt
 from mathamr.formulas.mathml.writing import to_mathml
-from mathamr.formulas.meaning.decision import EMPTY, Context, Decision
-from mathamr.formulas.meaning.mathematician import KEPT, meaning
 from mathamr.formulas.notation import to_string
 from mathamr.formulas.outline import outline
+from mathamr.formulas.semantics.decision import EMPTY, Context, Decision
+from mathamr.formulas.semantics.mathematician import KEPT, meaning
 from mathamr.formulas.tree import Opt, Slt
 
 __all__ = [

@@ -6,7 +6,7 @@ import threading
 from collections import OrderedDict
 from typing import NamedTuple
 
-from mathamr.formulas.meaning.decision import Context
+from mathamr.formulas.semantics.decision import Context
 from mathamr.formulas.tree import Opt, Slt, Tree
 
 LARGEST_SHARE = 50

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 
 from mathamr.formulas.mathml.dialect import in_latexml_style, is_latexml
 from mathamr.formulas.mathml.element import Element
+from mathamr.formulas.mathml.layouttree import slt
 from mathamr.formulas.mathml.markup import slt_from_mathml
-from mathamr.formulas.mathml.presentation import slt
-from mathamr.formulas.mathml.reading import read
+from mathamr.formulas.mathml.markupreader import read
 from mathamr.formulas.mathml.rows import regrouped
 from mathamr.formulas.notation import to_string
 from mathamr.formulas.tree import Slt

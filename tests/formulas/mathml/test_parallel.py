@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 from mathamr.formulas.mathml.element import Element
+from mathamr.formulas.mathml.markupreader import read
 from mathamr.formulas.mathml.parallel import content, latex, presentation
-from mathamr.formulas.mathml.reading import read
 
 PARALLEL = read(
     "<math alttext='x'><semantics><mi>x</mi>"

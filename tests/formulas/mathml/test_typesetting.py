@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from mathamr.formulas.mathml.element import Element
-from mathamr.formulas.mathml.reading import read
+from mathamr.formulas.mathml.markupreader import read
 from mathamr.formulas.mathml.styles import STYLE
 from mathamr.formulas.mathml.typesetting import typeset
 from mathamr.formulas.parse import parse

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from mathamr.core.errors import MathAMRError
 from mathamr.formulas.mathml.core import core
 from mathamr.formulas.mathml.element import Element
-from mathamr.formulas.mathml.presentation import slt
-from mathamr.formulas.mathml.reading import read
+from mathamr.formulas.mathml.layouttree import slt
+from mathamr.formulas.mathml.markupreader import read
 from mathamr.formulas.mathml.styles import STYLE, STYLES
 from mathamr.formulas.mathml.writing import NAMESPACE, sanitised, to_mathml
 from tests.formulas.generated import PRESENTATION

@@ -13,7 +13,6 @@ from mathamr.core.errors import UnknownNameError
 from mathamr.core.settings import READING
 from mathamr.formulas.parse import parse
 from mathamr.formulas.tree import Opt, Slt
-from mathamr.formulas.tuples import tuples
 from mathamr.index.lexical.lexicalindex import POSTS, LexicalPart
 from mathamr.index.lexical.terms import (
     FIELDS,
@@ -28,6 +27,7 @@ from mathamr.index.lexical.terms import (
     words,
 )
 from mathamr.posts.post import Formula, Place, Post
+from mathamr_lab.experiments.pathtuples import tuples
 from tests.formulas.generated import OPTS, SLTS
 from tests.models import sample_posts
 

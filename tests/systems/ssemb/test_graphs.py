@@ -7,12 +7,12 @@ import pytest
 
 from mathamr.core.errors import MathAMRError, UnknownNameError
 from mathamr.formulas.notation import opt_from_string
-from mathamr.formulas.operatorgraph import operator_graph
 from mathamr.formulas.parse import parse
 from mathamr.graphs.formulashard import EDGES, FormulaLabels, folded
 from mathamr.systems.ssemb.graphs import OperatorGraphs
 from mathamr.systems.ssemb.network import WILDCARDS
 from mathamr_lab.systems.ssemb.augmentation import AugmentationConfiguration, view
+from tests.formulas.operatorgraph import operator_graph
 from tests.systems.formulamodels import LATEX, shard
 
 SQUARES = "[U!plus,0[O!SUP,0[V!a],1[N!2]],1[O!SUP,0[V!b],1[N!2]]]"

@@ -14,11 +14,11 @@ from mathamr.evaluation.baselines.bm25 import Bm25, LatexBm25
 from mathamr.evaluation.baselines.candidate import Candidate
 from mathamr.formulas.alignment import similarity
 from mathamr.formulas.tree import Tree
-from mathamr.formulas.tuples import tuples
 from mathamr.index.lexical.bags import bag_of
 from mathamr.index.lexical.lexicalindex import LexicalIndex
 from mathamr.index.lexical.terms import Terms
 from mathamr_lab.experiments.formulacollection import FormulaCollection
+from mathamr_lab.experiments.pathtuples import tuples
 from mathamr_lab.recipes.formulaorders import SharedParts
 
 ALIGNED_POOL = 200

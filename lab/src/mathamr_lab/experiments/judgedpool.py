@@ -10,11 +10,11 @@ from pathlib import Path
 from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.qrels import Qrels
 from mathamr.formulas.alignment import Trees
-from mathamr.formulas.layoutlatex import latex_of
 from mathamr.formulas.notation import opt_from_string, slt_from_string, to_string
 from mathamr.formulas.parse import FormulaError, parse
 from mathamr.index.lexical.terms import Terms
 from mathamr_lab.experiments.formulacollection import FormulaCollection, WrittenFormula
+from mathamr_lab.experiments.layoutlatex import latex_of
 
 
 @dataclass(frozen=True, slots=True)

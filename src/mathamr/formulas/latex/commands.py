@@ -7,8 +7,8 @@ from collections.abc import Callable
 from functools import partial
 
 from mathamr.formulas.latex import styles
+from mathamr.formulas.latex.assembly import script_operator
 from mathamr.formulas.latex.characters import character_by_number
-from mathamr.formulas.latex.construction import script_operator
 from mathamr.formulas.latex.fonts import (
     ALPHABETS,
     BOLD_COMMANDS,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mathamr.formulas.budget import Budget
-from mathamr.formulas.latex.construction import scripted
+from mathamr.formulas.latex.assembly import scripted
 from mathamr.formulas.latex.grammar.formulas import Grammar
 from mathamr.formulas.latex.grammar.rules import MAX_DEPTH, TooDeepError, role_of
 from mathamr.formulas.latex.ligatures import joined

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from mathamr.formulas.latex.fonts import FONT_SWITCHES, PLAIN, Font
 from mathamr.formulas.latex.node import TEXT, Node
-from mathamr.formulas.latex.reader import COMMANDS, Reader
+from mathamr.formulas.latex.reader import Reader
 from mathamr.formulas.latex.symbols import SPACES, SYMBOLS
 from mathamr.formulas.latex.text import CHARACTERS, WordReader, plain_text
 from mathamr.formulas.latex.transparent import TRACELESS
@@ -46,7 +46,7 @@ class _PhraseReader(WordReader[Font, Node]):
     def command(self, token: str) -> None:
         reader = self.reader
         if token in ("\\hskip", "\\kern", "\\vskip"):
-            COMMANDS[token](reader, [])
+            reader.commands[token](reader, [])
         elif token in ("\\textcolor", "\\colorbox", "\\href"):
             reader.raw_optional()
             reader.raw_argument()

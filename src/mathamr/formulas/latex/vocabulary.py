@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from mathamr.formulas.latex import arrays, commands, diagrams, layout, physics
+from mathamr.formulas.latex import arrays, boxes, commands, commutative, physics
 from mathamr.formulas.latex.groupreader import STRUCTURAL
 from mathamr.formulas.latex.reader import COMMANDS
 from mathamr.formulas.latex.symbols import OF_PACKAGES, SYMBOLS
 
-MODULES = (arrays, commands, diagrams, layout, physics)
+MODULES = (arrays, boxes, commands, commutative, physics)
 
 
 def is_predefined(name: str) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from mathamr.formulas.mathml.alphabets import styled
 from mathamr.formulas.mathml.element import TEXT, Element, rebuilt
-from mathamr.formulas.mathml.reading import TOKENS
+from mathamr.formulas.mathml.markupreader import TOKENS
 from mathamr.formulas.mathml.styles import STYLE, are_known
 
 _ARITY = {

@@ -7,12 +7,12 @@ from typing import TypeVar
 
 from mathamr.formulas.budget import Budget, SpentError
 from mathamr.formulas.errors import FormulaError
-from mathamr.formulas.mathml.content import opt
 from mathamr.formulas.mathml.dialect import in_latexml_style
 from mathamr.formulas.mathml.element import Element, MathMLError
+from mathamr.formulas.mathml.layouttree import slt
+from mathamr.formulas.mathml.markupreader import read
+from mathamr.formulas.mathml.operatortree import opt
 from mathamr.formulas.mathml.parallel import content, presentation
-from mathamr.formulas.mathml.presentation import slt
-from mathamr.formulas.mathml.reading import read
 from mathamr.formulas.tree import Opt, Slt
 
 _Made = TypeVar("_Made", Slt, Opt)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mathamr.formulas.mathml.element import Element
-from mathamr.formulas.mathml.presentation import PRESENTATION_TAGS
+from mathamr.formulas.mathml.layouttree import PRESENTATION_TAGS
 
 _CONTENT = frozenset(["mathml-content", "application/mathml-content+xml"])
 _PRESENTATION = frozenset(["mathml-presentation", "application/mathml-presentation+xml"])

@@ -7,7 +7,7 @@ from html import escape
 
 from mathamr.formulas.mathml.core import core
 from mathamr.formulas.mathml.element import Element
-from mathamr.formulas.mathml.reading import read
+from mathamr.formulas.mathml.markupreader import read
 from mathamr.formulas.mathml.styles import STYLE, Styling, classes, declarations
 from mathamr.formulas.mathml.typesetting import typeset
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from lxml import etree
 
-from mathamr.formulas.mathml.presentation import slt
-from mathamr.formulas.mathml.reading import read
+from mathamr.formulas.mathml.layouttree import slt
+from mathamr.formulas.mathml.markupreader import read
 from mathamr.formulas.notation import to_string
 from mathamr.formulas.parse import parse
 from mathamr.posts.readers.word.omml import mathml

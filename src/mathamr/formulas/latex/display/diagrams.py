@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from mathamr.formulas.latex.display.accents import long_arrow
 from mathamr.formulas.latex.display.atom import ORD, Atom, arranged, in_row, operator
-from mathamr.formulas.latex.display.environments import braced, plain
 from mathamr.formulas.latex.display.fractions import in_style
-from mathamr.formulas.latex.display.tables import DIAGRAM, MATRIX, Cell, TableLine, table
+from mathamr.formulas.latex.display.matrices import braced, plain
+from mathamr.formulas.latex.display.tablelines import DIAGRAM, MATRIX, Cell, TableLine, table
 from mathamr.formulas.latex.display.typesetter import ENVIRONMENTS, Typesetter, command
 from mathamr.formulas.latex.styles import SCRIPT, TEXT
 from mathamr.formulas.mathml.element import Element

@@ -8,15 +8,15 @@ from mathamr.formulas.budget import Budget, SpentError
 from mathamr.formulas.errors import FormulaError
 from mathamr.formulas.latex.display import (
     accents,
+    decoration,
     diagrams,
-    environments,
     fractions,
-    layout,
+    matrices,
     operators,
-    physics,
-    text,
+    physicsdrawing,
+    words,
 )
-from mathamr.formulas.latex.display.tables import TableLine, in_lines, lines_of
+from mathamr.formulas.latex.display.tablelines import TableLine, in_lines, lines_of
 from mathamr.formulas.latex.display.typesetter import Typesetter
 from mathamr.formulas.latex.groupreader import CELL_ENDS
 from mathamr.formulas.latex.lexer import MAX_LENGTH, tokenize, without_comment_signs
@@ -26,7 +26,7 @@ from mathamr.formulas.mathml.element import Element
 from mathamr.formulas.mathml.styles import Styling
 from mathamr.formulas.mathml.writing import typeset_to_mathml
 
-VOCABULARY = (accents, diagrams, environments, fractions, layout, operators, physics, text)
+VOCABULARY = (accents, decoration, diagrams, fractions, matrices, operators, physicsdrawing, words)
 """The modules that say what commands draw; importing them fills the typesetter's table."""
 
 _LINE_ENDS = CELL_ENDS - {"&"}

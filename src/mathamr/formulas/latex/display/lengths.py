@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from mathamr.formulas.latex.boxes import points_of
 from mathamr.formulas.latex.cursor import Cursor
-from mathamr.formulas.latex.layout import points_of
 
 _NARROWEST, _WIDEST = -4.0, 50.0
 

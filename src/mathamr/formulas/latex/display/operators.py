@@ -29,7 +29,7 @@ from mathamr.formulas.latex.display.atom import (
     space,
 )
 from mathamr.formulas.latex.display.fences import sized
-from mathamr.formulas.latex.display.symbols import class_of, letter, name, symbol_atom
+from mathamr.formulas.latex.display.glyphs import class_of, letter, name, symbol_atom
 from mathamr.formulas.latex.display.typesetter import COMMANDS, Command, Typesetter, command
 from mathamr.formulas.latex.fonts import PLAIN, chosen
 from mathamr.formulas.latex.styles import DISPLAY

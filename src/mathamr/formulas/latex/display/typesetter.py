@@ -21,8 +21,8 @@ from mathamr.formulas.latex.display.atom import (
     space,
 )
 from mathamr.formulas.latex.display.fences import fenced
+from mathamr.formulas.latex.display.glyphs import digit, symbol_atom
 from mathamr.formulas.latex.display.lengths import em_of
-from mathamr.formulas.latex.display.symbols import digit, symbol_atom
 from mathamr.formulas.latex.groupreader import (
     WITH_LINE,
     Commands,

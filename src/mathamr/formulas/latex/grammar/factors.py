@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from mathamr.formulas.latex.construction import (
+from mathamr.formulas.latex.assembly import (
     Product,
     delimited_application,
     evaluated,

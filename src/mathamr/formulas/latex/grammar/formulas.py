@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from mathamr.formulas.latex.construction import (
+from mathamr.formulas.latex.assembly import (
     ANNOTATED,
     LIMIT_FROM,
     fence,

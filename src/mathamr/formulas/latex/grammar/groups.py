@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mathamr.formulas.latex.construction import fence, interpreted, morphed_bar
+from mathamr.formulas.latex.assembly import fence, interpreted, morphed_bar
 from mathamr.formulas.latex.grammar.rules import ADDING, DEPTH, NO_ANGLES, NO_BARS, NO_BOUNDS, Rules
 from mathamr.formulas.latex.node import ABSENT, INVISIBLE_TIMES, TOKEN, Node, apply, operator
 

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 from mathamr.formulas.budget import Budget
-from mathamr.formulas.latex.construction import decorated, is_matching, joined_relation, scripted
+from mathamr.formulas.latex.assembly import decorated, is_matching, joined_relation, scripted
 from mathamr.formulas.latex.node import ABSENT, DUAL, Node, apply
 
 END = "END"

@@ -1,0 +1,107 @@
+"""Nodes that this reading makes: bound variables, conditions, applications, words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mathamr.formulas.latex.assembly import script_operator
+from mathamr.formulas.latex.content import mean
+from mathamr.formulas.latex.node import APPLY, DUAL, INVISIBLE_TIMES, TEXT, TOKEN, Node, apply, operator
+from mathamr.formulas.mathml.element import Element
+
+APPLIED = operator("apply")
+BASE = script_operator("SUBSCRIPTOP", "post", 0)
+POWER = script_operator("SUPERSCRIPTOP", "post", 0)
+
+
+def named(meaning: str, *operands: Node) -> Node:
+    """An operator that the formula does not show, applied to operands."""
+    return apply(operator(meaning), *operands)
+
+
+def qualifier(tag: str, *operands: Node) -> Node:
+    """A bound variable (`bvar`) or a limit of Content MathML."""
+    node = Node(APPLY, children=(operator(tag), *operands))
+    node.content = Element(tag, "", [mean(operand) for operand in operands])
+    return node
+
+
+def symbolic(name: str) -> Node:
+    """An operator by its name alone, where Content MathML's element of that name would lose its variables."""
+    node = operator(name)
+    node.content = Element("csymbol", name, (), {"cd": "latexml"})
+    return node
+
+
+def bound(*variable: Node) -> Node:
+    """A bound variable, perhaps with the order of a derivative."""
+    return qualifier("bvar", *variable)
+
+
+def words(node: Node) -> Node:
+    """Text as text: the published operator tree leaves it out."""
+    text = " ".join(_text(node).split())
+    if not text:
+        return node
+    made = Node(TEXT, text=text)
+    made.content = Element("mtext", text)
+    return made
+
+
+def word(text: str) -> Node:
+    """One word as text."""
+    made = Node(TEXT, text=text)
+    made.content = Element("mtext", text)
+    return made
+
+
+_LONGEST_TEXT = 1_000
+"""Nodes of a text with formulas in it that are looked at: they are shared, and as a tree they have no end."""
+
+
+def _text(node: Node) -> str:
+    """The words of a text, and the symbols of the formulas in it as they are shown."""
+    found: list[str] = []
+    stack = [node]
+    for _ in range(_LONGEST_TEXT):
+        if not stack:
+            break
+        one = stack.pop()
+        if one.text:
+            found.append(one.text)
+        else:
+            stack.extend(reversed(one.children[1:] if one.kind == DUAL else one.children))
+    return " ".join(found)
+
+
+def applied(head: Node, arguments: Sequence[Node]) -> Node:
+    """A function applied: a symbol carries its arguments itself, anything else is applied to them."""
+    if head.kind == TOKEN:
+        return apply(head, *arguments)
+    return apply(APPLIED, head, *arguments)
+
+
+def product(factors: Sequence[Node]) -> Node:
+    """Factors side by side; a factor that is such a product itself is taken apart."""
+    flat: list[Node] = []
+    for factor in factors:
+        if factor.kind == APPLY and factor.children[0] is INVISIBLE_TIMES and not factor.enclosure:
+            flat.extend(factor.children[1:])
+        else:
+            flat.append(factor)
+    return flat[0] if len(flat) == 1 else apply(INVISIBLE_TIMES, *flat)
+
+
+def power(base: Node, exponent: Node) -> Node:
+    """A base with a superscript."""
+    return apply(POWER, base, exponent)
+
+
+def indexed(base: Node, *indices: Node) -> Node:
+    """A base with its indices."""
+    return apply(BASE, base, *indices)
+
+
+def whole(number: int) -> Node:
+    """A number that the formula does not show."""
+    return Node(TOKEN, "NUMBER", str(number), str(number))

@@ -1,0 +1,141 @@
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+
+from mathamr.formulas.mathml.element import Element, MathMLError
+from mathamr.formulas.mathml.layouttree import slt
+from mathamr.formulas.mathml.markupreader import read
+from mathamr.formulas.notation import to_string
+from mathamr.formulas.tree import Slt
+from tests.formulas.generated import PRESENTATION
+
+
+def tree(markup: str) -> str:
+    return to_string(slt(read(markup)))
+
+
+def row(markup: str) -> str:
+    return tree(f"<math><mrow>{markup}</mrow></math>")
+
+
+X, Y, TWO = "<mi>x</mi>", "<mi>y</mi>", "<mn>2</mn>"
+OPEN, CLOSE, COMMA, PLUS, SUM = "<mo>(</mo>", "<mo>)</mo>", "<mo>,</mo>", "<mo>+</mo>", "<mo>∑</mo>"
+
+
+@pytest.mark.parametrize(
+    ("markup", "expected"),
+    [
+        (X + PLUS + TWO, "[V!x[+[N!2]]]"),
+        (f"<mtext> if </mtext>{X}", "[T!if[V!x]]"),
+        (f"{X}<mo>\u2062</mo><mspace width='1em'/>{Y}", "[V!x[V!y]]"),
+        (f"<mrow>{X}{Y}</mrow>{TWO}", "[V!x[V!y[N!2]]]"),
+        (f"<msup>{X}{TWO}</msup>{Y}", "[V!x[V!y],a[N!2]]"),
+        (f"<msub>{SUM}{X}</msub>{Y}", "[∑[V!y],u[V!x]]"),
+        (f"<msubsup>{SUM}{X}{TWO}</msubsup>", "[∑,o[N!2],u[V!x]]"),
+        (f"<mover>{X}<mo>¯</mo></mover>", "[V!x,o[¯]]"),
+        (f"<mover><mrow>{X}{Y}</mrow><mo>¯</mo></mover>", "[M!1x1,o[¯],w[V!x[V!y]]]"),
+        (f"<msub><msub>{X}{Y}</msub>{TWO}</msub>", "[M!1x1,b[N!2],w[V!x,b[V!y]]]"),
+        (f"<msup><mi/>{TWO}</msup>", "[W!,a[N!2]]"),
+        (f"<msup>{X}{Y}{TWO}</msup>", "[V!x[V!y[N!2]]]"),
+        (f"<mfrac>{X}{TWO}</mfrac>", "[O!divide,o[V!x],u[N!2]]"),
+        (f"<msqrt>{X}{PLUS}{TWO}</msqrt>", "[O!root,w[V!x[+[N!2]]]]"),
+        (f"<mroot>{X}{TWO}</mroot>", "[O!root,c[N!2],w[V!x]]"),
+        (f"<menclose notation='box'>{X}</menclose>", "[box,w[V!x]]"),
+        ("<merror><mtext>\\foo</mtext></merror>", "[E!]"),
+        ("<mo>[</mo>", "[&lsqb;]"),
+        ("<qvar name='q'/>", "[?q]"),
+    ],
+)
+def test_elements_become_symbols(markup: str, expected: str) -> None:
+    assert row(markup) == expected
+
+
+@pytest.mark.parametrize(
+    ("markup", "expected"),
+    [
+        (OPEN + X + CLOSE, "[M!()1x1,w[V!x]]"),
+        (OPEN + X + COMMA + Y + CLOSE, "[M!()1x2,w[V!x[&comma;],e[V!y]]]"),
+        (f"{OPEN}<mrow>{X}{COMMA}{Y}</mrow>{CLOSE}", "[M!()1x2,w[V!x[&comma;],e[V!y]]]"),
+        (
+            f"{OPEN}{X}{COMMA}<mrow>{Y}{COMMA}{TWO}</mrow>{CLOSE}",
+            "[M!()1x2,w[V!x[&comma;],e[V!y[&comma;[N!2]]]]]",
+        ),
+        (f"<mo>[</mo>{X}{CLOSE}", "[M!&lsqb;)1x1,w[V!x]]"),
+        (OPEN + CLOSE, "[([)]]"),
+        (f"<mo>⟨</mo>{X}<mo>⟩</mo>", "[⟨[V!x[⟩]]]"),
+        (f"<mfenced>{X}{Y}</mfenced>", "[M!()1x2,w[V!x[,],e[V!y]]]"),
+        (f"<mfenced open='|' close='|'>{X}</mfenced>", "[M!||1x1,w[V!x]]"),
+    ],
+)
+def test_fences_become_groups(markup: str, expected: str) -> None:
+    assert row(markup) == expected
+
+
+def table(*rows: str) -> str:
+    return "<mtable>" + "".join(f"<mtr>{cells}</mtr>" for cells in rows) + "</mtable>"
+
+
+def cells(*contents: str) -> str:
+    return "".join(f"<mtd>{content}</mtd>" for content in contents)
+
+
+@pytest.mark.parametrize(
+    ("markup", "expected"),
+    [
+        (table(cells(X, Y), cells(TWO, "")), "[M!2x2,w[V!x,e[V!y,e[N!2,e[W!]]]]]"),
+        (OPEN + table(cells(X), cells(Y)) + CLOSE, "[M!()2x1,w[V!x,e[V!y]]]"),
+        (table(cells(X), cells(Y)) + table(cells(TWO), cells(X)), "[M!2x2,w[V!x,e[N!2,e[V!y,e[V!x]]]]]"),
+        (table(cells(X)) + table(cells(Y), cells(Y)), "[M!1x1[M!2x1,w[V!y,e[V!y]]],w[V!x]]"),
+        ("<mtable/>", "[M!0x0]"),
+    ],
+)
+def test_tables_are_linked_row_by_row(markup: str, expected: str) -> None:
+    assert row(markup) == expected
+
+
+def test_a_row_of_very_many_tables_stays_cheap() -> None:
+    one = Element("mtable", "", [Element("mtr", "", [Element("mtd", "", [Element("mi", "x")])])])
+    assert slt(Element("mrow", "", [one] * 5000)).labels.count("V!x") == 5000
+
+
+def test_scripts_stand_on_all_four_corners() -> None:
+    markup = f"<mmultiscripts>{X}{TWO}<none/><mprescripts/>{Y}{TWO}</mmultiscripts>"
+    assert row(markup) == "[V!x,b[N!2],c[N!2],d[V!y]]"
+
+
+def test_further_script_pairs_follow_on_the_base_line() -> None:
+    assert row(f"<mmultiscripts>{X}{TWO}<none/>{Y}<none/></mmultiscripts>") == "[V!x,b[N!2[V!y]]]"
+
+
+def test_content_elements_are_refused_by_name() -> None:
+    with pytest.raises(MathMLError, match="<plus>"):
+        slt(Element("apply", "", [Element("plus")]))
+
+
+@settings(max_examples=300)
+@given(PRESENTATION)
+def test_any_presentation_markup_gives_a_tree(element: Element) -> None:
+    tree = slt(element)
+    assert Slt.checked(tree.labels, tree.parents, tree.edges) == tree
+
+
+def test_nested_rows_of_a_hundred_kilobytes() -> None:
+    depth = 9000
+    tree = slt(read("<mrow>" * depth + X + "<mo>+</mo></mrow>" * depth))
+    assert len(tree) == depth + 1
+    scripts = slt(read("<msup>" * depth + X + f"{TWO}</msup>" * depth))
+    assert len(scripts) == 2 * depth
+
+
+def test_published_trees_are_met_exactly(data: Path) -> None:
+    rows = [json.loads(line) for line in (data / "formulas/golden.jsonl").open(encoding="utf-8")]
+    with gzip.open(data / "formulas/pool.jsonl.gz", "rt", encoding="utf-8") as lines:
+        rows += [json.loads(line) for line in lines]
+    wrong = [row["latex"] for row in rows if tree(row["pmml"]) != row["slt"]]
+    assert len(rows) > 4000
+    assert not wrong
