@@ -9,7 +9,7 @@ from mathamr.formulas.latex.fonts import FONT_SWITCHES, PLAIN, Font
 from mathamr.formulas.latex.node import TEXT, Node
 from mathamr.formulas.latex.reader import Reader
 from mathamr.formulas.latex.symbols import SPACES, SYMBOLS
-from mathamr.formulas.latex.text import CHARACTERS, WordReader, plain_text
+from mathamr.formulas.latex.text import CHARACTERS, PhraseReader, plain_text
 from mathamr.formulas.latex.transparent import TRACELESS
 
 _STYLES = frozenset(["\\displaystyle", "\\textstyle", "\\scriptstyle", "\\scriptscriptstyle"])
@@ -20,11 +20,11 @@ _SHOWN_AS_THEY_ARE = frozenset(["\\smash", "\\clap", "\\mathclap", "\\mathllap",
 
 def words(reader: Reader, font: Font | None = None) -> Node:
     """The argument of a text command: phrases and formulas as one node; a formula alone is just that formula."""
-    parts = _PhraseReader.words(reader, font or PLAIN)
+    parts = _NodePhrases.words(reader, font or PLAIN)
     return parts[0] if len(parts) == 1 else Node(TEXT, children=parts)
 
 
-class _PhraseReader(WordReader[Font, Node]):
+class _NodePhrases(PhraseReader[Font, Node]):
     characters: ClassVar[Mapping[str, str]] = {"|": "—", "<": "¡", ">": "¿"} | CHARACTERS
     """The published trees have the characters of TeX's oldest fonts."""
     switches: ClassVar[Mapping[str, str]] = {

@@ -69,7 +69,7 @@ def composed(text: str) -> str:
     )
 
 
-class WordReader(ABC, Generic[Look, Part]):
+class PhraseReader(ABC, Generic[Look, Part]):
     """The inside of one text argument, read without recursion.
 
     A `Look` is the font in force, and for a page its colour; a `Part` is a phrase or a formula between dollars.

@@ -18,7 +18,7 @@ from mathamr.formulas.latex.text import (
     LOGOS,
     TEXT_ACCENTS,
     TEXT_FONTS,
-    WordReader,
+    PhraseReader,
     accented,
     plain_text,
 )
@@ -40,7 +40,7 @@ def words(setter: Typesetter, font: Font | None = None) -> Element:
     return in_row(_WordSetter.words(setter, _Look(font or PLAIN)))
 
 
-class _WordSetter(WordReader[_Look, Element]):
+class _WordSetter(PhraseReader[_Look, Element]):
     characters: ClassVar[Mapping[str, str]] = {
         **CHARACTERS, "\\textless": "<", "\\textgreater": ">", "\\textbar": "|", "\\lq": "‘", "\\rq": "’",
     }  # fmt: skip
