@@ -1,4 +1,4 @@
-"""`Scene`: a checkout that scripts/attacks.py attacks, with a small index of its own and resource limits."""
+"""`Scene`: a checkout that is attacked by scripts/attacks.py, with a small index of its own and limits on what it may use."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from typing import Any
 
 KEY = "write-" + "w" * 16
 Outcome = tuple[bool, str]
-"""Whether the checkout held, and what happened."""
+"""Whether it held, and what was seen."""
 
 
 class Scene:
-    """A checkout, a small index that it built, and a folder for the attacks."""
+    """A checkout, a small index made by it, and room for one attack."""
 
     def __init__(self, checkout: Path, room: Path) -> None:
         self.checkout, self.room = checkout, room
@@ -81,17 +81,17 @@ class Scene:
         )
 
     def copy(self) -> Path:
-        """A copy of the index that an attack may damage."""
+        """The index, to be harmed."""
         folder = Path(tempfile.mkdtemp(dir=self.room)) / "index"
         shutil.copytree(self.base, folder)
         return folder
 
     def search(self, folder: Path, *more: str, **given: Any) -> subprocess.CompletedProcess[str]:
-        """Runs `mathamr search` by words."""
+        """`mathamr search`, by words."""
         return self.run("search", str(folder), "zebra group", "--strategy", "lexical", *more, **given)
 
     def check(self, folder: Path, *more: str) -> subprocess.CompletedProcess[str]:
-        """Runs `mathamr index --check`."""
+        """`mathamr index --check`."""
         return self.run("index", "--out", str(folder), "--check", *more, megabytes=0, seconds=120)
 
     @contextmanager
@@ -106,7 +106,7 @@ class Scene:
 
 
 class Server:
-    """`mathamr serve` and requests to it."""
+    """`mathamr serve` and questions to it."""
 
     def __init__(self, scene: Scene, folder: Path, files: int) -> None:
         def limit() -> None:
@@ -125,19 +125,11 @@ class Server:
         assert self.process.stdout is not None
         self.port = int(self.process.stdout.readline().strip().rstrip("/").rpartition(":")[2])
 
-    def request(
-        self,
-        method: str,
-        path: str,
-        body: object = None,
-        seconds: float = 60,
-        client: str = "127.0.0.1",
-        **headers: str,
+    def ask(
+        self, method: str, path: str, body: object = None, seconds: float = 60, **headers: str
     ) -> tuple[int, bytes]:
-        """The status and the body of a response; status 0 if none came in time."""
-        connection = http.client.HTTPConnection(
-            "127.0.0.1", self.port, timeout=seconds, source_address=(client, 0)
-        )
+        """The status (0 where there is none in time) and the body of an answer."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=seconds)
         sent = None if body is None else json.dumps(body)
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         try:
@@ -152,11 +144,9 @@ class Server:
             connection.close()
 
     def slowest_health(self, disturb: list[str], patience: float = 30) -> float:
-        """The longest time of a health check, in seconds, while these addresses are requested."""
+        """Seconds that a look at its health takes at most while these addresses are asked."""
         threads = [
-            threading.Thread(
-                target=self.request, args=("GET", each), kwargs={"seconds": patience}, daemon=True
-            )
+            threading.Thread(target=self.ask, args=("GET", each), kwargs={"seconds": patience}, daemon=True)
             for each in disturb
         ]
         for thread in threads:
@@ -165,14 +155,14 @@ class Server:
         worst, end = 0.0, time.monotonic() + patience
         while any(thread.is_alive() for thread in threads) and time.monotonic() < end:
             started = time.monotonic()
-            self.request("GET", "/v1/health", seconds=patience)
+            self.ask("GET", "/v1/health", seconds=patience)
             worst = max(worst, time.monotonic() - started)
             time.sleep(0.1)
         return worst
 
 
-def outcome(done: subprocess.CompletedProcess[str]) -> Outcome:
-    """A program held if it ended on its own and without a traceback."""
+def told(done: subprocess.CompletedProcess[str]) -> Outcome:
+    """A program held if it ended by itself and without a traceback."""
     if done.returncode < 0:
         return False, f"ended by {signal.Signals(-done.returncode).name}"
     last = (done.stderr.strip() or done.stdout.strip()).splitlines()[-1:] or [""]

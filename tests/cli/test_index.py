@@ -114,4 +114,4 @@ def test_a_missing_input_is_a_clear_error(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert done.stdout == ""
     assert done.stderr.startswith("mathamr: ")
-    assert "is no index; give the posts to index" in done.stderr
+    assert "is not an index; create one with" in done.stderr

@@ -93,7 +93,7 @@ def test_search_prints_text_for_people(mathamr: Callable[..., Ran], sample_index
         ((QUERY, "--task", "proofs"), 1, "unknown task 'proofs'; known: answers, formulas"),
         ((QUERY, "--mark", "5", "--task", "formulas"), 1, "there is no formula 5"),
         ((QUERY, "--kind", "answers"), 1, "unknown kind of post"),
-        ((QUERY, "--after", "soon"), 1, "is no date"),
+        ((QUERY, "--after", "soon"), 1, "is not a date"),
         ((QUERY, "-k", "0"), 2, "-k"),
         ((), 2, "QUERY"),
     ],

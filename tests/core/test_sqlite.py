@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sqlite3
 import zlib
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from mathamr.core import sqlite as module
 from mathamr.core.errors import MathAMRError
 from mathamr.core.sqlite import connect, inflated
 
@@ -55,14 +55,41 @@ def test_a_name_with_signs_of_its_own_is_only_a_name(tmp_path: Path) -> None:
     path = made(tmp_path / "a.db?mode=memory#x%20y")
     connection = connect(path, read_only=True)
     assert connection.execute("SELECT count(*) FROM posts").fetchone() == (0,)
-    with pytest.raises(sqlite3.OperationalError, match="readonly"):
+    with pytest.raises(MathAMRError, match="readonly"):
         connection.execute("DELETE FROM posts")
     connection.close()
 
 
-def test_a_row_unpacks_to_no_more_than_a_post_can_be(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MOST_UNPACKED", 1000)
-    assert inflated(zlib.compress(b"x" * 1000)) == b"x" * 1000
+@pytest.mark.parametrize(
+    "statement", ["CREATE  VIRTUAL TABLE", "CREATE/**/VIRTUAL TABLE", "create\tvirtual\ntable"]
+)
+def test_no_spelling_of_a_virtual_table_is_opened(tmp_path: Path, statement: str) -> None:
+    path = made(tmp_path / "a.db", "CREATE VIRTUAL TABLE stranger USING fts5(text)")
+    connection = sqlite3.connect(path)
+    connection.execute("PRAGMA writable_schema=ON")
+    sql = f"{statement} stranger USING fts5(text)"
+    connection.execute("UPDATE sqlite_master SET sql = ? WHERE name = 'stranger'", (sql,))
+    connection.commit()
+    connection.close()
+    with pytest.raises(MathAMRError, match="'stranger', which runs when the file is used"):
+        connect(path)
+
+
+def test_any_flipped_bit_of_a_schema_is_a_clear_error(tmp_path: Path) -> None:
+    path = made(tmp_path / "a.db", "CREATE INDEX posts_id ON posts (id)")
+    content = path.read_bytes()
+    start = content.index(b"CREATE TABLE")
+    for place in range(start - 40, start + 40):
+        for bit in (1, 128):
+            changed = bytearray(content)
+            changed[place] ^= bit
+            path.write_bytes(changed)
+            with suppress(MathAMRError):  # and no other error
+                connect(path, read_only=True).close()
+
+
+def test_a_row_unpacks_to_no_more_than_its_limit() -> None:
+    assert inflated(zlib.compress(b"x" * 1000), 1000) == b"x" * 1000
     for blob in (zlib.compress(b"x" * 1001), zlib.compress(b"x" * 500)[:-2], b"", b"rubbish"):
         with pytest.raises(zlib.error):
-            inflated(blob)
+            inflated(blob, 1000)

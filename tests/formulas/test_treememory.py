@@ -81,12 +81,12 @@ def test_bytes_bound_what_is_remembered_and_the_oldest_go_first() -> None:
     for number in range(10, 99):
         memory.put(asked(f"x+{number}"), read(f"x+{number}"))
         memory.get(asked("x+10"))
-        assert memory.size <= memory.limit
+        assert memory.weight <= memory.most_weight
     assert memory.get(asked("x+10")) == read("x+10")
     assert memory.get(asked("x+11")) is None
     assert memory.get(asked("x+98")) == read("x+98")
     memory.clear()
-    assert (len(memory), memory.size) == (0, 0)
+    assert (len(memory), memory.weight) == (0, 0)
 
 
 def test_the_bytes_are_no_fewer_than_python_takes() -> None:
@@ -101,7 +101,7 @@ def test_the_bytes_are_no_fewer_than_python_takes() -> None:
         taken, _ = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert taken <= memory.size
+    assert taken <= memory.weight
     assert len(memory) == len(latex)
 
 
@@ -112,4 +112,4 @@ def test_a_formula_that_would_fill_it_is_not_remembered() -> None:
     memory.put(asked(long), read(long))
     memory.put(asked("y", "%" * 10_000), read("y"))
     assert len(memory) == 1
-    assert memory.size < memory.limit
+    assert memory.weight < memory.most_weight

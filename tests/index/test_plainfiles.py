@@ -52,7 +52,7 @@ def test_a_pipe_keeps_nobody_waiting(index: Path) -> None:
     ended = bounded(
         "import sys\nfrom mathamr.index.archive import Archive\nArchive.open(sys.argv[1])", str(index)
     )
-    assert "is no plain file" in ended.stderr
+    assert "is not a regular file" in ended.stderr
 
 
 def test_the_lock_follows_no_link(tmp_path: Path, victim: Path) -> None:

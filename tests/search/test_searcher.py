@@ -344,7 +344,7 @@ def test_a_parser_that_reads_the_query_is_not_mentioned(index: Index) -> None:
         ({"k": 20_000}, "10,000th"),
         ({"pool": 0}, "pool"),
         ({"where": Filter(kinds=("answers",))}, "unknown kind of post"),
-        ({"where": Filter(after="soon")}, "is no date"),
+        ({"where": Filter(after="soon")}, "is not a date"),
     ],
 )
 def test_what_cannot_be_asked_for_is_refused(index: Index, options: dict[str, object], message: str) -> None:

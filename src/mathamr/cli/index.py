@@ -17,7 +17,7 @@ from mathamr.posts.reader import READERS
 if TYPE_CHECKING:
     from mathamr.index.admin.inspection import CheckReport
     from mathamr.index.build.builder import BuildSummary
-    from mathamr.index.build.cluster.clusterpool import ClusterOptions
+    from mathamr.index.build.cluster.clusters import ClusterOptions
 
 
 def command(
@@ -112,8 +112,6 @@ def command(
         raise typer.BadParameter("name the index directory with --out")
     if check and ray is not None:
         raise typer.BadParameter("--check runs on this machine alone: leave --ray out")
-    if check and paths:
-        raise typer.BadParameter("--check reads the index alone: leave the paths out")
     options = BuildOptions(
         model=model,
         engine=engine,
@@ -131,7 +129,7 @@ def command(
     if check:
         from mathamr.index.admin.check import check_index
 
-        report = check_index(out, options, repair=repair)
+        report = check_index(out, options, repair=repair, inputs=paths or ())
         _show_check(report, as_json)
         if not report.sound:
             raise typer.Exit(1)
@@ -156,7 +154,7 @@ def _cluster(
         if shards is not None:
             raise typer.BadParameter("--shards needs --ray, which names the cluster")
         return None
-    from mathamr.index.build.cluster.clusterpool import ClusterOptions
+    from mathamr.index.build.cluster.clusters import ClusterOptions
     from mathamr.index.build.cluster.raycluster import LOCAL
 
     if shards is None:
@@ -207,7 +205,7 @@ def _show(summary: BuildSummary) -> None:
     table.add_column(justify="left")
     counts, intake = summary.manifest.counts, summary.intake
     table.add_row("posts", f"{counts['posts']:,}", _changes(summary))
-    table.add_row("formulas", f"{counts['formulas']:,}", f"{counts['visual']:,} visual classes")
+    table.add_row("formulas", f"{counts['formulas']:,}", f"{counts['visuals']:,} visual classes")
     for stage, seconds in summary.log.seconds.items():
         done = summary.log.posts[stage]
         rate = f"{done / seconds:,.1f} posts/s" if done and seconds else ""

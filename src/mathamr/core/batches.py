@@ -1,4 +1,4 @@
-"""Many things some at a time."""
+"""Streams in batches, by number or by time."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 def batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
-    """Lists of at most so many items.
+    """Lists of at most `size` items.
 
     >>> list(batches("abcde", 2))
     [['a', 'b'], ['c', 'd'], ['e']]
@@ -22,7 +22,7 @@ def batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
 
 
 def every(seconds: float, items: Iterable[T]) -> Iterator[list[T]]:
-    """Lists of what came within so many seconds, as soon as they are over.
+    """Lists of the items that arrive within each interval.
 
     >>> list(every(60, "abc")), list(every(0, "abc"))
     ([['a', 'b', 'c']], [['a'], ['b'], ['c']])

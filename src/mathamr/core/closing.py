@@ -1,4 +1,4 @@
-"""What is open and must be let go of."""
+"""`Closing`: resources that must be released."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Self
 
 
 class Closing(ABC):
-    """Closes itself at the end of a `with` statement, whatever happened inside."""
+    """Closes itself at the end of a `with` statement."""
 
     @abstractmethod
     def close(self) -> None:
-        """Lets go of everything; a second time is no error."""
+        """Releases everything; it may be called twice."""
 
     def __enter__(self) -> Self:
         return self

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 
 
 class MathAMRError(Exception):
-    """Something the user can act on; its text says what was wrong, where, and what to do."""
+    """An error that the user can act on: its text says what is wrong, where, and what to do."""
 
 
 class UnknownNameError(MathAMRError):
@@ -21,7 +21,7 @@ class UnknownNameError(MathAMRError):
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """The end of a sentence about a name that is not known: the nearest of those that are, if one is near.
+    """The end of an error message about an unknown name: the nearest known name, if one is near.
 
     >>> did_you_mean("serch", ["index", "search"]), did_you_mean("x", ["index"])
     (". Did you mean 'search'?", '')
@@ -64,4 +64,4 @@ class ParseError(MathAMRError):
 
 
 class VectorsMissingError(MathAMRError):
-    """Something that takes vectors was asked of an index whose vectors are still being made."""
+    """A request needs vectors of an index whose vectors are still being made."""

@@ -1,4 +1,4 @@
-"""Giving freed memory back to the system: the C library keeps it, in pieces that fit the next batch badly."""
+"""Returns freed memory to the system, which the C library would keep in fragments."""
 
 from __future__ import annotations
 

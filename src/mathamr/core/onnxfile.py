@@ -137,7 +137,7 @@ def _bytes(field: int, content: bytes | str) -> bytes:
 
 
 def _head(field: int, size: int) -> bytes:
-    """What stands before so many bytes."""
+    """What stands before that many bytes."""
     return _varint(field << 3 | 2) + _varint(size)
 
 

@@ -17,8 +17,8 @@ T = TypeVar("T")
 class Progress:
     """Counts items of long work: a live bar on a terminal, now and then a plain line in a log.
 
-    `share` tells which part of the work is done, from 0 to 1, or `None` where that is not known; without it the
-    count is measured against `total`. Work that ends before the first line is due says nothing in a log.
+    `share` returns the part of the work that is done, from 0 to 1, or `None` where that is not known; without it the
+    count is measured against `total`. Work that ends before the first line is due writes nothing to a log.
 
     >>> progress = Progress("reading", "posts", total=200, stream=sys.stdout, seconds_between_lines=0)
     >>> with progress:
@@ -59,7 +59,7 @@ class Progress:
             self._say(f"{self.task}: {self._counted()} in {duration(seconds)}, {self._rate(seconds)}")
 
     def advance(self, count: int = 1) -> None:
-        """Some more items are done."""
+        """Counts further items as done."""
         self.done += count
         now = time.monotonic()
         if now >= self._due:
@@ -103,7 +103,7 @@ class Progress:
 
 
 def duration(seconds: float) -> str:
-    """A time as people say it.
+    """A duration for people.
 
     >>> duration(4.2), duration(75), duration(7384), duration(300000)
     ('4.2 s', '1 min 15 s', '2 h 3 min', '3 d 11 h')

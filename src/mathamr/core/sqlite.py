@@ -1,34 +1,38 @@
-"""SQLite files that may come from a stranger: opened so that nothing in them can act, only be read.
+"""SQLite files that may come from somebody else: opened so that nothing in them can act, only be read.
 
-A database file may hold triggers, views and virtual tables, which run when a row is touched. mathamr makes none of
-them, so a file that has any is refused; functions in what is left of a schema are not trusted, and cells whose sizes
-lie are found before they are read.
+A database file may hold triggers, views and virtual tables, which run when a row is touched. mathamr creates none of
+them, so a file with anything but plain tables and indexes is refused; functions in a schema are not trusted, and cells
+with wrong sizes are detected before they are read.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
+import threading
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
 
+from mathamr.core.closing import Closing
 from mathamr.core.errors import MathAMRError
 
-_ACTING = (
-    "SELECT name FROM sqlite_master WHERE type IN ('trigger', 'view') OR sql LIKE 'CREATE VIRTUAL%' LIMIT 1"
-)
-
-
 MOST_UNPACKED = 512 << 20
+"""Bytes to which a compressed cell may unpack unless the caller sets a lower limit."""
+_PLAIN = re.compile(r"CREATE\s+(TABLE|(UNIQUE\s+)?INDEX)\s", re.IGNORECASE)
+_BUSY_SECONDS = 30.0
+_AT_A_TIME = 500
+_DAMAGE = ("SQLITE_CORRUPT", "SQLITE_NOTADB")
+_NO_ROOM = ("SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHM", "SQLITE_IOERR_TRUNCATE")
 
 
-def inflated(blob: bytes) -> bytes:
-    """What zlib packed into a row, as far as any post or graph goes: a row may have been made to unpack to gigabytes."""
+def inflated(blob: bytes, limit: int | None = None) -> bytes:
+    """What zlib packed into a cell; `zlib.error` where it is damaged or unpacks to more bytes than the limit."""
     unpacker = zlib.decompressobj()
-    content = unpacker.decompress(blob, MOST_UNPACKED)
+    content = unpacker.decompress(blob, MOST_UNPACKED if limit is None else limit)
     if not unpacker.eof:
         raise zlib.error("it is cut short" if not unpacker.unconsumed_tail else "it unpacks to too much")
     return content
@@ -38,137 +42,231 @@ class DamagedDatabaseError(MathAMRError):
     """A database whose content cannot be read."""
 
 
-class ToldCursor(sqlite3.Cursor):
-    """A cursor whose errors are ours."""
-
-    def execute(self, sql: str, *values: Any) -> Self:
-        """Runs a statement."""
-        with told(self.connection):
-            return super().execute(sql, *values)
-
-    def executemany(self, sql: str, values: Any) -> Self:
-        """Runs a statement for each row of values."""
-        with told(self.connection):
-            return super().executemany(sql, values)
-
-    def __next__(self) -> Any:
-        with told(self.connection):
-            return super().__next__()
-
-    def fetchone(self) -> Any:
-        """The next row."""
-        with told(self.connection):
-            return super().fetchone()
-
-    def fetchall(self) -> list[Any]:
-        """All rows that are left."""
-        with told(self.connection):
-            return super().fetchall()
-
-
-class ToldConnection(sqlite3.Connection):
-    """A connection whose errors are ours: they name the file and what to do."""
-
-    path: Path
-    remedy: str = ""
-
-    def execute(self, sql: str, *values: Any) -> ToldCursor:
-        """Runs a statement."""
-        return self.cursor(ToldCursor).execute(sql, *values)
-
-    def executemany(self, sql: str, values: Any) -> ToldCursor:
-        """Runs a statement for each row of values."""
-        return self.cursor(ToldCursor).executemany(sql, values)
-
-
 @contextmanager
-def told(connection: sqlite3.Connection) -> Iterator[None]:
-    """SQLite's errors as ours: those of the moment (no room, no permission, busy), and those of damage."""
+def _translated(connection: sqlite3.Connection) -> Iterator[None]:
+    """Turns SQLite's errors into ours: temporary ones (no room, no permission, busy) and damage.
+
+    Python cannot decode some messages about a damaged schema, so a `UnicodeDecodeError` means damage, too.
+    """
     path, remedy = getattr(connection, "path", ""), getattr(connection, "remedy", "")
     try:
         yield
     except sqlite3.OperationalError as error:
         if getattr(error, "sqlite_errorname", "").startswith(_DAMAGE):
             raise DamagedDatabaseError(f"{path} is damaged ({error}){remedy}") from error
-        raise MathAMRError(f"cannot use {path}: {in_words(error)}") from error
-    except sqlite3.DatabaseError as error:
+        raise MathAMRError(f"cannot use {path}: {_explained(error)}") from error
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
         raise DamagedDatabaseError(f"{path} is damaged ({error}){remedy}") from error
 
 
-_DAMAGE = ("SQLITE_CORRUPT", "SQLITE_NOTADB")
-_NO_ROOM = ("SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHM", "SQLITE_IOERR_TRUNCATE")
-
-
-def in_words(error: sqlite3.Error) -> str:
-    """What SQLite says, and what it means where it speaks of a disk without room as of any other trouble with it."""
+def _explained(error: sqlite3.Error) -> str:
+    """SQLite's message; a full disk is named as such."""
     if getattr(error, "sqlite_errorname", "").startswith(_NO_ROOM):
-        return (
-            f"the disk is full, or a quota is ({error}); make room and try again, nothing of it was changed"
-        )
+        return f"the disk or a quota is full ({error}); make room and try again, nothing of it was changed"
     return str(error)
 
 
-def told_connection(path: Path, *, read_only: bool = False, remedy: str = "") -> ToldConnection:
-    """As `connect`, with errors of ours; `remedy` is what to do about damage."""
-    try:
-        connection = connect(path, read_only=read_only, factory=ToldConnection)
-    except sqlite3.OperationalError as error:
-        if not getattr(error, "sqlite_errorname", "").startswith(_NO_ROOM):
-            raise DamagedDatabaseError(f"{path} cannot be read ({error}){remedy}") from error
-        raise MathAMRError(f"cannot use {path}: {in_words(error)}") from error
-    except sqlite3.DatabaseError as error:
-        raise DamagedDatabaseError(f"{path} cannot be read ({error}){remedy}") from error
-    assert isinstance(connection, ToldConnection)
-    connection.path, connection.remedy = path, remedy
-    return connection
+class Cursor(sqlite3.Cursor):
+    """A cursor that raises `MathAMRError`."""
+
+    def execute(self, sql: str, *values: Any) -> Self:
+        """Runs a statement."""
+        with _translated(self.connection):
+            return super().execute(sql, *values)
+
+    def executemany(self, sql: str, values: Any) -> Self:
+        """Runs a statement for each row of values."""
+        with _translated(self.connection):
+            return super().executemany(sql, values)
+
+    def __next__(self) -> Any:
+        with _translated(self.connection):
+            return super().__next__()
+
+    def fetchone(self) -> Any:
+        """The next row."""
+        with _translated(self.connection):
+            return super().fetchone()
+
+    def fetchall(self) -> list[Any]:
+        """All rows that are left."""
+        with _translated(self.connection):
+            return super().fetchall()
 
 
-def connect(
-    path: Path,
-    *,
-    read_only: bool = False,
-    timeout: float = 30,
-    factory: type[sqlite3.Connection] = sqlite3.Connection,
-) -> sqlite3.Connection:
+class Connection(sqlite3.Connection):
+    """A connection that raises `MathAMRError`, with the file's name and a remedy for damage."""
+
+    path: Path
+    remedy: str = ""
+
+    def execute(self, sql: str, *values: Any) -> Cursor:
+        """Runs a statement."""
+        return self.cursor(Cursor).execute(sql, *values)
+
+    def executemany(self, sql: str, values: Any) -> Cursor:
+        """Runs a statement for each row of values."""
+        return self.cursor(Cursor).executemany(sql, values)
+
+    def executescript(self, script: str) -> sqlite3.Cursor:
+        """Runs several statements."""
+        with _translated(self):
+            return super().executescript(script)
+
+
+def connect(path: Path, *, read_only: bool = False, remedy: str = "") -> Connection:
     """A connection that any thread may use; each statement is its own transaction unless one is begun.
 
-    Raises SQLite's own errors where the file cannot be read, and `MathAMRError` where it is no plain file.
+    `remedy` ends the message of a `DamagedDatabaseError` and says what to do.
     """
     if path.is_symlink() or (path.exists() and not path.is_file()):
-        raise MathAMRError(f"{path} is a link or no file; put the database itself there")
+        raise MathAMRError(f"{path} is a link or not a file; put the database itself there")
     place = (path.parent.resolve() / path.name).as_uri()
     if not read_only:
-        return _opened(path, place, timeout, factory)
-    # On a medium that cannot be written, SQLite cannot make the files beside it that it shares with writers.
+        return _opened(path, place, remedy)
+    # On a medium that cannot be written, SQLite cannot create the files that it shares with writers.
     alone = not os.access(path.parent, os.W_OK) and not path.with_name(path.name + "-wal").exists()
     place += "?mode=ro" + ("&immutable=1" if alone else "")
     try:
-        return _opened(path, place, timeout, factory)
-    except (sqlite3.OperationalError, MathAMRError) as error:
-        cause = error if isinstance(error, sqlite3.Error) else error.__cause__
-        if not getattr(cause, "sqlite_errorname", "").startswith(_NO_ROOM):
+        return _opened(path, place, remedy)
+    except MathAMRError as error:
+        if not getattr(error.__cause__, "sqlite_errorname", "").startswith(_NO_ROOM):
             raise
-        # On a full disk one of these files has no room, either; a reader can do with memory of its own instead.
-        return _opened(path, place + "&readonly_shm=1", timeout, factory)
+        # On a full disk one of these files has no room either; a reader can use memory of its own instead.
+        return _opened(path, place + "&readonly_shm=1", remedy)
 
 
-def _opened(path: Path, place: str, timeout: float, factory: type[sqlite3.Connection]) -> sqlite3.Connection:
-    connection = sqlite3.connect(
-        place, uri=True, isolation_level=None, timeout=timeout, check_same_thread=False, factory=factory
-    )
-    if isinstance(connection, ToldConnection):
-        connection.path = path
+def _opened(path: Path, place: str, remedy: str) -> Connection:
+    try:
+        connection = sqlite3.connect(
+            place,
+            uri=True,
+            isolation_level=None,
+            timeout=_BUSY_SECONDS,
+            check_same_thread=False,
+            factory=Connection,
+        )
+    except sqlite3.Error as error:
+        raise DamagedDatabaseError(f"{path} cannot be read ({error}){remedy}") from error
+    connection.path, connection.remedy = path, remedy
     try:
         connection.execute("PRAGMA trusted_schema=OFF")
         connection.execute("PRAGMA cell_size_check=ON")
-        found = connection.execute(_ACTING).fetchone()
+        rows = connection.execute("SELECT type, name, rootpage, sql FROM sqlite_master").fetchall()
     except BaseException:
         connection.close()
         raise
-    if found is not None:
-        connection.close()
-        raise MathAMRError(
-            f"{path} has {str(found[0])[:80]!r}, which runs when the file is used; mathamr makes nothing of the kind,"
-            " so the file is not used: ask whoever gave it to you"
-        )
+    for kind, name, page, sql in rows:
+        is_plain = sql is None if str(name).startswith("sqlite_autoindex_") else _PLAIN.match(str(sql))
+        if kind not in ("table", "index") or not page or not is_plain:
+            connection.close()
+            raise MathAMRError(
+                f"{path} has {str(name)[:80]!r}, which runs when the file is used; mathamr creates nothing of the kind,"
+                " so the file is not opened: ask whoever gave it to you"
+            )
     return connection
+
+
+class Database(Closing):
+    """A file that many threads read while one writes; a finished transaction is on disk.
+
+    The file has a table `meta` of notes, among them its format.
+    """
+
+    def __init__(self, path: Path, schema: str, format: int, *, create: bool, read_only: bool) -> None:
+        self.path, self.read_only = path, read_only
+        self._local = threading.local()
+        self._connections: list[Connection] = []
+        self._guard = threading.Lock()
+        try:
+            if create:
+                self._db.executescript(schema)
+                if self.meta("format") is None:
+                    with self.transaction():
+                        self.set_meta("format", str(format))
+            found = self.meta("format")
+            if found != str(format):
+                raise MathAMRError(
+                    f"{path} was written by another version of mathamr (format {found}, this version reads {format});"
+                    " build the index again in a new folder"
+                )
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def _db(self) -> Connection:
+        """This thread's connection."""
+        found: Connection | None = getattr(self._local, "connection", None)
+        if found is None:
+            found = self._local.connection = self._connected()
+            with self._guard:
+                self._connections.append(found)
+        return found
+
+    def _connected(self) -> Connection:
+        remedy = f"; see what is lost with: mathamr index --check --out {self.path.parent}"
+        connection = connect(self.path, read_only=self.read_only, remedy=remedy)
+        if not self.read_only:
+            connection.execute("PRAGMA journal_mode=WAL")
+            connection.execute("PRAGMA synchronous=FULL")
+        return connection
+
+    def close(self) -> None:
+        """Ends all connections; everything acknowledged is on disk already."""
+        with self._guard:
+            connections, self._connections = self._connections, []
+        for connection in connections:
+            connection.close()
+        self._local = threading.local()
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Writes all or nothing of what happens inside; on disk when it ends."""
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self._db.execute("COMMIT")
+        except BaseException:
+            # After a full disk SQLite may have rolled back already.
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
+            raise
+
+    def meta(self, key: str) -> str | None:
+        """A note about the whole file."""
+        rows = self._rows("SELECT value FROM meta WHERE key = ?", (key,))
+        return str(rows[0][0]) if rows else None
+
+    def set_meta(self, key: str, value: str) -> None:
+        """Writes a note about the whole file."""
+        self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
+
+    def verify(self) -> list[str]:
+        """What is wrong with the database itself, as messages; empty when all is well."""
+        words = [str(row[0]) for row in self._rows("PRAGMA integrity_check(5)")]
+        return [] if words == ["ok"] else words
+
+    def _rows(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
+        return self._db.execute(sql, values).fetchall()
+
+    def _value(self, sql: str) -> Any:
+        return self._rows(sql)[0][0]
+
+    def _each(self, sql: str, number: str = "number") -> Iterator[Any]:
+        """The rows of a query whose first column is a number and whose condition is open, without that column.
+
+        They are read a page at a time, so that a slow reader does not keep writers' files from being cleaned up.
+        """
+        last = -1
+        page = f"{sql} AND {number} > ? ORDER BY {number} LIMIT 2000"
+        while rows := self._rows(page, (last,)):
+            last = rows[-1][0]
+            for row in rows:
+                yield row[1:]
+
+    def _chosen(self, sql: str, values: Sequence[Any], order: str = "") -> Iterator[Any]:
+        """The rows whose key is among the values, some hundred values at a time."""
+        for start in range(0, len(values), _AT_A_TIME):
+            few = values[start : start + _AT_A_TIME]
+            yield from self._rows(f"{sql}({','.join('?' * len(few))}){order}", few)

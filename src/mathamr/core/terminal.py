@@ -1,23 +1,23 @@
-"""Words of strangers on a terminal: a file's name or a post's text may hold signs that a terminal obeys."""
+"""Untrusted text on a terminal: a file name or a post may hold control characters that a terminal obeys."""
 
 from __future__ import annotations
 
 import re
 
-_OBEYED = re.compile(
+_CONTROL = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufff9-\ufffb]"
 )
 
 
 def visible(text: str) -> str:
-    """The text with every sign spelt out that a terminal would obey instead of showing it; lines stay lines.
+    """The text with every control character escaped; line breaks stay.
 
     >>> print(visible("notes\\x1b]0;title\\x07.md"))
     notes\\x1b]0;title\\x07.md
     """
-    return _OBEYED.sub(_spelt, text)
+    return _CONTROL.sub(_escaped, text)
 
 
-def _spelt(match: re.Match[str]) -> str:
+def _escaped(match: re.Match[str]) -> str:
     code = ord(match.group())
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"

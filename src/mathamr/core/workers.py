@@ -36,7 +36,7 @@ _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM
 
 
 class Work(Protocol):
-    """What a worker process does: `hello` is said once it is ready, then every request gets an answer."""
+    """What a worker process does: it sends `hello` once it is ready, then answers every request."""
 
     @property
     def hello(self) -> Any:
@@ -57,7 +57,7 @@ def processors() -> int:
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """Instead of an answer: the worker died over the request, or took too long."""
+    """Stands for an answer when the worker died while working on the request, or took too long."""
 
     cause: str
     message: str
@@ -65,10 +65,10 @@ class Lost:
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """What one request may cost: the operating system ends a process that takes more, whatever it is doing.
+    """What one request may cost; the operating system ends a process that takes more.
 
-    `timeout` is in seconds of the clock, `processor` in seconds of a processor, so that a busy machine costs nobody
-    an answer; `memory` in bytes above what the process has when it is ready. `None` is no limit.
+    `timeout` is in seconds of wall-clock time, `processor` in seconds of processor time, so that a busy machine does not
+    cost an answer; `memory` is in bytes above what the process has when it is ready. `None` is no limit.
     """
 
     timeout: float = TIMEOUT
@@ -77,7 +77,7 @@ class Allowance:
 
 
 class Pool(Protocol):
-    """Whoever does work, here or elsewhere."""
+    """A pool of workers, on this machine or elsewhere."""
 
     @property
     def hello(self) -> Any:
@@ -105,7 +105,7 @@ class WorkerPool(Closing):
         allowance: Allowance | None = None,
     ) -> None:
         if workers < 1:
-            raise MathAMRError(f"{workers} workers cannot work; give at least 1")
+            raise MathAMRError(f"workers must be at least 1, got {workers}")
         allowed = allowance or Allowance()
         self._workers = [_Worker(factory, arguments, allowed) for _ in range(workers)]
         self._finalizer = weakref.finalize(self, _stop, self._workers)
@@ -133,7 +133,7 @@ class WorkerPool(Closing):
             yield from _in_order(iter(requests), waiting, done, under_way, window=_LOOK_AHEAD * len(threads))
         except BaseException as error:
             _empty(waiting)
-            # Who wants no further answer, when all that was asked is answered, may ask the same processes again.
+            # A caller that stops early may use the same processes again if no request is under way.
             if under_way or not isinstance(error, GeneratorExit):
                 self.close()
             raise
@@ -144,12 +144,12 @@ class WorkerPool(Closing):
                 thread.join()
 
     def ask(self, request: Any) -> Any | Lost:
-        """The answer to one request, by the first of the processes: nobody else need be woken for it."""
+        """The answer to one request, from the first process."""
         return self._workers[0].ask(request)
 
     @property
     def closed(self) -> bool:
-        """Whether its processes were ended."""
+        """Whether the processes were ended."""
         return not self._finalizer.alive
 
     def close(self) -> None:
@@ -162,7 +162,7 @@ def _serve(
     waiting: SimpleQueue[tuple[int, Any] | None],
     done: SimpleQueue[tuple[int, Any, Any]],
 ) -> None:
-    """The life of a thread, which talks to one worker."""
+    """Runs in a thread that talks to one worker."""
     while (taken := waiting.get()) is not None:
         number, request = taken
         try:
@@ -179,10 +179,10 @@ def _in_order(
     window: int,
 ) -> Iterator[tuple[Any, Any]]:
     answers: dict[int, tuple[Any, Any]] = {}
-    taken = given = 0
+    taken = yielded = 0
     exhausted = False
     while True:
-        while not exhausted and taken - given < window:
+        while not exhausted and taken - yielded < window:
             try:
                 request = next(requests)
             except StopIteration:
@@ -191,16 +191,16 @@ def _in_order(
                 under_way.add(taken)
                 waiting.put((taken, request))
                 taken += 1
-        if given == taken:
+        if yielded == taken:
             return
-        while given not in answers:
+        while yielded not in answers:
             number, request, answer = done.get()
             under_way.discard(number)
             if isinstance(answer, BaseException):
                 raise answer
             answers[number] = (request, answer)
-        yield answers.pop(given)
-        given += 1
+        yield answers.pop(yielded)
+        yielded += 1
 
 
 def _empty(waiting: SimpleQueue[tuple[int, Any] | None]) -> None:
@@ -222,13 +222,13 @@ class _Worker:
         self._owner = os.getpid()
         self._closed = False
         self._asking = threading.Lock()
-        """One request at a time: while answers are mapped, a request may be asked again by itself."""
+        """A process takes one request at a time; `map` and `ask` may overlap."""
 
     def start(self) -> None:
         """Starts the process, which makes its work and then says hello."""
         path = os.pathsep.join(entry or str(Path.cwd()) for entry in sys.path)
         self._process = subprocess.Popen(
-            # -P: a json.py in the user's folder must not stand in for Python's own.
+            # -P: a json.py in the user's folder must not replace the standard module.
             [
                 *(sys.executable, "-P", "-m", "mathamr.core.workers"),
                 *(self.factory, json.dumps(list(self.arguments))),
@@ -252,7 +252,7 @@ class _Worker:
         """The answer to a request; a process that was lost is replaced first."""
         with self._asking:
             if self._closed:
-                raise MathAMRError("these workers are closed; make new ones")
+                raise MathAMRError("the worker pool is closed; create another one")
             if self._process is None:
                 self.start()
                 self.wait_until_ready()
@@ -261,7 +261,7 @@ class _Worker:
     def _exchange(self, request: Any, timeout: float | None) -> Any | Lost:
         process = self._process
         if process is None or process.stdin is None or process.stdout is None:
-            raise MathAMRError("these workers are closed; make new ones")
+            raise MathAMRError("the worker pool is closed; create another one")
         sent = b"" if request is None else json.dumps(request).encode() + b"\n"
         try:
             line = _line_for(sent, process.stdin.fileno(), process.stdout.fileno(), timeout)
@@ -296,15 +296,15 @@ class _Worker:
         process.wait()
         for pipe in (process.stdin, process.stdout):
             if pipe:
-                # A request that was never read may still wait in the pipe: the process is gone, nobody misses it.
+                # A request that was never read may still be in the pipe.
                 with suppress(OSError):
                     pipe.close()
 
 
 def _line_for(sent: bytes, to: int, of: int, timeout: float | None) -> bytes:
-    """The line that comes for a line that is sent, or what came before the other side was gone; `TimeoutError` where it takes too long.
+    """Sends a line and returns the answer, or what came before the other side ended; raises `TimeoutError`.
 
-    One thread waits for both pipes: another one that would end the process in time takes longer to start than most answers to come.
+    One thread waits for both pipes, since starting a second one takes longer than most answers.
     """
     end = None if timeout is None else time.monotonic() + timeout
     waiting, left, got = select.poll(), memoryview(sent), bytearray()
@@ -331,7 +331,7 @@ def _line_for(sent: bytes, to: int, of: int, timeout: float | None) -> bytes:
 
 
 def _work(factory: str, arguments: str, allowance: str) -> None:
-    """The life of a worker: says hello, then answers every line with a line."""
+    """Runs in the worker process: sends hello, then answers every line with a line."""
     processor, memory = json.loads(allowance)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its workers itself
     # Whatever the work prints goes to stderr: stdout carries the answers.
@@ -349,21 +349,21 @@ def _work(factory: str, arguments: str, allowance: str) -> None:
         collect_rarely()
         answer({"answer": work.hello})
         gc.collect()
-        gc.freeze()  # what was loaded stays: no request need wait while it is looked through for rubbish
+        gc.freeze()  # what was loaded stays: no request has to wait while it is scanned for garbage
         if memory:
             _limit_memory(memory)
         for line in sys.stdin.buffer:
-            # The signal's own way is to end the process, even inside a library that never looks at Python's.
+            # The default action of the signal ends the process, even inside a library that never returns to Python.
             signal.setitimer(signal.ITIMER_PROF, processor or 0)
-            made = work(json.loads(line))
+            result = work(json.loads(line))
             signal.setitimer(signal.ITIMER_PROF, 0)
-            answer({"answer": made})
+            answer({"answer": result})
     except MathAMRError as error:
         answer({"error": str(error)})
 
 
 def _limit_memory(more: int) -> None:
-    """Lets this process have so many bytes more than it has, where the system says how many these are."""
+    """Limits this process to `more` bytes above what it has now, where the system reports that."""
     try:
         has = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * resource.getpagesize()
         resource.setrlimit(resource.RLIMIT_AS, (has + more, resource.RLIM_INFINITY))

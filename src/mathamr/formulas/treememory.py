@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from typing import NamedTuple
 
+from mathamr.core.cache import Cache
 from mathamr.formulas.semantics.decision import Context
 from mathamr.formulas.tree import Opt, Slt, Tree
 
@@ -35,45 +34,15 @@ class Readings(NamedTuple):
         return _ENTRY + sum(map(_size, (self.opt, self.slt, self.meant)))
 
 
-class TreeMemory:
-    """Trees by what was asked; those that were asked for longest ago go first. For several threads."""
+class TreeMemory(Cache[Asked, Readings]):
+    """The trees of formulas, bounded by bytes; very large ones are not kept."""
 
     def __init__(self, size: int) -> None:
-        self.limit = size
-        self.size = 0
-        """Bytes that are taken, never more than the limit."""
-        self._known: OrderedDict[Asked, tuple[Readings, int]] = OrderedDict()
-        self._looking = threading.Lock()
+        super().__init__(weight=size, weigh=_bytes, heaviest=size // LARGEST_SHARE)
 
-    def __len__(self) -> int:
-        return len(self._known)
 
-    def get(self, asked: Asked) -> Readings | None:
-        """The trees, if they are remembered."""
-        with self._looking:
-            found = self._known.get(asked)
-            if found is None:
-                return None
-            self._known.move_to_end(asked)
-            return found[0]
-
-    def put(self, asked: Asked, readings: Readings) -> None:
-        """Remembers trees, unless they are very large."""
-        size = readings.size + _LETTER * (len(asked[0]) + sum(map(len, asked[1])))
-        with self._looking:
-            self.size -= self._known.pop(asked, (None, 0))[1]
-            if size * LARGEST_SHARE > self.limit:
-                return
-            self._known[asked] = readings, size
-            self.size += size
-            while self.size > self.limit:
-                self.size -= self._known.popitem(last=False)[1][1]
-
-    def clear(self) -> None:
-        """Forgets everything."""
-        with self._looking:
-            self._known.clear()
-            self.size = 0
+def _bytes(asked: Asked, readings: Readings) -> int:
+    return readings.size + _LETTER * (len(asked[0]) + sum(map(len, asked[1])))
 
 
 def _size(tree: Tree | None) -> int:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import threading
-from collections import OrderedDict
 from typing import Any
 
+from mathamr.core.cache import Cache
 from mathamr.core.errors import MathAMRError
 from mathamr.core.workers import Allowance, Lost, WorkerPool
 from mathamr.graphs.corpus import ALLOWANCE, MINIMAL
@@ -30,7 +30,7 @@ class GuardedGraphs:
             "mathamr.graphs.corpus:GraphWork", (parser, model), workers=1, allowance=allowance
         )
         self.hello: str = self._pool.hello
-        self._remembered: OrderedDict[str, dict[str, Any]] = OrderedDict()
+        self._remembered: Cache[str, dict[str, Any]] = Cache(REMEMBERED)
 
     @classmethod
     def take(cls, parser: str, model: str | None) -> GuardedGraphs:
@@ -43,17 +43,15 @@ class GuardedGraphs:
 
     def __call__(self, request: list[str]) -> list[dict[str, Any]] | Lost:
         """One row per post, or `Lost` if the process was ended."""
-        missing = [line for line in request if line not in self._remembered]
-        if missing:
+        rows = {line: row for line in request if (row := self._remembered.get(line)) is not None}
+        if missing := [line for line in request if line not in rows]:
             answer = self._request(missing)
             if isinstance(answer, Lost):
                 return answer
-            for line, row in zip(missing, answer, strict=True):
-                self._remembered[line] = row
-        rows = [self._remembered[line] for line in request if line in self._remembered]
-        while len(self._remembered) > REMEMBERED:
-            self._remembered.popitem(last=False)
-        return rows
+            rows |= zip(missing, answer, strict=True)
+            for line in missing:
+                self._remembered.put(line, rows[line])
+        return [rows[line] for line in request]
 
     def prepare(self, lines: list[str], names: list[str]) -> None:
         """Builds the graphs of posts before they are stored; raises `TooMuchWorkError` for one that cannot be built."""
@@ -65,7 +63,7 @@ class GuardedGraphs:
                 raise TooMuchWorkError(
                     f"the post {name!r} takes more work than is allowed ({answer.message}); shorten it"
                 )
-            self._remembered[line] = answer[0]
+            self._remembered.put(line, answer[0])
 
     def _request(self, lines: list[str]) -> list[dict[str, Any]] | Lost:
         ((_, answer),) = self._pool.map([lines])

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from mathamr.core.closing import Closing
 from mathamr.core.errors import MathAMRError
-from mathamr.core.sqlite import inflated, told_connection
+from mathamr.core.sqlite import connect, inflated
 from mathamr.graphs import notation
 from mathamr.graphs.mathgraph import MathGraph
 from mathamr.graphs.tensor import GraphTensor
@@ -83,9 +83,9 @@ class GraphStore(Closing):
             )
         try:
             if read_only:
-                self._db = told_connection(path, read_only=True, remedy=_REMEDY)
+                self._db = connect(path, read_only=True, remedy=_REMEDY)
             else:
-                self._db = told_connection(path, remedy=_REMEDY)
+                self._db = connect(path, remedy=_REMEDY)
                 self._db.execute("PRAGMA journal_mode=WAL")
                 self._db.execute("PRAGMA synchronous=NORMAL")
                 self._db.executescript(_SCHEMA)

@@ -1,8 +1,8 @@
-"""`Archive`: an index directory, opened for reading: its manifest, its catalogue of posts, and the parts derived from it.
+"""`Archive`: an index directory opened for reading: the manifest, the catalogue of posts, and the parts derived from it.
 
 manifest.json   what made the index, counts, checksums (`Manifest`)
 lock            held by the process that changes the index (`WriterLock`)
-catalogue.db    posts, formulas, and what has still to be derived from them (`Catalogue`)
+catalogue.db    posts, formulas, and which parts still have to be derived from them (`Catalogue`)
 graphs/         graphs and tensors (`GraphStore`), where the model reads them
 vectors/        the engine's
 lexical/        words, symbols and paths (`LexicalIndex`)
@@ -44,7 +44,7 @@ GRAPHS, VECTORS, LEXICAL = "graphs", "vectors", "lexical"
 class Archive(Closing):
     """An index directory that is open, for any number of threads.
 
-    The parts that cost time (system, parser, engine, lexical index) are loaded when they are first asked for.
+    System, parser, engine and lexical index are loaded when they are first used.
     """
 
     read_only: ClassVar[bool] = True
@@ -73,9 +73,9 @@ class Archive(Closing):
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """Whatever this thread reads inside is of one revision of all parts, the newest that is whole.
+        """Lets this thread read all parts at one revision, the newest complete one.
 
-        A later one begins with what was written since, by whatever process.
+        The next block sees what any process has written since.
         """
         if self._view is not None:
             yield
@@ -87,16 +87,16 @@ class Archive(Closing):
             self._seen.view = None
             with self._counting:
                 view.readers -= 1
-            self._let_go(view)
+            self._release(view)
 
     @property
     def _view(self) -> Snapshot | None:
-        """What this thread reads just now."""
+        """The snapshot that this thread is reading."""
         found: Snapshot | None = getattr(self._seen, "view", None)
         return found
 
     def _entered(self) -> Snapshot:
-        """The newest state, with one reader more."""
+        """The newest snapshot, with this thread counted as a reader."""
         while True:
             view = self._newest()
             with self._counting:
@@ -104,8 +104,8 @@ class Archive(Closing):
                     view.readers += 1
                     return view
 
-    def _let_go(self, view: Snapshot) -> None:
-        """Closes a state that is no longer the newest as soon as its last reader has left: it holds files open."""
+    def _release(self, view: Snapshot) -> None:
+        """Closes a snapshot that is not the newest once its last reader has left, since it holds files open."""
         with self._counting:
             if view is self._snapshot or view.readers or view.closed:
                 return
@@ -113,7 +113,7 @@ class Archive(Closing):
         view.close(shared=self._engine)
 
     def _newest(self) -> Snapshot:
-        """The newest state, where it is whole; while it is being made, or another thread opens it, the one before."""
+        """The newest complete snapshot; while another thread opens it, the one before."""
         known = self._snapshot
         if known is not None and self._is_newest(known):
             return known
@@ -129,7 +129,7 @@ class Archive(Closing):
                 before, self._snapshot = known, fresh
                 known = fresh
                 if before is not None:
-                    self._let_go(before)
+                    self._release(before)
             assert known is not None
             return known
         finally:
@@ -140,24 +140,24 @@ class Archive(Closing):
 
     @property
     def settled_revision(self) -> int | None:
-        """The revision of what this thread reads just now: the same revision gives the same answers; `None` while vectors are being made."""
+        """The revision that this thread reads: equal revisions give equal answers; `None` while vectors are missing."""
         view = self._view
         return None if view is None or view.words_only else view.revision
 
     @property
     def words_only(self) -> bool:
-        """Whether what is read just now has posts and words, and vectors are still being made."""
+        """Whether the snapshot has posts and words, but no vectors yet."""
         return self._view is not None and self._view.words_only
 
     def vectors_made(self) -> str:
-        """How far the making of vectors has come by now, for people."""
+        """How many vectors have been made, for people."""
         made, total = self._live.vectors_made()
         if made < total:
             return f"vectors: {made:,} of {total:,} made"
         return f"vectors: all {total:,} of posts made, those of formulas not yet"
 
     def _is_same_index(self) -> bool:
-        """Whether model and parser are still those that queries are read with here."""
+        """Whether the manifest still names the model, parser and engine that are loaded here."""
         try:
             now = Manifest.read(self.folder)
         except MathAMRError:
@@ -192,10 +192,10 @@ class Archive(Closing):
 
     @classmethod
     def open(cls, folder: Path | str, *, device: str = "auto", model: Path | str | None = None) -> Self:
-        """The index in a folder; one without words yet, or of another format, is refused with the way out.
+        """The index in a folder.
 
-        One whose vectors are still being made is read by its words until they are there.
-        `model` is the folder or the name of the index's model, if no longer where it was.
+        While vectors are being made, the index can be searched by words. `model` is the folder or the name of the
+        model, if it is no longer where the manifest says.
         """
         folder = Path(folder).expanduser()
         check_plain(folder)
@@ -213,12 +213,12 @@ class Archive(Closing):
 
     @property
     def system_type(self) -> type[System]:
-        """The kind of the system that made the vectors: its tasks, needs and rankings, without any weights."""
+        """The class of the system that made the vectors: tasks, needs and rankings, without weights."""
         return SYSTEMS[self.manifest.model.system]
 
     @property
     def needs(self) -> frozenset[Need]:
-        """What the system of the index needs of a post."""
+        """What the system needs of a post."""
         return self.system_type.needs
 
     @property
@@ -246,17 +246,17 @@ class Archive(Closing):
 
     @property
     def model_source(self) -> Path | str | None:
-        """Where the system was said to be, if not where the manifest says."""
+        """The model that the caller named instead of the manifest's."""
         return self._model
 
     def use_system(self, system: System) -> None:
-        """Gives the index its system, which is loaded already."""
+        """Uses a system that is already loaded."""
         check_model(self.manifest, system, self.folder)
         self._system = system
 
     @property
     def work(self) -> GuardedGraphs:
-        """Makes graphs as those of the index were made, in a process of its own; not for several threads at a time."""
+        """Makes graphs with the parser of the index, in another process; for one thread at a time."""
         with self._loading:
             if self._work is None:
                 recorded = self.manifest.parser
@@ -273,7 +273,7 @@ class Archive(Closing):
 
     @property
     def engine(self) -> Engine:
-        """Where the vectors are; there is none while they are being made."""
+        """The engine with the vectors; raises `VectorsMissingError` while they are being made."""
         view = self._view
         if view is None:
             return self._base_engine()
@@ -291,7 +291,7 @@ class Archive(Closing):
 
     @property
     def lexical(self) -> LexicalIndex:
-        """Where words and symbols are."""
+        """The lexical index."""
         if self._view is not None:
             return self._view.lexical
         with self._loading:
@@ -300,7 +300,7 @@ class Archive(Closing):
             return self._lexical
 
     def graphs(self) -> GraphStore:
-        """The graph store, to be closed again by the thread that asked for it."""
+        """The graph store; the calling thread closes it."""
         return GraphStore(self.folder / GRAPHS, read_only=self.read_only)
 
     def graph(self, post_id: str) -> MathGraph:
@@ -325,13 +325,13 @@ class Archive(Closing):
         if found is None:
             self.catalogue.post(post_id)
             raise MathAMRError(
-                f"post {post_id!r} has no vectors of the field {field!r}; if it should have, mend them with:"
+                f"post {post_id!r} has no vectors of the field {field!r}; if it should have, repair them with:"
                 f" mathamr index --check --out {self.folder}"
             )
         return found
 
     def payloads(self, of: FieldTarget, ids: Sequence[str]) -> dict[str, Payload]:
-        """What posts or formulas are found by: as the engine knows it, or as their posts say where it has no entry."""
+        """The payloads of posts or formulas, from the engine or, where it has no entry, from the catalogue."""
         found = {} if self.words_only else self.engine.payloads(of, ids)
         missing = [identifier for identifier in ids if identifier not in found]
         if missing and of != "visual":
@@ -339,21 +339,21 @@ class Archive(Closing):
         return found
 
     def close_engine(self) -> None:
-        """Closes the engine; it is opened again when it is next asked for."""
+        """Closes the engine; the next use opens it again."""
         with self._loading:
             engine, self._engine = self._engine, None
             if engine is not None:
                 engine.close()
 
     def close_lexical(self) -> None:
-        """Closes the lexical index; it is opened again when it is next asked for."""
+        """Closes the lexical index; the next use opens it again."""
         with self._loading:
             lexical, self._lexical = self._lexical, None
             if lexical is not None:
                 lexical.close()
 
     def close(self) -> None:
-        """Lets go of everything; closing twice is no error."""
+        """Releases everything; it may be called twice."""
         snapshot, self._snapshot = self._snapshot, None
         try:
             if snapshot is not None:
@@ -369,7 +369,7 @@ class Archive(Closing):
 
 
 def _check_begun(manifest: Manifest, folder: Path) -> None:
-    """Refuses an index that has no words yet: somebody is at it, or was."""
+    """Raises an error for an index without words: a build is running, or was interrupted."""
     holder = None if manifest.finished else holder_of(folder)
     if holder is not None:
         raise MathAMRError(
@@ -379,7 +379,7 @@ def _check_begun(manifest: Manifest, folder: Path) -> None:
 
 
 def check_finished(manifest: Manifest, folder: Path) -> None:
-    """Refuses an index that was never finished."""
+    """Raises an error for an index whose first build is not finished."""
     if not manifest.finished:
         raise MathAMRError(
             f"the index {folder} is not finished; finish it with: mathamr index --out {folder}"
@@ -392,20 +392,20 @@ def needs_graphs(needs: frozenset[Need]) -> bool:
 
 
 def recorded_model(recorded: ModelRecord) -> Path | None:
-    """Where the model of an index was: its folder, or one in the box by its name."""
+    """The folder of an index's model, or the built-in model of that name."""
     if recorded.folder is not None:
         return Path(recorded.folder)
     return boxed_folder(recorded.name)
 
 
 def check_model(manifest: Manifest, system: System, folder: Path) -> None:
-    """Refuses a model that did not make the vectors of an index."""
+    """Raises an error if another model made the vectors of the index."""
     recorded = manifest.model
     if system.fingerprint != recorded.fingerprint or system.kind != recorded.system:
         if recorded.folder is None and recorded.name == system.name:
             raise MathAMRError(
                 f"the vectors of the index {folder} were made with other weights of {recorded.name}"
-                f" ({recorded.fingerprint}) than this version of mathamr brings ({system.fingerprint}); make them anew"
+                f" ({recorded.fingerprint}) than this version of mathamr brings ({system.fingerprint}); make them again"
                 f" with: mathamr index --out {folder} --rebuild (graphs and words are kept; until then --strategy"
                 " lexical searches by words)"
             )
@@ -418,9 +418,9 @@ def check_model(manifest: Manifest, system: System, folder: Path) -> None:
 
 
 def check_parser(manifest: Manifest, fingerprint: str, folder: Path) -> None:
-    """Refuses an AMR parser that did not make the graphs of an index."""
+    """Raises an error if another AMR parser made the graphs of the index."""
     if manifest.parser is not None and fingerprint != manifest.parser.fingerprint:
         raise MathAMRError(
             f"the graphs of the index {folder} were made with the AMR parser {manifest.parser.fingerprint}, here is"
-            f" {fingerprint}; make them anew with: mathamr index --out {folder} --rebuild"
+            f" {fingerprint}; make them again with: mathamr index --out {folder} --rebuild"
         )

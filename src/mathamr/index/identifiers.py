@@ -16,4 +16,4 @@ def check_id(identifier: str) -> None:
     try:
         identifier.encode()
     except UnicodeEncodeError as error:
-        raise MathAMRError(f"the id {identifier!r} is no valid Unicode") from error
+        raise MathAMRError(f"the id {identifier!r} is not valid Unicode") from error

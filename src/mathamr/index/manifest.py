@@ -16,12 +16,8 @@ from mathamr.core.errors import MathAMRError
 from mathamr.core.storage.durable import write_whole
 from mathamr.systems.field import Field
 
-FORMAT = 2
-FIRST_RELEASE = 1
-"""The format of the first release, which can be brought up to date."""
+FORMAT = 3
 MANIFEST = "manifest.json"
-
-
 CHECKSUM = "checksum"
 
 
@@ -31,9 +27,20 @@ def _checksum(row: Mapping[str, Any]) -> str:
 
 
 def _now() -> datetime:
-    """The time; where `SOURCE_DATE_EPOCH` asks for builds that can be repeated byte for byte, that one."""
-    told = os.environ.get("SOURCE_DATE_EPOCH", "")
-    return datetime.fromtimestamp(int(told), UTC) if told.isdecimal() else datetime.now(UTC)
+    """The time, or `SOURCE_DATE_EPOCH` where that is set for reproducible builds."""
+    epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
+    return datetime.fromtimestamp(int(epoch), UTC) if epoch.isdecimal() else datetime.now(UTC)
+
+
+_TEXT = (str, type(None))
+
+
+def _typed(row: dict[str, Any], **kinds: type | tuple[type, ...]) -> dict[str, Any]:
+    """The row, if its values are of these types."""
+    for name, kind in kinds.items():
+        if not isinstance(row[name], kind):
+            raise TypeError(f"{name} is {str(row[name])[:100]!r}")
+    return row
 
 
 class OutdatedFormatError(MathAMRError):
@@ -114,40 +121,45 @@ class Manifest:
 
     @classmethod
     def from_json(cls, text: str, where: str = MANIFEST) -> Manifest:
-        """The inverse of `to_json`; another format version is refused with the way out."""
+        """The inverse of `to_json`; a manifest of another format raises `OutdatedFormatError`."""
         try:
-            row: dict[str, Any] = json.loads(text)
-            told = row.pop(CHECKSUM, None)
-            if told is not None and told != _checksum(row):
-                raise ValueError("it is not as it was written")
+            row = json.loads(text)
+            checksum = row.pop(CHECKSUM, None)
             found = row["format"]
             if found == FORMAT:
-                model = row["model"]
-                model["fields"] = tuple(map(Field.from_json, model["fields"]))
-                row["model"] = ModelRecord(**model)
-                row["parser"] = None if row["parser"] is None else ParserRecord(**row["parser"])
-                row["engine"] = EngineRecord(**row["engine"])
-                row["inputs"] = tuple(
-                    InputRecord(item["path"], item["format"], tuple(item["beside"])) for item in row["inputs"]
-                )
-                return cls(**{each.name: row[each.name] for each in fields(cls)})
+                if checksum != _checksum(row):
+                    raise ValueError("its checksum is wrong")
+                return cls._of(row)
         except (MathAMRError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise MathAMRError(
-                f"{where} is damaged ({type(error).__name__}: {error}); mend it with: mathamr index --check --out DIR"
+                f"{where} is damaged ({type(error).__name__}: {error}); repair it with: mathamr index --check --out DIR"
             ) from error
-        made_by = row.get("made_by", "another version")
-        if found == FIRST_RELEASE:
-            raise OutdatedFormatError(
-                f"{where} is of an index that {made_by} made; bring it up to date, its graphs stay, with:"
-                f" mathamr index --out {Path(where).parent if where != MANIFEST else 'DIR'} --rebuild"
-            )
         raise OutdatedFormatError(
-            f"{where} has format {found}, this version reads {FORMAT}; search it with {made_by},"
-            " or build the index again in another folder"
+            f"{where} was written by another version of mathamr (index format {str(found)[:20]}, this version reads"
+            f" {FORMAT}); build the index again with: mathamr index PATH --out NEW_FOLDER"
         )
 
+    @classmethod
+    def _of(cls, row: dict[str, Any]) -> Manifest:
+        """The manifest in a row of JSON, every value of its type."""
+        model, parser, engine = row["model"], row["parser"], row["engine"]
+        model["fields"] = tuple(map(Field.from_json, model["fields"]))
+        row["model"] = ModelRecord(**_typed(model, name=str, system=str, fingerprint=str, folder=_TEXT))
+        if parser is not None:
+            row["parser"] = ParserRecord(**_typed(parser, name=str, fingerprint=str, model=_TEXT))
+        row["engine"] = EngineRecord(**_typed(engine, name=str, options=dict))
+        row["inputs"] = tuple(
+            InputRecord(item["path"], item["format"], tuple(map(str, item["beside"])))
+            for item in (_typed(each, path=str, format=_TEXT, beside=list) for each in row["inputs"])
+        )
+        _typed(row, graphs=_TEXT, finished=bool, revision=int, counts=dict, checksums=dict, format=int)
+        _typed(row, created=str, updated=str, made_by=str)
+        _typed(row["counts"], **dict.fromkeys(row["counts"], int))
+        _typed(row["checksums"], **dict.fromkeys(row["checksums"], str))
+        return cls(**{each.name: row[each.name] for each in fields(cls)})
+
     def write(self, folder: Path) -> Manifest:
-        """Puts it into the folder, whole or not at all, and returns it as written."""
+        """Writes it into the folder, completely or not at all, and returns it as written."""
         now = _now().isoformat(timespec="seconds")
         written = replace(self, created=self.created or now, updated=now)
         write_whole(folder / MANIFEST, written.to_json().encode("utf-8", "surrogateescape"))
@@ -155,14 +167,14 @@ class Manifest:
 
     @classmethod
     def read(cls, folder: Path) -> Manifest:
-        """The manifest of an index directory, or a clear word about what the folder is instead."""
+        """The manifest of an index directory."""
         path = folder / MANIFEST
         try:
             text = path.read_text(encoding="utf-8", errors="surrogateescape")
         except FileNotFoundError as error:
-            what = "is no index: it has no" if folder.is_dir() else "does not exist, so there is no"
+            what = f"is not an index: it has no {MANIFEST}" if folder.is_dir() else "does not exist"
             raise MathAMRError(
-                f"{folder} {what} {MANIFEST}; build one with: mathamr index PATH --out {folder}"
+                f"{folder} {what}; create one with: mathamr index PATH --out {folder}"
             ) from error
         except OSError as error:
             raise MathAMRError(f"cannot read {path}: {error.strerror}") from error

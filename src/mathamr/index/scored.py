@@ -79,7 +79,7 @@ _scored: Callable[[tuple[str, float]], Scored] = partial(tuple.__new__, Scored)
 def check_k(k: int) -> int:
     """How many results are wanted: a positive number."""
     if k < 1:
-        raise MathAMRError(f"the number of results must be at least 1, not {k}")
+        raise MathAMRError(f"the number of results must be at least 1, got {k}")
     return k
 
 

@@ -1,10 +1,10 @@
-"""`Snapshot`: all parts of an index as they were at one revision, together.
+"""`Snapshot`: all parts of an index at one revision.
 
-The parts of an index are changed one after the other: posts first, then what is derived from them. A reader that opened
-them one by one would find posts of one moment and vectors of another. So they are opened together at a moment when all of
-them follow the posts, and it is looked again afterwards whether that moment has passed meanwhile.
+A writer changes the posts first and then what is derived from them, so a reader that opened the parts one by one could
+get posts and vectors of different revisions. A snapshot opens them together when all of them are up to date, and tries
+again if the revision has changed meanwhile.
 
-Words are made long before vectors. Where many vectors are still to be made, a snapshot has posts and words alone.
+Words are made long before vectors. While many vectors are missing, a snapshot has posts and words alone.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from mathamr.index.lexical.lexicalindex import LexicalIndex
 
 ATTEMPTS = 20
 FEW_WAITING = 64
-"""So many vectors are made in moments: the state before is searched as long."""
+"""Missing vectors that are made in moments: until then the previous snapshot is used."""
 SHARE_WAITING = 0.1
-"""While more of the posts than this wait for vectors, words alone, of all posts, say more than the state before."""
+"""If more than this share of the posts lack vectors, words of all posts are better than the previous snapshot."""
 
 
 @dataclass(slots=True, eq=False)
 class Snapshot:
-    """The parts of one revision, and how many read them just now."""
+    """The parts of one revision, and the number of their readers."""
 
     catalogue: CatalogueSnapshot
     engine: Engine | None
@@ -48,7 +48,7 @@ class Snapshot:
         return self.engine is None
 
     def close(self, shared: Engine | None = None) -> None:
-        """Lets go of the parts, for whoever knows that nobody uses them; an engine that others use stays open."""
+        """Closes the parts, which nobody may be using; an engine that is shared stays open."""
         self.closed = True
         try:
             if self.engine is not None and self.engine is not shared:
@@ -65,14 +65,14 @@ def take_snapshot(
     lexical: Callable[[], LexicalIndex],
     before: Snapshot | None = None,
 ) -> Snapshot | None:
-    """All parts at one revision; `None` while they are being changed and there is one `before`."""
+    """All parts at one revision; `None` while they are being changed and there is a snapshot `before`."""
     for _ in range(ATTEMPTS):
         catalogue = CatalogueSnapshot(folder / CATALOGUE)
         words = False
         try:
-            whole = catalogue.settled
-            words = not whole and catalogue.has_words and (before is None or _is_worth(catalogue, before))
-            if not whole and not words and before is not None:
+            complete = catalogue.settled
+            words = not complete and catalogue.has_words and (before is None or _is_worth(catalogue, before))
+            if not complete and not words and before is not None:
                 catalogue.close()
                 return None
             found = Snapshot(catalogue, None if words else engine(), lexical())
@@ -82,16 +82,16 @@ def take_snapshot(
                 continue  # a writer was at work on what was being opened
             raise
         still = live.revision == found.revision and (live.has_words if words else live.settled)
-        if still or (before is None and not whole and not words):
+        if still or (before is None and not complete and not words):
             return found
         found.close()
     if before is not None:
         return None
-    raise MathAMRError(f"the index {folder} is being changed all the while; try again")
+    raise MathAMRError(f"the index {folder} is being changed again and again; try later")
 
 
 def _is_worth(catalogue: Catalogue, before: Snapshot) -> bool:
-    """Whether words of all posts are worth more than a state before that lacks some posts."""
+    """Whether the words of all posts are better than the previous snapshot, which lacks some posts."""
     if before.words_only:
         return catalogue.revision != before.revision
     made, total = catalogue.vectors_made()

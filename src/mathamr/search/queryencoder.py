@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Generic, TypeVar
 
 from mathamr.amr.parser import AmrParser
+from mathamr.core.cache import Cache
 from mathamr.formulas.visualkey import visual_key
 from mathamr.graphs.configuration import GraphConfiguration
 from mathamr.graphs.maker import GraphMaker, MadeGraph
@@ -42,8 +41,8 @@ class QueryEncoder:
     def __init__(self, parser: Callable[[], AmrParser], system: Callable[[], System]) -> None:
         self._load_parser, self._load_system = parser, system
         self._maker: GraphMaker | None = None
-        self._posts: _RecentCache[EncodedQuery] = _RecentCache()
-        self._visuals: _RecentCache[Mapping[str, Vectors]] = _RecentCache()
+        self._posts: Cache[str, EncodedQuery] = Cache(CACHED_QUERIES)
+        self._visuals: Cache[str, Mapping[str, Vectors]] = Cache(CACHED_QUERIES)
         self._working = threading.Lock()
 
     def encoded(self, query: Query, timer: StageTimer) -> Encoded:
@@ -57,11 +56,11 @@ class QueryEncoder:
             with self._working:
                 return self._encoded_now(query, timer)
 
-        return self._posts.get(query.post.to_json(), make)
+        return self._posts.get_or_make(query.post.to_json(), make)
 
     def notes(self, query: Query) -> tuple[str, ...]:
         """The notes on a query; none if it was not encoded."""
-        found = self._posts.known(query.post.to_json())
+        found = self._posts.get(query.post.to_json())
         return found.notes if found is not None else ()
 
     def visual(self, query: Query, formula: Formula, timer: StageTimer) -> Mapping[str, Vectors]:
@@ -79,7 +78,7 @@ class QueryEncoder:
                     )
             return found
 
-        return self._visuals.get(f"{formula.id}\n{query.post.to_json()}", make)
+        return self._visuals.get_or_make(f"{formula.id}\n{query.post.to_json()}", make)
 
     def _encoded_now(self, query: Query, timer: StageTimer) -> EncodedQuery:
         with timer("load"):
@@ -119,33 +118,6 @@ def _failed(made: MadeGraph) -> tuple[str, ...]:
     return (
         f"the AMR parser could not parse the query ({counted}); only its words and formulas are used; see mathamr doctor",
     )
-
-
-T = TypeVar("T")
-
-
-class _RecentCache(Generic[T]):
-    """A thread-safe cache of the last values by key."""
-
-    def __init__(self) -> None:
-        self._known: OrderedDict[str, T] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def known(self, key: str) -> T | None:
-        with self._lock:
-            return self._known.get(key)
-
-    def get(self, key: str, make: Callable[[], T]) -> T:
-        with self._lock:
-            if key in self._known:
-                self._known.move_to_end(key)
-                return self._known[key]
-        made = make()
-        with self._lock:
-            self._known[key] = made
-            while len(self._known) > CACHED_QUERIES:
-                self._known.popitem(last=False)
-        return made
 
 
 @contextmanager

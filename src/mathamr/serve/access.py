@@ -18,9 +18,9 @@ LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """The keys of a server: without `write` nobody can write, without `read` everybody can read.
+    """The keys in force: without `write` nobody can write, without `read` everybody can read.
 
-    The key for writing also allows reading.
+    The key for writing opens reading too.
     """
 
     write: str = ""
@@ -34,16 +34,16 @@ class Keys:
                     "python -c 'import secrets; print(secrets.token_urlsafe())'"
                 )
 
-    def check_read(self, key: str) -> None:
+    def check_read(self, given: str) -> None:
         """Raises unless a request with this key may read."""
-        if self.read and not (_same(key, self.read) | _same(key, self.write)):
+        if self.read and not (_same(given, self.read) | _same(given, self.write)):
             raise _refused("reading")
 
-    def check_write(self, key: str) -> None:
+    def check_write(self, given: str) -> None:
         """Raises unless a request with this key may write."""
         if not self.write:
             raise ApiError("read_only", "this server was started without a key for writing (MATHAMR_API_KEY)")
-        if not _same(key, self.write):
+        if not _same(given, self.write):
             raise _refused("writing")
 
 
@@ -70,7 +70,7 @@ def allowed_hosts(host: str, more: Iterable[str] = ()) -> frozenset[str] | None:
 
 
 def host_name(header: str) -> str:
-    """The name in a `Host` header, without the port; empty if the header is not a name with an optional port.
+    """The name in a `Host` header, without the port; nothing for what is no name and port at all.
 
     >>> host_name("LOCALHOST:8080"), host_name("[::1]:80"), host_name("a.org"), host_name("[::1]evil.org")
     ('localhost', '[::1]', 'a.org', '')
@@ -79,8 +79,8 @@ def host_name(header: str) -> str:
     return found["name"] if found else ""
 
 
-def _same(one: str, key: str) -> bool:
-    return bool(key) and hmac.compare_digest(one.encode("utf-8", "replace"), key.encode())
+def _same(given: str, key: str) -> bool:
+    return bool(key) and hmac.compare_digest(given.encode("utf-8", "replace"), key.encode())
 
 
 def _refused(what: str) -> ApiError:

@@ -1,4 +1,4 @@
-"""The application: routes under `/v1`, the page at `/`, one shape of error, and the middleware around all of it."""
+"""The application: routes under `/v1`, the page at `/`, one shape of error, and the gate around all of it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from mathamr import __version__
 from mathamr.core.errors import MathAMRError
 from mathamr.serve.errors import ApiError, from_error, from_status, from_validation
-from mathamr.serve.middleware import PREFIX, Middleware
+from mathamr.serve.gate import PREFIX, Gate
 from mathamr.serve.pagefiles import PageFiles
 from mathamr.serve.routes import formulas, posts, search, status
 from mathamr.serve.schemas import errors
@@ -28,13 +28,13 @@ def create_app(
     hosts: frozenset[str] | None = None,
     log_queries: bool = False,
     tracer: Tracer | None = None,
-) -> Middleware:
+) -> Gate:
     """The application for one index, as a server runs it."""
-    return Middleware(application(service), service.limits, service.metrics, hosts, log_queries, tracer)
+    return Gate(application(service), service.limits, service.metrics, hosts, log_queries, tracer)
 
 
 def application(service: Service) -> FastAPI:
-    """The routes without the middleware."""
+    """The routes alone, without the gate."""
     app = FastAPI(
         title="mathamr",
         version=__version__,
@@ -57,28 +57,29 @@ def application(service: Service) -> FastAPI:
     return app
 
 
-def _response(request: Request, error: ApiError) -> Response:
+def _answer(request: Request, error: ApiError) -> Response:
     body = error.body(request.state.request)
     return Response(body, error.status, dict(error.headers), "application/json")
 
 
 async def _http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    converted = from_status(error.status_code, str(error.detail))
-    converted.headers = dict(error.headers or {})
-    return _response(request, converted)
+    told = from_status(error.status_code, str(error.detail))
+    if error.headers:
+        told.headers = dict(error.headers)
+    return _answer(request, told)
 
 
 async def _validation(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     problems: list[Any] = list(error.errors())
-    return _response(request, from_validation(problems))
+    return _answer(request, from_validation(problems))
 
 
 async def _mathamr(request: Request, error: Exception) -> Response:
     assert isinstance(error, MathAMRError)
-    return _response(request, from_error(error))
+    return _answer(request, from_error(error))
 
 
 async def _unexpected(request: Request, error: Exception) -> Response:
-    return _response(request, ApiError("internal", "an internal error; the server's log has the details"))
+    return _answer(request, ApiError("internal", "a mistake of the server; its log has the details"))

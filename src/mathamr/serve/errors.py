@@ -1,4 +1,4 @@
-"""The one JSON shape of an error over HTTP, and how every exception gets it."""
+"""The one shape of an error over HTTP, and how everything that can go wrong gets it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _LONGEST_MESSAGE = 500
 
 
 class ApiError(MathAMRError):
-    """An error for a client: a code from `CODES`, what is wrong and what to do."""
+    """Something a client is told: a code from `CODES`, what was wrong and what to do."""
 
     def __init__(
         self,
@@ -67,18 +67,18 @@ class ApiError(MathAMRError):
 
 
 def from_error(error: MathAMRError) -> ApiError:
-    """Converts an exception of another package; a parse error keeps its offset."""
+    """An error of a room below, for a client: a parse error keeps its place, the rest is about the request."""
     if isinstance(error, ApiError):
         return error
     if isinstance(error, VectorsMissingError):
-        return ApiError("unavailable", "vectors are still being computed; until then only words are searched")
+        return ApiError("unavailable", "vectors are still being made; until then only words are searched")
     if isinstance(error, ParseError):
         return ApiError("broken_formula", error.message, offset=error.offset)
     return ApiError("invalid", str(error))
 
 
 def from_status(status: int, detail: str = "") -> ApiError:
-    """The error for an HTTP status that the framework raises."""
+    """The error for a bare HTTP status, as the framework raises it."""
     if status == 404:
         return ApiError(
             "unknown_route", "there is nothing at this address; /v1/openapi.json lists the routes"
@@ -90,13 +90,13 @@ def from_status(status: int, detail: str = "") -> ApiError:
 
 
 def from_validation(problems: list[Mapping[str, Any]]) -> ApiError:
-    """The error for a request that does not match the schema of its route; reports the first problem."""
+    """The error for a request that does not fit the description of its route; tells the first problem."""
     first = problems[0] if problems else {}
     place = [str(part) for part in first.get("loc", ())]
     if first.get("type") == "json_invalid":
-        return ApiError("bad_request", "the body is not valid JSON", "body")
+        return ApiError("bad_request", "the body is no JSON that can be read", "body")
     name = ".".join(place[1:]) or "body"
-    message = f"{name}: {first.get('msg', 'does not match the schema')}"
+    message = f"{name}: {first.get('msg', 'not as the route describes it')}"
     others = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
     return ApiError("invalid", message + others, name)
 

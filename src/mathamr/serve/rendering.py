@@ -27,11 +27,8 @@ from mathamr.serve.sanitiser import NestedTooDeeplyError, Places, safe_link, san
 REMEMBERED = 4_000
 LONGEST_REMEMBERED = 200
 LONG_REMEMBERED, LONGEST_LONG = 400, 1_600
-"""How many drawings of formulas are cached, by length of their LaTeX: the short ones recur, the long ones take memory."""
-LONGEST_FORMULA = 50_000
-"""Characters of LaTeX beyond which a formula is not drawn and its text is cut: nobody reads it, and it takes seconds."""
-FormulasById = dict[str, tuple[Formula, tuple[str, ...]]]
-"""Formulas of posts with the macros they are read with."""
+"""Formulas that are drawn again and again are short; long ones would fill the memory, so that few of them are remembered, and none that is
+longer still."""
 
 _BLOCKS = {
     "heading": ("<h4>", "</h4>"),
@@ -57,10 +54,8 @@ class Drawn:
 def draw(latex: str, macros: tuple[str, ...] = (), display: bool = False, mathml: str | None = None) -> Drawn:
     """A formula as MathML: from its LaTeX, else from the MathML that came with it.
 
-    The page forbids inline styles, so the renderer writes classes for its style sheet.
+    The page forbids inline styles, so what our renderer would write as a style is a class for its style sheet.
     """
-    if max(len(latex), len(mathml or "")) > LONGEST_FORMULA:
-        return Drawn(None, {"message": f"it is longer than {LONGEST_FORMULA:,} characters", "offset": 0})
     if macros or mathml is not None or len(latex) > LONGEST_LONG:
         return _draw(latex, macros, display, mathml)
     return (_remembered if len(latex) <= LONGEST_REMEMBERED else _long_remembered)(latex, display)
@@ -68,16 +63,14 @@ def draw(latex: str, macros: tuple[str, ...] = (), display: bool = False, mathml
 
 def draw_formula(formula: Formula, macros: tuple[str, ...] = ()) -> Drawn:
     """A formula of a post as MathML."""
-    mathml = None if formula.latex.strip() else formula.presentation_mathml
-    return draw(formula.latex, macros, formula.display, mathml)
+    given = None if formula.latex.strip() else formula.presentation_mathml
+    return draw(formula.latex, macros, formula.display, given)
 
 
 def draw_marked(formula: Formula, macros: tuple[str, ...], nodes: Collection[int]) -> Drawn:
-    """A formula of a post as MathML, with some nodes of its layout tree marked; only LaTeX can be marked."""
-    if not nodes or not formula.latex.strip() or len(formula.latex) > LONGEST_FORMULA:
-        return draw_formula(formula, macros)
+    """A formula of a post as MathML, with some nodes of its layout tree marked; without LaTeX nothing is."""
     (_, slt), _ = trees_of(formula, macros)
-    if slt is None:
+    if not nodes or slt is None or not formula.latex.strip():
         return draw_formula(formula, macros)
     try:
         element = displayed(formula.latex, Macros.of(macros), formula.display)
@@ -85,7 +78,7 @@ def draw_marked(formula: Formula, macros: tuple[str, ...], nodes: Collection[int
         return Drawn(
             typeset_to_mathml(marked, display=formula.display, latex=formula.latex, styling="classes")
         )
-    except MathAMRError:  # what cannot be drawn has a reason in `error`
+    except MathAMRError:  # what cannot be drawn says why
         return draw_formula(formula, macros)
 
 
@@ -111,7 +104,7 @@ def _long_remembered(latex: str, display: bool) -> Drawn:
 
 
 def source_shown(source: str) -> str:
-    """Where a post came from, without the folders of this machine.
+    """Where a post came from, without telling clients the folders of this machine.
 
     >>> source_shown("/home/ada/notes/limits.md"), source_shown("https://example.org/a"), source_shown("forum")
     ('limits.md', 'https://example.org/a', 'forum')
@@ -120,7 +113,7 @@ def source_shown(source: str) -> str:
 
 
 def place_shown(place: Place | None) -> dict[str, Any] | None:
-    """Where a post stands in its input, by the path in the input alone."""
+    """Where a post stands in its input, which is told by the path in the input alone."""
     if place is None:
         return None
     return {"path": place.path, "line": place.line, "label": place.label, "inside": list(place.inside)}
@@ -141,9 +134,9 @@ def formula_piece(
     """A formula as answers hold it."""
     return {
         "kind": "formula",
-        "text": latex[:LONGEST_FORMULA],
+        "text": latex,
         "id": id,
-        "latex": latex[:LONGEST_FORMULA],
+        "latex": latex,
         "mathml": drawn.mathml,
         "display": display,
         "matched": matched,
@@ -166,15 +159,10 @@ def shown_pieces(read: Iterable[Piece], macros: tuple[str, ...] = ()) -> Iterato
         yield shown | {"start": piece.start, "end": piece.end}
 
 
-def formulas_with_macros(post: Post) -> FormulasById:
-    """The formulas of a post by their ids."""
-    return {formula.id: (formula, post.macros) for formula in post.formulas}
-
-
 def fragment_pieces(
     fragments: Iterable[Fragment], formulas: Mapping[str, tuple[Formula, tuple[str, ...]]]
 ) -> list[dict[str, Any]]:
-    """Fragments that a search chose as answers hold them; `formulas` are those of their posts."""
+    """Fragments that a search chose as answers hold them; `formulas` are those of their posts, with their macros."""
     shown = []
     for fragment in fragments:
         if fragment.kind != "formula":

@@ -19,6 +19,8 @@ from mathamr.index.admin.backup import backup, restore
 from mathamr.index.archive import Archive
 from mathamr.index.build.builder import build_index
 from mathamr.index.build.writer import IndexWriter
+from mathamr.index.catalogue.catalogue import Catalogue
+from mathamr.index.manifest import InputRecord, Manifest
 from tests.index.kills import content, differences
 from tests.index.small import note, options, write_posts
 from tests.models import sample_posts
@@ -31,7 +33,7 @@ def test_a_restored_index_is_what_was_backed_up(index: Path, model_folder: Path,
     assert report.sound
     assert report.problems == []
     assert not differences(content(tmp_path / "again"), content(index))
-    with pytest.raises(MathAMRError, match="is there already"):
+    with pytest.raises(MathAMRError, match="exists already"):
         backup(index, made.path)
     with pytest.raises(MathAMRError, match="is not empty"):
         restore(made.path, tmp_path / "again")
@@ -118,15 +120,76 @@ def packed(path: Path, files: dict[str, bytes], listed: dict[str, str] | None = 
 )
 def test_no_name_in_a_backup_leads_out_of_the_folder(tmp_path: Path, name: str) -> None:
     files = {"manifest.json": b"{}", "catalogue.db": b"", name: b"x"}
-    with pytest.raises(MathAMRError, match=r"no backup|no part"):
+    with pytest.raises(MathAMRError, match=r"not a backup|not belong"):
         restore(packed(tmp_path / "evil.tar", files), tmp_path / "in" / "index")
     assert not list(tmp_path.rglob("outside*"))
     assert not (tmp_path / "in" / "index").exists()
 
 
+def test_a_sparse_entry_fills_no_disk(tmp_path: Path) -> None:
+    """Of an entry of a terabyte the archive holds a few bytes, and a map of where they belong."""
+    zero = tmp_path / "sparse"
+    with zero.open("wb") as file:
+        file.truncate(1 << 24)
+    files = {"manifest.json": b"{}", "catalogue.db": b"x" * 512}
+    path = packed(tmp_path / "sparse.tar", files)
+    content = bytearray(path.read_bytes())
+    with tarfile.open(path) as archive:
+        start = archive.getmember("catalogue.db").offset
+    head = content[start : start + 512]
+    head[156:157] = b"S"
+    head[386:398], head[398:410] = b"%011o\0" % 0, b"%011o\0" % 512
+    head[482:483], head[483:495] = b"\0", b"%011o\0" % (1 << 30)
+    head[148:156] = b" " * 8
+    head[148:156] = b"%06o\0 " % sum(head)
+    content[start : start + 512] = head
+    path.write_bytes(content)
+    with tarfile.open(path) as archive:
+        assert archive.getmember("catalogue.db").size == 1 << 30
+    with pytest.raises(MathAMRError, match=r"'manifest.json' is not what was packed|not belong to a backup"):
+        restore(path, tmp_path / "a")
+    assert not (tmp_path / "a").exists()
+
+
+def test_what_a_killed_restore_left_behind_is_removed_by_the_next(
+    index: Path, model_folder: Path, tmp_path: Path
+) -> None:
+    made = backup(index, tmp_path / "index.tar")
+    left = tmp_path / ".again.abc.restoring"
+    left.mkdir()
+    (left / "manifest.json").write_text("half")
+    assert restore(made.path, tmp_path / "again", options(model_folder)).sound
+    assert not left.exists()
+    assert not list(tmp_path.glob(".again*"))
+
+
+def test_a_backup_makes_nobody_read_the_files_that_its_manifest_names(
+    index: Path, model_folder: Path, tmp_path: Path
+) -> None:
+    secret = write_posts(tmp_path / "secret.jsonl", [note("secret", "of this machine")])
+    manifest = Manifest.read(index)
+    replace(manifest, inputs=(InputRecord(str(secret)),)).write(index)
+    made = backup(index, tmp_path / "index.tar")
+    (index / "catalogue.db").write_bytes(b"nonsense" * 512)
+    files = {}
+    with tarfile.open(made.path) as archive:
+        for entry in archive.getmembers():
+            content = archive.extractfile(entry)
+            assert content is not None
+            files[entry.name] = content.read()
+    del files["backup.json"]
+    files["catalogue.db"] = b"nonsense" * 512
+    listed = {name: sha256(body).hexdigest() for name, body in files.items()}
+    report = restore(packed(tmp_path / "evil.tar", files, listed), tmp_path / "a", options(model_folder))
+    assert not report.sound
+    assert "name it to read it again" in "\n".join(report.lines())
+    with Catalogue(tmp_path / "a" / "catalogue.db", read_only=True) as catalogue:
+        assert "secret" not in catalogue
+
+
 def test_links_and_damage_in_a_backup_are_refused(index: Path, tmp_path: Path) -> None:
     files = {"manifest.json": b"{}", "catalogue.db": b""}
-    with pytest.raises(MathAMRError, match="no part of a backup"):
+    with pytest.raises(MathAMRError, match="not belong to a backup"):
         restore(packed(tmp_path / "link.tar", files, link="manifest.json"), tmp_path / "a")
     with pytest.raises(MathAMRError, match="is not what was packed"):
         restore(packed(tmp_path / "hash.tar", files), tmp_path / "b")
@@ -140,6 +203,6 @@ def test_links_and_damage_in_a_backup_are_refused(index: Path, tmp_path: Path) -
     with pytest.raises(MathAMRError, match="damaged"):
         restore(whole, tmp_path / "d")
     whole.write_bytes(b"rubbish" * 500)
-    with pytest.raises(MathAMRError, match="no backup"):
+    with pytest.raises(MathAMRError, match="is not a backup"):
         restore(whole, tmp_path / "e")
     assert sorted(path.name for path in tmp_path.iterdir() if path.is_dir()) == ["index"]

@@ -274,7 +274,7 @@ def test_a_second_writer_is_refused(model_folder: Path, tmp_path: Path) -> None:
 
 def test_a_folder_with_other_things_is_left_alone(model_folder: Path, tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("precious")
-    with pytest.raises(MathAMRError, match=r"is no index and not empty \(it has 'thesis\.tex'\)"):
+    with pytest.raises(MathAMRError, match=r"is not an index and not empty \(it has 'thesis\.tex'\)"):
         build(tmp_path, sample_posts(1), model_folder)
     with pytest.raises(MathAMRError, match="is a file; name a folder"):
         build(tmp_path / "thesis.tex", sample_posts(1), model_folder)
@@ -284,7 +284,7 @@ def test_a_folder_with_other_things_is_left_alone(model_folder: Path, tmp_path: 
 def test_wrong_paths_are_told_before_anything_is_made(model_folder: Path, tmp_path: Path) -> None:
     with pytest.raises(MathAMRError, match=r"nowhere: no such file or folder"):
         build_index([tmp_path / "nowhere"], tmp_path / "index", options(model_folder))
-    with pytest.raises(MathAMRError, match="is no index; give the posts to index"):
+    with pytest.raises(MathAMRError, match="is not an index; create one with"):
         build_index([], tmp_path / "index", options(model_folder))
     with pytest.raises(MathAMRError, match="no model in"):
         build(tmp_path / "index", sample_posts(1), tmp_path)

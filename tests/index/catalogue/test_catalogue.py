@@ -300,7 +300,7 @@ def test_a_file_that_is_no_database_is_a_clear_error(tmp_path: Path) -> None:
 def test_another_format_is_refused(catalogue: Catalogue) -> None:
     with catalogue.transaction():
         catalogue.set_meta("format", "99")
-    with pytest.raises(MathAMRError, match="has format 99, this version reads 4"):
+    with pytest.raises(MathAMRError, match="format 99, this version reads 5"):
         Catalogue(catalogue.path)
 
 

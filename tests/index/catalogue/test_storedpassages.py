@@ -82,17 +82,6 @@ def test_a_damaged_row_is_taken_for_none(catalogue: Catalogue, damage: bytes | s
     assert catalogue.passages([first, second]).keys() == {second}
 
 
-def test_a_catalogue_of_an_earlier_version_keeps_none(catalogue: Catalogue) -> None:
-    path = catalogue.path
-    with catalogue.transaction():
-        catalogue._db.execute("DROP TABLE passages")
-    catalogue.close()
-    with Catalogue(path, read_only=True) as old:
-        assert old.passages(list(old.ids())) == {}
-    with Catalogue(path, create=True) as new:
-        assert new.keep_passages() == len(new)
-
-
 @pytest.mark.parametrize("markup", MARKUPS)
 def test_rules_are_told_markup_by_markup(markup: Markup) -> None:
     assert in_force(rules_of(markup))

@@ -210,7 +210,7 @@ def test_what_was_flushed_is_there_after_reopening(variant: str, tmp_path: Path)
         same(engine["parts"].search_maxsim(query, 50), naive_search(left, "parts", query, 50))
         same(engine["formula"].search(query[0], 50), naive_search(formulas, "formula", query[0], 50))
         same(engine["structure"].search(small[0], 50), naive_search(visuals, "structure", small[0], 50))
-        same_rows(engine["nodes"].fetch(["l3"])["l3"], visuals[3].rows["nodes"])
+        same_rows(engine["nodes"].fetch(["v3"])["v3"], visuals[3].rows["nodes"])
         assert engine.verify() == []
         engine.close()
 
@@ -296,7 +296,7 @@ def test_an_engine_has_the_kinds_of_its_fields_only(variant: str, tmp_path: Path
     assert list(engine.ids("formulas")) == []
     assert engine.payloads("posts", ["p1"]) == {}
     engine.delete("posts", ["p1"])
-    with pytest.raises(MathAMRError, match="no field of posts; its fields are of visual classes"):
+    with pytest.raises(MathAMRError, match="no field of posts; its fields are of visual"):
         engine.upsert("posts", some_posts(1, 1))
     engine.close()
 

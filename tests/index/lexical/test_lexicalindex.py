@@ -16,9 +16,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mathamr.core.errors import MathAMRError, UnknownNameError
-from mathamr.core.storage import durable, mappedarrays
-from mathamr.index.lexical import lexicalindex as lexical
-from mathamr.index.lexical import segments
+from mathamr.core.storage import durable, mappedarrays, segmentlist
+from mathamr.core.storage.segmentlist import SegmentList
+from mathamr.index.lexical import lexicalindex, segments
 from mathamr.index.lexical.bags import bag_of, term_number
 from mathamr.index.lexical.lexicalindex import LexicalIndex, LexicalPart, Weighting
 from mathamr.index.lexical.segment import MOST, Segment
@@ -154,7 +154,7 @@ def test_a_segment_holds_what_counting_finds_and_a_merged_one_the_same_bytes(
 def test_of_entries_with_the_same_id_the_last_counts_also_across_batches(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lexical, "BATCH", 2)
+    monkeypatch.setattr(lexicalindex, "BATCH", 2)
     made = LexicalPart(tmp_path, WORDS)
     made.update(
         [("p", terms("a")), ("q", terms("a")), ("p", terms("b")), ("r", terms("c")), ("p", terms("d"))]
@@ -264,11 +264,11 @@ def test_a_crash_at_any_write_leaves_the_old_state_or_the_new(
 
             return call
 
-        monkeypatch.setattr(segments, "write_whole", crashing(write_whole))
+        monkeypatch.setattr(segmentlist, "write_whole", crashing(write_whole))
         monkeypatch.setattr(segments, "write_arrays", crashing(write_arrays))
         monkeypatch.setattr(Segment, "write", crashing(write))
         monkeypatch.setattr(Segment, "merge", crashing(merge))
-        monkeypatch.setattr(lexical, "tidy", lambda folder: None)
+        monkeypatch.setattr(SegmentList, "remove_unlisted", lambda self: None)
         done = True
         try:
             made.update([("p", terms("e")), ("t", terms("a"))], ["q"])
@@ -292,7 +292,7 @@ def test_a_full_disk_leaves_the_index_as_it_was(tmp_path: Path, monkeypatch: pyt
     def full(path: Path, content: bytes) -> None:
         raise MathAMRError(f"cannot write {path}: No space left on device; nothing of it was changed")
 
-    monkeypatch.setattr(segments, "write_whole", full)
+    monkeypatch.setattr(segmentlist, "write_whole", full)
     with pytest.raises(MathAMRError, match="No space left"):
         made.update([("q", terms("a"))])
     monkeypatch.undo()
@@ -302,7 +302,7 @@ def test_a_full_disk_leaves_the_index_as_it_was(tmp_path: Path, monkeypatch: pyt
 
 
 def test_damage_is_refused_or_found(tmp_path: Path) -> None:
-    with pytest.raises(MathAMRError, match="is no lexical index"):
+    with pytest.raises(MathAMRError, match=r"has no segments\.json"):
         LexicalPart(tmp_path / "nothing", WORDS, read_only=True)
     part(tmp_path, {"p": "a b c"})
     (file,) = tmp_path.glob("*.segment")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections import Counter
 from pathlib import Path
 
@@ -13,12 +14,15 @@ from mathamr.core.errors import UnknownNameError
 from mathamr.core.settings import READING
 from mathamr.formulas.parse import parse
 from mathamr.formulas.tree import Opt, Slt
+from mathamr.index.lexical.bags import post_bag
 from mathamr.index.lexical.lexicalindex import POSTS, LexicalPart
 from mathamr.index.lexical.terms import (
     FIELDS,
     FORMULA_FIELDS,
     LARGEST_PART,
+    LONGEST_WORD,
     formula_terms,
+    misspellings,
     part_tokens,
     path_tokens,
     post_terms,
@@ -230,3 +234,17 @@ def test_a_post_is_found_by_the_words_of_its_own_label() -> None:
     assert {"cantor", "intersection"} <= set(found["names"])
     proof = Post("a/proof", "proof", "Clear.", markup="latex", parent="a", place=place)
     assert "cantor" not in post_terms(proof)["words"]
+
+
+def test_a_post_of_one_endless_word_has_few_and_short_terms() -> None:
+    word = "a" * 150_000
+    tracemalloc.start()
+    found = post_terms(Post("a", "note", word, title=word, markup="text", aliases=(word,)))
+    bags = post_bag(Post("b", "note", word, title=word, markup="text"))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert max(len(term) for terms in found.values() for term in terms) <= LONGEST_WORD + 1
+    assert sum(map(len, bags.values())) < 1000
+    assert peak < 20_000_000
+    assert misspellings("a" * 41) == {}
+    assert len(misspellings("abcdefgh" * 5)) == 41

@@ -1,4 +1,4 @@
-"""Files that survive a crash: written whole beside their name, synced, then renamed."""
+"""Files that survive a crash: written under another name, synced, then renamed."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from mathamr.core.errors import MathAMRError
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """A file with that content, or as it was: never a part of it, even when the machine stops."""
+    """Writes a file completely or leaves it as it was, even when the machine stops."""
     write_parts(path, [content])
 
 
 def write_parts(path: Path, parts: list[bytes | memoryview]) -> None:
     """Like `write_whole`, for a content in several pieces."""
-    # A name that nobody can foresee, and that must be new: a link put there beforehand is never followed.
+    # A name that nobody can foresee and that must be new, so that a link put there beforehand is never followed.
     beside = path.with_name(f"{path.name}.{secrets.token_hex(8)}.new")
     try:
         with beside.open("xb") as file:
@@ -46,7 +46,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def check_room(folder: Path, needed: int) -> None:
-    """Refuses to begin what would fill the disk: a library that writes to mapped memory dies when no room is left."""
+    """Raises an error if the disk has too little room: a library that writes to mapped memory dies when it is full."""
     free = shutil.disk_usage(folder).free
     if free < needed:
         raise MathAMRError(

@@ -1,8 +1,8 @@
 """Named arrays in one file, memory-mapped when read: the safetensors format, with checksums.
 
-A file is mapped once, whatever number of arrays it holds, and its checksum is verified when it is first mapped: what was
-changed on disk since it was written is told, and never searched. A large file that was verified and not written to since is known
-from process to process (`SeenFiles`).
+A file is mapped once, whatever number of arrays it holds, and its checksum is verified when a process first maps it: a
+file that was changed since it was written raises an error. Only very large files that nobody has written to since they
+were verified are taken as they are (`SeenFiles`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import math
 import mmap
 import os
 import zlib
-from collections import OrderedDict
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -20,6 +19,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from mathamr.core.arrays import AnyArray
+from mathamr.core.cache import Cache
 from mathamr.core.errors import MathAMRError
 from mathamr.core.storage.durable import write_parts
 from mathamr.core.storage.seen import SeenFiles
@@ -63,7 +63,7 @@ def write_arrays(path: Path, arrays: Mapping[str, AnyArray]) -> int:
 
 
 def map_arrays(path: Path) -> dict[str, AnyArray]:
-    """The arrays of a file, read where they lie; one that was cut short or changed is refused."""
+    """The arrays of a file, memory-mapped; a file that was cut short or changed raises an error."""
     try:
         with path.open("rb") as file:
             header, start = _header(file)
@@ -81,7 +81,7 @@ def map_arrays(path: Path) -> dict[str, AnyArray]:
         raise MathAMRError(f"cannot read {path}: {error.strerror or error}") from error
     except (ValueError, KeyError, TypeError, IndexError) as error:
         raise MathAMRError(
-            f"{path} is damaged ({error}); mend it with: mathamr index --check --out DIR"
+            f"{path} is damaged ({error}); repair it with: mathamr index --check --out DIR"
         ) from error
 
 
@@ -105,10 +105,9 @@ def _header(file: BinaryIO) -> tuple[dict[str, Any], int]:
         raise ValueError("its header is too long")
     header = json.loads(file.read(length))
     if not isinstance(header, dict):
-        raise ValueError("its header is no object")
-    told = header.get("__metadata__", {}).get("head")
-    if told is not None and told != _head_checksum(header):
-        raise ValueError("its header has another checksum than when it was written")
+        raise ValueError("its header is not an object")
+    if header["__metadata__"]["head"] != _head_checksum(header):
+        raise ValueError("the checksum of its header is wrong")
     return header, 8 + length
 
 
@@ -117,13 +116,12 @@ def _head_checksum(header: Mapping[str, Any]) -> str:
     return f"{zlib.crc32(json.dumps(rows).encode()):08x}"
 
 
-_verified: OrderedDict[tuple[int, ...], None] = OrderedDict()
-_REMEMBERED = 4096
+_verified: Cache[tuple[int, ...], bool] = Cache(4096)
 _seen = SeenFiles()
 
 
 def _verify(header: Mapping[str, Any], content: memoryview, found: os.stat_result) -> None:
-    """Complains about content that is not what was written; a file that was looked at and not changed is not read again."""
+    """Raises `ValueError` if the content is not what was written; a file verified before and unchanged is not read again."""
     key = (found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size)
     if key in _verified or found in _seen:
         return
@@ -131,11 +129,9 @@ def _verify(header: Mapping[str, Any], content: memoryview, found: os.stat_resul
     for start in range(0, len(content), _PIECE):
         checksum = zlib.crc32(content[start : start + _PIECE], checksum)
     if checksum != int(header["__metadata__"]["crc32"], 16):
-        raise ValueError("its content has another checksum than when it was written")
-    _verified[key] = None
+        raise ValueError("the checksum of its content is wrong")
+    _verified.put(key, True)
     _seen.add(found)
-    while len(_verified) > _REMEMBERED:
-        _verified.popitem(last=False)
 
 
 def _viewed(content: mmap.mmap, dtype: np.dtype[Any], shape: list[int], offset: int) -> AnyArray:

@@ -1,7 +1,7 @@
-"""What may lie in an index directory: plain files and folders, nothing that leads out of it.
+"""What an index directory may contain: regular files and folders, nothing that leads out of it.
 
-A link in a folder that somebody else made would let a write here change a file elsewhere, and a pipe or a device would
-keep a reader waiting for ever; so both are refused before anything of the folder is opened.
+A link in somebody else's folder would let a write here change a file elsewhere, and a pipe or a device would block a
+reader for ever, so both raise an error before anything in the folder is opened.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _LEFT_OVER = re.compile(r"\.[0-9a-f]{16}\.new\Z")
 
 
 def check_plain(folder: Path) -> None:
-    """Refuses a folder with a link, a pipe, a socket or a device anywhere in it; the folder itself may be a link."""
+    """Raises an error if a link, pipe, socket or device is anywhere in the folder; the folder itself may be a link."""
     waiting, seen = [(folder, 0)], 0
     while waiting:
         here, depth = waiting.pop()
@@ -30,7 +30,7 @@ def check_plain(folder: Path) -> None:
                     if entry.is_dir(follow_symlinks=False):
                         waiting.append((Path(entry.path), depth + 1))
                     elif not entry.is_file(follow_symlinks=False):
-                        what = "a link" if entry.is_symlink() else "no plain file"
+                        what = "a link" if entry.is_symlink() else "not a regular file"
                         raise MathAMRError(
                             f"{entry.path!r} is {what}; an index has only files and folders of its own, so it is not"
                             " opened: put the file itself there, or build the index again"
@@ -46,7 +46,7 @@ def check_plain(folder: Path) -> None:
 
 
 def sweep(folder: Path) -> None:
-    """Removes the files that a killed process had not finished writing; only for who holds the lock."""
+    """Removes files that a killed process had not finished writing; the caller holds the lock."""
     with suppress(OSError):
         for path in folder.rglob("*.new"):
             if _LEFT_OVER.search(path.name):

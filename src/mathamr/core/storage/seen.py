@@ -1,8 +1,8 @@
-"""`SeenFiles`: which files had their checksum when they were last looked at, remembered from one process to the next.
+"""`SeenFiles`: very large files whose checksum was right, remembered from one process to the next.
 
-To read a large file for its checksum takes longer than to search it. A file is known by where it lies on its disk, its size, and when it
-was changed: the second of these times (`ctime`) no program can set, so that whatever was written to a file since is seen. What a disk
-loses by itself is not: `mathamr index --check` reads everything.
+Files up to 256 MB are verified whenever a process opens them. Reading a larger one takes longer than a search, so it is
+verified once and then known by its place on the disk, its size and its times. No program can set `ctime`, so every
+write is noticed. What a disk loses by itself in such a file is found by `mathamr index --check`, which reads everything.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from pathlib import Path
 
 from mathamr.core.settings import CACHE
 
-SMALLEST = 4 << 20
-"""Smaller files are read every time: that takes two milliseconds."""
+SMALLEST = 256 << 20
+"""Smaller files are verified every time, in a fraction of a second."""
 MOST = 4096
-"""Files that are remembered; then all are forgotten."""
+"""Files that are remembered; when there are more, the record starts again."""
 _LONGEST = 256 * MOST
 
 
 class SeenFiles:
-    """A file in the folder of caches, a line a file; where it cannot be read or written, nothing is remembered."""
+    """A file in the cache folder with one line per file; where it cannot be read or written, nothing is remembered."""
 
-    def __init__(self, path: Path | None = None) -> None:
-        self._given = path
+    def __init__(self, path: Path | None = None, smallest: int = SMALLEST, most: int = MOST) -> None:
+        self._given, self._smallest, self._most = path, smallest, most
 
     @property
     def _path(self) -> Path:
@@ -40,16 +40,16 @@ class SeenFiles:
         return set()
 
     def __contains__(self, found: os.stat_result) -> bool:
-        return _line(found) in self._lines
+        return found.st_size >= self._smallest and _line(found) in self._lines
 
     def add(self, found: os.stat_result) -> None:
-        """Remembers a file that has its checksum."""
-        if found.st_size < SMALLEST or found in self:
+        """Remembers a file whose checksum was right."""
+        if found.st_size < self._smallest or found in self:
             return
         self._lines.add(_line(found))
         with suppress(OSError):
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            if len(self._lines) > MOST:
+            if len(self._lines) > self._most:
                 self._lines.clear()
                 self._path.unlink(missing_ok=True)
             with self._path.open("a", encoding="ascii") as file:

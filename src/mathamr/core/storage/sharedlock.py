@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 
 class SharedLock:
-    """Readers share it, a writer has it alone; a thread that has it in one way may take it again in the same way.
+    """Readers share it, a writer has it alone; a thread may take it again in the mode in which it holds it.
 
     A writer that has waited for half a second goes before readers that come later, so that neither waits for ever.
     """

@@ -16,14 +16,13 @@ LOCK = "lock"
 
 
 class InUseError(MathAMRError):
-    """Another process holds what only one may have: nothing is wrong with it."""
+    """Another process holds the lock."""
 
 
 class WriterLock:
-    """Held from construction until `release`; the operating system lets go of it when the process ends, however it ends.
+    """Held from construction until `release`; the operating system releases it when the process ends, however it ends.
 
-    The file stays where it is, with a line about its last holder: it is the lock on the file that counts, so what a
-    killed process leaves behind hinders nobody.
+    The file stays, with a line about its last holder. Only the lock on it counts, so a killed process blocks nobody.
     """
 
     def __init__(self, folder: Path, purpose: str) -> None:
@@ -56,7 +55,7 @@ class WriterLock:
         return self._handle is not None
 
     def release(self) -> None:
-        """Lets the next writer in; a second time is no error."""
+        """Lets the next writer in; it may be called twice."""
         handle, self._handle = self._handle, None
         if handle is not None:
             os.close(handle)
@@ -71,7 +70,7 @@ class WriterLock:
 
 
 def holder_of(folder: Path) -> str | None:
-    """Who changes an index directory just now, in words; `None` where nobody does, or it cannot be known."""
+    """Who is changing an index directory, for people; `None` if nobody is, or it cannot be known."""
     try:
         handle = os.open(folder / LOCK, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
     except OSError:
@@ -90,7 +89,7 @@ def _holder(handle: int) -> str:
     try:
         row: dict[str, Any] = json.loads(os.pread(handle, 4096, 0))
         own = (row["pid"], row["host"]) == (os.getpid(), socket.gethostname())
-        which = "this very process" if own else f"process {row['pid']} on {row['host']}"
+        which = "this process" if own else f"process {row['pid']} on {row['host']}"
         return f"{which} ({row['purpose']})"
     except (OSError, ValueError, KeyError, TypeError):
         return "another process"

@@ -9,6 +9,7 @@ file is a tar archive of plain files with their hashes; whatever else it holds i
 
 from __future__ import annotations
 
+import glob
 import io
 import json
 import os
@@ -26,9 +27,10 @@ from typing import IO, Any
 
 from mathamr.core.batches import batches
 from mathamr.core.errors import MathAMRError
-from mathamr.core.sqlite import told_connection
+from mathamr.core.sqlite import connect
 from mathamr.core.storage.durable import check_room, sync_folder
 from mathamr.core.storage.plainfiles import check_plain
+from mathamr.core.storage.writerlock import WriterLock, holder_of
 from mathamr.index.admin.check import check_index
 from mathamr.index.admin.inspection import CheckReport
 from mathamr.index.archive import GRAPHS, LEXICAL, VECTORS, check_finished
@@ -45,6 +47,8 @@ MOST_FILES = 100_000
 DATABASES = (CATALOGUE, f"{GRAPHS}/graphs.db")
 _AT_A_TIME = 256
 """Entries that are fetched from a server at a time."""
+_RESTORING = ".restoring"
+"""The ending of a folder that a backup is unpacked into, until it is complete."""
 _PASSING = (".new", "-wal", "-shm")
 _OWN = (MANIFEST, CATALOGUE, GRAPHS, VECTORS, LEXICAL)
 
@@ -66,7 +70,7 @@ def backup(folder: Path, path: Path) -> BackupSummary:
     check_plain(folder)
     check_finished(Manifest.read(folder), folder)
     if path.exists():
-        raise MathAMRError(f"{path} is there already; name a new file")
+        raise MathAMRError(f"{path} exists already; name a new file")
     check_room(path.parent, sum(each.stat().st_size for each in _files(folder, *_OWN)))
     with tempfile.TemporaryDirectory(prefix=".backup-", dir=path.parent) as room:
         copy = Path(room)
@@ -95,12 +99,16 @@ def restore(path: Path, folder: Path, options: BuildOptions | None = None) -> Ch
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise MathAMRError(f"{folder} is not empty; name a new folder")
     folder.parent.mkdir(parents=True, exist_ok=True)
-    room = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    for left in folder.parent.glob(f".{glob.escape(folder.name)}.*{_RESTORING}"):
+        if left.is_dir() and not left.is_symlink() and holder_of(left) is None:
+            shutil.rmtree(left, ignore_errors=True)  # of a process that was killed
+    room = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", suffix=_RESTORING, dir=folder.parent))
     try:
-        _unpack(path, room)
-        if folder.exists():
-            folder.rmdir()
-        room.rename(folder)
+        with WriterLock(room, "mathamr restore"):
+            _unpack(path, room)
+            if folder.exists():
+                folder.rmdir()
+            room.rename(folder)
     except BaseException:
         shutil.rmtree(room, ignore_errors=True)
         raise
@@ -117,7 +125,7 @@ def _copied(folder: Path, copy: Path) -> bool:
             if (folder / name).exists():
                 (copy / name).parent.mkdir(parents=True, exist_ok=True)
                 _copy_database(folder / name, copy / name)
-        with _told(folder):
+        with _reporting(folder):
             shutil.copyfile(folder / MANIFEST, copy / MANIFEST)
         state = _state(copy)
         remote = _is_remote(folder)
@@ -179,10 +187,10 @@ def _state(folder: Path) -> tuple[int, bool]:
 
 
 def _copy_database(source: Path, target: Path) -> None:
-    origin = told_connection(source, read_only=True)
+    origin = connect(source, read_only=True)
     copy = sqlite3.connect(target)
     try:
-        with _told(source):
+        with _reporting(source):
             origin.backup(copy)
     finally:
         copy.close()
@@ -222,8 +230,12 @@ def _unpack(path: Path, room: Path) -> None:
             while (entry := archive.next()) is not None:
                 wanted = waiting.pop(entry.name, None)
                 content = archive.extractfile(entry) if entry.isreg() else None
-                if wanted is None or content is None:
-                    raise MathAMRError(f"{path} holds {entry.name[:200]!r}, which is no part of a backup")
+                # A sparse entry may be larger than the whole archive: what it lacks is filled with zeros.
+                is_whole = entry.sparse is None and entry.size <= path.stat().st_size
+                if wanted is None or content is None or not is_whole:
+                    raise MathAMRError(
+                        f"{path} holds {entry.name[:200]!r}, which does not belong to a backup"
+                    )
                 target = room / entry.name
                 target.parent.mkdir(parents=True, exist_ok=True)
                 with target.open("xb") as out:
@@ -233,7 +245,7 @@ def _unpack(path: Path, room: Path) -> None:
             if waiting:
                 raise MathAMRError(f"{path} is damaged: {next(iter(waiting))!r} is missing")
     except (OSError, tarfile.TarError, EOFError) as error:
-        raise MathAMRError(f"{path} is no backup, or it is damaged: {error}") from error
+        raise MathAMRError(f"{path} is not a backup, or it is damaged: {error}") from error
 
 
 def _listing(archive: tarfile.TarFile, path: Path) -> dict[str, str]:
@@ -247,7 +259,7 @@ def _listing(archive: tarfile.TarFile, path: Path) -> dict[str, str]:
             raise MathAMRError(f"{path} has format {row['format']}, this version reads {FORMAT}")
         names = {str(name): str(value) for name, value in row["files"].items()}
         if len(names) > MOST_FILES or not {MANIFEST, CATALOGUE} <= names.keys():
-            raise ValueError("it lists no index")
+            raise ValueError("it does not list an index")
         for name in names:
             parts = PurePosixPath(name).parts
             if (
@@ -255,9 +267,9 @@ def _listing(archive: tarfile.TarFile, path: Path) -> dict[str, str]:
                 or any(part in ("..", "/") or "\0" in part for part in parts)
                 or "\\" in name
             ):
-                raise ValueError(f"{name[:200]!r} is no file of an index")
+                raise ValueError(f"{name[:200]!r} is not a file of an index")
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise MathAMRError(f"{path} is no backup of mathamr: {error}") from error
+        raise MathAMRError(f"{path} is not a backup of mathamr: {error}") from error
     return names
 
 
@@ -267,7 +279,7 @@ def _hash(path: Path) -> str:
 
 
 @contextmanager
-def _told(path: Path) -> Iterator[None]:
+def _reporting(path: Path) -> Iterator[None]:
     try:
         yield
     except (OSError, sqlite3.Error) as error:

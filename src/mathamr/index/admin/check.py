@@ -1,12 +1,13 @@
 """`check_index`: is everything of an index there, whole and in agreement; and if not, what can be made anew.
 
 The catalogue is what counts: graphs, vectors and lexical entries are derived from it and can always be made again.
-Damage to the catalogue itself is mended from the files that its posts came from, as far as these are still there.
+Damage to the catalogue itself is repaired from the files that its posts came from, as far as these are still there.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
 from pathlib import Path
 
 from mathamr.amr.parser import check_recorded, vouch_for_parser
@@ -23,7 +24,7 @@ from mathamr.index.build.builder import BuildOptions
 from mathamr.index.build.buildlog import BuildLog
 from mathamr.index.build.buildpool import BuildPool
 from mathamr.index.build.graphstages import make_tensors
-from mathamr.index.build.intake import IntakeCounts, take_in
+from mathamr.index.build.intake import IntakeCounts, input_record, take_in
 from mathamr.index.build.outdated import remove, reset_lexical, reset_outdated, reset_vectors
 from mathamr.index.build.writer import OWN_INPUT, IndexWriter
 from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
@@ -36,12 +37,19 @@ ASIDE = ".damaged"
 """The ending of a damaged catalogue that was put aside."""
 
 
-def check_index(folder: Path, options: BuildOptions | None = None, *, repair: bool = True) -> CheckReport:
-    """Looks at every part of an index; with `repair` makes again what can be derived, and says what is lost.
+def check_index(
+    folder: Path,
+    options: BuildOptions | None = None,
+    *,
+    repair: bool = True,
+    inputs: Collection[Path] = (),
+) -> CheckReport:
+    """Inspects every part of an index; with `repair` derives again what it can, and reports what is lost.
 
     Of the options only the AMR parser (if it is not ours), the folder of the model (if it moved), the device, the number
     of workers and whether progress is shown are used. Without `repair` nothing is changed, and with it nothing before
-    everything is there that the repair needs.
+    everything is there that the repair needs. A damaged catalogue is filled again from those of its inputs that are
+    named in `inputs`: a manifest may come from somebody else, so no other path in it is read.
     """
     options = options or BuildOptions()
     folder = folder.expanduser()
@@ -56,7 +64,8 @@ def check_index(folder: Path, options: BuildOptions | None = None, *, repair: bo
         manifest = _manifest(folder, report)
         if manifest.parser is not None:
             check_recorded(manifest.parser.name, manifest.parser.model, folder)
-        catalogue = _catalogue(folder, manifest, report, options, repair=repair)
+        named = frozenset(input_record(path).path for path in inputs)
+        catalogue = _catalogue(folder, manifest, report, options, named if repair else None)
         if catalogue is None:
             return report
         found = (
@@ -67,7 +76,7 @@ def check_index(folder: Path, options: BuildOptions | None = None, *, repair: bo
         with found as archive:
             damage = inspect(archive, report)
             if isinstance(archive, IndexWriter) and report.problems:
-                _mend(archive, damage, report, options)
+                _repair(archive, damage, report, options)
             report.posts, report.formulas = len(catalogue), catalogue.count_formulas()
     finally:
         if lock is not None:
@@ -91,12 +100,16 @@ def _manifest(folder: Path, report: CheckReport) -> Manifest:
 
 
 def _catalogue(
-    folder: Path, manifest: Manifest, report: CheckReport, options: BuildOptions, *, repair: bool
+    folder: Path,
+    manifest: Manifest,
+    report: CheckReport,
+    options: BuildOptions,
+    inputs: Collection[str] | None,
 ) -> Catalogue | None:
-    """The catalogue; a damaged one is put aside and filled anew from the inputs, where that is wanted."""
+    """The catalogue; a damaged one is put aside and filled again, unless `inputs` is `None`: then nothing is changed."""
     path = folder / CATALOGUE
     try:
-        catalogue = Catalogue(path, read_only=not repair)
+        catalogue = Catalogue(path, read_only=inputs is None)
         words = catalogue.verify()
         if not words:
             return catalogue
@@ -104,7 +117,7 @@ def _catalogue(
     except MathAMRError as error:
         words = [str(error)]
     report.add(CATALOGUE, f"cannot be read: {'; '.join(words)}")
-    if not repair:
+    if inputs is None:
         return None
     check_room(folder, 2 * size_on_disk(path))
     aside = folder / f"{CATALOGUE}{ASIDE}"
@@ -114,7 +127,7 @@ def _catalogue(
     catalogue = Catalogue(path, create=True)
     saved = _save(catalogue, aside, options)
     report.add(CATALOGUE, f"{saved.total():,} posts were read from what is left of it")
-    _read_again(catalogue, manifest, report, options, saved)
+    _read_again(catalogue, manifest, report, options, saved, inputs)
     left = manifest.counts.get("unfiled", 0) - saved[OWN_INPUT]
     if left > 0:
         report.add(CATALOGUE, f"{left:,} posts that came from no file", "lost")
@@ -140,32 +153,37 @@ def _read_again(
     report: CheckReport,
     options: BuildOptions,
     saved: Counter[str],
+    inputs: Collection[str],
 ) -> None:
-    """Fills a new catalogue from the inputs of the old one; says what cannot be read again."""
+    """Fills a new catalogue from those inputs of the old one that the user named; reports what cannot be read again."""
     log, pool = BuildLog(show=options.show_progress), BuildPool(options.workers)
     for record in manifest.inputs:
         path = Path(record.path)
-        if not path.exists():
+        is_there = path.is_file() or path.is_dir()
+        if record.path not in inputs or not is_there:
             rest = f" but for {saved[record.path]:,} that were read" if saved[record.path] else ""
-            report.add(
-                CATALOGUE, f"the posts of {record.path}{rest}: that input is not there any more", "lost"
+            why = (
+                f"name it to read it again: mathamr index {record.path} --check --out {report.folder}"
+                if is_there
+                else "that input is not there any more"
             )
+            report.add(CATALOGUE, f"the posts of {record.path}{rest}: {why}", "lost")
             continue
         read = Report()
         with pool, log.stage("read", share=read.share) as progress:
             take_in(catalogue, path, record, IntakeCounts(), read, pool, progress)
 
 
-def _mend(archive: IndexWriter, damage: Damage, report: CheckReport, options: BuildOptions) -> None:
+def _repair(archive: IndexWriter, damage: Damage, report: CheckReport, options: BuildOptions) -> None:
     """Makes again what is missing or damaged, and takes away what is too much."""
     catalogue = archive.catalogue
     _check_means(archive)
     with catalogue.transaction():
         for post_id in damage.posts:
             catalogue.delete(post_id)
-    _mend_graphs(archive, damage)
-    _mend_vectors(archive, damage)
-    _mend_lexical(archive, damage)
+    _repair_graphs(archive, damage)
+    _repair_vectors(archive, damage)
+    _repair_lexical(archive, damage)
     reset_outdated(archive)
     with BuildPool(options.workers) as pool:
         log = archive.settle(pool=pool, log=BuildLog(show=options.show_progress))
@@ -182,14 +200,14 @@ def _mend(archive: IndexWriter, damage: Damage, report: CheckReport, options: Bu
 
 
 def _check_means(archive: IndexWriter) -> None:
-    """Complains before anything is deleted where what would make it again is not there, or is another."""
+    """Raises an error before anything is deleted where what would make it again is not there, or is another."""
     try:
         _ = archive.system, archive.work if archive.has_graphs else None
     except MathAMRError as error:
         raise MathAMRError(f"{error}; until then nothing of the index is changed") from error
 
 
-def _mend_graphs(archive: IndexWriter, damage: Damage) -> None:
+def _repair_graphs(archive: IndexWriter, damage: Damage) -> None:
     if not archive.has_graphs:
         return
     if damage.whole_graphs:
@@ -202,7 +220,7 @@ def _mend_graphs(archive: IndexWriter, damage: Damage) -> None:
         archive.catalogue.unmark("graph", None if damage.whole_graphs else damage.graphs)
 
 
-def _mend_vectors(archive: IndexWriter, damage: Damage) -> None:
+def _repair_vectors(archive: IndexWriter, damage: Damage) -> None:
     if damage.whole_vectors:
         reset_vectors(archive)
         return
@@ -214,7 +232,7 @@ def _mend_vectors(archive: IndexWriter, damage: Damage) -> None:
         archive.catalogue.unmark_visuals("vectors", damage.visual_vectors)
 
 
-def _mend_lexical(archive: IndexWriter, damage: Damage) -> None:
+def _repair_lexical(archive: IndexWriter, damage: Damage) -> None:
     catalogue = archive.catalogue
     if damage.whole_lexical:
         reset_lexical(archive)

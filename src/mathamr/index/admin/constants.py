@@ -61,7 +61,7 @@ class BuildConstants:
         try:
             return cls(**{**row, "encoding": EncodingConstants(**row["encoding"])})
         except (KeyError, TypeError) as error:
-            raise MathAMRError(f"{where} holds no constants of a build: {error}") from error
+            raise MathAMRError(f"{where} does not hold the constants of a build: {error}") from error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +90,7 @@ class EngineConstants:
         try:
             return cls(**row)
         except TypeError as error:
-            raise MathAMRError(f"{where} holds no constants of an engine: {error}") from error
+            raise MathAMRError(f"{where} does not hold the constants of an engine: {error}") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +117,7 @@ class KnownConstants:
         except OSError as error:
             raise MathAMRError(f"cannot read {path}: {error.strerror or error}") from error
         except (ValueError, AttributeError, RecursionError) as error:
-            raise MathAMRError(f"{path} holds no constants: {error}") from error
+            raise MathAMRError(f"{path} does not hold constants: {error}") from error
 
     def build(self, model: str | None, engine: str | None = None) -> BuildConstants:
         """The constants of a model, of the first one unless one is named; with that engine, where it was measured so."""

@@ -129,7 +129,7 @@ def inspect(archive: Archive, report: CheckReport) -> Damage:
 
 
 def _fails(part: str, report: CheckReport, inspect_part: Callable[[], None]) -> bool:
-    """Whether a part cannot be read and has to be made anew; one that is only busy or far away is an error."""
+    """Whether a part cannot be read and has to be made again; one that is only busy or far away is an error."""
     try:
         inspect_part()
     except (InUseError, _OutOfReachError):

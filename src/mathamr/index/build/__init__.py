@@ -1,1 +1,1 @@
-"""How an index is built, updated, checked and mended."""
+"""How an index is built, updated, checked and repaired."""

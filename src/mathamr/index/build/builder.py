@@ -6,7 +6,7 @@ import os
 import resource
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -25,8 +25,7 @@ from mathamr.index.archive import (
 from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
 from mathamr.index.engines.engine import DEFAULT
 from mathamr.index.build.buildlog import BuildLog
-from mathamr.index.build.cluster.clusterpool import ClusterPool, ClusterOptions
-from mathamr.index.build.cluster.raycluster import ClusterCounts
+from mathamr.index.build.cluster.clusters import CLUSTERS, ClusterCounts, ClusterOptions
 from mathamr.index.build.buildpool import BuildPool
 from mathamr.index.build.intake import IntakeCounts, forget, input_record, take_in
 from mathamr.index.admin.inventory import size_on_disk, take_stock
@@ -56,7 +55,7 @@ MANY = 1000
 class BuildOptions:
     """How an index is built; what is `None` stays as it is in an index that exists.
 
-    `model` is a folder, or the name of a model in the box. `rebuild` lets another model, engine or AMR parser take over an index: what depends on it is made anew.
+    `model` is a folder, or the name of a model in the box. `rebuild` lets another model, engine or AMR parser take over an index: what depends on it is made again.
     """
 
     model: Path | str | None = None
@@ -167,13 +166,16 @@ def build_index(
             seconds=time.perf_counter() - started,
             sizes=sizes,
             memory=peak_memory(),
-            cluster=pool.cluster.counts if isinstance(pool, ClusterPool) else None,
+            cluster=pool.cluster_counts,
         )
 
 
 def _pool(options: BuildOptions) -> BuildPool:
-    """Those who build: processes of this machine, or a cluster."""
-    return BuildPool(options.workers) if options.cluster is None else ClusterPool(options.cluster)
+    """The workers of a build: processes of this machine, or a cluster."""
+    if options.cluster is None:
+        return BuildPool(options.workers)
+    make: Callable[[ClusterOptions], BuildPool] = CLUSTERS[options.cluster.name]  # type: ignore[assignment]
+    return make(options.cluster)
 
 
 def known_inputs(out: Path) -> list[InputRecord]:
@@ -187,7 +189,7 @@ def _opened(out: Path, options: BuildOptions, has_inputs: bool, pool: BuildPool)
     """The index in the folder, open for writing, with the model, engine and parser that the options ask for."""
     if not (out / MANIFEST).exists():
         if not has_inputs:
-            raise MathAMRError(f"{out} is no index; give the posts to index: mathamr index PATH --out {out}")
+            raise MathAMRError(f"{out} is not an index; create one with: mathamr index PATH --out {out}")
         _check_free(out)
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -236,7 +238,7 @@ def _before(out: Path, options: BuildOptions) -> Manifest | None:
 def _wanted(
     before: Manifest | None, system: System, model: Path, text_backend: str, options: BuildOptions
 ) -> Manifest:
-    """The manifest as the options want it, not finished if anything has to be made anew."""
+    """The manifest as the options want it, not finished if anything has to be made again."""
     is_boxed = model == boxed_folder(model.name)
     record = ModelRecord(
         name=model.name if is_boxed else system.name,
@@ -302,7 +304,7 @@ def _check_free(out: Path) -> None:
     strangers = [name for name in names if not name.startswith(own)]
     if strangers:
         raise MathAMRError(
-            f"{out} is no index and not empty (it has {strangers[0]!r}); name a new or an empty folder"
+            f"{out} is not an index and not empty (it has {strangers[0]!r}); name a new or an empty folder"
         )
 
 

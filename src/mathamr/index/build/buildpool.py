@@ -1,4 +1,4 @@
-"""`BuildPool`: visual classes and terms of many posts, in several processes; few posts are done here and now."""
+"""`BuildPool`: the workers of a build. They compute visual keys and terms of many posts; a few posts are done in this process."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from mathamr.core.closing import Closing
 from mathamr.core.errors import MathAMRError
 from mathamr.index.lexical.bags import Bag, PostBags, formula_bag, from_json, to_json
 from mathamr.index.lexical.terms import terms_fingerprint
+from mathamr.index.build.cluster.clusters import ClusterCounts
 from mathamr.index.build.formulacache import KEPT, MOST_KEPT, ParsedPost, FormulaCache
 from mathamr.index.build.visualkeys import visual_keys
 from mathamr.posts.post import Formula, Post
@@ -19,7 +20,7 @@ from mathamr.core.workers import Allowance, Lost, Pool, WorkerPool
 
 CHUNK = 24
 FEW = 64
-"""So few posts are not worth processes of their own."""
+"""Up to this many posts are done in this process: starting workers would take longer."""
 T = TypeVar("T")
 ReadFormula = tuple[Formula, tuple[str, ...]]
 """A formula, and the macros it is read with."""
@@ -28,15 +29,15 @@ Chosen = tuple[Post, Sequence[int]]
 
 
 class PostWork:
-    """What a worker does: a list of posts or formulas as JSON becomes a list of their keys or terms."""
+    """What a worker does: it turns posts or formulas as JSON into their visual keys or terms."""
 
     @property
     def hello(self) -> str:
-        """How texts and formulas become terms: the same for all who work together."""
+        """The fingerprint of the rules for terms, which must be the same on all workers."""
         return terms_fingerprint()
 
     def __call__(self, request: list[Any]) -> list[Any]:
-        """One answer an item; the request begins with what is wanted."""
+        """One answer per item; the first element of the request says what to compute."""
         wanted, *items = request
         if wanted == "visual":
             return [to_json(formula_bag(Formula(**formula), tuple(macros))) for formula, macros in items]
@@ -50,28 +51,30 @@ class PostWork:
 
 
 class BuildPool(Closing):
-    """Who does the work of a build: processes of this machine, started when there is enough to do; a context manager."""
+    """Processes of this machine, started when there is enough to do; a context manager."""
 
     scale = 1
-    """How many times more posts are taken at a time than two processes need."""
+    """Factor by which batches of posts are larger than two processes need."""
     portion = 1
-    """Seconds of work that somebody gets at a time, about."""
+    """About how many seconds of work a worker gets with one request."""
     device = "cpu"
-    """Where those who encode elsewhere do so."""
+    """The device on which workers encode."""
     has_index = True
-    """Whether all who work see the folder of the index."""
+    """Whether all workers can read the index folder."""
+    cluster_counts: ClusterCounts | None = None
+    """What a cluster did, where one does the work."""
     keeps_trees = False
-    """Whether graphs will be made of posts that are taken in."""
+    """Whether graphs will be made of the posts that are read, so that their trees are worth caching."""
 
     def __init__(self, workers: int = 1) -> None:
         self.workers = workers
         """Processes on this machine."""
-        self.kept = self._nothing_kept()
-        """What was made when posts were taken in."""
+        self.kept = self._empty_cache()
+        """What was computed while posts were read."""
 
     @property
     def is_alone(self) -> bool:
-        """Whether there is nobody but this process."""
+        """Whether all work is done in this process."""
         return self.workers < 2
 
     def workers_for(
@@ -82,7 +85,7 @@ class BuildPool(Closing):
         allowance: Allowance | None = None,
         made_with: str = "",
     ) -> Pool:
-        """Those who do some work, as `WorkerPool` makes it; `made_with` says what answers depend on beside the requests."""
+        """Workers of one kind, as `WorkerPool` starts them; `made_with` says what answers depend on besides the requests."""
         return WorkerPool(factory, arguments, workers=self.workers, allowance=allowance)
 
     def visual_keys(self, posts: Sequence[Post]) -> Iterator[list[str]]:
@@ -90,9 +93,9 @@ class BuildPool(Closing):
         yield from self._made("keys", posts, Post.to_json, visual_keys, list)
 
     def taken_in(self, posts: Sequence[Post]) -> Iterator[list[str]]:
-        """The visual classes of the formulas of each post; what else is made of the same parse is kept for the stages to come.
+        """The visual keys of the formulas of each post; terms and trees of the same parse are cached for later stages.
 
-        Where no more can be kept, visual classes alone are made.
+        When the cache is full, only the keys are computed.
         """
         if self.kept.is_full:
             yield from self.visual_keys(posts)
@@ -105,9 +108,9 @@ class BuildPool(Closing):
             lambda post: ParsedPost.of(post, with_trees),
             ParsedPost.from_json,
         )
-        for post, visual in zip(posts, made, strict=True):
-            self.kept.put(post, visual)
-            yield visual.keys
+        for post, parsed in zip(posts, made, strict=True):
+            self.kept.put(post, parsed)
+            yield parsed.keys
 
     def post_bags(self, chosen: Sequence[Chosen]) -> Iterator[tuple[Bag, list[Bag]]]:
         """The terms of each post, and those of its chosen formulas."""
@@ -147,7 +150,7 @@ class BuildPool(Closing):
         for request, answer in self._pool.map(requests):
             if isinstance(answer, Lost):
                 raise MathAMRError(
-                    f"a worker was lost ({answer.message}); run the command again, it goes on from here"
+                    f"a worker was lost ({answer.message}); run the command again to go on from here"
                 )
             yield from understood(received, request, answer)
 
@@ -156,29 +159,29 @@ class BuildPool(Closing):
         return self.workers_for("mathamr.index.build.buildpool:PostWork")
 
     def close(self) -> None:
-        """Ends the workers and whatever they ran on, and forgets what was kept."""
-        self.kept = self._nothing_kept()
+        """Ends the workers and clears the cache."""
+        self.kept = self._empty_cache()
         self.dismiss()
 
-    def _nothing_kept(self) -> FormulaCache:
+    def _empty_cache(self) -> FormulaCache:
         return FormulaCache(min(KEPT * self.workers, MOST_KEPT))
 
     def dismiss(self) -> None:
-        """Ends the workers; others may be called for."""
+        """Ends the workers; later work starts new ones."""
         pool = self.__dict__.pop("_pool", None)
         if pool is not None:
             pool.close()
 
 
 def understood(convert: Callable[[Any], T], request: Sequence[Any], answer: Any) -> Iterator[T]:
-    """The answers to the items of a request; what is no answer is said, wherever it came from."""
+    """The answers to the items of a request; a malformed answer raises an error."""
     try:
         if not isinstance(answer, list) or len(answer) != len(request) - 1:
-            raise ValueError("not one answer an item")
+            raise ValueError("not one answer per item")
         made = list(map(convert, answer))
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise MathAMRError(
-            f"an answer to {request[0]!r} is not understood ({type(error).__name__}: {error}); if others may write where"
+            f"an answer to {request[0]!r} cannot be read ({type(error).__name__}: {error}); if others may write where"
             " the shards are, name another place with --shards"
         ) from error
     yield from made

@@ -1,7 +1,7 @@
-"""Renamed and copied files: a post that says what another says, or said, takes over its graph and its vectors.
+"""Renamed and copied files: a post with the content of another one takes over its graph and its vectors.
 
-Ids follow the paths of files, so a renamed file brings new posts and takes the old ones away; nothing of what is derived
-from them depends on their names but references to them.
+Ids follow the paths of files, so a renamed file adds new posts and removes the old ones, although only references in
+what is derived from them depend on the name.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from mathamr.systems.system import Encoded
 from mathamr.systems.vectors import Vectors
 
 BATCH = 1024
-"""Posts that take something over at a time."""
+"""Posts in a batch."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Taken:
-    """A post that takes over from its duplicate, and what it gets."""
+    """A post with the entries of its duplicate."""
 
     pending: PendingPost
     post: Post
@@ -37,7 +37,7 @@ class _Taken:
 
 
 def take_over(archive: Archive) -> int:
-    """Gives posts the graphs and vectors of others that say the same; how many posts, which need not be encoded then."""
+    """Gives posts the graphs and vectors of duplicates; returns for how many, which then need not be encoded."""
     catalogue, count = archive.catalogue, 0
     if not catalogue.has_vectors:
         return 0
@@ -69,7 +69,7 @@ def take_over(archive: Archive) -> int:
 
 
 def _taken(archive: Archive, batch: list[PendingPost]) -> list[_Taken]:
-    """The posts of a batch whose duplicates' vectors are in the engine, whole and as they were made."""
+    """The posts of a batch whose duplicates have complete and unchanged vectors in the engine."""
     catalogue = archive.catalogue
     duplicates = catalogue.duplicates(batch)
     chosen = [(each, each.post, duplicates[each.id]) for each in batch if each.post and each.id in duplicates]
@@ -122,7 +122,7 @@ def _sketch(archive: Archive, of: FieldTarget, rows: Mapping[str, Vectors]) -> S
 
 
 def _with_graphs(archive: Archive, taken: list[_Taken]) -> list[_Taken]:
-    """Those whose duplicates' graphs were made of the same text by the same parser, which are their own from now on."""
+    """Copies the graphs of duplicates; drops posts whose duplicate has a graph of another text or parser."""
     parser = archive.manifest.parser
     if parser is None or not taken:
         return taken
@@ -132,7 +132,7 @@ def _with_graphs(archive: Archive, taken: list[_Taken]) -> list[_Taken]:
             for each in taken
             if store.digest(each.duplicate.id) == digest(with_id(each.post, each.duplicate.id), parser.fingerprint)
         ]
-        # All are read before one is written: names may have moved on in a circle.
+        # All are read before one is written: files may have swapped their names.
         copies = store.copies(
             (each.duplicate.id, each.post, digest(each.post, parser.fingerprint)) for each in kept
         )

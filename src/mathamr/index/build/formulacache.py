@@ -1,7 +1,7 @@
-"""`ParsedPost`: all that is made of a post's formulas when it is taken in, of one parse each, and kept for later stages.
+"""`FormulaCache`: the results of parsing a post's formulas while it is read, kept for later stages.
 
-The visual classes of formulas are asked for at once, their terms when words are written, their trees when graphs are made, by
-other processes. What is not kept, or of another content of the post, these stages make themselves.
+Visual keys are needed at once, terms when words are written, and trees when graphs are made, by other processes. What
+is not cached, or belongs to another version of the post, these stages compute themselves.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ KEPT, MOST_KEPT = 12 << 20, 96 << 20
 """Bytes that are kept of first looks for every process that makes them, and altogether. They are in memory alone: a kill
 loses them, and a process makes those of a thousand posts with a dozen formulas each in less than five seconds."""
 REFUSED = 5
-"""Posts for which there was no room before no more of them are tried."""
+"""Posts without room after which the cache counts as full."""
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedPost:
-    """The keys of the visual classes of a post's formulas, its terms, and the trees of its formulas as text."""
+    """The visual keys of a post's formulas, its terms, and the trees of its formulas as text."""
 
     keys: list[str]
     bags: PostBags
@@ -32,13 +32,13 @@ class ParsedPost:
 
     @classmethod
     def of(cls, post: Post, with_trees: bool) -> Self:
-        """What a post says; terms first, whose parse has the trees of both readings."""
+        """Parses a post; terms come first, since their parse yields the trees of both readings."""
         bags = PostBags.of(post)
         keys = visual_keys(post)
         return cls(keys, bags, written_trees(post.formulas, post.macros) if with_trees else "")
 
     def to_json(self) -> list[Any]:
-        """The look for another process of this machine."""
+        """For another process of this machine."""
         return [self.keys, self.bags.to_json(), self.trees]
 
     @classmethod
@@ -49,7 +49,7 @@ class ParsedPost:
 
 
 class FormulaCache:
-    """First visual classes that later stages take, each once; there is room for so many bytes, and what comes then is not kept."""
+    """Parsed posts that later stages take once; when the bytes are used up, further posts are not kept."""
 
     def __init__(self, size: int = KEPT) -> None:
         self.room = size
@@ -58,31 +58,31 @@ class FormulaCache:
         self._trees: dict[str, tuple[int, str]] = {}
         # by the post's id, with a hash of the post as it was read
 
-    def put(self, post: Post, visual: ParsedPost) -> None:
-        """Keeps what fits; a post that comes again was changed, and is made anew."""
-        size = visual.bags.size + len(visual.trees)
+    def put(self, post: Post, parsed: ParsedPost) -> None:
+        """Keeps what fits; a post that comes again was changed, and is made again."""
+        size = parsed.bags.size + len(parsed.trees)
         if size > self.room:
             self._refused += 1
         elif post.id not in self._bags and post.id not in self._trees:
             self.room -= size
-            self._bags[post.id] = hash(post), visual.bags
-            if visual.trees:
-                self._trees[post.id] = hash(post), visual.trees
+            self._bags[post.id] = hash(post), parsed.bags
+            if parsed.trees:
+                self._trees[post.id] = hash(post), parsed.trees
 
     @property
     def is_full(self) -> bool:
-        """Whether so many posts found no room that it is not the size of some of them: more need not be made."""
+        """Whether several posts found no room, so that it is not due to their size."""
         return self._refused >= REFUSED
 
     def bags(self, post: Post) -> PostBags | None:
-        """The terms that were kept of this very post."""
+        """The terms of this version of the post, if they are cached."""
         known, bags = self._bags.pop(post.id, (0, None))
         if bags is not None:
             self.room += bags.size
         return bags if known == hash(post) else None
 
     def trees(self, post: Post) -> str:
-        """The trees that were kept of this very post, or nothing."""
+        """The trees of this version of the post, or an empty text."""
         known, trees = self._trees.pop(post.id, (0, ""))
         self.room += len(trees)
         return trees if known == hash(post) else ""

@@ -15,6 +15,7 @@ from pathlib import Path
 from mathamr.core.batches import batches
 from mathamr.core.errors import MathAMRError
 from mathamr.index.catalogue.catalogue import Catalogue, digest_of
+from mathamr.index.catalogue.journal import LARGEST_POST
 from mathamr.index.identifiers import LONGEST_ID, check_id
 from mathamr.index.build.buildpool import BuildPool
 from mathamr.index.build.uniqueids import UniqueIds
@@ -190,6 +191,10 @@ def check_usable(post: Post) -> None:
     if len(post.id) > LONGEST_POST_ID:
         raise MathAMRError(
             f"the id {post.id[:40]!r}… has {len(post.id):,} characters, more than {LONGEST_POST_ID:,}"
+        )
+    if len(post.body) > LARGEST_POST // 64 and len(post.to_json().encode("utf-8", "replace")) > LARGEST_POST:
+        raise MathAMRError(
+            f"the post {post.id[:100]!r} is larger than {LARGEST_POST >> 20} MB; cut it into several posts"
         )
     if post.score is not None and abs(post.score) > HIGHEST_SCORE:
         raise MathAMRError(f"the score of {post.id[:100]!r} is out of range: {str(post.score)[:40]}")

@@ -1,4 +1,4 @@
-"""The derived parts of an index and who made them: a part that was made by something else is emptied and made anew."""
+"""Empties the derived parts of an index that another model, engine, parser or version made, so that they are made again."""
 
 from __future__ import annotations
 
@@ -13,16 +13,11 @@ from mathamr.index.lexical.terms import terms_fingerprint
 from mathamr.index.build.graphstages import sweep_graphs
 from mathamr.index.build.writer import IndexWriter
 from mathamr.posts.passage import passage_fingerprints
-from mathamr.posts.post import Markup
-
-_READ_OTHERWISE: frozenset[Markup] = frozenset({"latex"})
-"""Of an index that does not say how its posts were read: what is read otherwise since (references have their labels' words)."""
-
 
 def reset_outdated(archive: IndexWriter) -> None:
-    """Empties the parts that were made by another model, engine, parser or version than the manifest's, or are not there."""
+    """Empties the parts that do not belong to the model, engine, parser and version in the manifest, or are missing."""
     catalogue, manifest = archive.catalogue, archive.manifest
-    _unmark_read_otherwise(archive)
+    _unmark_changed_markups(archive)
     graphs_by = manifest.parser.fingerprint if manifest.parser else ""
     if (catalogue.meta("graphs by") or "") != graphs_by:
         if graphs_by:
@@ -45,17 +40,13 @@ def reset_outdated(archive: IndexWriter) -> None:
             catalogue.set_meta("lexical by", terms_fingerprint())
 
 
-def _unmark_read_otherwise(archive: IndexWriter) -> None:
-    """Has everything made anew of posts in a markup that became other sentences when they were indexed."""
+def _unmark_changed_markups(archive: IndexWriter) -> None:
+    """Unmarks all stages of posts whose markup is cut into sentences by other rules now."""
     catalogue, now = archive.catalogue, passage_fingerprints()
-    told = {markup: catalogue.meta(f"{markup} by") for markup in now}
-    if told == now:
+    stored = {markup: catalogue.meta(f"{markup} by") for markup in now}
+    if stored == now:
         return
-    changed = {
-        markup
-        for markup, mark in now.items()
-        if (markup in _READ_OTHERWISE if told[markup] is None else told[markup] != mark)
-    }
+    changed = {markup for markup, mark in now.items() if stored[markup] not in (None, mark)}
     ids = [post.id for post in catalogue.every_post() if post.markup in changed]
     if ids:
         sweep_graphs(archive, ids)
@@ -67,7 +58,7 @@ def _unmark_read_otherwise(archive: IndexWriter) -> None:
 
 
 def reset_vectors(archive: IndexWriter) -> None:
-    """Forgets all vectors; `reset_outdated` then makes an empty engine."""
+    """Removes all vectors; `reset_outdated` then creates an empty engine."""
     with archive.catalogue.transaction():
         archive.catalogue.unmark("vectors")
         archive.catalogue.unmark_visuals("vectors")
@@ -77,7 +68,7 @@ def reset_vectors(archive: IndexWriter) -> None:
 
 
 def reset_lexical(archive: IndexWriter) -> None:
-    """Forgets all lexical entries."""
+    """Removes all lexical entries."""
     catalogue = archive.catalogue
     with catalogue.transaction():
         catalogue.unmark("lexical")

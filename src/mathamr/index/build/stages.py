@@ -1,8 +1,8 @@
 """The stages that derive an index from its catalogue: lexical entries first, then graphs, tensors, vectors.
 
-Words are made in moments, and from then on they are searched while the rest is made.
+Words are made quickly and can be searched while the rest is made.
 What the system of the index does not need is not made. Each stage takes the posts or visual classes that its part does not
-follow yet, some at a time, writes and flushes them, and only then marks them in the catalogue. Doing some of it twice
+follow yet, in batches, writes and flushes them, and only then marks them in the catalogue. Doing some of it twice
 changes nothing, so a kill at any moment costs no more than the work on what was not marked yet.
 """
 
@@ -60,10 +60,10 @@ class IndexStages:
     def __init__(self, archive: Archive) -> None:
         self._archive = archive
         self._has_vocabularies = False
-        """Whether the graph store is known to have the model's vocabularies: single changes need not look again."""
+        """Whether the graph store has the model's vocabularies, so that single changes need not check again."""
 
     def settle(self, *, pool: BuildPool | None = None, log: BuildLog | None = None) -> BuildLog:
-        """Lets all parts follow the catalogue; nothing to do is done at once."""
+        """Brings all parts up to date with the catalogue."""
         log, pool = log or BuildLog(), pool or BuildPool()
         archive, catalogue = self._archive, self._archive.catalogue
         self._skip_needless()
@@ -71,7 +71,7 @@ class IndexStages:
         take_over(archive)
         count = max(catalogue.count_pending("vectors"), catalogue.count_stale_visuals("vectors"))
         if count > FEW:
-            pool.dismiss()  # those who encode take their places
+            pool.dismiss()  # the encoders need the processors
         with Encoders(archive, pool, count) as encoders:
             if encoders.are_apart and catalogue.count_pending("graph"):
                 self.make_new(encoders, log)
@@ -93,7 +93,7 @@ class IndexStages:
             self.make_lexical(pool, log)
 
     def _skip_needless(self) -> None:
-        """What the system does not need, no post waits for."""
+        """Marks stages that the system does not need as done."""
         kinds = {field.of for field in self._archive.manifest.model.fields}
         with self._archive.catalogue.transaction():
             if not self._archive.has_graphs:
@@ -104,7 +104,7 @@ class IndexStages:
                 self._archive.catalogue.skip_visuals("vectors")
 
     def make_new(self, encoders: Encoders, log: BuildLog) -> None:
-        """Graphs, tensors and vectors of posts that have neither, in one pass: who parses a post encodes it too."""
+        """Makes graphs, tensors and vectors of new posts in one pass: the process that parses a post also encodes it."""
         archive, catalogue, parser = self._archive, self._archive.catalogue, parser_of(self._archive)
         check_recorded(parser.name, parser.model, archive.folder)
         with (
@@ -115,7 +115,7 @@ class IndexStages:
             waiting: deque[tuple[PendingPost, bytes]] = deque()
 
             def posts() -> Iterator[Post]:
-                """One stream: at the end of every batch somebody would have nothing to do while others finish."""
+                """One stream over all batches, so that no worker idles at the end of a batch."""
                 for batch in batches(catalogue.pending("graph"), BATCH * encoders.scale):
                     for each in self._without_anything(batch):
                         if each.post is None:

@@ -1,4 +1,4 @@
-"""`UniqueIds`: ids for the posts of an input of which another input has some already: nothing is lost to a `README.md`."""
+"""`UniqueIds`: new ids for posts whose ids another input has already, such as a second `README.md`."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from mathamr.posts.identifiers import with_id
 
 
 class UniqueIds:
-    """Gives the input's name to those ids of its posts that posts of other inputs have, and to references to them.
+    """Prefixes the ids that other inputs have with the path of this input, also in references to them.
 
-    A post that another input has with the same content keeps its id: it is the same post. `again` reads the ids of the
-    whole input, which is done only when an id is met that another input has.
+    A post that another input has with the same content keeps its id: it is the same post. `again` reads the whole input
+    once more, which is done only if one of its ids belongs to another input.
     """
 
     def __init__(
@@ -30,10 +30,10 @@ class UniqueIds:
 
     def named(self, post: Post) -> Post:
         """The post under the id it has in the index, its references too."""
-        met = [post.id, post.parent, post.accepted_answer, *(link.target for link in post.links)]
-        if self._names is None and any(name and self._is_others(name) for name in met):
+        mentioned = [post.id, post.parent, post.accepted_answer, *(link.target for link in post.links)]
+        if self._names is None and any(name and self._is_others(name) for name in mentioned):
             self._names = dict(self._collisions())
-        if not self._names or not any(name in self._names for name in met):
+        if not self._names or not any(name in self._names for name in mentioned):
             return post
         names = self._names
         identifier = names.get(post.id, post.id)
@@ -53,13 +53,13 @@ class UniqueIds:
         return known is not None and self._others(known[2])
 
     def _collisions(self) -> Iterator[tuple[str, str]]:
-        """The posts of the input whose ids others have for something else, and the ids they get."""
+        """The ids that other inputs use for other posts, and the ids that this input's posts get."""
         for post in self._again():
             if self._is_others(post.id) and not _is_same(self._catalogue.post(post.id), post):
                 yield post.id, self._free(post.id)
 
     def _free(self, post_id: str) -> str:
-        """The id with as much of the input's path before it as makes it new."""
+        """The id with as much of the input's path before it as makes it unique."""
         folders = PurePath(self._source).parts
         if folders and post_id.startswith(folders[-1]):  # one file, whose posts carry its name
             folders = folders[:-1]
@@ -71,5 +71,5 @@ class UniqueIds:
 
 
 def _is_same(one: Post, other: Post) -> bool:
-    """Whether two posts say the same, wherever they stand."""
+    """Whether two posts have the same content."""
     return (one.title, one.body, one.kind, one.markup) == (other.title, other.body, other.kind, other.markup)

@@ -1,4 +1,4 @@
-"""Following the inputs of an index: what changed, some at a time, for as long as anybody wants to know."""
+"""Following the inputs of an index: what changed, in batches, for as long as anybody wants to know."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""`IndexWriter`: an index directory, opened for changes, each acknowledged when it is safe.
+"""`IndexWriter`: an index directory opened for changes, which are safe on disk when a call returns.
 
-One process at a time holds it. What it opens it can also read and search, while it changes.
+One process at a time may hold it; the same object reads and searches.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from mathamr.posts.post import Post
 OWN_INPUT = ""
 """The input of posts that came from no file: only `delete` removes them."""
 _RESERVE = 8 << 20
-"""Bytes that must be free before a change begins, so that one that fails half-way can also be taken back."""
+"""Bytes that must be free before a change begins, so that a failed change can be undone."""
 _ROOM = 30
-"""Bytes that everything derived of a post takes at most, for a byte of the post, with room to spare."""
+"""Upper bound of the bytes that are derived from one byte of a post."""
 
 
 class IndexWriter(Archive):
-    """An archive that this process holds for changes; its threads change it one after the other."""
+    """An archive that this process may change, one thread at a time."""
 
     read_only: ClassVar[bool] = False
 
@@ -65,9 +65,9 @@ class IndexWriter(Archive):
         model: Path | str | None = None,
         purpose: str = "a Python program",
     ) -> Self:
-        """As `Archive.open`; what a killed process left undone is finished first.
+        """As `Archive.open`; work that a killed process left unfinished is finished first.
 
-        `purpose` is what others are told who want to change the index meanwhile.
+        `purpose` appears in the error of others that want to change the index meanwhile.
         """
         folder = Path(folder).expanduser()
         check_plain(folder)
@@ -92,8 +92,8 @@ class IndexWriter(Archive):
     def put(self, posts: Sequence[Post]) -> None:
         """Adds posts, or replaces those of the same id; when it returns they are found, and safe on disk.
 
-        They belong to no file from then on, so no later reading of a file changes them. Their graphs are made first,
-        within bounds: of posts of which one takes too much (`TooMuchWorkError`), none is stored.
+        They belong to no file from then on, so reading a file again does not change them. Their graphs are made first,
+        within limits: if one post exceeds them (`TooMuchWorkError`), none is stored.
         """
         for post in posts:
             check_usable(post)
@@ -124,18 +124,18 @@ class IndexWriter(Archive):
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """Whatever this thread reads inside is of one moment between two changes; see `Archive.reading`."""
+        """Keeps changes out while this thread reads; see `Archive.reading`."""
         with self._sharing.shared():
             yield
 
     @property
     def settled_revision(self) -> int | None:
-        """The revision of what is read inside `reading`: all parts follow a change before anyone reads again."""
+        """The revision inside `reading`; all parts are up to date with it."""
         return self.catalogue.revision
 
     @contextmanager
     def _undone(self, ids: Sequence[str]) -> Iterator[None]:
-        """A change that fails half-way is taken back, so that a write that was answered with an error is not stored."""
+        """Undoes a change that fails, so that nothing is stored of a write that raised an error."""
         before = self.catalogue.with_inputs(ids)
         try:
             yield
@@ -150,16 +150,16 @@ class IndexWriter(Archive):
                             self.catalogue.delete(post_id)
                 self.settle()
             except MathAMRError as error:
-                failure.add_note(f"what was written before could not be brought back at once: {error}")
+                failure.add_note(f"what was stored before could not be restored at once: {error}")
             raise
 
     def settle(self, *, pool: BuildPool | None = None, log: BuildLog | None = None) -> BuildLog:
-        """Lets all parts follow the catalogue; nothing to do is done at once."""
+        """Brings all parts up to date with the catalogue."""
         with self._writing:
             return self.stages.settle(pool=pool, log=log)
 
     def close(self) -> None:
-        """Brings the manifest up to date and lets the next writer in; closing twice is no error."""
+        """Updates the manifest and releases the lock; it may be called twice."""
         with self._writing:
             try:
                 if self._lock.held:
@@ -171,7 +171,7 @@ class IndexWriter(Archive):
                     self._lock.release()
 
     def _take_stock(self) -> None:
-        """Lets the manifest follow single changes."""
+        """Updates the manifest after single changes."""
         is_behind = self.manifest.revision != self.catalogue.revision
         if self.manifest.finished and is_behind and self.catalogue.settled:
             take_stock(self)

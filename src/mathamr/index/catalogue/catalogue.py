@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Container, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import lru_cache
 from hashlib import blake2b
 from itertools import chain, count
 from pathlib import Path
 
+from mathamr.core.cache import Cache
 from mathamr.core.errors import MathAMRError
 from mathamr.index.catalogue.journal import Journal, packed, unpacked, unpacked_with_content
 from mathamr.index.catalogue.occurrences import Occurrences
@@ -20,10 +20,12 @@ from mathamr.index.identifiers import LONGEST_ID
 from mathamr.posts.post import Formula, Post
 from mathamr.posts.postkind import ANSWERING
 
-FORMAT = 4
+FORMAT = 5
 CATALOGUE = "catalogue.db"
-REMEMBERED = 512
-"""Posts that were read last: good ones are found again and again."""
+_posts: Cache[tuple[bytes, bytes], tuple[Post, int]] = Cache(
+    512, weight=64 << 20, weigh=lambda _, found: found[1]
+)
+"""The posts that were read last, with their sizes as text: good ones are found again and again."""
 _QUARANTINE = "quarantined "
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
@@ -113,7 +115,7 @@ class Catalogue(Journal, Occurrences, StoredPassages):
         post = _as_stored(digest, blob)
         if post is None:
             raise MathAMRError(
-                f"a post of {self.path} is not as it was stored; mend it with: mathamr index --check --out"
+                f"a post of {self.path} is not as it was stored; repair it with: mathamr index --check --out"
                 f" {self.path.parent}"
             )
         return post
@@ -330,12 +332,16 @@ def _is_only_moved(old: Post, new: Post) -> bool:
     )
 
 
-@lru_cache(maxsize=REMEMBERED)
 def _as_stored(digest: bytes, blob: bytes) -> Post | None:
-    """The post of a row, if it is the one that the digest was made of: what is stored is what was digested."""
-    post, content = unpacked_with_content(blob)
-    stored = blake2b(content, digest_size=16).digest()
-    return post if stored == digest or digest_of(post) == digest else None
+    """The post of a row, if it is the one that the digest was made of."""
+    found = _posts.get((digest, blob))
+    if found is None:
+        post, content = unpacked_with_content(blob)
+        if blake2b(content, digest_size=16).digest() != digest:
+            return None
+        found = post, len(content)
+        _posts.put((digest, blob), found)
+    return found[0]
 
 
 def digest_of(post: Post) -> bytes:

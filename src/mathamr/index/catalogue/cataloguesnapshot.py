@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sqlite3
 import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from mathamr.core.sqlite import Connection
 from mathamr.index.catalogue.catalogue import Catalogue
 
 
@@ -18,16 +18,16 @@ class CatalogueSnapshot(Catalogue):
     """
 
     def __init__(self, path: Path) -> None:
-        self._one: sqlite3.Connection | None = None
+        self._one: Connection | None = None
         self._turn = threading.RLock()
         super().__init__(path, read_only=True)
-        with self._turn, self._errors():
+        with self._turn:
             self._db.execute("BEGIN")
         self.pinned = super().revision
         """The revision of what is seen."""
 
     @property
-    def _db(self) -> sqlite3.Connection:
+    def _db(self) -> Connection:
         with self._turn:
             if self._one is None:
                 self._one = self._connected()

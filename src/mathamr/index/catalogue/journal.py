@@ -14,8 +14,7 @@ from hashlib import blake2b
 from typing import Literal
 
 from mathamr.core.errors import MathAMRError
-from mathamr.core.sqlite import inflated
-from mathamr.core.storage.database import Database
+from mathamr.core.sqlite import Database, inflated
 from mathamr.posts.identifiers import with_id
 from mathamr.posts.post import Post
 
@@ -301,6 +300,10 @@ def packed(post: Post) -> bytes:
     return zlib.compress(post.to_json().encode("utf-8", "surrogatepass"), 6)
 
 
+LARGEST_POST = 32 << 20
+"""Bytes of a post as JSON; no reader hands out a larger one, and a row that unpacks to more is damaged."""
+
+
 def unpacked(blob: bytes) -> Post:
     """The inverse of `packed`."""
     return unpacked_with_content(blob)[0]
@@ -309,7 +312,7 @@ def unpacked(blob: bytes) -> Post:
 def unpacked_with_content(blob: bytes) -> tuple[Post, bytes]:
     """The post of a row, and the bytes that were digested."""
     try:
-        content = inflated(blob)
+        content = inflated(blob, LARGEST_POST)
         return Post.from_json(content.decode("utf-8", "surrogatepass")), content
     except (zlib.error, ValueError, TypeError, KeyError, AttributeError) as error:
         raise MathAMRError(

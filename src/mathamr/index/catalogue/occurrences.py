@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from mathamr.core.errors import MathAMRError
-from mathamr.core.storage.database import Database
+from mathamr.core.sqlite import Database
 from mathamr.index.catalogue.journal import VisualStage, unpacked
 from mathamr.posts.post import Formula
 

@@ -1,18 +1,17 @@
-"""`salvage`: the posts of a damaged catalogue that can still be read, one by one where it must be.
+"""`salvage`: reads the posts of a damaged catalogue that are still intact.
 
-A damaged page of a database makes every query fail that touches it, and leaves all others as they were: halving what is
-asked for finds the rows that are lost. A row counts only if its post has the digest it was stored with.
+A query fails if it touches a damaged page, so ranges of rows are halved until the damaged rows are isolated. A row
+counts only if its post has the digest that was stored with it.
 """
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from mathamr.core.errors import MathAMRError
-from mathamr.core.sqlite import connect
+from mathamr.core.sqlite import Connection, connect
 from mathamr.index.catalogue.catalogue import digest_of
 from mathamr.index.catalogue.journal import unpacked
 from mathamr.posts.post import Post
@@ -22,25 +21,25 @@ _ROWS = "SELECT id, input, digest, post, deleted FROM posts NOT INDEXED WHERE nu
 
 
 def salvage(path: Path) -> Iterator[tuple[Post, str]]:
-    """(post, input) of every post of a catalogue that is readable and whole."""
+    """(post, input) of every intact post of a catalogue."""
     try:
         connection = connect(path, read_only=True)
-    except (sqlite3.DatabaseError, MathAMRError):
+    except MathAMRError:
         return
-    # Bytes that are no text must not stop a row that is otherwise whole.
+    # Bytes that are not UTF-8 must not hide a row that is otherwise intact.
     connection.text_factory = lambda content: content.decode("utf-8", "replace")
     try:
         for start in range(1, _highest(connection) + 1, AT_A_TIME):
             for row in _between(connection, start, start + AT_A_TIME - 1):
-                found = _whole(*row)
+                found = _intact(*row)
                 if found is not None:
                     yield found
     finally:
         connection.close()
 
 
-def _highest(connection: sqlite3.Connection) -> int:
-    """The highest number a post may have: as far as any of several ways still knows it."""
+def _highest(connection: Connection) -> int:
+    """The highest number a post may have, from whichever tables can still be read."""
     highest = 0
     for sql in (
         "SELECT max(number) FROM posts",
@@ -50,26 +49,26 @@ def _highest(connection: sqlite3.Connection) -> int:
     ):
         try:
             found = connection.execute(sql).fetchone()
-        except sqlite3.DatabaseError:
+        except MathAMRError:
             continue
         if found and isinstance(found[0], int) and 0 < found[0] < 1 << 40:
             highest = max(highest, found[0])
     return highest
 
 
-def _between(connection: sqlite3.Connection, first: int, last: int) -> Iterator[Any]:
+def _between(connection: Connection, first: int, last: int) -> Iterator[Any]:
     waiting = [(first, last)]
     while waiting:
         low, high = waiting.pop()
         try:
             yield from connection.execute(_ROWS, (low, high)).fetchall()
-        except sqlite3.DatabaseError:
+        except MathAMRError:
             if low < high:
                 middle = (low + high) // 2
                 waiting += [(middle + 1, high), (low, middle)]
 
 
-def _whole(post_id: Any, source: Any, digest: Any, blob: Any, deleted: Any) -> tuple[Post, str] | None:
+def _intact(post_id: Any, source: Any, digest: Any, blob: Any, deleted: Any) -> tuple[Post, str] | None:
     try:
         post = unpacked(blob)
     except MathAMRError:

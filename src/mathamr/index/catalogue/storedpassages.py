@@ -1,8 +1,7 @@
 """`StoredPassages`: the sentences of posts, kept beside them, so that a search does not cut its hits into sentences again.
 
-They are made when an index is built and follow from the post alone: where there are none (an index of an earlier version,
-a post that was put since), or those that are there belong to another content of the post or to other rules of cutting,
-whoever asks makes them.
+They are made when an index is built and depend on the post alone: where there are none (a post that was added since),
+or those that are stored belong to another version of the post or to other rules for cutting, the caller makes them.
 """
 
 from __future__ import annotations
@@ -11,14 +10,13 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
 from itertools import islice
 from typing import get_args
 
+from mathamr.core.cache import Cache
 from mathamr.core.errors import MathAMRError
-from mathamr.core.sqlite import inflated
-from mathamr.core.storage.database import Database
-from mathamr.index.catalogue.journal import PendingPost, unpacked
+from mathamr.core.sqlite import Database, inflated
+from mathamr.index.catalogue.journal import LARGEST_POST, PendingPost, unpacked
 from mathamr.posts.passage import Passage, passage, passage_fingerprint
 from mathamr.posts.post import Markup, Post
 
@@ -26,8 +24,8 @@ PASSAGES_SCHEMA = """
 CREATE TABLE IF NOT EXISTS passages (
     post INTEGER PRIMARY KEY, digest BLOB NOT NULL, rules TEXT NOT NULL, passage BLOB NOT NULL);
 """
-REMEMBERED = 512
-"""Passages that were read last: good posts are found again and again."""
+_passages: Cache[bytes, tuple[Passage, int]] = Cache(512, weight=64 << 20, weigh=lambda _, found: found[1])
+"""The passages that were read last, with their sizes as text: good posts are found again and again."""
 MARKUPS: tuple[Markup, ...] = get_args(Markup)
 _AT_A_TIME = 200
 _INSERT = "INSERT OR REPLACE INTO passages VALUES (?, ?, ?, ?)"
@@ -52,8 +50,6 @@ class StoredPassages(Database):
 
     def passages(self, ids: Sequence[str]) -> dict[str, Passage]:
         """What is kept of some posts as they are now; damaged rows are taken for none."""
-        if not self._keeps_passages:
-            return {}
         sql = (
             "SELECT p.id, k.rules, k.passage FROM posts p JOIN passages k"
             " ON k.post = p.number AND k.digest = p.digest WHERE p.deleted = 0 AND p.id IN "
@@ -62,7 +58,7 @@ class StoredPassages(Database):
         found = ((post_id, _read(blob)) for post_id, rules, blob in rows if in_force(rules))
         return {post_id: read for post_id, read in found if read is not None}
 
-    def keep_passages(self, told: Callable[[int], None] = lambda count: None) -> int:
+    def keep_passages(self, on_progress: Callable[[int], None] = lambda count: None) -> int:
         """Makes the passages that are missing or outdated, and forgets those of posts that are gone; how many were made."""
         with self.transaction():
             self._db.execute("DELETE FROM passages WHERE post NOT IN (SELECT number FROM posts)")
@@ -81,12 +77,8 @@ class StoredPassages(Database):
             with self.transaction():
                 self._db.executemany(_INSERT, kept)
             made += len(kept)
-            told(len(kept))
+            on_progress(len(kept))
         return made
-
-    @cached_property
-    def _keeps_passages(self) -> bool:
-        return bool(self._rows("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'passages'"))
 
 
 def rules_of(markup: Markup) -> str:
@@ -113,9 +105,12 @@ def _kept(number: int, digest: bytes, blob: bytes) -> Iterator[tuple[int, bytes,
         yield number, digest, kept.rules, kept.packed
 
 
-@lru_cache(maxsize=REMEMBERED)
 def _read(blob: bytes) -> Passage | None:
-    try:
-        return Passage.from_json(inflated(blob).decode("utf-8", "surrogatepass"))
-    except (zlib.error, ValueError, TypeError, KeyError, AttributeError):
-        return None
+    """The passage of a row, if it is not damaged."""
+    found = _passages.get(blob)
+    if found is None:
+        with suppress(zlib.error, ValueError, TypeError, KeyError, AttributeError):
+            content = inflated(blob, LARGEST_POST)
+            found = Passage.from_json(content.decode("utf-8", "surrogatepass")), len(content)
+            _passages.put(blob, found)
+    return found and found[0]

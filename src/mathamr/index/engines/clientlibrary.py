@@ -1,4 +1,4 @@
-"""Libraries that engines need: whether they are installed, and what they have to complain about as clear errors."""
+"""`ClientLibrary`: a library that an engine needs; it may be missing, and its errors become ours."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ class ClientLibrary:
 
     module: str
     speaker: str
-    """Who it is that complains, in an error."""
+    """Its name in error messages."""
     title: str
     """What has to be installed."""
     install: str
 
     def check(self) -> None:
-        """Whether it is installed."""
+        """Raises `MissingExtraError` if it is not installed."""
         try:
             import_module(self.module)
         except ImportError as error:
             raise MissingExtraError(self.title, self.install) from error
 
     @contextmanager
-    def told(self, what: str) -> Iterator[None]:
-        """Whatever goes wrong inside as a clear error; a panic of the library, too, which is no `Exception`."""
+    def reporting(self, what: str) -> Iterator[None]:
+        """Turns errors inside into `MathAMRError`; also a panic of the library, which is not an `Exception`."""
         try:
             yield
         except MathAMRError:

@@ -40,7 +40,7 @@ __all__ = [
     "open_engine",
 ]
 
-FORMAT = 2
+FORMAT = 3
 HEAD = "engine.json"
 MOST_FIELDS = 64
 
@@ -151,7 +151,7 @@ class Engine(Protocol):
         ...
 
     def delete(self, of: FieldTarget, ids: Iterable[str]) -> None:
-        """Forgets entries; unknown ids are no error."""
+        """Forgets entries; unknown ids are ignored."""
         ...
 
     def count(self, of: FieldTarget) -> int:
@@ -175,11 +175,11 @@ class Engine(Protocol):
         ...
 
     def verify(self) -> list[str]:
-        """What is damaged, in words; nothing when all is well."""
+        """What is damaged, as messages; empty when all is well."""
         ...
 
     def close(self) -> None:
-        """Flushes and lets go of the folder; closing twice is no error."""
+        """Flushes and releases the folder; it may be called twice."""
         ...
 
     def destroy(self) -> None:
@@ -195,7 +195,9 @@ ENGINES: Registry[type[Engine]] = Registry(
         "flat": "mathamr.index.engines.flat.engine:FlatEngine",
         "postgres": "mathamr.index.engines.postgres.engine:PostgresEngine",
     },
+    group="mathamr.engines",
 )
+"""The engines by name; another package adds one through the entry-point group ``mathamr.engines``."""
 DEFAULT = "flat"
 
 

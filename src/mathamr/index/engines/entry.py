@@ -121,7 +121,7 @@ def seconds(date: str) -> float:
         moment = datetime.fromisoformat(text)
         return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
     except (ValueError, OverflowError) as error:
-        raise MathAMRError(f"{date[:50]!r} is no date; write it like 2021-05-17 or 2021") from error
+        raise MathAMRError(f"{date[:50]!r} is not a date; write it like 2021-05-17 or 2021") from error
 
 
 def checked(entries: Iterable[Entry], fields: Sequence[Field]) -> Iterator[Entry]:
@@ -191,7 +191,7 @@ def unit(vectors: FloatArray, size: int, what: str, *, dimensions: int) -> Float
         wanted = f"{size}" if dimensions == 1 else f"n × {size}"
         raise MathAMRError(
             f"{what}: expected {wanted} numbers, found {' × '.join(map(str, array.shape)) or 'one'}; "
-            "it was made by another model than the index"
+            "another model made it than the index has"
         )
     squares = np.einsum("...i,...i->...", array, array)
     apart = np.abs(squares - 1).max(initial=0)

@@ -32,11 +32,18 @@ def bag_of(terms: Terms) -> Bag:
     return {field: b"".join(map(_number, found)) for field, found in terms.items()}
 
 
-@lru_cache(maxsize=1 << 18)
 def _number(term: str) -> bytes:
-    """The number of a term as it lies in a bag."""
+    """The number of a term as a bag holds it; long terms are rare and not worth a place in the cache."""
+    return _short_number(term) if len(term) <= _LONGEST_CACHED else _digest(term)
+
+
+def _digest(term: str) -> bytes:
     digest = blake2b(term.encode("utf-8", "surrogatepass"), digest_size=8).digest()
     return digest if sys.byteorder == "little" else digest[::-1]
+
+
+_LONGEST_CACHED = 100
+_short_number = lru_cache(maxsize=1 << 18)(_digest)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,6 @@ state of the index alone, so that it is computed once a state, and weighed by ea
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
@@ -15,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mathamr.core.arrays import DoubleArray, IndexArray, IntArray
+from mathamr.core.cache import Cache
 from mathamr.index.lexical.segments import Segments
 
 MOST = 1 << 20
@@ -37,33 +36,20 @@ class Impacts:
     """The impacts of terms in one state of an index; safe from several threads."""
 
     def __init__(self, state: Segments, most: int = MOST) -> None:
-        self.state, self._most = state, most
-        self._known: OrderedDict[Key, Impact] = OrderedDict()
-        self._held = 0
-        self._looking = threading.Lock()
+        self.state = state
+        self._known: Cache[Key, Impact] = Cache(weight=most, weigh=lambda _, impact: len(impact.rows) + 1)
 
     def of(self, field: str, terms: Sequence[int], k1: float, b: float) -> list[Impact]:
         """The impact of each of some terms, which are numbers and all different."""
         keys = [(field, term, k1, b) for term in terms]
-        with self._looking:
-            found = {key: self._known[key] for key in keys if key in self._known}
-            for key in found:
-                self._known.move_to_end(key)
+        found = {key: impact for key in keys if (impact := self._known.get(key)) is not None}
         if missing := [key for key in keys if key not in found]:
             numbers = np.array([term for _, term, _, _ in missing], np.int64)
             made = dict(zip(missing, self._made(field, numbers, k1, b), strict=True))
             found |= made
-            self._remember(made)
-        return [found[key] for key in keys]
-
-    def _remember(self, made: dict[Key, Impact]) -> None:
-        with self._looking:
             for key, impact in made.items():
-                if key not in self._known:
-                    self._known[key] = impact
-                    self._held += len(impact.rows) + 1
-            while self._held > self._most:
-                self._held -= len(self._known.popitem(last=False)[1].rows) + 1
+                self._known.put(key, impact)
+        return [found[key] for key in keys]
 
     def _made(self, field: str, terms: IntArray, k1: float, b: float) -> list[Impact]:
         state = self.state

@@ -2,7 +2,7 @@
 
 Only counts are stored. What BM25 derives from the whole collection (how many entries hold a term, how long they are
 on average) is summed up over the living entries when a query asks: an index that was updated a thousand times scores
-exactly like one that was built at once. Libraries that store finished scores, such as bm25s, have to build anew.
+exactly like one that was built at once. Libraries that store finished scores, such as bm25s, have to be built again.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from mathamr.core.errors import MathAMRError, UnknownNameError
 from mathamr.index.identifiers import check_id
 from mathamr.index.lexical.bags import Bag, bag_of, term_number
 from mathamr.index.lexical.impacts import Impacts
-from mathamr.index.lexical.segments import Change, Segments, create, tidy
+from mathamr.index.lexical.segments import Change, Segments, create, segment_list
 from mathamr.index.lexical.terms import FIELDS, Terms
 from mathamr.index.scored import Scored, best, check_k
 
@@ -74,7 +74,7 @@ class LexicalPart:
         self._writing = threading.Lock()
         if not read_only:
             create(folder)
-            tidy(folder)
+            segment_list(folder).remove_unlisted()
         self._impacts = Impacts(Segments.read(folder))
 
     @property
@@ -163,7 +163,7 @@ class LexicalPart:
         return found
 
     def update(self, upserts: Iterable[tuple[str, Terms]], deletes: Iterable[str] = ()) -> None:
-        """Deletes entries, then adds others or replaces those of the same id; unknown ids to delete are no error.
+        """Deletes entries, then adds others or replaces those of the same id; unknown ids to delete are ignored.
 
         All of it is done or, after an error or a crash, nothing.
         """
@@ -186,7 +186,7 @@ class LexicalPart:
                 if not change.is_empty:
                     self._impacts = Impacts(change.publish())
             finally:
-                tidy(self._folder)
+                segment_list(self._folder).remove_unlisted()
 
     def refresh(self) -> None:
         """Sees what another process has written since."""
@@ -195,7 +195,7 @@ class LexicalPart:
             self._impacts = Impacts(state)
 
     def verify(self) -> list[str]:
-        """What is damaged, in words; nothing when all is well."""
+        """What is damaged, as messages; empty when all is well."""
         return [
             f"{segment.path}: its content does not have its checksum"
             for segment, _ in Segments.read(self._folder).parts
@@ -203,7 +203,7 @@ class LexicalPart:
         ]
 
     def close(self) -> None:
-        """Lets go of the files; closing twice is no error."""
+        """Releases the files; it may be called twice."""
         self._impacts = Impacts(Segments())
 
 
@@ -225,11 +225,11 @@ class LexicalIndex(Closing):
         self.formulas.refresh()
 
     def verify(self) -> list[str]:
-        """What is damaged, in words; nothing when all is well."""
+        """What is damaged, as messages; empty when all is well."""
         return self.posts.verify() + self.formulas.verify()
 
     def close(self) -> None:
-        """Lets go of the files; closing twice is no error."""
+        """Releases the files; it may be called twice."""
         self.posts.close()
         self.formulas.close()
 

@@ -1,15 +1,11 @@
-"""`Segments`: the segments of a folder and which of their entries are alive; `Change`: the way to the next state.
+"""`Segments`: the segments of a folder and which of their entries are alive; `Change`: an update of them.
 
-A list in the folder names the files of its state. A change writes new files beside them and then a new list, in one
-step: a crash leaves the old state or the new one. Segments are merged as they grow, so that there are about as many
-as the number of entries has binary digits.
+Segments are merged as they grow, so that there are about as many as the number of entries has binary digits.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -19,15 +15,14 @@ import numpy as np
 
 from mathamr.core.arrays import BoolArray, IndexArray
 from mathamr.core.errors import MathAMRError
-from mathamr.core.storage.durable import write_whole
 from mathamr.core.storage.mappedarrays import map_arrays, write_arrays
+from mathamr.core.storage.segmentlist import SegmentList
 from mathamr.index.lexical.bags import Bag
 from mathamr.index.lexical.segment import Segment
 from mathamr.index.lexical.terms import FIELDS
 
 FORMAT = 1
 LIST = "segments.json"
-_ATTEMPTS = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,27 +34,25 @@ class Segments:
 
     @classmethod
     def read(cls, folder: Path) -> Segments:
-        """The state that the folder's list names; read again where a writer has just replaced it."""
-        for _ in range(_ATTEMPTS - 1):
-            head = _head(folder)
-            try:
-                return cls._of(folder, head)
-            except MathAMRError:
-                if _head(folder)["generation"] == head["generation"]:
-                    raise
-        return cls._of(folder, _head(folder))
+        """The state that the folder's list names."""
+        listing = segment_list(folder)
 
-    @classmethod
-    def _of(cls, folder: Path, head: Mapping[str, Any]) -> Segments:
-        parts = []
-        for row in head["segments"]:
-            segment = Segment.open(folder / row["file"])
-            alive = np.ones(len(segment), bool)
-            if row["alive"]:
-                packed = map_arrays(folder / row["alive"])["alive"]
-                alive = np.unpackbits(packed, count=len(segment)).astype(bool)
-            parts.append((segment, alive))
-        return cls(tuple(parts), head["generation"])
+        def opened(head: dict[str, Any]) -> Segments:
+            if head["format"] != FORMAT:
+                raise MathAMRError(
+                    f"{folder / LIST} has format {head['format']}, this version reads {FORMAT}; build the index again"
+                )
+            parts = []
+            for row in head["segments"]:
+                segment = Segment.open(listing.path(row["file"]))
+                alive = np.ones(len(segment), bool)
+                if row["alive"]:
+                    packed = map_arrays(listing.path(row["alive"]))["alive"]
+                    alive = np.unpackbits(packed, count=len(segment)).astype(bool)
+                parts.append((segment, alive))
+            return cls(tuple(parts), int(head["generation"]))
+
+        return listing.read(opened)
 
     def __len__(self) -> int:
         return sum(len(segment) for segment, _ in self.parts)
@@ -145,13 +138,13 @@ class Change:
                 name = path.name
             rows.append({"file": segment.path.name, "alive": name})
         head = {"format": FORMAT, "generation": self._generation, "segments": rows}
-        write_whole(self._folder / LIST, json.dumps(head, indent=1).encode())
+        segment_list(self._folder).replace(head)
         return Segments(tuple(self._parts), self._generation)
 
     def _merge(self) -> None:
         """Merges the last segments until the one before them is more than twice as large as they are together.
 
-        A segment that is mostly dead is written anew without its dead.
+        A segment that is mostly dead is rewritten without its dead.
         """
         self._parts = [(segment, alive) for segment, alive in self._parts if alive.any()]
         sizes = [int(alive.sum()) for _, alive in self._parts]
@@ -177,47 +170,15 @@ def create(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise MathAMRError(f"cannot make the folder {folder}: {error.strerror or error}") from error
-    if not (folder / LIST).exists():
-        write_whole(folder / LIST, json.dumps({"format": FORMAT, "generation": 0, "segments": []}).encode())
+    listing = segment_list(folder)
+    if not listing.exists():
+        listing.replace({"format": FORMAT, "generation": 0, "segments": []})
 
 
-def tidy(folder: Path) -> None:
-    """Removes files that the list does not name: of merged segments, and of changes that did not come to their end."""
-    rows = _head(folder)["segments"]
-    listed = {row["file"] for row in rows} | {row["alive"] for row in rows}
-    for path in [*folder.glob("*-*.segment*"), *folder.glob("*-*.alive*")]:
-        if path.name not in listed:
-            with suppress(
-                OSError
-            ):  # somebody else's handle may hold it on some systems: the next change tries again
-                path.unlink()
+def segment_list(folder: Path) -> SegmentList:
+    """The list of a folder's segments."""
+    return SegmentList(folder, LIST, (".segment", ".alive"))
 
 
 def _whole(segment: Segment) -> tuple[Segment, BoolArray]:
     return segment, np.ones(len(segment), bool)
-
-
-def _head(folder: Path) -> dict[str, Any]:
-    path = folder / LIST
-    try:
-        head = json.loads(path.read_bytes())
-        found = head["format"]
-        if found == FORMAT:
-            return {
-                "generation": int(head["generation"]),
-                "segments": [
-                    {"file": str(row["file"]), "alive": row["alive"] and str(row["alive"])}
-                    for row in head["segments"]
-                ],
-            }
-    except FileNotFoundError as error:
-        raise MathAMRError(
-            f"{folder} is no lexical index: it has no {LIST}; build the index again"
-        ) from error
-    except OSError as error:
-        raise MathAMRError(f"cannot read {path}: {error.strerror or error}") from error
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise MathAMRError(f"{path} is damaged ({error}); build the lexical index again") from error
-    raise MathAMRError(
-        f"{path} has format {found}, this version reads {FORMAT}; build the lexical index again"
-    )

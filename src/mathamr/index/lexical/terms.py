@@ -53,6 +53,10 @@ LONGEST_NAME = 8
 """A text without a title of at most so many words is itself a name: what people ask for who know what they want."""
 SHORTEST_MISSPELT = 5
 """Letters of a word that is found though it is misspelt; of a shorter one too little would be left."""
+LONGEST_MISSPELT = 40
+"""Letters of a word of which misspellings are made: there are as many of them as letters, each as long as the word."""
+LONGEST_WORD = 200
+"""Letters of a word that count; longer ones are cut."""
 MOST_NAMES = 60
 """Words of a title and aliases that count as names."""
 
@@ -145,7 +149,7 @@ def misspellings(word: str) -> dict[str, None]:
     >>> list(misspellings("lemma"))
     ['~lemma', '~emma', '~lmma', '~lema', '~lemm']
     """
-    if len(word) < SHORTEST_MISSPELT or not word.isalpha():
+    if not SHORTEST_MISSPELT <= len(word) <= LONGEST_MISSPELT or not word.isalpha():
         return {}
     return dict.fromkeys((f"~{word}", *(f"~{word[:place]}{word[place + 1 :]}" for place in range(len(word)))))
 
@@ -226,7 +230,7 @@ def words(text: str) -> list[str]:
         text = _POSSESSIVE.sub("", text)
     if "-" in text or not text.isascii():
         text = _PREFIXED.sub(r"\1", text)
-    return _WORD.findall(text)
+    return [word[:LONGEST_WORD] for word in _WORD.findall(text)]
 
 
 def word_tokens(text: str) -> list[str]:

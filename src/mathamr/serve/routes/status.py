@@ -1,4 +1,4 @@
-"""The served index, health, readiness and metrics."""
+"""What is served, whether it is up, and how it goes."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ TAGS_SHOWN = 200
 @router.get("/index", response_model=IndexAnswer)
 async def index(service: Reader) -> Any:
     """What is indexed, and what may be asked."""
-    return await service.read(lambda: of_index(lambda: _about(service)))
+    return await service.visual(lambda: of_index(lambda: _about(service)))
 
 
 @router.get("/health", response_model=HealthAnswer)
 async def health() -> Any:
-    """Whether the server is up; waits for nothing, not even for its index (see `/v1/ready`); needs no key."""
+    """Whether the server is up, which says nothing about its index (see `/v1/ready`); needs no key."""
     return {"status": "ok", "version": __version__}
 
 
@@ -45,11 +45,11 @@ async def ready(service: ServiceOf) -> Any:
 )
 async def metrics(service: Reader) -> Response:
     """Counts and times for Prometheus."""
-    return Response(await service.compute(service.metrics.text), media_type=CONTENT_TYPE)
+    return Response(service.metrics.text(), media_type=CONTENT_TYPE)
 
 
 def _ready(service: Service) -> int:
-    """Reads a little of every part of the index; a part that cannot be read is an error."""
+    """Reads a little of every part; a part that cannot be read is an error."""
     if not service.archive.words_only:
         engine = service.archive.engine
         for field in engine.fields:

@@ -20,7 +20,7 @@ from mathamr.index.build import buildpool
 from mathamr.index.build import encoding
 from mathamr.index.build.builder import build_index
 from mathamr.index.build.cluster import raycluster
-from mathamr.index.build.cluster.clusterpool import ClusterOptions
+from mathamr.index.build.cluster.clusters import ClusterOptions
 from mathamr.index.build.cluster.raycluster import RayCluster
 from mathamr.index.build.cluster.shardstore import ShardStore
 from mathamr.index.build.cluster.workspec import WorkSpec

@@ -1,13 +1,13 @@
-"""`ClusterPool`: the pool of a build that is spread over the machines of a Ray cluster."""
+"""`ClusterPool`: the worker pool of a build on the machines of a Ray cluster."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from mathamr.index.build.cluster.clusters import ClusterCounts, ClusterOptions
 from mathamr.index.build.cluster.raycluster import RayCluster
 from mathamr.index.build.cluster.workspec import WorkSpec
 from mathamr.index.build.buildpool import BuildPool
@@ -17,19 +17,8 @@ from mathamr.systems.models import box
 from mathamr.core.workers import Allowance, Lost, Pool, processors
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterOptions:
-    """Which Ray cluster builds an index (``local``: one of this machine's processors), and where its shards are kept."""
-
-    address: str
-    shards: str
-    workers: int | None = None
-    """Workers in all; by default one for each processor of the cluster."""
-    device: str = "cpu"
-
-
 class ClusterPool(BuildPool):
-    """Workers on many machines, which do not see the index: what they need comes with the requests."""
+    """Workers on many machines. They cannot read the index folder, so requests carry all that they need."""
 
     portion = 8
     has_index = False
@@ -43,12 +32,17 @@ class ClusterPool(BuildPool):
 
     @property
     def is_alone(self) -> bool:
-        """Never: the work is theirs."""
+        """False: the cluster does the work."""
         return False
+
+    @property
+    def cluster_counts(self) -> ClusterCounts:
+        """What the cluster did so far."""
+        return self.cluster.counts
 
     @cached_property
     def scale(self) -> int:  # type: ignore[override]
-        """Enough posts at a time that nobody waits for the last of them."""
+        """Enough posts in a batch that no worker idles while the last of them are done."""
         return max(1, self.cluster.wanted)
 
     def workers_for(
@@ -63,7 +57,7 @@ class ClusterPool(BuildPool):
         if self.device != "cpu" and allowance is not None:
             # A graphics processor's memory is mapped: no limit of addresses can hold it.
             allowance = Allowance(allowance.timeout, allowance.processor)
-        work = WorkSpec.of(factory, tuple(map(_told, arguments)), allowance, identity(made_with))
+        work = WorkSpec.of(factory, tuple(map(_portable, arguments)), allowance, identity(made_with))
         return _WorkPool(self.cluster, work)
 
     def close(self) -> None:
@@ -97,7 +91,7 @@ def identity(made_with: str) -> dict[str, str]:
     return {"made with": made_with, **unusual}
 
 
-def _told(argument: Any) -> Any:
-    """A model in the box is told by its name: the box may stand elsewhere on other machines."""
+def _portable(argument: Any) -> Any:
+    """A built-in model as its name, since the package may be installed elsewhere on other machines."""
     is_boxed = isinstance(argument, str) and Path(argument).parent == box()
     return Path(argument).name if is_boxed else argument

@@ -20,6 +20,7 @@ from typing import Any
 from mathamr import __version__
 from mathamr.core.closing import Closing
 from mathamr.core.errors import MathAMRError, MissingExtraError
+from mathamr.index.build.cluster.clusters import ClusterCounts
 from mathamr.index.build.cluster.shardstore import (
     INSTALL,
     DamagedShardError,
@@ -45,26 +46,8 @@ _OBJECTS = 100 << 20
 """Memory for Ray's own objects on a machine that we start: requests are small, answers are files."""
 
 
-@dataclass(slots=True)
-class ClusterCounts:
-    """What the cluster did: for people, and for tests."""
-
-    made: int = 0
-    found: int = 0
-    """Shards that an earlier run had made."""
-    damaged: int = 0
-    lost_workers: int = 0
-    started_workers: int = 0
-    repeated: int = 0
-    """Requests that were given to another worker."""
-    seconds: float = 0.0
-    """Seconds that workers were at work, all together."""
-    nodes: dict[str, int] = field(default_factory=dict)
-    """Shards by machine."""
-
-
 @dataclass(slots=True, eq=False)
-class _Asked:
+class _Request:
     """A request on its way; its answer is a shard, or `lost`."""
 
     work: WorkSpec
@@ -84,7 +67,7 @@ _END = object()
 class _Actor:
     handle: Any
     node: str = ""
-    asked: dict[Any, _Asked] = field(default_factory=dict)
+    asked: dict[Any, _Request] = field(default_factory=dict)
 
 
 class RayCluster(Closing):
@@ -97,7 +80,7 @@ class RayCluster(Closing):
         self._workers, self._uses_gpus = workers, gpus
         self._actors: list[_Actor] = []
         self._starting: dict[Any, _Actor] = {}
-        self._waiting: deque[_Asked] = deque()
+        self._waiting: deque[_Request] = deque()
         self._known: dict[str, set[str]] = {}
         """By work, the shards that were there when we first looked."""
         self._looked = -SECONDS_BETWEEN_SCANS
@@ -106,8 +89,8 @@ class RayCluster(Closing):
     @property
     def _gone(self) -> tuple[type[Exception], ...]:
         """What Ray raises when a worker is no more: it died, or Ray ended it because its machine had no memory left."""
-        told = self._ray.exceptions
-        return told.RayActorError, told.OutOfMemoryError
+        errors = self._ray.exceptions
+        return errors.RayActorError, errors.OutOfMemoryError
 
     @property
     def wanted(self) -> int:
@@ -140,14 +123,14 @@ class RayCluster(Closing):
             self._known[work.name] = self.store.keys(work.name)
         known = self._known[work.name]
         stream, exhausted = iter(requests), False
-        asked: deque[_Asked] = deque()
+        asked: deque[_Request] = deque()
         while True:
             while not exhausted and len(asked) < AHEAD * max(1, len(self._actors) or self.wanted):
                 request = next(stream, _END)
                 if request is _END:
                     exhausted = True
                     break
-                each = _Asked(work, request, work.key(request))
+                each = _Request(work, request, work.key(request))
                 each.is_done = each.was_known = each.key in known
                 asked.append(each)
                 if not each.is_done:
@@ -169,7 +152,7 @@ class RayCluster(Closing):
             yield first.request, answer
             self._work(0.0)
 
-    def _read(self, each: _Asked) -> Any:
+    def _read(self, each: _Request) -> Any:
         name = ShardName(each.work.name, each.key)
         try:
             return self.store.read(name)
@@ -238,7 +221,7 @@ class RayCluster(Closing):
         self.counts.seconds += float(said)
         self.counts.nodes[actor.node] = self.counts.nodes.get(actor.node, 0) + 1
 
-    def _lose(self, actor: _Actor) -> list[_Asked]:
+    def _lose(self, actor: _Actor) -> list[_Request]:
         """Forgets a worker; the requests that it had."""
         if actor in self._actors:
             self._actors.remove(actor)

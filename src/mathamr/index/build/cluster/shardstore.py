@@ -129,7 +129,7 @@ class ShardStore:
         return _unpacked(packed, f"{name.path} at {self.url}")
 
     def forget(self, name: ShardName) -> None:
-        """Removes a shard; one that is not there is no error."""
+        """Removes a shard; a missing one is ignored."""
         try:
             self._files.rm_file(f"{self._root}/{name.path}")
         except FileNotFoundError:

@@ -7,9 +7,8 @@ not listed and is swept away by the next writer. Small segments are merged as th
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -17,8 +16,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mathamr.core.errors import MathAMRError
-from mathamr.core.storage.durable import write_whole
 from mathamr.core.storage.mappedarrays import intact, map_arrays, write_arrays
+from mathamr.core.storage.segmentlist import SegmentList
 from mathamr.core.storage.writerlock import WriterLock
 from mathamr.index.engines.base import EngineBase
 from mathamr.index.engines.engine import Capabilities, EngineHead, by_kind, read_options
@@ -30,7 +29,7 @@ from mathamr.systems.field import Field, FieldTarget
 _LIST = "flat.json"
 _SEGMENT, _DEAD = ".safetensors", ".dead"
 _SPARSE = 0.25
-"""A segment with more deleted entries than this part is written anew."""
+"""A segment with more deleted entries than this part is rewritten."""
 
 Stored = tuple[StoredSegment, ...]
 
@@ -47,7 +46,8 @@ class FlatEngine(EngineBase[FlatEntries, FlatField]):
         self._options = read_options(FlatOptions, self.name, head.options)
         self._lock = None if read_only else WriterLock(folder, "flat engine")
         try:
-            self._number, lists = _read_list(folder, head.fields)
+            self._list = SegmentList(folder, _LIST, (_SEGMENT, _DEAD))
+            self._number, lists = _read_list(self._list, head.fields)
             stores = {
                 of: FlatEntries(of, own, self._options, lists[of], writable=not read_only)
                 for of, own in by_kind(head.fields).items()
@@ -55,7 +55,7 @@ class FlatEngine(EngineBase[FlatEntries, FlatField]):
             readers = {field.name: FlatField(field, stores[field.of]) for field in head.fields}
             super().__init__(head.fields, stores, readers)
             if not read_only:
-                self._sweep()
+                self._list.remove_unlisted()
         except BaseException:
             if self._lock is not None:
                 self._lock.release()
@@ -79,17 +79,6 @@ class FlatEngine(EngineBase[FlatEntries, FlatField]):
     def _stored(self) -> Iterator[StoredSegment]:
         for entries in self.stores.values():
             yield from entries.stored
-
-    def _sweep(self) -> None:
-        """Removes files that no list names: left by a crash, or merged into others."""
-        named = {_LIST}
-        for stored in self._stored():
-            named |= {stored.file, stored.dead_file or ""}
-        for path in self.folder.iterdir():
-            if path.suffix in (_SEGMENT, _DEAD, ".new") and path.name not in named:
-                # A file that cannot be removed takes room, nothing else.
-                with suppress(OSError):
-                    path.unlink()
 
     def flush(self) -> None:
         """Writes what waits as new segments, then the list: when it returns, a crash loses nothing."""
@@ -116,10 +105,10 @@ class FlatEngine(EngineBase[FlatEntries, FlatField]):
             rows: dict[str, Any] = {"number": self._number}
             for of, stored in written.items():
                 rows[of] = [{"file": one.file, "dead": one.dead_file} for one in stored]
-            write_whole(self.folder / _LIST, json.dumps(rows, indent=1).encode())
+            self._list.replace(rows)
             for of, stored in written.items():
                 self.stores[of].become(stored)
-        self._sweep()
+        self._list.remove_unlisted()
 
     def _store(self, entries: FlatEntries, part: StoredSegment | FlatSegment) -> StoredSegment:
         """Puts a part of a plan on disk."""
@@ -159,8 +148,7 @@ class FlatEngine(EngineBase[FlatEntries, FlatField]):
         EngineHead.remove(self.folder)
         for entries in self.stores.values():
             entries.become(())
-        (self.folder / _LIST).unlink(missing_ok=True)
-        self._sweep()
+        self._list.remove()
         self.close()
 
 
@@ -204,38 +192,24 @@ def _plan(entries: FlatEntries, everything: bool) -> _Plan:
     return _Plan(parts, changed)
 
 
-def _read_list(
-    folder: Path, fields: Sequence[Field], attempts: int = 20
-) -> tuple[int, dict[FieldTarget, Stored]]:
-    """The segments of every kind; a writer may replace them while they are opened, so it tries again."""
-    path, kinds = folder / _LIST, by_kind(fields)
-    try:
-        if not path.exists():
-            return 0, dict.fromkeys(kinds, ())
-        row = json.loads(path.read_bytes())
-        lists = {of: tuple(_open(folder, entry, own) for entry in row[of]) for of, own in kinds.items()}
-        return int(row["number"]), lists
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise MathAMRError(f"{path} is damaged ({error}); build the index again") from error
-    except OSError as error:
-        raise MathAMRError(f"cannot read {path}: {error.strerror or error}") from error
-    except MathAMRError as error:
-        if isinstance(error.__cause__, FileNotFoundError) and attempts:
-            return _read_list(folder, fields, attempts - 1)
-        raise
+def _read_list(listing: SegmentList, fields: Sequence[Field]) -> tuple[int, dict[FieldTarget, Stored]]:
+    """The segments of every kind; a new engine has none."""
+    kinds = by_kind(fields)
+    if not listing.exists():
+        return 0, dict.fromkeys(kinds, ())
+
+    def opened(head: dict[str, Any]) -> tuple[int, dict[FieldTarget, Stored]]:
+        lists = {of: tuple(_open(listing, entry, own) for entry in head[of]) for of, own in kinds.items()}
+        return int(head["number"]), lists
+
+    return listing.read(opened)
 
 
-def _open(folder: Path, entry: dict[str, str | None], fields: Sequence[Field]) -> StoredSegment:
-    file, dead_file = str(entry["file"]), entry["dead"]
-    for name in (file, dead_file):
-        if name is not None and Path(name).name != name:
-            raise MathAMRError(
-                f"{folder / _LIST} is damaged: {name!r} is no file of it; build the index again"
-            )
-    dead = np.zeros(0, np.int64)
-    if dead_file is not None:
-        dead = np.array(map_arrays(folder / dead_file)["dead"], np.int64)
-    segment = FlatSegment.read(folder / file, fields)
+def _open(listing: SegmentList, entry: dict[str, str | None], fields: Sequence[Field]) -> StoredSegment:
+    path, dead = listing.path(entry["file"]), np.zeros(0, np.int64)
+    if entry["dead"] is not None:
+        dead = np.array(map_arrays(listing.path(entry["dead"]))["dead"], np.int64)
+    segment = FlatSegment.read(path, fields)
     if len(dead) and not (dead[0] >= 0 and dead[-1] < len(segment)):
-        raise MathAMRError(f"{folder / str(dead_file)} is damaged; build the index again")
-    return StoredSegment(file, segment, dead, dead_file)
+        raise MathAMRError(f"{listing.folder / str(entry['dead'])} is damaged; build the index again")
+    return StoredSegment(path.name, segment, dead, entry["dead"])

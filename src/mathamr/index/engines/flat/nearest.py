@@ -36,7 +36,7 @@ def best(scores: FloatArray, k: int) -> IntArray:
 
 
 class BestRows:
-    """The k best rows for each row of a query, of cosines that come some at a time: all of them would fill the memory."""
+    """The k best rows for each row of a query, of cosines that come in batches: all of them would fill the memory."""
 
     def __init__(self, query_rows: int, k: int) -> None:
         self._k = k

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import os
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from mathamr.core.errors import MathAMRError
+from mathamr.core.retry import retry
 from mathamr.core.settings import POSTGRES_URL
 from mathamr.index.engines.clientlibrary import ClientLibrary
 
@@ -53,43 +53,47 @@ class Connections:
             with self._writing:
                 if self._changed:
                     return self._alone(what, work)
-        for delay in (*DELAYS, None):
+        is_lost = False
+
+        def attempt() -> Result:
+            nonlocal is_lost
             connection = self._take(what)
             try:
-                with LIBRARY.told(what), connection.transaction():
+                with LIBRARY.reporting(what), connection.transaction():
                     result = work(connection)
-            except MathAMRError:
-                if not connection.broken or delay is None:
+            except BaseException as error:
+                is_lost = connection.broken
+                if isinstance(error, MathAMRError) and not is_lost:
                     self._give(connection)
-                    raise
-                _close(connection)
-                self._forget_idle()
-                time.sleep(delay)
-            except BaseException:
-                _close(connection)
+                else:
+                    _close(connection)
+                if is_lost:
+                    self._forget_idle()
                 raise
-            else:
-                self._give(connection)
-                return result
-        raise AssertionError("the last attempt returns or raises")
+            self._give(connection)
+            return result
+
+        return retry(attempt, DELAYS, lambda error: isinstance(error, MathAMRError) and is_lost)
 
     def write(self, what: str, work: Callable[[Connection], None]) -> None:
         """Calls `work` in the writer's transaction; of what fails nothing is left in it."""
-        with self._writing:
-            for delay in (*DELAYS, None):
-                try:
-                    with self._begun(what) as connection:
-                        work(connection)
-                except MathAMRError:
-                    if self._writer is not None and not self._writer.broken:
-                        raise
+        is_lost = False
+
+        def attempt() -> None:
+            nonlocal is_lost
+            is_lost = False
+            try:
+                with self._begun(what) as connection:
+                    work(connection)
+            except MathAMRError:
+                if self._writer is None or self._writer.broken:
                     self._drop()
-                    if delay is None:
-                        raise
-                    time.sleep(delay)
-                else:
-                    self._changed = True
-                    return
+                    is_lost = True
+                raise
+
+        with self._writing:
+            retry(attempt, DELAYS, lambda _: is_lost)
+            self._changed = True
 
     def commit(self, what: str) -> None:
         """Ends the writer's transaction: everything in it is there at once, for everybody, and survives a crash."""
@@ -97,7 +101,7 @@ class Connections:
             if not self._changed or self._writer is None:
                 return
             try:
-                with LIBRARY.told(what):
+                with LIBRARY.reporting(what):
                     self._writer.commit()
             except MathAMRError as error:
                 self._drop(quietly=True)
@@ -126,7 +130,7 @@ class Connections:
             self._drop()
             self._writer = self._connect(what)
         connection = self._writer
-        with LIBRARY.told(what):
+        with LIBRARY.reporting(what):
             if not self._changed:
                 connection.rollback()
                 _take_turn(connection, self._lock, self._timeout)
@@ -138,7 +142,7 @@ class Connections:
         connection = self._writer
         assert connection is not None
         try:
-            with LIBRARY.told(what), connection.transaction():
+            with LIBRARY.reporting(what), connection.transaction():
                 return work(connection)
         except MathAMRError:
             if connection.broken:
@@ -204,12 +208,12 @@ def connect(what: str, timeout: int) -> Connection:
         parts = None
     if parts is None:
         raise MathAMRError(
-            "MATHAMR_POSTGRES_URL is no address of a Postgres server; write it like"
+            "MATHAMR_POSTGRES_URL is not the address of a Postgres server; write it like"
             " postgresql://user:password@host:5432/database"
         )
     given: dict[str, Any] = {"connect_timeout": _CONNECTING, "application_name": "mathamr"} | dict(parts)
     given["options"] = f"{given.get('options') or ''} -c statement_timeout={timeout * 1000}".strip()
-    with LIBRARY.told(what):
+    with LIBRARY.reporting(what):
         connection = psycopg.connect(**given)
         try:
             row = connection.execute(

@@ -183,7 +183,7 @@ class PostgresEngine(EngineBase[PostgresTable, PostgresField]):
             table.create(connection)
 
     def _find(self, connection: Connection) -> None:
-        """Complains when the schema is not there, or is another index's."""
+        """Raises an error when the schema is not there, or is another index's."""
         from psycopg import errors, sql
 
         schema = self._options.schema

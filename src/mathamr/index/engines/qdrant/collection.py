@@ -138,18 +138,18 @@ class QdrantCollection(ABC):
 
     @abstractmethod
     def check(self) -> None:
-        """Complains when the collection is damaged or cannot be read."""
+        """Raises an error when the collection is damaged or cannot be read."""
 
     def count(self, field: Field | None = None) -> int:
         """How many entries there are, or how many have a field."""
-        with self._told("count"):
+        with self._reporting("count"):
             return self._count(self._having(field))
 
     def ids(self, field: Field | None = None) -> Iterator[str]:
         """The ids of all entries, or of those that have a field."""
         offset = None
         while True:
-            with self._told("list"):
+            with self._reporting("list"):
                 records, offset = self._page(offset, self._having(field))
             for record in records:
                 yield record.payload["id"]
@@ -192,7 +192,7 @@ class QdrantCollection(ABC):
         self, ids: Sequence[str], payload: bool | list[str], vectors: bool | list[str]
     ) -> Iterator[Any]:
         for batch in batches(dict.fromkeys(ids), BATCH):
-            with self._told("read"):
+            with self._reporting("read"):
                 records = self._records([point_uuid(identifier) for identifier in batch], payload, vectors)
             yield from records
 
@@ -217,7 +217,7 @@ class QdrantCollection(ABC):
             pool = self._first.candidates(limit)
             encoded = self.encodings[field.name].query(query)
             first = FirstQuery(encoded, encoded_name(field.name), pool, self._parameters(scanned, pool))
-        with self._told("search"):
+        with self._reporting("search"):
             points = self._points(
                 query,
                 field.name,
@@ -235,9 +235,9 @@ class QdrantCollection(ABC):
         """
         return False
 
-    def _told(self, what: str) -> AbstractContextManager[None]:
+    def _reporting(self, what: str) -> AbstractContextManager[None]:
         """Errors of the library, with what it could not do with this collection."""
-        return self.library.told(f"{what} {self.of}")
+        return self.library.reporting(f"{what} {self.of}")
 
     def _parameters(self, exact: bool, limit: int) -> Any:
         """How closely to search."""

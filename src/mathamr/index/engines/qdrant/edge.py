@@ -96,11 +96,11 @@ class EdgeCollection(QdrantCollection):
             edge.Point(point_uuid(entry.id), own, payload_row(entry))
             for entry, own in zip(entries, vectors, strict=True)
         ]
-        with self._told("store"):
+        with self._reporting("store"):
             self.shard.update(edge.UpdateOperation.upsert_points(points))
 
     def _remove(self, uuids: list[str]) -> None:
-        with self._told("delete"):
+        with self._reporting("delete"):
             self.shard.update(self._models.UpdateOperation.delete_points([*uuids]))
 
     def _records(self, uuids: list[str], payload: bool | list[str], vectors: bool | list[str]) -> list[Any]:
@@ -139,7 +139,7 @@ class EdgeCollection(QdrantCollection):
         return int(self.shard.count(self._models.CountRequest(exact=True, filter=where)))
 
     def check(self) -> None:
-        """Complains when not every point can be listed."""
+        """Raises an error when not every point can be listed."""
         counted, listed = self.count(), sum(1 for _ in self.ids())
         if counted != listed:
             raise MathAMRError(f"{self.of}: {counted} points, but {listed} can be listed")
@@ -195,7 +195,7 @@ class EdgeEngine(EngineBase[EdgeCollection, NearestField]):
         if self._lock is None or self._read_only:
             return
         for collection in self.stores.values():
-            with LIBRARY.told(f"write {collection.of} to disk"):
+            with LIBRARY.reporting(f"write {collection.of} to disk"):
                 collection.shard.flush()
 
     def optimize(self) -> None:
@@ -207,7 +207,7 @@ class EdgeEngine(EngineBase[EdgeCollection, NearestField]):
                 path.stat().st_blocks * 512 for path in collection.folder.rglob("*") if path.is_file()
             )
             check_room(collection.folder, _RESERVE + 2 * taken)
-            with LIBRARY.told(f"optimize {collection.of}"):
+            with LIBRARY.reporting(f"optimize {collection.of}"):
                 collection.shard.optimize()
         self.flush()
 
@@ -238,7 +238,7 @@ class EdgeEngine(EngineBase[EdgeCollection, NearestField]):
 
 
 def _shard(folder: Path, fields: Sequence[Field], options: EdgeOptions) -> Any:
-    """The shard in a folder, made when it is not there; one whose making was interrupted is made anew."""
+    """The shard in a folder, made when it is not there; one whose making was interrupted is made again."""
     import qdrant_edge as edge
 
     def params(field: Field, half: bool = False) -> Any:
@@ -252,7 +252,7 @@ def _shard(folder: Path, fields: Sequence[Field], options: EdgeOptions) -> Any:
             datatype=edge.VectorStorageDatatype.Float16 if half else None,
         )
 
-    with LIBRARY.told(f"open {folder}"):
+    with LIBRARY.reporting(f"open {folder}"):
         check_room(folder.parent, _RESERVE)
         if (folder / "edge_config.json").exists():
             return edge.EdgeShard.load(str(folder))

@@ -8,7 +8,6 @@ answers the same calls, slowly, and is meant for trying out.
 from __future__ import annotations
 
 import shutil
-import time
 import uuid
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,6 +18,7 @@ from urllib.parse import urlsplit
 
 from mathamr.core.arrays import FloatArray
 from mathamr.core.errors import MathAMRError
+from mathamr.core.retry import retry
 from mathamr.core.settings import QDRANT_API_KEY, QDRANT_URL
 from mathamr.index.engines.base import EngineBase
 from mathamr.index.engines.clientlibrary import ClientLibrary
@@ -157,7 +157,7 @@ class ServerCollection(QdrantCollection):
                 encoded = Field(name="encoding", of=field.of, size=self.encodings[field.name].length)
                 vectors[encoded_name(field.name)] = params(encoded, half=True)
 
-        with LIBRARY.told(f"make the collection {self.there}"):
+        with LIBRARY.reporting(f"make the collection {self.there}"):
             if self._client.collection_exists(self.there):
                 raise MathAMRError(
                     f"the Qdrant server has a collection {self.there} already; choose another name"
@@ -174,13 +174,13 @@ class ServerCollection(QdrantCollection):
                     self._client.create_payload_index(self.there, key, schema)
 
     def find(self) -> None:
-        """Complains when the collection is not there any more."""
-        with LIBRARY.told(f"find the collection {self.there}"):
+        """Raises an error when the collection is not there any more."""
+        with LIBRARY.reporting(f"find the collection {self.there}"):
             if not self._client.collection_exists(self.there):
                 raise MathAMRError(f"the Qdrant server has no collection {self.there}; build the index again")
 
     def check(self) -> None:
-        """Complains when the collection is missing or cannot be read."""
+        """Raises an error when the collection is missing or cannot be read."""
         self.find()
         self.count()
 
@@ -194,12 +194,12 @@ class ServerCollection(QdrantCollection):
             )
             for entry, own in zip(entries, vectors, strict=True)
         ]
-        with self._told("store"):
+        with self._reporting("store"):
             for batch in _pieces(points, vectors):
                 self._asked(lambda: self._client.upsert(self.there, batch, wait=True))  # noqa: B023
 
     def _remove(self, uuids: list[str]) -> None:
-        with self._told("delete"):
+        with self._reporting("delete"):
             self._asked(lambda: self._client.delete(self.there, uuids, wait=True))
 
     def _records(self, uuids: list[str], payload: bool | list[str], vectors: bool | list[str]) -> list[Any]:
@@ -264,14 +264,7 @@ class ServerCollection(QdrantCollection):
 
     def _asked(self, ask: Callable[[], Answer]) -> Answer:
         """What the server answers; asked again when it could not be reached or was busy. Every request may come twice."""
-        for delay in DELAYS:
-            try:
-                return ask()
-            except Exception as error:
-                if not _passing(error):
-                    raise
-                time.sleep(delay)
-        return ask()
+        return retry(ask, DELAYS, _passing)
 
 
 class ServerEngine(EngineBase[ServerCollection, NearestField]):
@@ -307,7 +300,6 @@ class ServerEngine(EngineBase[ServerCollection, NearestField]):
     ) -> ServerEngine:
         """New, empty collections."""
         LIBRARY.check()
-        # In folders of earlier versions there is no word of a first stage, and no encoding on their servers.
         chosen = read_options(ServerOptions, cls.name, {"first": "fde"} | dict(options or {}))
         chosen.check(fields)
         chosen = replace(
@@ -355,7 +347,7 @@ class ServerEngine(EngineBase[ServerCollection, NearestField]):
             raise MathAMRError("the engine was opened for reading only")
         EngineHead.remove(self.folder)
         for collection in self.stores.values():
-            with LIBRARY.told(f"delete the collection {collection.there}"):
+            with LIBRARY.reporting(f"delete the collection {collection.there}"):
                 self._client.delete_collection(collection.there)
         self.close()
         if self._options.url == LOCAL:
@@ -404,7 +396,7 @@ def _client(folder: Path, options: ServerOptions, *, new: bool) -> Any:
             f"{folder} keeps its vectors on the Qdrant server {options.url[:200]!r}, which MATHAMR_QDRANT_URL does not"
             " name; a folder never chooses whom to speak with: if it is yours, set MATHAMR_QDRANT_URL to it"
         )
-    with LIBRARY.told(f"open {options.url}"), warnings.catch_warnings():
+    with LIBRARY.reporting(f"open {options.url}"), warnings.catch_warnings():
         # An API key over plain http to one's own machine is the user's choice.
         warnings.simplefilter("ignore", UserWarning)
         if options.url == LOCAL:

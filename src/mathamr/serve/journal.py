@@ -8,14 +8,14 @@ import sys
 from datetime import UTC, datetime
 
 FIELDS = "mathamr_fields"
-"""The attribute of a log record that holds its content as names with values."""
+"""Under this name a record of the log carries what it says, as names with values."""
 
 
 class JsonLines(logging.Formatter):
-    """Formats a record as one JSON object: time, level, message, and the record's fields."""
+    """A record as one JSON object: time, level, message, and what it carries."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Returns the line without its end."""
+        """The line, without its end."""
         row = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname,
@@ -28,7 +28,7 @@ class JsonLines(logging.Formatter):
 
 
 def set_up_log(quiet: bool, as_json: bool = False) -> None:
-    """Logs errors, and one line a request unless `quiet`."""
+    """A line a request, unless `quiet`, and whatever goes wrong."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(
         JsonLines() if as_json else logging.Formatter("%(asctime)s %(levelname)s %(message)s")

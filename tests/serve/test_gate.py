@@ -7,18 +7,9 @@ from typing import Any
 
 import pytest
 
+from mathamr.serve.gate import HEADERS, PICTURE_POLICY, POLICY, Gate, Message, Receive, Scope, Send
 from mathamr.serve.limits import Limits
 from mathamr.serve.metrics import Metrics
-from mathamr.serve.middleware import (
-    HEADERS,
-    PICTURE_POLICY,
-    POLICY,
-    Message,
-    Middleware,
-    Receive,
-    Scope,
-    Send,
-)
 
 Exchange = tuple[int, dict[str, str], bytes]
 
@@ -73,7 +64,7 @@ def ask(
         "headers": [(name.encode(), value.encode()) for name, value in given.items()],
         "client": ("127.0.0.1", 5),
     }
-    asyncio.run(Middleware(app, limits or Limits(), Metrics(), **options)(scope, receive, send))
+    asyncio.run(Gate(app, limits or Limits(), Metrics(), **options)(scope, receive, send))
     start = sent[0]
     told = {name.decode(): value.decode() for name, value in start["headers"]}
     return start["status"], told, b"".join(message.get("body", b"") for message in sent[1:])
@@ -192,7 +183,7 @@ def test_requests_are_counted_by_route_and_not_by_address() -> None:
         await echo(scope, receive, send)
 
     async def scenario() -> None:
-        middleware = Middleware(posts, Limits(), metrics)
+        gate = Gate(posts, Limits(), metrics)
         for name in ("a", "b"):
             scope: Scope = {"type": "http", "method": "GET", "path": f"/v1/posts/{name}", "headers": []}
 
@@ -202,7 +193,7 @@ def test_requests_are_counted_by_route_and_not_by_address() -> None:
             async def send(message: Message) -> None:
                 pass
 
-            await middleware(scope, receive, send)
+            await gate(scope, receive, send)
 
     asyncio.run(scenario())
     assert 'route="/v1/posts/{id}",status="200"} 2' in metrics.text()

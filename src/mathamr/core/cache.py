@@ -1,0 +1,89 @@
+"""`Cache`: the values that were used last, bounded by their number and by their weight."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class Cache(Generic[K, V]):
+    """Values by key; the one that was used longest ago makes room. Safe from several threads.
+
+    `weigh` gives the weight of an entry (bytes, say); one heavier than `heaviest` is not kept.
+
+    >>> cache = Cache[str, bytes](entries=2, weight=10, weigh=lambda key, value: len(value))
+    >>> cache.put("a", b"12345"); cache.put("b", b"123456"); cache.put("c", b"too long to be kept")
+    >>> cache.get("a"), cache.get("b"), cache.get("c"), cache.weight
+    (None, b'123456', None, 6)
+    """
+
+    def __init__(
+        self,
+        entries: int | None = None,
+        *,
+        weight: int | None = None,
+        weigh: Callable[[K, V], int] = lambda key, value: 1,
+        heaviest: int | None = None,
+    ) -> None:
+        self.most_entries, self.most_weight = entries, weight
+        self.heaviest = weight if heaviest is None else heaviest
+        self.weight = 0
+        """The weight of all values together."""
+        self._weigh = weigh
+        self._values: OrderedDict[K, tuple[V, int]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._values
+
+    def get(self, key: K) -> V | None:
+        """The value of a key, if it is kept; `None` is never a value."""
+        with self._lock:
+            found = self._values.get(key)
+            if found is None:
+                return None
+            self._values.move_to_end(key)
+            return found[0]
+
+    def put(self, key: K, value: V) -> None:
+        """Keeps a value in place of an earlier one, unless it is too heavy."""
+        weight = self._weigh(key, value)
+        with self._lock:
+            self._drop(key)
+            if self.heaviest is not None and weight > self.heaviest:
+                return
+            self._values[key] = value, weight
+            self.weight += weight
+            while self._is_over():
+                self.weight -= self._values.popitem(last=False)[1][1]
+
+    def get_or_make(self, key: K, make: Callable[[], V]) -> V:
+        """The value of a key, made if it is not kept; threads that ask at the same time may make it twice."""
+        found = self.get(key)
+        if found is None:
+            found = make()
+            self.put(key, found)
+        return found
+
+    def clear(self) -> None:
+        """Drops everything."""
+        with self._lock:
+            self._values.clear()
+            self.weight = 0
+
+    def _drop(self, key: K) -> None:
+        if key in self._values:
+            self.weight -= self._values.pop(key)[1]
+
+    def _is_over(self) -> bool:
+        return (self.most_entries is not None and len(self._values) > self.most_entries) or (
+            self.most_weight is not None and self.weight > self.most_weight
+        )

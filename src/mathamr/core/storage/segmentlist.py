@@ -1,0 +1,94 @@
+"""`SegmentList`: the file that names the segments in use, files of a folder that never change once they are written.
+
+A change writes new files beside the old ones and then replaces the list, in one step: a crash leaves the old state or
+the new one. Files that the list does not name are removed by the next writer.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, TypeVar
+
+from mathamr.core.errors import MathAMRError
+from mathamr.core.retry import retry
+from mathamr.core.storage.durable import write_whole
+
+T = TypeVar("T")
+
+_ATTEMPTS = 20
+
+
+class SegmentList:
+    """The list of a folder; one process writes it, any number read it."""
+
+    def __init__(self, folder: Path, name: str, suffixes: Collection[str]) -> None:
+        self.folder, self.suffixes = folder, tuple(suffixes)
+        self._path = folder / name
+
+    def exists(self) -> bool:
+        """Whether there is a list."""
+        return self._path.exists()
+
+    def read(self, open_listed: Callable[[dict[str, Any]], T]) -> T:
+        """What `open_listed` makes of the list; again while a writer replaces the files that it opens."""
+        content = b""
+
+        def attempt() -> T:
+            nonlocal content
+            content = self._content()
+            try:
+                return open_listed(json.loads(content))
+            except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+                raise MathAMRError(f"{self._path} is damaged ({error}); build the index again") from error
+
+        return retry(attempt, (0,) * _ATTEMPTS, lambda _: self._content() != content)
+
+    def path(self, name: object) -> Path:
+        """The path of a listed file: a plain file of this folder, nothing else."""
+        if not isinstance(name, str) or Path(name).name != name or name in ("", "..") or "\0" in name:
+            raise MathAMRError(
+                f"{self._path} is damaged: {str(name)[:100]!r} is not the name of a file in its folder;"
+                " build the index again"
+            )
+        path = self.folder / name
+        if path.is_symlink() or (path.exists() and not path.is_file()):
+            raise MathAMRError(f"{path} is not a regular file; build the index again")
+        return path
+
+    def replace(self, head: Mapping[str, Any]) -> None:
+        """Makes another list the one in use."""
+        write_whole(self._path, json.dumps(head, indent=1).encode())
+
+    def remove_unlisted(self) -> None:
+        """Removes segment files that the list does not name: merged into others, or left by a crash."""
+        listed = set(_texts(json.loads(self._content()))) if self.exists() else set()
+        for path in self.folder.iterdir():
+            if path.name.endswith((*self.suffixes, ".new")) and path.name not in listed:
+                # A file that cannot be removed only takes room; the next change tries again.
+                with suppress(OSError):
+                    path.unlink()
+
+    def remove(self) -> None:
+        """Removes the list and all segments."""
+        self._path.unlink(missing_ok=True)
+        self.remove_unlisted()
+
+    def _content(self) -> bytes:
+        try:
+            return self._path.read_bytes()
+        except FileNotFoundError as error:
+            raise MathAMRError(f"{self.folder} has no {self._path.name}; build the index again") from error
+        except OSError as error:
+            raise MathAMRError(f"cannot read {self._path}: {error.strerror or error}") from error
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """All strings in a JSON value."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from _texts(each)
