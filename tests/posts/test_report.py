@@ -36,7 +36,7 @@ def test_lines_for_people_name_cause_count_and_place():
     report.note("unclosed $", 12)
     assert report.lines() == [
         "skipped 1: no id (as in a.xml, row 7: a row without Id)",
-        "mended 1: unclosed $ (as in a.xml, row 7: unclosed $ at offset 12 of the text)",
+        "repaired 1: unclosed $ (as in a.xml, row 7: unclosed $ at offset 12 of the text)",
     ]
 
 

@@ -1,4 +1,4 @@
-"""Compressed files as streams: gzip, bzip2, xz and zstandard, told by their first bytes."""
+"""Compressed files as streams: gzip, bzip2, xz and zstandard, recognised by their first bytes."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5
 BREAKS = (EOFError, OSError, zlib.error, lzma.LZMAError)
 """What reading a damaged or truncated archive raises."""
 MOST_MEMORY = 256 << 20
-"""Bytes that unpacking may take: a header of a few bytes can ask for gigabytes. `xz -9` needs 65 MB."""
+"""Memory for unpacking: a header of a few bytes can require gigabytes. `xz -9` needs 65 MB."""
 
 
 class Readable(Protocol):
-    """What gives bytes as they come: less than asked for, but never nothing before the end."""
+    """A stream whose `read1` may return fewer bytes than requested, but none only at the end."""
 
     def read1(self, size: int, /) -> bytes:
         """Up to `size` bytes."""
@@ -45,7 +45,7 @@ def decompressed(disk: io.BufferedIOBase, start: bytes) -> Readable:
 
 
 class _XzStream:
-    """xz streams, one after the other, as one; unlike the library's own, it does not take all the memory a file asks for."""
+    """xz streams, one after the other, as one; unlike the library's own, it limits the memory."""
 
     BLOCK = 1 << 15
 
@@ -81,7 +81,7 @@ class _XzStream:
 
 
 class _ZstandardStream:
-    """Zstandard frames as one stream; unlike the library's own, it notices where the file breaks off."""
+    """Zstandard frames as one stream; unlike the library's own, it notices a truncated file."""
 
     BLOCK = 1 << 10  # small, because little input can become much output: 32 MB at most of so much
 

@@ -1,4 +1,4 @@
-"""Bytes to clean text: what is not UTF-8 or not a character is replaced, and counted."""
+"""Decodes bytes to clean text; invalid bytes and characters are replaced and reported."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ENCODINGS = {
 
 
 def decoded(data: bytes, report: Report) -> str:
-    """UTF-8 (or UTF-16 with a byte order mark) as clean text; bytes that are not are replaced and counted.
+    """UTF-8 (or UTF-16 with a byte order mark) as clean text; invalid bytes are replaced and reported.
 
     >>> decoded(b"\\xef\\xbb\\xbfna\\xefve", report := Report()), dict(report.repaired)
     ('na\ufffdve', {'invalid UTF-8': 1})
@@ -42,6 +42,6 @@ def cleaned(text: str, report: Report) -> str:
         return text
     report.repair(
         "control character",
-        f"U+{ord(found.group()):04X} at offset {found.start()} is not a character of a text; replaced",
+        f"U+{ord(found.group()):04X} at offset {found.start()} is a control character or a surrogate; replaced",
     )
     return UNWANTED.sub(REPLACEMENT, text)

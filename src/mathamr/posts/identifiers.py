@@ -12,14 +12,25 @@ from mathamr.posts.post import Post
 _NOT_IN_SLUG = re.compile(r"[\W_]+")
 
 
-def stable_name(name: str, *told: str) -> str:
-    """A readable name with a digest of what tells a part from others: its headings, how it begins.
+def stable_name(name: str, *context: str) -> str:
+    """A readable name with a digest of a part's context: its headings and its beginning.
 
     >>> stable_name("Key Lemma", "Limits", "Let $x$"), stable_name("Key Lemma", "Series", "Let $x$")
     ('key-lemma-aa79c4', 'key-lemma-12a414')
     """
-    digest = blake2b("\0".join(told).encode("utf-8", "surrogatepass"), digest_size=3).hexdigest()
+    digest = blake2b("\0".join(context).encode("utf-8", "surrogatepass"), digest_size=3).hexdigest()
     return f"{_NOT_IN_SLUG.sub('-', name.lower()).strip('-')[:60] or 'part'}-{digest}"
+
+
+def unique(name: str, taken: dict[str, int], first: int = 2) -> str:
+    """A name with a number where it is taken; `taken` counts the uses of each name, `first` numbers the second one.
+
+    >>> taken: dict[str, int] = {}
+    >>> unique("a", taken), unique("a", taken), unique("b", taken)
+    ('a', 'a-2', 'b')
+    """
+    taken[name] = taken.get(name, 0) + 1
+    return name if taken[name] == 1 else f"{name}-{taken[name] - 2 + first}"
 
 
 def renamed(reference: str, old: str, new: str) -> str:

@@ -1,4 +1,4 @@
-"""Files as readers see them: decompressed, walked in order, their first bytes looked at."""
+"""Input files: decompressed, walked in a fixed order, with their first bytes for detection."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ STDIN = Path("-")
 HEAD_BYTES = 1 << 16
 FREELY_UNPACKED = 32 << 20
 HIGHEST_RATIO = 100  # dumps of posts unpack to 4 to 10 times their size
-LARGEST_TEXT_FILE = 256 << 20  # a Markdown, LaTeX or HTML file is read whole; what is larger is no such file
+LARGEST_TEXT_FILE = 256 << 20  # a Markdown, LaTeX or HTML file is read at once
 
 
 @dataclass(frozen=True)
 class Head:
-    """What detection looks at: a file's name, without a suffix of compression, and its first bytes."""
+    """What readers recognise a file by: its name and its first bytes, decompressed."""
 
     path: Path
     start: bytes
@@ -39,6 +39,10 @@ class Head:
     def suffix(self) -> str:
         """The suffix in lower case, with its dot, without `.gz` and its like."""
         return Path(self.name).suffix
+
+    def is_text(self, *suffixes: str) -> bool:
+        """Whether the file has one of these suffixes and contains no NUL character."""
+        return self.suffix in suffixes and "\0" not in self.text
 
     @cached_property
     def text(self) -> str:
@@ -75,9 +79,8 @@ def shown(path: Path) -> str:
 class Input(io.RawIOBase):
     """A file's decompressed bytes as a stream; `-` is standard input.
 
-    The compression is told by the first bytes, not by the name. A damaged or truncated archive gives what was
-    readable and then ends, with one problem in the report. `report.bytes_read` follows the bytes on disk, which
-    is what progress is measured in.
+    The compression is recognised by the first bytes, not by the name. A damaged or truncated archive gives what is
+    readable and then ends, with one problem in the report. `report.bytes_read` counts bytes on disk, for progress.
     """
 
     def __init__(self, path: Path, report: Report) -> None:
@@ -88,7 +91,7 @@ class Input(io.RawIOBase):
         self._stream: Readable = decompressed(self._disk, self._disk.peek(8))
 
     def readable(self) -> bool:
-        """It can be read."""
+        """True."""
         return True
 
     def readinto(self, buffer: Any) -> int:
@@ -100,7 +103,7 @@ class Input(io.RawIOBase):
                 filled += len(data)
         except BREAKS as error:
             self._report.skip(
-                "damaged archive", f"the archive breaks off here, the rest is lost ({_why(error)})"
+                "damaged archive", f"the archive is damaged here, the rest is lost ({_why(error)})"
             )
             self._stream = io.BytesIO()
         self._count()
@@ -108,7 +111,7 @@ class Input(io.RawIOBase):
         if self._unpacked > FREELY_UNPACKED and self._unpacked > HIGHEST_RATIO * self._position:
             self._report.skip(
                 "archive too dense",
-                f"it unpacks to more than {HIGHEST_RATIO} times its size, as no text does; the rest is not read",
+                f"it unpacks to more than {HIGHEST_RATIO} times its size, unlike any text; the rest is not read",
             )
             self._stream = io.BytesIO()
             return 0
@@ -143,7 +146,7 @@ def head(path: Path) -> Head:
 
 
 def read_bytes(path: Path, report: Report, largest: int | None = None) -> bytes | None:
-    """A whole file, decompressed; `None`, reported, where it is larger than any of its kind or cannot be read."""
+    """A whole file, decompressed; `None`, with a report, if it is too large or cannot be read."""
     data, largest = bytearray(), largest or LARGEST_TEXT_FILE
     try:
         with Input(path, report) as stream:
@@ -191,7 +194,7 @@ def _target(link: Path) -> Path | None:
 
 
 class _WholeBlocks(io.RawIOBase):
-    """A pipe that gives as much as is asked for: what is peeked at does not depend on how it was written."""
+    """A pipe that fills every read: the bytes that are peeked at do not depend on how it was written."""
 
     def __init__(self, stream: Readable) -> None:
         self._stream, self.taken = stream, 0
@@ -213,7 +216,7 @@ def _is_pipe(path: Path) -> bool:
 
 
 def _pipe(path: Path) -> io.BufferedReader:
-    """A pipe, which can be read only once: always the same object, so that what is peeked at is not lost."""
+    """A pipe can be read only once: this is always the same object, so that peeked bytes are not lost."""
     return _peekable(cast("io.BufferedIOBase", sys.stdin.buffer) if path == STDIN else _opened_once(path))
 
 

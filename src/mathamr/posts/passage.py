@@ -23,7 +23,7 @@ SentenceKind = Literal["prose", "code"]
 PLACEHOLDER = re.compile(r"(?<!\w)FORMULA_(\d+)(?!\w)")
 """A placeholder in a sentence; nothing that a post's author wrote ever matches."""
 
-_VISUALALIKE = re.compile(r"FORMULA_(?=\d)")
+_LOOKALIKE = re.compile(r"FORMULA_(?=\d)")
 _FORMULA = re.compile("[\0\1]")
 _FORMULAS_ONLY = re.compile(r"[\s\0\1.,;:()]*\Z")
 _BEFORE_NEW_SENTENCE = re.compile(
@@ -275,4 +275,4 @@ def _normalised(text: str) -> str:
         text = _LOOSE_MARK.sub("", text)
     if not text.isascii():
         text = unicodedata.normalize("NFC", text)
-    return _VISUALALIKE.sub("FORMULA-", text)
+    return _LOOKALIKE.sub("FORMULA-", text)

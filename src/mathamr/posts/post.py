@@ -1,4 +1,4 @@
-"""`Post` with its `Formula`s, `Link`s and `Place`: what every reader gives, whatever the input was."""
+"""`Post` with its `Formula`s, `Link`s and `Place`: what every reader produces."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Link:
     """A link from a post to another one.
 
     `target` is the other post's id; it is empty where a source names a `label` that no post of its input has.
-    `words` are what a reader of the page sees in the link's place.
+    `words` are the visible text of the link.
     """
 
     target: str
@@ -40,7 +40,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a post stands in what was read: the way back from a hit to its source.
+    """Where a post stands in the input, to lead from a hit back to its source.
 
     `path` is counted from the input's folder, `line` from 1 (of a PDF or a book it is the page, of a Word document the paragraph), `label` is the name by
     which its own source refers to the post, and `inside` are the labels of what stands in it: equations, items.
@@ -53,7 +53,7 @@ class Place:
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON; labels are left out where there are none."""
-        return {"path": self.path, "line": self.line} | _told(self, _DEFAULT_PLACE)
+        return {"path": self.path, "line": self.line} | _not_default(self, _DEFAULT_PLACE)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -89,21 +89,22 @@ class Post:
 
     @property
     def role(self) -> Role:
-        """What the post is to search: something asked, something that answers, or neither."""
+        """The role of the post in search: question, answer or note."""
         return role_of(self.kind)
 
     def to_json(self) -> str:
         """One JSON line; fields at their default are left out."""
-        row = {"id": self.id, "kind": self.kind, "body": self.body} | _told(self, _DEFAULT_POST)
+        row = {"id": self.id, "kind": self.kind, "body": self.body} | _not_default(self, _DEFAULT_POST)
         if self.links:
             row["links"] = [
-                {"target": link.target, "type": link.type} | _told(link, _DEFAULT_LINK) for link in self.links
+                {"target": link.target, "type": link.type} | _not_default(link, _DEFAULT_LINK)
+                for link in self.links
             ]
         if self.place is not None:
             row["place"] = self.place.to_dict()
         if self.formulas:
             row["formulas"] = [
-                {"id": formula.id, "latex": formula.latex} | _told(formula, _DEFAULT_FORMULA)
+                {"id": formula.id, "latex": formula.latex} | _not_default(formula, _DEFAULT_FORMULA)
                 for formula in self.formulas
             ]
         return json.dumps(row, ensure_ascii=False)
@@ -124,7 +125,7 @@ class Post:
 _Defaults = tuple[tuple[str, Any], ...]
 
 
-def _told(thing: Post | Formula | Link | Place, defaults: _Defaults) -> dict[str, Any]:
+def _not_default(thing: Post | Formula | Link | Place, defaults: _Defaults) -> dict[str, Any]:
     """The fields of a part of a post that are not at their default."""
     return {name: value for name, default in defaults if (value := getattr(thing, name)) != default}
 

@@ -1,4 +1,4 @@
-"""`PostCounts`: what posts there are, counted while they stream by, with a few of them as samples."""
+"""`PostCounts`: counts posts while they are read, and keeps a few of them as samples."""
 
 from __future__ import annotations
 

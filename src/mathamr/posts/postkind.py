@@ -1,4 +1,4 @@
-"""What a post can be (`PostKind`), and what that is to search (`Role`): one list for readers, filters and pages."""
+"""The kinds of posts (`PostKind`) and their roles in search (`Role`): one list for readers, filters and pages."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _WORDS: dict[str, PostKind] = {
 
 
 def role_of(kind: str) -> Role:
-    """What a post of a kind is to search: a theorem is asked for, its proof answers, a section is a note.
+    """The role of a kind in search: a theorem is a question, its proof an answer, a section a note.
 
     >>> role_of("lemma"), role_of("proof"), role_of("section")
     ('question', 'answer', 'note')
@@ -63,7 +63,7 @@ def kind_named(name: str) -> PostKind | None:
 
 
 def plural(kind: str) -> str:
-    """A kind as it is counted.
+    """The plural of a kind.
 
     >>> plural("lemma"), plural("corollary")
     ('lemmas', 'corollaries')

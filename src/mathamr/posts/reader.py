@@ -5,17 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import ClassVar, Protocol
 
 from mathamr.core.errors import MathAMRError
 from mathamr.core.registry import Registry
 from mathamr.posts.identifiers import SeenIds
-from mathamr.posts.inputs import STDIN, Head, head, shown, walk
+from mathamr.posts.inputs import STDIN, Head, head, read_text, shown, walk
 from mathamr.posts.post import Post
 from mathamr.posts.report import Report
 from mathamr.posts.tables import table_kind
-from mathamr.posts.unsupported import kind_of_file, what_would_help
+from mathamr.posts.unsupported import advice_for, file_type
 
 
 @dataclass(frozen=True)
@@ -30,11 +31,28 @@ class Collection:
     files: tuple[Path, ...]
     beside: tuple[Path, ...] = ()
 
+    def path_of(self, file: Path, unnamed: str = "note") -> str:
+        """The path of a file in the folder, by which its posts are named; `unnamed` for standard input."""
+        return unnamed if file == STDIN else file.relative_to(self.root).as_posix()
+
+    @cached_property
+    def paths(self) -> frozenset[str]:
+        """The paths of all files."""
+        return frozenset(map(self.path_of, self.files))
+
+    def texts(self, report: Report, largest: int | None = None) -> Iterator[tuple[Path, str, str]]:
+        """The files that can be read as text: each with its path in the folder and its text."""
+        for file in self.files:
+            report.at(shown(file))
+            text = read_text(file, report, largest)
+            if text is not None:
+                yield file, self.path_of(file), text
+
 
 class PostReader(Protocol):
-    """One input format: tells its files by their first bytes, and streams their posts.
+    """One input format: recognises its files by their first bytes, and streams their posts.
 
-    A reader never fails on a damaged row: it skips or mends it, says so in the report, and goes on. Ids need not
+    A reader never fails on a damaged row: it skips or repairs it, reports it, and continues. Ids need not
     be unique: `read_posts` drops and reports the later ones. Memory must not grow with the input.
     """
 
@@ -80,7 +98,7 @@ READERS: Registry[type[PostReader]] = Registry(
 
 
 def detect(path: Path) -> str | None:
-    """The name of the format of a file, told from its content and name; `None` where no reader knows it."""
+    """The name of the format of a file, recognised by its content and name; `None` if no reader knows it."""
     return _format_of(head(path), READERS)
 
 
@@ -96,9 +114,9 @@ def read_posts(
     """
     path = Path(path)
     beside = tuple(beside)
-    for given in beside:
-        if not given.exists():
-            raise MathAMRError(f"{given}: no such file or folder")
+    for table in beside:
+        if not table.exists():
+            raise MathAMRError(f"{table}: no such file or folder")
     if path.is_dir():
         parts = _folder(path, report, format, beside)
     elif path == STDIN or path.exists():
@@ -109,25 +127,25 @@ def read_posts(
     return _unique(parts, report)
 
 
-def _format_of(looked: Head, formats: Iterable[str]) -> str | None:
-    return next((name for name in formats if READERS[name].recognises(looked)), None)
+def _format_of(file_head: Head, formats: Iterable[str]) -> str | None:
+    return next((name for name in formats if READERS[name].recognises(file_head)), None)
 
 
 def _file(path: Path, format: str | None, beside: tuple[Path, ...]) -> tuple[PostReader, Collection]:
     if format is None:
-        looked = head(path)
-        format = _format_of(looked, READERS)
+        file_head = head(path)
+        format = _format_of(file_head, READERS)
         if format is None:
-            raise MathAMRError(f"{shown(path)}: {_why_unknown(looked)}")
+            raise MathAMRError(f"{shown(path)}: {_why_unknown(file_head)}")
     return READERS[format](), Collection(path.parent, (path,), beside)
 
 
-def _why_unknown(looked: Head) -> str:
-    if not looked.start:
+def _why_unknown(file_head: Head) -> str:
+    if not file_head.start:
         return "is empty"
-    if kind := table_kind(looked):
+    if kind := table_kind(file_head):
         return f"is a table of {kind}, not posts; name the posts, and the table with --beside if it lies elsewhere"
-    return f"its format is not recognised; name it with --format (known: {', '.join(READERS)})"
+    return f"unknown format; name it with --format (known: {', '.join(READERS)})"
 
 
 def _folder(
@@ -137,16 +155,16 @@ def _folder(
     groups: dict[str, list[Path]] = {name: [] for name in formats}
     for file in walk(root, report):
         try:
-            looked = head(file)
+            file_head = head(file)
         except MathAMRError as error:
             report.skip("unreadable", str(error))
             continue
-        if name := _format_of(looked, formats):
+        if name := _format_of(file_head, formats):
             groups[name].append(file)
-        elif table_kind(looked) is None:
+        elif table_kind(file_head) is None:
             report.ignore(
-                f"not posts: {kind_of_file(file)}",
-                f"not a {format} file" if format else what_would_help(file),
+                f"not posts: {file_type(file)}",
+                f"not a {format} file" if format else advice_for(file),
             )
     if not any(groups.values()):
         what = f"{format} posts" if format else "posts"
@@ -162,11 +180,11 @@ def _size(parts: list[tuple[PostReader, Collection]]) -> int | None:
 
 
 def _in_unicode(post: Post, report: Report) -> Post:
-    r"""The post with names that every answer can hold: a file's name need be no text, and `\xff` is written for such a byte."""
+    r"""The post with valid Unicode in its names: a byte of a file name that is not UTF-8 is written as `\xff`."""
     try:
         f"{post.id}{post.source}{post.title}".encode()
     except UnicodeEncodeError:
-        report.repair("file name is no UTF-8", f"its bytes that are no text are spelt out, as in {post.id!r}")
+        report.repair("file name is no UTF-8", f"its invalid bytes are written as escapes, as in {post.id!r}")
         return Post.from_json(_NO_TEXT.sub(lambda byte: f"\\\\x{ord(byte[0]) & 0xFF:02x}", post.to_json()))
     return post
 

@@ -1,4 +1,4 @@
-"""`Report`: what a reader skipped or mended, under which cause, and where."""
+"""`Report`: what a reader skipped or repaired, why, and where."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mathamr.core.terminal import visible
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing that was skipped or mended."""
+    """One thing that was skipped or repaired."""
 
     cause: str
     file: str
@@ -60,27 +60,27 @@ class Report:
         self.file, self.row = file, row
 
     def skip(self, cause: str, message: str) -> None:
-        """Something (a row, a file) was left out; `cause` is one of few short names, `message` tells this case."""
+        """Something (a row, a file) was left out; `cause` is one of a few short names, `message` describes this case."""
         self._counted(self.skipped, cause, message)
 
     def repair(self, cause: str, message: str) -> None:
-        """Something was wrong and was put right; nothing is missing."""
+        """Something was wrong and was repaired; nothing is missing."""
         self._counted(self.repaired, cause, message)
 
     def note(self, message: str, offset: int) -> None:
-        """Hear from a markup what it mended: a few fixed phrases, and where in the text."""
+        """Count what a markup repaired: one of a few fixed phrases, and the offset in the text."""
         self.repair(message, f"{message} at offset {offset} of the text")
 
     def miss(self, cause: str, message: str) -> None:
-        """Something that another file promises is not in the input."""
+        """Something that another file refers to is missing from the input."""
         self._counted(self.missing, cause, message)
 
     def ignore(self, cause: str, message: str) -> None:
-        """A file was passed over because it was never meant to be read: a picture, say."""
+        """A file was ignored because no reader is meant for it, such as a picture."""
         self._counted(self.ignored, cause, message)
 
     def count_bytes(self, count: int) -> None:
-        """So many more bytes were read from disk; `on_bytes` hears of it, to show progress."""
+        """Count bytes that were read from disk, and call `on_bytes`, which shows progress."""
         self.bytes_read += count
         if self.on_bytes:
             self.on_bytes()
@@ -90,10 +90,10 @@ class Report:
         return self.bytes_read / self.bytes_total if self.bytes_total else None
 
     def lines(self) -> list[str]:
-        """What was skipped, mended or missing, for people: a line a cause, with an example."""
+        """What was skipped, repaired, missing or ignored, for people: one line for each cause, with an example."""
         verbs = {
             "skipped": self.skipped,
-            "mended": self.repaired,
+            "repaired": self.repaired,
             "missing": self.missing,
             "ignored": self.ignored,
         }
@@ -121,6 +121,6 @@ class Report:
     def _counted(self, counts: Counter[str], cause: str, message: str) -> None:
         cause = cause if cause in counts or len(counts) < self.MOST_CAUSES else "other"
         counts[cause] += 1
-        kept = self.examples.setdefault(cause, [])
-        if len(kept) < self.EXAMPLES_PER_CAUSE:
-            kept.append(Problem(cause, self.file, self.row, message[: self.MESSAGE_LENGTH]))
+        examples = self.examples.setdefault(cause, [])
+        if len(examples) < self.EXAMPLES_PER_CAUSE:
+            examples.append(Problem(cause, self.file, self.row, message[: self.MESSAGE_LENGTH]))

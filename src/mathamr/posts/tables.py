@@ -21,11 +21,11 @@ _TABLE_SUFFIXES = (".tsv", ".txt", ".xml")
 _LINK_ROW = re.compile(rb"<row\s[^<]*\sRelatedPostId\s*=")
 
 
-def table_kind(looked: Head) -> TableKind | None:
-    """What a file beside posts holds, told by its header; `None` where it is no companion."""
-    if _LINK_ROW.search(looked.start):
+def table_kind(file_head: Head) -> TableKind | None:
+    """What a file beside posts holds, recognised by its header; `None` if it is not such a table."""
+    if _LINK_ROW.search(file_head.start):
         return "links"
-    columns = set(columns_of(looked.text.split("\n", 1)[0]))
+    columns = set(columns_of(file_head.text.split("\n", 1)[0]))
     if {"id", "formula"} <= columns:
         return "formulas"
     if {"visual_id", "mathml"} <= columns:
@@ -46,16 +46,16 @@ def columns_of(header: str) -> list[str]:
 
 
 def tables_beside(posts: Path, beside: Iterable[Path], report: Report) -> list[tuple[TableKind, Path]]:
-    """The companions of a file of posts: those in its folder, in folders of tables there, and those named.
+    """The tables of a file of posts: those in its folder, in folders of tables there, and those that the user named.
 
-    A file named by the user that is no companion is an error; one that was only found is passed over.
+    A file named by the user that is not such a table is an error; other files in the folder are ignored.
     """
     found = dict(_kinds(_around(posts, report), report)) if posts != STDIN else {}
-    for given in beside:
-        named = dict(_kinds(walk(given, report) if given.is_dir() else [given], report))
+    for path in beside:
+        named = dict(_kinds(walk(path, report) if path.is_dir() else [path], report))
         if not named:
             raise MathAMRError(
-                f"{given}: no formula, MathML or link table; the header of one has the columns id and formula, "
+                f"{path}: not a formula, MathML or link table; the header of one has the columns id and formula, "
                 "visual_id and mathml, or post_id and related_post_id"
             )
         found.update(named)
@@ -68,7 +68,7 @@ def _around(posts: Path, report: Report) -> Iterator[Path]:
         entries = sorted(posts.parent.iterdir())
     except OSError as error:
         report.at(str(posts.parent))
-        report.skip("unreadable", f"no tables were looked for in this folder ({error.strerror})")
+        report.skip("unreadable", f"no tables were file_head for in this folder ({error.strerror})")
         return
     for path in entries:
         if path.is_dir() and _TABLE_FOLDER.search(path.name):
@@ -123,7 +123,7 @@ def _lines(stream: io.BufferedReader, file: str, report: Report) -> Iterator[str
 
 
 def _logical_lines(lines: Iterator[str]) -> Iterator[str]:
-    """Lines put together again that a line break inside a quoted last field has cut.
+    """Lines joined again that were cut by a line break inside a quoted last field.
 
     A quotation mark that is never closed takes nothing with it: a line with all columns starts a row in any case.
     """

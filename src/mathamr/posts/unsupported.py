@@ -1,4 +1,4 @@
-"""What no reader takes: told by type, with what would help."""
+"""Files that no reader takes: their type, and advice for the user."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ _ADVICE = {
     "slides: export them to PDF": ".ppt .pptx .odp .key",
     "sound and films are not read": ".mp3 .mp4 .avi .mov .wav .webm .ogg .mkv",
 }
-_HELP = {suffix: advice for advice, suffixes in _ADVICE.items() for suffix in suffixes.split()}
+_ADVICE_BY_SUFFIX = {suffix: advice for advice, suffixes in _ADVICE.items() for suffix in suffixes.split()}
 
 
-def kind_of_file(path: Path) -> str:
+def file_type(path: Path) -> str:
     """The type of a file, for a summary: its suffix.
 
-    >>> kind_of_file(Path("a/Scan.PNG.gz")), kind_of_file(Path("Makefile"))
+    >>> file_type(Path("a/Scan.PNG.gz")), file_type(Path("Makefile"))
     ('.png files', 'files without a suffix')
     """
     suffix = Path(bare_name(path)).suffix
     return f"{suffix[:20]} files" if suffix else "files without a suffix"
 
 
-def what_would_help(path: Path) -> str:
-    """Why a file is passed over, or what to do with it so that it can be read."""
-    return _HELP.get(
-        Path(bare_name(path)).suffix, "no reader knows this kind of file; name its format with --format"
+def advice_for(path: Path) -> str:
+    """Why a file is ignored, or how to make it readable."""
+    return _ADVICE_BY_SUFFIX.get(
+        Path(bare_name(path)).suffix, "no reader knows this type of file; name its format with --format"
     )

@@ -118,3 +118,9 @@ def test_lines_that_are_not_understood_are_reported() -> None:
 )
 def test_any_head_gives_front_matter_inside_the_text(text: str) -> None:
     assert 0 <= FrontMatter.read(text, Report()).end <= len(text)
+
+
+def test_front_matter_without_any_key_is_reported_and_left_out() -> None:
+    report = Report()
+    assert FrontMatter.read("---\n{{{\n---\nText.", report).title == ""
+    assert report.repaired == {"front matter": 1}

@@ -20,7 +20,7 @@ HOSTILE = {
     "adoc": ["stem:[" * (N // 6), "<<" * (N // 2), "*a" * (N // 2), "`a" * (N // 2), "====\n" * (N // 5), "[[" * (N // 2), "a::" * (N // 3),
              "xref:a[" * (N // 7), "asciimath:[" + "(" * 4000 + "]", "stem:[sqrt" * (N // 10), "= a\n" * (N // 4), "[stem]\n++++\n" + "((a)," * 20_000 + "\n++++\n"],
     "txt": ["$" * N, "\n \n" * (N // 3), "\\(" * (N // 2), "{" * N, "a\n\n" * (N // 3)],
-    "lean": ["/-" * (N // 2), "/-- a -/" * 2000, '"' * N, "--" * (N // 2), "/-- a -/ @[" * 2000, "/--" + "`a" * (N // 20) + "-/ theorem a"],
+    "lean": ["/-" * (N // 2), "/-- a -/" * 2000, '"' * N, "--" * (N // 2), "/-- a -/ @[" * 2000, "/--" + "`a" * (N // 20) + "-/ theorem a", '"\\' * (N // 2)],
     "v": ["(*" * (N // 2), "(** a *)" * 2000, '(** a *)"' + '"' * N, "(** [a" * (N // 6), "(**" + "%a" * (N // 2) + "*) Lemma a.", "(** * a\n" * (N // 8)],
 }  # fmt: skip
 WIKITEXT = ["{{" * (N // 2), "[[" * (N // 2), "'" * N, "{|" * (N // 2), "{{a|" * 50 + "}}" * 50, "=" * N, "&lt;math&gt;" * (N // 12),
@@ -85,3 +85,15 @@ def test_headings_that_are_never_closed_end_at_the_next_one(tmp_path: Path) -> N
     (tmp_path / "b.html").write_text(("<h2>" + "a " * 50) * 1000, encoding="utf-8")
     posts = list(read_posts(tmp_path, Report()))
     assert sum(len(post.title) + len(post.body) for post in posts) < 400_000
+
+
+@pytest.mark.parametrize(
+    ("suffix", "text"), [("lean", "/-- a -/\ntheorem a :\n"), ("v", "(** a *)\nLemma a :\n")]
+)
+def test_a_statement_ends_before_the_next_documentation_comment(
+    tmp_path: Path, suffix: str, text: str
+) -> None:
+    (tmp_path / f"a.{suffix}").write_text(text * 500)
+    posts = list(read_posts(tmp_path, Report()))
+    assert len(posts) == 500
+    assert sum(len(post.body) for post in posts) < 5 * len(text * 500)

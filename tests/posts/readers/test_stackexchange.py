@@ -174,7 +174,7 @@ def test_a_table_of_links_named_by_the_user_must_be_one(tmp_path):
     assert posts["7"].links == (Link("5", "duplicate"),)
     other = tmp_path / "other.tsv"
     other.write_text("a\tb\n")
-    with pytest.raises(MathAMRError, match=r"other\.tsv: no formula, MathML or link table"):
+    with pytest.raises(MathAMRError, match=r"other\.tsv: not a formula, MathML or link table"):
         read(path, beside=[other])
     with pytest.raises(MathAMRError, match=r"none\.tsv: no such file"):
         read(path, beside=[tmp_path / "none.tsv"])

@@ -19,7 +19,7 @@ _RESERVED = re.compile("[\0-\2]")  # stand for formulas and breaks while sentenc
 
 
 def pieces(text: str, markup: str, note: Note = ignore) -> Iterator[Piece]:
-    """The pieces of a text in the order of the source; `note` hears what had to be mended.
+    """The pieces of a text in the order of the source; `note` is called for every repair.
 
     >>> [piece.text for piece in pieces("<p>Let $x&gt;0.$</p>", "html") if piece.kind == "formula"]
     ['x>0']

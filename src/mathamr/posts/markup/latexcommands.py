@@ -1,4 +1,4 @@
-"""What the reader of LaTeX knows about commands and environments: facts, no code."""
+"""Tables of LaTeX commands and environments for the LaTeX markup."""
 
 from __future__ import annotations
 
@@ -7,69 +7,31 @@ def _words(listing: str) -> list[str]:
     return listing.split()
 
 
+def _pairs(listing: str) -> dict[str, str]:
+    return dict(zip(listing.split()[::2], listing.split()[1::2], strict=True))
+
+
 CHARACTERS = {
-    "ldots": "…",
-    "dots": "…",
-    "textellipsis": "…",
-    "LaTeX": "LaTeX",
-    "TeX": "TeX",
-    "ss": "ß",
-    "o": "ø",
-    "O": "Ø",
-    "l": "ł",
-    "L": "Ł",
-    "ae": "æ",
-    "AE": "Æ",
-    "oe": "œ",
-    "OE": "Œ",
-    "aa": "å",
-    "AA": "Å",
-    "i": "i",
-    "j": "j",
-    "S": "§",
-    "P": "¶",
-    "dag": "†",
-    "pounds": "£",
-    "copyright": "©",
-    "textendash": "–",
-    "textemdash": "—",
-    "textbackslash": "\\",
-    "textasciitilde": "~",
-    "textquoteleft": "‘",
-    "textquoteright": "’",
-    "textquotedblleft": "“",
-    "textquotedblright": "”",
-    "textdollar": "$",
-    "textbar": "|",
-    "textless": "<",
-    "textgreater": ">",
-    "quad": " ",
-    "qquad": " ",
-    "enspace": " ",
-    "thinspace": " ",
-    "space": " ",
-    "hfill": " ",
+    **_pairs(
+        r"""
+        ldots … dots … textellipsis … LaTeX LaTeX TeX TeX ss ß o ø O Ø l ł L Ł ae æ AE Æ oe œ OE Œ aa å AA Å i i j j
+        S § P ¶ dag † pounds £ copyright © textendash – textemdash — textbackslash \ textasciitilde ~ textquoteleft ‘
+        textquoteright ’ textquotedblleft “ textquotedblright ” textdollar $ textbar | textless < textgreater >
+        """
+    ),
+    **dict.fromkeys(_words("quad qquad enspace thinspace space hfill"), " "),
 }
 
 SIGNS = {"``": "“", "''": "”", "`": "‘", "--": "–", "---": "—", "~": " "}
 
-ACCENTS = {
-    "`": "\u0300",
-    "'": "\u0301",
-    "^": "\u0302",
-    "~": "\u0303",
-    "=": "\u0304",
-    "u": "\u0306",
-    ".": "\u0307",
-    '"': "\u0308",
-    "r": "\u030a",
-    "H": "\u030b",
-    "v": "\u030c",
-    "d": "\u0323",
-    "c": "\u0327",
-    "k": "\u0328",
-    "b": "\u0331",
-}
+ACCENTS = dict(
+    zip(
+        "`'^~=u.\"rHvdckb",
+        "\u0300\u0301\u0302\u0303\u0304\u0306\u0307\u0308\u030a\u030b\u030c\u0323\u0327\u0328\u0331",
+        strict=True,
+    )
+)
+"""Commands for accents, and the combining characters they stand for."""
 ACCENT_WORDS = frozenset("urHvdckb")
 
 HEADINGS = frozenset(
@@ -92,8 +54,8 @@ REFERENCES = {
     **dict.fromkeys(_words("cite citep citealt citealp citeyear parencite autocite footcite nocite"), ""),
     **dict.fromkeys(_words("citet textcite citeauthor Citet Citeauthor"), "author"),
 }
-"""Commands for references: what stands in their place; `?` is told from the label, `*` stands between brackets, and
-an author is what the key of a citation begins with."""
+"""Commands for references: what stands in their place; `?` depends on the label, `*` stands between brackets, and the
+author is the beginning of a citation's key."""
 
 CITATIONS = frozenset(name for name in REFERENCES if "cite" in name.lower())
 """Their options may be words of the text: `\\cite[Theorem 2]{key}`; those that only name a page are not."""

@@ -9,11 +9,11 @@ from typing import Literal, NamedTuple
 
 PieceKind = Literal["text", "formula", "break", "code", "image", "link"]
 Note = Callable[[str, int], None]
-"""Called with what was mended (a few fixed phrases) and the offset in the source where it was."""
+"""Called with what was repaired (one of a few fixed phrases) and the offset in the source."""
 
 
 def ignore(message: str, offset: int) -> None:
-    """The `Note` of a caller that does not want to know."""
+    """A `Note` that does nothing."""
 
 
 class Piece(NamedTuple):
@@ -29,7 +29,7 @@ class Piece(NamedTuple):
     | link    | the address a link leads to; its text follows as pieces of its own, in Markdown within it |
 
     A text piece either has as many characters as its source, one for one, or is read as a whole (`&lt;` is `<`):
-    `origin` tells where a character came from.
+    `origin` maps a character back to the source.
     """
 
     kind: PieceKind

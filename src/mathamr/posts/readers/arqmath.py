@@ -16,9 +16,8 @@ _FORMULA_SPAN = re.compile(r"math-container(?:&quot;|&apos;|&#39;|\"|')\s+id=")
 class ArqmathReader(StackExchangeReader):
     """A Stack Exchange dump in which each formula is `<span class="math-container" id="…">`.
 
-    The ids lead into tables that say how a formula looks (`visual_id`) and give its MathML. Tables are found in
-    the folder of the posts, in folders of tables there, or named by the user; their columns are told by the
-    header, so that the layouts of all years of ARQMath can be read.
+    Tables give the visual class of each formula (`visual_id`) and its MathML. They lie in the folder of the posts or in
+    a folder of tables there, or the user names them. Columns are found by their headers, which differ between years.
     """
 
     description: ClassVar[str] = (
@@ -42,5 +41,5 @@ def _has_formula_table(posts: Head) -> bool:
             if path.is_file() and table_kind(head(path)) == "formulas":
                 return True
         except MathAMRError:
-            continue  # unreadable: not a table that could be used
+            continue  # an unreadable file is not a table of formulas
     return False

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import ClassVar
 
-from mathamr.posts.inputs import Head, read_text, shown, stem
+from mathamr.posts.inputs import Head, stem
 from mathamr.posts.post import Post
 from mathamr.posts.postkind import kind_named
 from mathamr.posts.reader import Collection
 from mathamr.posts.readers.asciimath import latex_of
-from mathamr.posts.readers.document import Document, anchor, code, element, identifier, math, plain, row, text
+from mathamr.posts.readers.document import Document, anchor, code, element, math, plain, row, text
 from mathamr.posts.report import Report
 
 SUFFIXES = (".adoc", ".asciidoc", ".asc")
@@ -47,37 +47,33 @@ _MATH = ("stem", "latexmath", "asciimath")
 class AsciidocReader:
     """Reads AsciiDoc: `[[anchors]]` are labels, `<<references>>` and `xref:` become links.
 
-    `stem` is LaTeX where the document says `:stem: latexmath`, else AsciiMath, which is put into LaTeX.
+    `stem` is LaTeX if the document sets `:stem: latexmath`, else AsciiMath, which is translated to LaTeX.
     """
 
     description: ClassVar[str] = "AsciiDoc documents"
 
     @classmethod
     def recognises(cls, head: Head) -> bool:
-        """Named so, and text; `.asc` may also be a key or a signature."""
-        return head.suffix in SUFFIXES and "\0" not in head.text and not head.text.startswith("-----BEGIN")
+        """True for a text file with a suffix of AsciiDoc; `.asc` may also be a key or a signature."""
+        return head.is_text(*SUFFIXES) and not head.text.startswith("-----BEGIN")
 
     def read(self, collection: Collection, report: Report) -> Iterator[Post]:
         """The posts of each file in the order of its text."""
-        known = frozenset(identifier(file, collection.root) for file in collection.files)
-        for file in collection.files:
-            report.at(shown(file))
-            source = read_text(file, report)
-            if source is not None:
-                document = Document(name := identifier(file, collection.root), stem(Path(name)))
-                _Asciidoc(document, source, report).read()
-                yield from document.posts(file, report, known)
+        for file, path, source in collection.texts(report):
+            document = Document(path, stem(Path(path)))
+            _Asciidoc(document, source, report).read()
+            yield from document.posts(file, report, collection.paths)
 
 
 class _Asciidoc:
-    """One pass over the lines of one file; attributes and a title in front of a block wait for it."""
+    """Reads the lines of one file; attributes and a title in front of a block are kept until the block begins."""
 
     def __init__(self, document: Document, source: str, report: Report) -> None:
         self._document, self._report = document, report
         self._lines = source.split("\n")
         self._at = 0
         self._paragraph: list[str] = []
-        self._style = self._given = self._label = ""
+        self._style = self._block_title = self._label = ""
         self._attributes: dict[str, str] = {"stem": "asciimath"}
         self._open: list[tuple[str, bool]] = []
         self._has_title = False
@@ -113,7 +109,7 @@ class _Asciidoc:
         elif not self._paragraph and (attributes := _ATTRIBUTES.fullmatch(line)):
             self._block_attributes(attributes[1])
         elif not self._paragraph and re.fullmatch(r"\.[^\s.].*", line):
-            self._given = plain(self._inline(line[1:]))
+            self._block_title = plain(self._inline(line[1:]))
         elif item := _ITEM.fullmatch(line):
             self._flush()
             self._item = True
@@ -128,7 +124,7 @@ class _Asciidoc:
             self._paragraph.append(line.strip())
 
     def _underlines(self, line: str) -> int | None:
-        """The level of a title of one line that this line underlines, as older documents write them."""
+        """The level of the one-line title that this line underlines, in the style of older documents."""
         if len(self._paragraph) != 1 or self._item or len(line) < 3 or line[0] not in _UNDERLINES:
             return None
         is_rule = not line.strip(line[0]) and abs(len(line) - len(self._paragraph[0])) <= 2
@@ -148,7 +144,7 @@ class _Asciidoc:
                 self._at += 1  # author and revision
         else:
             self._document.heading(level, title, line, self._label)
-        self._style = self._given = self._label = ""
+        self._style = self._block_title = self._label = ""
 
     def _entry(self, name: str, value: str) -> None:
         if name == "stem":
@@ -171,18 +167,18 @@ class _Asciidoc:
             if self._open.pop()[1]:
                 self._document.end()
             return
-        style, given, label = self._style, self._given, self._label
-        self._style = self._given = self._label = ""
+        style, title, label = self._style, self._block_title, self._label
+        self._style = self._block_title = self._label = ""
         if fence[0] in "-.`/+" and fence != "--":
             self._verbatim(fence, style, label)
             return
-        kind = kind_named(style) or (kind_named(given) if fence[0] == "=" else None)
+        kind = kind_named(style) or (kind_named(title) if fence[0] == "=" else None)
         if kind is not None and fence != "|===":
-            said = "" if kind_named(given) == kind and len(given.split()) == 1 else given
-            title = kind.capitalize() + (f" ({said})" if said else "")
-            self._document.begin(kind, title, self._at, label)
-        elif given:
-            self._document.write(element("p", f"<strong>{text(given, dollars=True)}</strong>"))
+            note = "" if kind_named(title) == kind and len(title.split()) == 1 else title
+            heading = kind.capitalize() + (f" ({note})" if note else "")
+            self._document.begin(kind, heading, self._at, label)
+        elif title:
+            self._document.write(element("p", f"<strong>{text(title, dollars=True)}</strong>"))
         if label and kind is None:
             self._document.label(label)
         self._open.append((fence, kind is not None and fence != "|==="))
@@ -206,14 +202,14 @@ class _Asciidoc:
             self._document.write(code("\n".join(lines), block=True))
 
     def _flush(self, keep: bool = False) -> None:
-        """Write the paragraph; `keep` the attributes for the block that follows at once."""
+        """Write the paragraph."""
         lines, self._paragraph = self._paragraph, []
         is_item, self._item = self._item, False
         if not lines:
             return
-        style, given, label = self._style, self._given, self._label
+        style, title, label = self._style, self._block_title, self._label
         if not keep or lines:
-            self._style = self._given = self._label = ""
+            self._style = self._block_title = self._label = ""
         joined = "\n".join(lines)
         if style in _MATH:
             self._document.label(label)
@@ -221,7 +217,7 @@ class _Asciidoc:
             return
         kind = kind_named(style)
         if kind is not None:
-            self._document.begin(kind, kind.capitalize() + (f" ({given})" if given else ""), self._at, label)
+            self._document.begin(kind, kind.capitalize() + (f" ({title})" if title else ""), self._at, label)
         elif label:
             self._document.label(label)
         self._document.write(element("li" if is_item else "p", self._inline(joined)))

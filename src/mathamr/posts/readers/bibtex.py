@@ -1,4 +1,4 @@
-"""BibTeX: an entry of a bibliography a post, which citations of its key lead to."""
+"""BibTeX: each entry of a bibliography is a post, to which citations of its key lead."""
 
 from __future__ import annotations
 
@@ -7,16 +7,15 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import ClassVar
 
-from mathamr.posts.inputs import Head, read_text, shown
+from mathamr.posts.inputs import Head, shown
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Place, Post
 from mathamr.posts.reader import Collection
-from mathamr.posts.readers.document import identifier
 from mathamr.posts.report import Report
 
 SUFFIXES = (".bib", ".bibtex")
 LONGEST_VALUE = 100_000
-"""Characters of a field, abbreviations put in."""
+"""Characters of a field after abbreviations are expanded."""
 _ENTRY = re.compile(r"^[ \t]*@[ \t]*([A-Za-z]+)[ \t\r\n]*[{(]", re.MULTILINE)
 _KEY = re.compile(r"\s*([^\s,{}()\"=#]{1,200})\s*(?:,|[})]|\Z)")
 _FIELD = re.compile(r"[\s,]*([A-Za-z][\w:+.-]{0,60})\s*=\s*")
@@ -28,7 +27,7 @@ _MONTHS = {
     name: name.capitalize()
     for name in ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 }
-_NO_POST = frozenset({"comment", "preamble", "string"})
+_NOT_ENTRIES = frozenset({"comment", "preamble", "string"})
 _PLACES = (
     "journal",
     "journaltitle",
@@ -39,7 +38,7 @@ _PLACES = (
     "institution",
     "howpublished",
 )
-_SAID = ("abstract", "annote", "annotation", "note")
+_TEXT_FIELDS = ("abstract", "annote", "annotation", "note")
 
 
 class BibtexReader:
@@ -52,16 +51,13 @@ class BibtexReader:
 
     @classmethod
     def recognises(cls, head: Head) -> bool:
-        """Named so, and text."""
-        return head.suffix in SUFFIXES and "\0" not in head.text
+        """True if the suffix is `.bib` or `.bibtex` and the file contains no NUL byte."""
+        return head.is_text(*SUFFIXES)
 
     def read(self, collection: Collection, report: Report) -> Iterator[Post]:
         """The entries of each file in order."""
-        for file in collection.files:
-            report.at(shown(file))
-            source = read_text(file, report)
-            if source is not None:
-                yield from _posts(source, file, identifier(file, collection.root), report)
+        for file, path, source in collection.texts(report):
+            yield from _posts(source, file, path, report)
 
 
 def _posts(source: str, file: Path, name: str, report: Report) -> Iterator[Post]:
@@ -76,11 +72,11 @@ def _posts(source: str, file: Path, name: str, report: Report) -> Iterator[Post]
         report.at(shown(file), line + 1)
         if kind == "string":
             words.update((field.lower(), value) for field, value in _fields(text, 0, words, report))
-        if kind in _NO_POST:
+        if kind in _NOT_ENTRIES:
             continue
         key = _KEY.match(text)
         if key is None:
-            report.skip("no id", f"an entry @{start[1]} without a key")
+            report.skip("no id", f"the entry @{start[1]} has no key")
             continue
         fields = dict(_fields(text, key.end(), words, report))
         yield _post(f"{name}#{key[1]}", key[1], fields, file, Place(name, line + 1, key[1]), report)
@@ -92,8 +88,8 @@ def _post(own: str, key: str, fields: Mapping[str, str], file: Path, place: Plac
         _unbraced(fields[name]) for name in (*_PLACES, "volume", "year", "date") if fields.get(name)
     )
     facts = ". ".join(part for part in (_authors(fields), where) if part)
-    said = [fields[name] for name in _SAID if fields.get(name)]
-    body = "\n\n".join([*([f"{facts}."] if facts else []), *said])
+    texts = [fields[name] for name in _TEXT_FIELDS if fields.get(name)]
+    body = "\n\n".join([*([f"{facts}."] if facts else []), *texts])
     year = re.search(r"\d{4}", fields.get("year") or fields.get("date") or "")
     return Post(
         id=own,
@@ -112,7 +108,7 @@ def _post(own: str, key: str, fields: Mapping[str, str], file: Path, place: Plac
 
 
 def _authors(fields: Mapping[str, str]) -> str:
-    """Who wrote it, or edited it, as names are read.
+    """The authors or editors, first names first.
 
     >>> _authors({"author": "Zippel, Richard and {Bourbaki Group} and others"})
     'Richard Zippel and Bourbaki Group and others'
@@ -162,14 +158,14 @@ def _fields(text: str, at: int, words: Mapping[str, str], report: Report) -> Ite
 
 
 def _value(text: str, at: int, words: Mapping[str, str], report: Report) -> tuple[str, int]:
-    """A value, its parts put together, and where it ends."""
+    """A value, its parts joined, and the offset where it ends."""
     parts: list[str] = []
     length = counted = 0
     while at < len(text):
         if text[at] in '{"':
             end = _closed(text, at)
             if end is None:
-                report.repair("unclosed block", "a field of an entry has no end")
+                report.repair("unclosed block", "a field of the entry is never closed")
                 end = len(text)
                 parts.append(text[at + 1 :])
             else:
@@ -188,7 +184,7 @@ def _value(text: str, at: int, words: Mapping[str, str], report: Report) -> tupl
 
 
 def _closed(text: str, at: int) -> int | None:
-    """Where a group that begins there has ended; `None` where it has no end."""
+    """The offset after the group that begins at `at`; `None` if it is never closed."""
     depth, quoted = 0, text[at] == '"'
     for mark in _MARK.finditer(text, at + 1):
         if mark[0] == "{":

@@ -8,18 +8,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from mathamr.posts.identifiers import stable_name
-from mathamr.posts.inputs import Head, read_text, shown, stem
+from mathamr.posts.identifiers import stable_name, unique
+from mathamr.posts.inputs import Head, shown, stem
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Link, Place, Post
 from mathamr.posts.postkind import PostKind
 from mathamr.posts.reader import Collection
-from mathamr.posts.readers.document import identifier
 from mathamr.posts.report import Report
 
 LONGEST_STATEMENT = 2000
 
-_LEAN_COMMENT = re.compile(r"/-(?P<mark>[-!]?)|--[^\n]*+|\"(?:[^\"\\]|\\.)*+\"", re.S)
+_LEAN_COMMENT = re.compile(r"/-(?P<mark>[-!]?)|--[^\n]*+|\"(?:[^\"\\]|\\.){0,2000}+\"", re.S)
 _LEAN_INSIDE = re.compile(r"/-|-/")
 _LEAN_DECLARATION = re.compile(
     r"\s*+(?:@\[[^\]]{0,500}\]\s*+|(?:private|protected|noncomputable|partial|unsafe|nonrec|scoped|local|public|meta)\s++)*+"
@@ -34,7 +33,10 @@ _COQ_DECLARATION = re.compile(
     r"|Record|Structure|Class|Instance|Axiom|Axioms|Parameter|Hypothesis|Variable|Notation|Example|Function|Conjecture)"
     r"\b\s*+(?P<name>[\w'.]*+)"
 )
-_STATEMENT_END = {"lean": re.compile(r":=|\bwhere\b|\n\s*\n"), "coq": re.compile(r":=|\.(?=\s)|\n\s*\n")}
+_STATEMENT_END = {
+    "lean": re.compile(r":=|\bwhere\b|\n\s*\n|/-[-!]"),
+    "coq": re.compile(r":=|\.(?=\s)|\n\s*\n|\(\*\*"),
+}
 _KINDS: dict[str, PostKind] = {
     "theorem": "theorem", "lemma": "lemma", "corollary": "corollary", "proposition": "proposition", "fact": "fact",
     "remark": "remark", "property": "proposition", "axiom": "axiom", "axioms": "axiom", "parameter": "axiom",
@@ -51,7 +53,7 @@ _LICENCE = re.compile(r"\A\s*(?:Copyright|\*{5,}|Released under|This file is)", 
 
 @dataclass(frozen=True)
 class _Comment:
-    """A documentation comment: its text, its line, where what follows it begins."""
+    """A documentation comment: its text, its line, and the offset of what follows it."""
 
     text: str
     line: int
@@ -66,8 +68,8 @@ class LeanReader:
 
     @classmethod
     def recognises(cls, head: Head) -> bool:
-        """Named so, and text."""
-        return head.suffix == ".lean" and "\0" not in head.text
+        """True if the suffix is `.lean` and the file contains no NUL byte."""
+        return head.is_text(".lean")
 
     def read(self, collection: Collection, report: Report) -> Iterator[Post]:
         """The documented declarations of each file in the order of its text."""
@@ -81,8 +83,8 @@ class CoqReader:
 
     @classmethod
     def recognises(cls, head: Head) -> bool:
-        """Named so, and looking so: `.v` is also Verilog."""
-        if head.suffix != ".v" or "\0" in head.text:
+        """True if the suffix is `.v` and the text looks like Coq; Verilog has the same suffix."""
+        if not head.is_text(".v"):
             return False
         return (
             "endmodule" not in head.text
@@ -95,15 +97,11 @@ class CoqReader:
 
 
 def _read(collection: Collection, report: Report, language: str) -> Iterator[Post]:
-    for file in collection.files:
-        report.at(shown(file))
-        source = read_text(file, report)
-        if source is not None:
-            name = identifier(file, collection.root)
-            posts = list(_posts(source, file, name, language, report))
-            if not posts:
-                report.ignore("nothing documented", "no documentation comment in it")
-            yield from posts
+    for file, path, source in collection.texts(report):
+        posts = list(_posts(source, file, path, language, report))
+        if not posts:
+            report.ignore("nothing documented", "the file has no documentation comment")
+        yield from posts
 
 
 def _posts(source: str, file: Path, name: str, language: str, report: Report) -> Iterator[Post]:
@@ -127,9 +125,8 @@ def _posts(source: str, file: Path, name: str, language: str, report: Report) ->
             title = f"{word} {label}".strip()
             line += source.count("\n", comment.end, found.start("word")) + comment.text.count("\n")
             body += f"\n\n```{language}\n{_statement(source, found.start('word'), language)}\n```\n"
-        own = f"{name}#{label or stable_name(title, body[:300])}" if label or taken else name
-        taken[own] = taken.get(own, 0) + 1
-        own = own if taken[own] == 1 else f"{own}-{taken[own]}"
+        anchored = f"{name}#{label or stable_name(title, body[:300])}" if label or taken else name
+        own = unique(anchored, taken)
         mentioned = (first or second for first, second in _BACKTICKED.findall(comment.text))
         yield Post(
             id=own,
@@ -147,7 +144,7 @@ def _posts(source: str, file: Path, name: str, language: str, report: Report) ->
 
 
 def _comments(source: str, language: str, report: Report) -> Iterator[_Comment]:
-    """The documentation comments, which may hold others; strings and other comments are passed over."""
+    """The documentation comments, which may be nested; strings and other comments are skipped."""
     opening = _LEAN_COMMENT if language == "lean" else _COQ_COMMENT
     inside = _LEAN_INSIDE if language == "lean" else _COQ_INSIDE
     opens = "/-" if language == "lean" else "(*"
@@ -162,7 +159,9 @@ def _comments(source: str, language: str, report: Report) -> Iterator[_Comment]:
             if not depth:
                 break
         else:
-            report.repair("unclosed comment", f"a comment that begins at offset {match.start()} has no end")
+            report.repair(
+                "unclosed comment", f"the comment that begins at offset {match.start()} is never closed"
+            )
             return
         position = mark.end()
         line += source.count("\n", counted, match.start())

@@ -1,8 +1,8 @@
-"""`Document`: a document as a reader of its format tells it, part by part, and the posts it becomes.
+"""`Document`: collects the parts of a document from the reader of its format and turns them into posts.
 
 Formats that have no markup of their own among `posts.markup` are written as plain HTML: paragraphs, lists, code,
-links, and formulas in `math-container` elements. A short document is one post, a long one a post a section;
-theorems, definitions and their kin are always posts of their own.
+links, and formulas in `math-container` elements. A short document is one post, a long one has a post for each
+section; theorems, definitions and similar statements are always posts of their own.
 """
 
 from __future__ import annotations
@@ -15,17 +15,13 @@ from html import escape, unescape
 from pathlib import Path
 from typing import Literal
 
-from mathamr.posts.identifiers import stable_name
-from mathamr.posts.inputs import STDIN, shown
+from mathamr.posts.identifiers import stable_name, unique
+from mathamr.posts.inputs import shown
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Link, Place, Post
 from mathamr.posts.postkind import ANSWERING, PostKind
+from mathamr.posts.readers.sections import SECTION_FROM, WHOLE_BELOW
 from mathamr.posts.report import Report
-
-WHOLE_BELOW = 400
-"""A document of fewer words stays one post."""
-SECTION_FROM = 40
-"""A section of fewer words is kept together with the next one."""
 
 _TAGS = re.compile(r"<[^<>]*>")
 _MEANS_MATH = re.compile(r"\$|\\(?=[(\[]|begin\b|(?:eq)?ref\b)")
@@ -34,7 +30,7 @@ _WORD = re.compile(r"\S+")
 
 @dataclass(eq=False)
 class DocumentPart:
-    """A post in the making: `html` is its body, `headings` the titles above it and its own."""
+    """A future post: `html` is its body, `headings` are the titles above it and its own."""
 
     kind: PostKind
     headings: tuple[str, ...]
@@ -55,7 +51,7 @@ class DocumentPart:
 
 @dataclass
 class Document:
-    """What a reader tells of one document: call `heading`, `write`, `begin` and `end` in the order of the text.
+    """One document under construction: a reader calls `heading`, `write`, `begin` and `end` in the order of the text.
 
     >>> document = Document("a.org", "A")
     >>> document.write(text("Let ") + math("x > 0") + text("."))
@@ -70,7 +66,7 @@ class Document:
     first: PostKind = "note"
     line: int = 1
     file: str = ""
-    """Where the document lies, if that is not what it is called."""
+    """The file of the document, if it differs from `path`."""
 
     def __post_init__(self) -> None:
         self._parts = [DocumentPart(self.first, (), self.line)]
@@ -80,7 +76,7 @@ class Document:
         self._statement: DocumentPart | None = None
 
     def heading(self, level: int, title: str, line: int, label: str = "", kind: PostKind = "section") -> None:
-        """A section begins; its title is plain text with formulas between dollars."""
+        """Begin a section; its title is plain text with formulas between dollars."""
         while self._above and self._above[-1][0] >= level:
             self._above.pop()
         self._above.append((level, title))
@@ -90,7 +86,7 @@ class Document:
         self._statement = None
 
     def begin(self, kind: PostKind, title: str, line: int, label: str = "") -> None:
-        """A theorem, a definition, a proof begins; a proof belongs to the statement before it."""
+        """Begin a theorem, a definition or a proof; a proof belongs to the statement before it."""
         part = DocumentPart(kind, (title,) if title else (), line, label)
         if kind in ANSWERING and self._statement is not None:
             part.statement = self._statement
@@ -103,11 +99,11 @@ class Document:
         self._open.append(part)
 
     def begin_plain(self) -> None:
-        """A block begins that is part of what it stands in: a quote, a centred text."""
+        """Begin a block that stays in the current part: a quote, centred text."""
         self._open.append(self.current)
 
     def end(self) -> None:
-        """What began last ends."""
+        """End the block that began last."""
         if self._open:
             self._open.pop()
 
@@ -117,16 +113,16 @@ class Document:
         return self._open[-1] if self._open else self._section
 
     def write(self, html: str) -> None:
-        """More of the current part."""
+        """Append HTML to the current part."""
         self.current.html.append(html)
 
     def label(self, name: str) -> None:
-        """A label stands here: it names what begins here, or something inside."""
+        """Add a label to the current part."""
         if name and name not in self.current.inside:
             self.current.inside.append(name)
 
     def refer(self, target: str, words: str) -> None:
-        """A reference to a label (`#label`), or to a document (`path` or `path#label`) counted from this one."""
+        """Add a reference to a label (`#label`) or to a document (`path` or `path#label`, relative to this one)."""
         self.current.links.append((target, " ".join(words.split())[:200]))
 
     def posts(self, file: Path, report: Report, known: frozenset[str] | None = frozenset()) -> Iterator[Post]:
@@ -163,7 +159,7 @@ class Document:
         return ": ".join(dict.fromkeys(name for name in (self.title, *part.headings) if name))
 
     def _joined(self) -> Iterator[DocumentPart]:
-        """The parts that become posts: sections of a short document, and short sections, are one with others."""
+        """The parts that become posts: short sections, and all sections of a short document, are joined."""
         counts = {id(part): part.words for part in self._parts if part.kind in (self.first, "section")}
         is_short = sum(counts.values()) < WHOLE_BELOW
         kept = self._parts[0]
@@ -190,8 +186,7 @@ class Document:
                 name = self.path
             else:
                 name = f"{self.path}#{part.label or _anchor(part)}"
-            taken[name] = taken.get(name, 0) + 1
-            part.id = name if taken[name] == 1 else f"{name}-{taken[name]}"
+            part.id = unique(name, taken)
         labels = {part.label: part.id for part in reversed(parts) if part.label}
         for part in parts:
             for name in part.inside:
@@ -216,12 +211,14 @@ class Document:
 
 def _anchor(part: DocumentPart) -> str:
     """A name for a part without a label that stays when others are inserted."""
-    told = "" if part.kind == "section" else " ".join("\n".join(part.html).split())[:300]
-    return stable_name(part.headings[-1] if part.headings else part.kind, *part.headings, part.kind, told)
+    beginning = "" if part.kind == "section" else " ".join("\n".join(part.html).split())[:300]
+    return stable_name(
+        part.headings[-1] if part.headings else part.kind, *part.headings, part.kind, beginning
+    )
 
 
 def text(words: str, dollars: bool = False) -> str:
-    """Words as HTML, in which a dollar is a dollar, unless `dollars` mark formulas."""
+    """Words as HTML; dollars are escaped unless they mark formulas (`dollars`)."""
     written = escape(words, quote=False)
     return written if dollars else _MEANS_MATH.sub(_unmarked, written)
 
@@ -248,7 +245,7 @@ def anchor(target: str, html: str) -> str:
 
 
 def element(name: Literal["p", "li", "blockquote", "h2", "dt", "dd"], html: str) -> str:
-    """A block around HTML; nothing around nothing."""
+    """A block element around HTML; empty if the HTML is."""
     if not html.strip():
         return ""
     return f"<ul><li>{html}</li></ul>" if name == "li" else f"<{name}>{html}</{name}>"
@@ -262,8 +259,3 @@ def row(cells: Iterable[str]) -> str:
 def plain(html: str) -> str:
     """HTML of this module as a title: plain text with formulas between dollars."""
     return " ".join(unescape(_TAGS.sub("", html)).replace("\\$", "$").replace("\u200b", "").split())
-
-
-def identifier(file: Path, root: Path, unnamed: str = "note") -> str:
-    """The path of a document in its folder, by which it is called."""
-    return unnamed if file == STDIN else file.relative_to(root).as_posix()

@@ -1,4 +1,4 @@
-"""The short way to the formulas of a post from a dump, where every formula is in a `math-container`.
+"""A fast path to the formulas of a dump's posts, where every formula is in a `math-container`.
 
 Sites with MathJax mark each formula of a body as `<span class="math-container">`, and ARQMath gives it an id. In
 such a body, with nothing else in it that could hold mathematics, one regular expression finds all formulas, several

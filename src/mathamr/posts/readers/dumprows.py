@@ -1,8 +1,8 @@
-"""DumpRows of a Stack Exchange dump (`<row Id="1" … />`): a scanner that no damage stops.
+"""DumpRows of a Stack Exchange dump (`<row Id="1" … />`): a scanner that survives damage.
 
 A dump is XML of one shape: a root element with millions of empty `row` elements. `<` cannot stand inside an
 attribute, so every `<row` in the file starts a row, and a damaged row ends where the next one starts: nothing
-after it is lost. A document type is passed over unread, so no entity of it is ever expanded or fetched.
+after it is lost. A document type is skipped, so that none of its entities is expanded or fetched.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ class DumpRows:
         text = _REFERENCE.sub(resolve, value)
         if unknown:
             entity = value[unknown[0] : unknown[0] + 20]
-            self._report.repair("unknown entity", f"no reference of XML: {entity!r}; left as text")
+            self._report.repair("unknown entity", f"not a reference of XML: {entity!r}; left as text")
         return cleaned(text, self._report)
 
     def _pieces(self) -> Iterator[bytes | None]:
@@ -158,7 +158,7 @@ class DumpRows:
             try:
                 return piece.decode()
             except UnicodeDecodeError:
-                pass  # `decoded` replaces what is wrong and reports it
+                pass  # `decoded` replaces and reports invalid bytes
         return decoded(piece, self._report)
 
     def _row(self, text: str) -> dict[str, str] | None:
@@ -169,7 +169,7 @@ class DumpRows:
             try:
                 row = {names[name]: value for name, value in zip(parts[::2], parts[1::2], strict=True)}
             except KeyError:
-                pass  # a name that is met for the first time, or a row in an unusual or damaged form
+                pass  # a new attribute name, or a row in an unusual or damaged form
             else:
                 if 2 * len(row) == len(parts):
                     return row
@@ -186,7 +186,7 @@ class DumpRows:
                 self._report.repair("unescaped <", f"the attribute {name} has an unescaped '<'")
             if row.setdefault(name, value) is not value:
                 self._report.repair(
-                    "repeated attribute", f"the attribute {name} is given twice; the first counts"
+                    "repeated attribute", f"the attribute {name} occurs twice; the first one counts"
                 )
             written = match.group()[: -len(value) - 2]
             if double is not None and len(self._names) < self.MOST_NAMES and len(written) < self.LONGEST_NAME:
@@ -226,7 +226,7 @@ class DumpRows:
             if self._last and text[position] == "<" and last_end < position:
                 return  # a tag that the end of the file has cut: reported as such
             self._report.repair(
-                "text between rows", f"not part of any row: {text[position : position + 60]!r}"
+                "text between rows", f"text outside of rows: {text[position : position + 60]!r}"
             )
             following = text.find("<", position + 1)
             position = following if following > 0 else len(text)

@@ -12,7 +12,6 @@ from urllib.parse import unquote
 from mathamr.posts.inputs import Head, shown
 from mathamr.posts.post import Place, Post
 from mathamr.posts.reader import Collection
-from mathamr.posts.readers.document import identifier
 from mathamr.posts.readers.html import PageLinks, page_posts
 from mathamr.posts.readers.ziparchive import BrokenArchiveError, ZipArchive
 from mathamr.posts.report import Report
@@ -23,13 +22,13 @@ _MARKS = ("nav", "toc")
 
 
 class EpubReader:
-    """Reads books: a page is `book.epub/path/of/page.xhtml`, and of its place the line is the number of the page."""
+    """Reads books: the id of a page is `book.epub/path/of/page.xhtml`, and its line is the number of the page."""
 
     description: ClassVar[str] = "EPUB books"
 
     @classmethod
     def recognises(cls, head: Head) -> bool:
-        """Named so, or an archive that says so."""
+        """True for a ZIP archive with the suffix `.epub` or the media type of EPUB."""
         is_archive = head.start[:4] == b"PK\x03\x04"
         return is_archive and (head.suffix == ".epub" or b"mimetypeapplication/epub+zip" in head.start[:100])
 
@@ -39,7 +38,7 @@ class EpubReader:
             report.at(shown(file))
             try:
                 with ZipArchive(file, report) as archive:
-                    yield from _pages(archive, file, identifier(file, collection.root, "book"), report)
+                    yield from _pages(archive, file, collection.path_of(file, "book"), report)
             except BrokenArchiveError as error:
                 report.skip("damaged archive", str(error))
 
@@ -48,7 +47,7 @@ def _pages(archive: ZipArchive, file: Path, name: str, report: Report) -> Iterat
     package = _package(archive)
     root = archive.xml(package) if package else None
     if root is None:
-        report.skip("no text", "a book that does not say what its pages are")
+        report.skip("no text", "the book has no list of its pages")
         return
     folder = posixpath.dirname(package)
     members = list(dict.fromkeys(posixpath.normpath(posixpath.join(folder, href)) for href in _spine(root)))
@@ -58,7 +57,7 @@ def _pages(archive: ZipArchive, file: Path, name: str, report: Report) -> Iterat
         data = archive.read(member)
         if data is None:
             report.miss(
-                "page not in the book", f"the book names the page {member[:100]!r} and does not have it"
+                "page not in the book", f"the book lists the page {member[:100]!r} but does not contain it"
             )
             continue
         for post in page_posts(data, f"{name}/{member}", name, shown(file), links, report):

@@ -1,10 +1,11 @@
-"""Front matter: what a note says about itself at its head, in YAML, in TOML, or in the title block of Pandoc."""
+"""Front matter: the metadata at the head of a note, in YAML, TOML or as a title block of Pandoc."""
 
 from __future__ import annotations
 
 import re
 import tomllib
 from collections.abc import Iterator
+from itertools import zip_longest
 from typing import Any, NamedTuple
 
 import yaml
@@ -12,9 +13,9 @@ import yaml
 from mathamr.posts.report import Report
 
 LONGEST = 1 << 16
-"""So many characters of front matter are read: it is a few lines, and YAML takes long over what is made to."""
+"""Characters of front matter that are read; YAML is slow for hostile input."""
 MOST_VALUES = 500
-"""So many values of a list are taken, however often it refers to itself."""
+"""Values that are taken from a list, which may refer to itself."""
 
 _YAML = re.compile(r"\ufeff?---[ \t\r]*\n(.*?)^(?:---|\.\.\.)[ \t\r]*(?:\n|\Z)", re.S | re.M)
 _TOML = re.compile(r"\ufeff?\+\+\+[ \t\r]*\n(.*?)^\+\+\+[ \t\r]*(?:\n|\Z)", re.S | re.M)
@@ -27,7 +28,7 @@ _NOTHING = frozenset(["", "null", "~", "Null", "NULL"])
 
 
 class FrontMatter(NamedTuple):
-    """What a note says about itself, and where its text begins."""
+    """The metadata of a note, and the offset where its text begins."""
 
     title: str = ""
     tags: tuple[str, ...] = ()
@@ -37,7 +38,7 @@ class FrontMatter(NamedTuple):
 
     @classmethod
     def read(cls, text: str, report: Report) -> FrontMatter:
-        """The front matter of a note; what is not understood is reported and left out.
+        """The front matter of a note; unreadable parts are reported and left out.
 
         >>> note = "---\\ntitle: 'On limits'\\ntags: [analysis, limits]\\ndate: 2024-05-01\\n---\\nText."
         >>> found = FrontMatter.read(note, Report())
@@ -99,7 +100,7 @@ def _yaml(source: str, report: Report) -> dict[str, Any]:
         report.repair("front matter", f"not YAML ({why}{where}); read key by key")
     values: dict[str, Any] = {}
     keys = list(_KEY.finditer(source))
-    for key, following in zip(keys, [*keys[1:], None], strict=True):
+    for key, following in zip_longest(keys, keys[1:]):
         part = source[key.start() : following.start() if following else len(source)]
         values |= _one_key(key.group(1), part[key.end() - key.start() :])
     return values

@@ -1,4 +1,4 @@
-"""HTML pages with MathML or MathJax: the content of a page is a post, a long one a post a section."""
+"""HTML pages with MathML or MathJax: a page becomes one post, or one for each section of a long page."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from html import unescape
-from pathlib import Path
 from typing import ClassVar
 from urllib.parse import unquote, urlsplit
 
@@ -22,7 +21,7 @@ from mathamr.posts.readers.htmloutline import outline
 from mathamr.posts.report import Report
 
 LARGEST = 64 << 20
-"""A larger file is no page."""
+"""Largest page in bytes."""
 
 _LONGEST_WORDS = 200
 _SUFFIXES = (".html", ".htm", ".xhtml")
@@ -37,22 +36,22 @@ _CHARSET = re.compile(rb"<meta[^>]{0,500}charset\s*=\s*[\"']?\s*([\w.:-]{1,40})"
 class HtmlReader:
     """Reads pages: the id is the path in the folder, with `#anchor` for a section of a long one.
 
-    The post is the content of a page: navigation, menus, marks of links and the name of the site are not. Links to other
-    pages of the folder become links of the post.
+    Navigation, menus, permalinks and the name of the site are left out. Links to other pages of the folder become links
+    of the post.
     """
 
     description: ClassVar[str] = "HTML pages with MathML or MathJax: a page, or a folder of pages"
 
     @classmethod
     def recognises(cls, head: Head) -> bool:
-        """Named so, or starting as a page does."""
+        """True if the suffix is one of HTML's, or if the file begins like a page."""
         if head.suffix in _SUFFIXES:
             return True
         return head.suffix not in _OTHER_SUFFIXES and _PAGE.match(head.text) is not None
 
     def read(self, collection: Collection, report: Report) -> Iterator[Post]:
         """The posts of each page in the order of its text."""
-        files = {_identifier(file, collection.root): file for file in collection.files}
+        files = {collection.path_of(file, "page"): file for file in collection.files}
 
         def read_again(page: str) -> bytes | None:
             return None if files[page] == STDIN else read_bytes(files[page], Report(), LARGEST)
@@ -69,7 +68,7 @@ class HtmlReader:
 def page_posts(
     data: bytes, page: str, path: str, source: str, links: PageLinks, report: Report
 ) -> Iterator[Post]:
-    """The posts of one page, which is called `page` and lies at `path`."""
+    """The posts of one page with the id `page`, from the file `path`."""
     for part in outline(_page(data, report)):
         identifier = f"{page}#{part.anchor}" if part.anchor else page
         title = ": ".join(part.titles)
@@ -84,10 +83,6 @@ def page_posts(
             formulas=formulas_of(identifier, title, part.body, "html", report.note),
             place=Place(path, part.line, part.anchor),
         )
-
-
-def _identifier(file: Path, root: Path) -> str:
-    return "page" if file == STDIN else file.relative_to(root).as_posix()
 
 
 def _page(data: bytes, report: Report) -> str:
@@ -124,7 +119,7 @@ class PageLinks:
             try:
                 parts = urlsplit(address)
             except ValueError:
-                continue  # not an address at all, so no page of ours
+                continue  # not a valid address
             if parts.scheme or parts.netloc or not (parts.path or parts.fragment):
                 continue
             target = page

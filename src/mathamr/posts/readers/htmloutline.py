@@ -1,4 +1,4 @@
-"""What of a web page is its content: the main part without navigation, cut at its headings where it is long."""
+"""Finds the content of a web page, without navigation, and cuts a long page at its headings."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from dataclasses import dataclass, field
 from html import unescape
 from itertools import pairwise
 
+from mathamr.posts.identifiers import unique
 from mathamr.posts.markup.html import TOKEN, Tag
 from mathamr.posts.postkind import PostKind
-from mathamr.posts.readers.markdownoutline import SECTION_FROM, WHOLE_BELOW, slug
+from mathamr.posts.readers.sections import SECTION_FROM, WHOLE_BELOW, slug
 
 
 def _words(listing: str) -> frozenset[str]:
@@ -82,7 +83,7 @@ class PagePart:
 
 @dataclass(slots=True)
 class _Found:
-    """What one pass over a page saw, in order."""
+    """The elements found in a page, in order."""
 
     mains: list[_Element] = field(default_factory=list)
     articles: list[_Element] = field(default_factory=list)
@@ -94,7 +95,7 @@ class _Found:
 
 
 def outline(page: str) -> list[PagePart]:
-    """The parts of a page: itself where it is short, else its sections, small ones joined to the next."""
+    """The parts of a page: the whole of a short page, else its sections; small ones are joined to the next."""
     return _Page(page).parts()
 
 
@@ -157,9 +158,7 @@ class _Page:
             if words >= SECTION_FROM:
                 body = self._text(done, each.start)
                 parts.append(PagePart(kind, anchor, titles, line, body))
-                anchor = each.identifier or slug(unescape(_MARKUP.sub("", text)))
-                taken[anchor] += 1
-                anchor += f"-{taken[anchor] - 1}" if taken[anchor] > 1 else ""
+                anchor = unique(each.identifier or slug(unescape(_MARKUP.sub("", text))), taken, 1)
                 titles = (title, *(named for _, named in above if named))
                 kind, done, line, words, counted = "section", each.end, self._line(each.start), 0, each.end
         body = self._text(done, self._end)
@@ -251,7 +250,7 @@ def _scan(page: str) -> _Found:
 
 
 def _sort(found: _Found, tag: Tag, element: _Element) -> None:
-    """Put an element where it belongs by its name, role, id and classes."""
+    """Sort an element by its name, role, id and classes."""
     name, role = tag.name, tag.attributes.get("role", "")
     names = tag.classes | {element.identifier}
     if name in _HEADINGS:

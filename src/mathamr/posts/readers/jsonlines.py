@@ -48,7 +48,7 @@ class JsonLinesReader:
 
     @classmethod
     def recognises(cls, head: Head) -> bool:
-        """Named so, or an object on the first line that has the text of a post."""
+        """True if the suffix is one of JSON lines', or if the first line is an object with the text of a post."""
         if head.suffix in _SUFFIXES:
             return True
         first = head.text.lstrip().split("\n", 1)[0]
@@ -107,15 +107,15 @@ def _pair(identifier: str, row: dict[str, Any], file: Path, report: Report) -> I
     question, answer = f"{identifier}/question", f"{identifier}/answer"
     shared = {key: value for key, value in row.items() if key in ("source", "date", "tags", "macros")}
     markup = row.get("markup") or markup_of(row["question"] + "\n" + row["answer"])
-    asked = shared | {
+    question_row = shared | {
         "title": row.get("title", ""),
         "markup": markup,
         "kind": "question",
         "accepted_answer": answer,
     }
-    given = shared | {"markup": markup, "kind": "answer", "parent": question}
-    yield _post(question, asked, cleaned(row["question"], report), file, report)
-    yield _post(answer, given, cleaned(row["answer"], report), file, report)
+    answer_row = shared | {"markup": markup, "kind": "answer", "parent": question}
+    yield _post(question, question_row, cleaned(row["question"], report), file, report)
+    yield _post(answer, answer_row, cleaned(row["answer"], report), file, report)
 
 
 def _post(identifier: str, row: dict[str, Any], body: str, file: Path, report: Report) -> Post:
@@ -141,7 +141,7 @@ def _post(identifier: str, row: dict[str, Any], body: str, file: Path, report: R
         place=_place(row, report),
         formulas=formulas_of(identifier, title, body, markup, report.note),
     )
-    return replace(post, formulas=_with_given(post.formulas, row, report)) if row.get("formulas") else post
+    return replace(post, formulas=_with_row_data(post.formulas, row, report)) if row.get("formulas") else post
 
 
 def markup_of(text: str) -> Markup:
@@ -161,7 +161,7 @@ def _identifier(value: object, file: Path, report: Report) -> str:
     if isinstance(value, str | int) and not isinstance(value, bool) and str(value).strip():
         return cleaned(str(value).strip(), report)
     identifier = f"{bare_name(file)}:{report.row}"
-    report.repair("no id", f"an object without an id; it is called {identifier!r}")
+    report.repair("no id", f"the object has no id; it gets the id {identifier!r}")
     return identifier
 
 
@@ -247,19 +247,19 @@ def _score(row: dict[str, Any], report: Report) -> int | None:
     return None
 
 
-def _with_given(formulas: tuple[Formula, ...], row: dict[str, Any], report: Report) -> tuple[Formula, ...]:
+def _with_row_data(formulas: tuple[Formula, ...], row: dict[str, Any], report: Report) -> tuple[Formula, ...]:
     """The formulas of the text with the visual ids and MathML that the row gives for their ids."""
     value = row["formulas"]
     if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
         _wrong_type("formulas", value, "a list of objects", report)
         return formulas
-    given = {str(item.get("id")): item for item in value}
-    strangers = given.keys() - {formula.id for formula in formulas}
-    if strangers:
+    described = {str(item.get("id")): item for item in value}
+    unknown = described.keys() - {formula.id for formula in formulas}
+    if unknown:
         report.repair(
-            "formula not in the text", f"no formula of the text has the id {min(strangers)[:40]!r}; left out"
+            "formula not in the text", f"no formula of the text has the id {min(unknown)[:40]!r}; left out"
         )
-    return tuple(_supplied(formula, given.get(formula.id), report) for formula in formulas)
+    return tuple(_supplied(formula, described.get(formula.id), report) for formula in formulas)
 
 
 def _supplied(formula: Formula, item: dict[str, Any] | None, report: Report) -> Formula:

@@ -1,4 +1,4 @@
-"""Folders of Markdown notes: a short note is one post, a long one a post a section, a statement one of its own."""
+"""Folders of Markdown notes: a short note is one post, a long one has a post for each section and each statement."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import ClassVar
 
-from mathamr.posts.inputs import STDIN, Head, read_text, shown, stem
+from mathamr.posts.inputs import STDIN, Head, shown, stem
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Link, Place, Post
 from mathamr.posts.reader import Collection
@@ -17,7 +17,7 @@ from mathamr.posts.report import Report
 
 SUFFIXES = (".md", ".markdown", ".mdown", ".mkd", ".qmd", ".rmd", ".mdx", ".myst")
 LARGEST = 16 << 20
-"""A larger file is no note; a program wrote it."""
+"""Largest note in bytes."""
 
 
 class MarkdownReader:
@@ -30,21 +30,16 @@ class MarkdownReader:
 
     @classmethod
     def recognises(cls, head: Head) -> bool:
-        """Named so, and text."""
-        return head.suffix in SUFFIXES and "\0" not in head.text
+        """True if the suffix is one of Markdown's and the file contains no NUL byte."""
+        return head.is_text(*SUFFIXES)
 
     def read(self, collection: Collection, report: Report) -> Iterator[Post]:
         """The posts of each note in the order of its text."""
         notes = Notes(collection, SUFFIXES)
-        for file in collection.files:
-            report.at(shown(file))
-            text = read_text(file, report, LARGEST)
-            if text is not None:
-                note = notes.identifier(file)
-                front = FrontMatter.read(text, report)
-                path = file.name if file == STDIN else note
-                parts = outline(text, front, stem(Path(note)))
-                yield from note_posts(text, front, parts, notes, note, path, shown(file), report)
+        for file, note, text in collection.texts(report, LARGEST):
+            front = FrontMatter.read(text, report)
+            parts = outline(text, front, stem(Path(note)))
+            yield from note_posts(text, front, parts, notes, note, file, report)
 
 
 def note_posts(
@@ -53,11 +48,11 @@ def note_posts(
     parts: list[NotePart],
     notes: Notes,
     note: str,
-    path: str,
-    source: str,
+    file: Path,
     report: Report,
 ) -> Iterator[Post]:
     """The posts of the parts of a note."""
+    path = file.name if file == STDIN else note
     ids = {id(part): f"{note}#{part.anchor}" if part.anchor else note for part in parts}
     for part in parts:
         identifier, body, title = ids[id(part)], part.body(text), ": ".join(part.titles)
@@ -76,7 +71,7 @@ def note_posts(
             tags=front.tags,
             links=tuple(dict.fromkeys(links)),
             date=front.date,
-            source=source,
+            source=shown(file),
             formulas=formulas_of(identifier, title, body, "markdown", report.note),
             place=Place(path, part.line, part.label, part.inside),
             aliases=() if part.anchor else front.aliases,

@@ -16,7 +16,8 @@ from mathamr.posts.markup.markdown import CITED_MARK
 from mathamr.posts.post import Link
 from mathamr.posts.reader import Collection
 from mathamr.posts.readers.frontmatter import FrontMatter
-from mathamr.posts.readers.markdownoutline import labels_in, outline, slug
+from mathamr.posts.readers.markdownoutline import labels_in, outline
+from mathamr.posts.readers.sections import slug
 from mathamr.posts.report import Report
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
@@ -27,7 +28,7 @@ class Notes:
     """Finds the post that a link of a note leads to.
 
     Links of wikis name a note by its name, its path or the end of it, from wherever they stand, or by an alias; other
-    links are relative paths. What a note must be opened for is read only when a link asks for it.
+    links are relative paths. Aliases, labels and anchors are read only when a link needs them.
     """
 
     def __init__(
@@ -36,8 +37,8 @@ class Notes:
         suffixes: tuple[str, ...],
         read: Callable[[Path, Report], str | None] = read_text,
     ) -> None:
-        self._root, self._suffixes, self._read = collection.root, suffixes, read
-        self._files = {self.identifier(file): file for file in collection.files}
+        self._suffixes, self._read = suffixes, read
+        self._files = {collection.path_of(file): file for file in collection.files}
         self._by_name: dict[str, str] = {}
         for identifier in self._files:
             path = _folded(posixpath.splitext(identifier)[0])
@@ -47,12 +48,8 @@ class Notes:
                 path = path.partition("/")[2]
         self._anchors = lru_cache(maxsize=1000)(self._read_anchors)
 
-    def identifier(self, file: Path) -> str:
-        """The id of a note: its path in the folder."""
-        return "note" if file == STDIN else file.relative_to(self._root).as_posix()
-
     def links(self, body: str, note: str, identifier: str, report: Report) -> Iterator[Link]:
-        """The links of a text of a note to posts of the folder; those that lead to none are reported."""
+        """The links of a text to posts of the folder; broken links are reported."""
         found = list(pieces(body, "markdown"))
         for place, piece in enumerate(found):
             if piece.kind != "link" or _SCHEME.match(piece.text):
@@ -71,7 +68,8 @@ class Notes:
             target = self._labelled(label, note)
             if target is None:
                 report.miss(
-                    "link to no note", f"a reference to {label[:100]!r}, which no post of the folder has"
+                    "link to no note",
+                    f"a reference to {label[:100]!r}, which is not a label of any post in the folder",
                 )
             if target != identifier:
                 yield Link(target or "", "mention", words, label)

@@ -1,4 +1,4 @@
-"""How a note is cut into posts: its title, the sections of a long one, and the statements it sets apart."""
+"""Cuts a note into posts: the note or its sections, and the statements in it."""
 
 from __future__ import annotations
 
@@ -10,16 +10,13 @@ from dataclasses import dataclass, field
 
 from markdown_it.token import Token
 
+from mathamr.posts.identifiers import unique
 from mathamr.posts.markup import pieces
 from mathamr.posts.markup.directive import OPTION, Directive
 from mathamr.posts.markup.markdown import parser, with_line_feeds, without_options
 from mathamr.posts.postkind import ANSWERING, ASKING, PostKind
 from mathamr.posts.readers.frontmatter import FrontMatter
-
-WHOLE_BELOW = 400
-"""A note of fewer words stays one post."""
-SECTION_FROM = 40
-"""A section of fewer words is kept together with the next one."""
+from mathamr.posts.readers.sections import SECTION_FROM, WHOLE_BELOW, slug
 
 LABEL = re.compile(
     r"^[ \t>]*\((?P<target>[^()\n]{1,200})\)=[ \t\r]*$"
@@ -30,13 +27,12 @@ LABEL = re.compile(
     r"|(?:^|[ \t])\^(?P<block>[A-Za-z0-9-]{1,100})[ \t\r]*$",
     re.M,
 )
-"""The ways in which the dialects name a place; a block's id of Obsidian is kept with its `^`."""
+"""Labels in all dialects; the id of an Obsidian block keeps its `^`."""
 
 _ATTRIBUTES = re.compile(r"[ \t]*\{[^{}\n]{0,300}\}[ \t]*\Z")
 _IDENTIFIER = re.compile(r"#([\w:.-]+)")
 _WORD = re.compile(r"\S+")
 _LETTERS = re.compile(r"[^\W\d_]{2,}")
-_NOT_IN_SLUG = re.compile(r"[^\w\- ]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,15 +66,6 @@ class NotePart:
     def body(self, text: str) -> str:
         """The text of the part."""
         return "\n".join(text[start:end] for start, end in self.spans)
-
-
-def slug(heading: str) -> str:
-    """A heading as the anchor of a link, as on GitHub.
-
-    >>> slug("The *Cauchy* inequality, again")
-    'the-cauchy-inequality-again'
-    """
-    return _NOT_IN_SLUG.sub("", heading.strip().lower()).replace(" ", "-") or "section"
 
 
 def labels_in(text: str) -> Iterator[str]:
@@ -128,7 +115,7 @@ class _Outline:
             return
         above = self._text[self._front.end : self._starts[found[0].first]]
         plain = found[0].text
-        if _says_nothing(above) and ((found[0].level == 1 and not self.title) or self.title == plain):
+        if _is_no_prose(above) and ((found[0].level == 1 and not self.title) or self.title == plain):
             self.title = self.title or plain
             self._start = self._starts[found[0].last]
             self._line = self._first_line + found[0].first
@@ -140,7 +127,7 @@ class _Outline:
         """The note's parts in order, each section followed by its statements."""
         found: list[NotePart] = []
         sections = self._sections()
-        taken: dict[str, int] = {part.anchor: 0 for part in sections}
+        taken: dict[str, int] = {part.anchor: 1 for part in sections}
         for section in sections:
             start, end = section.spans[0]
             lines = (bisect_left(self._starts, start), bisect_left(self._starts, end))
@@ -175,7 +162,7 @@ class _Outline:
                 titles = (self.title, *(each.text for each in above if each.text))
                 span = (self._starts[heading.last], len(self._text))
                 line = self._first_line + heading.first
-                anchor = _unique(heading.label or slug(heading.text), taken)
+                anchor = unique(heading.label or slug(heading.text), taken, 1)
                 parts.append(NotePart("section", anchor, titles, line, [span], heading.label))
         return parts
 
@@ -183,18 +170,18 @@ class _Outline:
         self, statements: list[_Statement], titles: tuple[str, ...], taken: dict[str, int]
     ) -> Iterator[NotePart]:
         """The posts of statements; a proof belongs to the statement before it."""
-        asked: NotePart | None = None
+        statement: NotePart | None = None
         for each in statements:
             span = (self._starts[each.begin], self._starts[each.end])
             body = self._text[slice(*span)]
             named = each.title or each.kind.capitalize()
-            proves = asked if each.kind in ANSWERING else None
+            proves = statement if each.kind in ANSWERING else None
             anchor = each.label or (slug(each.title) if each.title else f"{each.kind}-{_digest(body)}")
             if proves is not None and not each.label:
                 anchor = f"{proves.anchor}/{each.kind}"
             part = NotePart(
                 each.kind,
-                _unique(anchor, taken),
+                unique(anchor, taken, 1),
                 (*titles, named),
                 self._first_line + each.line,
                 [span],
@@ -205,7 +192,7 @@ class _Outline:
                 part.proves = proves
                 proves.proofs.append(part)
             elif each.kind in ASKING:
-                asked = part
+                statement = part
             yield part
 
     def _around(self, start: int, end: int, statements: list[_Statement]) -> list[tuple[int, int]]:
@@ -267,8 +254,8 @@ def _statements(tokens: list[Token], lines: list[str], known: list[Heading]) -> 
             if directive and (kind := directive.statement):
                 options, content = without_options(token.content)
                 begin = token.map[0] + 1 + options
-                given = _options(lines[token.map[0] + 1 : begin])
-                label = directive.label or given
+                option = _options(lines[token.map[0] + 1 : begin])
+                label = directive.label or option
                 end = min(begin + content.count("\n"), token.map[1])
                 first, last = token.map
                 yield _Statement(kind, directive.title, label, first, last, begin, end)
@@ -309,8 +296,8 @@ def _options(lines: list[str]) -> str:
     return found.get("label") or found.get("name", "")
 
 
-def _says_nothing(text: str) -> bool:
-    """Whether a text above a title is no prose: badges, labels, tags, comments."""
+def _is_no_prose(text: str) -> bool:
+    """Whether a text above a title holds no prose, only badges, labels, tags or comments."""
     if not text.strip():
         return True
     linked = -1
@@ -332,8 +319,3 @@ def _inside(body: str, own: str) -> tuple[str, ...]:
 
 def _digest(text: str) -> str:
     return hashlib.sha256(" ".join(text.split()).encode("utf-8", "replace")).hexdigest()[:8]
-
-
-def _unique(anchor: str, taken: dict[str, int]) -> str:
-    taken[anchor] = taken.get(anchor, -1) + 1
-    return f"{anchor}-{taken[anchor]}" if taken[anchor] else anchor

@@ -1,4 +1,4 @@
-"""Jupyter notebooks: their Markdown cells are a note; code and what it printed are not text."""
+"""Jupyter notebooks: the Markdown cells form one note; code and its output are left out."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from mathamr.posts.decoding import cleaned
-from mathamr.posts.inputs import STDIN, Head, read_text, shown, stem
+from mathamr.posts.inputs import Head, read_text, stem
 from mathamr.posts.post import Post
 from mathamr.posts.reader import Collection
 from mathamr.posts.readers.frontmatter import FrontMatter
@@ -20,11 +20,11 @@ from mathamr.posts.report import Report
 
 SUFFIXES = (".ipynb",)
 LARGEST = 64 << 20
-"""A larger file is no notebook; pictures among its outputs may make one large."""
+"""Largest notebook in bytes; pictures in its outputs may make one large."""
 MOST_VALUES = 2_000_000
-"""So many objects and lists a notebook may hold: each takes far more memory than the two characters that write it."""
+"""Most objects and lists in a notebook: each takes far more memory than the two characters that write it."""
 LARGEST_TEXT = 8 << 20
-"""So many characters of Markdown are read of one notebook."""
+"""Characters of Markdown that are read from one notebook."""
 
 
 class NotebookReader:
@@ -37,30 +37,26 @@ class NotebookReader:
 
     @classmethod
     def recognises(cls, head: Head) -> bool:
-        """Named so, and JSON."""
+        """True if the suffix is `.ipynb` and the file begins like a JSON object."""
         return head.suffix in SUFFIXES and head.text.lstrip()[:1] == "{"
 
     def read(self, collection: Collection, report: Report) -> Iterator[Post]:
         """The posts of each notebook in the order of its cells."""
         notes = Notes(collection, SUFFIXES, _joined)
-        for file in collection.files:
-            report.at(shown(file))
-            source = read_text(file, report, LARGEST)
-            cells = None if source is None else _markdown_cells(source, report)
-            if cells is None or source is None:
+        for file, note, source in collection.texts(report, LARGEST):
+            cells = _markdown_cells(source, report)
+            if cells is None:
                 continue
             text = "\n\n".join(cells)
             if not text.strip():
-                report.ignore("no text in a notebook", "a notebook without Markdown cells")
+                report.ignore("no text in a notebook", "the notebook has no Markdown cells")
                 continue
-            note = notes.identifier(file)
             front = FrontMatter.read(text, report)
             parts = outline(text, front, stem(Path(note)))
             lines = _Lines(source, cells)
             for part in parts:
                 part.line = lines.of(part.line)
-            path = file.name if file == STDIN else note
-            yield from note_posts(text, front, parts, notes, note, path, shown(file), report)
+            yield from note_posts(text, front, parts, notes, note, file, report)
 
 
 def _joined(file: Path, report: Report) -> str | None:
@@ -71,7 +67,7 @@ def _joined(file: Path, report: Report) -> str | None:
 
 
 def _markdown_cells(source: str, report: Report) -> list[str] | None:
-    """The texts of the Markdown cells; `None`, reported, where the file is no notebook."""
+    """The texts of the Markdown cells; `None`, with a report, if the file is not a notebook."""
     if source.count("{") + source.count("[") > MOST_VALUES:
         report.skip("damaged notebook", f"more than {MOST_VALUES:,} objects and lists in one notebook")
         return None
@@ -125,7 +121,7 @@ def _text(cell: dict[str, Any]) -> str | None:
 
 
 class _Lines:
-    """Where the lines of the joined cells stand in the notebook's file, as far as they are written as is usual."""
+    """Maps lines of the joined cells to lines of the notebook's file, if its JSON is formatted as usual."""
 
     MOST_UNFOUND = 100
 

@@ -1,4 +1,4 @@
-"""Org files, as Emacs keeps notes: headlines, drawers, blocks, links and LaTeX fragments."""
+"""Org files of Emacs: headlines, drawers, blocks, links and LaTeX fragments."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import ClassVar
 
-from mathamr.posts.inputs import Head, read_text, shown, stem
+from mathamr.posts.inputs import Head, stem
 from mathamr.posts.markup.delimiters import OPENING, MathScanner
 from mathamr.posts.post import Post
 from mathamr.posts.postkind import kind_named
 from mathamr.posts.reader import Collection
-from mathamr.posts.readers.document import Document, anchor, code, element, identifier, math, plain, row, text
+from mathamr.posts.readers.document import Document, anchor, code, element, math, plain, row, text
 from mathamr.posts.report import Report
 
 _HEADLINE = re.compile(r"(\*+)[ \t]++(?:(?:TODO|DONE|NEXT|WAITING)[ \t]++)?+(?:\[#[A-Z]\][ \t]++)?+(.*)")
@@ -46,19 +46,15 @@ class OrgReader:
 
     @classmethod
     def recognises(cls, head: Head) -> bool:
-        """Named so, and text."""
-        return head.suffix == ".org" and "\0" not in head.text
+        """True if the suffix is `.org` and the file contains no NUL byte."""
+        return head.is_text(".org")
 
     def read(self, collection: Collection, report: Report) -> Iterator[Post]:
         """The posts of each file in the order of its text."""
-        known = frozenset(identifier(file, collection.root) for file in collection.files)
-        for file in collection.files:
-            report.at(shown(file))
-            source = read_text(file, report)
-            if source is not None:
-                document = Document(name := identifier(file, collection.root), stem(Path(name)))
-                _Org(document, source, report).read()
-                yield from document.posts(file, report, known)
+        for file, path, source in collection.texts(report):
+            document = Document(path, stem(Path(path)))
+            _Org(document, source, report).read()
+            yield from document.posts(file, report, collection.paths)
 
 
 class _Org:
@@ -124,7 +120,7 @@ class _Org:
         self._document.heading(len(headline[1]), plain(written), line, label)
 
     def _drawer(self) -> str:
-        """Step over a drawer; the `CUSTOM_ID` or `ID` that it gives."""
+        """Skip a drawer; the `CUSTOM_ID` or `ID` in it."""
         label = ""
         while self._at < len(self._lines):
             line = self._lines[self._at]
@@ -150,7 +146,7 @@ class _Org:
             self._report.skip("insertion not followed", f"an Org file includes {value[:100]!r}")
 
     def _block(self, name: str, rest: str) -> None:
-        begun = self._at
+        first = self._at
         if name in _CODE or name in _HIDDEN:
             self._document.label(self._name)
             self._name = ""
@@ -162,22 +158,22 @@ class _Org:
         if kind is None:
             self._document.begin_plain()
             return
-        given = dict.fromkeys(("name", "title"), "")
+        names = dict.fromkeys(("name", "title"), "")
         for found in _ATTRIBUTE.finditer(rest):
-            given["name" if found[1] else "title"] = (found[1] or found[2]).strip()
-        title = kind.capitalize() + (f" ({given['title']})" if given["title"] else "")
-        self._document.begin(kind, title, begun, self._name or given["name"])
+            names["name" if found[1] else "title"] = (found[1] or found[2]).strip()
+        title = kind.capitalize() + (f" ({names['title']})" if names["title"] else "")
+        self._document.begin(kind, title, first, self._name or names["name"])
         self._name = ""
 
     def _until(self, end: str) -> list[str]:
-        """The lines to a mark; all that are left where it is missing, which is told."""
-        begun = self._at
+        """The lines before a mark; all remaining lines, with a report, if it is missing."""
+        first = self._at
         while self._at < len(self._lines):
             self._at += 1
             if self._lines[self._at - 1].strip().lower() == end:
-                return self._lines[begun : self._at - 1]
-        self._report.repair("unclosed block", f"no {end} after line {begun}")
-        return self._lines[begun:]
+                return self._lines[first : self._at - 1]
+        self._report.repair("unclosed block", f"no {end} after line {first}")
+        return self._lines[first:]
 
     def _environment(self, first: str, name: str) -> None:
         lines = [first]

@@ -1,4 +1,4 @@
-"""Plain text: a note a file, a long one cut at its empty lines."""
+"""Plain text: one note for each file; a long one is cut at empty lines."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import ClassVar
 
-from mathamr.posts.identifiers import stable_name
-from mathamr.posts.inputs import Head, read_text, shown, stem
+from mathamr.posts.identifiers import stable_name, unique
+from mathamr.posts.inputs import Head, shown, stem
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Link, Place, Post
 from mathamr.posts.reader import Collection
-from mathamr.posts.readers.document import WHOLE_BELOW, identifier
+from mathamr.posts.readers.sections import WHOLE_BELOW
 from mathamr.posts.report import Report
 
 SUFFIXES = (".txt", ".text")
@@ -28,28 +28,25 @@ _NOT_PROSE = re.compile(
 class PlainTextReader:
     """Reads text with `$`-math: the title is a first line that stands alone, else the file's name.
 
-    Of a long text each stretch of some 400 words, cut at an empty line, is a post: it has no headings to go by.
+    A long text, which has no headings, becomes one post for some 400 words, cut at empty lines.
     """
 
     description: ClassVar[str] = "plain text with formulas between dollars"
 
     @classmethod
     def recognises(cls, head: Head) -> bool:
-        """Named so, and text; lists that programs read are none."""
+        """True for a text file with prose in it; requirements, robots.txt and other lists for programs are not."""
         return (
-            head.suffix in SUFFIXES
-            and "\0" not in head.text
+            head.is_text(*SUFFIXES)
             and (not head.start or _LETTERS.search(head.text) is not None)
             and not _NOT_PROSE.fullmatch(Path(head.name).stem)
         )
 
     def read(self, collection: Collection, report: Report) -> Iterator[Post]:
         """The posts of each file in the order of its text."""
-        for file in collection.files:
-            report.at(shown(file))
-            source = read_text(file, report)
-            if source is not None and source.strip():
-                yield from _posts(source, file, identifier(file, collection.root), report)
+        for file, path, source in collection.texts(report):
+            if source.strip():
+                yield from _posts(source, file, path, report)
 
 
 def _posts(source: str, file: Path, name: str, report: Report) -> Iterator[Post]:
@@ -60,14 +57,9 @@ def _posts(source: str, file: Path, name: str, report: Report) -> Iterator[Post]
     for number, (begin, end) in enumerate(_stretches(source, start)):
         line += source.count("\n", done, begin)
         done = begin
-        own = (
-            name
-            if not number
-            else f"{name}#{stable_name(' '.join(source[begin:end][:60].split()[:6]), source[begin:end][:300])}"
-        )
-        taken[own] = taken.get(own, 0) + 1
-        own = own if taken[own] == 1 else f"{own}-{taken[own]}"
         body = source[begin:end]
+        anchor = stable_name(" ".join(body[:60].split()[:6]), body[:300])
+        own = unique(f"{name}#{anchor}" if number else name, taken)
         yield Post(
             id=own,
             kind="note",

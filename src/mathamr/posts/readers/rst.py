@@ -1,4 +1,4 @@
-"""reStructuredText, as docutils reads it, with the roles and directives of Sphinx: nothing is included or executed."""
+"""reStructuredText, parsed by docutils, with the roles and directives of Sphinx; nothing is included or executed."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, ClassVar
 
-from mathamr.posts.inputs import Head, read_text, shown, stem
+from mathamr.posts.inputs import Head, stem
 from mathamr.posts.post import Post
 from mathamr.posts.postkind import PostKind, kind_named
 from mathamr.posts.reader import Collection
-from mathamr.posts.readers.document import Document, anchor, code, element, identifier, math, plain, row, text
+from mathamr.posts.readers.document import Document, anchor, code, element, math, plain, row, text
 from mathamr.posts.report import Report
 
 
@@ -24,9 +24,9 @@ def _words(listing: str) -> list[str]:
 
 SUFFIXES = (".rst", ".rest")
 LARGEST = 4 << 20
-"""docutils is slow and works in memory: what is larger is no text that a person wrote."""
+"""Characters of a document: docutils is slow and works in memory."""
 SECONDS = 10.0
-"""Of the processor, for one document: some of what docutils does takes time quadratic in the text."""
+"""Processor time for one document: some parts of docutils take time quadratic in the text."""
 _LOCK = threading.Lock()
 _TITLED = re.compile(r"(?s)(.*?)\s*<([^<>]+)>\s*\Z")
 _SPACES = re.compile(r"[ \t]{500,}")
@@ -43,11 +43,13 @@ _CODE = frozenset(
         " highlight-block jupyter-execute code-cell"
     )
 )
+_PARAGRAPHS = frozenset(_words("paragraph line_block rubric caption attribution term title classifier"))
+_UNSEEN = frozenset(_words("system_message footnote_reference citation_reference image problematic"))
 _CODE_ROLES = frozenset(_words("code literal file samp kbd command option envvar program token"))
 
 
 class _TooLongError(Exception):
-    """docutils has worked on one document for longer than any takes that a person wrote."""
+    """docutils took more than `SECONDS` for one document."""
 
 
 class RstReader:
@@ -57,34 +59,28 @@ class RstReader:
 
     @classmethod
     def recognises(cls, head: Head) -> bool:
-        """Named so, and text."""
-        return head.suffix in SUFFIXES and "\0" not in head.text
+        """True if the suffix is `.rst` or `.rest` and the file contains no NUL byte."""
+        return head.is_text(*SUFFIXES)
 
     def read(self, collection: Collection, report: Report) -> Iterator[Post]:
         """The posts of each document in the order of its text."""
-        known = frozenset(identifier(file, collection.root) for file in collection.files)
-        for file in collection.files:
-            report.at(shown(file))
-            source = read_text(file, report)
-            if source is None:
-                continue
+        for file, path, source in collection.texts(report):
             if len(source) > LARGEST or _SPACES.search(source):
                 report.skip(
-                    "document not read", f"more than {LARGEST >> 20} MB of text, or indented beyond reason"
+                    "document not read",
+                    f"more than {LARGEST >> 20} MB of text, or more than 500 blanks in a row",
                 )
                 continue
-            document = Document(name := identifier(file, collection.root), stem(Path(name)))
+            document = Document(path, stem(Path(path)))
             try:
                 _Writer(document, report).write(_parsed(source, report))
             except RecursionError:
-                report.skip(
-                    "nested too deeply", "its blocks stand in each other more deeply than docutils reads"
-                )
+                report.skip("nested too deeply", "its blocks are nested more deeply than docutils can read")
                 continue
             except _TooLongError:
-                report.skip("document not read", f"docutils worked on it for more than {SECONDS:.0f} s")
+                report.skip("document not read", f"docutils took more than {SECONDS:.0f} s for it")
                 continue
-            yield from document.posts(file, report, known)
+            yield from document.posts(file, report, collection.paths)
 
 
 def _parsed(source: str, report: Report) -> Any:
@@ -111,11 +107,11 @@ def _parsed(source: str, report: Report) -> Any:
 
 @contextmanager
 def _sphinx_names(report: Report) -> Iterator[None]:
-    """While a document is parsed, names that docutils does not know are read by rules of ours, and time is kept."""
+    """While a document is parsed, handle directives and roles that docutils does not know, and limit the time."""
     from docutils.parsers.rst import directives, roles
     from docutils.statemachine import StateMachine
 
-    looked_directive, looked_role, next_line = directives.directive, roles.role, StateMachine.next_line
+    docutils_directive, docutils_role, next_line = directives.directive, roles.role, StateMachine.next_line
     end = time.thread_time() + SECONDS
 
     def in_time(machine: Any, lines: int = 1) -> Any:
@@ -129,11 +125,11 @@ def _sphinx_names(report: Report) -> Iterator[None]:
         bare = name.lower().rpartition(":")[2]
         if ours := table.of(name.lower(), bare):
             return ours, []
-        found, messages = looked_directive(name, language, document)
+        found, messages = docutils_directive(name, language, document)
         return (found, messages) if found is not None else (table.unknown, [])
 
     def role(name: str, language: Any, line: int, reporter: Any) -> Any:
-        found, messages = looked_role(name, language, line, reporter)
+        found, messages = docutils_role(name, language, line, reporter)
         if found is None or name in ("pep", "rfc", "raw"):
             return _cross_reference, []
         return found, messages
@@ -142,7 +138,11 @@ def _sphinx_names(report: Report) -> Iterator[None]:
     try:
         yield
     finally:
-        directives.directive, roles.role, StateMachine.next_line = looked_directive, looked_role, next_line
+        directives.directive, roles.role, StateMachine.next_line = (
+            docutils_directive,
+            docutils_role,
+            next_line,
+        )
 
 
 def _cross_reference(
@@ -168,7 +168,7 @@ class _Directives:
 
     def __init__(self, base: Any, nodes: Any, report: Report) -> None:
         class Permissive(dict[str, Any]):
-            """Every option is allowed: what an extension means by it says nothing about the text."""
+            """Allows every option; the options of extensions do not matter for the text."""
 
             def __bool__(self) -> bool:
                 return True
@@ -202,7 +202,7 @@ class _Directives:
             def run(self) -> list[Any]:
                 kind = kind_named(self.name.rpartition(":")[2])
                 label = self.options.get("label") or self.options.get("name") or ""
-                return self.inside(nodes.topic(kind=kind, given=self.words(), label=label))
+                return self.inside(nodes.topic(kind=kind, note=self.words(), label=label))
 
         class Code(Ours):
             def run(self) -> list[Any]:
@@ -215,7 +215,7 @@ class _Directives:
                 return []
 
         class Unknown(Ours):
-            """What an extension defines: its content is text, what it is called with is a line above."""
+            """A directive of an extension: its arguments become a line of text above its content."""
 
             def run(self) -> list[Any]:
                 container = nodes.container()
@@ -252,7 +252,7 @@ def _directives(report: Report) -> _Directives:
 
 
 class _Writer:
-    """Writes a parsed document into a document, node by node."""
+    """Writes the tree of docutils into a `Document`, node by node."""
 
     def __init__(self, document: Document, report: Report) -> None:
         self._document, self._report = document, report
@@ -305,16 +305,7 @@ class _Writer:
 
     def _flow(self, node: Any, kind: str, level: int) -> None:
         write = self._document.write
-        if kind in (
-            "paragraph",
-            "line_block",
-            "rubric",
-            "caption",
-            "attribution",
-            "term",
-            "title",
-            "classifier",
-        ):
+        if kind in _PARAGRAPHS:
             write(element("dt" if kind == "term" else "p", self._inline(node)))
         elif kind == "math_block":
             if node.get("label"):
@@ -340,8 +331,8 @@ class _Writer:
 
     def _statement(self, node: Any, level: int) -> None:
         kind: PostKind = node["kind"]
-        given = node.get("given", "")
-        title = f"{kind.capitalize()} ({given})" if given else kind.capitalize()
+        note = node.get("note", "")
+        title = f"{kind.capitalize()} ({note})" if note else kind.capitalize()
         label = node.get("label", "") or self._label()
         self._document.begin(kind, title, node.line or 1, label)
         for child in node.children:
@@ -374,15 +365,10 @@ class _Writer:
             return code(node.astext())
         if kind == "reference":
             return self._reference(node)
-        if kind in (
-            "system_message",
-            "footnote_reference",
-            "citation_reference",
-            "image",
-            "target",
-            "problematic",
-        ):
-            return text(node.astext()) if kind == "target" else ""
+        if kind == "target":
+            return text(node.astext())
+        if kind in _UNSEEN:
+            return ""
         if kind in ("line", "line_block"):
             return self._inline(node) + "<br>"
         inside = self._inline(node)

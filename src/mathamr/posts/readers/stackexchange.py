@@ -35,8 +35,8 @@ _TAG = re.compile(r"[^<>|\s]+")
 class StackExchangeReader:
     """Reads `<row Id PostTypeId ParentId AcceptedAnswerId Score Title Body Tags CreationDate …/>`.
 
-    Bodies are HTML with LaTeX between the delimiters of MathJax. A folder that holds the dumps of several sites,
-    each in a folder of its own, keeps them apart: ids are then `FOLDER/ID`.
+    Bodies are HTML with LaTeX between the delimiters of MathJax. If a folder holds the dumps of several sites,
+    each in a folder of its own, the ids are `FOLDER/ID`.
     """
 
     description: ClassVar[str] = "Stack Exchange dump: Posts.xml of any site, PostLinks.xml beside it"
@@ -67,7 +67,7 @@ class StackExchangeReader:
         chosen = [
             (kind, path)
             for kind, path in found
-            if kind in self.companions or any(path.is_relative_to(given) for given in named)
+            if kind in self.companions or any(path.is_relative_to(folder) for folder in named)
         ]
         if report.bytes_total is not None:
             report.bytes_total += sum(path.stat().st_size for _, path in chosen)
@@ -84,7 +84,7 @@ class StackExchangeReader:
 
 
 def _kind(row: dict[str, str], report: Report) -> PostKind | None:
-    """What a row is; `None`, and counted, where it is no post of ours."""
+    """The kind of a row; `None`, with a report, if it is neither a question nor an answer."""
     code = row.get("PostTypeId", "").strip()
     if not row.get("Id", "").strip():
         report.skip("no id", "a row without Id")
@@ -92,12 +92,13 @@ def _kind(row: dict[str, str], report: Report) -> PostKind | None:
         return KINDS[code]
     elif not code:
         kind: PostKind = "answer" if row.get("ParentId") else "question"
-        report.repair("no post type", f"the row with Id {row['Id']} has no PostTypeId; taken for a {kind}")
+        report.repair("no post type", f"the row with Id {row['Id']} has no PostTypeId; read as a {kind}")
         return kind
     else:
         meaning = OTHER_POST_TYPES.get(code, "unknown")
         report.skip(
-            f"post type {code[:20]} ({meaning})", f"the row with Id {row['Id']} is no question and no answer"
+            f"post type {code[:20]} ({meaning})",
+            f"the row with Id {row['Id']} is neither a question nor an answer",
         )
     return None
 

@@ -1,4 +1,4 @@
-"""`TableIndex`: formula, MathML and link tables of any size, kept on disk while the posts stream by."""
+"""`TableIndex`: formula, MathML and link tables of any size, indexed on disk while the posts are read."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _SCHEMA = """
 """
 _LOOK_UP = """
     SELECT formula.id, number, expected, formula.visual, presentation.mathml, content.mathml
-    FROM json_each(?) AS asked JOIN formula ON formula.id = asked.value
+    FROM json_each(?) AS wanted JOIN formula ON formula.id = wanted.value
     LEFT JOIN presentation ON presentation.visual = formula.visual
     LEFT JOIN content ON content.visual = formula.visual
 """
@@ -50,7 +50,7 @@ class TableIndex(Closing):
     """What the tables beside a dump say of its formulas and links, in a temporary SQLite database.
 
     The database is a private file that vanishes with the connection, also when the process is killed. ARQMath's
-    tables hold 28 million formulas that look 9 million different ways: MathML is kept once a visual id.
+    tables hold 28 million formulas in 9 million visual classes: MathML is stored once for each visual id.
     """
 
     BATCH = 20_000
@@ -65,11 +65,11 @@ class TableIndex(Closing):
         self._drawn = {"presentation": _SeenNumbers(), "content": _SeenNumbers()}
 
     def close(self) -> None:
-        """Lets go of the database."""
+        """Close the database."""
         self._database.close()
 
     def load(self, companions: Iterable[tuple[TableKind, Path]]) -> None:
-        """Take up the tables; how many rows of each kind goes into the report."""
+        """Load the tables; the report counts the rows of each kind."""
         loaders = {"formulas": self._load_formulas, "mathml": self._load_mathml, "links": self._load_links}
         for kind, path in companions:
             with _enough_disk():
@@ -82,8 +82,8 @@ class TableIndex(Closing):
         """The formulas of a post with the visual ids and the MathML that the tables know."""
         if not self._formulas or not formulas:
             return formulas
-        asked = json.dumps([_key(formula.id) for formula in formulas])
-        rows: Iterable[_Row] = self._database.execute(_LOOK_UP, (asked,))
+        identifiers = json.dumps([_key(formula.id) for formula in formulas])
+        rows: Iterable[_Row] = self._database.execute(_LOOK_UP, (identifiers,))
         known = {str(row[0]): row for row in rows}
         return tuple(
             self._enriched(formula, known[formula.id]) if formula.id in known else formula
@@ -98,7 +98,7 @@ class TableIndex(Closing):
         return tuple(Link(target, type) for target, type in self._database.execute(query, (_key(post),)))
 
     def finish(self) -> None:
-        """After the last post: say how many of the listed formulas the posts held, and report the others."""
+        """After the last post: report how many of the listed formulas the posts contain, and which are missing."""
         if not self._formulas:
             return
         report, found, listed = self._report, 0, 0
@@ -109,7 +109,7 @@ class TableIndex(Closing):
                 found += 1
             else:
                 report.miss(
-                    "formula in no post", f"the tables list the formula {identifier}, which no post holds"
+                    "formula in no post", f"the tables list the formula {identifier}, which no post contains"
                 )
         report.companions["formulas_listed"] = listed
         report.companions["formulas_found"] = found
@@ -153,7 +153,7 @@ class TableIndex(Closing):
         return count
 
     def _add_mathml(self, drawn: Iterable[tuple[int | str, str]]) -> None:
-        """Keep the MathML of formulas that look new; the tables repeat it for every formula."""
+        """Store the MathML of each visual class once; the tables repeat it for every formula."""
         rows: dict[str, list[tuple[int | str, bytes]]] = {"presentation": [], "content": []}
         for visual, mathml in drawn:
             kind = "content" if _is_content(mathml) else "presentation"
@@ -172,7 +172,7 @@ class TableIndex(Closing):
     def _link_rows(self, path: Path) -> Iterator[tuple[int | str, str, LinkType]]:
         for post, target, code in _links(path, self._report):
             if not post or not target:
-                self._report.skip("damaged link", "a link without both of its posts")
+                self._report.skip("damaged link", "a link without one of its posts")
             elif code in LINK_TYPES:
                 yield _key(post), target, LINK_TYPES[code]
             else:
@@ -183,7 +183,7 @@ class TableIndex(Closing):
 
 
 class _SeenNumbers:
-    """Which small numbers were seen, a bit each; of other ids it always says that they are new."""
+    """A bit set of the small numbers seen so far; any other id always counts as new."""
 
     LARGEST = 1 << 28
 
@@ -241,6 +241,6 @@ def _enough_disk() -> Iterator[None]:
         yield
     except sqlite3.OperationalError as error:
         raise MathAMRError(
-            f"no room for the temporary index of the formula tables ({error}); "
+            f"the disk has no room for the temporary index of the formula tables ({error}); "
             "point SQLITE_TMPDIR at a folder with more space, or leave the MathML tables out"
         ) from error

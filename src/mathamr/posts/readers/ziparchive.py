@@ -17,17 +17,17 @@ from mathamr.posts.report import Report
 
 LARGEST_MEMBER = 64 << 20
 LARGEST_ARCHIVE = 256 << 20
-"""So many bytes are unpacked of one archive, all members together, and not one more."""
+"""Bytes that are unpacked from one archive, all members together."""
 MOST_MEMBERS = 20_000
 _BREAKS = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError, ValueError)
 
 
 class BrokenArchiveError(MathAMRError):
-    """An archive that cannot be read, or that is not what it says."""
+    """An archive that cannot be read."""
 
 
 class ZipArchive(Closing):
-    """The members of one archive, unpacked when they are asked for; what is beyond the bounds is told, not unpacked."""
+    """The members of one archive, each unpacked when it is read, within limits on their size."""
 
     def __init__(self, file: Path, report: Report) -> None:
         data = read_bytes(file, report)
@@ -36,23 +36,23 @@ class ZipArchive(Closing):
         try:
             self._archive = zipfile.ZipFile(io.BytesIO(data))
         except _BREAKS as error:
-            raise BrokenArchiveError(f"{file}: not an archive ({error})") from error
+            raise BrokenArchiveError(f"{file}: not a ZIP archive ({error})") from error
         members = self._archive.infolist()
         if len(members) > MOST_MEMBERS:
-            raise BrokenArchiveError(f"{file}: an archive of more than {MOST_MEMBERS:,} files")
+            raise BrokenArchiveError(f"{file}: more than {MOST_MEMBERS:,} files in one archive")
         self._members = {member.filename: member for member in members}
         self._left = LARGEST_ARCHIVE
         self._report = report
 
     def close(self) -> None:
-        """Lets go of the file."""
+        """Close the archive."""
         self._archive.close()
 
     def __contains__(self, name: object) -> bool:
         return name in self._members
 
     def read(self, name: str) -> bytes | None:
-        """A member; `None`, told, where it is missing, damaged, locked or beyond the bounds."""
+        """A member; `None`, with a report, if it is missing, damaged, encrypted or too large."""
         member = self._members.get(name)
         if member is None:
             return None
@@ -71,7 +71,7 @@ class ZipArchive(Closing):
         return data
 
     def xml(self, name: str) -> Any:
-        """The root of a member that is XML; `None`, told, where it is not, or where it has entities of its own."""
+        """The root of a member in XML; `None`, with a report, if it is not XML or defines entities."""
         data = self.read(name)
         return None if data is None else xml_root(data, name, self._report)
 
@@ -79,7 +79,7 @@ class ZipArchive(Closing):
 def xml_root(data: bytes, name: str, report: Report) -> Any:
     """The root of a document in XML, damaged or not; one that defines entities is not read."""
     if b"<!ENTITY" in data.replace(b"\0", b""):
-        report.skip("XML with entities", f"{name[:100]!r} defines entities, which no such file needs")
+        report.skip("XML with entities", f"{name[:100]!r} defines entities; it is not read")
         return None
     parser = etree.XMLParser(
         resolve_entities=False,

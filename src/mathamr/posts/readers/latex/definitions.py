@@ -1,4 +1,4 @@
-"""What a LaTeX document defines: macros, and environments for theorems; commands of any length in linear time."""
+"""The macros and theorem environments that a LaTeX document defines, found in linear time."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def _plain(title: str) -> str:
 
 
 class DefinitionGroups:
-    """The groups in braces of one text, all found at the first question: no group is looked through twice."""
+    """The groups in braces of one text, all found in one pass at the first use."""
 
     def __init__(self, text: str) -> None:
         self.text = text

@@ -1,4 +1,4 @@
-"""How a LaTeX document is cut: sections, theorem-like statements and their proofs, in a single pass over its marks."""
+"""Cuts a LaTeX document into sections, theorem-like statements and their proofs in a single pass."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _LONGEST_TITLE = 1000
 
 @dataclass
 class OutlinePart:
-    """A post in the making: its text, its place in the document, what belongs to it.
+    """A future post: its text, its place in the document, and its proofs.
 
     `headings` are the titles of the sections around it, the document's first; `start` is where its own mark
     stands in the text of the document.
@@ -137,16 +137,16 @@ class Outline:
         name, position = match["name"], match.end()
         style = self._style(name) or TheoremStyle(name)
         end, after = self._environment(match)
-        label, given = "", ""
+        label, note = "", ""
         if style.prefix is not None and (boxed := _GROUP.match(self._text, position, end)):
-            given, position = boxed.group(1), boxed.end()
+            note, position = boxed.group(1), boxed.end()
             if named := _GROUP.match(self._text, position, end):
                 label = f"{style.prefix}:{named.group(1).strip()}" if named.group(1).strip() else ""
                 position = named.end()
         elif option := _OPTION.match(self._text, position, end):
-            given, position = option.group(1), option.end() if option.group(1).strip() else position
+            note, position = option.group(1), option.end() if option.group(1).strip() else position
         heading = self._titles[max(self._titles)]
-        title = f"{style.shown} ({given.strip()})" if given.strip() else f"{style.shown}: {heading}"
+        title = f"{style.shown} ({note.strip()})" if note.strip() else f"{style.shown}: {heading}"
         kind = kind_named(style.shown) or kind_named(name) or "statement"
         part = OutlinePart(kind, name.rstrip("*"), match.start(), title, self._headings(), [(position, end)])
         labels = (found.group(1) for found in _ANY_LABEL.finditer(self._text, position, end))
@@ -190,7 +190,7 @@ class Outline:
                 if not depth:
                     return match.start(), match.end()
         self._report.repair(
-            "unclosed environment", f"\\begin{{{name}}} without its end; cut at the next section"
+            "unclosed environment", f"\\begin{{{name}}} is never closed; it is cut at the next section"
         )
         return end, end
 

@@ -1,7 +1,6 @@
 """Folders of LaTeX: sections, theorems and their proofs become linked posts.
 
-To search, a theorem-like statement is something asked and its proof answers it, as in a corpus of questions and
-answers: who asks for a statement finds its proof.
+For search, a theorem-like statement has the role of a question and its proof that of an answer.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ _REFERS = re.compile(r"\\(?:[A-Za-z]*ref|[A-Za-z]*cite[A-Za-z]*)\b")
 _LAST_WORD = re.compile(r"([^\W\d_]+)\.?[\s(]*\Z")
 _CITATION = re.compile(r"\\[A-Za-z]*cite")
 BEGINNING = 300
-"""Of a statement without a label so many characters tell it from others."""
+"""Characters of a statement without a label that go into the digest of its id."""
 
 
 class LatexReader:
@@ -40,8 +39,8 @@ class LatexReader:
 
     @classmethod
     def recognises(cls, head: Head) -> bool:
-        """Named so, and text."""
-        return head.suffix in SUFFIXES and "\0" not in head.text
+        """True if the suffix is one of LaTeX's and the file contains no NUL byte."""
+        return head.is_text(*SUFFIXES)
 
     def read(self, collection: Collection, report: Report) -> Iterator[Post]:
         """The posts of each document in the order of its text."""
@@ -113,10 +112,13 @@ def _identify(parts: list[OutlinePart], document: str) -> dict[str, OutlinePart]
 def _anchor(part: OutlinePart) -> str:
     """A name for a part without a label: what it is, and a digest of where it stands and how it begins."""
     if part.kind == "section":
-        name, told = part.headings[-1] if part.headings else "section", ""
+        name, beginning = part.headings[-1] if part.headings else "section", ""
     else:
-        name, told = part.name, f"{part.title}\0{' '.join(part.body[: 2 * BEGINNING].split())[:BEGINNING]}"
-    return stable_name(name, *part.headings, part.name, told)
+        name, beginning = (
+            part.name,
+            f"{part.title}\0{' '.join(part.body[: 2 * BEGINNING].split())[:BEGINNING]}",
+        )
+    return stable_name(name, *part.headings, part.name, beginning)
 
 
 def _mentions(body: str, labels: dict[str, OutlinePart], report: Report) -> Iterator[Link]:
@@ -153,5 +155,7 @@ def _references(
         if label not in labels and not is_citation:
             report.miss("reference to no label", f"no part of the document has the label {label[:100]!r}")
         target = labels.get(label)
-        said = target.kind if target is not None and words == "reference" else " ".join(words.split())[:200]
-        yield Link(target.id if target is not None else "", "mention", said, label)
+        shown_words = (
+            target.kind if target is not None and words == "reference" else " ".join(words.split())[:200]
+        )
+        yield Link(target.id if target is not None else "", "mention", shown_words, label)

@@ -1,4 +1,4 @@
-"""LaTeX documents in several files: `\\input` followed inside one folder, with the way back to file and line."""
+"""LaTeX documents in several files: follows `\\input` inside one folder and maps offsets back to file and line."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from mathamr.posts.report import Report
 SUFFIXES = (".tex", ".latex", ".ltx")
 STYLES = (".sty", ".cls")
 MOST_STYLES = 200
-"""Style files of the folder that one document may use; each is read once, whoever asks for it."""
+"""Style files of the folder that one document may use."""
 
 _INPUT = re.compile(
     r"\\(?:input|include|subfile)(?:\s*+\{([^{}\n]*+)\}|(?<=input)\s++([^\s{}\\%]++))"
@@ -202,7 +202,7 @@ class Sources:
                 "input outside the folder", f"{match.group()[:100]!r} leads out of the folder; not read"
             )
         elif target in taken:
-            report.repair("repeated input", f"{name[:100]!r} was read before; not read again")
+            report.repair("repeated input", f"{name[:100]!r} was already read; it is skipped")
         else:
             return target
         return None

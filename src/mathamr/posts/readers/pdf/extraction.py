@@ -1,10 +1,10 @@
-"""What is in a PDF file, as JSON lines: run as a process of its own, which may be ended when it takes too much.
+"""Extracts the content of a PDF file as JSON lines, in a process of its own that can be ended.
 
     python -m mathamr.posts.readers.pdf.extraction < FILE
 
-The first line tells the title and the number of pages; then comes a line a page, with its text and its formulas;
-then a line an attached file of LaTeX or MathML. Reading a PDF follows references of its author's making through
-code of many years: whatever goes wrong there, hangs there or grows there, ends with this process.
+The first line holds the title and the number of pages; one line for each page follows, with its text and formulas,
+and one for each attached file of LaTeX or MathML. A hostile PDF may crash, hang or fill the memory of its parser: that
+ends with this process.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _SOURCES = {".tex": "latex", ".latex": "latex", ".mml": "mathml", ".mathml": "ma
 
 
 def main() -> None:
-    """Read a file from standard input and tell what is in it."""
+    """Read a file from standard input and print its content."""
     from pypdf import PdfReader
     from pypdf.errors import PdfReadError
 
@@ -33,7 +33,7 @@ def main() -> None:
     try:
         reader = PdfReader(io.BytesIO(sys.stdin.buffer.read()))
         if reader.is_encrypted and not reader.decrypt(""):
-            _tell({"error": "is locked with a password"})
+            _print({"error": "is locked with a password"})
             return
         pages = len(reader.pages)
     except (
@@ -46,28 +46,28 @@ def main() -> None:
         OSError,
         IndexError,
     ) as error:
-        _tell({"error": f"is not a PDF that can be read ({error})"})
+        _print({"error": f"is not a PDF that can be read ({error})"})
         return
-    written = _tell({"title": _title(reader), "pages": pages})
+    written = _print({"title": _title(reader), "pages": pages})
     formulas = _attempt(lambda: _formulas(reader)) or {}
     for number in range(min(pages, MOST_PAGES)):
         text = _attempt(lambda page=number: reader.pages[page].extract_text() or "")
-        written += _tell({"page": number + 1, "text": text, "formulas": formulas.get(number, [])})
+        written += _print({"page": number + 1, "text": text, "formulas": formulas.get(number, [])})
         if written > LARGEST_OUTPUT:
-            _tell({"error": f"has more than {LARGEST_OUTPUT >> 20} MB of text; the rest is not read"})
+            _print({"error": f"has more than {LARGEST_OUTPUT >> 20} MB of text; the rest is not read"})
             return
     for name, kind, data in _attempt(lambda: list(_attachments(reader))) or []:
-        _tell({"attachment": name, "kind": kind, "text": data.decode("utf-8", "replace")})
+        _print({"attachment": name, "kind": kind, "text": data.decode("utf-8", "replace")})
 
 
-def _tell(row: dict[str, Any]) -> int:
+def _print(row: dict[str, Any]) -> int:
     line = json.dumps(row)
     print(line, flush=True)
     return len(line)
 
 
 def _attempt(work: Any) -> Any:
-    """What some work gives; `None` where the file is damaged there."""
+    """The result of a step; `None` if the file is damaged there."""
     try:
         return work()
     except Exception:  # a damaged part of a file raises anything; the other parts are read
@@ -99,8 +99,8 @@ def _formulas(reader: Any) -> dict[int, list[dict[str, str]]]:
             continue
         if not hasattr(node, "get"):
             continue
-        given = node.raw_get("/Pg") if "/Pg" in node else None
-        page = numbers.get(getattr(given, "idnum", -1), page)
+        page_reference = node.raw_get("/Pg") if "/Pg" in node else None
+        page = numbers.get(getattr(page_reference, "idnum", -1), page)
         if node.get("/S") == "/Formula" and (source := _source(node)):
             found.setdefault(page, []).append(source)
         elif "/K" in node:
@@ -120,10 +120,14 @@ def _source(node: Any) -> dict[str, str] | None:
             return {"mathml": data}
         if name.endswith(tuple(_SOURCES)) and data.strip():
             return {"latex": data}
-    said = str(node.get("/ActualText") or node.get("/Alt") or "").strip()
-    if "<math" in said:
-        return {"mathml": said[:LONGEST_FORMULA]}
-    return {"latex": said.strip("$ ")[:LONGEST_FORMULA]} if "\\" in said or said.startswith("$") else None
+    alternative = str(node.get("/ActualText") or node.get("/Alt") or "").strip()
+    if "<math" in alternative:
+        return {"mathml": alternative[:LONGEST_FORMULA]}
+    return (
+        {"latex": alternative.strip("$ ")[:LONGEST_FORMULA]}
+        if "\\" in alternative or alternative.startswith("$")
+        else None
+    )
 
 
 def _attachments(reader: Any) -> Iterator[tuple[str, str, bytes]]:

@@ -1,4 +1,4 @@
-"""PDF files: a page is a post. The text is there; formulas are not, unless the file carries them as LaTeX or MathML."""
+"""PDF files: a page is a post. Formulas are found only if the file carries them as LaTeX or MathML."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ from mathamr.posts.inputs import Head, read_bytes, shown, stem
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Link, Markup, Place, Post
 from mathamr.posts.reader import Collection
-from mathamr.posts.readers.document import element, identifier, math, text
+from mathamr.posts.readers.document import element, math, text
 from mathamr.posts.report import Report
 
 SECONDS = 300
-"""Of the processor, for one file."""
+"""Processor time for one file."""
 MEMORY = 3 << 30
 _HYPHEN = re.compile(r"([^\W\d_])-\n(?=[a-zß-ÿ])")
 _MATHML = re.compile(r"<(?:mml:)?math[\s>].*</(?:mml:)?math>", re.S)
 
 
 class PdfReader:
-    """Reads the text of each page: the id is `file.pdf#page=3`, and of a place the line is the page.
+    """Reads the text of each page: the id is `file.pdf#page=3`, the line of a place is the page.
 
-    What was a formula is a row of characters there, out of order and without its structure; the report says so
-    for every file that carries no source of its formulas.
+    The characters of a formula are in a PDF, but out of order and without structure; the report says so for every
+    file that does not carry the sources of its formulas.
     """
 
     description: ClassVar[str] = "PDF files: text by page; formulas only where the file carries their source"
 
     @classmethod
     def recognises(cls, head: Head) -> bool:
-        """Beginning as a PDF does."""
+        """True if the file begins with the header of a PDF."""
         return b"%PDF-" in head.start[:1024]
 
     def read(self, collection: Collection, report: Report) -> Iterator[Post]:
@@ -46,7 +46,7 @@ class PdfReader:
             report.at(shown(file))
             data = read_bytes(file, report)
             if data is not None:
-                yield from _posts(data, file, identifier(file, collection.root, "file.pdf"), report)
+                yield from _posts(data, file, collection.path_of(file, "file.pdf"), report)
 
 
 def _posts(data: bytes, file: Path, name: str, report: Report) -> Iterator[Post]:
@@ -56,7 +56,7 @@ def _posts(data: bytes, file: Path, name: str, report: Report) -> Iterator[Post]
             report.skip("PDF not read", f"it {row['error']}"[:300])
         elif "pages" in row:
             if not row["pages"]:
-                report.skip("PDF not read", "it has no pages that can be found")
+                report.skip("PDF not read", "no pages were found")
             title = cleaned(row["title"], report) or title
         elif "attachment" in row:
             formulas += 1
@@ -71,7 +71,7 @@ def _posts(data: bytes, file: Path, name: str, report: Report) -> Iterator[Post]
     if pages and not formulas:
         report.skip(
             "formulas of a PDF",
-            "its text is read, its formulas are lost: only characters of them are in the file",
+            "its text is read, its formulas are lost: the file holds only their characters",
         )
 
 
@@ -84,7 +84,7 @@ def _page(row: dict[str, Any], file: Path, name: str, title: str, report: Report
     for formula in row["formulas"]:
         blocks.append(element("p", _formula(formula)))
     if not blocks:
-        report.skip("page without text", f"page {row['page']} has no text: a picture, or nothing")
+        report.skip("page without text", f"page {row['page']} has no text; it may be a picture")
         return None
     body = "\n".join(blocks)
     own = f"{name}#page={row['page']}"
@@ -126,7 +126,7 @@ def _attachment(row: dict[str, Any], file: Path, name: str, title: str, report: 
 
 
 def _rows(data: bytes, report: Report) -> Iterator[dict[str, Any]]:
-    """What the process that reads the file says, which is ended where it takes too long or too much."""
+    """The output of the process that reads the file; the process has limits on time and memory."""
     command = [sys.executable, "-m", "mathamr.posts.readers.pdf.extraction"]
     with subprocess.Popen(
         command,
@@ -144,7 +144,7 @@ def _rows(data: bytes, report: Report) -> Iterator[dict[str, Any]]:
         try:
             yield json.loads(line)
         except ValueError:
-            break  # the line at which it was ended
+            break  # the process was ended in this line
     if process.returncode:
         report.skip(
             "PDF not read",

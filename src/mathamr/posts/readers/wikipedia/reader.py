@@ -1,4 +1,4 @@
-"""XML dumps of MediaWiki: a document is one post, or a post a section, streamed page by page."""
+"""XML dumps of MediaWiki, streamed page by page: an article is one post, or one for each section."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class WikipediaReader:
 
     @classmethod
     def recognises(cls, head: Head) -> bool:
-        """Beginning as an export of MediaWiki does."""
+        """True if the file begins like an export of MediaWiki."""
         return "<mediawiki" in head.text[:2000]
 
     def read(self, collection: Collection, report: Report) -> Iterator[Post]:
@@ -42,7 +42,7 @@ class WikipediaReader:
 
 
 def _pages(stream: io.BufferedReader, report: Report) -> Iterator[Any]:
-    """The pages of a dump, one in memory at a time; a dump that breaks off gives those before the break."""
+    """The pages of a dump, one in memory at a time; a truncated dump gives the pages before its end."""
     try:
         context = etree.iterparse(
             stream,
@@ -71,7 +71,7 @@ def _document(page: Any, path: str, report: Report) -> Document | None:
         )
         return None
     if "redirect" in found:
-        report.ignore("redirect", "a page that only leads to another")
+        report.ignore("redirect", "the page only leads to another one")
         return None
     revision = found.get("revision")
     source, date = "", None

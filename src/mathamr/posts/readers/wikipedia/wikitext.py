@@ -1,4 +1,4 @@
-"""Wikitext into a document: its prose, formulas, lists and links; of templates only those that say mathematics."""
+"""Wikitext to a `Document`: prose, formulas, lists and links; of templates only those for mathematics."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def write_wikitext(document: Document, source: str, report: Report) -> None:
 
 
 class _Wikitext:
-    """One page: formulas and code are held out of the text while the rest of it is read."""
+    """One page; marks stand for formulas and code while the rest of the text is read."""
 
     def __init__(self, document: Document, report: Report) -> None:
         self._document, self._report = document, report
@@ -72,7 +72,7 @@ class _Wikitext:
     def _without_elements(self, source: str) -> Iterator[str]:
         """The text with formulas and code held out, and without comments, references and pictures.
 
-        An element that is never closed is looked for once: the time is linear in the text.
+        The end of an element that is never closed is searched only once, so that the time is linear in the text.
         """
         done, never = 0, set[str]()
         while match := _OPENING.search(source, done):
@@ -85,7 +85,7 @@ class _Wikitext:
             close = None if name in never else closing.search(source, done)
             if close is None:
                 if name not in never:
-                    self._report.repair("unclosed element", f"a <{name}> of the page is never closed")
+                    self._report.repair("unclosed element", f"<{name}> is never closed")
                 never.add(name)
                 continue
             inside = source[done : close.start()]
@@ -108,7 +108,7 @@ class _Wikitext:
         return f"\ue000{len(self._held) - 1}\ue001"
 
     def _without_templates(self, source: str) -> str:
-        """The text with each template as what it says, inner ones first; tables go."""
+        """The text with each template replaced by its words, inner ones first; tables become lists."""
         stack: list[tuple[str, list[str]]] = [("", [])]
         done = 0
         for match in _BRACES.finditer(source):
@@ -125,7 +125,7 @@ class _Wikitext:
                 stack[-1][1].append(said + "\n" * max(0, inside.count("\n") - said.count("\n")))
         stack[-1][1].append(source[done:])
         if len(stack) > 1:
-            self._report.repair("unclosed template", "a template or table of the page is never closed")
+            self._report.repair("unclosed template", "a template or table is never closed")
         return "".join(part for _, parts in stack for part in parts)
 
     def _template(self, inside: str) -> str:

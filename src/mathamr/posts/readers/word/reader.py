@@ -10,7 +10,7 @@ from mathamr.posts.inputs import Head, shown, stem
 from mathamr.posts.post import Post
 from mathamr.posts.postkind import PostKind, kind_named
 from mathamr.posts.reader import Collection
-from mathamr.posts.readers.document import Document, anchor, element, identifier, plain, row, text
+from mathamr.posts.readers.document import Document, anchor, element, plain, row, text
 from mathamr.posts.readers.word.omml import MATH, mathml
 from mathamr.posts.readers.ziparchive import BrokenArchiveError, ZipArchive, xml_root
 from mathamr.posts.report import Report
@@ -29,32 +29,31 @@ _TERMS = "{http://purl.org/dc/terms/}"
 
 
 class WordReader:
-    """Reads Word documents: of a post's place the line is the number of its paragraph."""
+    """Reads Word documents; the line of a post is the number of its paragraph."""
 
     description: ClassVar[str] = "Word documents (.docx), with their formulas"
 
     @classmethod
     def recognises(cls, head: Head) -> bool:
-        """Named so, and an archive."""
+        """True for a ZIP archive with a suffix of Word."""
         return head.suffix in SUFFIXES and head.start[:4] == b"PK\x03\x04"
 
     def read(self, collection: Collection, report: Report) -> Iterator[Post]:
         """The posts of each document in the order of its text."""
-        known = frozenset(identifier(file, collection.root) for file in collection.files)
         for file in collection.files:
             report.at(shown(file))
             try:
                 with ZipArchive(file, report) as archive:
-                    document = Document(name := identifier(file, collection.root), stem(Path(name)))
+                    document = Document(path := collection.path_of(file), stem(Path(path)))
                     _WordBody(archive, document, report).write()
             except BrokenArchiveError as error:
                 report.skip("damaged archive", str(error))
                 continue
-            yield from document.posts(file, report, known)
+            yield from document.posts(file, report, collection.paths)
 
 
 class _WordBody:
-    """Writes the body of one document into a document."""
+    """Writes the body of one Word file into a `Document`."""
 
     def __init__(self, archive: ZipArchive, document: Document, report: Report) -> None:
         self._archive, self._document, self._report = archive, document, report
@@ -64,18 +63,18 @@ class _WordBody:
         self._statement: PostKind | None = None
 
     def write(self) -> None:
-        """The whole text, after the title and date of the properties."""
+        """Write the whole document; its title and date come from the properties."""
         self._properties()
         root = self._xml("word/document.xml")
         body = None if root is None else root.find(f"{WORD}body")
         if body is None:
-            self._report.skip("no text", "a Word document without a text")
+            self._report.skip("no text", "the Word document has no text")
             return
         self._blocks(body)
         self._end_statement()
 
     def _xml(self, name: str) -> Any:
-        """A member as a tree, those of the strict form of the standard under the names of the usual one."""
+        """A member as a tree; namespaces of the strict variant of the standard are replaced by the usual ones."""
         data = self._archive.read(name)
         if data is None:
             return None
@@ -191,7 +190,8 @@ class _WordBody:
                 parts.append("-")
             elif tag == f"{WORD}object":
                 self._report.skip(
-                    "formula as a picture", "an object of another program, such as an old equation"
+                    "formula as a picture",
+                    "an embedded object of another program, such as an equation of an old editor",
                 )
             elif tag == f"{_COMPATIBLE}AlternateContent":
                 choice = child.find(f"{_COMPATIBLE}Choice")
