@@ -1,4 +1,4 @@
-"""`docs/reading-posts.md` names every format, field and cause that there is."""
+"""`docs/formats.md` names every format, field and cause that there is."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from mathamr.posts.report import Report
 from mathamr.posts.tables import table_kind
 from tests.conftest import ROOT
 
-TEXT = (ROOT / "docs" / "reading-posts.md").read_text()
+TEXT = "".join((ROOT / "docs" / f"{name}.md").read_text() for name in ("formats", "reading-report"))
 SOURCES = sorted(Path(mathamr.posts.__path__[0]).rglob("*.py"))
 
 
@@ -33,7 +33,7 @@ def causes() -> Iterator[str]:
             if (
                 isinstance(node, ast.Call)
                 and isinstance(node.func, ast.Attribute)
-                and node.func.attr in ("skip", "mend", "miss", "ignore")
+                and node.func.attr in ("skip", "repair", "miss", "ignore")
                 and node.args
             ):
                 first = node.args[0]
@@ -43,7 +43,7 @@ def causes() -> Iterator[str]:
 
 
 def test_every_cause_is_explained():
-    explained = section("What can be wrong with posts")
+    explained = section("Causes")
     assert {cause for cause in causes() if f"`{cause}" not in explained} == set()
     assert len(set(causes())) > 25
 
@@ -70,7 +70,7 @@ def test_every_kind_is_listed_under_its_role():
 
 
 def test_every_field_of_the_json_output_is_explained():
-    explained = section("What `--json` says")
+    explained = section("The JSON object")
     fields = [*PostCounts().to_dict(), *Report().to_dict()]
     assert [name for name in fields if f"`{name}`" not in explained] == []
 
