@@ -11,7 +11,7 @@ import resource
 import time
 from itertools import islice
 
-from benchmarks._release import compared
+from benchmarks._revision import compared
 from mathamr.amr.builtin import BuiltinParser
 from mathamr.amr.workers import ParallelParser
 from mathamr.posts.passage import passage
@@ -75,16 +75,14 @@ def run() -> None:
 
 
 def compare() -> None:
-    """The parser against the one of the first release, over the same sentences."""
+    """The parser against that of the old revision, over the same sentences."""
     texts = sentences(COMPARED_POSTS)
     now, then = compared(JOB, texts, rounds=1)
     print(
         f"{len(texts)} sentences of {COMPARED_POSTS} posts: {len(texts) / now:.0f} per processor second",
         end="",
     )
-    print(
-        "" if then is None else f", the first release {len(texts) / then:.0f}: {then / now:.2f} times as fast"
-    )
+    print(f", before {len(texts) / then:.0f}: {then / now:.2f} times as fast")
 
 
 def parallel_time(texts: list[str], workers: int) -> float:

@@ -20,7 +20,6 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks._release import compared
 from mathamr.core.arrays import FloatArray, IntArray
 from mathamr.index.engines.engine import Engine, Entry, Field, Payload, create_engine, open_engine
 from mathamr.index.engines.flat.engine import FlatEngine
@@ -275,56 +274,6 @@ def growth(largest: int, folder: Path) -> None:
         )
 
 
-_VERSUS = """
-import numpy as np
-try:
-    from mathamr.index.flat.slots import Slots
-    from mathamr.index.flat.quantised import Quantised, worthwhile
-except ImportError:
-    from mathamr.index.engines.flat.slots import Slots
-    from mathamr.index.engines.flat.quantised import Quantised
-    def worthwhile(size):
-        return True
-draw = np.random.default_rng(0)
-def unit(rows):
-    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
-posts, size, k = given
-counts = 1 + draw.poisson(15, posts)
-topics = unit(draw.standard_normal((400, size)))[draw.integers(0, 400, posts)]
-vectors = unit(np.repeat(topics, counts, axis=0) + 0.9 * unit(draw.standard_normal((counts.sum(), size))))
-queries = [unit(topics[n] + 0.9 * unit(draw.standard_normal((16, size)))) for n in range(0, 2000, 200)]
-order, slots = Slots.arrange(vectors, counts)
-quantised = Quantised.of(slots) if worthwhile(size) else None
-def search(query):
-    if quantised is None:
-        scores = slots.scan(query)
-        return np.argpartition(scores, -k)[-k:]
-    about, wrong = quantised.scan(slots, query)
-    first = np.argpartition(about, -k)[-k:]
-    exact = slots.score(query, first)
-    reaching = about + wrong >= exact.min()
-    reaching[first] = False
-    others = np.flatnonzero(reaching)
-    scores = np.concatenate([exact, slots.score(query, others)])
-    return np.concatenate([first, others])[np.argpartition(scores, -k)[-k:]]
-search(queries[0])
-best = [float("inf")] * len(queries)
-for _ in range(3):
-    for number, query in enumerate(queries):
-        started = time.process_time()
-        search(query)
-        best[number] = min(best[number], time.process_time() - started)
-print(sum(best) / len(best))
-"""
-
-
-def versus_first_release(posts: int) -> None:
-    """Exact MaxSim of the first 1000 as each release searches."""
-    now, then = compared(_VERSUS, [posts, SIZE, DEPTH], rounds=1)
-    print(f"\nexact MaxSim over {posts:,} posts, 16 query vectors: {1000 * now:.1f} ms of a core", end="")
-    print("" if then is None else f", the first release {1000 * then:.1f} ms: {then / now:.2f} times as fast")
-
-
 def run() -> None:
     posts = int(os.environ.get("MATHAMR_POSTS", POSTS))
     folder = Path(tempfile.mkdtemp(prefix="engines-"))
@@ -347,6 +296,5 @@ def run() -> None:
                 file=sys.stderr,
             )
         growth(min(LARGEST, posts * 10), folder)
-        versus_first_release(posts)
     finally:
         shutil.rmtree(folder)

@@ -12,7 +12,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from benchmarks._release import compared
+from benchmarks._revision import compared
 from mathamr.formulas.notation import opt_from_string, slt_from_string, to_string
 from mathamr.formulas.parse import FormulaError, FormulaParser, ParsedFormula, parse
 from mathamr.formulas.tree import Tree
@@ -167,7 +167,7 @@ print(time.process_time() - started)
 def _versus_first_release(formulas: Sequence[str]) -> None:
     now, then = compared(_PARSING, list(formulas))
     if then is not None:
-        print(f"speed: {then / now:.2f} times as fast as the first release, which reads less of LaTeX")
+        print(f"speed: {then / now:.2f} times as fast as before")
 
 
 _STAGES = """
@@ -231,7 +231,7 @@ def _stages_versus_first_release(posts: Sequence[Post]) -> None:
     print(f"index: {len(posts)} posts with {len(formulas)} formulas, {len(set(formulas))} of them different")
     for stage, start, end in (("visual", 0, 1), ("terms", 1, 2), ("trees", 2, 3), ("all stages", 0, 3)):
         now, then = compared(_STAGES.format(start=start, end=end), given, rounds=2)
-        share = "" if then is None else f", {then / now:.2f} times as fast as the first release"
+        share = "" if then is None else f", {then / now:.2f} times as fast as before"
         print(f"index, {stage}: {1000 * now / len(posts):.2f} ms a post for its formulas{share}")
 
 

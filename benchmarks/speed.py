@@ -1,12 +1,12 @@
-"""What a user waits for, against the first release: the text encoder, an index, a first query, a warm one, the server.
+"""What a user waits for, before and after: the text encoder, an index, a first query, a warm one, the server.
 
-The first release is run from the history; where that is not here, its text encoder (`MATHAMR_TEXT=float`) stands for it,
-as it does for the text encoder by itself.
+"Before" is the revision that `MATHAMR_BENCH_REVISION` names (see `_revision.py`), run by the same interpreter. Both are driven through
+the command line and HTTP alone, since their modules differ. The text encoder is compared with torch in 32 bits.
 
-`MATHAMR_BENCH_POSTS` posts of arqmath-mini (default 120; 0: all) and the model in the box. Times are seconds of processors, of all
-processes together, so that a busy machine changes them little; on idle processors an index takes that, divided among them.
-Each pair of figures is measured in turns. `MATHAMR_BENCH_INDEX` names an index that is asked warm queries as well, and whose server
-is measured; `MATHAMR_BENCH_PARTS` names what is wanted of "text index queries", the later only with the earlier of the last two; of the first release `MATHAMR_BENCH_FIRST_INDEX` names its own index of the same posts, if there is one.
+The collection is the first `MATHAMR_BENCH_POSTS` posts of arqmath-mini (default 120; 0: all), with the default model. Times are
+processor seconds of all processes together, so that a busy machine changes them little. `MATHAMR_BENCH_INDEX` names an index for
+warm queries and the server instead, and `MATHAMR_BENCH_OLD_INDEX` one of the same posts built by the old revision.
+`MATHAMR_BENCH_PARTS` chooses from "text index queries"; "queries" needs "index".
 """
 
 from __future__ import annotations
@@ -20,15 +20,17 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from time import process_time
+from urllib.parse import quote
 
 import numpy as np
 
 from benchmarks import serve
-from benchmarks._release import ROOT, first_release
+from benchmarks._revision import ROOT, old_sources
+from mathamr.core.errors import MathAMRError
 from mathamr.core.workers import processors
 from mathamr.posts.passage import passage
 from mathamr.posts.post import Post
@@ -46,10 +48,11 @@ PARTS = os.environ.get("MATHAMR_BENCH_PARTS", "text index queries").split()
 SAMPLE = 48
 """Posts that both text encoders read."""
 COLD = 3
+WARM_UP, WARM = 25, 60
 SECONDS = float(os.environ.get("MATHAMR_BENCH_SECONDS", "15"))
-INDEXES = {"first release": "MATHAMR_BENCH_FIRST_INDEX", "now": "MATHAMR_BENCH_INDEX"}
-Ways = dict[str, dict[str, str]]
-"""By name, the environment of a process that goes this way."""
+INDEXES = {"before": "MATHAMR_BENCH_OLD_INDEX", "now": "MATHAMR_BENCH_INDEX"}
+Trees = dict[str, dict[str, str]]
+"""The environment of a process of each revision, by name."""
 
 
 def run() -> None:
@@ -57,38 +60,35 @@ def run() -> None:
     posts = list(islice(read_posts(source, Report()), POSTS))
     if "text" in PARTS:
         _text(posts)
-    with tempfile.TemporaryDirectory(prefix="mathamr-bench-") as name, first_release() as first:
+    with tempfile.TemporaryDirectory(prefix="mathamr-bench-") as name, old_sources() as old:
         folder = Path(name)
-        ways = _ways(folder, first)
+        trees = _trees(folder, old)
         path = folder / "posts.jsonl"
         path.write_text("".join(post.to_json() + "\n" for post in posts), encoding="utf-8")
         if "index" not in PARTS:
             return
-        _index(path, folder, len(posts), ways)
+        _index(path, folder, len(posts), trees)
         if "queries" not in PARTS:
             return
-        _cold(folder, ways)
-        own = {name: folder / name for name in ways}
+        _cold(folder, trees)
+        own = {name: folder / name for name in trees}
         named = {
             name: Path(os.environ[variable]) for name, variable in INDEXES.items() if variable in os.environ
         }
         for indexes in filter(None, (own, named)):
-            _warm(indexes, ways)
-            _serve(indexes, ways)
+            _warm(indexes, trees)
+            _serve(indexes, trees)
 
 
-def _ways(folder: Path, first: Path | None) -> Ways:
-    """Compiled files are kept, as they are where mathamr is installed; threads are those of the processes alone."""
+def _trees(folder: Path, old: Path) -> Trees:
+    """Compiled modules are cached, as in an installation, and every process has one thread."""
     usual = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     usual |= {"PYTHONPYCACHEPREFIX": str(folder / "compiled"), "OMP_NUM_THREADS": "1"}
     more = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
-    own = os.pathsep.join([str(ROOT / "src"), str(ROOT), *more])
-    before = (
-        {"PYTHONPATH": os.pathsep.join([str(first), str(ROOT), *more])}
-        if first
-        else {"MATHAMR_TEXT": "float", "PYTHONPATH": own}
-    )
-    return {"first release": usual | before, "now": usual | {"PYTHONPATH": own}}
+    return {
+        name: usual | {"PYTHONPATH": os.pathsep.join([str(source), *more])}
+        for name, source in (("before", old), ("now", ROOT / "src"))
+    }
 
 
 def _text(posts: list[Post]) -> None:
@@ -123,13 +123,13 @@ def _worded(post: Post) -> Wording:
     return Wording(text, (*spans, Span(len(spans), 0, len(text))))
 
 
-def _index(path: Path, folder: Path, count: int, ways: Ways) -> None:
+def _index(path: Path, folder: Path, count: int, trees: Trees) -> None:
     spent, built = {}, {}
-    for name, way in ways.items():
+    for name, tree in trees.items():
         out = folder / name
         command = [sys.executable, "-m", "mathamr", "index", str(path), "--out", str(out), "--json"]
-        told, spent[name] = _timed([*command, "--workers", str(processors())], way)
-        built[name] = json.loads(told)
+        printed, spent[name] = _timed([*command, "--workers", str(processors())], tree)
+        built[name] = json.loads(printed)
     before, now = spent.values()
     row = built["now"]
     print(
@@ -141,10 +141,10 @@ def _index(path: Path, folder: Path, count: int, ways: Ways) -> None:
     print(f"  memory of the first process and its largest child: {row['peak_memory_bytes'] / 2**20:.0f} MiB")
 
 
-def _cold(folder: Path, ways: Ways) -> None:
-    spent: dict[str, list[float]] = {name: [] for name in ways}
+def _cold(folder: Path, trees: Trees) -> None:
+    spent: dict[str, list[float]] = {name: [] for name in trees}
     for _ in range(COLD + 1):
-        for name, way in ways.items():
+        for name, tree in trees.items():
             command = [
                 sys.executable,
                 "-m",
@@ -153,31 +153,52 @@ def _cold(folder: Path, ways: Ways) -> None:
                 str(folder / name),
                 "why is $e$ irrational?",
             ]
-            spent[name].append(_timed(command, way)[1])
+            spent[name].append(_timed(command, tree)[1])
     before, now = (statistics.median(each[1:]) for each in spent.values())
     print(f"  first query, seconds of a processor: {_pair(before, now)}, {before / now:.2f} times")
 
 
-def _warm(indexes: Mapping[str, Path], ways: Ways) -> None:
-    found = {}
+def _warm(indexes: Mapping[str, Path], trees: Trees) -> None:
+    """The processor time of one query after another by one client, once the server is warm."""
+    found: dict[str, float] = {}
+    stages: dict[str, Counter[str]] = {}
     for name, index in indexes.items():
-        command = [sys.executable, "-P", str(ROOT / "benchmarks" / "_warmqueries.py"), str(index)]
-        found[name] = json.loads(_timed(command, ways[name])[0])
-    _show("warm query, ms of a processor", {name: stages["total"] for name, stages in found.items()})
-    for name, stages in found.items():
-        told = ", ".join(f"{stage} {value:.1f}" for stage, value in stages.items() if stage != "total")
-        print(f"    {name}: {told}")
+        server = serve.Server(index, key="", environment=trees[name])
+        try:
+            questions = serve.queries()
+            asyncio.run(_one_by_one(server.port, list(islice(questions, WARM_UP))))
+            before = server.cpu
+            stages[name] = asyncio.run(_one_by_one(server.port, list(islice(questions, WARM))))
+            found[name] = 1e3 * (server.cpu - before) / WARM
+        finally:
+            server.kill()
+    _show("warm query over HTTP, ms of a processor", found)
+    for name, seconds in stages.items():
+        shown = ", ".join(f"{stage} {1e3 * value / WARM:.1f}" for stage, value in seconds.most_common())
+        print(f"    {name}, ms of the clock by stage: {shown}")
 
 
-def _serve(indexes: Mapping[str, Path], ways: Ways) -> None:
-    asked = serve.queries()
+async def _one_by_one(port: int, questions: Sequence[str]) -> Counter[str]:
+    """The seconds of each stage, as the server reports them, summed over all questions."""
+    client, seconds = serve.Client(port), Counter[str]()
+    for question in questions:
+        status, body = await client.ask("GET", f"/v1/search?q={quote(question)}")
+        if status != 200:
+            raise MathAMRError(f"the server answered {status}: {body[:200]!r}")
+        seconds.update(json.loads(body)["seconds"])
+    client.close()
+    return seconds
+
+
+def _serve(indexes: Mapping[str, Path], trees: Trees) -> None:
+    questions = serve.queries()
     costs, rates = {}, {}
     for name, index in indexes.items():
-        server = serve.Server(index, key="", environment=ways[name])
+        server = serve.Server(index, key="", environment=trees[name])
         try:
-            asyncio.run(serve.load(server.port, 3, asked))
+            asyncio.run(serve.load(server.port, 3, questions))
             before = server.cpu
-            outcome = asyncio.run(serve.load(server.port, SECONDS, asked))
+            outcome = asyncio.run(serve.load(server.port, SECONDS, questions))
             outcome.show(f"server, {name}, {serve.CONNECTIONS} connections, {SECONDS:g} s")
             print(f"    memory of all its processes {server.memory:.0f} MB")
             costs[name] = 1e3 * (server.cpu - before) / max(1, outcome.statuses[200])
@@ -186,20 +207,20 @@ def _serve(indexes: Mapping[str, Path], ways: Ways) -> None:
             server.kill()
     _show("server, ms of processors a request, all its processes", costs)
     if len(rates) > 1:
-        print(f"  server: {rates['now'] / rates['first release']:.2f} times the requests a second")
+        print(f"  server: {rates['now'] / rates['before']:.2f} times the requests a second")
 
 
 def _show(what: str, found: Mapping[str, float]) -> None:
-    """A figure of now, and of the first release where it was measured."""
-    before, now = found.get("first release"), found.get("now")
+    """Print a figure of both revisions, or of the one that was measured."""
+    before, now = found.get("before"), found.get("now")
     if before and now:
         print(f"  {what}: {_pair(before, now)}, {before / now:.2f} times")
     else:
         print(f"  {what}: {', '.join(f'{value:.2f} ({name})' for name, value in found.items())}")
 
 
-def _timed(command: list[str], way: dict[str, str]) -> tuple[str, float]:
-    """What a command prints, and the processors' seconds of it and of its processes."""
+def _timed(command: list[str], environment: dict[str, str]) -> tuple[str, float]:
+    """The output of a command, and the processor seconds of it and its processes."""
 
     def spent() -> float:
         used = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -207,7 +228,7 @@ def _timed(command: list[str], way: dict[str, str]) -> tuple[str, float]:
 
     before = spent()
     done = subprocess.run(
-        command, env=way, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True, text=True
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True, text=True
     )
     return done.stdout, spent() - before
 
