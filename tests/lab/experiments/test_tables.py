@@ -12,12 +12,12 @@ import pytest
 
 from mathamr import sample
 from mathamr.evaluation.scores import Scores
-from mathamr.evaluation.seedsummary import Spread
 from mathamr_lab.experiments import EXPERIMENTS
 from mathamr_lab.experiments.collection import TestSet, collection_of
 from mathamr_lab.experiments.experiment import Variant
 from mathamr_lab.experiments.findings import Findings, TestFindings, VariantFindings
 from mathamr_lab.experiments.scale import scale_named
+from mathamr_lab.experiments.seedsummary import Spread
 from mathamr_lab.experiments.setting import ExperimentSetting
 from mathamr_lab.experiments.tables import command, csv_text, markdown
 

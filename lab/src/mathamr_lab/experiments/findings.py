@@ -11,11 +11,11 @@ import numpy as np
 from mathamr.evaluation.comparison import Difference
 from mathamr.evaluation.randomorder import random_scores
 from mathamr.evaluation.scores import Scores
-from mathamr.evaluation.seedsummary import SeedSummary, Spread, summarise
 from mathamr.evaluation.significance import paired_t_test
 from mathamr_lab.experiments.collection import TestSet
 from mathamr_lab.experiments.experiment import Column, Variant
 from mathamr_lab.experiments.plan import Measured, Plan
+from mathamr_lab.experiments.seedsummary import SeedSummary, Spread, summarise
 from mathamr_lab.experiments.setting import ExperimentSetting
 from mathamr_lab.experiments.stage import Figures
 

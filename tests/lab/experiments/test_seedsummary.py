@@ -4,7 +4,7 @@ import pytest
 
 from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.scores import Scores
-from mathamr.evaluation.seedsummary import Spread, summarise
+from mathamr_lab.experiments.seedsummary import Spread, summarise
 
 
 def scores(ndcg: list[float], bpref: list[float]) -> Scores:
