@@ -72,7 +72,7 @@ def test_a_file_gives_the_shard_back_and_damage_is_refused(shard: FormulaShard, 
             np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
     broken = path.read_bytes()
     path.write_bytes(broken[: len(broken) // 2])
-    with pytest.raises(MathAMRError, match="is no shard of formulas"):
+    with pytest.raises(MathAMRError, match="is not a shard of formulas"):
         FormulaShard.load(path)
 
 
@@ -89,7 +89,7 @@ def test_numbers_that_make_no_trees_are_refused(
         arrays = {each: file[each].copy() for each in file.files}
     arrays[name][0] = value
     np.savez(path, **arrays)
-    with pytest.raises(MathAMRError, match="is no shard of formulas"):
+    with pytest.raises(MathAMRError, match="is not a shard of formulas"):
         FormulaShard.load(path)
 
 

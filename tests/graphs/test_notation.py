@@ -114,7 +114,7 @@ def test_formula_of_ten_thousand_symbols_survives() -> None:
         (lambda text: text.replace('# ::id "q7"\n', ""), "lack id"),
         (lambda text: text.replace("(f0 / FORMULA_0", "(f0 FORMULA_0"), "should stand here"),
         (lambda text: text.replace(":mode imperative", ":mode"), "has no target"),
-        (lambda text: text.replace("::formulas [[", "::formulas [q7["), "no JSON"),
+        (lambda text: text.replace("::formulas [[", "::formulas [q7["), "not JSON"),
         (lambda text: text.replace("(o0_1 /", "(o0_9 /"), "do not agree"),
     ],
 )

@@ -1,4 +1,4 @@
-"""The cache of parsed sentences: repeated work is never redone."""
+"""A cache of parsed sentences."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class GraphCache:
         self._connection = None
 
     def _with_connection(self, work: Callable[[sqlite3.Connection], T]) -> T | None:
-        """What `work` gives, or None where the file cannot be used; a file that was replaced is opened again."""
+        """The result of `work`, or None if the file cannot be used; a replaced file is opened again."""
         for _ in range(2):
             if not self._usable:
                 return None
@@ -120,7 +120,7 @@ class GraphCache:
         return connection
 
     def _set_aside(self, error: Exception) -> None:
-        """Renames a broken file, so that the next use starts a fresh one; gives up where that fails too."""
+        """Renames a broken file so that the next use starts a new one; gives up if that fails too."""
         self.close()
         aside = self.path.with_name(f"{self.path.name}.broken-{os.getpid()}")
         try:
@@ -156,7 +156,7 @@ class CachedParser:
         return self.parser.fingerprint
 
     def parse(self, sentences: Sequence[str]) -> list[Amr]:
-        """Graphs from the cache, and from the parser what it lacks; failures are never stored."""
+        """Graphs from the cache, and from the parser where the cache has none; failures are never stored."""
         known: dict[str, Amr | Failure] = dict(self.cache.get(self.fingerprint, sentences))
         missing = [sentence for sentence in dict.fromkeys(sentences) if sentence not in known]
         if missing:

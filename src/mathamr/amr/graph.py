@@ -27,7 +27,7 @@ OF_ROLES = frozenset({":consist-of", ":prep-on-behalf-of", ":prep-out-of"})
 
 
 class InvalidAmrError(MathAMRError):
-    """A graph that is no AMR: a variable twice, an edge to nowhere, a part that hangs in the air."""
+    """A graph is not an AMR: a variable occurs twice, an edge has no target, or a part is disconnected."""
 
 
 @lru_cache(maxsize=16_384)
@@ -124,18 +124,20 @@ class Amr:
             raise InvalidAmrError(f"variable {twice!r} stands for two nodes; give each node its own variable")
         for variable in variables:
             if not _is_symbol(variable):
-                raise InvalidAmrError(f"{variable!r} is no variable: Penman cannot read it back")
+                raise InvalidAmrError(f"{variable!r} is not a variable: Penman cannot read it back")
         if self.top not in variables:
-            raise InvalidAmrError(f"the top {self.top!r} is no variable of the graph")
+            raise InvalidAmrError(f"the top {self.top!r} is not a variable of the graph")
         for source, role, target in self.edges:
             if source not in variables or target not in variables:
                 lost = source if source not in variables else target
-                raise InvalidAmrError(f"edge {source} {role} {target}: {lost!r} is no variable of the graph")
+                raise InvalidAmrError(
+                    f"edge {source} {role} {target}: {lost!r} is not a variable of the graph"
+                )
             _validate_role(role)
         for source, role, constant in self.attributes:
             if source not in variables:
                 raise InvalidAmrError(
-                    f"attribute {source} {role} {constant}: {source!r} is no variable of the graph"
+                    f"attribute {source} {role} {constant}: {source!r} is not a variable of the graph"
                 )
             _validate_role(role)
         for variable, numbers in self.alignments:
@@ -256,7 +258,7 @@ def _is_symbol(text: str) -> bool:
 @lru_cache(maxsize=1024)
 def _validate_role(role: str) -> None:
     if role == ":instance" or not _ROLE.fullmatch(role):
-        raise InvalidAmrError(f"{role!r} is no role of an edge: it starts with a colon and holds no blank")
+        raise InvalidAmrError(f"{role!r} is not a role of an edge: it starts with a colon and holds no blank")
 
 
 def _first_repeated(names: Iterable[str]) -> str:

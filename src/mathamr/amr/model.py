@@ -1,4 +1,4 @@
-"""What adapters to foreign models share: reading their Penman texts, and telling one model from another."""
+"""Shared parts of the adapters to third-party parsers: they read Penman texts and identify models."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mathamr.core.errors import ParseError
 
 
 def results_of(texts: Iterable[str | None]) -> list[Amr]:
-    """The graphs that a foreign parser wrote; those that are none are told apart in a `PartialParseError`."""
+    """Reads the graphs that a third-party parser wrote; invalid ones are reported in a `PartialParseError`."""
     results = [_result(text) for text in texts]
     if any(isinstance(result, Failure) for result in results):
         raise PartialParseError(results)
@@ -29,7 +29,7 @@ def _result(text: str | None) -> Amr | Failure:
 
 
 def model_fingerprint(label: str, model: Path | None) -> str:
-    """`label` and a short hash of the model's files, told by name, size and time: weights are too big to read."""
+    """`label` and a short hash of the model's files, from their names, sizes and times: weights are too large to read."""
     digest = hashlib.blake2b(label.encode("utf-8", "surrogatepass"), digest_size=8)
     if model is not None:
         files = sorted(path for path in model.rglob("*") if path.is_file()) if model.is_dir() else [model]

@@ -257,7 +257,7 @@ class _Reading:
                 self.position += 1
                 continue
             if kind != "role":
-                raise self.error("no Penman graph: a role or a closing parenthesis should stand here")
+                raise self.error("not a Penman graph: a role or a closing parenthesis should stand here")
             role = texts[self.position]
             self.position += 1
             self.accept("alignment")
@@ -271,9 +271,9 @@ class _Reading:
                 self.position += 1
                 self.align(stack[-1])
             else:
-                raise self.error(f"no Penman graph: the role {role} has no target")
+                raise self.error(f"not a Penman graph: the role {role} has no target")
         if kinds[self.position] is not None:
-            raise self.error("no Penman graph: text follows its closing parenthesis")
+            raise self.error("not a Penman graph: text follows its closing parenthesis")
 
     def node(self) -> str:
         """The head of a node, `(variable / concept`, of which the concept may stand elsewhere."""
@@ -282,7 +282,7 @@ class _Reading:
             variable = texts[position + 1]
             self.position = position + 3
             if kinds[self.position] not in ("symbol", "string"):
-                raise self.error(f"no AMR: node {variable!r} has no concept")
+                raise self.error(f"not an AMR: node {variable!r} has no concept")
             self.instances.append((variable, texts[self.position]))
             self.position += 1
             if kinds[self.position] == "alignment":
@@ -306,7 +306,9 @@ class _Reading:
         variables = {variable for variable, _ in self.instances}
         for variable, offset in self.bare.items():
             if variable not in variables:
-                raise ParseError(f"no AMR: node {variable!r} has no concept", self.text, offset, self.source)
+                raise ParseError(
+                    f"not an AMR: node {variable!r} has no concept", self.text, offset, self.source
+                )
         return Fields(
             self.top,
             tuple(self.instances),
@@ -327,7 +329,7 @@ class _Reading:
     def expect(self, kind: str, what: str) -> str:
         """The next token, or an error that says what should stand there."""
         if self.kinds[self.position] != kind:
-            raise self.error(f"no Penman graph: {what} should stand here")
+            raise self.error(f"not a Penman graph: {what} should stand here")
         return self.accept(kind)
 
     def offset(self) -> int:

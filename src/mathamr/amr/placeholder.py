@@ -186,7 +186,7 @@ class _Mending:
         ]
 
     def graph(self) -> Amr:
-        """The mended graph."""
+        """The repaired graph."""
         numbers: dict[str, tuple[int, ...]] = {}
         for variable, its_numbers in self.amr.alignments:
             kept = self.twins.get(variable, variable)

@@ -8,7 +8,7 @@ from typing import Literal, get_args
 from mathamr.core.errors import UnknownNameError
 
 FormulaMode = Literal["both", "opt", "slt", "none", "absent"]
-"""Which trees hang on formulas; with `none` their placeholders stay as plain concepts, with `absent` they go, too."""
+"""Which trees formulas have; with `none` placeholders stay as plain concepts, with `absent` they are removed, too."""
 TREELESS: tuple[FormulaMode, ...] = ("none", "absent")
 Structure = Literal["hierarchy", "none", "global"]
 Auxiliary = Literal["none", "sequential", "circular", "full"]
@@ -16,7 +16,7 @@ Auxiliary = Literal["none", "sequential", "circular", "full"]
 
 @dataclass(frozen=True, slots=True)
 class GraphConfiguration:
-    """One way of turning a `MathGraph` into a tensor; the defaults are the thesis's.
+    """How a `MathGraph` becomes a tensor; the defaults are the thesis's.
 
     >>> GraphConfiguration().name
     'both-hierarchy-none'

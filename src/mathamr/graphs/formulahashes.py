@@ -1,4 +1,4 @@
-"""Hashes of all subtrees of many trees at once: what is equal has equal numbers."""
+"""Hashes of all subtrees of many trees at once; equal subtrees have equal hashes."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def subtree_hashes(trees: FormulaTrees) -> tuple[AnyArray, AnyArray]:
 
 
 def _depths(above: AnyArray) -> AnyArray:
-    """How many nodes stand above each, by jumps that double."""
+    """The depth of every node, by pointer doubling."""
     depths = (above >= 0).astype(np.int64)
     jumps = np.where(above >= 0, above, np.arange(len(above)))
     while True:

@@ -270,4 +270,4 @@ class FormulaShard:
                     raise ValueError("it names labels that it does not have")
             return cls(labels, arrays["counts"], slt, opt)
         except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
-            raise MathAMRError(f"{path} is no shard of formulas, or it is damaged: {error}") from error
+            raise MathAMRError(f"{path} is not a shard of formulas, or it is damaged: {error}") from error

@@ -131,7 +131,7 @@ def read(text: str, source: str = "") -> MathGraph:
         return MathGraph(values["id"], amr, sentences, formulas, tuple(map(str, values["texts"])))
     except (KeyError, IndexError, TypeError, ValueError) as error:
         raise ParseError(
-            f"no MathAMR+ graph: its metadata and its nodes do not agree ({error!r})", text, 0, source
+            f"not a MathAMR+ graph: its metadata and its nodes do not agree ({error!r})", text, 0, source
         ) from error
 
 
@@ -170,9 +170,9 @@ def _read_metadata(text: str, source: str) -> tuple[dict[str, Any], int]:
         try:
             values[key] = json.loads(value)
         except ValueError as error:
-            raise ParseError(f"no MathAMR+ graph: {key} is no JSON", text, start, source) from error
+            raise ParseError(f"not a MathAMR+ graph: {key} is not JSON", text, start, source) from error
         start += len(line) + 1
     missing = [key for key in _KEYS if key not in values]
     if missing:
-        raise ParseError(f"no MathAMR+ graph: the metadata lack {', '.join(missing)}", text, start, source)
+        raise ParseError(f"not a MathAMR+ graph: the metadata lack {', '.join(missing)}", text, start, source)
     return values, start

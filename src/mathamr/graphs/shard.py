@@ -122,7 +122,7 @@ def _smallest(numbers: AnyArray) -> AnyArray:
 
 
 def load(path: Path) -> Shard:
-    """The shard in a file; anything else is refused with a clear word."""
+    """The shard in a file; anything else is refused with a clear error."""
     try:
         with np.load(path, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
@@ -146,7 +146,7 @@ def load(path: Path) -> Shard:
             starts,
         )
     except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
-        raise MathAMRError(f"{path} is no shard of graphs, or it is damaged: {error}") from error
+        raise MathAMRError(f"{path} is not a shard of graphs, or it is damaged: {error}") from error
 
 
 def _starts(counts: Int32Array) -> IntArray:

@@ -22,7 +22,7 @@ class KindSize:
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """What a collection of graphs is made of; sizes are without virtual nodes and inverse edges."""
+    """Counts of a collection of graphs, without virtual nodes and inverse edges."""
 
     posts: int
     failed: int
@@ -38,7 +38,7 @@ class Statistics:
     reading: dict[str, Any] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
-        """For machines."""
+        """As JSON."""
         return asdict(self)
 
 

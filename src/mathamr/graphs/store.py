@@ -42,7 +42,7 @@ CREATE TABLE IF NOT EXISTS tensors (
 
 @dataclass(frozen=True, slots=True)
 class StoredPost:
-    """One row of the store: a post's graph text and what is worth knowing without reading it."""
+    """One row of the store: a post's graph as text, with its counts and links."""
 
     id: str
     kind: str
@@ -76,7 +76,7 @@ class GraphStore(Closing):
             try:
                 folder.mkdir(parents=True, exist_ok=True)
             except OSError as error:
-                raise MathAMRError(f"cannot make the graph store {folder}: {error.strerror}") from error
+                raise MathAMRError(f"cannot create the graph store {folder}: {error.strerror}") from error
         elif not path.is_file():
             raise MathAMRError(
                 f"no graph store at {folder}; make one with: mathamr graph PATH --out {folder}"
@@ -91,7 +91,7 @@ class GraphStore(Closing):
                 self._db.executescript(_SCHEMA)
             self._check_format()
         except sqlite3.DatabaseError as error:
-            raise MathAMRError(f"{path} is no graph store, or it is damaged: {error}") from error
+            raise MathAMRError(f"{path} is not a graph store, or it is damaged: {error}") from error
 
     def _check_format(self) -> None:
         found = self.meta("format")
@@ -104,16 +104,16 @@ class GraphStore(Closing):
             )
 
     def flush(self) -> None:
-        """Everything acknowledged survives not only a kill, but also the end of the machine's power."""
+        """Makes acknowledged writes survive a power failure, not only a kill."""
         self._db.execute("PRAGMA wal_checkpoint(PASSIVE)")
 
     def close(self) -> None:
-        """Ends the connection; everything acknowledged is on disk already."""
+        """Closes the connection; acknowledged writes are on disk already."""
         self._db.close()
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """All or nothing of what is written inside."""
+        """Writes inside are committed together or not at all."""
         self._db.execute("BEGIN IMMEDIATE")
         try:
             yield
@@ -134,7 +134,7 @@ class GraphStore(Closing):
         self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
 
     def state(self) -> str:
-        """A word that changes whenever a graph is added, replaced or deleted."""
+        """A string that changes whenever a graph is added, replaced or deleted."""
         count, last = self._db.execute("SELECT count(*), max(number) FROM posts").fetchone()
         return f"{count} posts, last {last}"
 
@@ -178,7 +178,7 @@ class GraphStore(Closing):
     def copies(
         self, wanted: Iterable[tuple[str, Post, bytes]]
     ) -> list[tuple[StoredPost, dict[str, GraphTensor]]]:
-        """The rows and tensors that posts get which say the same as others, under other ids; given their digests."""
+        """The rows and tensors for posts whose digests equal those of stored posts, under their own ids."""
         return [self._copied(*each) for each in wanted]
 
     def _copied(self, source: str, post: Post, digest: bytes) -> tuple[StoredPost, dict[str, GraphTensor]]:
@@ -202,14 +202,14 @@ class GraphStore(Closing):
         return row, {name: GraphTensor.from_bytes(blob).renamed(post.id) for name, blob in tensors.items()}
 
     def put_copies(self, copies: Iterable[tuple[StoredPost, dict[str, GraphTensor]]]) -> None:
-        """Stores what `copies` gave."""
+        """Stores what `copies` returned."""
         for row, tensors in copies:
             self.put([row])
             for configuration, tensor in tensors.items():
                 self.put_tensors(configuration, [(row.id, tensor.to_bytes())])
 
     def delete(self, post_id: str) -> None:
-        """Forgets a post and its tensors; an unknown id is no error."""
+        """Deletes a post and its tensors; an unknown id is ignored."""
         row = self._db.execute("SELECT number FROM posts WHERE id = ?", (post_id,)).fetchone()
         if row is not None:
             self._db.execute("DELETE FROM tensors WHERE post = ?", row)
@@ -288,7 +288,7 @@ class GraphStore(Closing):
                 yield post_id, _text(blob, post_id)
 
     def drop_tensors(self) -> None:
-        """Forgets all tensors: they are numbers of another vocabulary."""
+        """Deletes all tensors, which belong to another vocabulary."""
         self._db.execute("DELETE FROM tensors")
 
     def count_tensors(self, configuration: str) -> int:
@@ -297,7 +297,7 @@ class GraphStore(Closing):
         return int(self._db.execute(sql, (configuration,)).fetchone()[0])
 
     def fallbacks(self) -> Counter[str]:
-        """What went wrong on the way to the graphs, by cause."""
+        """Fallbacks of all graphs, counted by cause."""
         causes: Counter[str] = Counter()
         for (row,) in self._db.execute("SELECT fallbacks FROM posts WHERE fallbacks != '{}'"):
             causes.update(json.loads(row))

@@ -73,7 +73,7 @@ class GraphTensor:
         return replace(self, post_id=post_id, references=references)
 
     def to_bytes(self) -> bytes:
-        """Compact bytes without pickles; inverse edges are left out, for they follow from the others."""
+        """Compact bytes without pickles; inverse edges are left out because they follow from the others."""
         half = self.forward_edges
         sizes = [len(self.node_ids), half, len(self.representatives)]
         head = json.dumps([self.post_id, sizes, self.references], ensure_ascii=False).encode()
@@ -93,7 +93,7 @@ class GraphTensor:
     def from_bytes(cls, blob: bytes) -> GraphTensor:
         """The inverse of `to_bytes`; damaged bytes are an error, never a wrong graph."""
         if not isinstance(blob, bytes) or not blob.startswith(_MAGIC):
-            raise MathAMRError("these bytes are no stored graph of this version; build the store again")
+            raise MathAMRError("these bytes are not a stored graph of this version; build the store again")
         try:
             head_size = int.from_bytes(blob[3:7], "little")
             content = inflated(blob[7:])

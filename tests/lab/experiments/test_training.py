@@ -79,5 +79,5 @@ def test_a_folder_in_which_another_process_trains_is_left_alone(shard: Path, tmp
 
 
 def test_a_training_that_fails_says_why(tmp_path: Path) -> None:
-    with pytest.raises(MathAMRError, match=r"failed \(exit code 1\): mathamr: .*no shard of graphs"):
+    with pytest.raises(MathAMRError, match=r"failed \(exit code 1\): mathamr: .*not a shard of graphs"):
         trained(tmp_path / "nothing.npz", tmp_path / "model", 1)

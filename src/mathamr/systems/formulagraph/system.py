@@ -147,7 +147,7 @@ class FormulaGraphSystem:
         return None
 
     def encode(self, items: Iterable[Item]) -> Iterator[Encoded]:
-        """Nothing: posts are found by their formulas alone."""
+        """No vectors: posts are found by their formulas alone."""
         return (Encoded(id=item.post.id) for item in items)
 
     def encode_visuals(self, visuals: Iterable[VisualFormula]) -> Iterator[Mapping[str, Vectors]]:

@@ -47,7 +47,7 @@ class LatexVocabulary:
             or len(set(self.tokens)) != len(self.tokens)
             or len(self) > 2**16
         ):
-            raise MathAMRError(f"these {len(self.tokens)} lines are no vocabulary of LaTeX tokens")
+            raise MathAMRError(f"these {len(self.tokens)} lines are not a vocabulary of LaTeX tokens")
         self._number = {token: place for place, token in enumerate(self.tokens)}
 
     def __len__(self) -> int:

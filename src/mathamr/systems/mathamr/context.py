@@ -19,7 +19,7 @@ CONTEXTS: tuple[ContextName, ...] = get_args(ContextName)
 
 
 def check_context(name: str) -> None:
-    """Refuses what is no context."""
+    """Refuses an unknown context."""
     if name not in CONTEXTS:
         raise UnknownNameError("context", name, list(CONTEXTS))
 

@@ -115,7 +115,7 @@ class MathAMRSystem:
         return list(contexts(item.graph, item.post, cast(ContextName, self.configuration.context)))
 
     def encode_visuals(self, visuals: Iterable[VisualFormula]) -> Iterator[Mapping[str, Vectors]]:
-        """Nothing: a formula's vector depends on its sentence."""
+        """No vectors: a formula's vector depends on its sentence."""
         return ({} for _ in visuals)
 
     def save(self, folder: Path) -> None:

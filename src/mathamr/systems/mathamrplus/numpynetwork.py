@@ -1,8 +1,7 @@
-"""MathAMR+ over numpy alone, for reading: the same vectors as `network` to five digits, without loading torch.
+"""MathAMR+ in numpy, for inference: the same vectors as `network` to five digits, without loading torch.
 
-Weights lie in the file until they are needed. The matrix of a relation is made from the bases when its first edge comes
-and kept, so that a query multiplies only what it has: one small graph costs milliseconds. Of many graphs, what comes to
-the same is computed once (`refinement`).
+Weights stay in the file until they are needed. The matrix of a relation is computed from the bases at its first edge and
+cached, so that a small graph costs milliseconds. Equal nodes of many graphs are computed once (`refinement`).
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ ERF_BELOW = (
 
 
 def runs_in_numpy(configuration: ModelConfiguration) -> bool:
-    """Whether a network of this shape is computed here; the rarer kinds are torch's alone."""
+    """Whether this module can compute a network of this shape; the others need torch."""
     starts = ("zero-embedding", "random-embedding")
     return (
         not configuration.attention_heads
@@ -91,7 +90,7 @@ class _Layer:
     def __call__(self, x: FloatArray, step: Step) -> FloatArray:
         small = self._small
         normal = _normal(x, small["norm.weight"], small["norm.bias"])
-        # A class may come apart into several, or be wanted no more: its product is made once, if at all.
+        # A class may split into several, or no longer be needed: its product is computed at most once.
         out: FloatArray
         if len(step.own) < len(normal):
             out = normal[step.own] @ small["convolution.root"]
@@ -137,7 +136,7 @@ def _normal(x: FloatArray, weight: FloatArray, bias: FloatArray) -> FloatArray:
 
 
 def _gelu(x: FloatArray) -> FloatArray:
-    """x times the normal distribution up to x, some rows at a time: all steps find their numbers still near the processor."""
+    """x times the normal distribution function, a few rows at a time so that they stay in the cache."""
     found = np.empty_like(x)
     room = np.empty((4, min(len(x), NEAR_ROWS), x.shape[1]), np.float32)
     for first in range(0, len(x), NEAR_ROWS):

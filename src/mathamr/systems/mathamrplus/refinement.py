@@ -1,9 +1,8 @@
-"""Nodes that cannot differ are computed once: colour refinement (Weisfeiler and Leman) over a stack of graphs.
+"""Computes equal nodes once: colour refinement (Weisfeiler and Leman) over a stack of graphs.
 
-A state of a relational layer follows from the state before and from what comes in by each relation. Formulas repeat
-themselves, so that after one layer half of the nodes of some posts, and most of what is multiplied for them, are the same
-numbers again; and of the last layer nothing but the representatives is wanted. A `Step` says what one layer has to
-compute: a state for every class of nodes, from one for every class of the layer before.
+A node's state depends on its state before the layer and on its neighbours by relation. Formulas repeat themselves, so that
+after one layer half of the nodes of some posts have the same state as another node; and only representatives are needed
+of the last layer. A `Step` says what one layer computes: a state for every class of nodes, from the classes before it.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from mathamr.core.arrays import AnyArray, BoolArray
 from mathamr.systems.layers.stack import GraphStack
 
 FEW = 300
-"""Among so few nodes none is looked for that is like another: a query has no more."""
+"""Graphs with no more nodes, such as queries, are not refined: that would take longer than it saves."""
 
 
 class Sums:
@@ -86,7 +85,7 @@ class Refinement:
 def refined(stack: GraphStack, layers: int, most: int) -> Refinement:
     """What has to be computed for the representatives of these graphs; about so many groups at most in a part.
 
-    Classes are told apart by sums of numbers drawn at random, anew each time: nobody can make two of them look alike.
+    Classes are distinguished by sums of fresh random numbers, so that no input can be made to collide.
     """
     edges, wanted = _Edges(stack), _wanted(stack, layers)
     if len(stack.node_ids) <= FEW:
@@ -100,7 +99,7 @@ def refined(stack: GraphStack, layers: int, most: int) -> Refinement:
 
 
 def _unrefined(stack: GraphStack, edges: _Edges, wanted: list[BoolArray], most: int) -> Refinement:
-    """Every node by itself, in all layers but the last: to look for others like it would take longer."""
+    """Every node is a class of its own, in all layers but the last."""
     nodes, groups = np.arange(len(stack.node_ids)), np.arange(len(edges.targets))
     whole = _step(edges, nodes, groups, groups, nodes, most)
     last, reaching = np.flatnonzero(wanted[-1]), np.flatnonzero(wanted[-1][edges.targets])
@@ -205,12 +204,12 @@ def _part(
 
 
 def _drawn(count: int) -> AnyArray:
-    """Numbers of 64 bits that nobody can foresee."""
+    """Unpredictable numbers of 64 bits."""
     return np.frombuffer(os.urandom(8 * count), np.uint64)
 
 
 def _totals(numbers: AnyArray, begins: AnyArray, ends: AnyArray) -> AnyArray:
-    """Sums from begins to ends, of which nothing but their lowest 64 bits counts."""
+    """Sums from begins to ends, modulo 2**64."""
     sums = np.zeros(len(numbers) + 1, np.uint64)
     np.cumsum(numbers, out=sums[1:])
     return sums[ends] - sums[begins]

@@ -138,7 +138,7 @@ class MathAMRPlusSystem:
             yield encoded(item.post, found)
 
     def encode_visuals(self, visuals: Iterable[VisualFormula]) -> Iterator[Mapping[str, Vectors]]:
-        """Nothing: a formula's vector depends on its post."""
+        """No vectors: a formula's vector depends on its post."""
         return ({} for _ in visuals)
 
     def save(self, folder: Path) -> None:
