@@ -82,8 +82,8 @@ class Server:
 
     def search(self, query: str, offset: int = 0) -> dict[str, object]:
         """The answer to a query; raises what went wrong."""
-        asked = urlencode({"q": query, "k": K, "offset": offset})
-        with urllib.request.urlopen(f"{self.address}v1/search?{asked}", timeout=120) as answer:
+        parameters = urlencode({"q": query, "k": K, "offset": offset})
+        with urllib.request.urlopen(f"{self.address}v1/search?{parameters}", timeout=120) as answer:
             found: dict[str, object] = json.load(answer)
         return found
 
@@ -106,7 +106,7 @@ def hole(answer: dict[str, object], offset: int) -> str | None:
 
 
 def ask(server: Server, queries: list[str], seen: Seen, done: threading.Event, seed: int) -> None:
-    """Asks one query after the other until all updates are done and enough was asked."""
+    """Sends one query after the other until all updates are done and enough queries were sent."""
     chance = random.Random(seed)
     while not done.is_set() or seen.queries < QUERIES:
         query, offset = chance.choice(queries), chance.choice((0, 0, 0, K))
@@ -180,13 +180,13 @@ def _follow(server: Server, notes: Path, index: Path, queries: list[str]) -> Non
         files[2].unlink()
         _index(notes, index)
         ended = time.perf_counter()
-        asked = 1
+        attempts = 1
         while f"new-{update:03}.md" not in [hit["id"] for hit in server.search(word)["hits"][:1]]:  # type: ignore[index]
-            asked += 1
+            attempts += 1
             if time.perf_counter() - ended > PATIENCE:
                 missing += 1
                 break
-        tries[asked] += 1
+        tries[attempts] += 1
         delays.append(time.perf_counter() - ended)
     during = seen.queries
     minutes = (time.perf_counter() - started) / 60

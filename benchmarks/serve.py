@@ -65,7 +65,7 @@ class Outcome:
         strange = {status: n for status, n in self.statuses.items() if status not in (200, 429)}
         print(
             f"   {what}: {rate:.1f} requests/s, p50 {p50 * 1e3:.0f} ms, p99 {p99 * 1e3:.0f} ms, "
-            f"{self.statuses[429]} sent away with 429, other errors: {strange or 'none'}",
+            f"{self.statuses[429]} refused with 429, other errors: {strange or 'none'}",
             flush=True,
         )
 
@@ -142,7 +142,7 @@ def queries() -> Iterator[str]:
         yield f"{titles[number % len(titles)]} ({number})"
 
 
-async def load(port: int, seconds: float, asked: Iterator[str], task: str = "answers") -> Outcome:
+async def load(port: int, seconds: float, texts: Iterator[str], task: str = "answers") -> Outcome:
     """Twenty connections, each asking as soon as it was answered."""
     outcome = Outcome()
     end = time.perf_counter() + seconds
@@ -151,7 +151,7 @@ async def load(port: int, seconds: float, asked: Iterator[str], task: str = "ans
         client = Client(port)
         while time.perf_counter() < end:
             started = time.perf_counter()
-            status, _ = await client.ask("GET", f"/v1/search?q={quote(next(asked))}&task={task}")
+            status, _ = await client.ask("GET", f"/v1/search?q={quote(next(texts))}&task={task}")
             outcome.statuses[status] += 1
             outcome.seconds.append(time.perf_counter() - started)
         client.close()
@@ -162,7 +162,7 @@ async def load(port: int, seconds: float, asked: Iterator[str], task: str = "ans
     return outcome
 
 
-async def ask_many(port: int, number: int, asked: Iterator[str]) -> Counter[int]:
+async def ask_many(port: int, number: int, texts: Iterator[str]) -> Counter[int]:
     """So many queries over four connections; the statuses of the answers."""
     statuses: Counter[int] = Counter()
     waiting = iter(range(number))
@@ -170,7 +170,7 @@ async def ask_many(port: int, number: int, asked: Iterator[str]) -> Counter[int]
     async def one() -> None:
         client = Client(port)
         for _ in waiting:
-            status, _body = await client.ask("GET", f"/v1/search?q={quote(next(asked))}")
+            status, _body = await client.ask("GET", f"/v1/search?q={quote(next(texts))}")
             statuses[status] += 1
         client.close()
 
@@ -178,20 +178,20 @@ async def ask_many(port: int, number: int, asked: Iterator[str]) -> Counter[int]
     return statuses
 
 
-def show_growth(index: Path, asked: Iterator[str]) -> None:
+def show_growth(index: Path, texts: Iterator[str]) -> None:
     """How much larger the server is after thousands of queries, each a new one: what it remembers must have an end."""
     server = Server(index)
     try:
-        asyncio.run(ask_many(server.port, GROWING_QUERIES // 10, asked))
+        asyncio.run(ask_many(server.port, GROWING_QUERIES // 10, texts))
         sizes, statuses = [server.memory], Counter[int]()
         for _ in range(5):
-            statuses += asyncio.run(ask_many(server.port, GROWING_QUERIES // 5, asked))
+            statuses += asyncio.run(ask_many(server.port, GROWING_QUERIES // 5, texts))
             sizes.append(server.memory)
     finally:
         server.kill()
-    told = ", ".join(f"{size:.0f}" for size in sizes)
+    summary = ", ".join(f"{size:.0f}" for size in sizes)
     print(
-        f"   {sum(statuses.values()):,} queries ({dict(statuses)}): memory {told} MB, grown by {sizes[-1] - sizes[0]:.0f} MB",
+        f"   {sum(statuses.values()):,} queries ({dict(statuses)}): memory {summary} MB, grown by {sizes[-1] - sizes[0]:.0f} MB",
         flush=True,
     )
 
@@ -228,25 +228,25 @@ async def stages(port: int) -> dict[str, float]:
     return {key[len(name) + 8 : -2]: 1e3 * float(rows[key]) / total for key in rows if key.startswith(name)}
 
 
-def in_process(index: Path, asked: Iterator[str], seconds: float) -> float:
+def in_process(index: Path, texts: Iterator[str], seconds: float) -> float:
     """Queries a second of the library alone, one after the other."""
     with Index.open(index) as opened:
         opened.warm()
         done, started = 0, time.perf_counter()
         while time.perf_counter() - started < seconds:
-            opened.search(next(asked))
+            opened.search(next(texts))
             done += 1
         return done / (time.perf_counter() - started)
 
 
-def processor_times(index: Path, asked: Iterator[str], task: str) -> dict[str, float]:
+def processor_times(index: Path, texts: Iterator[str], task: str) -> dict[str, float]:
     """Milliseconds of processor time a query by stage, one query at a time: a busy machine does not change them."""
     total: Counter[str] = Counter()
     with Index.open(index) as opened, patch("time.perf_counter", time.process_time):
         opened.warm()
         service = Service(opened, Limits(seconds=600))
         client = TestClient(create_app(service))
-        for number, query in zip(range(-3, QUERIES_BY_STAGE), asked, strict=False):
+        for number, query in zip(range(-3, QUERIES_BY_STAGE), texts, strict=False):
             answer = client.get("/v1/search", params={"q": query, "task": task}).json()
             if number >= 0:
                 total.update(
@@ -261,25 +261,25 @@ def measure(index: Path) -> None:
     with tempfile.TemporaryDirectory() as scratch:
         copy = Path(scratch) / "index"
         shutil.copytree(index, copy)
-        asked = queries()
-        formulas = (query for query in asked if "$" in query)
-        for task, wanted in (("answers", asked), ("formulas", formulas)):
+        texts = queries()
+        formulas = (query for query in texts if "$" in query)
+        for task, wanted in (("answers", texts), ("formulas", formulas)):
             times = processor_times(copy, wanted, task)
-            told = ", ".join(f"{stage} {value:.1f}" for stage, value in times.items())
-            print(f"   {task}, ms of processor time a query: {told}", flush=True)
-        show_growth(copy, asked)
-        alone = in_process(copy, asked, min(SECONDS, 20))
+            summary = ", ".join(f"{stage} {value:.1f}" for stage, value in times.items())
+            print(f"   {task}, ms of processor time a query: {summary}", flush=True)
+        show_growth(copy, texts)
+        alone = in_process(copy, texts, min(SECONDS, 20))
         server = Server(copy)
         try:
             started = time.perf_counter()
-            asyncio.run(load_one(server.port, next(asked)))
+            asyncio.run(load_one(server.port, next(texts)))
             first = time.perf_counter() - started
             print(
                 f"   answers {server.start_seconds:.1f} s after its start; the first query takes {first * 1e3:.0f} ms"
             )
-            asyncio.run(load(server.port, 3, asked))
+            asyncio.run(load(server.port, 3, texts))
             before, cpu = server.memory, server.cpu
-            outcome = asyncio.run(load(server.port, SECONDS, asked))
+            outcome = asyncio.run(load(server.port, SECONDS, texts))
             outcome.show(f"{CONNECTIONS} connections, {SECONDS:g} s")
             cost = 1e3 * (server.cpu - cpu) / max(1, outcome.statuses[200])
             print(f"   {cost:.0f} ms of processor time a request, whatever else the machine does")
@@ -289,12 +289,12 @@ def measure(index: Path) -> None:
             )
             print(f"   memory {before:.0f} MB before, {server.memory:.0f} MB after")
             shares = asyncio.run(stages(server.port))
-            told = ", ".join(
+            summary = ", ".join(
                 f"{name} {value:.1f}" for name, value in sorted(shares.items(), key=lambda row: -row[1])
             )
-            print(f"   ms a query, queries side by side: {told}")
+            print(f"   ms a query, queries side by side: {summary}")
             asyncio.run(load(server.port, min(SECONDS, 20), formulas, "formulas")).show("formula search")
-            _write_and_kill(server, copy, asked)
+            _write_and_kill(server, copy, texts)
         finally:
             server.kill()
 
@@ -305,10 +305,10 @@ async def load_one(port: int, query: str) -> None:
     assert status == 200, body
 
 
-def _write_and_kill(server: Server, copy: Path, asked: Iterator[str]) -> None:
+def _write_and_kill(server: Server, copy: Path, texts: Iterator[str]) -> None:
     async def both() -> tuple[tuple[list[str], list[float]], Outcome]:
         written, outcome = await asyncio.gather(
-            write(server.port, WRITING_SECONDS), load(server.port, WRITING_SECONDS, asked)
+            write(server.port, WRITING_SECONDS), load(server.port, WRITING_SECONDS, texts)
         )
         return written, outcome
 

@@ -35,35 +35,35 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Take the pictures of the page that the docs show.")
     parser.add_argument("url", help="where the sample is served")
     parser.add_argument("--out", type=Path, default=FOLDER, help="folder for the pictures")
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     path = next((found for name in BROWSERS if (found := shutil.which(name))), None)
     if path is None:
         sys.exit("no Chromium on this machine: see scripts/setup_browser.sh")
     from PIL import Image
     from playwright.sync_api import sync_playwright
 
-    given.out.mkdir(parents=True, exist_ok=True)
+    arguments.out.mkdir(parents=True, exist_ok=True)
     with sync_playwright() as started:
         browser = started.chromium.launch(executable_path=path, args=["--headless=new", "--no-sandbox"])
-        for name, (asked, (width, height), theme) in SHOTS.items():
+        for name, (parameters, (width, height), theme) in SHOTS.items():
             page = browser.new_page(
                 viewport={"width": width, "height": height},
                 color_scheme=theme,
                 device_scale_factor=2 if width < 500 else 1,
             )
             page.set_default_timeout(120_000)
-            page.goto(f"{given.url}?{urlencode(asked)}")
+            page.goto(f"{arguments.url}?{urlencode(parameters)}")
             page.locator(".hit").first.wait_for()
             page.wait_for_load_state("networkidle")
-            if asked.get("view") == "why":
+            if parameters.get("view") == "why":
                 page.locator(".square.best").last.scroll_into_view_if_needed()
                 page.locator(".panel").evaluate("panel => panel.scrollTo(0, 0)")
                 page.locator(".square.best").nth(1).hover()
             shot = Image.open(BytesIO(page.screenshot()))
-            shot.convert("RGB").quantize(192).save(given.out / f"{name}.png", optimize=True)
+            shot.convert("RGB").quantize(192).save(arguments.out / f"{name}.png", optimize=True)
             page.close()
         browser.close()
-    for picture in sorted(given.out.glob("page*.png")):
+    for picture in sorted(arguments.out.glob("page*.png")):
         print(f"{picture.name}: {picture.stat().st_size / 1024:.0f} KB")
 
 

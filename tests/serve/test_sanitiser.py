@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Markup, Post
 from mathamr.serve.rendering import body_html, title_html
-from mathamr.serve.sanitiser import KEPT, MARK, NestedTooDeeplyError, safe_link, sanitised_html
+from mathamr.serve.sanitiser import ALLOWED, MARK, NestedTooDeeplyError, safe_link, sanitised_html
 from tests.serve.hostile import HTML, LATEX
 
 OWN_ATTRIBUTES = {
@@ -52,7 +52,7 @@ class Inspector(HTMLParser):
             assert {name for name, _ in attrs} <= MATHML_ATTRIBUTES, (tag, attrs)
             assert all(MATHML_CLASSES.fullmatch(value or "") for name, value in attrs if name == "class")
         else:
-            assert tag in KEPT | {"span"}, tag
+            assert tag in ALLOWED | {"span"}, tag
             assert {name for name, _ in attrs} <= OWN_ATTRIBUTES.get(tag, set()), (tag, attrs)
             for name, value in attrs:
                 if name == "href":

@@ -25,11 +25,11 @@ class ServerGoneError(MathAMRError):
     """The server does not answer; the index can still be searched without it."""
 
 
-def search_at(address: str, index: Path, query: Query, asked: Mapping[str, Any]) -> Hits:
-    """The hits of a query that the server at an address gives; `asked` is a request of `/v1/search`."""
+def search_at(address: str, index: Path, query: Query, options: Mapping[str, Any]) -> Hits:
+    """The hits that the server at an address finds; `options` is the body of a request to `/v1/search`."""
     headers = {"Content-Type": "application/json"} | ({"X-API-Key": READ_KEY.value} if READ_KEY.value else {})
     request = urllib.request.Request(
-        f"{address.rstrip('/')}/v1/search", json.dumps(dict(asked)).encode(), headers, method="POST"
+        f"{address.rstrip('/')}/v1/search", json.dumps(dict(options)).encode(), headers, method="POST"
     )
     try:
         with _NO_PROXY.open(request, timeout=SECONDS) as response:
@@ -56,12 +56,12 @@ def search_at(address: str, index: Path, query: Query, asked: Mapping[str, Any])
 
 
 def _refused(error: urllib.error.HTTPError) -> MathAMRError:
-    """What the server says is wrong with a request; where it cannot answer just now, that it is gone."""
+    """The server's message about a wrong request; `ServerGoneError` if it cannot answer now."""
     try:
-        told = json.load(error)["error"]["message"]
+        message = json.load(error)["error"]["message"]
     except (ValueError, KeyError, TypeError):
-        told = str(error)
-    return MathAMRError(told) if error.code in (400, 422) else ServerGoneError(told)
+        message = str(error)
+    return MathAMRError(message) if error.code in (400, 422) else ServerGoneError(message)
 
 
 def _hit(row: Mapping[str, Any], source: str) -> Hit:
@@ -87,10 +87,10 @@ def _hit(row: Mapping[str, Any], source: str) -> Hit:
 
 
 def _formula(row: Mapping[str, Any]) -> FormulaHit:
-    told = {name: row[name] for name in FormulaHit.__slots__}
-    told["matched"] = tuple(tuple(each) for each in row["matched"])
-    told["matched_nodes"] = tuple(row["matched_nodes"])
-    return FormulaHit(**told)
+    fields = {name: row[name] for name in FormulaHit.__slots__}
+    fields["matched"] = tuple(tuple(each) for each in row["matched"])
+    fields["matched_nodes"] = tuple(row["matched_nodes"])
+    return FormulaHit(**fields)
 
 
 def _fragment(piece: Mapping[str, Any]) -> Fragment:

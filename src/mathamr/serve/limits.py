@@ -1,4 +1,4 @@
-"""`Limits`: how much one request, and all of them together, may ask of the server."""
+"""`Limits`: how much one request, and all requests together, may use of the server."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def _limit(default: float, help_text: str) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Every limit with its default; command line and docs are made from this list."""
+    """Every limit with its default; the command line and the docs use this list."""
 
     body_bytes: int = _limit(1 << 20, "bytes of a request's body")
     body_seconds: float = _limit(10.0, "seconds until the whole body of a request must have arrived")
@@ -34,8 +34,8 @@ class Limits:
     seconds: float = _limit(10.0, "seconds for one piece of work, and as many to wait for its turn")
     parsing: float = _limit(5.0, "seconds of a processor for the AMR parser to read one query")
     workers: int = _limit(max(1, min(4, os.cpu_count() or 1)), "queries that run at once")
-    waiting: int = _limit(64, "queries that may wait for a worker; more are sent away with 429")
-    waiting_writes: int = _limit(16, "writes that may wait; more are sent away with 429")
+    waiting: int = _limit(64, "queries that may wait for a worker; more are refused with 429")
+    waiting_writes: int = _limit(16, "writes that may wait; more are refused with 429")
     posts: int = _limit(100, "posts in one write")
     drawn_nodes: int = _limit(4000, "nodes of a graph that is drawn or sent")
     shown_characters: int = _limit(200_000, "characters of a post that are shown")
@@ -62,14 +62,14 @@ posts, drawn_nodes, shown_characters
                 values[name] = kind(written)
             except ValueError as error:
                 raise MathAMRError(
-                    f"the limit {name} is no number: {written!r}; write {name}=NUMBER"
+                    f"the limit {name} must be a number, got {written!r}; write {name}=NUMBER"
                 ) from error
             least = 0 if name.startswith("waiting") else 1 if kind is int else 0.001
             if not least <= values[name] < 1 << 40:
-                raise MathAMRError(f"the limit {name} must be at least {least}, not {written}")
+                raise MathAMRError(f"the limit {name} must be at least {least}, got {written}")
         return replace(self, **values)
 
     def shown(self) -> dict[str, float]:
-        """The limits a client can run into, by name."""
+        """The limits that concern clients, by name."""
         hidden = ("head_seconds", "send_seconds", "connections")
         return {each.name: getattr(self, each.name) for each in fields(self) if each.name not in hidden}

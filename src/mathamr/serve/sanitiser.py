@@ -25,7 +25,7 @@ def _names(listing: str) -> frozenset[str]:
     return frozenset(listing.split())
 
 
-KEPT = _names(
+ALLOWED = _names(
     """
     p div br hr em strong i b u s sub sup small code pre kbd samp var blockquote q cite ul ol li dl dt dd
     h1 h2 h3 h4 h5 h6 table caption thead tbody tfoot tr th td abbr dfn ins del mark a
@@ -57,7 +57,7 @@ _LINK_RELATION = "nofollow noopener noreferrer"
 
 
 class NestedTooDeeplyError(MathAMRError):
-    """HTML with so many elements within elements that its tree cannot be read whole."""
+    """HTML that is nested too deeply for its tree to be complete."""
 
 
 class Places:
@@ -106,7 +106,7 @@ def sanitised_html(source: str, places: Places | None = None) -> str:
 
 
 def safe_link(target: str) -> str | None:
-    """An address that a page may lead to, or None: whole `http`, `https` and `mailto` addresses pass.
+    """An address that a page may link to, or None: complete `http`, `https` and `mailto` addresses pass.
 
     >>> safe_link("https://example.org/a?b=1"), safe_link("java\\nscript:alert(1)"), safe_link("//evil.example")
     ('https://example.org/a?b=1', None, None)
@@ -120,8 +120,8 @@ def safe_link(target: str) -> str | None:
         return None
     if parts.scheme.lower() not in _SCHEMES or not target.lower().startswith(f"{parts.scheme.lower()}:"):
         return None
-    is_whole = bool(parts.path) if parts.scheme.lower() == "mailto" else bool(parts.netloc)
-    return target if is_whole else None
+    is_complete = bool(parts.path) if parts.scheme.lower() == "mailto" else bool(parts.netloc)
+    return target if is_complete else None
 
 
 def _trees(source: str) -> Iterator[Any]:
@@ -173,14 +173,14 @@ class _Writer:
             self._picture(element)
         elif tag in VOID:
             self._parts.append(f"<{tag}>")
-        elif tag in KEPT and self._depth < DEEPEST:
+        elif tag in ALLOWED and self._depth < DEEPEST:
             self._parts.append(f"<{tag}{self._attributes(tag, element)}>")
             self._depth += 1
             return str(tag)
         return None
 
     def _picture(self, element: Any) -> None:
-        """A picture of elsewhere is not fetched: what it shows, and a way to it."""
+        """Writes the description of a picture and a link to it, since pictures of other sites are not fetched."""
         shown = escape(self._places.removed(element.get("alt") or "").strip()[:300]) or "no description"
         target = safe_link(element.get("src") or "")
         label = f"[picture: {shown}]"
@@ -193,18 +193,20 @@ class _Writer:
             self._parts += (escape(before.replace(MARK, "\ufffd")), formula)
 
     def _attributes(self, tag: str, element: Any) -> str:
-        given = element.attrib
-        kept: dict[str, str] = {}
-        if tag == "a" and _OWN_LINK.fullmatch(given.get("href", "")):
-            kept = {"href": given["href"], "class": "reference"}
-        elif tag == "a" and (target := safe_link(given.get("href", ""))):
-            kept = {"href": target, "rel": _LINK_RELATION}
+        attributes = element.attrib
+        allowed: dict[str, str] = {}
+        if tag == "a" and _OWN_LINK.fullmatch(attributes.get("href", "")):
+            allowed = {"href": attributes["href"], "class": "reference"}
+        elif tag == "a" and (target := safe_link(attributes.get("href", ""))):
+            allowed = {"href": target, "rel": _LINK_RELATION}
         elif tag in ("td", "th"):
-            kept = {
-                name: given[name] for name in ("colspan", "rowspan") if _SPAN.fullmatch(given.get(name, ""))
+            allowed = {
+                name: attributes[name]
+                for name in ("colspan", "rowspan")
+                if _SPAN.fullmatch(attributes.get(name, ""))
             }
-        elif tag == "ol" and _NUMBER.fullmatch(given.get("start", "")):
-            kept = {"start": given["start"]}
-        elif tag in ("abbr", "dfn") and given.get("title"):
-            kept = {"title": self._places.removed(given["title"])[:300]}
-        return "".join(f' {name}="{escape(value)}"' for name, value in kept.items())
+        elif tag == "ol" and _NUMBER.fullmatch(attributes.get("start", "")):
+            allowed = {"start": attributes["start"]}
+        elif tag in ("abbr", "dfn") and attributes.get("title"):
+            allowed = {"title": self._places.removed(attributes["title"])[:300]}
+        return "".join(f' {name}="{escape(value)}"' for name, value in allowed.items())

@@ -1,4 +1,4 @@
-"""The JSON of requests and answers; the OpenAPI document is made from these."""
+"""The JSON of requests and responses; FastAPI builds the OpenAPI document from these."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ Word = Annotated[str, StringConstraints(max_length=LONGEST_WORD)]
 
 
 class Strict(BaseModel):
-    """A request: a name that it does not know is an error, so that a misspelt one is noticed."""
+    """A request; an unknown field is an error, so that a misspelt one is noticed."""
 
     model_config = ConfigDict(extra="forbid")
 
     @field_validator("*", mode="after")
     @classmethod
     def _is_text(cls, value: Any) -> Any:
-        """JSON can spell half of a character of two halves, which no answer could give back."""
+        """Refuses half of a surrogate pair, which JSON can spell and no response could return."""
         for text in (value,) if isinstance(value, str) else value if isinstance(value, list) else ():
             if isinstance(text, str) and _HALF.search(text):
-                raise ValueError("half of a surrogate pair is no character")
+                raise ValueError("half of a surrogate pair is not a character")
         return value
 
 
@@ -56,7 +56,7 @@ class FilterRequest(Strict):
 
 
 class SearchRequest(Strict):
-    """A search; without a task for answers, where the index has them, else for formulas."""
+    """A search; without a task it is for answers if the index has them, else for formulas."""
 
     q: str
     task: Task | None = None
@@ -76,7 +76,7 @@ class ExplainRequest(Strict):
 
 
 class RenderRequest(Strict):
-    """LaTeX, or text with `$LaTeX$`, to be drawn: one of the two."""
+    """Either LaTeX or text with `$LaTeX$` to be drawn."""
 
     latex: str | None = None
     text: str | None = None
@@ -237,7 +237,7 @@ class PartShown(BaseModel):
 
 
 class BestMatch(BaseModel):
-    """The part of the post that a part of the query met."""
+    """The part of the post that matches a part of the query best."""
 
     row: int
     column: int
@@ -245,7 +245,7 @@ class BestMatch(BaseModel):
 
 
 class ViewShown(BaseModel):
-    """The trees of one view, `opt` (operators) or `slt` (layout), and the pairs of nodes that met, with their worth."""
+    """The trees of one view, `opt` (operators) or `slt` (layout), and the pairs of nodes that match, with their scores."""
 
     view: View
     score: float
@@ -255,7 +255,7 @@ class ViewShown(BaseModel):
 
 
 class NodesShown(BaseModel):
-    """Which nodes of a found formula met which of the query's, by whom they were compared, and a picture."""
+    """Which nodes of a found formula match which of the query's, which method compared them, and a picture."""
 
     by: str
     query: str
@@ -443,7 +443,7 @@ class ExampleShown(BaseModel):
 
 
 class IndexAnswer(BaseModel):
-    """What is indexed, and what may be asked."""
+    """What is indexed, and which requests the server accepts."""
 
     name: str
     version: str
