@@ -8,7 +8,13 @@ import pytest
 from lxml import etree
 
 from mathamr import sample
+from mathamr_lab.experiments import EXPERIMENTS
+from mathamr_lab.experiments.experiment import GraphExperiment
 
+GRAPHS = {
+    name: experiment for name in EXPERIMENTS if isinstance(experiment := EXPERIMENTS[name], GraphExperiment)
+}
+"""The experiments of the thesis."""
 TOPICS = 4
 QUESTIONS = 14
 

@@ -7,11 +7,12 @@ import pytest
 from mathamr.core.errors import MathAMRError
 from mathamr.systems.mathamrplus.configuration import VirtualStart
 from mathamr_lab.experiments import EXPERIMENTS
-from mathamr_lab.experiments.experiment import JUDGED, Experiment, Strategy
+from mathamr_lab.experiments.experiment import JUDGED, GraphExperiment, Strategy
 from mathamr_lab.experiments.scale import SCALES, scale_named
 from mathamr_lab.systems.mathamrplus.graph.configuration import configured
+from tests.lab.experiments.conftest import GRAPHS
 
-ALL = [EXPERIMENTS[name] for name in EXPERIMENTS]
+ALL = list(GRAPHS.values())
 
 
 @pytest.mark.parametrize("name", list(EXPERIMENTS))
@@ -20,7 +21,7 @@ def test_every_experiment_is_known_by_its_own_name(name: str) -> None:
 
 
 @pytest.mark.parametrize("experiment", ALL, ids=lambda each: each.name)
-def test_variants_differ_and_are_tested_against_one_another(experiment: Experiment) -> None:
+def test_variants_differ_and_are_tested_against_one_another(experiment: GraphExperiment) -> None:
     names = [variant.name for variant in experiment.variants]
     assert len(set(names)) == len(names)
     different = {(v.graphs, v.changes, v.strategy) for v in experiment.variants}
@@ -33,7 +34,7 @@ def test_variants_differ_and_are_tested_against_one_another(experiment: Experime
 
 @pytest.mark.parametrize("experiment", ALL, ids=lambda each: each.name)
 @pytest.mark.parametrize("scale", SCALES)
-def test_every_variant_is_a_configuration_at_every_scale(experiment: Experiment, scale: str) -> None:
+def test_every_variant_is_a_configuration_at_every_scale(experiment: GraphExperiment, scale: str) -> None:
     for variant in experiment.variants:
         model, training = scale_named(scale).configurations(variant.changes, seed=3)
         assert training["seed"] == 3
@@ -43,7 +44,7 @@ def test_every_variant_is_a_configuration_at_every_scale(experiment: Experiment,
 
 
 @pytest.mark.parametrize("experiment", ALL, ids=lambda each: each.name)
-def test_the_thesis_s_figures_stand_beside_every_variant(experiment: Experiment) -> None:
+def test_the_thesis_s_figures_stand_beside_every_variant(experiment: GraphExperiment) -> None:
     best, means, costs = experiment.tables
     for variant in experiment.variants:
         published = variant.published
@@ -58,24 +59,22 @@ def test_the_thesis_s_figures_stand_beside_every_variant(experiment: Experiment)
 
 
 def test_the_conditions_are_the_thesis_s() -> None:
-    modes = {variant.graphs.formulas for variant in EXPERIMENTS["formula-representations"].variants}
-    edges = {variant.graphs.auxiliary for variant in EXPERIMENTS["connectivity"].variants}
+    modes = {variant.graphs.formulas for variant in GRAPHS["formula-representations"].variants}
+    edges = {variant.graphs.auxiliary for variant in GRAPHS["connectivity"].variants}
     assert modes == {"both", "opt", "slt", "none", "absent"}
     assert edges == {"none", "sequential", "circular", "full"}
     starts = set()
-    for variant in EXPERIMENTS["initialisation"].variants:
+    for variant in GRAPHS["initialisation"].variants:
         starts.add(configured("thesis", variant.changes)[0].virtual_start)
     assert starts == set(VirtualStart.__args__)  # type: ignore[attr-defined]
-    betas = {configured("thesis", v.changes)[1].beta for v in EXPERIMENTS["document-loss"].variants}
+    betas = {configured("thesis", v.changes)[1].beta for v in GRAPHS["document-loss"].variants}
     assert betas == {1.0, 0.7, 0.5, 0.3, 0.0}
-    strategies = {
-        (v.strategy.ranking, v.strategy.exact) for v in EXPERIMENTS["retrieval-strategies"].variants
-    }
+    strategies = {(v.strategy.ranking, v.strategy.exact) for v in GRAPHS["retrieval-strategies"].variants}
     assert strategies == {(r, e) for r in ("maxsim", "rerank", "single") for e in (True, False)}
 
 
 def test_pools_are_as_large_a_share_as_the_thesis_s() -> None:
-    pools = {v.strategy.pool_size(33_771) for v in EXPERIMENTS["retrieval-strategies"].variants}
+    pools = {v.strategy.pool_size(33_771) for v in GRAPHS["retrieval-strategies"].variants}
     assert {round(pool, -3) for pool in pools} == {1000, 5000, 34_000}
     assert Strategy("rerank", pool=0.03).pool_size(5) == 5
 

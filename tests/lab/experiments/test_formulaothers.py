@@ -10,7 +10,6 @@ import pytest
 from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.baselines.bm25 import LatexBm25
 from mathamr.evaluation.baselines.candidate import Candidate
-from mathamr.evaluation.qrels import Qrels
 from mathamr.evaluation.scores import Scores
 from mathamr.formulas.parse import parse
 from mathamr.formulas.tree import Opt, Slt
@@ -18,9 +17,8 @@ from mathamr.index.lexical.lexicalindex import LexicalIndex
 from mathamr.index.lexical.terms import formula_terms
 from mathamr.posts.post import Formula
 from mathamr_lab.experiments.formulacollection import FormulaCollection, WrittenFormula
-from mathamr_lab.experiments.formulaexperiment import FormulaExperiment, FormulaVariant
 from mathamr_lab.experiments.formulaothers import OTHERS, other_scores
-from mathamr_lab.experiments.formulatables import formula_table
+from mathamr_lab.experiments.tables import MeasuredRow, comparison_table
 from tests.systems.formulamodels import LATEX
 
 QUERIES = {"B.1": "x^2+1", "B.2": r"\frac{n}{k}"}
@@ -100,25 +98,20 @@ def test_latex_and_sets_come_back_from_files(collection: FormulaCollection, tmp_
     assert (again.written, again.sets) == (collection.written, {"first": ("B.1",), "second": ("B.2",)})
 
 
-def test_a_table_has_means_over_seeds_sets_and_what_is_known(collection: FormulaCollection) -> None:
-    def scores(name: str, *values: float) -> Scores:
-        return Scores(name, {"MAP'": dict(zip(("B.1", "B.2"), values, strict=True))})
+def test_a_table_has_means_over_seeds_sets_and_what_is_known() -> None:
+    def scores(*values: float) -> Scores:
+        return Scores("ours", {"MAP'": dict(zip(("B.1", "B.2"), values, strict=True))})
 
-    experiment = FormulaExperiment(
-        name="few",
-        title="",
-        source="",
-        question="",
-        baseline="ours",
-        measures=("MAP'",),
-        variants=(
-            FormulaVariant("ours", ranking="lexical", published={"MAP'": 0.5}),
-            FormulaVariant("known", known={"a few": {"MAP'": 0.25}}),
-            FormulaVariant("not there", ranking="alignment"),
-        ),
+    rows = [
+        MeasuredRow("ours", {0: scores(0.2, 0.4), 1: scores(0.4, 1.0)}, {"MAP'": 0.5}),
+        MeasuredRow("known", {}, known={"MAP'": 0.25}),
+        MeasuredRow("not there", {}),
+    ]
+    text = "\n".join(
+        comparison_table(rows, ["MAP'"], baselines=["ours"], sets={"first": ["B.1"], "second": ["B.2"]})
     )
-    found = {"ours": [scores("ours", 0.2, 0.4), scores("ours", 0.4, 1.0)], "known": [], "not there": []}
-    lines = list(formula_table(experiment, collection, Qrels(GRADES), found))
-    assert "| ours | .500 ± .200 | .300 | .700 | MAP' .500 |" in lines
-    assert "| known | .250 |  |  |  |" in lines
-    assert not any("not there" in line for line in lines)
+    assert "|  | MAP' | MAP' of first | MAP' of second | paper MAP' |" in text
+    assert "| ours | 0.500 ± 0.283 [0.300, 0.700] | 0.300 ± 0.141 | 0.700 ± 0.424 | 0.500 |" in text
+    assert "| known | 0.250 |  |  |  |" in text
+    assert "not there" not in text
+    assert "2 topics; mean ± standard deviation over 2 seeds" in text

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,11 +15,11 @@ from mathamr.formulas.parse import parse
 from mathamr.index.engines.maxsim import maxsim, mutual_maxsim
 from mathamr.index.scored import Scored
 from mathamr.search.fusion import fuse
-from mathamr_lab.experiments import FORMULA_EXPERIMENTS
+from mathamr_lab.experiments import EXPERIMENTS
+from mathamr_lab.experiments.collection import TestCollection
+from mathamr_lab.experiments.experiment import FormulaExperiment, FormulaVariant
 from mathamr_lab.experiments.formulacollection import FormulaCollection
-from mathamr_lab.experiments.formulaexperiment import FormulaExperiment, FormulaVariant
 from mathamr_lab.experiments.formulaothers import other_scores
-from mathamr_lab.experiments.formularunner import FormulaRun, FormulaSetting, run_formula_experiments
 from mathamr_lab.experiments.formulascores import (
     BACK,
     collection_scores,
@@ -30,6 +29,9 @@ from mathamr_lab.experiments.formulascores import (
     reciprocal_ranks,
 )
 from mathamr_lab.experiments.judgedpool import pool_collection
+from mathamr_lab.experiments.plan import planned, write_report
+from mathamr_lab.experiments.runner import run
+from mathamr_lab.experiments.setting import ExperimentSetting
 from mathamr_lab.recipes.recipe import RECIPES
 from tests.systems.formulamodels import LATEX, tiny_formula_graph, tiny_ssemb
 
@@ -146,69 +148,74 @@ def test_alignment_and_shared_parts_score_without_a_network(collection: FormulaC
     assert set(order[:2].tolist()) <= {2, 5, 10}
 
 
+@pytest.fixture
+def pool(tmp_path: Path) -> Path:
+    """A judged pool of the formulas, as its folder has it."""
+    folder = tmp_path / "pool"
+    folder.mkdir()
+
+    def trees(latex: str) -> str:
+        parsed = parse(latex)
+        return f"{to_string(parsed.opt)}\t{to_string(parsed.slt)}"
+
+    judged = [
+        f"{topic}\t{number}\t{GRADES[topic].get(str(number), 0)}\t1\t\t{trees(latex)}"
+        for topic in GRADES
+        for number, latex in enumerate(LATEX)
+    ]
+    header = "topic\tvisual_id\tgrade\tofficial\tlatex_if_known\topt\tslt"
+    (folder / "judged.tsv").write_text("\n".join([header, *judged]) + "\n", encoding="utf-8")
+    queries = [f"{topic}\t{latex}\t{trees(latex)}" for topic, latex in QUERIES.items()]
+    (folder / "queries.tsv").write_text("\n".join(queries) + "\n", encoding="utf-8")
+    return folder
+
+
 def test_a_whole_experiment_trains_measures_and_is_not_done_twice(
-    collection: FormulaCollection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    pool: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    formulas = tmp_path / "formulas.npz"
-    collection.shard.save(formulas)
-    few = ("nodes.batch_size=4", "nodes.epochs=1", "nodes.validation=2")
+    few = ("nodes.pairing=slg", "nodes.batch_size=4", "nodes.epochs=1", "nodes.validation=2")
     experiment = FormulaExperiment(
-        name="few",
+        name="ssemb-fusion",
         title="A few formulas",
         source="nobody",
         question="Does it run?",
-        baseline="parts",
+        baselines=("parts",),
         variants=(
-            FormulaVariant(
-                "nodes", "formula-graph", "small", ("nodes.pairing=slg", *few), "layout", {"MAP'": 0.5}
-            ),
-            FormulaVariant(
-                "fused",
-                "formula-graph",
-                "small",
-                ("nodes.pairing=slg", *few),
-                "layout",
-                others=("shared parts",),
-            ),
+            FormulaVariant("nodes", "formula-graph", "small", few, "layout", {"MAP'": 0.5}),
+            FormulaVariant("fused", "formula-graph", "small", few, "layout", others=("shared parts",)),
             FormulaVariant("parts", ranking="shared parts"),
         ),
     )
-    beside = tmp_path / "few.npz"
-    collection.save(beside)
-    setting = FormulaSetting(
-        formulas=formulas,
-        collections=[collection],
-        places=[beside],
-        out=tmp_path / "out",
-        seeds=1,
-        device="cpu",
-        workers=2,
+    setting = ExperimentSetting(
+        experiment, TestCollection((), ()), tmp_path / "out", seeds=1, device="cpu", pools=(pool,)
     )
-    (nothing,) = run_formula_experiments([experiment], replace(setting, so_far=True))
-    assert "random order" in nothing
-    assert "nodes" not in nothing
-    (first,) = run_formula_experiments([experiment], setting)
-    assert "| nodes |" in first
-    assert "MAP' .500" in first
-    assert re.search(r"\| fused \| [01]?\.\d+", first)
-    model = FormulaRun(experiment, setting).models(0)[0]
-    here = replace(model, models=tmp_path / "here").scores(collection)
-    np.testing.assert_array_equal(model.scores(collection)["layout"], here["layout"])
+    before = planned(setting)
+    assert "| nodes |" not in write_report(before).joinpath("results.md").read_text(encoding="utf-8")
+    assert [stage.kind for stage in before.stages].count("train") == 1
+    run([setting])
+    first = write_report(planned(setting)).joinpath("results.md").read_text(encoding="utf-8")
+    assert re.search(r"\| nodes \| [01]\.\d+.* \| 0\.500 \|", first)
+    assert re.search(r"\| fused \| [01]\.\d+", first)
+    assert "| random order of the judged items |" in first
 
     def never(*_: object, **__: object) -> None:
-        raise AssertionError("trained twice")
+        raise AssertionError("done twice")
 
-    monkeypatch.setattr("mathamr_lab.experiments.formulatraining.train_prepared", never)
-    monkeypatch.setattr("mathamr_lab.experiments.formulatraining.run_child", never)
-    assert run_formula_experiments([experiment], setting) == [first]
+    monkeypatch.setattr("mathamr_lab.experiments.formulaplan.run_child", never)
+    monkeypatch.setattr("mathamr_lab.experiments.formulaplan.other_scores", never)
+    run([setting])
+    assert write_report(planned(setting)).joinpath("results.md").read_text(encoding="utf-8") == first
 
 
-@pytest.mark.parametrize("name", list(FORMULA_EXPERIMENTS))
+@pytest.mark.parametrize(
+    "name", [name for name in EXPERIMENTS if isinstance(EXPERIMENTS[name], FormulaExperiment)]
+)
 def test_every_declared_variant_can_be_trained(name: str) -> None:
     from mathamr_lab.recipes.recipe import TrainingSettings
 
-    experiment = FORMULA_EXPERIMENTS[name]
-    assert experiment.baseline in {variant.name for variant in experiment.variants}
+    experiment = EXPERIMENTS[name]
+    assert isinstance(experiment, FormulaExperiment)
+    assert set(experiment.baselines) <= {variant.name for variant in experiment.variants}
     for variant in experiment.variants:
         if variant.system and variant.config:
             changes = (*experiment.scale, *variant.changes)

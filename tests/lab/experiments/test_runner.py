@@ -10,15 +10,16 @@ import pytest
 
 from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.runs import read_run
-from mathamr_lab.experiments import EXPERIMENTS, plan, training
+from mathamr_lab.experiments import graphplan, training
 from mathamr_lab.experiments.collection import collection_of
 from mathamr_lab.experiments.findings import findings
+from mathamr_lab.experiments.graphplan import GraphPlan
 from mathamr_lab.experiments.graphs import CorpusCatalogue
-from mathamr_lab.experiments.plan import Plan, planned
-from mathamr_lab.experiments.report import write_report
+from mathamr_lab.experiments.plan import planned, write_report
 from mathamr_lab.experiments.runner import run
 from mathamr_lab.experiments.scale import scale_named
 from mathamr_lab.experiments.setting import ExperimentSetting
+from tests.lab.experiments.conftest import GRAPHS
 
 TINY = scale_named("tiny").changed(["epochs=1"])
 
@@ -27,7 +28,7 @@ def setting(
     corner: Path, out: Path, name: str, workers: int = 1, baselines: tuple[str, ...] = ()
 ) -> ExperimentSetting:
     return ExperimentSetting(
-        EXPERIMENTS[name],
+        GRAPHS[name],
         collection_of([corner]),
         out,
         TINY,
@@ -44,11 +45,11 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def strategies(corner: Path, out: Path) -> Plan:
+def strategies(corner: Path, out: Path) -> GraphPlan:
     return run([setting(corner, out, "retrieval-strategies")])[0]
 
 
-def test_every_stage_is_done_and_every_strategy_measured(strategies: Plan) -> None:
+def test_every_stage_is_done_and_every_strategy_measured(strategies: GraphPlan) -> None:
     assert all(stage.mark() is not None for stage in strategies.stages)
     found = findings(strategies)
     (task1,) = found.tests
@@ -58,11 +59,11 @@ def test_every_stage_is_done_and_every_strategy_measured(strategies: Plan) -> No
         assert found.costs[row.variant.name]["rate"].mean > 0
 
 
-def test_one_model_serves_all_strategies(strategies: Plan) -> None:
+def test_one_model_serves_all_strategies(strategies: GraphPlan) -> None:
     assert [stage.kind for stage in strategies.stages].count("train") == 1
 
 
-def test_exact_and_approximate_search_agree_where_everything_is_found(strategies: Plan) -> None:
+def test_exact_and_approximate_search_agree_where_everything_is_found(strategies: GraphPlan) -> None:
     runs = {each.variant.name: each for each in strategies.measured if each.variant is not None}
     exact, approximate = (
         read_run(runs[name].run.mark_path.with_suffix(".run")) for name in ("single-exact", "single-hnsw")
@@ -74,7 +75,7 @@ def test_exact_and_approximate_search_agree_where_everything_is_found(strategies
 
 
 def test_every_experiment_runs_from_the_posts_to_its_tables(
-    corner: Path, out: Path, strategies: Plan
+    corner: Path, out: Path, strategies: GraphPlan
 ) -> None:
     """One test, so that the models are trained once, however tests are shared among processes.
 
@@ -83,8 +84,8 @@ def test_every_experiment_runs_from_the_posts_to_its_tables(
     before = _times(strategies)
     apart = [setting(corner, out, "virtual-nodes", workers=2, baselines=("bm25",))]
     run(apart)
-    settings = [_of_few_models(setting(corner, out, name, baselines=("bm25",))) for name in EXPERIMENTS]
-    plans = dict(zip(EXPERIMENTS, run(settings), strict=True))
+    settings = [_of_few_models(setting(corner, out, name, baselines=("bm25",))) for name in GRAPHS]
+    plans = dict(zip(GRAPHS, run(settings), strict=True))
     assert _times(strategies) == before, "what was done is not done again"
     shared = {stage.mark_path for stage in plans["document-loss"].stages} & set(before)
     assert any("models" in path.parts for path in shared)
@@ -99,18 +100,18 @@ FEW = {"connectivity": 2, "initialisation": 3, "document-loss": 6}
 
 
 def _of_few_models(whole: ExperimentSetting) -> ExperimentSetting:
-    experiment = whole.experiment
+    experiment = whole.graphs
     return replace(
         whole, experiment=replace(experiment, variants=experiment.variants[: FEW.get(experiment.name)])
     )
 
 
-def _times(plan: Plan) -> dict[Path, int]:
+def _times(plan: GraphPlan) -> dict[Path, int]:
     return {stage.mark_path: stage.mark_path.stat().st_mtime_ns for stage in plan.stages}
 
 
-def _check_report(plan: Plan) -> None:
-    folder, found = write_report(plan)
+def _check_report(plan: GraphPlan) -> None:
+    folder, found = write_report(plan), findings(plan)
     for test in found.tests:
         # Graphs without formulas cannot rank formulas; all can rank answers.
         assert all(row.scores for row in test.rows) or test.test.task == "formulas"
@@ -119,7 +120,7 @@ def _check_report(plan: Plan) -> None:
             for scores in row.scores.values():
                 assert set(scores.values["nDCG'"]) == {topic.id for topic in test.test.topics}
     text = (folder / "results.md").read_text(encoding="utf-8")
-    for variant in plan.setting.experiment.variants:
+    for variant in plan.setting.graphs.variants:
         assert f"| {variant.cells[0]}" in text
     for name in ("bars", "curves", "heatmaps"):
         assert (folder / f"{name}.png").read_bytes().startswith(b"\x89PNG")
@@ -127,11 +128,11 @@ def _check_report(plan: Plan) -> None:
         assert f"({name}.png)" in text
     rows = (folder / "results.csv").read_text(encoding="utf-8").splitlines()
     assert rows[0].startswith("experiment,variant,seed,test_set,measure,value")
-    first = plan.setting.experiment.variants[0].name
+    first = plan.setting.graphs.variants[0].name
     assert any(row.startswith(f"{plan.setting.experiment.name},{first},0,task1,nDCG',") for row in rows)
 
 
-def _check_representations(plan: Plan) -> None:
+def _check_representations(plan: GraphPlan) -> None:
     found = findings(plan)
     task1, task2 = found.tests
     assert {row.variant.name for row in task2.rows if not row.scores} == {"none", "absent"}
@@ -143,7 +144,7 @@ def _check_representations(plan: Plan) -> None:
 
 
 def test_an_experiment_that_failed_goes_on_where_it_stopped(
-    corner: Path, out: Path, strategies: Plan, monkeypatch: pytest.MonkeyPatch
+    corner: Path, out: Path, strategies: GraphPlan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = _times(strategies)
     more = setting(corner, out, "retrieval-strategies", baselines=("random",))
@@ -152,7 +153,7 @@ def test_an_experiment_that_failed_goes_on_where_it_stopped(
         raise MathAMRError("the power is gone")
 
     with monkeypatch.context() as patch:
-        patch.setattr(plan, "run_baseline", fails)
+        patch.setattr(graphplan, "run_baseline", fails)
         with pytest.raises(MathAMRError, match="power"):
             run([more])
     left = [stage.name for stage in planned(more).stages if stage.mark() is None]
@@ -163,7 +164,7 @@ def test_an_experiment_that_failed_goes_on_where_it_stopped(
 
 
 def test_a_training_that_fails_ends_the_run_though_others_wait(
-    corner: Path, out: Path, strategies: Plan, monkeypatch: pytest.MonkeyPatch
+    corner: Path, out: Path, strategies: GraphPlan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fails(*_: object) -> None:
         raise MathAMRError("the power is gone")
@@ -189,7 +190,7 @@ def test_a_store_that_lacks_posts_is_refused(corner: Path, tmp_path: Path) -> No
     with GraphStore(tmp_path / "store", create=True):
         pass
     given = ExperimentSetting(
-        EXPERIMENTS["benchmark"], collection_of([corner]), tmp_path / "out", TINY, store=tmp_path / "store"
+        GRAPHS["benchmark"], collection_of([corner]), tmp_path / "out", TINY, store=tmp_path / "store"
     )
     with pytest.raises(MathAMRError, match=r"lacks \d+ posts of the corpus"):
         run([given])
@@ -211,7 +212,7 @@ def test_further_posts_are_learned_from_but_never_found(corner: Path, tmp_path: 
     (tmp_path / "more" / "heldout.txt").write_text("more/2\n", encoding="utf-8")
     alone, both = (
         ExperimentSetting(
-            EXPERIMENTS["benchmark"], collection_of([corner], further=further), tmp_path / name, TINY
+            GRAPHS["benchmark"], collection_of([corner], further=further), tmp_path / name, TINY
         )
         for name, further in (("alone", []), ("both", [more]))
     )
@@ -229,7 +230,7 @@ def test_further_posts_are_learned_from_but_never_found(corner: Path, tmp_path: 
 
 
 def test_a_model_that_cannot_be_measured_ends_the_run_and_says_why(
-    corner: Path, out: Path, strategies: Plan
+    corner: Path, out: Path, strategies: GraphPlan
 ) -> None:
     stage = next(stage for stage in strategies.stages if stage.kind == "index")
     kept = stage.mark_path.read_bytes()

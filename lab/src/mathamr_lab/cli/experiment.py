@@ -1,4 +1,4 @@
-"""`mathamr experiment`: an experiment of the thesis, in stages, as tables and pictures."""
+"""`mathamr experiment`: experiments of the papers, in stages, as tables and pictures."""
 
 from __future__ import annotations
 
@@ -102,76 +102,48 @@ def command(
         typer.Option("--dry-run", help="Only print the stages, what is done, and about how long it takes."),
     ] = False,
 ) -> None:
-    """Run an experiment of the thesis; prints its tables. A killed one goes on where it stopped."""
+    """Run experiments of the papers and print their tables. A killed one continues where it stopped."""
     from mathamr import sample
-    from mathamr_lab.experiments import EXPERIMENTS, FORMULA_EXPERIMENTS
-    from mathamr_lab.experiments.collection import collection_of
-    from mathamr_lab.experiments.plan import planned
+    from mathamr_lab.experiments import EXPERIMENTS
+    from mathamr_lab.experiments.collection import TestCollection, collection_of
+    from mathamr_lab.experiments.experiment import GraphExperiment
+    from mathamr_lab.experiments.formulacollection import is_pool
+    from mathamr_lab.experiments.plan import planned, write_report
     from mathamr_lab.experiments.runner import run, threads_of
     from mathamr_lab.experiments.scale import scale_named
     from mathamr_lab.experiments.setting import ExperimentSetting
-    from mathamr_lab.experiments.trials.declared import TRIALS
-    from mathamr_lab.experiments.trials.runner import TrialSetting, run_trial
 
-    if any(name in TRIALS for name in names):
-        trial = TrialSetting(
-            collection=collection_of(
-                corpus or [sample.folder()], topics or (), qrels or (), without or (), train or ()
-            ),
-            out=out,
-            seeds=seeds,
-            device=device,
-            parser=parser,
-            parser_model=parser_model,
-            changes=tuple(changes or ()),
-            runs=tuple(runs or ()),
-            so_far=so_far,
+    experiments = [EXPERIMENTS[name] for name in dict.fromkeys(names)]
+    chosen = corpus or [sample.folder()]
+    posts = [path for path in chosen if not is_pool(path)]
+    collection = TestCollection((), (), further=tuple(train or ()))
+    if posts:
+        collection = collection_of(posts, topics or (), qrels or (), without or (), train or ())
+    settings = []
+    for experiment in experiments:
+        own = experiment.scale if isinstance(experiment, GraphExperiment) and corpus else "small"
+        scaled = scale_named(scale or own)
+        settings.append(
+            ExperimentSetting(
+                experiment,
+                collection,
+                out,
+                scaled.changed(changes or ()) if isinstance(experiment, GraphExperiment) else scaled,
+                seeds,
+                tuple(changes or ()),
+                store,
+                tuple(baseline or ("bm25",)),
+                device,
+                workers,
+                threads_of(workers),
+                parser,
+                parser_model,
+                accepted,
+                engine,
+                tuple(path for path in chosen if is_pool(path)),
+                tuple(runs or ()),
+            )
         )
-        for trial_name in dict.fromkeys(names):
-            report = run_trial(TRIALS[trial_name], trial)
-            print((report / "results.md").read_text(encoding="utf-8"), end="")
-        return
-    if any(name in FORMULA_EXPERIMENTS for name in names):
-        if dry_run:
-            _plan_of_formulas(names, seeds, changes, out)
-            return
-        _of_formulas(
-            names,
-            corpus or [sample.folder()],
-            topics,
-            qrels,
-            train,
-            seeds,
-            changes,
-            device,
-            workers,
-            out,
-            so_far,
-        )
-        return
-    collection = collection_of(
-        corpus or [sample.folder()], topics or (), qrels or (), without or (), train or ()
-    )
-    settings = [
-        ExperimentSetting(
-            experiment,
-            collection,
-            out,
-            scale_named(scale or (experiment.scale if corpus else "small")).changed(changes or ()),
-            seeds,
-            tuple(changes or ()),
-            store,
-            tuple(baseline or ("bm25",)),
-            device,
-            workers,
-            threads_of(workers),
-            parser,
-            parser_model,
-            accepted,
-            engine,
-        )
-        for experiment in (EXPERIMENTS[name] for name in dict.fromkeys(names))
-    ]
     if dry_run:
         for setting in settings:
             if len(settings) > 1:
@@ -179,61 +151,7 @@ def command(
             for line in planned(setting).lines():
                 print(line)
         return
-    from mathamr_lab.experiments.report import write_report
-
     for plan in [planned(setting) for setting in settings] if so_far else run(settings):
-        folder, _ = write_report(plan)
+        folder = write_report(plan)
         print((folder / "results.md").read_text(encoding="utf-8"), end="")
-        print(f"results and pictures are in {folder}", file=sys.stderr)
-
-
-def _plan_of_formulas(names: list[str], seeds: int, changes: list[str] | None, out: Path) -> None:
-    """Prints what experiments of formulas would train."""
-    from mathamr_lab.experiments import FORMULA_EXPERIMENTS
-    from mathamr_lab.experiments.formularunner import FormulaSetting, planned_models
-
-    setting = FormulaSetting(formulas=out, collections=(), out=out, seeds=seeds, changes=tuple(changes or ()))
-    for line in planned_models([FORMULA_EXPERIMENTS[name] for name in dict.fromkeys(names)], setting):
-        print(line)
-
-
-def _of_formulas(
-    names: list[str],
-    corpus: list[Path],
-    topics: list[Path] | None,
-    qrels: list[Path] | None,
-    train: list[Path] | None,
-    seeds: int,
-    changes: list[str] | None,
-    device: str,
-    workers: int,
-    out: Path,
-    so_far: bool,
-) -> None:
-    """Experiments of systems that read formulas alone; a folder with judged.tsv is a judged pool of trees."""
-    from mathamr_lab.experiments import FORMULA_EXPERIMENTS
-    from mathamr_lab.experiments.collection import collection_of
-    from mathamr_lab.experiments.formulacollection import is_pool
-    from mathamr_lab.experiments.formularunner import run_formula_experiments
-    from mathamr_lab.experiments.formulasources import formula_setting
-    from mathamr_lab.experiments.runner import threads_of
-
-    posts = [path for path in corpus if not is_pool(path)]
-    experiments = [FORMULA_EXPERIMENTS[name] for name in dict.fromkeys(names)]
-    setting = formula_setting(
-        collection_of(posts, topics or (), qrels or (), (), ()) if posts else None,
-        [path for path in corpus if is_pool(path)],
-        out,
-        further=train or (),
-        seeds=seeds,
-        changes=tuple(changes or ()),
-        device=device,
-        workers=workers,
-        threads=threads_of(workers),
-        so_far=so_far,
-    )
-    for experiment, text in zip(experiments, run_formula_experiments(experiments, setting), strict=True):
-        folder = out / experiment.name
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "results.md").write_text(text + "\n", encoding="utf-8")
-        print(text)
+        print(f"the results are in {folder}", file=sys.stderr)

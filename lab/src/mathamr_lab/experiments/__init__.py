@@ -4,29 +4,28 @@ from __future__ import annotations
 
 from mathamr.core.registry import Registry
 from mathamr_lab.experiments.experiment import Experiment
-from mathamr_lab.experiments.formulaexperiment import FormulaExperiment
 
-_DECLARATIONS = "mathamr_lab.experiments.declarations"
+_THESIS, _FORMULAS, _TEXT = (
+    f"mathamr_lab.experiments.declarations.{name}" for name in ("thesis", "formulasystems", "textandformulas")
+)
 
 EXPERIMENTS: Registry[Experiment] = Registry(
     "experiment",
     {
-        "formula-representations": f"{_DECLARATIONS}.formularepresentations:EXPERIMENT",
-        "virtual-nodes": f"{_DECLARATIONS}.virtualnodes:EXPERIMENT",
-        "connectivity": f"{_DECLARATIONS}.connectivity:EXPERIMENT",
-        "initialisation": f"{_DECLARATIONS}.initialisation:EXPERIMENT",
-        "retrieval-strategies": f"{_DECLARATIONS}.retrievalstrategies:EXPERIMENT",
-        "document-loss": f"{_DECLARATIONS}.documentloss:EXPERIMENT",
-        "benchmark": f"{_DECLARATIONS}.benchmark:EXPERIMENT",
+        "formula-representations": f"{_THESIS}:FORMULA_REPRESENTATIONS",
+        "virtual-nodes": f"{_THESIS}:VIRTUAL_NODES",
+        "connectivity": f"{_THESIS}:CONNECTIVITY",
+        "initialisation": f"{_THESIS}:INITIALISATION",
+        "retrieval-strategies": f"{_THESIS}:RETRIEVAL_STRATEGIES",
+        "document-loss": f"{_THESIS}:DOCUMENT_LOSS",
+        "benchmark": f"{_THESIS}:BENCHMARK",
+        "formula-graph-pairings": f"{_FORMULAS}:PAIRINGS",
+        "ssemb-ablation": f"{_FORMULAS}:SSEMB_ABLATION",
+        "ssemb-fusion": f"{_FORMULAS}:SSEMB_FUSION",
+        "mathamr-contexts": f"{_TEXT}:CONTEXTS",
+        "mathamr-rerank": f"{_TEXT}:RERANK",
+        "marf-benchmark": f"{_TEXT}:BENCHMARK",
+        "marf-scoring": f"{_TEXT}:SCORING",
+        "marf-math-dominance": f"{_TEXT}:DOMINANCE",
     },
 )
-
-FORMULA_EXPERIMENTS: Registry[FormulaExperiment] = Registry(
-    "experiment",
-    {
-        "formula-graph-pairings": f"{_DECLARATIONS}.formulagraphpairings:EXPERIMENT",
-        "ssemb-ablation": f"{_DECLARATIONS}.ssembablation:EXPERIMENT",
-        "ssemb-fusion": f"{_DECLARATIONS}.ssembfusion:EXPERIMENT",
-    },
-)
-"""Those of systems that read formulas alone: they need no graphs of posts."""

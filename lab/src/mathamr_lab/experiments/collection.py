@@ -155,6 +155,8 @@ def collection_named(options: Sequence[str]) -> TestCollection:
     given: dict[str, list[Path]] = {}
     for name, path in zip(options[::2], options[1::2], strict=True):
         given.setdefault(name.removeprefix("--"), []).append(Path(path))
+    if not given.get("corpus"):
+        return TestCollection((), (), further=tuple(given.get("train", ())), options=tuple(options))
     names = ("corpus", "topics", "qrels", "without", "train")
     return collection_of(*(given.get(name, []) for name in names))
 

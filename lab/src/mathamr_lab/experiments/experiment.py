@@ -1,4 +1,8 @@
-"""`Experiment`: a question put to variants of the system, declared as data; the stages know how to answer it."""
+"""Experiments as data: a question, the variants that answer it, and what the paper printed for them.
+
+Three kinds differ in how their scores come about. A `GraphExperiment` trains graph networks on posts, a
+`FormulaExperiment` systems that read formulas alone, and a `TrialExperiment` many small models of MathAMR or MaRF.
+"""
 
 from __future__ import annotations
 
@@ -11,27 +15,37 @@ from mathamr.graphs.configuration import GraphConfiguration
 Means = Mapping[str, float]
 Spreads = Mapping[str, tuple[float, float]]
 Column = Literal["seconds", "memory", "parameters", "index", "vectors", "rate"]
-Ranking = Literal["maxsim", "rerank", "single"]
+StrategyName = Literal["maxsim", "rerank", "single"]
 
 JUDGED = ("nDCG'", "MAP'", "P'@10", "Bpref")
 """The measures of the thesis's tables (section 4.2)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Experiment:
+    """A question that a paper asked; `source` says where it has the same tables."""
+
+    name: str
+    title: str
+    question: str
+    source: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
     """How posts are ranked (thesis, section 3.5.2), exactly or with an approximate index.
 
-    `pool` is the share of all candidates that the document vectors hand over to be reranked: the thesis's 5,000 and
-    1,000 of 33,771 posts, so that a smaller collection is cut as sharply. What is not reranked follows.
+    `pool` is the share of all candidates that the document vectors pass on to be reranked: the thesis's 5,000 and
+    1,000 of 33,771 posts. The other candidates follow.
     """
 
-    ranking: Ranking = "maxsim"
+    ranking: StrategyName = "maxsim"
     exact: bool = True
     pool: float = 1.0
 
     @property
     def name(self) -> str:
-        """For folders and tables.
+        """The name in folders and tables.
 
         >>> Strategy("rerank", exact=False, pool=0.03).name
         'rerank-3-approximate'
@@ -74,17 +88,13 @@ class Published:
         >>> Published.of((0.497, 0.150, 0.217, 0.228)).best["P'@10"]
         0.217
         """
-        return cls(
-            dict(zip(JUDGED, best, strict=False)),
-            stars,
-            dict(zip(JUDGED, spread, strict=False)),
-            costs or {},
-        )
+        named = dict(zip(JUDGED, best, strict=False)), stars, dict(zip(JUDGED, spread, strict=False))
+        return cls(*named, costs or {})
 
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """One condition: how graphs are made, what of the configuration is changed, how posts are ranked.
+    """One condition: how graphs are built, what of the configuration is changed, how posts are ranked.
 
     `cells` are its row's first cells in a table. `baseline` names the variant it is tested against.
     """
@@ -107,20 +117,16 @@ class CitedSystem:
     figures: Means
 
 
-@dataclass(frozen=True, slots=True)
-class Experiment:
-    """A question, its variants, and where the thesis has the same tables.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphExperiment(Experiment):
+    """Variants of the graph network, and the thesis's tables of best seeds, of means and of costs ("" for none).
 
-    `tables` are the thesis's tables of best seeds, of means and of costs, "" where it has none. `columns` are the
-    costs that matter. `scale` is the configuration it runs with unless another one is asked for. `formulas` says
-    whether formula retrieval belongs to the question, too. `pivot` sets variants that differ in the last cell
-    side by side, as Table 4.17 does, with the measures it names.
+    `columns` are the costs that matter. `scale` is the configuration it runs with by default. `formulas` says whether
+    formula retrieval belongs to the question. `pivot` puts variants that differ in the last cell side by side, as
+    Table 4.17 does, with the measures it names.
     """
 
-    name: str
-    title: str
     section: str
-    question: str
     heads: tuple[str, ...]
     variants: tuple[Variant, ...]
     tables: tuple[str, str, str]
@@ -133,3 +139,72 @@ class Experiment:
     def variant(self, name: str) -> Variant:
         """The variant of that name."""
         return next(variant for variant in self.variants if variant.name == name)
+
+
+@dataclass(frozen=True, slots=True)
+class FormulaVariant:
+    """One row of a table: what is trained, and how its scores rank.
+
+    `ranking` is one of those that `formulascores.fused` computes (``max``, ``mutual mean``, ``structure``, …). `share` is
+    its weight beside the text around formulas; `others` are rankings without a network whose ranks are fused with it.
+    Without a `system` the row is such a ranking alone; without a ranking, too, its figures are `known` from elsewhere, by
+    the name of a collection. `published` are the paper's. Without a `config` the model is the one in the box.
+    """
+
+    name: str
+    system: str = ""
+    config: str = "paper"
+    changes: tuple[str, ...] = ()
+    ranking: str = ""
+    published: Means = field(default_factory=dict)
+    known: Mapping[str, Means] = field(default_factory=dict)
+    share: float = 1.0
+    others: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FormulaExperiment(Experiment):
+    """Variants in the order of the paper's table; the others are tested against those named in `baselines`.
+
+    `scale` changes every training with the configuration ``paper``: how many formulas, how many epochs.
+    """
+
+    variants: tuple[FormulaVariant, ...]
+    baselines: tuple[str, ...]
+    measures: tuple[str, ...] = JUDGED
+    scale: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TrialRow:
+    """A row: its name, and the file of its scores below the trial's folder, `{seed}` standing for each seed."""
+
+    name: str
+    scores: str
+    published: Means = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialTable:
+    """Rows that are compared on one test set; the first row is what the others are tested against.
+
+    `least` are shares of mathematics: a row for the topics above each of them. With `answers` the shares are those of the
+    answers, and their recall is measured.
+    """
+
+    title: str
+    test: str
+    rows: tuple[TrialRow, ...]
+    measures: tuple[str, ...]
+    source: str = ""
+    least: tuple[float, ...] = ()
+    answers: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialExperiment(Experiment):
+    """The tables that answer a question, from the files that a trial writes."""
+
+    trial: Literal["contexts", "marf"]
+    tables: tuple[TrialTable, ...]
+    note: str = ""

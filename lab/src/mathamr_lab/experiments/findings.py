@@ -14,7 +14,7 @@ from mathamr.evaluation.scores import Scores
 from mathamr.evaluation.significance import paired_t_test
 from mathamr_lab.experiments.collection import TestSet
 from mathamr_lab.experiments.experiment import Column, Variant
-from mathamr_lab.experiments.plan import Measured, Plan
+from mathamr_lab.experiments.graphplan import GraphPlan, Measured
 from mathamr_lab.experiments.seedsummary import SeedSummary, Spread, summarise
 from mathamr_lab.experiments.setting import ExperimentSetting
 from mathamr_lab.experiments.stage import Figures
@@ -101,7 +101,7 @@ class Findings:
         return min((len(row.scores) for test in self.tests for row in test.rows if row.scores), default=0)
 
 
-def findings(plan: Plan) -> Findings:
+def findings(plan: GraphPlan) -> Findings:
     """Gathers what is measured; stages that are not done are simply not there."""
     setting = plan.setting
     tests = []
@@ -116,7 +116,7 @@ def findings(plan: Plan) -> Findings:
                     if each.variant is variant and (scores := each.scores()) is not None
                 },
             )
-            for variant in setting.experiment.variants
+            for variant in setting.graphs.variants
         )
         tests.append(TestFindings(test, rows, _shown(setting, test), _references(test, measured)))
     marks = {stage.name: stage.mark() for stage in plan.stages if stage.kind == "graphs"}
@@ -125,7 +125,7 @@ def findings(plan: Plan) -> Findings:
     return Findings(
         setting,
         tuple(tests),
-        {variant.name: _costs(plan.measured, variant) for variant in setting.experiment.variants},
+        {variant.name: _costs(plan.measured, variant) for variant in setting.graphs.variants},
         corpus.figures if corpus else {},
         min(pairs, default=0),
     )
@@ -133,7 +133,7 @@ def findings(plan: Plan) -> Findings:
 
 def _shown(setting: ExperimentSetting, test: TestSet) -> tuple[str, ...]:
     names = [str(measure) for measure in test.measures]
-    pivot = setting.experiment.pivot
+    pivot = setting.graphs.pivot
     if not pivot:
         return tuple(names)
     return tuple(name for name in names if name in pivot) or tuple(names[: len(pivot)])

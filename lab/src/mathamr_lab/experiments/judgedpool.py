@@ -16,6 +16,8 @@ from mathamr.index.lexical.terms import Terms
 from mathamr_lab.experiments.formulacollection import FormulaCollection, WrittenFormula
 from mathamr_lab.experiments.layoutlatex import latex_of
 
+POOL_NAME = "pool of ARQMath-1"
+
 
 @dataclass(frozen=True, slots=True)
 class PoolFormula:
@@ -108,7 +110,7 @@ def pool_collection(folder: Path) -> FormulaCollection:
         if topic in pool.official
     }
     return FormulaCollection.of(
-        "pool of ARQMath-1", candidates, queries, grades, among_judged=True, written=written, asked=asked
+        POOL_NAME, candidates, queries, grades, among_judged=True, written=written, asked=asked
     )
 
 

@@ -2,246 +2,26 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from functools import partial
-from itertools import chain
 from pathlib import Path
 
+from mathamr.core.errors import MathAMRError
 from mathamr.core.progress import duration
-from mathamr.evaluation.baselines import run as run_baseline
-from mathamr.evaluation.runs import read_run, write_run
-from mathamr.evaluation.scores import Scores, evaluate
-from mathamr.systems.mathamrplus.system import MathAMRPlusSystem
-from mathamr_lab.experiments import retrieval, training, vectors
-from mathamr_lab.experiments.collection import TestCollection, TestSet
-from mathamr_lab.experiments.experiment import Strategy, Variant
-from mathamr_lab.experiments.materials import Materials
-from mathamr_lab.experiments.setting import EXACT, ExperimentSetting
-from mathamr_lab.experiments.stage import ExperimentStages, Figures, Stage, StageKind, read_mark
-from mathamr_lab.training.export import listed
-
-PACES: dict[StageKind, float] = {"index": 200.0, "run": 30.0, "evaluate": 500.0}
-"""Posts, pairs or topics a second on one core, about, until this folder has stages to learn from."""
+from mathamr_lab.experiments.experiment import FormulaExperiment, GraphExperiment
+from mathamr_lab.experiments.setting import ExperimentSetting
+from mathamr_lab.experiments.stage import ExperimentStages, read_mark
 
 
-@dataclass(frozen=True)
-class Measured:
-    """One run that is measured: a variant with a seed (or a baseline, with none) on a test set."""
+class Plan(ABC):
+    """All stages of an experiment, in an order in which they can be done, and the report on what they found."""
 
-    variant: Variant | None
-    baseline: str | None
-    seed: int
-    test: TestSet
-    train: Stage | None
-    index: Stage | None
-    run: Stage
-    evaluate: Stage
+    def __init__(self, setting: ExperimentSetting) -> None:
+        self.setting, self.stages = setting, ExperimentStages()
 
-    def scores(self) -> Scores | None:
-        """The scores, or `None` where the variant cannot do this task."""
-        mark = self.evaluate.mark()
-        if mark is None or "not applicable" in mark.figures:
-            return None
-        return Scores(str(mark.figures["name"]), mark.figures["values"], tuple(mark.figures["missing"]))
-
-
-@dataclass
-class Plan:
-    """All stages of an experiment: `stages` in an order in which they can be done, `measured` what comes out."""
-
-    setting: ExperimentSetting
-    posts: int
-    pairs: int
-    stages: ExperimentStages = field(default_factory=ExperimentStages)
-    measured: list[Measured] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self.materials = Materials(self.setting, self.posts, self.stages)
-        # Seed by seed, so that all variants can be compared early.
-        for seed in range(self.setting.seeds):
-            for variant in self.setting.experiment.variants:
-                self._variant(variant, seed)
-        for name in self.setting.baselines:
-            self._baseline(name)
-
-    def index_folder(self, variant: Variant, seed: int) -> Path:
-        """Where the vectors of a variant's model are."""
-        return self.setting.out / "index" / self._model_path(variant, seed)
-
-    def _paces(self) -> dict[str, float]:
-        """Seconds a unit of each sort of stage, by those that are done in this folder."""
-        known: dict[str, list[float]] = {}
-        for stage in self.stages:
-            mark = read_mark(stage.mark_path)
-            if mark is not None:
-                known.setdefault(stage.sort, []).append(mark.seconds / max(1, stage.units))
-        return {sort: sum(paces) / len(paces) for sort, paces in known.items()}
-
-    def _model_path(self, variant: Variant, seed: int) -> Path:
-        scale = self.setting.scale
-        changed = ",".join((scale.name, *scale.changed(variant.changes).changes))
-        return Path(variant.graphs.name) / changed / f"seed-{seed}"
-
-    def _train(self, variant: Variant, seed: int) -> Stage:
-        setting = self.setting
-        path = self._model_path(variant, seed)
-        folder = setting.out / "models" / path
-        model, way = setting.scale.configurations(variant.changes, seed)
-        work = partial(
-            training.train_model,
-            self.materials.shard(variant.graphs),
-            folder,
-            setting.scale.config,
-            setting.scale.settings(variant.changes, seed),
-            setting.device,
-            setting.threads,
-        )
-        return self.stages.add(
-            Stage(
-                "train",
-                f"train {path}",
-                folder / "done.json",
-                {"model": model, "training": way},
-                (self.materials.pairs(variant.graphs),),
-                work,
-                min(self.pairs, setting.scale.pairs or self.pairs) * int(way["epochs"]),
-                setting.scale.pace,
-            )
-        )
-
-    def _index(self, variant: Variant, seed: int) -> Stage:
-        setting = self.setting
-        path = self._model_path(variant, seed)
-
-        def work() -> Figures:
-            corpus = vectors.Corpus(
-                collection=setting.collection,
-                catalogue=self.materials.catalogue(),
-                posts=self.materials.store,
-                topics=self.materials.topics,
-            )
-            return vectors.encode_all(
-                setting.out / "models" / path, corpus, setting.out / "index" / path, setting.device
-            )
-
-        return self.stages.add(
-            Stage(
-                "index",
-                f"index {path}",
-                setting.out / "index" / path / "done.json",
-                {},
-                (
-                    self._train(variant, seed),
-                    self.materials.tensors(variant.graphs),
-                    self.materials.topic_graphs(),
-                ),
-                work,
-                self.posts,
-                PACES["index"],
-            )
-        )
-
-    def _engine(self, variant: Variant, seed: int) -> Stage:
-        path = self._model_path(variant, seed)
-        index, name = self.setting.out / "index" / path, self.setting.engine
-        return self.stages.add(
-            Stage(
-                "index",
-                f"index {path} in the engine {name}",
-                index / f"{name}.json",
-                {"engine": name, "options": vectors.OPTIONS.get(name, {})},
-                (self._index(variant, seed),),
-                lambda: vectors.copy_into(index, name),
-                self.posts,
-                PACES["index"],
-            )
-        )
-
-    def _variant(self, variant: Variant, seed: int) -> None:
-        strategy = variant.strategy
-        path = self._model_path(variant, seed)
-        train, index = self._train(variant, seed), self._index(variant, seed)
-        needs = (index,) if self.setting.engine == EXACT else (index, self._engine(variant, seed))
-        for test in self.setting.tests:
-            # Formulas have one vector each: how posts are ranked does not matter to them.
-            ranking = strategy if test.task == "answers" else Strategy()
-            inside = "" if self.setting.engine == EXACT else f"-in-{self.setting.engine}"
-            name = f"{path}/{ranking.name}{inside}/{test.name}"
-            run_path = self.setting.out / "runs" / f"{name}.run"
-            run = self.stages.add(
-                Stage(
-                    "run",
-                    f"run {name}",
-                    run_path.with_suffix(".json"),
-                    {"strategy": ranking.name, "engine": self.setting.engine, "topics": test.digest},
-                    needs,
-                    partial(self._search, test, ranking, index, self.setting.out / "index" / path, run_path),
-                    len(test.topics),
-                    PACES["run"],
-                )
-            )
-            self._measure(variant, None, seed, test, train, index, run, run_path)
-
-    def _search(self, test: TestSet, strategy: Strategy, encoded: Stage, index: Path, path: Path) -> Figures:
-        catalogue, engine = self.materials.catalogue(), self.setting.engine
-        try:
-            found = retrieval.search(test, strategy, MathAMRPlusSystem, index, engine, catalogue, path)
-        except retrieval.NotApplicableError as error:
-            return {"not applicable": str(error)}
-        mark = encoded.mark()
-        made = {} if mark is None else mark.figures
-        for name, kept in (("vectors", "rows"), ("index bytes", "bytes")):
-            found[name] = sum(made.get(kept, {}).get(field, 0) for field in found["fields"])
-        return found
-
-    def _baseline(self, name: str) -> None:
-        for test in self.setting.tests:
-            path = self.setting.out / "runs" / "baselines" / name / f"{test.name}.run"
-
-            def work(test: TestSet = test, path: Path = path) -> Figures:
-                path.parent.mkdir(parents=True, exist_ok=True)
-                found = run_baseline(name, self.setting.collection.posts(), test.topics, test.task)
-                write_run(found, path, test.depth)
-                return {"topics": len(test.topics)}
-
-            stage = Stage(
-                "run",
-                f"run {name}/{test.name}",
-                path.with_suffix(".json"),
-                {"baseline": name, "topics": test.digest},
-                (self.materials.corpus(),),
-                work,
-                len(test.topics),
-                PACES["run"],
-            )
-            self._measure(None, name, 0, test, None, None, self.stages.add(stage), path)
-
-    def _measure(
-        self,
-        variant: Variant | None,
-        baseline: str | None,
-        seed: int,
-        test: TestSet,
-        train: Stage | None,
-        index: Stage | None,
-        run: Stage,
-        run_path: Path,
-    ) -> None:
-        path = run_path.with_suffix(".scores.json")
-        stage = Stage(
-            "evaluate",
-            run.name.replace("run", "evaluate", 1),
-            path,
-            {"qrels": test.digest, "measures": [str(measure) for measure in test.measures]},
-            (run,),
-            partial(_evaluated, run, run_path, test),
-            len(test.topics),
-            PACES["evaluate"],
-        )
-        self.measured.append(
-            Measured(variant, baseline, seed, test, train, index, run, self.stages.add(stage))
-        )
+    @abstractmethod
+    def markdown(self, folder: Path) -> str:
+        """The report on what is measured by now; pictures and other files go into the folder."""
 
     def lines(self) -> Iterator[str]:
         """The plan for people: what is done, what is left, and about how long that takes."""
@@ -255,38 +35,37 @@ class Plan:
         done = sum(stage.mark() is not None for stage in self.stages)
         yield f"{done} of {len(self.stages)} stages done; about {duration(left)} left"
 
+    def _paces(self) -> dict[str, float]:
+        """Seconds a unit of each sort of stage, measured on those that are done in this folder."""
+        known: dict[str, list[float]] = {}
+        for stage in self.stages:
+            mark = read_mark(stage.mark_path)
+            if mark is not None:
+                known.setdefault(stage.sort, []).append(mark.seconds / max(1, stage.units))
+        return {sort: sum(paces) / len(paces) for sort, paces in known.items()}
+
 
 def planned(setting: ExperimentSetting) -> Plan:
-    """The plan of an experiment; the posts are read once, to count them and their pairs, while that is not known."""
-    plan = Plan(setting, 0, 0)
-    mark = plan.materials.corpus().mark()
-    if mark is None:
-        return Plan(setting, *_counted(setting.collection))
-    return Plan(setting, mark.figures["posts"] + mark.figures["further"], mark.figures["pairs"])
+    """The plan of an experiment; of graph networks the posts are read once, to count them and their pairs."""
+    if isinstance(setting.experiment, GraphExperiment):
+        from mathamr_lab.experiments.graphplan import planned_graphs
+
+        return planned_graphs(setting)
+    if isinstance(setting.experiment, FormulaExperiment):
+        from mathamr_lab.experiments.formulaplan import FormulaPlan
+
+        return FormulaPlan(setting)
+    from mathamr_lab.experiments.trials.trialplan import TrialPlan
+
+    return TrialPlan(setting)
 
 
-def _counted(collection: TestCollection) -> tuple[int, int]:
-    questions, answers, posts = set(), [], 0
-    for post in chain(collection.posts(), collection.further_posts()):
-        posts += 1
-        if post.role == "question":
-            questions.add(post.id)
-        elif post.parent is not None:
-            answers.append((post.parent, post.id))
-    without = collection.without
-    pairs = (
-        pair for pair in answers if pair[0] in questions and not any(listed(each, without) for each in pair)
-    )
-    return posts, sum(1 for _ in pairs)
-
-
-def _evaluated(run: Stage, path: Path, test: TestSet) -> Figures:
-    mark = run.mark()
-    if mark is not None and "not applicable" in mark.figures:
-        return {"not applicable": mark.figures["not applicable"]}
-    scores = evaluate(read_run(path), test.qrels, test.measures)
-    return {
-        "name": scores.run,
-        "values": {measure: dict(values) for measure, values in scores.values.items()},
-        "missing": list(scores.missing),
-    }
+def write_report(plan: Plan) -> Path:
+    """Write `results.md` and what belongs to it into the experiment's folder, and return that folder."""
+    folder = plan.setting.out / plan.setting.experiment.name
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "results.md").write_text(plan.markdown(folder), encoding="utf-8")
+    except OSError as error:
+        raise MathAMRError(f"cannot write the results in {folder}: {error}") from error
+    return folder

@@ -15,9 +15,9 @@ from mathamr.index.engines.engine import open_engine
 from mathamr.posts.level import Level
 from mathamr.systems.mathamrplus.system import PARTS
 from mathamr.systems.vectors import Vectors
-from mathamr_lab.experiments.experiment import Experiment, Variant
+from mathamr_lab.experiments.experiment import GraphExperiment, Variant
 from mathamr_lab.experiments.findings import Findings, TestFindings, VariantFindings
-from mathamr_lab.experiments.plan import Plan
+from mathamr_lab.experiments.graphplan import GraphPlan
 from mathamr_lab.experiments.setting import EXACT
 from mathamr_lab.experiments.vectors import TOPICS
 
@@ -32,7 +32,7 @@ READABLE = range(3, 31)
 """Numbers of virtual nodes that a heatmap can show with labels."""
 
 
-def draw(plan: Plan, findings: Findings, folder: Path) -> list[str]:
+def draw(plan: GraphPlan, findings: Findings, folder: Path) -> list[str]:
     """Draws what there is to draw; the names of the PNG files."""
     figures = {"bars": _bars(findings), "curves": _curves(plan), "heatmaps": _heatmaps(plan)}
     names = []
@@ -57,11 +57,11 @@ def _bars(findings: Findings) -> Figure | None:
     if not tests:
         return None
     several = findings.seeds > 1
-    count = len(findings.setting.experiment.variants)
+    count = len(findings.setting.graphs.variants)
     figure = Figure(figsize=(9, 3.0 * len(tests) + 0.3 * ((count + 2) // 3) + 0.5), layout="constrained")
     panels = figure.subplots(len(tests), 1, squeeze=False)[:, 0]
     for panel, test in zip(panels, tests, strict=True):
-        rows = _side_by_side(findings.setting.experiment, [row for row in test.rows if row.scores])
+        rows = _side_by_side(findings.setting.graphs, [row for row in test.rows if row.scores])
         width = 0.8 / len(rows)
         for place, row in enumerate(rows):
             heights, errors = _heights(row, test, several)
@@ -71,7 +71,7 @@ def _bars(findings: Findings) -> Figure | None:
                 heights,
                 0.92 * width,
                 yerr=errors,
-                color=colour(findings.setting.experiment, row.variant),
+                color=colour(findings.setting.graphs, row.variant),
                 label=", ".join(row.variant.cells),
                 error_kw={"elinewidth": 1, "capsize": 2},
             )
@@ -85,7 +85,7 @@ def _bars(findings: Findings) -> Figure | None:
     figure.legend(handles, labels, loc="outside lower center", ncols=3, fontsize=8, frameon=False)
     how = "standard deviation over seeds" if several else "95 % interval over topics"
     figure.suptitle(
-        f"{findings.setting.experiment.title}: {'mean over seeds' if several else 'one seed'}, whiskers: {how}",
+        f"{findings.setting.graphs.title}: {'mean over seeds' if several else 'one seed'}, whiskers: {how}",
         fontsize=11,
     )
     return figure
@@ -106,7 +106,7 @@ def _heights(row: VariantFindings, test: TestFindings, several: bool) -> tuple[l
     return heights, np.array(errors).T
 
 
-def _side_by_side(experiment: Experiment, rows: list[VariantFindings]) -> list[VariantFindings]:
+def _side_by_side(experiment: GraphExperiment, rows: list[VariantFindings]) -> list[VariantFindings]:
     """Where the last cell is set side by side in the table, variants that share it stand together."""
     if not experiment.pivot:
         return rows
@@ -114,7 +114,7 @@ def _side_by_side(experiment: Experiment, rows: list[VariantFindings]) -> list[V
     return sorted(rows, key=lambda row: order.index(row.variant.cells[-1]))
 
 
-def colour(experiment: Experiment, variant: Variant) -> tuple[float, float, float]:
+def colour(experiment: GraphExperiment, variant: Variant) -> tuple[float, float, float]:
     """A variant's own colour; where the last cell is set side by side, a colour for it, paler from row to row."""
     from matplotlib.colors import to_rgb
 
@@ -138,10 +138,10 @@ class _Model:
     curves: tuple[list[list[float]], ...]
 
 
-def _models(plan: Plan) -> list[_Model]:
+def _models(plan: GraphPlan) -> list[_Model]:
     found: dict[Path, _Model] = {}
     seeds = range(plan.setting.seeds)
-    for variant in plan.setting.experiment.variants:
+    for variant in plan.setting.graphs.variants:
         folder = plan.index_folder(variant, 0)
         stages = [
             next(
@@ -153,11 +153,7 @@ def _models(plan: Plan) -> list[_Model]:
         if folder not in found and marks:
             found[folder] = _Model(
                 _shared_cells(
-                    [
-                        each
-                        for each in plan.setting.experiment.variants
-                        if plan.index_folder(each, 0) == folder
-                    ]
+                    [each for each in plan.setting.graphs.variants if plan.index_folder(each, 0) == folder]
                 ),
                 folder,
                 tuple(mark.figures["history"] for mark in marks),
@@ -173,7 +169,7 @@ def _shared_cells(variants: Sequence[Variant]) -> str:
     return ", ".join(shared or variants[0].cells)
 
 
-def _curves(plan: Plan) -> Figure | None:
+def _curves(plan: GraphPlan) -> Figure | None:
     """Training and validation loss of every model, the mean over its seeds."""
     from matplotlib.figure import Figure
 
@@ -225,7 +221,7 @@ def _mean_line(curves: Sequence[Sequence[Sequence[float]]]) -> tuple[list[float]
     return steps, np.mean([[point[1] for point in curve[:shared]] for curve in curves], axis=0).tolist()
 
 
-def _heatmaps(plan: Plan) -> Figure | None:
+def _heatmaps(plan: GraphPlan) -> Figure | None:
     """Cosines between the virtual nodes of a topic and of its best answer, by every model (thesis, Figure 4.1)."""
     from matplotlib.figure import Figure
 
@@ -282,7 +278,7 @@ def _names(vectors: Vectors) -> Iterator[str]:
         yield LETTERS[level] + ("" if level == Level.DOCUMENT else str(counts[level]))
 
 
-def _pair(plan: Plan, models: Sequence[_Model]) -> tuple[str, str] | None:
+def _pair(plan: GraphPlan, models: Sequence[_Model]) -> tuple[str, str] | None:
     """(topic, answer) to show: the first topic with an answer of the best grade, both of a readable size."""
     tests = [test for test in plan.setting.tests if test.task == "answers"]
     if not models or not tests:

@@ -1,31 +1,37 @@
-"""Runs experiments: every stage that is not done yet, in order; tables and pictures come after."""
+"""Runs experiments: every stage that is not done yet, in order.
+
+With several workers, models learn in processes of their own, and what follows a training is measured in another one.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import time
 from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from pathlib import Path
 from typing import Any
 
 from mathamr.core.errors import MathAMRError
 from mathamr.core.progress import duration
 from mathamr.core.storage.writerlock import WriterLock
-from mathamr_lab.experiments.child import stop_children, stopping_children
-from mathamr_lab.experiments.measuring import measure_apart
+from mathamr_lab.experiments.child import as_child, run_child, stop_children, stopping_children
 from mathamr_lab.experiments.plan import Plan, planned
 from mathamr_lab.experiments.setting import ExperimentSetting
-from mathamr_lab.experiments.stage import ExperimentStages, Mark, Stage
+from mathamr_lab.experiments.stage import PREPARING, ExperimentStages, Mark, Stage
+
+LOG = "measuring.log"
 
 
 def run(settings: Sequence[ExperimentSetting]) -> list[Plan]:
-    """Does what is left to do for some experiments of one folder; after a kill it goes on with the stage it was in."""
+    """Do what is left of some experiments of one folder; after a kill it continues with the stage it was in."""
     folder = settings[0].out
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise MathAMRError(f"cannot make the folder {folder}: {error.strerror}") from error
+        raise MathAMRError(f"cannot create the folder {folder}: {error.strerror}") from error
     names = " ".join(setting.experiment.name for setting in settings)
     with WriterLock(folder, f"mathamr experiment {names}"), stopping_children():
         plans = [planned(setting) for setting in settings]
@@ -45,63 +51,66 @@ class _Run:
         self._number = {stage.mark_path: number for number, stage in enumerate(self._stages, 1)}
 
     def go(self) -> None:
-        """Graphs first; then one model after the other, or several at a time, each measured as it is ready."""
+        """Prepare first; then train one model after the other, or several at a time, each measured as it is ready."""
         for stage in self._stages:
-            if stage.kind == "graphs":
+            if stage.kind in PREPARING:
                 self._do(stage)
         if self._settings[0].workers == 1:
             for stage in self._stages:
                 self._do(stage)
         else:
-            self._side_by_side(self._settings[0].workers)
+            self._in_parallel(self._settings[0].workers)
 
-    def _side_by_side(self, workers: int) -> None:
-        """Some models learn while others are measured, all in processes of their own."""
-        learning, measuring = ThreadPoolExecutor(workers), ThreadPoolExecutor(workers)
+    def _in_parallel(self, workers: int) -> None:
+        """Train some models while others are measured, all in processes of their own."""
+        training, measuring = ThreadPoolExecutor(workers), ThreadPoolExecutor(workers)
         models = [stage for stage in self._stages if stage.kind == "train"]
         followers = {
             model.mark_path: [stage for stage in self._stages if stage.follows(model.mark_path)]
             for model in models
         }
-
         begun: list[Future[Any]] = []
 
-        def learn(model: Stage) -> Future[None]:
+        def train(model: Stage) -> Future[None]:
             self._do(model)
             measured = measuring.submit(self._measure, model, followers[model.mark_path])
             begun.append(measured)
             return measured
 
-        going: set[Future[Any]] = {learning.submit(learn, model) for model in models}
+        running: set[Future[Any]] = {training.submit(train, model) for model in models}
         try:
             followed = {stage.mark_path for stages in followers.values() for stage in stages}
             for stage in self._stages:
                 if stage.kind != "train" and stage.mark_path not in followed:
                     self._do(stage)
-            while going:
-                done, going = wait(going, return_when=FIRST_COMPLETED)
+            while running:
+                done, running = wait(running, return_when=FIRST_COMPLETED)
                 found = [each.result() for each in done]
-                going |= {each for each in found if isinstance(each, Future)}
+                running |= {each for each in found if isinstance(each, Future)}
         finally:
-            # Nothing more is started; after a failure or an interrupt, what runs is stopped, its state saved.
-            for pool in (learning, measuring):
+            # Start nothing more; after a failure or an interrupt, stop what runs, its state saved.
+            for pool in (training, measuring):
                 pool.shutdown(wait=False, cancel_futures=True)
-            while left := {each for each in (*going, *begun) if not each.done()}:
+            while left := {each for each in (*running, *begun) if not each.done()}:
                 stop_children()
                 wait(left, timeout=0.1)
-            for pool in (learning, measuring):
+            for pool in (training, measuring):
                 pool.shutdown()
 
     def _measure(self, model: Stage, stages: Sequence[Stage]) -> None:
+        """Do the stages that follow a training in another process."""
         if any(stage.mark() is None for stage in stages):
-            measure_apart(self._settings, model.mark_path)
+            command = [sys.executable, "-m", "mathamr_lab.experiments.runner"]
+            rows = [setting.to_json() for setting in self._settings]
+            work = json.dumps([rows, str(model.mark_path.resolve())]).encode()
+            run_child("measuring", command, model.mark_path.parent, LOG, self._settings[0].threads, work)
 
     def _do(self, stage: Stage) -> Mark:
         found = stage.mark()
         if found is not None:
             return found
         place = f"[{self._number[stage.mark_path]}/{len(self._stages)}] {stage.name}"
-        if stage.kind in ("graphs", "train", "index"):
+        if stage.kind not in ("run", "evaluate"):
             _say(f"{place} …")
         began = time.monotonic()
         mark = stage.do()
@@ -111,9 +120,24 @@ class _Run:
 
 def threads_of(workers: int) -> int:
     """The threads of each of several trainings on this machine, unless the environment says otherwise."""
-    given = os.environ.get("OMP_NUM_THREADS", "")
-    return int(given) if given.isdigit() and int(given) else max(1, (os.cpu_count() or 1) // workers)
+    wanted = os.environ.get("OMP_NUM_THREADS", "")
+    return int(wanted) if wanted.isdigit() and int(wanted) else max(1, (os.cpu_count() or 1) // workers)
 
 
 def _say(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
+
+
+def _measure_followers(work: tuple[list[dict[str, Any]], str]) -> None:
+    """Do the stages of experiments that follow the training with this mark."""
+    rows, model = work
+    for setting in [ExperimentSetting.from_json(row) for row in rows]:
+        for stage in planned(setting).stages:
+            if stage.follows(Path(model)) and stage.mark() is None:
+                began = time.monotonic()
+                stage.do()
+                _say(f"{stage.name}: done in {duration(time.monotonic() - began)}")
+
+
+if __name__ == "__main__":
+    sys.exit(as_child(_measure_followers))

@@ -1,8 +1,8 @@
-"""`ExperimentSetting`: what an experiment is run with."""
+"""`ExperimentSetting`: an experiment with everything that it runs on."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ from mathamr.evaluation.baselines import BASELINES
 from mathamr.index.engines.engine import ENGINES
 from mathamr_lab.experiments import EXPERIMENTS
 from mathamr_lab.experiments.collection import TestCollection, TestSet, collection_named
-from mathamr_lab.experiments.experiment import Experiment
+from mathamr_lab.experiments.experiment import Experiment, GraphExperiment
 from mathamr_lab.experiments.scale import Scale, scale_named
 
 EXACT, APPROXIMATE = "flat", "edge"
@@ -20,15 +20,16 @@ EXACT, APPROXIMATE = "flat", "edge"
 
 @dataclass(frozen=True)
 class ExperimentSetting:
-    """An experiment, where, on what, how large, how often, and by which means.
+    """An experiment, its collection, its folder, its size and its means.
 
-    `changes` are those that the user made to the named scale; `scale` has them already.
+    `changes` are those that the user made to the named scale; `scale` has them already. `pools` are folders of judged
+    formulas, and `runs` files of runs of other systems.
     """
 
     experiment: Experiment
     collection: TestCollection
     out: Path
-    scale: Scale
+    scale: Scale = field(default_factory=lambda: scale_named("small"))
     seeds: int = 3
     changes: tuple[str, ...] = ()
     store: Path | None = None
@@ -43,8 +44,12 @@ class ExperimentSetting:
     """Whether only accepted answers are paired with their questions, where a collection knows them."""
     wanted_engine: str | None = None
     """The engine that is searched, exactly and approximately; see `engine`."""
+    pools: tuple[Path, ...] = ()
+    runs: tuple[Path, ...] = ()
 
     def __post_init__(self) -> None:
+        if not isinstance(self.experiment, GraphExperiment):
+            return
         for name in self.baselines:
             if name not in BASELINES:
                 raise UnknownNameError("baseline", name, list(BASELINES))
@@ -62,6 +67,8 @@ class ExperimentSetting:
             "out": str(self.out.resolve()),
             "scale": [self.scale.name, self.scale.changes],
             "store": None if self.store is None else str(self.store.resolve()),
+            "pools": [str(path.resolve()) for path in self.pools],
+            "runs": [str(path.resolve()) for path in self.runs],
         }
 
     @classmethod
@@ -78,6 +85,8 @@ class ExperimentSetting:
                 "changes": tuple(row["changes"]),
                 "baselines": tuple(row["baselines"]),
                 "store": None if row["store"] is None else Path(row["store"]),
+                "pools": tuple(map(Path, row["pools"])),
+                "runs": tuple(map(Path, row["runs"])),
             }
         )
 
@@ -86,12 +95,16 @@ class ExperimentSetting:
         """The engine in which everything is searched, so that exact and approximate search compare."""
         if self.wanted_engine is not None:
             return self.wanted_engine
-        approximate = any(not variant.strategy.exact for variant in self.experiment.variants)
+        approximate = any(not variant.strategy.exact for variant in self.graphs.variants)
         return APPROXIMATE if approximate else EXACT
+
+    @property
+    def graphs(self) -> GraphExperiment:
+        """The experiment as one of graph networks."""
+        assert isinstance(self.experiment, GraphExperiment)
+        return self.experiment
 
     @property
     def tests(self) -> tuple[TestSet, ...]:
         """The test sets that belong to the question."""
-        return tuple(
-            test for test in self.collection.tests if test.task == "answers" or self.experiment.formulas
-        )
+        return tuple(test for test in self.collection.tests if test.task == "answers" or self.graphs.formulas)

@@ -13,7 +13,9 @@ from typing import Any, Literal
 from mathamr.core.errors import MathAMRError
 
 FORMAT = 1
-StageKind = Literal["graphs", "train", "index", "run", "evaluate"]
+StageKind = Literal["graphs", "prepare", "train", "index", "fit", "run", "evaluate"]
+"""``graphs`` and ``prepare`` come first. ``train`` runs in a process of its own, ``fit`` in this one."""
+PREPARING: tuple[StageKind, ...] = ("graphs", "prepare")
 Figures = dict[str, Any]
 
 

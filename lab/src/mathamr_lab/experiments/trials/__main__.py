@@ -57,7 +57,7 @@ def _contexts(given: argparse.Namespace) -> None:
         untrained,
         ways_of,
     )
-    from mathamr_lab.experiments.trials.trial import judgments
+    from mathamr_lab.experiments.trials.scorefiles import judgments
 
     device = chosen_device(given.device)
     name = given.base_name or given.base

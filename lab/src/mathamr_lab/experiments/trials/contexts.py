@@ -22,8 +22,8 @@ from mathamr.systems.mathamr.configuration import MathAMRConfiguration
 from mathamr.systems.mathamr.sentenceencoder import SentenceEncoder
 from mathamr.text.encoder import TextEncoder
 from mathamr_lab.experiments.formulaplaces import FormulaPlace
+from mathamr_lab.experiments.trials.scorefiles import JUDGED, keep_run, say
 from mathamr_lab.experiments.trials.scoretable import ScoreTable
-from mathamr_lab.experiments.trials.trial import JUDGED, keep_run, say
 from mathamr_lab.systems.mathamr.judgedlines import JudgedLines
 from mathamr_lab.systems.mathamr.trainer import LineTrainer, LineTraining
 from mathamr_lab.training.lowrank import add_changes

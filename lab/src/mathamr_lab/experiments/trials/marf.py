@@ -18,7 +18,7 @@ from mathamr.systems.marf.configuration import MarfConfiguration
 from mathamr.systems.marf.inference import context_vectors, formula_vectors, fused_vectors, neighbours_pooled
 from mathamr.systems.marf.model import MarfVocabularies
 from mathamr.systems.marf.network import FormulaEncoder, MarfNetwork
-from mathamr_lab.experiments.trials.trial import JUDGED, KNOWN, judgments, keep_run, say
+from mathamr_lab.experiments.trials.scorefiles import JUDGED, KNOWN, judgments, keep_run, say
 from mathamr_lab.systems.marf.configuration import MarfTraining, PartTraining
 from mathamr_lab.systems.marf.freshnetwork import fresh_network, principal_components
 from mathamr_lab.systems.marf.postshard import PostShard

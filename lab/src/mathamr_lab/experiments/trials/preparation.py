@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from mathamr.amr.parser import load_parser
 from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.qrels import Qrels
+from mathamr.posts.passage import PLACEHOLDER, passage
 from mathamr.posts.post import Formula, Post
 from mathamr.systems.baseencoder import load_base_encoder
 from mathamr.systems.marf.configuration import MarfConfiguration
+from mathamr.systems.marf.latextokens import latex_tokens
 from mathamr.systems.marf.postinput import InputReader
 from mathamr_lab.experiments.collection import TestCollection, TestSet
 from mathamr_lab.experiments.formulaplaces import collection_places, topic_places, write_places
-from mathamr_lab.experiments.trials.mathshare import math_share
-from mathamr_lab.experiments.trials.tables import SHARES
+from mathamr_lab.experiments.trials.trialtables import SHARES
 from mathamr_lab.systems.marf.postshard import PostShard
 from mathamr_lab.systems.marf.recipe import vocabularies_of
 from mathamr_lab.training.export import listed
 
-DONE = "prepared.json"
+_WORD = re.compile(r"\w+|[^\w\s]")
 _AT_A_TIME = 1000
 
 
@@ -46,8 +48,6 @@ def prepare_contexts(
     tests = sets_by_task(collection).get("task2")
     if tests is None:
         raise MathAMRError("no topics of formulas with judgments: MathAMR's contexts are compared on such")
-    if _is_done(folder):
-        return
     qrels = judged(tests)
     _write_qrels(folder, "task2", qrels)
     reader = load_parser(parser, model)
@@ -60,15 +60,12 @@ def prepare_contexts(
     visuals = {f.visual_id for post in posts for f in post.formulas if f.visual_id}
     wide = collection_places(posts, qrels, reader, others=len(visuals))
     say(f"contexts of {write_places(wide, folder / 'places-all.jsonl.gz'):,} places of all formulas")
-    _mark(folder)
 
 
 def prepare_marf(
     collection: TestCollection, folder: Path, configuration: MarfConfiguration, say: Callable[[str], None]
 ) -> None:
     """Writes the pairs to learn from, what is searched, the topics, and the shares of mathematics."""
-    if _is_done(folder):
-        return
     searched = list(collection.posts())
     posts = {post.id: post for post in (*searched, *collection.further_posts())}
     pairs = [
@@ -109,7 +106,6 @@ def prepare_marf(
             _shard(folder, f"topics-{name}", reader, [topic.post for topic in topics], ids)
             shares[name] = {topic.id: round(math_share(topic.post), 4) for topic in topics}
     (folder / SHARES).write_text(json.dumps(shares) + "\n", encoding="utf-8")
-    _mark(folder)
 
 
 def _shard(
@@ -139,9 +135,17 @@ def _write_qrels(folder: Path, name: str, qrels: Qrels) -> None:
     path.write_text("".join(rows), encoding="utf-8")
 
 
-def _is_done(folder: Path) -> bool:
-    return (folder / DONE).is_file()
+def math_share(post: Post) -> float:
+    """The share of mathematics in a post: formula tokens among all its tokens (Wang, Zheng and Kani, section 4.3).
 
+    A post without tokens has 0.
 
-def _mark(folder: Path) -> None:
-    (folder / DONE).write_text("{}\n", encoding="utf-8")
+    >>> from mathamr.posts.post import Formula
+    >>> math_share(Post("7", "answer", "We have $a+b$", markup="text", formulas=(Formula("7:0", "a+b"),)))
+    0.6
+    """
+    formulas = sum(len(latex_tokens(formula.latex)) for formula in post.formulas)
+    words = sum(
+        len(_WORD.findall(PLACEHOLDER.sub(" ", sentence.text))) for sentence in passage(post).sentences
+    )
+    return formulas / (formulas + words) if formulas else 0.0

@@ -8,11 +8,12 @@ import pytest
 from mathamr.evaluation.qrels import Qrels
 from mathamr.evaluation.runs import Run
 from mathamr.posts.post import Formula, Post
-from mathamr_lab.experiments.trials.declared import TRIALS, TrialExperiment, TrialRow, TrialTable
-from mathamr_lab.experiments.trials.mathshare import math_share
+from mathamr_lab.experiments import EXPERIMENTS
+from mathamr_lab.experiments.experiment import TrialExperiment, TrialRow, TrialTable
+from mathamr_lab.experiments.trials.preparation import math_share
 from mathamr_lab.experiments.trials.rerank import fused, reranked
-from mathamr_lab.experiments.trials.tables import markdown
-from mathamr_lab.experiments.trials.trial import keep_run
+from mathamr_lab.experiments.trials.scorefiles import keep_run
+from mathamr_lab.experiments.trials.trialtables import markdown
 
 QRELS = Qrels({"A.1": {"x": 3, "y": 0}, "A.2": {"y": 3, "x": 0}, "A.3": {"x": 3, "y": 0}})
 TABLE = TrialTable(
@@ -80,11 +81,12 @@ def test_a_run_is_ordered_again_and_what_is_unknown_follows() -> None:
     assert fused(run, again).ids("A.1") == ["c", "a", "b"]
 
 
-def test_every_trial_has_the_seeds_figures_somewhere() -> None:
-    assert len(list(TRIALS)) == 6
-    for trial in (TRIALS[name] for name in TRIALS):
-        told = [row.published for table in trial.tables for row in table.rows if row.published]
-        assert told or "Table" in trial.note
+def test_every_trial_has_the_papers_figures_somewhere() -> None:
+    trials = [each for name in EXPERIMENTS if isinstance(each := EXPERIMENTS[name], TrialExperiment)]
+    assert len(trials) == 5
+    for trial in trials:
+        printed = [row.published for table in trial.tables for row in table.rows if row.published]
+        assert printed or "Table" in trial.note
 
 
 def test_the_share_of_mathematics_of_a_post() -> None:

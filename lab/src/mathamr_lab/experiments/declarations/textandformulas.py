@@ -1,55 +1,10 @@
-"""The trials' experiments as data: tables of rows, each row the scores that a trial wrote, with the paper's beside them."""
+"""The experiments of MathAMR (Mansouri, Oard and Zanibbi 2022) and of MaRF (Wang, Zheng and Kani)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Literal
 
-from mathamr.core.registry import Registry
-
-TrialName = Literal["contexts", "marf"]
-Figures = Mapping[str, float]
-
-
-@dataclass(frozen=True, slots=True)
-class TrialRow:
-    """A row: its name, and the file of its scores below the trial's folder, `{seed}` standing for each seed."""
-
-    name: str
-    scores: str
-    published: Figures = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TrialTable:
-    """Rows that are compared on one test set; the first row is what the others are tested against.
-
-    `least` are shares of mathematics: for each of them the topics above it are a table's row of their own. With
-    `answers` it is the shares of the answers that count, and `recall` of them is measured.
-    """
-
-    title: str
-    test: str
-    rows: tuple[TrialRow, ...]
-    measures: tuple[str, ...]
-    source: str = ""
-    least: tuple[float, ...] = ()
-    answers: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TrialExperiment:
-    """A question, and the tables that answer it; `options` are those of a trial that does more than the usual for it."""
-
-    name: str
-    title: str
-    question: str
-    trial: TrialName
-    tables: tuple[TrialTable, ...]
-    note: str = ""
-    options: tuple[str, ...] = ()
-
+from mathamr_lab.experiments.experiment import TrialExperiment, TrialRow, TrialTable
 
 _AT = ("nDCG'@5", "nDCG'@10", "P'@5", "P'@10")
 _JUDGED = ("nDCG'", "MAP'", "P'@10", "Bpref")
@@ -67,10 +22,12 @@ _CONTEXTS = {
 
 def _contexts(base: str, seeds: str, ending: str) -> tuple[TrialRow, ...]:
     """The contexts; with the paper's figures where they were trained and, as there, only judged formulas were ranked."""
-    told = "{" in seeds and not ending
+    is_published = "{" in seeds and not ending
     return tuple(
         TrialRow(
-            name, f"{base}/{seeds}/{context}{ending}", dict(zip(_AT, figures, strict=True)) if told else {}
+            name,
+            f"{base}/{seeds}/{context}{ending}",
+            dict(zip(_AT, figures, strict=True)) if is_published else {},
         )
         for context, (name, figures) in _CONTEXTS.items()
     )
@@ -87,14 +44,14 @@ CONTEXTS = TrialExperiment(
     ),
     tables=tuple(
         TrialTable(
-            title=f"{told}, {trained}{where}",
+            title=f"{encoder}, {trained}{where}",
             test="task2",
             rows=_contexts(base, seeds, ending),
             measures=(*_AT, "MAP'", "Bpref"),
             source="Table 1" if "{" in seeds and not ending else "",
         )
         for ending, where in (("", ""), ("-all", ", among all formulas"))
-        for base, told in (("box", "the box's text encoder"), ("minilm", "all-MiniLM-L6-v2"))
+        for base, encoder in (("box", "the box's text encoder"), ("minilm", "all-MiniLM-L6-v2"))
         for seeds, trained in (("seed-{seed}", "trained"), ("untrained", "as it is"))
     ),
 )
@@ -130,12 +87,12 @@ def _rows(parts: Sequence[_Part], test: str) -> tuple[TrialRow, ...]:
 
 
 def _tables(
-    parts: Sequence[_Part], sources: Mapping[str, str] | None = None, told: str = ""
+    parts: Sequence[_Part], sources: Mapping[str, str] | None = None, suffix: str = ""
 ) -> tuple[TrialTable, ...]:
     """A table of the same rows for each test set."""
     return tuple(
         TrialTable(
-            title=f"{title}{told}",
+            title=f"{title}{suffix}",
             test=test,
             rows=_rows(parts, test),
             measures=measures,
@@ -214,15 +171,4 @@ DOMINANCE = TrialExperiment(
             ("Known items", "known-items", ("recall@10", "recall@100"), "Table 4", True),
         )
     ),
-)
-
-TRIALS: Registry[TrialExperiment] = Registry(
-    "experiment",
-    {
-        "mathamr-contexts": f"{__name__}:CONTEXTS",
-        "mathamr-rerank": f"{__name__}:RERANK",
-        "marf-benchmark": f"{__name__}:BENCHMARK",
-        "marf-scoring": f"{__name__}:SCORING",
-        "marf-math-dominance": f"{__name__}:DOMINANCE",
-    },
 )

@@ -10,12 +10,14 @@ import pytest
 
 from mathamr.sample import folder as sample_folder
 from mathamr.systems.marf.configuration import CONFIGURATIONS
+from mathamr_lab.experiments import EXPERIMENTS
 from mathamr_lab.experiments.collection import TestCollection, TestSet, collection_of
 from mathamr_lab.experiments.formulaplaces import read_places
-from mathamr_lab.experiments.trials import runner
-from mathamr_lab.experiments.trials.declared import TRIALS
+from mathamr_lab.experiments.plan import planned, write_report
+from mathamr_lab.experiments.runner import run
+from mathamr_lab.experiments.setting import ExperimentSetting
+from mathamr_lab.experiments.trials import trialplan
 from mathamr_lab.experiments.trials.preparation import prepare_contexts, sets_by_task
-from mathamr_lab.experiments.trials.runner import TrialSetting, run_trial
 from tests.index.small import write_posts
 from tests.systems.tinytext import tiny_base
 
@@ -48,8 +50,8 @@ def _some(grades: Mapping[str, int]) -> dict[str, int]:
 def test_contexts_are_prepared_for_topics_judged_formulas_and_all_visuals(
     collection: TestCollection, tmp_path: Path
 ) -> None:
-    told: list[str] = []
-    prepare_contexts(collection, tmp_path, "tests.amr.rule_parser:RuleParser", None, told.append)
+    lines: list[str] = []
+    prepare_contexts(collection, tmp_path, "tests.amr.rule_parser:RuleParser", None, lines.append)
     topics, judged, every = (
         read_places(tmp_path / f"{name}.jsonl.gz") for name in ("topic-places", "places", "places-all")
     )
@@ -59,9 +61,7 @@ def test_contexts_are_prepared_for_topics_judged_formulas_and_all_visuals(
         visual for grades in test.qrels.grades.values() for visual in grades
     }
     assert {place.id for place in judged} <= {place.id for place in every}
-    assert len(told) == 3
-    prepare_contexts(collection, tmp_path, "no such parser", None, told.append)
-    assert len(told) == 3, "what is prepared is not prepared again"
+    assert len(lines) == 3
 
 
 def test_marf_is_trained_and_measured_from_posts_to_tables(
@@ -70,15 +70,22 @@ def test_marf_is_trained_and_measured_from_posts_to_tables(
     base = str(tiny_base(tmp_path / "base"))
     monkeypatch.setitem(CONFIGURATIONS, "small", CONFIGURATIONS["tiny"].changed([f'base="{base}"']))
     monkeypatch.setattr("mathamr_lab.experiments.trials.marf.CURVE", ((8, 4, 8),))
-    monkeypatch.setattr(runner, "MARF_BASE", base)
-    setting = TrialSetting(collection=collection, out=tmp_path, seeds=1, device="cpu", changes=SMALL)
-    text = (run_trial(TRIALS["marf-benchmark"], setting) / "results.md").read_text(encoding="utf-8")
+    monkeypatch.setattr(trialplan, "MARF_BASE", base)
+
+    def report(name: str) -> str:
+        setting = ExperimentSetting(
+            EXPERIMENTS[name], collection, tmp_path, seeds=1, changes=SMALL, device="cpu"
+        )
+        run([setting])
+        return (write_report(planned(setting)) / "results.md").read_text(encoding="utf-8")
+
+    text = report("marf-benchmark")
     assert "| context encoder |" in text
     assert "| MaRF |" in text
+    assert "## Formulas" in text
     assert "0.535" in text or "## Answers" not in text
-    assert not list(tmp_path.rglob("fusion-hard*")), "attempts are another experiment's"
-    again = (run_trial(TRIALS["marf-scoring"], setting) / "results.md").read_text(encoding="utf-8")
-    assert again.count("level, several formulas |") >= 2
+    monkeypatch.setattr(trialplan, "main", lambda words: 1)
+    assert report("marf-scoring").count("level, several formulas |") >= 2, "both share what is trained"
 
 
 def test_scores_of_all_formulas_are_preferred_and_those_before_training_count_once(tmp_path: Path) -> None:
@@ -92,7 +99,7 @@ def test_scores_of_all_formulas_are_preferred_and_those_before_training_count_on
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).touch()
     found = {
-        told: [str(path.relative_to(tmp_path)) for path in runner._own_scores(tmp_path, scores, 3)]
-        for told, scores in runner.RERANKING.items()
+        title: [str(path.relative_to(tmp_path)) for path in trialplan.own_scores(tmp_path, scores, 3)]
+        for title, scores in trialplan.RERANKING.items()
     }
     assert list(found.values()) == [[names[1], names[2]], [], [names[3]]]

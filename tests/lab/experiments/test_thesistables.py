@@ -12,21 +12,21 @@ import pytest
 
 from mathamr import sample
 from mathamr.evaluation.scores import Scores
-from mathamr_lab.experiments import EXPERIMENTS
 from mathamr_lab.experiments.collection import TestSet, collection_of
 from mathamr_lab.experiments.experiment import Variant
 from mathamr_lab.experiments.findings import Findings, TestFindings, VariantFindings
 from mathamr_lab.experiments.scale import scale_named
 from mathamr_lab.experiments.seedsummary import Spread
 from mathamr_lab.experiments.setting import ExperimentSetting
-from mathamr_lab.experiments.tables import command, csv_text, markdown
+from mathamr_lab.experiments.thesistables import command, csv_text, markdown
+from tests.lab.experiments.conftest import GRAPHS
 
 COLLECTION = collection_of([sample.folder()])
 ANSWERS = COLLECTION.tests[0]
 
 
 def setting(name: str, **fields: object) -> ExperimentSetting:
-    made = ExperimentSetting(EXPERIMENTS[name], COLLECTION, Path("out"), scale_named("thesis"), seeds=2)
+    made = ExperimentSetting(GRAPHS[name], COLLECTION, Path("out"), scale_named("thesis"), seeds=2)
     return replace(made, **fields)  # type: ignore[arg-type]
 
 
@@ -40,7 +40,7 @@ def scores(base: float, test: TestSet = ANSWERS) -> Scores:
 
 
 def found(name: str, bases: Mapping[str, tuple[float, ...]], measures: tuple[str, ...] = ()) -> Findings:
-    experiment = EXPERIMENTS[name]
+    experiment = GRAPHS[name]
     rows = tuple(
         VariantFindings(
             variant, {seed: scores(base) for seed, base in enumerate(bases.get(variant.name, ()))}
@@ -96,7 +96,7 @@ def test_a_variant_that_cannot_do_the_task_has_dashes_and_no_test() -> None:
 
 
 def test_loss_weights_stand_downwards_and_strategies_side_by_side() -> None:
-    experiment = EXPERIMENTS["document-loss"]
+    experiment = GRAPHS["document-loss"]
     bases = {variant.name: (0.7 if _is_low(variant) else 0.5,) for variant in experiment.variants}
     text = markdown(found("document-loss", bases, ("nDCG'", "P'@10")))
     assert line(text, "Loss weight") == (

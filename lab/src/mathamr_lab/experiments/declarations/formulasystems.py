@@ -1,0 +1,134 @@
+"""The experiments of systems that read formulas alone: formula graphs (Amador and Zanibbi) and SSEmb."""
+
+from __future__ import annotations
+
+from mathamr_lab.experiments.experiment import FormulaExperiment, FormulaVariant
+
+LEXICAL = "lexical"
+"""The row that says what our own search finds by words and parts of trees."""
+BASELINES = (
+    FormulaVariant("BM25, LaTeX n-grams", ranking="BM25, LaTeX n-grams"),
+    FormulaVariant("BM25, layout tuples", ranking="BM25, layout tuples"),
+    FormulaVariant("BM25, operator tuples", ranking="BM25, operator tuples"),
+    FormulaVariant(LEXICAL, ranking="lexical"),
+    FormulaVariant("Tangent-S, layout trees", known={"pool of ARQMath-1": {"nDCG'": 0.810}}),
+    FormulaVariant("Tangent-S, operator trees", known={"pool of ARQMath-1": {"nDCG'": 0.799}}),
+    FormulaVariant("alignment of trees", ranking="alignment"),
+)
+"""Rankings without a network, which every table shows; of Tangent-S only the mean of its stored orders is known."""
+
+_PAIRING_MEASURES = ("nDCG'", "MAP'", "P'@10")
+
+
+def _pairing(name: str, pairing: str, ranking: str, *published: float) -> FormulaVariant:
+    figures = dict(zip(_PAIRING_MEASURES, published, strict=True))
+    return FormulaVariant(name, "formula-graph", "paper", (f"nodes.pairing={pairing}",), ranking, figures)
+
+
+def _formula_graph(name: str, ranking: str, config: str, *changes: str) -> FormulaVariant:
+    return FormulaVariant(name, "formula-graph", config, changes, ranking)
+
+
+_ALL = "inner+outer"
+_NAMELESS = ("nodes.types=true", "nodes.variables=0.5", "nodes.numbers=0.3")
+"""Nodes know their type, and the second graph of a pair has other letters and numbers."""
+
+PAIRINGS = FormulaExperiment(
+    name="formula-graph-pairings",
+    title="Pairings of formula graphs, and fusions of both views",
+    source="Amador and Zanibbi, ICTIR 2025, Table 2 (ARQMath-3, 76 topics, 9.3 million formulas)",
+    question="Do layout and operators help each other in training, and how should their scores be fused?",
+    baselines=("SLG", LEXICAL),
+    scale=("nodes.formulas=50000", "nodes.epochs=3", "nodes.largest=150"),
+    variants=(
+        _pairing("SLG", "slg", "layout", 0.649, 0.446, 0.547),
+        _pairing("OPG", "opg", "operators", 0.682, 0.476, 0.587),
+        _pairing("SLG+OPG MAX", "slg+opg", "max", 0.690, 0.498, 0.591),
+        _pairing("Inner MAX", "inner", "max", 0.694, 0.497, 0.600),
+        _pairing("Outer MAX", "outer", "max", 0.693, 0.496, 0.599),
+        _pairing("Inner+Outer MAX", _ALL, "max", 0.701, 0.505, 0.597),
+        _pairing("Inner+Outer AVG", _ALL, "mean", 0.684, 0.486, 0.581),
+        _pairing("Inner+Outer F1", _ALL, "f1", 0.670, 0.475, 0.576),
+        _pairing("Inner+Outer RRF", _ALL, "rrf", 0.678, 0.485, 0.599),
+        _formula_graph("Inner+Outer, both ways, MAX", "mutual max", "paper", f"nodes.pairing={_ALL}"),
+        _formula_graph("Inner+Outer, both ways, AVG", "mutual mean", "paper", f"nodes.pairing={_ALL}"),
+        _formula_graph("types and renaming, MAX", "max", "paper", *_NAMELESS),
+        _formula_graph("types and renaming, both ways, MAX", "mutual max", "paper", *_NAMELESS),
+        _formula_graph("taught, MAX", "max", "box"),
+        _formula_graph("taught, AVG", "mean", "box"),
+        _formula_graph("taught, both ways, MAX", "mutual max", "box"),
+        _formula_graph("taught, both ways, AVG", "mutual mean", "box"),
+        _formula_graph("in the box, MAX", "max", ""),
+        _formula_graph("in the box, AVG", "mean", ""),
+        _formula_graph("in the box, both ways, MAX", "mutual max", ""),
+        *BASELINES,
+    ),
+)
+
+_SSEMB_MEASURES = ("nDCG'@10", "P'@5", "P'@10")
+
+
+def _augmented(name: str, kind: str, share: float, *published: float) -> FormulaVariant:
+    figures = dict(zip(_SSEMB_MEASURES, published, strict=True))
+    return FormulaVariant(
+        name, "ssemb", "paper", (f"structure.kind={kind}",), "structure", figures, share=share
+    )
+
+
+def _ssemb(name: str, config: str, share: float = 1.0) -> FormulaVariant:
+    return FormulaVariant(name, "ssemb", config, ranking="structure", share=share)
+
+
+SSEMB_ABLATION = FormulaExperiment(
+    name="ssemb-ablation",
+    title="Augmentations and context of SSEmb",
+    source="SSEmb, Table 2 (ARQMath-3, 76 topics, 28 million formulas)",
+    question="Which augmentation of operator graphs is best, and does the text around a formula help?",
+    baselines=("StructEmb-attr", LEXICAL),
+    measures=("nDCG'@10", "P'@5", "P'@10", "nDCG'", "MAP'", "Bpref"),
+    scale=("structure.formulas=100000", "structure.epochs=12"),
+    variants=(
+        _augmented("SSEmb", "both", 0.5, 0.7343, 0.7632, 0.6803),
+        _augmented("StructEmb", "both", 1.0, 0.6762, 0.6974, 0.6211),
+        _augmented("StructEmb-subs", "substitution", 1.0, 0.6744, 0.6974, 0.6013),
+        _augmented("StructEmb-attr_node_edge", "attribute-node-edge", 1.0, 0.6298, 0.6421, 0.5658),
+        _augmented("StructEmb-attr", "attribute", 1.0, 0.5898, 0.6329, 0.5068),
+        _ssemb("taught", "box"),
+        _ssemb("taught, with text", "box", 0.5),
+        _ssemb("in the box", ""),
+        _ssemb("in the box, with text", "", 0.5),
+        _ssemb("in the box, with text, λ = 0.6", "", 0.6),
+        *BASELINES,
+    ),
+)
+
+_PAPER = ("ssemb", "paper", ("structure.kind=both",), "structure")
+_TAUGHT = ("ssemb", "box", (), "structure")
+_BOX = ("ssemb", "", (), "structure")
+_OTHERS = ("BM25, layout tuples", "BM25, operator tuples", "shared parts", LEXICAL, "alignment")
+
+
+def _fused(name: str, *others: str) -> tuple[FormulaVariant, ...]:
+    return (
+        FormulaVariant(f"{name} + SSEmb", *_PAPER, others=others),
+        FormulaVariant(f"{name} + taught", *_TAUGHT, others=others),
+        FormulaVariant(f"{name} + in the box", *_BOX, others=others),
+    )
+
+
+SSEMB_FUSION = FormulaExperiment(
+    name="ssemb-fusion",
+    title="SSEmb fused with other ways to rank",
+    source="SSEmb, Table 3 (ARQMath-3): Tangent-S .5765 alone, .7011 by RRF; Approach0 .7511, .7837 (nDCG'@10)",
+    question="Does reciprocal rank fusion with SSEmb improve what others rank?",
+    baselines=("BM25, operator tuples", LEXICAL),
+    measures=("nDCG'@10", "P'@10", "nDCG'", "MAP'", "Bpref"),
+    scale=("structure.formulas=100000", "structure.epochs=12"),
+    variants=(
+        FormulaVariant("SSEmb", *_PAPER),
+        FormulaVariant("taught", *_TAUGHT),
+        FormulaVariant("in the box", *_BOX),
+        *(row for other in _OTHERS for row in (FormulaVariant(other, ranking=other), *_fused(other, other))),
+        *_fused("lexical, alignment", LEXICAL, "alignment"),
+    ),
+)

@@ -1,0 +1,393 @@
+"""`FormulaPlan`: the stages of an experiment with systems that read formulas alone.
+
+OUT/formulas       the formulas to learn from, the collections to search, orders of a teacher
+OUT/models/MODEL   a model, and its scores on every collection; experiments of one folder share both
+OUT/others         scores without a network
+OUT/NAME/scores    the measures of every variant, seed and collection
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from mathamr.core.arrays import FloatArray
+from mathamr.core.errors import MathAMRError
+from mathamr.evaluation.measures import measures
+from mathamr.evaluation.qrels import Qrels
+from mathamr.evaluation.randomorder import random_scores
+from mathamr.evaluation.runs import Run
+from mathamr.evaluation.scores import Scores, evaluate
+from mathamr.evaluation.topics import Topic, read_topics
+from mathamr.posts.post import Post
+from mathamr.systems.modelfolder import load_system
+from mathamr.systems.ssemb.context import ContextReader
+from mathamr.systems.ssemb.system import READER
+from mathamr_lab.experiments.child import run_child
+from mathamr_lab.experiments.collection import TestSet
+from mathamr_lab.experiments.experiment import FormulaExperiment, FormulaVariant
+from mathamr_lab.experiments.formulacollection import POOL, FormulaCollection, task2_collection
+from mathamr_lab.experiments.formulaothers import other_scores
+from mathamr_lab.experiments.formulascores import collection_scores, fused, ranked, reciprocal_ranks
+from mathamr_lab.experiments.judgedpool import POOL_NAME, pool_collection
+from mathamr_lab.experiments.plan import Plan
+from mathamr_lab.experiments.setting import ExperimentSetting
+from mathamr_lab.experiments.stage import Figures, Stage
+from mathamr_lab.experiments.tables import MeasuredRow, comparison_table
+from mathamr_lab.recipes.formularecipe import FormulaRecipe
+from mathamr_lab.recipes.formulas import FORMULAS, ORDERS, prepare_formulas
+from mathamr_lab.recipes.prepared import prepare
+from mathamr_lab.recipes.recipe import RECIPES, TrainingSettings, TrainingSources
+
+NOT_APPLICABLE = "not applicable"
+TRAINING = 60.0
+"""Seconds that a training takes, about, until this folder has one to learn from."""
+
+
+@dataclass(frozen=True, slots=True)
+class FormulaModel:
+    """What is trained; without a `config` the model in the box is used as it is."""
+
+    system: str
+    config: str
+    changes: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """Says what is trained, and with which seed."""
+        if not self.config:
+            return f"{self.system}-in-the-box"
+        parts = [self.system, self.config, *(each.split(".", 1)[1] for each in self.changes)]
+        return "-".join(parts).replace("/", "_")
+
+    @property
+    def settings(self) -> TrainingSettings:
+        """The settings of the recipe."""
+        return TrainingSettings(config=self.config, changes=self.changes)
+
+    @property
+    def is_taught(self) -> bool:
+        """True if it learns the orders of a teacher, which all models share."""
+        recipe = RECIPES[self.system] if self.config else None
+        return isinstance(recipe, FormulaRecipe) and recipe.is_taught(self.settings)
+
+
+@dataclass(frozen=True)
+class MeasuredVariant:
+    """A variant with a seed on a collection, and the stage that measures it."""
+
+    variant: FormulaVariant
+    seed: int
+    collection: str
+    stage: Stage
+
+    def scores(self) -> Scores | None:
+        """The scores; `None` while there are none, or where the collection lacks what the variant reads."""
+        mark = self.stage.mark()
+        if mark is None or NOT_APPLICABLE in mark.figures:
+            return None
+        return Scores(self.variant.name, mark.figures["values"])
+
+
+class FormulaPlan(Plan):
+    """Trains every variant with every seed and scores collections."""
+
+    def __init__(self, setting: ExperimentSetting) -> None:
+        super().__init__(setting)
+        assert isinstance(setting.experiment, FormulaExperiment)
+        self.experiment = setting.experiment
+        self._tests = {test.name: test for test in setting.collection.tests if test.task == "formulas"}
+        if not self._tests and not setting.pools:
+            raise MathAMRError(
+                "no topics ask for formulas: name a collection with topics of Task 2, or a judged pool of formulas"
+            )
+        self.collections = [*(POOL_NAME for _ in setting.pools[:1]), *self._tests]
+        self.measured = [
+            measured
+            for seed in range(setting.seeds)
+            for name in self.collections
+            for variant in self.experiment.variants
+            for measured in self._measured(variant, seed, name)
+        ]
+
+    @property
+    def _shared(self) -> Path:
+        return self.setting.out / "formulas"
+
+    def path(self, collection: str) -> Path:
+        """The file of a collection."""
+        return self._shared / f"{slug(collection)}.npz"
+
+    def _collection(self, name: str) -> Stage:
+        inputs = {
+            "name": name,
+            "posts": self.setting.collection.digest,
+            "pools": list(map(str, self.setting.pools)),
+        }
+        if name in self._tests:
+            inputs["topics"] = self._tests[name].digest
+        work = partial(self._save_collection, name)
+        mark = self._shared / f"{slug(name)}.done.json"
+        return self.stages.add(Stage("prepare", f"collection {name}", mark, inputs, (), work, 1, 1 / 30))
+
+    def _save_collection(self, name: str) -> Figures:
+        test = self._tests.get(name)
+        if test is None:
+            found = pool_collection(self.setting.pools[0])
+        else:
+            found = task2_collection(
+                self.setting.collection.posts(), test.topics, test.qrels.grades, name, _years(test)
+            )
+        found.save(self.path(name))
+        return {"formulas": len(found.candidates), "topics": len(found.topics)}
+
+    def _formulas(self) -> Stage:
+        collection, pools = self.setting.collection, self.setting.pools
+        sources = [*collection.paths, *collection.further, *(pool / POOL for pool in pools)]
+
+        def work() -> Figures:
+            first, *others = sources
+            prepare_formulas(
+                TrainingSources(path=first, posts=tuple(others)), self._shared, _say, orders=False
+            )
+            return {}
+
+        inputs = {"posts": collection.digest, "sources": list(map(str, sources))}
+        mark = self._shared / "formulas.done.json"
+        return self.stages.add(Stage("prepare", "formulas to learn from", mark, inputs, (), work, 1, 1 / 60))
+
+    def _orders(self) -> Stage:
+        def work() -> Figures:
+            command = [sys.executable, "-m", "mathamr_lab.recipes.formulaorders"]
+            command += [str(self._shared / FORMULAS), str(self._shared / ORDERS)]
+            command += ["--workers", str(self.setting.workers)]
+            run_child("the teacher's orders", command, self._shared / "teacher", "orders.log", 1)
+            return {}
+
+        needs = (self._formulas(),)
+        mark = self._shared / "orders.done.json"
+        return self.stages.add(Stage("prepare", "orders of a teacher", mark, {}, needs, work, 1, 1 / 600))
+
+    def model(self, variant: FormulaVariant, seed: int) -> FormulaModel:
+        """The model of a variant with a seed."""
+        changes: tuple[str, ...] = ()
+        if variant.config:
+            recipe = RECIPES[variant.system]
+            assert isinstance(recipe, FormulaRecipe)
+            scale = self.experiment.scale if variant.config == "paper" else ()
+            wanted = (*scale, *variant.changes, *self.setting.changes, f"{recipe.stage}.seed={seed}")
+            changes = tuple(change for change in wanted if change.startswith(f"{recipe.stage}."))
+        return FormulaModel(variant.system, variant.config, changes)
+
+    def _folder(self, model: FormulaModel) -> Path:
+        return self.setting.out / "models" / model.name
+
+    def _train(self, model: FormulaModel) -> Stage:
+        needs = (self._formulas(), *((self._orders(),) if model.is_taught else ()))
+        inputs = {"system": model.system, "config": model.config, "changes": model.changes}
+        mark, work = self._folder(model) / "done.json", partial(self._train_model, model)
+        return self.stages.add(
+            Stage("train", f"train {model.name}", mark, inputs, needs, work, 1, 1 / TRAINING)
+        )
+
+    def _train_model(self, model: FormulaModel) -> Figures:
+        folder = self._folder(model)
+        prepare(
+            model.system, TrainingSources(path=self._shared / FORMULAS), model.settings, folder / "prepared"
+        )
+        command = [
+            sys.executable,
+            "-m",
+            "mathamr_lab.recipes",
+            str(folder / "prepared"),
+            "--out",
+            str(folder),
+        ]
+        command += ["--device", self.setting.device, "--threads", "2"]
+        run_child(model.name, command, folder, "training.log", self.setting.threads)
+        return {}
+
+    def scores_path(self, model: FormulaModel, collection: str) -> Path:
+        """The file of a model's scores."""
+        return self._folder(model) / f"scores-{slug(collection)}.npz"
+
+    def _score(self, model: FormulaModel, collection: str) -> Stage:
+        needs = (self._collection(collection), *((self._train(model),) if model.config else ()))
+        path = self.scores_path(model, collection)
+
+        def work() -> Figures:
+            trained = self._folder(model) / "model" if model.config else model.system
+            loaded = FormulaCollection.load(self.path(collection))
+            found = collection_scores(load_system(trained, self.setting.device), loaded)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            np.savez(path, allow_pickle=False, **found)
+            return {}
+
+        name, mark = f"index {model.name} on {collection}", path.with_suffix(".json")
+        return self.stages.add(Stage("index", name, mark, {"model": model.name}, needs, work, 1, 1 / 20))
+
+    def _other(self, name: str, collection: str) -> Stage:
+        path = self.setting.out / "others" / f"{slug(name)}-{slug(collection)}.npy"
+
+        def work() -> Figures:
+            scores = other_scores(name, FormulaCollection.load(self.path(collection)))
+            if scores is None:
+                return {NOT_APPLICABLE: "the collection knows no LaTeX"}
+            np.save(path, scores, allow_pickle=False)
+            return {}
+
+        title, needs = f"scores of {collection} by {name}", (self._collection(collection),)
+        stage = Stage("prepare", title, path.with_suffix(".json"), {"ranking": name}, needs, work, 1, 1 / 60)
+        return self.stages.add(stage)
+
+    def _context(self, collection: str) -> Stage:
+        path, test = self._shared / f"{slug(collection)}-context.npy", self._tests[collection]
+
+        def work() -> Figures:
+            reader = ContextReader(READER, self.setting.device)
+            loaded = FormulaCollection.load(self.path(collection))
+            scores = context_scores(loaded, list(self.setting.collection.posts()), test.topics, reader)
+            np.save(path, scores, allow_pickle=False)
+            return {}
+
+        title, needs = f"text around the formulas of {collection}", (self._collection(collection),)
+        return self.stages.add(
+            Stage("prepare", title, path.with_suffix(".json"), {}, needs, work, 1, 1 / 300)
+        )
+
+    def _measured(self, variant: FormulaVariant, seed: int, collection: str) -> Iterator[MeasuredVariant]:
+        """One, where the variant is measured with this seed on this collection."""
+        is_trained = bool(variant.system and variant.config)
+        if (seed and not is_trained) or not (variant.system or variant.ranking):
+            return
+        if variant.share < 1 and collection not in self._tests:
+            return
+        names = variant.others if variant.system else (variant.ranking,)
+        needs = [self._collection(collection), *(self._other(name, collection) for name in names)]
+        if variant.share < 1:
+            needs.append(self._context(collection))
+        if variant.system:
+            needs.append(self._score(self.model(variant, seed), collection))
+        inputs = {
+            "ranking": variant.ranking,
+            "share": variant.share,
+            "others": variant.others,
+            "measures": self.experiment.measures,
+        }
+        which = f"{variant.name}, seed {seed}, {collection}"
+        mark = self.setting.out / self.experiment.name / "scores" / f"{slug(which)}.json"
+        work = partial(self._evaluate, variant, seed, collection)
+        stage = Stage("evaluate", f"evaluate {which}", mark, inputs, tuple(needs), work, 1, 1.0)
+        yield MeasuredVariant(variant, seed, collection, self.stages.add(stage))
+
+    def _evaluate(self, variant: FormulaVariant, seed: int, collection: str) -> Figures:
+        loaded = FormulaCollection.load(self.path(collection))
+        others = [self._array(self._other(name, collection)) for name in variant.others]
+        if not variant.system:
+            found = self._array(self._other(variant.ranking, collection))
+        else:
+            with np.load(self.scores_path(self.model(variant, seed), collection), allow_pickle=False) as file:
+                scores = {name: file[name] for name in file.files}
+            found = fused(scores, variant.ranking, loaded.ranked_ones())
+        if found is None or any(each is None for each in others):
+            return {NOT_APPLICABLE: "the collection knows no LaTeX"}
+        if variant.share < 1:
+            context = self._array(self._context(collection))
+            assert context is not None
+            found = variant.share * found + (1 - variant.share) * context
+        if others:
+            parts = [each for each in (found, *others) if each is not None]
+            found = reciprocal_ranks(parts, loaded.ranked_ones())
+        qrels = Qrels(loaded.grades).with_relevant()
+        run = Run.of(variant.name, ranked(loaded, found))
+        values = evaluate(run, qrels, measures(self.experiment.measures)).values
+        return {"values": {measure: dict(each) for measure, each in values.items()}}
+
+    def _array(self, stage: Stage) -> FloatArray | None:
+        """The scores that a stage left beside its mark; `None` where it was not applicable."""
+        mark = stage.mark()
+        if mark is not None and NOT_APPLICABLE in mark.figures:
+            return None
+        return np.asarray(np.load(stage.mark_path.with_suffix(".npy"), allow_pickle=False))
+
+    def markdown(self, folder: Path) -> str:
+        """A table for each collection that is prepared."""
+        lines = [
+            f"# {self.experiment.title}",
+            "",
+            f"{self.experiment.question} Published: {self.experiment.source}.",
+        ]
+        for name in self.collections:
+            if self._collection(name).mark() is not None:
+                lines += self._table(FormulaCollection.load(self.path(name)), name)
+        return "\n".join(lines) + "\n"
+
+    def _table(self, collection: FormulaCollection, name: str) -> Iterator[str]:
+        qrels = Qrels(collection.grades).with_relevant()
+        measured = [each for each in self.measured if each.collection == name]
+        rows = [
+            MeasuredRow(
+                variant.name,
+                {
+                    each.seed: scores
+                    for each in measured
+                    if each.variant is variant and (scores := each.scores()) is not None
+                },
+                variant.published,
+                variant.known.get(name, {}),
+            )
+            for variant in self.experiment.variants
+        ]
+        yield from ("", f"## {name}: {len(qrels.grades)} topics, {len(collection.candidates):,} formulas", "")
+        yield from comparison_table(
+            rows,
+            [str(measure) for measure in measures(self.experiment.measures)],
+            baselines=self.experiment.baselines,
+            floor=random_scores(qrels, measures(self.experiment.measures), 0),
+            sets=collection.sets,
+        )
+
+
+def context_scores(
+    collection: FormulaCollection, posts: Sequence[Post], topics: Sequence[Topic], reader: ContextReader
+) -> FloatArray:
+    """Cosines of the text around query formulas (rows) with that around candidates (SSEmb, equation 2).
+
+    A candidate that occurs several times has its best score, one without text -1.
+    """
+    queries = np.zeros((len(collection.topics), reader.encoder.size))
+    row = {topic: number for number, topic in enumerate(collection.topics)}
+    for topic, found in zip(topics, reader.encode(topic.post for topic in topics), strict=True):
+        vectors = dict(found)
+        if topic.formula_id in vectors and topic.id in row:
+            queries[row[topic.id]] = vectors[topic.formula_id].vectors[0]
+    place = {name: number for number, name in enumerate(collection.candidates)}
+    scores = np.full((len(collection.topics), len(place)), -1.0, np.float32)
+    for post, found in zip(posts, reader.encode(posts), strict=True):
+        visuals = {formula.id: formula.visual_id for formula in post.formulas}
+        for formula, rows in found:
+            number = place.get(visuals[formula] or "")
+            if number is not None:
+                scores[:, number] = np.maximum(scores[:, number], queries @ rows.vectors[0])
+    return scores
+
+
+def slug(name: str) -> str:
+    """A name as a part of a file's name."""
+    return "".join(letter if letter.isalnum() else "-" for letter in name.lower())
+
+
+def _years(test: TestSet) -> dict[str, list[str]]:
+    """The topics of each file, where there are several."""
+    if len(test.files) < 2:
+        return {}
+    return {topics.stem: [topic.id for topic in read_topics(topics)] for topics, _ in test.files}
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)

@@ -1,0 +1,281 @@
+"""An experiment's findings as Markdown, in the form of the thesis's tables with its figures beside ours, and as CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+import shlex
+from collections.abc import Iterable, Iterator, Sequence
+
+from mathamr_lab.experiments.seedsummary import Spread
+from mathamr.evaluation.significance import LEVEL
+from mathamr.evaluation.table import shown_p
+from mathamr_lab.experiments.experiment import Column, GraphExperiment, Published, Variant
+from mathamr_lab.experiments.findings import Findings, TestFindings, VariantFindings
+from mathamr_lab.experiments.setting import ExperimentSetting
+from mathamr_lab.experiments.tables import markdown_table
+
+COLUMNS: dict[Column, tuple[str, str]] = {
+    "seconds": ("Time/epoch (s)", ".1f"),
+    "memory": ("Memory (GB)", ".2f"),
+    "parameters": ("Parameters", ",.0f"),
+    "index": ("Index (MB)", ".1f"),
+    "vectors": ("Vectors", ",.0f"),
+    "rate": ("Queries/s", ".1f"),
+}
+"""Costs: the head of each column, and how its figures are written."""
+
+
+def markdown(findings: Findings, pictures: Sequence[str] = ()) -> str:
+    """The whole report."""
+    experiment = findings.setting.graphs
+    parts = [f"# {experiment.title}", f"{experiment.question} (Thesis, section {experiment.section}.)"]
+    parts.append("```\n" + command(findings.setting) + "\n```")
+    parts.append(_data(findings))
+    for test in findings.tests:
+        parts += _test_parts(findings, test)
+    parts += ["## Costs", _costs(findings), _cost_note(experiment)]
+    if pictures:
+        parts += ["## Pictures", *(f"![{name}]({name})" for name in pictures)]
+    return "\n\n".join(parts) + "\n"
+
+
+def command(setting: ExperimentSetting) -> str:
+    """The command that makes these findings again."""
+    words = ["mathamr", "experiment", setting.graphs.name, *setting.collection.options]
+    words += ["--scale", setting.scale.name]
+    for change in setting.changes:
+        words += ["--set", change]
+    words += ["--seeds", str(setting.seeds)]
+    for name in setting.baselines:
+        words += ["--baseline", name]
+    if setting.store is not None:
+        words += ["--store", str(setting.store)]
+    return shlex.join([*words, "--out", str(setting.out)])
+
+
+def _data(findings: Findings) -> str:
+    setting, corpus = findings.setting, findings.corpus
+    changed = f", with {', '.join(setting.scale.changes)}" if setting.scale.changes else ""
+    further = f", {corpus['further']:,} further posts included" if corpus.get("further") else ""
+    return (
+        f"{corpus.get('posts', 0):,} posts, {corpus.get('answers', 0):,} of them answers; {findings.pairs:,} pairs of"
+        f" question and answer to train and validate on{further}; configuration `{setting.scale.config}`{changed};"
+        f" {findings.seeds} seed{'s' if findings.seeds != 1 else ''}."
+    )
+
+
+def _test_parts(findings: Findings, test: TestFindings) -> Iterator[str]:
+    experiment = findings.setting.graphs
+    best, means, _ = experiment.tables
+    is_thesis = test.test.task == "answers" and not test.test.is_known_items
+    what = "formulas" if test.test.task == "formulas" else "answers"
+    yield f"## {test.test.name}: {len(test.test.topics)} topics, {what}"
+    if test.test.left_out:
+        yield f"{test.test.left_out} judged topics without a relevant item are left out."
+    yield f"### Best seed{f' (thesis, Table {best})' if best and is_thesis else ''}"
+    yield (_pivot if experiment.pivot else _best)(experiment, test, is_thesis)
+    if test.differences:
+        yield (
+            f"† baseline. * p < {LEVEL} after Bonferroni's correction for {len(test.differences)} two-tailed paired"
+            " t-tests over topics, best seed against best seed."
+            + (" In brackets the thesis's figures." if experiment.pivot and is_thesis else "")
+        )
+    if findings.seeds > 1:
+        yield f"### Mean ± standard deviation over {findings.seeds} seeds" + (
+            f" (thesis, Table {means})" if means and is_thesis else ""
+        )
+        yield _means(experiment, test, is_thesis)
+    if test.differences:
+        yield "### Tests"
+        yield _tests(experiment, test)
+
+
+def _best(experiment: GraphExperiment, test: TestFindings, is_thesis: bool) -> str:
+    has_thesis = is_thesis and any(row.variant.published.best for row in test.rows)
+    names = test.measures
+    rows = [[*experiment.heads, *names, "seed", *(f"thesis {name}" for name in names if has_thesis)]]
+    baselines = {row.variant.baseline for row in test.rows}
+    for row in test.rows:
+        cells = [*row.variant.cells]
+        cells[0] += " †" if row.variant.name in baselines else ""
+        if row.summary is None:
+            cells += ["–"] * (len(names) + 1)
+        else:
+            cells += [
+                f"{row.summary.best.mean(name):.3f}{test.stars(row.variant.name, name)}" for name in names
+            ]
+            cells.append(str(row.summary.best_seed))
+        if has_thesis:
+            cells += [_published(row.variant.published, name) for name in names]
+        rows.append(cells)
+    width = len(rows[0])
+    for scores in test.references:
+        cells = [scores.run, *[""] * (len(experiment.heads) - 1), *(f"{scores.mean(n):.3f}" for n in names)]
+        rows.append(cells + [""] * (width - len(cells)))
+    for system in experiment.systems:
+        if system.task == test.test.task and not test.test.is_known_items:
+            cells = [f"{system.name} (ARQMath-3, thesis)", *[""] * (len(experiment.heads) - 1)]
+            cells += [_figure(system.figures.get(name)) for name in names]
+            rows.append(cells + [""] * (width - len(cells)))
+    return markdown_table(rows, len(experiment.heads))
+
+
+def _published(published: Published, name: str) -> str:
+    value = published.best.get(name)
+    return "" if value is None else f"{value:.3f}{'*' if name in published.stars else ''}"
+
+
+def _figure(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"
+
+
+def _pivot(experiment: GraphExperiment, test: TestFindings, is_thesis: bool) -> str:
+    """Table 4.17's form: what is varied downwards, the ways of ranking side by side."""
+    groups = list(dict.fromkeys(row.variant.cells[-1] for row in test.rows))
+    lines = list(dict.fromkeys(row.variant.cells[0] for row in test.rows))
+    baselines = {row.variant.baseline for row in test.rows}
+    found = {row.variant.cells: row for row in test.rows}
+    rows = [[experiment.heads[0], *(f"{group} {name}" for group in groups for name in test.measures)]]
+    for line in lines:
+        first = found[(line, groups[0])]
+        cells = [line + (" †" if first.variant.name in baselines else "")]
+        for group in groups:
+            cells += [_pivot_cell(found[(line, group)], test, name, is_thesis) for name in test.measures]
+        rows.append(cells)
+    for scores in test.references:
+        rows.append([scores.run, *(f"{scores.mean(name):.3f}" for _ in groups for name in test.measures)])
+    return markdown_table(rows, 1)
+
+
+def _pivot_cell(row: VariantFindings, test: TestFindings, name: str, is_thesis: bool) -> str:
+    if row.summary is None:
+        return "–"
+    beside = _published(row.variant.published, name) if is_thesis else ""
+    ours = f"{row.summary.best.mean(name):.3f}{test.stars(row.variant.name, name)}"
+    return f"{ours} ({beside})" if beside else ours
+
+
+def _means(experiment: GraphExperiment, test: TestFindings, is_thesis: bool) -> str:
+    has_thesis = is_thesis and any(row.variant.published.spread for row in test.rows)
+    names = test.measures
+    rows = [[*experiment.heads, *names, *(f"thesis {name}" for name in names if has_thesis)]]
+    for row in test.rows:
+        spreads = None if row.summary is None else row.summary.spreads
+        cells = [*row.variant.cells, *("–" if spreads is None else str(spreads[name]) for name in names)]
+        if has_thesis:
+            cells += [_published_spread(row.variant.published, name) for name in names]
+        rows.append(cells)
+    return markdown_table(rows, len(experiment.heads))
+
+
+def _published_spread(published: Published, name: str) -> str:
+    if name not in published.spread:
+        return ""
+    mean, deviation = published.spread[name]
+    return f"{mean:.3f} ± {deviation:.3f}"
+
+
+def _tests(experiment: GraphExperiment, test: TestFindings) -> str:
+    tests = len(test.differences)
+    rows = [["", "measure", "difference", f"{1 - LEVEL:.0%} interval", "p", f"p × {tests}"]]
+    for each in test.differences:
+        found = each.test
+        interval = "–" if found.low is None else f"[{found.low:+.3f}, {found.high:+.3f}]"
+        rows.append(
+            [
+                ", ".join(experiment.variant(each.run).cells),
+                each.measure,
+                f"{found.difference:+.3f}",
+                interval,
+                shown_p(found.p_value),
+                shown_p(each.corrected) + each.stars,
+            ]
+        )
+    return markdown_table(rows, 2)
+
+
+def _costs(findings: Findings) -> str:
+    experiment = findings.setting.graphs
+    columns = [
+        (column, any(column in variant.published.costs for variant in experiment.variants))
+        for column in experiment.columns
+    ]
+    head = list(experiment.heads)
+    for column, is_published in columns:
+        head += [COLUMNS[column][0], *(["thesis"] if is_published else [])]
+    rows = [head]
+    for variant in experiment.variants:
+        cells = [*variant.cells]
+        for column, is_published in columns:
+            cells.append(_cost(findings.costs[variant.name].get(column), column))
+            if is_published:
+                value = variant.published.costs.get(column)
+                cells.append("" if value is None else format(value, COLUMNS[column][1]))
+        rows.append(cells)
+    return markdown_table(rows, len(experiment.heads))
+
+
+def _cost(spread: Spread | None, column: Column) -> str:
+    if spread is None:
+        return "–"
+    form = COLUMNS[column][1]
+    mean, deviation = format(spread.mean, form), format(spread.deviation, form)
+    varies = spread.seeds > 1 and float(deviation.replace(",", "")) > 0
+    return f"{mean} ± {deviation}" if varies else mean
+
+
+def _cost_note(experiment: GraphExperiment) -> str:
+    table = f" (thesis: Table {experiment.tables[2]})" if experiment.tables[2] else ""
+    return (
+        f"Time and memory are those of training{table}: on a CPU the process's peak, on a GPU the GPU's."
+        " The index is the 32-bit vectors of the answers; queries/s are searches of encoded topics, one after the other,"
+        " in the processor's time."
+    )
+
+
+def csv_text(findings: Findings) -> str:
+    """Every figure, one a line: for each variant, seed and test set the mean of each measure, then the costs.
+
+    The thesis's figure stands beside where it printed one: that of its best seed, and its mean and deviation.
+    """
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(
+        (
+            *("experiment", "variant", "seed", "test_set", "measure", "value"),
+            *("thesis_best", "thesis_mean", "thesis_deviation"),
+        )
+    )
+    writer.writerows(_csv_rows(findings))
+    return out.getvalue()
+
+
+def _csv_rows(findings: Findings) -> Iterable[tuple[str, ...]]:
+    name = findings.setting.graphs.name
+    for test in findings.tests:
+        is_thesis = test.test.task == "answers" and not test.test.is_known_items
+        for row in test.rows:
+            for seed, scores in row.scores.items():
+                for measure in scores.measures:
+                    beside = _beside(row.variant, measure) if is_thesis else ("", "", "")
+                    value = f"{scores.mean(measure):.6f}"
+                    yield (name, row.variant.name, str(seed), test.test.name, measure, value, *beside)
+        for scores in test.references:
+            for measure in scores.measures:
+                value = f"{scores.mean(measure):.6f}"
+                yield (name, scores.run, "", test.test.name, measure, value, "", "", "")
+    for variant in findings.setting.graphs.variants:
+        for column, spread in findings.costs[variant.name].items():
+            cost = _number(variant.published.costs.get(column))
+            yield (name, variant.name, "", "", column, f"{spread.mean:.6g}", cost, "", "")
+
+
+def _beside(variant: Variant, measure: str) -> tuple[str, str, str]:
+    best = variant.published.best.get(measure)
+    mean, deviation = variant.published.spread.get(measure, (None, None))
+    return _number(best), _number(mean), _number(deviation)
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:g}"

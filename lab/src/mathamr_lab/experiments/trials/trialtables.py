@@ -1,0 +1,124 @@
+"""Tables of trials, from the files of scores that they write."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from mathamr.core.errors import MathAMRError
+from mathamr.evaluation.qrels import Qrels
+from mathamr.evaluation.runs import Run, read_run
+from mathamr.evaluation.scores import Scores
+from mathamr_lab.experiments.experiment import TrialExperiment, TrialRow, TrialTable
+from mathamr_lab.experiments.tables import MeasuredRow, comparison_table, markdown_table
+
+PREPARED, SHARES = "prepared", "shares.json"
+
+
+def row_scores(folder: Path, row: TrialRow, test: str, seeds: Sequence[int]) -> MeasuredRow:
+    """The scores of a row, of as many seeds as are there."""
+    wanted = seeds if "{seed}" in row.scores else [0]
+    found: dict[int, Scores] = {}
+    for seed in wanted:
+        name = row.scores.format(seed=seed)
+        for path in (folder / name / f"{test}.json", folder / f"{name}.json"):
+            if path.is_file():
+                found[seed] = Scores(row.name, _read(path))
+                break
+    return MeasuredRow(row.name, found, row.published)
+
+
+def _read(path: Path) -> Mapping[str, Mapping[str, float]]:
+    try:
+        row: Mapping[str, Mapping[str, float]] = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise MathAMRError(f"cannot read the scores in {path}: {error}") from error
+    return row
+
+
+def markdown(
+    experiment: TrialExperiment, folder: Path, seeds: Sequence[int], judged: Mapping[str, Qrels]
+) -> str:
+    """The tables of an experiment from a trial's folder; what is not measured yet is left out."""
+    lines = [f"# {experiment.title}", "", experiment.question, ""]
+    if experiment.note:
+        lines += [experiment.note, ""]
+    for table in experiment.tables:
+        found = [row_scores(folder, row, table.test, seeds) for row in table.rows]
+        if not any(row.seeds for row in found):
+            continue
+        lines += [f"## {table.title}", ""]
+        if table.answers:
+            lines += [_recall(table, found, folder, seeds, judged[table.test]), ""]
+        elif table.least:
+            lines += [_by_share(table, found, folder), ""]
+        else:
+            lines += comparison_table(found, table.measures, baselines=[found[0].name], list_tests=True)
+            lines += [f"Beside it the paper's {table.source}." if table.source else "", ""]
+    return "\n".join(lines)
+
+
+def _by_share(table: TrialTable, found: Sequence[MeasuredRow], folder: Path) -> str:
+    """A line for the topics above each share of mathematics."""
+    shares = shares_of(folder)[table.test]
+    lines = [["", "share of mathematics", "topics", *table.measures]]
+    for row in (row for row in found if row.seeds):
+        every = next(iter(row.seeds.values())).topics
+        for least in table.least:
+            topics = [topic for topic in every if shares.get(topic, 0.0) > least or not least]
+            if topics:
+                cells = [row.spread(name, topics) for name in table.measures]
+                lines.append([row.name, _above(least), str(len(topics)), *cells])
+    return markdown_table(lines)
+
+
+def _recall(
+    table: TrialTable, found: Sequence[MeasuredRow], folder: Path, seeds: Sequence[int], qrels: Qrels
+) -> str:
+    """A line for the relevant answers above each share of mathematics: how many of them were found."""
+    shares = shares_of(folder)["answers"]
+    lines = [["", "share of mathematics", "answers", *table.measures]]
+    for declared, row in zip(table.rows, found, strict=True):
+        paths = {
+            seed: folder / declared.scores.format(seed=seed) / f"{table.test}.run.gz"
+            for seed in seeds
+            if seed in row.seeds
+        }
+        runs = {seed: read_run(path) for seed, path in paths.items()}
+        for least in table.least if runs else ():
+            wanted = [
+                (topic, item)
+                for topic in qrels.topics
+                for item in qrels.relevant(topic)
+                if shares.get(item, 0.0) > least or not least
+            ]
+            values = {
+                seed: Scores(row.name, {name: _found(run, wanted, name) for name in table.measures})
+                for seed, run in runs.items()
+            }
+            recalled = MeasuredRow(row.name, values)
+            cells = [recalled.spread(name) for name in table.measures]
+            lines.append([row.name, _above(least), str(len(wanted)), *cells])
+    return markdown_table(lines)
+
+
+def _found(run: Run, wanted: Sequence[tuple[str, str]], measure: str) -> dict[str, float]:
+    """For every wanted answer 1 if the run has it within the measure's depth, else 0."""
+    depth = int(measure.partition("@")[2])
+    best = {topic: set(run.ids(topic, depth)) for topic, _ in wanted}
+    return {f"{topic} {item}": float(item in best[topic]) for topic, item in wanted}
+
+
+def shares_of(folder: Path) -> dict[str, dict[str, float]]:
+    """The shares of mathematics of topics, by test set, and of `answers`."""
+    path = folder / PREPARED / SHARES
+    try:
+        row: dict[str, dict[str, float]] = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise MathAMRError(f"cannot read the shares of mathematics in {path}: {error}") from error
+    return row
+
+
+def _above(least: float) -> str:
+    return f"> {least:.0%}" if least else "all"
