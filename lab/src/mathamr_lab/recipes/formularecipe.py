@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 import torch
 
@@ -22,17 +22,8 @@ from mathamr_lab.recipes.recipe import (
 )
 from mathamr_lab.systems.formulagraph.teacher import Teacher
 from mathamr_lab.training.loop import train
+from mathamr_lab.training.settings import FormulaTraining
 from mathamr_lab.training.trainer import Trainer
-
-
-class FormulaTraining(Protocol):
-    """What every such training can be told: how much the orders of a teacher count."""
-
-    @property
-    def teacher(self) -> float:
-        """0 where nothing is learnt from a teacher."""
-        ...
-
 
 Configured = TypeVar("Configured", bound=tuple[Any, ...])
 

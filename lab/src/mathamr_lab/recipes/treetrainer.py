@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any, ClassVar, Generic, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from torch import Tensor, nn
 
@@ -12,47 +12,8 @@ from mathamr.graphs.formulashard import FormulaLabels
 from mathamr_lab.systems.formulagraph.teacher import Teacher
 from mathamr_lab.training.descent import Descent
 from mathamr_lab.training.schedule import Schedule
+from mathamr_lab.training.settings import FormulaTraining
 from mathamr_lab.training.trainer import TrainingSubject, ValidationFigure
-
-
-class TreeDescent(Protocol):
-    """The fields of a training's configuration that say how the weights move."""
-
-    @property
-    def epochs(self) -> int:
-        """How often all formulas are seen."""
-        ...
-
-    @property
-    def batch_size(self) -> int:
-        """Formulas of a step."""
-        ...
-
-    @property
-    def learning_rate(self) -> float:
-        """The highest rate."""
-        ...
-
-    @property
-    def minimum_rate(self) -> float:
-        """The last rate."""
-        ...
-
-    @property
-    def warmup(self) -> float:
-        """The share of steps in which the rate rises."""
-        ...
-
-    @property
-    def weight_decay(self) -> float:
-        """How much weights shrink."""
-        ...
-
-    @property
-    def clip(self) -> float:
-        """The longest gradient."""
-        ...
-
 
 Step = TypeVar("Step")
 
@@ -75,7 +36,7 @@ class TreeTrainer(ABC, Generic[Step]):
             ValidationFigure("mrr", f"MRR of {self.found}"),
         )
 
-    def descend(self, network: nn.Module, configuration: TreeDescent, steps: int) -> None:
+    def descend(self, network: nn.Module, configuration: FormulaTraining, steps: int) -> None:
         """Says how long and how fast a network learns; `steps` are those of an epoch."""
         self.epochs = self.patience = configuration.epochs
         self.examples, self.steps = configuration.batch_size, steps

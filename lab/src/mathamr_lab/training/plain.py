@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import torch
@@ -17,38 +17,10 @@ from mathamr_lab.training.learner import under
 from mathamr_lab.training.pairs import batches as shuffled
 from mathamr_lab.training.prefetch import prefetched
 from mathamr_lab.training.schedule import Schedule
+from mathamr_lab.training.settings import TrainingConfiguration
 from mathamr_lab.training.trainer import TrainingSubject, Validation, ValidationFigure
 
 S = TypeVar("S")
-
-
-class PlainTraining(Protocol):
-    """What the configuration of such a training has."""
-
-    @property
-    def batch_size(self) -> int:
-        """Examples of a step."""
-        ...
-
-    @property
-    def epochs(self) -> int:
-        """How often all examples are seen."""
-        ...
-
-    @property
-    def learning_rate(self) -> float:
-        """The highest rate."""
-        ...
-
-    @property
-    def warmup(self) -> float:
-        """The share of steps in which the rate rises."""
-        ...
-
-    @property
-    def seed(self) -> int:
-        """What chance begins from."""
-        ...
 
 
 class PlainTrainer(ABC, Generic[S]):
@@ -62,7 +34,7 @@ class PlainTrainer(ABC, Generic[S]):
     measured: Sequence[ValidationFigure] = ()
 
     def __init__(
-        self, model: nn.Module, examples: int, configuration: PlainTraining, device: torch.device
+        self, model: nn.Module, examples: int, configuration: TrainingConfiguration, device: torch.device
     ) -> None:
         self.model, self.device, self.configuration = model.to(device), device, configuration
         self.count, self.examples = examples, configuration.batch_size

@@ -5,19 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-DESCENT_RANGES = {
-    "batch_size": (2, 1e6),
-    "epochs": (1, 1e6),
-    "learning_rate": (0, 10),
-    "minimum_rate": (0, 10),
-    "warmup": (0, 0.9),
-    "weight_decay": (0, 10),
-    "temperature": (1e-3, 100),
-    "clip": (1e-9, 1e9),
-    "seed": (0, 2**63 - 1),
-}
-"""What the settings may be that every training by contrast has."""
-
 
 @dataclass(frozen=True, slots=True)
 class Schedule:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import torch
 
 from mathamr.graphs.formulashard import FormulaShard
-from mathamr.systems.formulagraph.network import FormulaGraphConfiguration
 from mathamr_lab.recipes.formularecipe import FormulaRecipe
-from mathamr_lab.systems.formulagraph.configuration import TRAININGS, NodeTraining, configured
+from mathamr_lab.systems.formulagraph.configuration import CONFIGURATIONS, Configurations, configured
 from mathamr_lab.systems.formulagraph.materials import FormulaMaterials
 from mathamr_lab.systems.formulagraph.teacher import Teacher
 from mathamr_lab.systems.formulagraph.trainer import NodeTrainer
@@ -15,7 +14,7 @@ from mathamr_lab.systems.formulagraph.trainer import NodeTrainer
 
 def _trainer(
     shard: FormulaShard,
-    chosen: tuple[FormulaGraphConfiguration, NodeTraining],
+    chosen: Configurations,
     teacher: Teacher | None,
     device: torch.device,
 ) -> NodeTrainer:
@@ -24,5 +23,5 @@ def _trainer(
 
 
 RECIPE = FormulaRecipe(
-    stage="nodes", configurations=tuple(TRAININGS), configured=configured, trainer=_trainer
+    stage="nodes", configurations=tuple(CONFIGURATIONS), configured=configured, trainer=_trainer
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,6 +27,7 @@ from mathamr_lab.systems.formulagraph.losses import (
 from mathamr_lab.systems.formulagraph.materials import FormulaChoice, FormulaMaterials
 from mathamr_lab.systems.formulagraph.pairing import pairing
 from mathamr_lab.systems.formulagraph.renaming import Renaming
+from mathamr_lab.training.settings import autocast
 from mathamr_lab.training.trainer import TrainingSubject, Validation
 
 Which = tuple[str, bool]
@@ -162,7 +162,7 @@ class NodeTrainer(TreeTrainer[NodeStep]):
         return joint_loss(losses)
 
     def _vectors(self, view: str, batch: FormulaBatch) -> Tensor:
-        with self._precision():
+        with autocast(self.configuration.precision, self.device):
             found: Tensor = self.network(view, batch)
         return found
 
@@ -176,11 +176,6 @@ class NodeTrainer(TreeTrainer[NodeStep]):
             scores = mutual_scores(vectors, there.starts, vectors, there.starts, pairs)
             losses.append(order_loss(scores.view_as(wanted), wanted, self.configuration.teacher_temperature))
         return torch.stack(losses).mean()
-
-    def _precision(self) -> AbstractContextManager[object]:
-        wanted = self.configuration.precision
-        low = wanted == "bfloat16" or (wanted == "auto" and self.device.type == "cuda")
-        return torch.autocast(self.device.type, torch.bfloat16) if low else nullcontext()
 
     @torch.no_grad()
     def validate(self) -> Validation | None:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -14,13 +13,13 @@ from torch import Tensor
 from torch.nn import functional
 
 from mathamr.core.arrays import IntArray
-from mathamr.core.configured import changed, check_ranges
 from mathamr.core.errors import MathAMRError, UnknownNameError
 from mathamr.core.tensorfile import tensor_bytes
 from mathamr.text.encoder import PieceBatch, TextEncoder, batch_of, vectors_of
 from mathamr_lab.systems.mathamr.judgedlines import JudgedLines, split_by_grade
 from mathamr_lab.training.lowrank import changes_of
 from mathamr_lab.training.plain import PlainTrainer
+from mathamr_lab.training.settings import Ranges, TrainingConfiguration
 from mathamr_lab.training.trainer import TrainingSubject, Validation, ValidationFigure
 
 OBJECTIVES = ("contrast", "ranking")
@@ -30,48 +29,26 @@ GROUPS = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LineTraining:
+class LineTraining(TrainingConfiguration):
     """How the encoder learns: larger batches and fewer epochs than the paper's 16 and 50, for there are fewer judgments.
 
     Under `contrast` pairs further apart than `margin` cost nothing; under `ranking` cosines are divided by
     `temperature`, as Sentence-BERT's scale of 20 does.
     """
 
+    title: ClassVar[str] = "training of lines"
+    ranges: ClassVar[Ranges] = {"margin": (0, 2), "validation": (0, 0.9)}
+
     objective: str = "contrast"
     batch_size: int = 32
     epochs: int = 6
-    learning_rate: float = 3e-4
-    warmup: float = 0.1
     margin: float = 0.5
-    temperature: float = 0.05
     validation: float = 0.1
-    seed: int = 0
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
+        """Refuse an unknown objective."""
         if self.objective not in OBJECTIVES:
             raise UnknownNameError("objective", self.objective, list(OBJECTIVES))
-        check_ranges(
-            self,
-            "training of lines",
-            {
-                "batch_size": (2, 1e6),
-                "epochs": (1, 1e6),
-                "learning_rate": (0, 1),
-                "warmup": (0, 0.9),
-                "margin": (0, 2),
-                "temperature": (1e-3, 100),
-                "validation": (0, 0.9),
-            },
-        )
-
-    def to_json(self) -> dict[str, Any]:
-        """For cards and checkpoints."""
-        return asdict(self)
-
-    def changed(self, changes: Iterable[str]) -> LineTraining:
-        """With some fields changed."""
-        result: LineTraining = changed({"training": self}, changes)["training"]
-        return result
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
+from typing import ClassVar
 
-from mathamr.core.configured import changed, check_ranges
+from mathamr.core.configured import changed
 from mathamr.core.errors import UnknownNameError
 from mathamr.systems.ssemb.network import StructEmbConfiguration
 from mathamr_lab.systems.ssemb.augmentation import AugmentationConfiguration
-from mathamr_lab.training.schedule import DESCENT_RANGES
+from mathamr_lab.training.settings import FormulaTraining, Ranges
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StructTraining:
-    """How the network is trained; the defaults are the paper's (section 3.1.3), but for epochs and rate: we have fewer formulas.
+class StructTraining(FormulaTraining):
+    """How the network is trained; the defaults are the paper's (section 3.1.3), but for epochs and rate.
 
-    `rare` labels, which occur less often, count as their type; formulas of `smallest` nodes and
-    more are trained on, of which at most `formulas` are drawn.
-    `variables` and `numbers` are the shares of formulas whose second view is renamed. `contrast` weighs the loss
-    of the paper, `teacher` one that learns the order of a teacher.
+    Formulas with fewer than `smallest` nodes are left out.
     """
+
+    ranges: ClassVar[Ranges] = {"smallest": (1, 1e6)}
 
     batch_size: int = 2560
     epochs: int = 25
@@ -30,39 +29,9 @@ class StructTraining:
     warmup: float = 0.05
     weight_decay: float = 0.0
     temperature: float = 0.1
-    clip: float = 1.0
     rare: int = 11
     smallest: int = 3
-    formulas: int = 10_000_000
-    variables: float = 0.0
-    numbers: float = 0.0
-    contrast: float = 1.0
-    teacher: float = 0.0
-    teacher_temperature: float = 0.05
     validation: int = 2000
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        check_ranges(
-            self,
-            "training",
-            {
-                **DESCENT_RANGES,
-                "rare": (1, 1e9),
-                "smallest": (1, 1e6),
-                "formulas": (2, 1e12),
-                "variables": (0, 1),
-                "numbers": (0, 1),
-                "contrast": (0, 1000),
-                "teacher": (0, 1000),
-                "teacher_temperature": (1e-3, 100),
-                "validation": (0, 1e7),
-            },
-        )
-
-    def to_json(self) -> dict[str, Any]:
-        """For checkpoints and cards."""
-        return asdict(self)
 
 
 Configurations = tuple[StructEmbConfiguration, AugmentationConfiguration, StructTraining]

@@ -3,75 +3,55 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
-from typing import Any, Literal, get_args
+from dataclasses import dataclass
+from typing import ClassVar, Literal, get_args
 
-from mathamr.core.configured import changed, check_ranges, known_fields
+from mathamr.core.configured import changed
 from mathamr.core.errors import UnknownNameError
 from mathamr.systems.mathamrplus.configuration import ModelConfiguration, model_configuration
-from mathamr_lab.training.schedule import DESCENT_RANGES
+from mathamr_lab.training.settings import DescentConfiguration, Precision, Ranges, check_precision
 
 Monitor = Literal["loss", "mrr"]
-Precision = Literal["auto", "float32", "bfloat16"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GraphTraining:
+class GraphTraining(DescentConfiguration):
     """How the graph network is trained; the defaults are the thesis's (Table 4.5).
 
     `batch_size` counts the pairs of a step over all processes. `beta` weighs MaxSim against the document vectors
-    (equation 4.2); zero trains the document vector alone. `monitor` says what early stopping and the choice of the
-    best epoch look at. `warmup` is the share of all steps in which the rate rises. `budget` bounds the nodes and edges in memory at a time: a larger batch is encoded in
-    parts, twice, with the same result. `precision` ``auto`` is bfloat16 on a GPU.
+    (equation 4.2); zero trains the document vector alone. `monitor` chooses what early stopping and the best epoch look
+    at. `budget` bounds the nodes and edges in memory at a time: a larger batch is encoded in parts, twice, with the same
+    result. `precision` ``auto`` is bfloat16 on a GPU.
     """
+
+    ranges: ClassVar[Ranges] = {
+        "patience": (1, 1e6),
+        "node_mask": (0, 0.99),
+        "edge_drop": (0, 0.99),
+        "beta": (0, 1),
+        "validation": (0, 0.9),
+        "budget": (1, 1e12),
+    }
 
     batch_size: int = 32
     epochs: int = 7
     learning_rate: float = 1e-4
     minimum_rate: float = 1e-5
     warmup: float = 0.0
-    weight_decay: float = 1e-3
-    temperature: float = 0.05
-    clip: float = 1.0
     patience: int = 3
     monitor: Monitor = "loss"
     node_mask: float = 0.1
     edge_drop: float = 0.1
     beta: float = 1.0
     validation: float = 0.1
-    seed: int = 0
     budget: int = 2_000_000
     precision: Precision = "auto"
 
-    def __post_init__(self) -> None:
-        for kind, value, known in (
-            ("measure to monitor", self.monitor, Monitor),
-            ("precision", self.precision, Precision),
-        ):
-            if value not in get_args(known):
-                raise UnknownNameError(kind, value, list(get_args(known)))
-        check_ranges(
-            self,
-            "training",
-            {
-                **DESCENT_RANGES,
-                "patience": (1, 1e6),
-                "node_mask": (0, 0.99),
-                "edge_drop": (0, 0.99),
-                "beta": (0, 1),
-                "validation": (0, 0.9),
-                "budget": (1, 1e12),
-            },
-        )
-
-    def to_json(self) -> dict[str, Any]:
-        """For checkpoints and cards."""
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, row: dict[str, Any]) -> GraphTraining:
-        """The inverse of `to_json`."""
-        return cls(**known_fields(cls, row, "training"))
+    def check(self) -> None:
+        """Refuse an unknown measure to monitor or precision."""
+        check_precision(self.precision)
+        if self.monitor not in get_args(Monitor):
+            raise UnknownNameError("measure to monitor", self.monitor, list(get_args(Monitor)))
 
 
 TRAININGS = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +23,7 @@ from mathamr_lab.training.losses import ContrastiveLoss
 from mathamr_lab.training.pairs import batches
 from mathamr_lab.training.processes import Processes
 from mathamr_lab.training.schedule import Schedule
+from mathamr_lab.training.settings import autocast
 from mathamr_lab.training.trainer import TrainingSubject, Validation
 
 
@@ -86,14 +86,9 @@ class GraphTrainer:
         return self.schedule.rate(number, self.configuration.learning_rate, self.configuration.minimum_rate)
 
     def _encoded(self, part: GraphBatch) -> Tensor:
-        with self._precision():
+        with autocast(self.configuration.precision, self.device):
             vectors: Tensor = self.network(part.to(self.device))
         return vectors
-
-    def _precision(self) -> AbstractContextManager[object]:
-        wanted = self.configuration.precision
-        low = wanted == "bfloat16" or (wanted == "auto" and self.device.type == "cuda")
-        return torch.autocast(self.device.type, torch.bfloat16) if low else nullcontext()
 
     def identity(self) -> dict[str, Any]:
         """Which run this is."""

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
+from typing import ClassVar
 
-from mathamr.core.configured import changed, check_ranges
+from mathamr_lab.training.settings import Ranges, TrainingConfiguration
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TextTraining:
+class TextTraining(TrainingConfiguration):
     """How the text encoder is trained.
 
     `beta` weighs MaxSim over a post's parts against the vectors of whole posts, as for the graph network. A batch
@@ -22,52 +22,35 @@ class TextTraining:
     `projection` the states themselves learn.
     """
 
+    title: ClassVar[str] = "text training"
+    ranges: ClassVar[Ranges] = {
+        "last_epoch": (0, 1e6),
+        "patience": (1, 1e6),
+        "head_rate": (0, 1),
+        "weight_decay": (0, 10),
+        "clip": (1e-9, 1e9),
+        "beta": (0, 1),
+        "neighbours": (1, 1e6),
+        "projection": (0, 1e5),
+        "validation": (0, 0.9),
+        "budget": (1, 1e12),
+    }
+
     batch_size: int = 256
     epochs: int = 5
     last_epoch: int = 0
     patience: int = 5
     learning_rate: float = 1e-4
     head_rate: float = 1e-3
-    warmup: float = 0.1
     weight_decay: float = 0.01
-    temperature: float = 0.05
     clip: float = 1.0
     beta: float = 0.5
     neighbours: int = 32
     projection: int = 128
     validation: float = 0.1
-    seed: int = 0
     budget: int = 1_000_000
     frozen: str = ""
     half: bool = False
-
-    def __post_init__(self) -> None:
-        check_ranges(
-            self,
-            "text training",
-            {
-                "batch_size": (2, 1e6),
-                "epochs": (1, 1e6),
-                "last_epoch": (0, 1e6),
-                "patience": (1, 1e6),
-                "learning_rate": (0, 1),
-                "head_rate": (0, 1),
-                "warmup": (0, 0.9),
-                "weight_decay": (0, 10),
-                "temperature": (1e-3, 100),
-                "clip": (1e-9, 1e9),
-                "beta": (0, 1),
-                "neighbours": (1, 1e6),
-                "projection": (0, 1e5),
-                "validation": (0, 0.9),
-                "seed": (0, 2**63 - 1),
-                "budget": (1, 1e12),
-            },
-        )
-
-    def to_json(self) -> dict[str, Any]:
-        """For cards."""
-        return asdict(self)
 
 
 def text_training(changes: Iterable[str], base: TextTraining | None = None) -> TextTraining:
@@ -76,6 +59,4 @@ def text_training(changes: Iterable[str], base: TextTraining | None = None) -> T
     >>> text_training(["epochs=3", "beta=0.3"]).beta
     0.3
     """
-    found = changed({"text training": base or TextTraining()}, changes)
-    result: TextTraining = found["text training"]
-    return result
+    return (base or TextTraining()).changed(changes)

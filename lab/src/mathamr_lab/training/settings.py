@@ -1,0 +1,132 @@
+"""The settings that every training has, with their ranges; the trainers' own configurations extend them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar, get_args
+
+from mathamr.core.configured import changed, check_ranges, known_fields
+from mathamr.core.errors import UnknownNameError
+
+if TYPE_CHECKING:
+    import torch
+
+Precision = Literal["auto", "float32", "bfloat16"]
+Ranges = Mapping[str, tuple[float, float]]
+Named = TypeVar("Named", bound=tuple[Any, ...])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingConfiguration:
+    """What the optimiser does: `warmup` is the share of all steps in which the rate rises to `learning_rate`.
+
+    `temperature` divides the similarities of a contrastive loss. A subclass lists the `ranges` of its own fields and
+    checks everything else in `check`.
+    """
+
+    title: ClassVar[str] = "training"
+    ranges: ClassVar[Ranges] = {
+        "batch_size": (2, 1e6),
+        "epochs": (1, 1e6),
+        "learning_rate": (0, 10),
+        "warmup": (0, 0.9),
+        "temperature": (1e-3, 100),
+        "seed": (0, 2**63 - 1),
+    }
+
+    batch_size: int = 128
+    epochs: int = 3
+    learning_rate: float = 3e-4
+    warmup: float = 0.1
+    temperature: float = 0.05
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        ranges: dict[str, tuple[float, float]] = {}
+        for kind in reversed(type(self).__mro__):
+            ranges |= vars(kind).get("ranges", {})
+        check_ranges(self, self.title, ranges)
+        self.check()
+
+    def check(self) -> None:
+        """Refuse fields that do not fit, beyond their ranges."""
+
+    def to_json(self) -> dict[str, Any]:
+        """The fields, for checkpoints and cards."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, row: dict[str, Any]) -> Self:
+        """The inverse of `to_json`."""
+        return cls(**known_fields(cls, row, cls.title))
+
+    def changed(self, changes: Iterable[str]) -> Self:
+        """The same with some fields changed, each as ``name=value``."""
+        found: Self = changed({self.title: self}, changes)[self.title]
+        return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DescentConfiguration(TrainingConfiguration):
+    """A training by AdamW with clipped gradients, whose rate falls to `minimum_rate`."""
+
+    ranges: ClassVar[Ranges] = {"minimum_rate": (0, 10), "weight_decay": (0, 10), "clip": (1e-9, 1e9)}
+
+    minimum_rate: float = 0.0
+    weight_decay: float = 1e-3
+    clip: float = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FormulaTraining(DescentConfiguration):
+    """A training on formulas alone, drawn from a shard.
+
+    Labels that occur less than `rare` times count as their type. At most `formulas` are drawn, `validation` of them held
+    out. `variables` and `numbers` are the shares of formulas whose second view is renamed. `contrast` weighs the paper's
+    loss, `teacher` one that learns the order of a teacher.
+    """
+
+    ranges: ClassVar[Ranges] = {
+        "rare": (1, 1e9),
+        "formulas": (2, 1e12),
+        "variables": (0, 1),
+        "numbers": (0, 1),
+        "contrast": (0, 1000),
+        "teacher": (0, 1000),
+        "teacher_temperature": (1e-3, 100),
+        "validation": (0, 1e7),
+    }
+
+    rare: int = 5
+    formulas: int = 10_000_000
+    variables: float = 0.0
+    numbers: float = 0.0
+    contrast: float = 1.0
+    teacher: float = 0.0
+    teacher_temperature: float = 0.05
+    validation: int = 1000
+
+
+def named_configuration(name: str, known: Mapping[str, Named], changes: Iterable[str]) -> Named:
+    """The configurations of a name with some fields changed, each as ``name=value``."""
+    if name not in known:
+        raise UnknownNameError("configuration", name, list(known))
+    parts = {getattr(part, "title", "model"): part for part in known[name]}
+    found: Any = tuple(changed(parts, changes).values())
+    return found
+
+
+def check_precision(precision: str) -> None:
+    """Refuse an unknown precision."""
+    if precision not in get_args(Precision):
+        raise UnknownNameError("precision", precision, list(get_args(Precision)))
+
+
+def autocast(precision: str, device: torch.device) -> AbstractContextManager[object]:
+    """Compute in bfloat16 where that is wanted; ``auto`` wants it on a GPU."""
+    import torch
+
+    low = precision == "bfloat16" or (precision == "auto" and device.type == "cuda")
+    return torch.autocast(device.type, torch.bfloat16) if low else nullcontext()
