@@ -38,7 +38,10 @@ def load_base_encoder(name: str, device: str = "cpu") -> TextEncoder:
 
 def checked_base_encoder(name: str, fingerprint: str, device: str, what: str) -> TextEncoder:
     """The base of a model that is stored as changes of it; a base that differs from that one is refused."""
-    base = load_base_encoder(name, device)
+    # A base that was converted for training lies in the model folder itself.
+    inside = Path(what) / name
+    is_inside = (inside / CONFIG).is_file()
+    base = load_text_encoder(inside, device) if is_inside else load_base_encoder(name, device)
     if base.fingerprint != fingerprint:
         raise MathAMRError(
             f"{what} holds changes to the text encoder {name!r} ({fingerprint}), but the one installed here differs"

@@ -111,9 +111,9 @@ def optimise(
         if epoch >= first:
             for total, parameter in zip(sums, every, strict=True):
                 total += parameter.detach()
-        told = after(epoch) if after else ""
+        shown = after(epoch) if after else ""
         spent = time.perf_counter() - started
-        print(f"{name} epoch {epoch + 1}: loss {whole / count:.4f} {told} ({spent:.1f} s)", flush=True)
+        print(f"{name} epoch {epoch + 1}: loss {whole / count:.4f} {shown} ({spent:.1f} s)", flush=True)
     with torch.no_grad():
         for total, parameter in zip(sums, every, strict=True):
             parameter.copy_(total / (epochs - first))

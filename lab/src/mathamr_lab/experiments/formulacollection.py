@@ -27,7 +27,7 @@ POOL = "judged.tsv"
 
 
 class WrittenFormula(NamedTuple):
-    """How a formula is written; one that is not `is_legible` cannot be read anew as its trees are."""
+    """How a formula is written; one that is not `is_legible` cannot be read again as its trees are."""
 
     latex: str
     macros: tuple[str, ...] = ()
@@ -161,7 +161,7 @@ def task2_collection(
     name: str,
     sets: Mapping[str, Sequence[str]] | None = None,
 ) -> FormulaCollection:
-    """Every look of some posts by its visual id, and the formulas of Task 2's topics."""
+    """Every visual class of some posts by its visual id, and the formulas of Task 2's topics."""
     from mathamr.formulas.trees import trees_of
 
     candidates: dict[str, Both] = {}

@@ -25,12 +25,12 @@ from mathamr.posts.post import Post
 from mathamr.systems.mathamr.context import CONTEXTS, contexts
 
 PLACES_A_VISUAL = 5
-"""Places of one judged look that are read at most."""
+"""Places of one judged visual class that are read at most."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FormulaPlace:
-    """One place of a formula: its id, its look (visual id), the topic it is the query of, and its contexts by name."""
+    """One place of a formula: its id, its visual class (visual id), the topic it is the query of, and its contexts by name."""
 
     id: str
     visual: str
@@ -50,7 +50,7 @@ def topic_places(topics: Iterable[Topic], parser: AmrParser) -> Iterator[Formula
 def collection_places(
     posts: Iterable[Post], qrels: Qrels, parser: AmrParser, others: int = 0, seed: int = 0
 ) -> Iterator[FormulaPlace]:
-    """The places of judged looks, some for each, and one place each of so many other looks, by chance."""
+    """The places of judged visual classes, some for each, and one place each of so many other visual classes, by chance."""
     judged = {visual for grades in qrels.grades.values() for visual in grades}
     left = dict.fromkeys(judged, PLACES_A_VISUAL)
     every = [(post, {f.id: f.visual_id for f in post.formulas if f.visual_id}) for post in posts]

@@ -25,7 +25,7 @@ from mathamr.evaluation.runs import Run
 from mathamr.evaluation.scores import Scores, evaluate
 from mathamr.evaluation.topics import Topic, read_topics
 from mathamr.posts.post import Post
-from mathamr.systems.modelfolder import load_system
+from mathamr.systems.models import load_system
 from mathamr.systems.ssemb.context import ContextReader
 from mathamr.systems.ssemb.system import READER
 from mathamr_lab.experiments.child import run_child

@@ -91,7 +91,7 @@ def build_corpus(
                 raise MathAMRError(
                     f"the graphs of {len(foreign):,} posts in the store {store_folder}, the first of {foreign[0]!r}, are"
                     f" of another text or another AMR parser than {parser.name} ({fingerprint}); topics must be parsed"
-                    " by the parser that made the graphs: name it with --parser, or make them anew with: mathamr graph"
+                    " by the parser that made the graphs: name it with --parser, or build them again with: mathamr graph"
                     f" {collection.paths[0]} --out {store_folder}"
                 )
             if missing:

@@ -86,7 +86,7 @@ class Searcher:
         return asked
 
     def ranked(self, asked: QueryContext, visuals: JudgedVisuals) -> Sequence[Scored]:
-        """Answers by id, or looks by visual id."""
+        """Answers by id, or visual classes by visual id."""
         if self._test.task == "answers":
             posts = PostRanker(asked, self._engine, _no_words).rank(self._ranking, self._demand, "")
             return [Scored(each.id, each.score) for each in posts]

@@ -68,7 +68,7 @@ def _fill(
     store: GraphStore,
     catalogue: CorpusCatalogue | None = None,
 ) -> Figures:
-    """An engine with the vectors of posts; with a catalogue, of the answers and looks that are searched."""
+    """An engine with the vectors of posts; with a catalogue, of the answers and visual classes that are searched."""
     answers = None if catalogue is None else set(catalogue.answers)
     levels: Counter[str] = Counter()
     rows: Counter[str] = Counter()
@@ -107,7 +107,7 @@ def _items(system: System, posts: Iterable[Post], store: GraphStore) -> Iterator
 def _formulas(
     made: Iterable[Encoded], payloads: Mapping[str, Payload], catalogue: CorpusCatalogue | None
 ) -> Iterator[Entry]:
-    """The formulas of posts, each id once; with a catalogue those whose look is judged."""
+    """The formulas of posts, each id once; with a catalogue those whose visual class is judged."""
     for each in made:
         seen: set[str] = set()
         for name, fields in each.formulas:
@@ -182,4 +182,4 @@ class StoredQueries:
 
     def visual(self, query: Query, formula: Formula, timer: StageTimer) -> Mapping[str, Vectors]:
         """Looks are not stored for topics."""
-        raise MathAMRError("an experiment on stored vectors has none of looks")
+        raise MathAMRError("an experiment on stored vectors has none of visual classes")

@@ -20,9 +20,9 @@ TABLES = (".tsv",)
 
 @dataclass(slots=True)
 class FormulaCounts:
-    """What was met on the way."""
+    """What was read so far."""
 
-    met: int = 0
+    seen: int = 0
     unreadable: int = 0
     visuals: set[str] = field(default_factory=set)
 
@@ -30,7 +30,7 @@ class FormulaCounts:
 def prepare_formulas(
     sources: TrainingSources, folder: Path, say: Callable[[str], None], *, orders: bool
 ) -> list[Path]:
-    """Writes the trees of all formulas of the sources, each look once, and the orders that a teacher gives to some."""
+    """Writes the trees of all formulas of the sources, each visual class once, and the orders that a teacher gives to some."""
     path = folder / FORMULAS
     files = (sources.path, *sources.posts)
     if len(files) == 1 and sources.path.suffix == ".npz":
@@ -40,7 +40,7 @@ def prepare_formulas(
         counts = FormulaCounts()
         shard = FormulaShard.of(formulas_of_sources(files, counts))
         say(
-            f"{len(shard):,} formulas that look different, of {counts.met:,};"
+            f"{len(shard):,} formulas that look different, of {counts.seen:,};"
             f" {counts.unreadable:,} could not be read and are left out"
         )
         shard.save(path)
@@ -59,7 +59,7 @@ def prepare_formulas(
 
 
 def formulas_of_sources(paths: tuple[Path, ...], counts: FormulaCounts) -> Iterator[tuple[Slt, Opt]]:
-    """The trees of every look once: of posts, or of tables with the columns `slt` and `opt` (Tangent strings)."""
+    """The trees of every visual class once: of posts, or of tables with the columns `slt` and `opt` (Tangent strings)."""
     from mathamr.formulas.visualkey import visual_key
 
     for path in paths:
@@ -84,7 +84,7 @@ def _of_table(path: Path, counts: FormulaCounts) -> Iterator[tuple[Slt, Opt]]:
 
     with path.open(encoding="utf-8", newline="") as lines:
         for row in csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE):
-            counts.met += 1
+            counts.seen += 1
             try:
                 yield slt_from_string(row["slt"] or ""), opt_from_string(row["opt"] or "")
             except MathAMRError:
@@ -98,7 +98,7 @@ def _of_posts(path: Path, counts: FormulaCounts) -> Iterator[tuple[Slt, Opt]]:
 
     for post in read_posts(path, Report()):
         for formula in post.formulas:
-            counts.met += 1
+            counts.seen += 1
             (opt, slt), _ = trees_of(formula, post.macros)
             if opt is None or slt is None:
                 counts.unreadable += 1

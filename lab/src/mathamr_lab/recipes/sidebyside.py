@@ -28,15 +28,15 @@ def train_side_by_side(folders: Sequence[Path], out: Path, options: Sequence[str
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise MathAMRError(f"two prepared folders have the same name, {twice[0]!r}: their models would mix")
-    crew = _Crew(out, options)
+    trainings = _Trainings(out, options)
     before = {kind: signal.getsignal(kind) for kind in (signal.SIGINT, signal.SIGTERM)}
     in_main = threading.current_thread() is threading.main_thread()
     if in_main:
         for kind in before:
-            signal.signal(kind, lambda *_: crew.stop())
+            signal.signal(kind, lambda *_: trainings.stop())
     try:
         with ThreadPoolExecutor(max(1, at_once), thread_name_prefix="trainings") as pool:
-            codes = list(pool.map(crew.train, names, folders))
+            codes = list(pool.map(trainings.train, names, folders))
     finally:
         if in_main:
             for kind, handler in before.items():
@@ -44,7 +44,7 @@ def train_side_by_side(folders: Sequence[Path], out: Path, options: Sequence[str
     return [name for name, code in zip(names, codes, strict=True) if code]
 
 
-class _Crew:
+class _Trainings:
     """The processes that train, and one voice for all of them."""
 
     def __init__(self, out: Path, options: Sequence[str]) -> None:

@@ -69,7 +69,7 @@ class TreeTrainer(ABC, Generic[Step]):
         """The inverse of `state`."""
         self.descent.use_state(state)
 
-    def told(
+    def described(
         self,
         train: int,
         held: int,
@@ -87,7 +87,7 @@ class TreeTrainer(ABC, Generic[Step]):
             monitor="loss",
             validation=validation,
             data=[
-                ("formulas", f"{train:,} to train on, {held:,} to validate on, each look once"),
+                ("formulas", f"{train:,} to train on, {held:,} to validate on, each visual class once"),
                 ("nodes of a formula", nodes),
                 ("labels", f"{len(labels):,}"),
                 *([("teacher", f"{len(teacher):,} orders")] if teacher is not None else []),

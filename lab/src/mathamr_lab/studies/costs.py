@@ -1,7 +1,7 @@
 """What a system costs, from a slice of the posts: a job of its own process, `python -m mathamr_lab.studies.costs MODEL POSTS WHOLE`.
 
 To index all posts with every system takes hours of one core. So a slice is indexed as a user would, which tells how many
-posts a second one core indexes, and how many rows a post, a formula and a look have. Then the posts and words of a whole
+posts a second one core indexes, and how many rows a post, a formula and a visual class have. Then the posts and words of a whole
 index (`WHOLE`, made by whatever model) get rows that are drawn from those of the slice, with noise: an index of the full
 size whose results mean nothing, and whose size and speed are those of the real one.
 

@@ -70,7 +70,7 @@ def run() -> None:
     collection = pool_collection(data_folder() / "arqmath1-formula-trees")
     legible = sum(each.is_legible for each in collection.written)
     print(
-        f"{len(collection.candidates):,} formulas, {legible:,} can be read anew; {len(collection.topics)} topics"
+        f"{len(collection.candidates):,} formulas, {legible:,} can be read again; {len(collection.topics)} topics"
     )
     scores = {name: matrix for name in OTHERS if (matrix := other_scores(name, collection)) is not None}
     made = {model: collection_scores(load_system(model), collection) for model, _ in BOX.values()}

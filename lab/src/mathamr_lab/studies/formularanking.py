@@ -377,7 +377,7 @@ class _Measured:
 
 
 class Table:
-    """The formulas of the collection by their looks, as an index has them."""
+    """The formulas of the collection by their visual classes, as an index has them."""
 
     def __init__(self, path: Path) -> None:
         self.formulas: dict[str, tuple[Formula, tuple[str, ...]]] = {}
@@ -399,15 +399,15 @@ class Table:
         return {}
 
     def with_visual(self, visual: str) -> list[str]:
-        """The one formula that stands for a look."""
+        """The one formula that stands for a visual class."""
         return [self.formulas[visual][0].id] if visual in self.formulas else []
 
     def first_with(self, visuals: Sequence[str]) -> dict[str, str]:
-        """The formula of each look."""
+        """The formula of each visual class."""
         return {visual: self.formulas[visual][0].id for visual in visuals if visual in self.formulas}
 
     def trees(self, visuals: Sequence[str], reading: str = "published") -> dict[str, Trees]:
-        """The trees of each look."""
+        """The trees of each visual class."""
         return {
             visual: trees_of(*self.formulas[visual], reading)[0]
             for visual in visuals
@@ -432,7 +432,7 @@ def _searched(folder: Path, table: Table, lexicon: LexicalPart) -> None:
         chosen = [each for each in read_topics(folder / "topics" / f"task2-{year}.xml") if each.id in judged]
         topics += chosen
         grades += [judged[each.id] for each in chosen]
-    print(f"\n== searches in all {len(table.formulas):,} looks of arqmath-mini")
+    print(f"\n== searches in all {len(table.formulas):,} visual classes of arqmath-mini")
     rows: dict[str, Values] = {}
     for called, ranking in rankings.items():
         found = [table.judged(_visuals(topic, ranking, table, lexicon)) for topic in topics]

@@ -89,7 +89,7 @@ def run() -> None:
 
 
 def _fill(lexical: LexicalIndex, posts: Sequence[Post], folder: Path) -> None:
-    """Puts the answers of a collection into the lexical index, and its formulas, one of each look."""
+    """Puts the answers of a collection into the lexical index, and its formulas, one of each visual class."""
     started = time.perf_counter()
     lexical.posts.update_bags((post.id, post_bag(post)) for post in posts if post.kind == "answer")
     visuals = {
@@ -102,7 +102,7 @@ def _fill(lexical: LexicalIndex, posts: Sequence[Post], folder: Path) -> None:
     seconds = time.perf_counter() - started
     size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
     print(
-        f"\nlexical index of {lexical.posts.count():,} answers and {lexical.formulas.count():,} looks of formulas: "
+        f"\nlexical index of {lexical.posts.count():,} answers and {lexical.formulas.count():,} visual classes of formulas: "
         f"{seconds:.0f} s, {size / 1e6:.1f} MB"
     )
 

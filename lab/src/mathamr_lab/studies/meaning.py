@@ -88,7 +88,7 @@ def _pool(folder: Path) -> dict[str, Scores]:
     formulas: dict[str, TermsOf] = {name: formula.terms for name, formula in pool.formulas.items()}
     queries: dict[str, TermsOf] = {topic: formula.terms for topic, formula in pool.queries.items()}
     known = sum(formula.is_legible for formula in pool.formulas.values())
-    print(f"\npool: {known:,} of {len(formulas):,} formulas can be read anew")
+    print(f"\npool: {known:,} of {len(formulas):,} formulas can be read again")
     scores = _compare("pool of ARQMath-1, all topics", formulas, queries, pool.qrels(), pool.grades)
     _report(
         "pool of ARQMath-1, official topics",

@@ -1,9 +1,9 @@
 """Candidates by nearest nodes instead of every node: what a graph of neighbours (HNSW) finds, costs and takes as formulas grow.
 
-The looks are real ones, those of a shard of formulas (`mathamr train formula-graph … --prepare`). Two ways to keep them in the engine
-`edge`: as the system does, an entry a look with many rows, and as the paper does, an entry a node. A query asks for the
-nearest of each of its nodes, and the looks that come are compared by exact MaxSim, in both views; what exact MaxSim over
-all looks finds is the truth. Times are of the clock, encoding and graphs on all threads, a query by one.
+The visual classes are real ones, those of a shard of formulas (`mathamr train formula-graph … --prepare`). Two ways to keep them in the engine
+`edge`: as the system does, an entry a visual class with many rows, and as the paper does, an entry a node. A query asks for the
+nearest of each of its nodes, and the visual classes that come are compared by exact MaxSim, in both views; what exact MaxSim over
+all visual classes finds is the truth. Times are of the clock, encoding and graphs on all threads, a query by one.
 `MATHAMR_FORMULAS` names the shard, and `MATHAMR_NEAR_SECONDS` bounds the time (600); the queries are those of ARQMath-1.
 """
 
@@ -72,7 +72,10 @@ def run() -> None:
     ]
     budget, began = float(os.environ.get("MATHAMR_NEAR_SECONDS", "600")), time.perf_counter()
     asked = list(system.encode_visuals(queries))
-    for title, apart, share in (("an entry a node", True, 0.75), ("an entry a look, many rows", False, 0.25)):
+    for title, apart, share in (
+        ("an entry a node", True, 0.75),
+        ("an entry a visual class, many rows", False, 0.25),
+    ):
         print(f"\n{title}, engine edge with HNSW over all rows", flush=True)
         found: list[Cost] = []
         started = time.perf_counter()
@@ -84,7 +87,7 @@ def run() -> None:
                 break
             vectors = encoded_visuals(system, shard, order[:size])
             found.append(_measure(vectors, asked, apart=apart))
-            print(f"  {size:,} looks after {time.perf_counter() - started:.0f} s", flush=True)
+            print(f"  {size:,} visual classes after {time.perf_counter() - started:.0f} s", flush=True)
         _report(found)
     print(f"{THEIRS}; all in {time.perf_counter() - began:.0f} s", flush=True)
 
@@ -92,7 +95,7 @@ def run() -> None:
 def encoded_visuals(
     system: FormulaGraphSystem, shard: FormulaShard, numbers: IntArray
 ) -> dict[str, list[FloatArray]]:
-    """The rows of looks by view."""
+    """The rows of visual classes by view."""
 
     def visuals() -> Iterator[VisualFormula]:
         for number in numbers.tolist():
@@ -227,7 +230,7 @@ def _report(found: Sequence[Cost]) -> None:
     query = float(np.polyval(np.polyfit(logs[-3:], [cost.query for cost in found[-3:]], 1), np.log(ARQMATH)))
     exact = float(np.polyval(np.polyfit(visuals, [cost.exact for cost in found], 1), ARQMATH))
     print(
-        f"projected to {ARQMATH:,} looks: {rows_at / 1e6:,.0f} million vectors, {disk / 1e9:,.0f} GB,"
+        f"projected to {ARQMATH:,} visual classes: {rows_at / 1e6:,.0f} million vectors, {disk / 1e9:,.0f} GB,"
         f" {stored / 3600:,.1f} hours to store and {graphs / 3600:,.1f} hours of graphs (n log n),"
         f" {query:,.2f} s a query (a line in log n), exact {exact:,.0f} s"
     )

@@ -241,8 +241,8 @@ def _effect(path: Path, qrels: Qrels, names: Sequence[str]) -> list[str]:
     cells = []
     for name in scores.measures:
         interval = bootstrap_interval(list(scores.values[name].values()))
-        told = "" if interval is None else f" [{_short(interval[0])}, {_short(interval[1])}]"
-        cells.append(f"{_short(scores.mean(name))}{told}")
+        shown = "" if interval is None else f" [{_short(interval[0])}, {_short(interval[1])}]"
+        cells.append(f"{_short(scores.mean(name))}{shown}")
     return cells
 
 
@@ -269,5 +269,5 @@ def _costs(name: str, folder: Path) -> list[str]:
 def _training(model: str) -> float:
     """Seconds of a model's training, where its folder tells; else 0."""
     training = read_config(model_folder(model)).get("training")
-    told = training.get("seconds", 0) if isinstance(training, dict) else 0
-    return float(sum(told.values()) if isinstance(told, dict) else told)
+    shown = training.get("seconds", 0) if isinstance(training, dict) else 0
+    return float(sum(shown.values()) if isinstance(shown, dict) else shown)

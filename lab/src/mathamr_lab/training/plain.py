@@ -141,8 +141,8 @@ def fit(
             loss += trainer.learn(step, epoch * trainer.steps + place)
         validation = trainer.validate()
         worth = None if validation is None else validation.worth
-        told = "" if validation is None else f", {dict(validation.figures)}"
-        say(f"epoch {epoch + 1}/{trainer.epochs}: loss {float(loss) / max(1, len(plan)):.4f}{told}")
+        shown = "" if validation is None else f", {dict(validation.figures)}"
+        say(f"epoch {epoch + 1}/{trainer.epochs}: loss {float(loss) / max(1, len(plan)):.4f}{shown}")
         if worth is None or best is None or worth > best:
             best = worth
             kept = {name: each.detach().clone() for name, each in trainer.learned.items()}

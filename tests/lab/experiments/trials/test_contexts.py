@@ -28,7 +28,7 @@ from mathamr_lab.experiments.trials.contexts import (
     folds,
     keep_widely,
     ranked,
-    ways_of,
+    trainings_of,
 )
 from mathamr_lab.experiments.trials.scoretable import ScoreTable
 from tests.systems.tinytext import tiny_base
@@ -66,7 +66,7 @@ def test_no_topic_is_ranked_by_a_model_that_was_trained_on_it(
     monkeypatch.setattr(contexts, "ranked", ranks)
     materials = ContextMaterials(TOPICS, PLACES, QRELS)
     found, _ = cross_fitted(
-        materials, MathAMRConfiguration(base=str(base)), ways_of(0), torch.device("cpu"), count=2
+        materials, MathAMRConfiguration(base=str(base)), trainings_of(0), torch.device("cpu"), count=2
     )
     assert set(found) == set(QRELS.grades)
     assert len(seen) == 2

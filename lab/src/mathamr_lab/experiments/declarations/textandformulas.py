@@ -51,7 +51,7 @@ CONTEXTS = TrialExperiment(
             source="Table 1" if "{" in seeds and not ending else "",
         )
         for ending, where in (("", ""), ("-all", ", among all formulas"))
-        for base, encoder in (("box", "the box's text encoder"), ("minilm", "all-MiniLM-L6-v2"))
+        for base, encoder in (("mathamr-2", "the text encoder of mathamr-2"), ("minilm", "all-MiniLM-L6-v2"))
         for seeds, trained in (("seed-{seed}", "trained"), ("untrained", "as it is"))
     ),
 )

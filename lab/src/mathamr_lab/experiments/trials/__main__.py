@@ -43,7 +43,6 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _contexts(given: argparse.Namespace) -> None:
-    from mathamr.core.configured import changed
     from mathamr.core.device import chosen_device
     from mathamr.systems.baseencoder import BASE
     from mathamr.systems.mathamr.configuration import MathAMRConfiguration
@@ -54,8 +53,8 @@ def _contexts(given: argparse.Namespace) -> None:
         cross_fitted,
         keep,
         keep_widely,
+        trainings_of,
         untrained,
-        ways_of,
     )
     from mathamr_lab.experiments.trials.scorefiles import judgments
 
@@ -85,16 +84,16 @@ def _contexts(given: argparse.Namespace) -> None:
                 keep_widely(given.out, f"{known}-all", widely, materials)
     for seed in given.seeds:
         for context, configuration in configurations.items():
-            told = f"{name}/seed-{seed}/{context}"
-            if (given.out / f"{told}{'-all' if everything else ''}.json").exists():
+            trained = f"{name}/seed-{seed}/{context}"
+            if (given.out / f"{trained}{'-all' if everything else ''}.json").exists():
                 continue
-            ways = [changed({"way": way}, changes)["way"] for way in ways_of(seed)]
+            trainings = [each.changed(changes) for each in trainings_of(seed)]
             found, widely = cross_fitted(
-                materials, configuration, ways, device, count=given.folds, wider=everything
+                materials, configuration, trainings, device, count=given.folds, wider=everything
             )
-            keep(given.out, told, found, materials)
+            keep(given.out, trained, found, materials)
             if widely:
-                keep_widely(given.out, f"{told}-all", widely, materials)
+                keep_widely(given.out, f"{trained}-all", widely, materials)
 
 
 def _marf_training(given: argparse.Namespace) -> MarfTraining:

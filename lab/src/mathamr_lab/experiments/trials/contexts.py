@@ -35,14 +35,14 @@ DEPTH = 1000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ContextMaterials:
-    """Query formulas, candidate formulas, and the judgments of looks."""
+    """Query formulas, candidate formulas, and the judgments of visual classes."""
 
     topics: Sequence[FormulaPlace]
     places: Sequence[FormulaPlace]
     qrels: Qrels
 
     def rows(self, context: str, topics: Iterable[str]) -> list[dict[str, Any]]:
-        """Judged pairs of lines of these topics: every place of a judged look is a candidate."""
+        """Judged pairs of lines of these topics: every place of a judged visual class is a candidate."""
         by_visual: dict[str, list[str]] = {}
         for place in self.places:
             lines = by_visual.setdefault(place.visual, [])
@@ -68,20 +68,20 @@ def folds(topics: Sequence[str], count: int, seed: int = 0) -> list[list[str]]:
 def trained(
     configuration: MathAMRConfiguration,
     rows: Sequence[dict[str, Any]],
-    ways: Sequence[LineTraining],
+    trainings: Sequence[LineTraining],
     device: torch.device,
 ) -> TextEncoder:
-    """A text encoder with changes that learned from judged lines, one way after the other."""
+    """A text encoder with changes that learned from judged lines, one training after the other."""
     encoder = load_base_encoder(configuration.base, "cpu")
-    torch.manual_seed(ways[0].seed if ways else 0)
+    torch.manual_seed(trainings[0].seed if trainings else 0)
     add_changes(encoder.model, configuration.rank)
     encoder.model.to(device)
     encoder.device = device
     judged = JudgedLines.of_rows(rows, encoder.pieces, configuration.length)
-    for way in ways:
-        worth = fit(LineTrainer(encoder, judged, way, device))
+    for training in trainings:
+        worth = fit(LineTrainer(encoder, judged, training, device))
         say(
-            f"{configuration.context} by {way.objective}: Spearman {worth if worth is None else round(worth, 3)}"
+            f"{configuration.context} by {training.objective}: Spearman {worth if worth is None else round(worth, 3)}"
         )
     encoder.model.eval()
     return encoder
@@ -111,20 +111,20 @@ def ranked(
 def cross_fitted(
     materials: ContextMaterials,
     configuration: MathAMRConfiguration,
-    ways: Sequence[LineTraining],
+    trainings: Sequence[LineTraining],
     device: torch.device,
     *,
     count: int = 5,
     wider: Sequence[FormulaPlace] = (),
 ) -> tuple[dict[str, dict[str, float]], dict[str, dict[str, float]]]:
-    """The judged looks of every topic by the model of the other folds; and those of a wider collection, if one is given."""
+    """The judged visual classes of every topic by the model of the other folds; and those of a wider collection, if one is given."""
     known = [place for place in materials.topics if place.topic in materials.qrels.grades]
     found: dict[str, dict[str, float]] = {}
     widely: dict[str, dict[str, float]] = {}
     for fold in folds([place.topic for place in known], count):
         others = [place.topic for place in known if place.topic not in fold]
         rows = materials.rows(configuration.context, others)
-        encoder = trained(configuration, rows, ways, device)
+        encoder = trained(configuration, rows, trainings, device)
         asked = [place for place in known if place.topic in fold]
         found |= ranked(encoder, configuration.length, configuration.context, asked, materials.places)
         if wider:
@@ -138,7 +138,7 @@ def untrained(
     device: torch.device,
     wider: Sequence[FormulaPlace] = (),
 ) -> tuple[dict[str, dict[str, float]], dict[str, dict[str, float]]]:
-    """The looks of every topic by the text encoder as it is; and those of a wider collection, if one is given."""
+    """The visual classes of every topic by the text encoder as it is; and those of a wider collection, if one is given."""
     encoder = load_base_encoder(configuration.base, str(device))
     known = [place for place in materials.topics if place.topic in materials.qrels.grades]
     found = ranked(encoder, configuration.length, configuration.context, known, materials.places)
@@ -147,7 +147,7 @@ def untrained(
     return found, ranked(encoder, configuration.length, configuration.context, known, wider)
 
 
-def ways_of(seed: int, changes: Mapping[str, Any] | None = None) -> list[LineTraining]:
+def trainings_of(seed: int, changes: Mapping[str, Any] | None = None) -> list[LineTraining]:
     """The contrastive loss first, then multiple negatives ranking."""
     given = dict(changes or {})
     return [

@@ -237,7 +237,7 @@ class MarfTrial:
         self.tasks = tasks(folder)
         say(f"seed {seed}: {len(self.shard):,} posts, {len(self.shard.pairs):,} pairs")
 
-    def way(self, stage: str) -> PartTraining:
+    def part(self, stage: str) -> PartTraining:
         """How a part learns with this seed."""
         return replace(self.training.of(stage), seed=self.seed)
 
@@ -255,7 +255,7 @@ class MarfTrial:
             configuration = replace(model, scoring=scoring)
             formula = FormulaEncoder(configuration, len(self.vocabularies.latex)).to(self.device)
             say(f"seed {self.seed}: formulas by {scoring}")
-            fit(FormulaTrainer(self.shard, formula, scoring, self.way("formulas"), self.device), 3, say)
+            fit(FormulaTrainer(self.shard, formula, scoring, self.part("formulas"), self.device), 3, say)
             self.keep(f"formula-{scoring}", formula, "formula.")
             if scoring == "token":
                 network.formula = formula
@@ -271,9 +271,9 @@ class MarfTrial:
         mask = base.pieces.mask
         network = fresh_network(base, self.vocabularies, model).to(self.device)
         say(f"seed {self.seed}: words")
-        fit(WordTrainer(self.shard, network.context, mask, self.way("words"), self.device), 3, say)
+        fit(WordTrainer(self.shard, network.context, mask, self.part("words"), self.device), 3, say)
         say(f"seed {self.seed}: context")
-        fit(ContextTrainer(self.shard, network.context, self.way("context"), self.device), 3, say)
+        fit(ContextTrainer(self.shard, network.context, self.part("context"), self.device), 3, say)
         return network.eval()
 
     def _fusion(
@@ -286,7 +286,7 @@ class MarfTrial:
         torch.manual_seed(self.seed)
         joined = MarfNetwork(network.context, formula, configuration).to(self.device)
         say(f"seed {self.seed}: fusion {name}")
-        fit(FusionTrainer(self.shard, joined, self.way("fusion"), self.device), 3, say)
+        fit(FusionTrainer(self.shard, joined, self.part("fusion"), self.device), 3, say)
         joined.eval()
         self.keep(f"fusion-{name}", joined.fusion, "fusion.")
         measure_formulas(joined, self.tasks, self.out, f"formula-{name}", self.device)

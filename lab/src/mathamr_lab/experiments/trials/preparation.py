@@ -44,7 +44,7 @@ def judged(tests: Iterable[TestSet]) -> Qrels:
 def prepare_contexts(
     collection: TestCollection, folder: Path, parser: str, model: str | None, say: Callable[[str], None]
 ) -> None:
-    """Writes the contexts of all query formulas, of judged formulas, and of one place of every look."""
+    """Writes the contexts of all query formulas, of judged formulas, and of one place of every visual class."""
     tests = sets_by_task(collection).get("task2")
     if tests is None:
         raise MathAMRError("no topics of formulas with judgments: MathAMR's contexts are compared on such")

@@ -67,8 +67,8 @@ def markdown(
     runs = {name: read_run(path) for name, path in originals.items()}
     if judged_only:
         runs = {name: of_judged(run, qrels) for name, run in runs.items()}
-    told = " Only judged formulas are ordered and fused." if judged_only else ""
-    return "\n".join(_lines(runs, ours, qrels)) + told
+    shown = " Only judged formulas are ordered and fused." if judged_only else ""
+    return "\n".join(_lines(runs, ours, qrels)) + shown
 
 
 def _scores(path: Path, run: Run) -> Run:

@@ -12,6 +12,7 @@ from pathlib import Path
 from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.baselines import run as run_baseline
 from mathamr.evaluation.runs import write_run
+from mathamr.systems.baseencoder import BASE, MINILM
 from mathamr.systems.marf.configuration import CONFIGURATIONS
 from mathamr_lab.experiments.experiment import TrialExperiment
 from mathamr_lab.experiments.plan import Plan
@@ -22,7 +23,7 @@ from mathamr_lab.experiments.trials.__main__ import main
 from mathamr_lab.experiments.trials.preparation import judged, prepare_contexts, prepare_marf, sets_by_task
 from mathamr_lab.experiments.trials.scorefiles import say
 
-BASES, MARF_BASE = ("box", "minilm"), "box"
+BASES, MARF_BASE = (BASE, MINILM), BASE
 RERANKING = {
     "By AMR with OPT text (MathAMR)": "seed-{seed}/amr-opt",
     "By AMR with LaTeX": "seed-{seed}/amr-latex",
@@ -98,7 +99,7 @@ class TrialPlan(Plan):
             f"## {title}\n\n"
             + rerank.markdown(originals, ours, judged(tests), judged_only=ours[0].suffix != ".npz")
             for title, scores in RERANKING.items()
-            if (ours := own_scores(self.folder / "box", scores, self.setting.seeds))
+            if (ours := own_scores(self.folder / BASE, scores, self.setting.seeds))
         ]
         if not parts:
             raise MathAMRError(f"{self.folder} has no run of MathAMR yet: run mathamr-contexts first")

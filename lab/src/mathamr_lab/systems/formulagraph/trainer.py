@@ -222,7 +222,7 @@ class NodeTrainer(TreeTrainer[NodeStep]):
         """The formulas, and both configurations."""
         materials, shard = self.materials, self.materials.shard
         layout, operators = (len(each.labels) / len(shard) for each in (shard.slt, shard.opt))
-        return self.told(
+        return self.described(
             len(materials.train),
             len(materials.held),
             nodes=f"{layout:.1f} in its layout, {operators:.1f} operators",

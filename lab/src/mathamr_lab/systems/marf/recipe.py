@@ -14,13 +14,13 @@ from torch import nn
 from mathamr.core.errors import MathAMRError
 from mathamr.core.tensorfile import read_tensors
 from mathamr.posts.post import Post
-from mathamr.systems.baseencoder import load_base_encoder
 from mathamr.systems.marf.configuration import CONFIGURATIONS, MarfConfiguration
 from mathamr.systems.marf.inference import fused_vectors
 from mathamr.systems.marf.mathtokens import MathTokens
 from mathamr.systems.marf.model import LATEX_TOKENS, MATH_TOKENS, MarfVocabularies, made_model, save_marf
 from mathamr.systems.marf.network import MarfNetwork
 from mathamr.systems.marf.postinput import LatexVocabulary
+from mathamr_lab.recipes.bases import copy_base, prepared_base, training_base
 from mathamr_lab.recipes.recipe import (
     StageResult,
     StageWork,
@@ -74,8 +74,10 @@ class MarfRecipe:
         from mathamr.posts.report import Report
 
         model = marf_training(settings).model
+        converted: list[Path] = []
         if sources.base is not None:
-            model = replace(model, base=str(sources.base.resolve()))
+            name, converted = prepared_base(sources.base, folder)
+            model = replace(model, base=name)
         unwanted = {name for path in sources.without for name in ids_in(path)}
         posts = {post.id: post for post in _posts(sources, lambda path: read_posts(path, Report()))}
         pairs = [
@@ -89,7 +91,7 @@ class MarfRecipe:
         chosen = [post for post in posts.values() if post.id in used]
         vocabularies = vocabularies_of(chosen)
         vocabularies.save(folder)
-        reader = vocabularies.reader(load_base_encoder(model.base).pieces, model)
+        reader = vocabularies.reader(training_base(model.base, folder).pieces, model)
         read = chain.from_iterable(
             reader.posts(chosen[start : start + _AT_A_TIME]) for start in range(0, len(chosen), _AT_A_TIME)
         )
@@ -99,7 +101,7 @@ class MarfRecipe:
             f"{len(pairs):,} pairs of {len(chosen):,} posts;"
             f" {len(vocabularies.mathematics.commands)} mathematical tokens, {len(vocabularies.latex):,} of LaTeX"
         )
-        return [folder / name for name in (POSTS, MATH_TOKENS, LATEX_TOKENS, MODEL)]
+        return [*(folder / name for name in (POSTS, MATH_TOKENS, LATEX_TOKENS, MODEL)), *converted]
 
     def planned(self, settings: TrainingSettings) -> Sequence[TrainingStage]:
         """The stages in order."""
@@ -139,7 +141,7 @@ def _network(work: StageWork, before: Sequence[str], seed: int) -> tuple[MarfNet
     """A fresh network as the stages before left it, and the number of the mask among its pieces."""
     model, vocabularies = _prepared(work)
     torch.manual_seed(seed)
-    base = load_base_encoder(model.base, "cpu")
+    base = training_base(model.base, work.prepared)
     mask = base.pieces.mask
     network = fresh_network(base, vocabularies, model)
     for stage in before:
@@ -161,20 +163,20 @@ def use_learned(network: nn.Module, path: Path, prefix: str) -> None:
 
 
 def _learn(work: StageWork, training: MarfTraining, stage: str) -> StageResult:
-    way = training.of(stage)
-    network, mask = _network(work, _BEFORE.get(stage, ()), way.seed)
+    configuration = training.of(stage)
+    network, mask = _network(work, _BEFORE.get(stage, ()), configuration.seed)
     shard, device = PostShard.load(work.prepared / POSTS), work.resources.device
     network.to(device)
     trainer: PartTrainer[object]
     if stage == "words":
-        trainer = WordTrainer(shard, network.context, mask, way, device)  # type: ignore[assignment]
+        trainer = WordTrainer(shard, network.context, mask, configuration, device)  # type: ignore[assignment]
     elif stage == "context":
-        trainer = ContextTrainer(shard, network.context, way, device)  # type: ignore[assignment]
+        trainer = ContextTrainer(shard, network.context, configuration, device)  # type: ignore[assignment]
     elif stage == "formulas":
         scoring = network.configuration.scoring
-        trainer = FormulaTrainer(shard, network.formula, scoring, way, device)  # type: ignore[assignment]
+        trainer = FormulaTrainer(shard, network.formula, scoring, configuration, device)  # type: ignore[assignment]
     else:
-        trainer = FusionTrainer(shard, network, way, device)  # type: ignore[assignment]
+        trainer = FusionTrainer(shard, network, configuration, device)  # type: ignore[assignment]
     progress = train(trainer, work.folder(stage), work.resources, fresh=work.fresh)
     return StageResult(progress.history, progress.done)
 
@@ -194,5 +196,7 @@ def _join(work: StageWork) -> StageResult:
         if not name.startswith("context.transformer.") or name.endswith((".down", ".up", "pieces.added"))
     }
     weights = stored_weights(learned, principal_components(rows, model.stored))
-    save_marf(work.model, made_model(load_base_encoder(model.base, "cpu"), vocabularies, model, weights))
+    base = training_base(model.base, work.prepared)
+    save_marf(work.model, made_model(base, vocabularies, model, weights))
+    copy_base(model.base, work.prepared, work.model)
     return StageResult([{"model": str(work.model)}])

@@ -40,23 +40,29 @@ S = TypeVar("S")
 
 
 class PartTrainer(PlainTrainer[S]):
-    """What all have in common: the shard, the way, and what is stored: the parameters that learned, in sixteen bits."""
+    """What all have in common: the shard, the configuration, and what is stored: the parameters that learned, in sixteen bits."""
 
     what = "a part of MaRF"
+    configuration: PartTraining
 
     def __init__(
-        self, shard: PostShard, model: nn.Module, count: int, way: PartTraining, device: torch.device
+        self,
+        shard: PostShard,
+        model: nn.Module,
+        count: int,
+        configuration: PartTraining,
+        device: torch.device,
     ) -> None:
-        self.shard, self.way = shard, way
-        if way.pairs:
-            count = min(count, way.pairs)
-        super().__init__(model, count, way, device)
+        self.shard = shard
+        if configuration.pairs:
+            count = min(count, configuration.pairs)
+        super().__init__(model, count, configuration, device)
 
     def identity(self) -> dict[str, Any]:
         """Which run this is."""
         return {
             "part": self.what,
-            "training": self.way.to_json(),
+            "training": self.configuration.to_json(),
             "materials": [len(self.shard), zlib.crc32(np.ascontiguousarray(self.shard.pairs).data)],
             "learned": {name: list(each.shape) for name, each in self.learned.items()},
         }
@@ -67,14 +73,14 @@ class PartTrainer(PlainTrainer[S]):
         (folder / LEARNED).write_bytes(tensor_bytes(stored))
 
     def subject(self) -> TrainingSubject:
-        """The pairs and the way."""
+        """The pairs and the configuration."""
         parameters = sum(each.numel() for each in self.learned.values())
         return TrainingSubject(
             summary=f"training {self.what} on {self.count:,} {self.unit}; {parameters:,} parameters learn",
             monitor=self.measured[0].heading if self.measured else "nothing",
             validation="Validation searches the answers of validation pairs for each question's own",
             data=[("posts", f"{len(self.shard):,}"), (self.unit, f"{self.count:,}")],
-            configurations={"training": self.way.to_json()},
+            configurations={"training": self.configuration.to_json()},
         )
 
 
@@ -112,18 +118,25 @@ class WordTrainer(PartTrainer[MaskedStep]):
     what, unit = "words", "posts"
 
     def __init__(
-        self, shard: PostShard, context: ContextEncoder, mask: int, way: PartTraining, device: torch.device
+        self,
+        shard: PostShard,
+        context: ContextEncoder,
+        mask: int,
+        configuration: PartTraining,
+        device: torch.device,
     ) -> None:
         for parameter in context.head.parameters():
             parameter.requires_grad_(False)
         self._mask = mask
         self._words = MaskedWords(context)
-        super().__init__(shard, self._words, len(shard), way, device)
+        super().__init__(shard, self._words, len(shard), configuration, device)
 
     def step(self, batch: IntArray, epoch: int) -> MaskedStep:
         """Posts with 15 % of their pieces hidden: most as a mask, some as another piece, some as they are."""
         chance = self.chance(batch, epoch)
-        numbers, lengths = padded([self.shard.posts[post].numbers[: self.way.length] for post in batch], 0)
+        numbers, lengths = padded(
+            [self.shard.posts[post].numbers[: self.configuration.length] for post in batch], 0
+        )
         places = np.arange(numbers.shape[1])
         inside = (places > 0) & (places < lengths.numpy()[:, None] - 1)
         hidden = torch.from_numpy(inside & (chance.random(numbers.shape) < MASKED))
@@ -162,12 +175,14 @@ class PairTrainer(PartTrainer[PairStep]):
     unit = "pairs"
     measured = (ValidationFigure("mrr", "MRR@10"), ValidationFigure("recall", "recall@10"))
 
-    def __init__(self, shard: PostShard, model: nn.Module, way: PartTraining, device: torch.device) -> None:
+    def __init__(
+        self, shard: PostShard, model: nn.Module, configuration: PartTraining, device: torch.device
+    ) -> None:
         pairs = checked(self._usable(shard, np.array(shard.pairs, np.int64)), len(shard))
-        train, held = split(pairs, way.validation, way.seed)
+        train, held = split(pairs, configuration.validation, configuration.seed)
         self.train, self.held = checked(train, len(shard)), held[:_SEARCHED]
         self.answers = Answers(pairs, len(shard))
-        super().__init__(shard, model, len(self.train), way, device)
+        super().__init__(shard, model, len(self.train), configuration, device)
 
     def _usable(self, shard: PostShard, pairs: IntArray) -> IntArray:
         return pairs
@@ -184,7 +199,7 @@ class PairTrainer(PartTrainer[PairStep]):
         return PairStep(self._texts(posts), self._formulas(posts, chance), torch.from_numpy(ignored))
 
     def _texts(self, posts: Sequence[int]) -> Rows | None:
-        return padded([self.shard.posts[post].numbers[: self.way.length] for post in posts], 0)
+        return padded([self.shard.posts[post].numbers[: self.configuration.length] for post in posts], 0)
 
     def _formulas(self, posts: Sequence[int], chance: np.random.Generator | None) -> Rows | None:
         return None
@@ -195,7 +210,7 @@ class PairTrainer(PartTrainer[PairStep]):
 
     def loss(self, step: PairStep) -> Tensor:
         """InfoNCE over the batch."""
-        logits = self.scores(step).float() / self.way.temperature
+        logits = self.scores(step).float() / self.configuration.temperature
         logits = logits.masked_fill(step.ignored.to(self.device), -torch.inf)
         return functional.cross_entropy(logits, torch.arange(len(logits), device=self.device))
 
@@ -227,12 +242,12 @@ class ContextTrainer(PairTrainer):
     what = "the context encoder"
 
     def __init__(
-        self, shard: PostShard, context: ContextEncoder, way: PartTraining, device: torch.device
+        self, shard: PostShard, context: ContextEncoder, configuration: PartTraining, device: torch.device
     ) -> None:
         for parameter in context.head.parameters():
             parameter.requires_grad_(True)
         self.context = context
-        super().__init__(shard, context, way, device)
+        super().__init__(shard, context, configuration, device)
 
     def scores(self, step: PairStep) -> Tensor:
         """MaxSim of texts."""
@@ -252,10 +267,15 @@ class FormulaTrainer(PairTrainer):
     what = "the formula encoder"
 
     def __init__(
-        self, shard: PostShard, encoder: FormulaEncoder, scoring: str, way: PartTraining, device: torch.device
+        self,
+        shard: PostShard,
+        encoder: FormulaEncoder,
+        scoring: str,
+        configuration: PartTraining,
+        device: torch.device,
     ) -> None:
         self.encoder, self._scoring = encoder, scoring
-        super().__init__(shard, encoder, way, device)
+        super().__init__(shard, encoder, configuration, device)
 
     def _usable(self, shard: PostShard, pairs: IntArray) -> IntArray:
         has = np.array([bool(post.formulas) for post in shard.posts], np.bool_)
@@ -287,13 +307,13 @@ class FusionTrainer(PairTrainer):
     what = "the fusion"
 
     def __init__(
-        self, shard: PostShard, network: MarfNetwork, way: PartTraining, device: torch.device
+        self, shard: PostShard, network: MarfNetwork, configuration: PartTraining, device: torch.device
     ) -> None:
         for part in (network.context, network.formula):
             for parameter in part.parameters():
                 parameter.requires_grad_(False)
         self.network = network
-        super().__init__(shard, network, way, device)
+        super().__init__(shard, network, configuration, device)
 
     def _formulas(self, posts: Sequence[int], chance: np.random.Generator | None) -> Rows | None:
         several = chance if self.network.configuration.formulas > 1 else None

@@ -41,10 +41,6 @@ class JudgedLines:
         """What the grades count."""
         return np.array(SCORES, np.float32)[self.grades]
 
-    def of_topics(self, wanted: Iterable[int]) -> JudgedLines:
-        """The judgments of some topics."""
-        return self.take(np.flatnonzero(np.isin(self.topics, list(wanted))))
-
     def take(self, places: IntArray) -> JudgedLines:
         """Some judgments, in that order."""
         return JudgedLines(

@@ -12,10 +12,10 @@ import torch
 from mathamr.core.configured import changed
 from mathamr.core.errors import MathAMRError, UnknownNameError
 from mathamr.core.tensorfile import halved, read_tensors
-from mathamr.systems.baseencoder import load_base_encoder
 from mathamr.systems.mathamr.configuration import MathAMRConfiguration
 from mathamr.systems.mathamr.system import MathAMRSystem
 from mathamr.text.encoder import TextEncoder
+from mathamr_lab.recipes.bases import copy_base, prepared_base, training_base
 from mathamr_lab.recipes.recipe import (
     StageResult,
     StageWork,
@@ -50,33 +50,35 @@ class MathAMRRecipe:
         """Refuses settings that cannot be trained."""
         _model(settings)
         for stage in STAGES[:2]:
-            _way(settings, stage)
+            _training(settings, stage)
 
     def prepare(
         self, sources: TrainingSources, settings: TrainingSettings, folder: Path, say: Callable[[str], None]
     ) -> list[Path]:
         """Reads judged lines (JSON lines with topic, query, candidate, grade) and writes their word pieces."""
         model = _model(settings)
+        converted: list[Path] = []
         if sources.base is not None:
-            model = replace(model, base=str(sources.base.resolve()))
+            name, converted = prepared_base(sources.base, folder)
+            model = replace(model, base=name)
         if not sources.path.is_file():
             raise MathAMRError(
                 f"{sources.path} is no file: MathAMR learns from JSON lines with topic, query, candidate and grade"
             )
-        judged = JudgedLines.read(sources.path, load_base_encoder(model.base).pieces, model.length)
+        judged = JudgedLines.read(sources.path, training_base(model.base, folder).pieces, model.length)
         judged.save(folder / JUDGED)
         (folder / MODEL).write_text(json.dumps(model.to_json()) + "\n", encoding="utf-8")
         say(
             f"{len(judged):,} judgments of {len(set(judged.topics.tolist()))} topics, {len(judged.lines):,} lines"
         )
-        return [folder / JUDGED, folder / MODEL]
+        return [folder / JUDGED, folder / MODEL, *converted]
 
     def planned(self, settings: TrainingSettings) -> Sequence[TrainingStage]:
         """The stages in order."""
         settings.checked((*STAGES, "model"))
         runs: dict[str, Callable[[StageWork], StageResult]] = {
-            "contrast": lambda work: _learn(work, _way(settings, "contrast"), None),
-            "ranking": lambda work: _learn(work, _way(settings, "ranking"), "contrast"),
+            "contrast": lambda work: _learn(work, _training(settings, "contrast"), None),
+            "ranking": lambda work: _learn(work, _training(settings, "ranking"), "contrast"),
             "join": _join,
         }
         return [
@@ -99,7 +101,7 @@ def _model(settings: TrainingSettings) -> MathAMRConfiguration:
     return found
 
 
-def _way(settings: TrainingSettings, stage: str) -> LineTraining:
+def _training(settings: TrainingSettings, stage: str) -> LineTraining:
     return LineTraining(objective=stage).changed(settings.of(stage))
 
 
@@ -109,7 +111,7 @@ def _prepared_model(work: StageWork) -> MathAMRConfiguration:
 
 def _changed(work: StageWork, model: MathAMRConfiguration, before: str | None, seed: int) -> TextEncoder:
     """The base with changes beside its layers, as a stage before left them."""
-    encoder = load_base_encoder(model.base, "cpu")
+    encoder = training_base(model.base, work.prepared)
     torch.manual_seed(seed)
     add_changes(encoder.model, model.rank)
     if before is not None and (work.folder(before) / CHANGES).exists():
@@ -120,11 +122,13 @@ def _changed(work: StageWork, model: MathAMRConfiguration, before: str | None, s
     return encoder
 
 
-def _learn(work: StageWork, way: LineTraining, before: str | None) -> StageResult:
-    encoder = _changed(work, _prepared_model(work), before, way.seed)
+def _learn(work: StageWork, configuration: LineTraining, before: str | None) -> StageResult:
+    encoder = _changed(work, _prepared_model(work), before, configuration.seed)
     encoder.model.to(work.resources.device)
-    trainer = LineTrainer(encoder, JudgedLines.load(work.prepared / JUDGED), way, work.resources.device)
-    progress = train(trainer, work.folder(way.objective), work.resources, fresh=work.fresh)
+    trainer = LineTrainer(
+        encoder, JudgedLines.load(work.prepared / JUDGED), configuration, work.resources.device
+    )
+    progress = train(trainer, work.folder(configuration.objective), work.resources, fresh=work.fresh)
     return StageResult(progress.history, progress.done)
 
 
@@ -137,7 +141,7 @@ def _join(work: StageWork) -> StageResult:
     judged = JudgedLines.load(work.prepared / JUDGED)
     # What it was measured on must not be what it learned from: so the folder says how many judgments that were.
     learned = {"judgments": len(judged), "topics": len(set(judged.topics.tolist()))}
-    MathAMRSystem(load_base_encoder(model.base, "cpu"), model, changes, about={"training": learned}).save(
-        work.model
-    )
+    base = training_base(model.base, work.prepared)
+    MathAMRSystem(base, model, changes, about={"training": learned}).save(work.model)
+    copy_base(model.base, work.prepared, work.model)
     return StageResult([{"model": str(work.model)}])

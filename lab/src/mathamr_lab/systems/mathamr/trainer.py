@@ -66,6 +66,7 @@ class LineTrainer(PlainTrainer[LineStep]):
     unit = "pairs"
     pretrained = True
     measured = (ValidationFigure("spearman", "Spearman"),)
+    configuration: LineTraining
 
     def __init__(
         self, encoder: TextEncoder, judged: JudgedLines, configuration: LineTraining, device: torch.device
@@ -77,7 +78,7 @@ class LineTrainer(PlainTrainer[LineStep]):
             learned = learned.take(np.flatnonzero(learned.grades >= 2))
         if len(learned) < 2:
             raise MathAMRError(f"{len(learned)} judged pairs are too few to learn from")
-        self.judged, self.encoder, self.way = learned, encoder, configuration
+        self.judged, self.encoder = learned, encoder
         super().__init__(encoder.model, len(learned), configuration, device)
         encoder.device = device
 
@@ -99,9 +100,9 @@ class LineTrainer(PlainTrainer[LineStep]):
         """The contrastive loss (Chopra et al., 2005) or that of multiple negatives ranking (Henderson et al., 2017)."""
         vectors = vectors_of(self.encoder.model, step.lines.to(self.device))
         queries, candidates = vectors.chunk(2)
-        if self.way.objective == "contrast":
-            return contrastive(queries, candidates, step.scores.to(self.device), self.way.margin)
-        logits = (queries @ candidates.T) / self.way.temperature
+        if self.configuration.objective == "contrast":
+            return contrastive(queries, candidates, step.scores.to(self.device), self.configuration.margin)
+        logits = (queries @ candidates.T) / self.configuration.temperature
         logits = logits.masked_fill(step.ignored.to(self.device), -torch.inf)
         return functional.cross_entropy(logits, torch.arange(len(logits), device=self.device))
 
@@ -123,7 +124,7 @@ class LineTrainer(PlainTrainer[LineStep]):
         """Which run this is."""
         numbers = np.concatenate([self.judged.queries, self.judged.candidates, self.judged.grades])
         return {
-            "training": self.way.to_json(),
+            "training": self.configuration.to_json(),
             "materials": zlib.crc32(np.ascontiguousarray(numbers, np.int32).data),
             "base": self.encoder.fingerprint,
         }
@@ -136,13 +137,13 @@ class LineTrainer(PlainTrainer[LineStep]):
         (folder / CHANGES).write_bytes(tensor_bytes(stored))
 
     def subject(self) -> TrainingSubject:
-        """The judgments and the way."""
+        """The judgments and the configuration."""
         return TrainingSubject(
-            summary=f"learning from {self.count:,} judged pairs by {self.way.objective}, validating on {len(self.held):,}",
+            summary=f"learning from {self.count:,} judged pairs by {self.configuration.objective}, validating on {len(self.held):,}",
             monitor="Spearman",
             validation="Validation correlates the cosines of judged pairs with their scores",
             data=[("judged pairs", f"{self.count:,} to learn from, {len(self.held):,} to validate on")],
-            configurations={"training": self.way.to_json()},
+            configurations={"training": self.configuration.to_json()},
         )
 
 

@@ -19,6 +19,7 @@ from mathamr.systems.mathamrplus.postencoder import Shares, save_joined
 from mathamr.systems.models import GRAPH, TEXT
 from mathamr.text.folder import PIECES
 from mathamr.text.torchfolder import load_text_encoder, save_text_encoder
+from mathamr_lab.recipes.bases import folder_base
 from mathamr_lab.recipes.recipe import (
     StageResult,
     StageWork,
@@ -96,7 +97,7 @@ class MathAMRPlusRecipe:
         from mathamr.text.configuration import WINDOW
         from mathamr.text.minilm import packaged_minilm
 
-        base = load_text_encoder(sources.base, "cpu") if sources.base else packaged_minilm()
+        base = folder_base(sources.base) if sources.base else packaged_minilm()
         posts = chain.from_iterable(read_posts(path, Report()) for path in sources.posts)
         say(export_texts(posts, shards.load(folder / PAIRS), base.pieces, WINDOW, folder / TEXTS))
         save_text_encoder(folder / BASE, base)

@@ -204,7 +204,7 @@ class StructTrainer(TreeTrainer[StructStep]):
     def subject(self) -> TrainingSubject:
         """The formulas, and the configurations."""
         materials, graphs = self.materials, self.materials.graphs
-        return self.told(
+        return self.described(
             len(materials.train),
             len(materials.held),
             nodes=f"{len(graphs.labels) / max(1, len(graphs)):.1f}, equal subtrees once",

@@ -16,6 +16,7 @@ from mathamr.systems.text.system import save_text_system
 from mathamr.text.configuration import WINDOW
 from mathamr.text.encoder import BUDGET, TextEncoder
 from mathamr.text.torchfolder import load_text_encoder, save_difference, save_text_encoder
+from mathamr_lab.recipes.bases import folder_base
 from mathamr_lab.recipes.recipe import (
     StageResult,
     StageWork,
@@ -106,7 +107,7 @@ def start_of(name: str) -> TextEncoder:
 
         return packaged_minilm()
     folder = part_of(model_folder(name), TEXT) if name in boxed() else Path(name)
-    return without_head(load_text_encoder(folder, "cpu"))
+    return without_head(folder_base(folder))
 
 
 def _corpus(work: StageWork, encoder: TextEncoder) -> TextCorpus:

@@ -19,7 +19,7 @@ class GraphTraining(DescentConfiguration):
     """How the graph network is trained; the defaults are the thesis's (Table 4.5).
 
     `batch_size` counts the pairs of a step over all processes. `beta` weighs MaxSim against the document vectors
-    (equation 4.2); zero trains the document vector alone. `monitor` chooses what early stopping and the best epoch look
+    (equation 4.2); zero trains the document vector alone. `monitor` chooses what early stopping and the best epoch visual class
     at. `budget` bounds the nodes and edges in memory at a time: a larger batch is encoded in parts, twice, with the same
     result. `precision` ``auto`` is bfloat16 on a GPU.
     """
