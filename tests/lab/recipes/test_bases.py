@@ -32,7 +32,7 @@ def saved(folder: Path, kind: str) -> tuple[Path, Any]:
     torch.manual_seed(3)
     configs = {
         "bert": transformers.BertConfig(**SHAPE),
-        "mpnet": transformers.MPNetConfig(**SHAPE, relative_attention_num_buckets=8),
+        "mpnet": transformers.MPNetConfig(**SHAPE),
         "distilbert": transformers.DistilBertConfig(
             vocab_size=len(VOCABULARY),
             dim=16,

@@ -9,9 +9,9 @@ import numpy as np
 
 from mathamr.evaluation.comparison import Comparison, compare
 from mathamr.evaluation.scores import Scores
-from mathamr_lab.experiments.seedsummary import summarise
 from mathamr.evaluation.significance import LEVEL, bootstrap_interval
 from mathamr.evaluation.table import shown_p
+from mathamr_lab.experiments.seedsummary import summarise
 
 MARKS = ("*", "†")
 """Marks of a significant difference from the first baseline, and from the second."""

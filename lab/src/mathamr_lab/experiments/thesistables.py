@@ -7,11 +7,11 @@ import io
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 
-from mathamr_lab.experiments.seedsummary import Spread
 from mathamr.evaluation.significance import LEVEL
 from mathamr.evaluation.table import shown_p
 from mathamr_lab.experiments.experiment import Column, GraphExperiment, Published, Variant
 from mathamr_lab.experiments.findings import Findings, TestFindings, VariantFindings
+from mathamr_lab.experiments.seedsummary import Spread
 from mathamr_lab.experiments.setting import ExperimentSetting
 from mathamr_lab.experiments.tables import markdown_table
 
