@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.index.kills import content, differences
 from mathamr.core.errors import MathAMRError
-from mathamr.index.archive import Archive
-from mathamr.index.lexical.terms import post_terms
-from mathamr.index.build.builder import BuildOptions, build_index
-from mathamr.index.admin.check import check_index
 from mathamr.core.storage.writerlock import WriterLock
+from mathamr.index.admin.check import check_index
+from mathamr.index.archive import Archive
+from mathamr.index.build.builder import BuildOptions, build_index
+from mathamr.index.lexical.terms import post_terms
 from mathamr.posts.post import Post
+from tests.index.kills import content, differences
 from tests.index.small import build, note, options, write_posts
 from tests.models import sample_posts
 

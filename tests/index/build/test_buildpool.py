@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from mathamr.core.errors import MathAMRError
-from mathamr.index.lexical.bags import formula_bag, post_bag
 from mathamr.index.build import buildpool
 from mathamr.index.build.buildpool import FEW, BuildPool, understood
 from mathamr.index.build.encoding import _encoded, _fields, _new_post
-from mathamr.index.build.formulacache import REFUSED, ParsedPost, FormulaCache
+from mathamr.index.build.formulacache import REFUSED, FormulaCache, ParsedPost
 from mathamr.index.build.visualkeys import visual_keys
+from mathamr.index.lexical.bags import formula_bag, post_bag
 from tests.models import sample_posts
 
 

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from mathamr.index.admin.check import check_index
 from mathamr.index.archive import Archive
 from mathamr.index.build.builder import BuildSummary, build_index
-from mathamr.index.admin.check import check_index
 from mathamr.index.build.writer import IndexWriter
 from mathamr.search.searcher import Index
 from mathamr.systems.mathamrplus.system import MathAMRPlusSystem

@@ -4,23 +4,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 
+from mathamr.core.workers import Lost
 from mathamr.graphs.store import GraphStore
 from mathamr.index.archive import GRAPHS, Archive
 from mathamr.index.build import encoding
 from mathamr.index.build.buildpool import BuildPool
 from mathamr.index.build.encoding import Encoders, read_tensor
-from mathamr.text.configuration import TransformerConfiguration
-from mathamr.text.encoder import TextEncoder
-from mathamr.text.transformer import Transformer
-from mathamr.text.wordpieces import WordPieces
 from mathamr.posts.post import Post
 from mathamr.systems.system import Encoded, Item
-from mathamr.systems.text.system import TextSystem
-from mathamr.core.workers import Lost
-from tests.text.small import PIECES
-from tests.models import build_sample_index, sample_posts
 
 
 def items(archive: Archive, posts: list[Post]) -> list[Item]:

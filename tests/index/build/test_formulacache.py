@@ -10,11 +10,11 @@ import pytest
 from mathamr.formulas import trees
 from mathamr.formulas.treememory import TreeMemory
 from mathamr.formulas.trees import remember_trees, trees_of
+from mathamr.index.build import visualkeys
+from mathamr.index.build.formulacache import FormulaCache, ParsedPost
+from mathamr.index.build.visualkeys import visual_keys
 from mathamr.index.lexical import bags
 from mathamr.index.lexical.bags import formula_bag, post_bag
-from mathamr.index.build import visualkeys
-from mathamr.index.build.formulacache import ParsedPost, FormulaCache
-from mathamr.index.build.visualkeys import visual_keys
 from mathamr.posts.post import Formula, Post
 from tests.models import sample_posts
 

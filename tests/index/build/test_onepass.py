@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.index.kills import content, differences
+from mathamr.core.workers import Lost, WorkerPool
 from mathamr.formulas.trees import trees_of, written_trees
 from mathamr.graphs.corpus import MINIMAL
 from mathamr.index.archive import Archive
@@ -20,8 +20,8 @@ from mathamr.index.build.builder import build_index
 from mathamr.index.build.encoding import Encoders, NewPost, portions
 from mathamr.posts.passage import passage
 from mathamr.posts.post import Formula, Post
-from mathamr.core.workers import Lost, WorkerPool
 from tests.conftest import ROOT
+from tests.index.kills import content, differences
 from tests.index.small import build, note, options
 from tests.models import sample_posts
 

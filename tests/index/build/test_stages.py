@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from mathamr.index.archive import Archive
+from mathamr.index.build import encoding, stages
 from mathamr.index.lexical import bags, terms
 from mathamr.index.lexical.bags import formula_bag, post_bag
 from mathamr.index.lexical.lexicalindex import LexicalPart
 from mathamr.index.lexical.terms import formula_terms
-from mathamr.index.build import encoding, stages
 from mathamr.posts.post import Formula
 from tests.index.small import build, note
 from tests.models import sample_posts

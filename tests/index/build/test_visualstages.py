@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-from tests.index.kills import content, differences
 from mathamr.core.errors import MathAMRError, UnknownNameError
-from mathamr.index.archive import Archive
-from mathamr.index.engines.entry import Entry
-from mathamr.index.build.builder import BuildOptions, BuildSummary, build_index
 from mathamr.index.admin.check import check_index
+from mathamr.index.archive import Archive
+from mathamr.index.build.builder import BuildOptions, BuildSummary, build_index
 from mathamr.index.build.visualkeys import visual_keys
 from mathamr.index.build.writer import IndexWriter
+from mathamr.index.engines.entry import Entry
 from mathamr.posts.post import Post
 from mathamr.systems.system import SYSTEMS
+from tests.index.kills import content, differences
 from tests.index.small import build, note, options, write_posts
 from tests.models import sample_posts
 from tests.systems.tiny import TINY, NodeSystem, WordSystem

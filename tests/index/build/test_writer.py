@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from tests.index.kills import content, differences
 from mathamr.core.errors import MathAMRError
-from mathamr.graphs.guarded import GuardedGraphs, TooMuchWorkError
-from mathamr.index.archive import Archive
-from mathamr.index.admin.check import check_index
-from mathamr.index.build.writer import IndexWriter
 from mathamr.core.workers import Lost
+from mathamr.graphs.guarded import GuardedGraphs, TooMuchWorkError
+from mathamr.index.admin.check import check_index
+from mathamr.index.archive import Archive
+from mathamr.index.build.writer import IndexWriter
+from tests.index.kills import content, differences
 from tests.index.small import build, note, options
 from tests.models import sample_posts
 

@@ -13,6 +13,9 @@ from typing import Any
 
 from mathamr.amr.parser import PARSERS, recorded_parser, vouch_for_parser
 from mathamr.core.errors import MathAMRError
+from mathamr.core.storage.plainfiles import check_plain, sweep
+from mathamr.core.storage.writerlock import LOCK, WriterLock
+from mathamr.index.admin.inventory import size_on_disk, take_stock
 from mathamr.index.archive import (
     GRAPHS,
     LEXICAL,
@@ -22,15 +25,14 @@ from mathamr.index.archive import (
     needs_graphs,
     recorded_model,
 )
-from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
-from mathamr.index.engines.engine import DEFAULT
 from mathamr.index.build.buildlog import BuildLog
-from mathamr.index.build.cluster.clusters import CLUSTERS, ClusterCounts, ClusterOptions
 from mathamr.index.build.buildpool import BuildPool
+from mathamr.index.build.cluster.clusters import CLUSTERS, ClusterCounts, ClusterOptions
 from mathamr.index.build.intake import IntakeCounts, forget, input_record, take_in
-from mathamr.index.admin.inventory import size_on_disk, take_stock
 from mathamr.index.build.outdated import reset_outdated
 from mathamr.index.build.writer import IndexWriter
+from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
+from mathamr.index.engines.engine import DEFAULT
 from mathamr.index.manifest import (
     MANIFEST,
     EngineRecord,
@@ -39,13 +41,11 @@ from mathamr.index.manifest import (
     ModelRecord,
     ParserRecord,
 )
-from mathamr.core.storage.writerlock import LOCK, WriterLock
-from mathamr.core.storage.plainfiles import check_plain, sweep
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
 from mathamr.systems.models import boxed_folder, load_system, model_folder
-from mathamr.text.backend import chosen_backend, index_backend
 from mathamr.systems.system import System
+from mathamr.text.backend import chosen_backend, index_backend
 
 MANY = 1000
 """After so many new entries, and at the end of a first build, the engine is prepared for search."""

@@ -10,13 +10,13 @@ from typing import Any, TypeVar
 from mathamr.core.batches import batches
 from mathamr.core.closing import Closing
 from mathamr.core.errors import MathAMRError
+from mathamr.core.workers import Allowance, Lost, Pool, WorkerPool
+from mathamr.index.build.cluster.clusters import ClusterCounts
+from mathamr.index.build.formulacache import KEPT, MOST_KEPT, FormulaCache, ParsedPost
+from mathamr.index.build.visualkeys import visual_keys
 from mathamr.index.lexical.bags import Bag, PostBags, formula_bag, from_json, to_json
 from mathamr.index.lexical.terms import terms_fingerprint
-from mathamr.index.build.cluster.clusters import ClusterCounts
-from mathamr.index.build.formulacache import KEPT, MOST_KEPT, ParsedPost, FormulaCache
-from mathamr.index.build.visualkeys import visual_keys
 from mathamr.posts.post import Formula, Post
-from mathamr.core.workers import Allowance, Lost, Pool, WorkerPool
 
 CHUNK = 24
 FEW = 64

@@ -13,11 +13,11 @@ from mathamr.core.batches import batches
 from mathamr.graphs.maker import digest
 from mathamr.graphs.store import GraphStore
 from mathamr.index.archive import GRAPHS, Archive
-from mathamr.index.catalogue.journal import PendingPost, Sketch, Duplicate
 from mathamr.index.build.entries import PostEntries, agree, entries_of, says_nothing, sketch
+from mathamr.index.catalogue.journal import Duplicate, PendingPost, Sketch
 from mathamr.index.payloads import is_tagged_by_question
-from mathamr.posts.post import Post
 from mathamr.posts.identifiers import renamed, with_id
+from mathamr.posts.post import Post
 from mathamr.systems.field import FieldTarget
 from mathamr.systems.system import Encoded
 from mathamr.systems.vectors import Vectors
@@ -84,9 +84,14 @@ def _taken(archive: Archive, batch: list[PendingPost]) -> list[_Taken]:
     )
     taken = []
     for each, post, duplicate in chosen:
-        own = {name: rows.renamed(duplicate.id, post.id) for name, rows in posts.get(duplicate.id, {}).items()}
+        own = {
+            name: rows.renamed(duplicate.id, post.id) for name, rows in posts.get(duplicate.id, {}).items()
+        }
         parts = tuple(
-            (formula.id, _renamed(formulas.get(renamed(name, each.id, duplicate.id), {}), duplicate.id, post.id))
+            (
+                formula.id,
+                _renamed(formulas.get(renamed(name, each.id, duplicate.id), {}), duplicate.id, post.id),
+            )
             for formula, (name, _) in zip(post.formulas, each.formulas, strict=True)
         )
         rows = sum(len(found) for _, by in parts for found in by.values())
@@ -130,7 +135,8 @@ def _with_graphs(archive: Archive, taken: list[_Taken]) -> list[_Taken]:
         kept = [
             each
             for each in taken
-            if store.digest(each.duplicate.id) == digest(with_id(each.post, each.duplicate.id), parser.fingerprint)
+            if store.digest(each.duplicate.id)
+            == digest(with_id(each.post, each.duplicate.id), parser.fingerprint)
         ]
         # All are read before one is written: files may have swapped their names.
         copies = store.copies(

@@ -19,6 +19,7 @@ import numpy as np
 
 from mathamr.core.batches import batches
 from mathamr.core.closing import Closing
+from mathamr.core.workers import Lost, Pool
 from mathamr.formulas.trees import trees_of
 from mathamr.graphs import notation
 from mathamr.graphs.configuration import GraphConfiguration
@@ -27,14 +28,13 @@ from mathamr.graphs.mathgraph import MathGraph
 from mathamr.graphs.store import GraphStore, StoredPost
 from mathamr.graphs.tensor import GraphTensor, tensorise
 from mathamr.index.archive import GRAPHS, Archive, needs_graphs, recorded_model
-from mathamr.index.catalogue.storedpassages import StoredPassage, stored_passage
 from mathamr.index.build.buildpool import FEW, BuildPool, understood
-from mathamr.text.backend import FLOAT, ONNX
+from mathamr.index.catalogue.storedpassages import StoredPassage, stored_passage
 from mathamr.posts.post import Formula, Post
 from mathamr.systems.models import load_system
 from mathamr.systems.system import Encoded, GraphInput, Item, VisualFormula
 from mathamr.systems.vectors import Vectors
-from mathamr.core.workers import Lost, Pool
+from mathamr.text.backend import FLOAT, ONNX
 
 CHUNK = 48
 """Posts that a worker gets at a time, if they are short: enough to parse their sentences together."""
@@ -213,7 +213,9 @@ class EncodingWork:
         wanted, *items = request
         if wanted == "visual":
             needs_trees = "trees" in self._system.needs
-            visuals = (_visual(key, (Formula(**row), tuple(macros)), needs_trees) for key, row, macros in items)
+            visuals = (
+                _visual(key, (Formula(**row), tuple(macros)), needs_trees) for key, row, macros in items
+            )
             return [_fields_row(fields) for fields in self._system.encode_visuals(visuals)]
         if wanted == "new":
             return self._new([*items])

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from mathamr.core.arrays import DoubleArray
-
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
-import numpy.typing as npt
 
+from mathamr.core.arrays import DoubleArray
 from mathamr.index.catalogue.journal import PendingPost, Sketch
 from mathamr.index.engines.entry import Entry, Payload
 from mathamr.index.payloads import payload_of

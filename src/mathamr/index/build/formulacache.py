@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from mathamr.formulas.trees import written_trees
-from mathamr.index.lexical.bags import PostBags
 from mathamr.index.build.visualkeys import visual_keys
+from mathamr.index.lexical.bags import PostBags
 from mathamr.posts.post import Post
 
 KEPT, MOST_KEPT = 12 << 20, 96 << 20

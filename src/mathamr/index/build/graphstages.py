@@ -13,10 +13,10 @@ from mathamr.graphs.maker import digest
 from mathamr.graphs.store import GraphStore
 from mathamr.graphs.tensor import GraphTensor
 from mathamr.index.archive import GRAPHS, Archive
-from mathamr.index.catalogue.journal import PendingPost
 from mathamr.index.build.buildlog import BuildLog
 from mathamr.index.build.buildpool import FEW
 from mathamr.index.build.encoding import made_tensor
+from mathamr.index.catalogue.journal import PendingPost
 from mathamr.index.manifest import ParserRecord
 from mathamr.systems.system import GraphInput
 

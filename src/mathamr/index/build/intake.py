@@ -14,17 +14,17 @@ from pathlib import Path
 
 from mathamr.core.batches import batches
 from mathamr.core.errors import MathAMRError
+from mathamr.core.progress import Progress
+from mathamr.index.build.buildpool import BuildPool
+from mathamr.index.build.uniqueids import UniqueIds
 from mathamr.index.catalogue.catalogue import Catalogue, digest_of
 from mathamr.index.catalogue.journal import LARGEST_POST
 from mathamr.index.identifiers import LONGEST_ID, check_id
-from mathamr.index.build.buildpool import BuildPool
-from mathamr.index.build.uniqueids import UniqueIds
 from mathamr.index.manifest import InputRecord
 from mathamr.posts.inputs import STDIN
 from mathamr.posts.post import Post
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
-from mathamr.core.progress import Progress
 
 BATCH = 200
 LONGEST_POST_ID = LONGEST_ID - 96

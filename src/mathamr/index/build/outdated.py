@@ -7,12 +7,13 @@ from pathlib import Path
 
 from mathamr.core.errors import MathAMRError
 from mathamr.index.archive import LEXICAL, VECTORS
+from mathamr.index.build.graphstages import sweep_graphs
+from mathamr.index.build.writer import IndexWriter
 from mathamr.index.catalogue.journal import STAGES
 from mathamr.index.engines.engine import create_engine
 from mathamr.index.lexical.terms import terms_fingerprint
-from mathamr.index.build.graphstages import sweep_graphs
-from mathamr.index.build.writer import IndexWriter
 from mathamr.posts.passage import passage_fingerprints
+
 
 def reset_outdated(archive: IndexWriter) -> None:
     """Empties the parts that do not belong to the model, engine, parser and version in the manifest, or are missing."""

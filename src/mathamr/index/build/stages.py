@@ -15,21 +15,21 @@ from hashlib import blake2b
 
 from mathamr.amr.parser import check_recorded
 from mathamr.core.batches import batches, every
+from mathamr.core.workers import Lost
 from mathamr.graphs.corpus import use_vocabularies
 from mathamr.graphs.maker import digest
 from mathamr.graphs.store import GraphStore
 from mathamr.index.archive import GRAPHS, Archive
-from mathamr.index.catalogue.journal import PendingPost, Sketch
-from mathamr.index.engines.entry import Entry
 from mathamr.index.build.buildlog import BuildLog
 from mathamr.index.build.buildpool import FEW, BuildPool
+from mathamr.index.build.duplicates import fetched, take_over
 from mathamr.index.build.encoding import Encoders, NewPost
 from mathamr.index.build.entries import (
     PostEntries,
     entries_of,
-    visual_entry,
     says_nothing,
     sketch,
+    visual_entry,
 )
 from mathamr.index.build.graphstages import (
     graph_input,
@@ -39,12 +39,12 @@ from mathamr.index.build.graphstages import (
     quarantine,
     tensor_of,
 )
-from mathamr.index.build.duplicates import fetched, take_over
+from mathamr.index.catalogue.journal import PendingPost, Sketch
+from mathamr.index.engines.entry import Entry
 from mathamr.index.payloads import is_tagged_by_question
 from mathamr.posts.post import Formula, Post
 from mathamr.systems.field import FieldTarget
 from mathamr.systems.system import Encoded, Item
-from mathamr.core.workers import Lost
 
 BATCH = 1024
 """Posts or visual classes that are taken from the catalogue at a time."""
@@ -300,7 +300,9 @@ class IndexStages:
                 before = catalogue.visuals_made_of(visuals)
                 wanted = [visual for visual in found if before.get(visual) != sources[visual]]
                 encoded = encoders.visuals([(visual, found[visual]) for visual in wanted])
-                made = {visual: visual_entry(visual, rows) for visual, rows in zip(wanted, encoded, strict=True)}
+                made = {
+                    visual: visual_entry(visual, rows) for visual, rows in zip(wanted, encoded, strict=True)
+                }
                 gone = [visual for visual in visuals if visual not in found]
                 engine.delete("visual", [*gone, *(visual for visual, entry in made.items() if entry is None)])
                 self._upsert("visual", [entry for entry in made.values() if entry is not None])
@@ -309,7 +311,9 @@ class IndexStages:
                     for visual, entry in made.items():
                         own = Sketch() if entry is None else self._sketch("visual", entry)
                         catalogue.mark_visual_vectors(visual, sources[visual], own)
-                    catalogue.mark_visuals("vectors", [visual for visual in found if visual not in made], gone)
+                    catalogue.mark_visuals(
+                        "vectors", [visual for visual in found if visual not in made], gone
+                    )
                 log.posts["visual"] += len(made)
                 if progress:
                     progress.advance(len(visuals))

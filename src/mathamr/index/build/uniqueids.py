@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import PurePath
 
 from mathamr.index.catalogue.catalogue import Catalogue
-from mathamr.posts.post import Link, Post
 from mathamr.posts.identifiers import with_id
+from mathamr.posts.post import Link, Post
 
 
 class UniqueIds:

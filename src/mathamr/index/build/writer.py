@@ -12,19 +12,19 @@ from pathlib import Path
 from typing import ClassVar, Self
 
 from mathamr.core.errors import MathAMRError
+from mathamr.core.storage.durable import check_room
+from mathamr.core.storage.plainfiles import check_plain, sweep
+from mathamr.core.storage.sharedlock import SharedLock
+from mathamr.core.storage.writerlock import WriterLock
+from mathamr.index.admin.inventory import take_stock
 from mathamr.index.archive import Archive, check_finished
-from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
 from mathamr.index.build.buildlog import BuildLog
 from mathamr.index.build.buildpool import BuildPool
 from mathamr.index.build.intake import check_usable
-from mathamr.index.admin.inventory import take_stock
-from mathamr.index.build.visualkeys import visual_keys
 from mathamr.index.build.stages import IndexStages
+from mathamr.index.build.visualkeys import visual_keys
+from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
 from mathamr.index.manifest import Manifest
-from mathamr.core.storage.durable import check_room
-from mathamr.core.storage.writerlock import WriterLock
-from mathamr.core.storage.plainfiles import check_plain, sweep
-from mathamr.core.storage.sharedlock import SharedLock
 from mathamr.posts.post import Post
 
 OWN_INPUT = ""

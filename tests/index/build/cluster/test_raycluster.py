@@ -16,15 +16,14 @@ from typing import Any
 import pytest
 
 from mathamr.core.errors import MathAMRError
-from mathamr.index.build import buildpool
-from mathamr.index.build import encoding
+from mathamr.core.workers import Lost
+from mathamr.index.build import buildpool, encoding
 from mathamr.index.build.builder import build_index
 from mathamr.index.build.cluster import raycluster
 from mathamr.index.build.cluster.clusters import ClusterOptions
 from mathamr.index.build.cluster.raycluster import RayCluster
 from mathamr.index.build.cluster.shardstore import ShardStore
 from mathamr.index.build.cluster.workspec import WorkSpec
-from mathamr.core.workers import Lost
 from tests.index.small import options, write_posts
 from tests.models import sample_posts
 

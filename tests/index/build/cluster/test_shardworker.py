@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from mathamr import __version__
+from mathamr.core.workers import Allowance
 from mathamr.index.build.cluster.shardstore import ShardName, ShardStore
 from mathamr.index.build.cluster.shardworker import ShardWorker
 from mathamr.index.build.cluster.workspec import WorkSpec
-from mathamr.core.workers import Allowance
 
 pytest.importorskip("fsspec", reason="shards are kept with fsspec: pip install 'mathamr[ray]'")
 DOUBLING = WorkSpec.of("tests.works:Doubling", ("hello",), Allowance(timeout=20.0), {"made with": "x"})

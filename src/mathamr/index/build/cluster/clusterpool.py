@@ -7,14 +7,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from mathamr.core.settings import TEXT, VECTORS
+from mathamr.core.workers import Allowance, Lost, Pool, processors
+from mathamr.index.build.buildpool import BuildPool
 from mathamr.index.build.cluster.clusters import ClusterCounts, ClusterOptions
 from mathamr.index.build.cluster.raycluster import RayCluster
 from mathamr.index.build.cluster.workspec import WorkSpec
-from mathamr.index.build.buildpool import BuildPool
-from mathamr.text.backend import FLOAT, chosen_backend
-from mathamr.core.settings import TEXT, VECTORS
 from mathamr.systems.models import box
-from mathamr.core.workers import Allowance, Lost, Pool, processors
+from mathamr.text.backend import FLOAT, chosen_backend
 
 
 class ClusterPool(BuildPool):

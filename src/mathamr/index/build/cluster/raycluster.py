@@ -20,6 +20,7 @@ from typing import Any
 from mathamr import __version__
 from mathamr.core.closing import Closing
 from mathamr.core.errors import MathAMRError, MissingExtraError
+from mathamr.core.workers import Lost, processors
 from mathamr.index.build.cluster.clusters import ClusterCounts
 from mathamr.index.build.cluster.shardstore import (
     INSTALL,
@@ -29,7 +30,6 @@ from mathamr.index.build.cluster.shardstore import (
 )
 from mathamr.index.build.cluster.shardworker import ShardWorker
 from mathamr.index.build.cluster.workspec import WorkSpec
-from mathamr.core.workers import Lost, processors
 
 LOCAL = "local"
 DEEP = 2

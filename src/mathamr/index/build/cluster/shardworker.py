@@ -12,9 +12,9 @@ from typing import Any
 
 from mathamr import __version__
 from mathamr.core.errors import MathAMRError
+from mathamr.core.workers import Allowance, Lost, WorkerPool
 from mathamr.index.build.cluster.shardstore import ShardName, ShardStore
 from mathamr.index.build.cluster.workspec import WorkSpec
-from mathamr.core.workers import Allowance, Lost, WorkerPool
 
 Answer = tuple[str, Any]
 """("made", bytes), ("lost", [cause, message]) or ("error", message)."""

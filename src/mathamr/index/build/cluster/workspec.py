@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from mathamr import __version__
-from mathamr.index.build.cluster.shardstore import shard_key
 from mathamr.core.workers import Allowance
+from mathamr.index.build.cluster.shardstore import shard_key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
