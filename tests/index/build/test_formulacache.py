@@ -40,7 +40,7 @@ def test_a_first_visual_has_the_keys_and_terms_of_a_post_and_survives_the_way_to
     for post in (POST, *sample_posts(5)):
         visual = ParsedPost.of(post, with_trees=True)
         assert visual.keys == visual_keys(post)
-        assert visual.bags.whole() == post_bag(post)
+        assert visual.bags.joined() == post_bag(post)
         assert list(visual.bags.formulas) == [formula_bag(formula, post.macros) for formula in post.formulas]
         assert ParsedPost.from_json(json.loads(json.dumps(visual.to_json()))) == visual
     assert ParsedPost.of(POST, with_trees=False).trees == ""

@@ -65,7 +65,7 @@ class BackupSummary:
 
 
 def backup(folder: Path, path: Path) -> BackupSummary:
-    """Writes an index into a new file, whole or not at all; nobody who searches or changes it has to wait."""
+    """Writes an index into a new file, completely or not at all, while others search and change it."""
     folder, path = folder.expanduser(), path.expanduser()
     check_plain(folder)
     check_finished(Manifest.read(folder), folder)

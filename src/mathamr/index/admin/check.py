@@ -1,4 +1,4 @@
-"""`check_index`: is everything of an index there, whole and in agreement; and if not, what can be made anew.
+"""`check_index`: checks that the parts of an index are complete and consistent, and derives again what is not.
 
 The catalogue is what counts: graphs, vectors and lexical entries are derived from it and can always be made again.
 Damage to the catalogue itself is repaired from the files that its posts came from, as far as these are still there.
@@ -135,7 +135,7 @@ def _catalogue(
 
 
 def _save(catalogue: Catalogue, aside: Path, options: BuildOptions) -> Counter[str]:
-    """Takes over the posts of a damaged catalogue that are whole; how many of each input."""
+    """Copies the intact posts of a damaged catalogue; returns how many of each input."""
     saved: Counter[str] = Counter()
     with BuildPool(options.workers) as pool:
         for batch in batches(salvage(aside), BATCH):

@@ -59,7 +59,7 @@ class CheckReport:
 
     @property
     def sound(self) -> bool:
-        """Whether the index is whole, now."""
+        """Whether nothing is wrong any more."""
         return all(problem.outcome == "mended" for problem in self.problems)
 
     def lines(self) -> list[str]:

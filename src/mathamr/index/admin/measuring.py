@@ -39,7 +39,7 @@ READ = 10_000
 
 
 class MeasuringPool(BuildPool):
-    """Does all work in this process, times it by what is asked for, and knows the answers when they are asked for again."""
+    """Does all work in this process, times it by kind of request, and caches the answers."""
 
     def __init__(self) -> None:
         super().__init__(1)
@@ -160,9 +160,9 @@ def _again(
     path: Path, out: Path, options: BuildOptions, pool: MeasuringPool
 ) -> tuple[BuildSummary, float, dict[str, int]]:
     """A build whose answers are known: what it did, the seconds that are not the workers', and the bytes it leaves."""
-    asked, before = sum(pool.seconds.values()), time.process_time()
+    counted, before = sum(pool.seconds.values()), time.process_time()
     summary = build_index([path], out, options, pool=pool)
-    spent = time.process_time() - before - (sum(pool.seconds.values()) - asked)
+    spent = time.process_time() - before - (sum(pool.seconds.values()) - counted)
     return summary, spent, {part: size_on_disk(out / part) for part in summary.sizes}
 
 

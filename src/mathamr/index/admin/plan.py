@@ -189,12 +189,12 @@ def _engine(name: str, known: EngineConstants | None, build: BuildConstants, amo
 
 def _drivers(stages: tuple[PlannedStage, ...], cores: int, gpus: int) -> tuple[str, ...]:
     """What the time goes to, and what would shorten it."""
-    whole = sum(stage.clock_seconds for stage in stages)
+    total = sum(stage.clock_seconds for stage in stages)
     alone = sum(stage.clock_seconds for stage in stages if stage.by == "one process")
     longest = max(stages, key=lambda stage: stage.clock_seconds)
     lines = [
-        f"{longest.name} takes {longest.clock_seconds / whole:.0%} of the time",
-        f"{alone / whole:.0%} is one process reading and writing: no machine more makes it shorter than that",
+        f"{longest.name} takes {longest.clock_seconds / total:.0%} of the time",
+        f"{alone / total:.0%} is one process reading and writing: no machine more makes it shorter than that",
     ]
     processors = sum(stage.work_seconds for stage in stages if stage.by == "processors")
     lines.append(f"{processors / 3600:,.1f} core-hours of {cores:,} processors")
@@ -203,5 +203,5 @@ def _drivers(stages: tuple[PlannedStage, ...], cores: int, gpus: int) -> tuple[s
         lines.append(f"{accelerators / 3600:,.1f} GPU-hours of {gpus:,} accelerators")
     half = next((stage for stage in stages if stage.by == "processors" and stage.clock_seconds > alone), None)
     if half is not None:
-        lines.append(f"twice the processors: {(whole - processors / cores / 2) / 3600:,.1f} h in all")
+        lines.append(f"twice the processors: {(total - processors / cores / 2) / 3600:,.1f} h in all")
     return tuple(lines)

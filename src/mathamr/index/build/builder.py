@@ -138,7 +138,7 @@ def build_index(
     if again and not inputs:
         inputs = [(Path(record.path), record) for record in known_inputs(out)]
     if not (out / MANIFEST).exists():
-        for path, record in inputs:  # what holds no posts is told before a folder is made for them
+        for path, record in inputs:  # an input without posts raises an error before a folder is made
             read_posts(path, Report(), record.format, options.beside)
     log, counts = BuildLog(show=options.show_progress), IntakeCounts()
     with pool or _pool(options) as pool, _opened(out, options, bool(inputs), pool) as archive:
@@ -301,10 +301,10 @@ def _check_free(out: Path) -> None:
         names = sorted(entry.name for entry in out.iterdir()) if out.exists() else []
     except OSError as error:
         raise MathAMRError(f"cannot read {out}: {error.strerror}") from error
-    strangers = [name for name in names if not name.startswith(own)]
-    if strangers:
+    foreign = [name for name in names if not name.startswith(own)]
+    if foreign:
         raise MathAMRError(
-            f"{out} is not an index and not empty (it has {strangers[0]!r}); name a new or an empty folder"
+            f"{out} is not an index and not empty (it has {foreign[0]!r}); name a new or an empty folder"
         )
 
 

@@ -123,7 +123,7 @@ class BuildPool(Closing):
             lambda answer: (from_json(answer[0]), [*map(from_json, answer[1])]),
         )
         for (_, places), bags in zip(chosen, kept, strict=True):
-            yield next(made) if bags is None else (bags.whole(), [bags.formulas[place] for place in places])
+            yield next(made) if bags is None else (bags.joined(), [bags.formulas[place] for place in places])
 
     def formula_bags(self, visuals: Sequence[ReadFormula]) -> Iterator[Bag]:
         """The terms of each formula."""
@@ -190,4 +190,4 @@ def understood(convert: Callable[[Any], T], request: Sequence[Any], answer: Any)
 def _bags(chosen: Chosen) -> tuple[Bag, list[Bag]]:
     post, places = chosen
     bags = PostBags.of(post)
-    return bags.whole(), [bags.formulas[place] for place in places]
+    return bags.joined(), [bags.formulas[place] for place in places]

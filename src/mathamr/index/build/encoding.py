@@ -157,8 +157,8 @@ def portions(
 ) -> Iterator[list[str]]:
     """Posts as JSON, as many together as are about a second's work, or several; the trees that are known go with them.
 
-    Long portions also end where a post itself says so, whatever stood before: who begins anew somewhere in the middle
-    comes to the same portions again.
+    Long portions also end at posts that a hash selects, so that a build that resumes in the middle arrives at the same
+    portions again.
     """
     portion: list[str] = []
     letters = 0

@@ -69,14 +69,14 @@ def entries_of(
 def _formula_entries(
     pending: PendingPost, post: Post, encoded: Encoded, payload: Payload
 ) -> tuple[Entry, ...]:
-    # A post may use one id for several formulas: they are told apart by their order.
+    # A post may use one id for several formulas: their order distinguishes them.
     known: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for formula, names in zip(post.formulas, pending.formulas, strict=True):
         known[formula.id].append(names)
     entries = []
     for reference, rows in encoded.formulas:
         if not known[reference]:
-            continue  # the same formula met again, as a formula of several sentences
+            continue  # the same formula again, as part of several sentences
         formula_id, visual = known[reference].pop(0)
         own = _filled(rows)
         if own:

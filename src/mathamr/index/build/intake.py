@@ -30,13 +30,13 @@ BATCH = 200
 LONGEST_POST_ID = LONGEST_ID - 96
 """So that the ids of a post's formulas, which may be made of its own, are not too long."""
 HIGHEST_SCORE = 2**53 - 1
-NOT_WHOLE = ("damaged archive", "archive too dense", "unreadable", "unreadable input", "file too large")
+INCOMPLETE = ("damaged archive", "archive too dense", "unreadable", "unreadable input", "file too large")
 """Causes in a reader's report that mean: there may be posts that were not seen."""
 
 
 @dataclass(slots=True)
 class IntakeCounts:
-    """What the inputs brought; `held_back` counts posts that are gone from an input that could not be read whole."""
+    """What the inputs brought; `held_back` counts posts that are gone from an input that could not be read to its end."""
 
     new: int = 0
     changed: int = 0
@@ -99,7 +99,7 @@ def take_in(
         if progress is not None:
             progress.advance(len(batch))
     gone = intake.gone()
-    if any(report.skipped[cause] for cause in NOT_WHOLE):
+    if any(report.skipped[cause] for cause in INCOMPLETE):
         counts.held_back += len(gone)
         return
     for ids in batches(gone, BATCH):

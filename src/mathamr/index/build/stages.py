@@ -212,7 +212,7 @@ class IndexStages:
                 )
 
     def _kept(self, batch: list[PendingPost]) -> dict[str, Encoded]:
-        """The vectors of posts of which only votes, tags or the place changed, as the engine has them, whole."""
+        """The vectors of posts of which only votes, tags or the place changed, if the engine still has all of them."""
         wanted = self._archive.catalogue.encoded(batch)
         chosen = [(each, each.post) for each in batch if each.post is not None and each.id in wanted]
         posts = fetched(self._archive, "posts", [each.id for each, _ in chosen])
@@ -260,7 +260,7 @@ class IndexStages:
                 yield each, entries(each, kept.get(each.id) or next(encoded_anew))
         # Asked to the end: processes that are left in the middle of their answers are ended, and the next batch needs them.
         if next(encoded_anew, None) is not None:
-            raise AssertionError("more posts were encoded than asked for")
+            raise AssertionError("more posts were encoded than requested")
 
     def _entry_maker(self, batch: list[PendingPost]) -> Callable[[PendingPost, Encoded], PostEntries]:
         """What makes the entries of posts of a batch from their vectors: an answer is found by its question's tags."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from mathamr.core.errors import MathAMRError
 
 SETTLED = 800
-"""Milliseconds without a further change after which changes are told: an editor writes a file in several steps."""
+"""Milliseconds without a further change after which changes are reported: an editor writes a file in several steps."""
 NAMED = 3
 
 

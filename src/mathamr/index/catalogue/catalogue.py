@@ -111,7 +111,7 @@ class Catalogue(Journal, Occurrences, StoredPassages):
         return found
 
     def _verified(self, digest: bytes, blob: bytes) -> Post:
-        """A post as it was stored; one that was changed on disk since then is told and not shown."""
+        """A post as it was stored; one that was changed on disk raises an error."""
         post = _as_stored(digest, blob)
         if post is None:
             raise MathAMRError(

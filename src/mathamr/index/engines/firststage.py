@@ -1,4 +1,4 @@
-"""`FirstStage`: what every engine is told about the first of two stages: one vector an entry finds candidates for MaxSim."""
+"""`FirstStage`: the options of a first stage, in which one vector per entry finds candidates for MaxSim."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST_OVERSAMPLING = 1000
 class FirstStage:
     """Options that engines share: how a search that need not be exact finds candidates among entries of many rows.
 
-    A search that is asked to be exact looks at every entry, whatever stands here.
+    An exact search scores every entry, whatever the options.
     """
 
     first: str = "exact"

@@ -106,14 +106,14 @@ class NearestField:
 
     def score(self, vectors: FloatArray, ids: Sequence[str]) -> Sequence[Scored]:
         """The exact MaxSim of given entries."""
-        query, rows = self._asked(unit_query(vectors, self.field.size))
+        query, rows = self._reduced(unit_query(vectors, self.field.size))
         found: list[tuple[str, float]] = []
         for batch in batches(dict.fromkeys(ids), _AT_A_TIME):
             found += self._collection.nearest(query, self.field, len(batch), among=batch)
         return best([name for name, _ in found], [score / rows for _, score in found], len(found))
 
-    def _asked(self, query: FloatArray) -> tuple[FloatArray, int]:
-        """A query as the store is asked, and by what its scores are to be divided.
+    def _reduced(self, query: FloatArray) -> tuple[FloatArray, int]:
+        """The query that is sent to the store, and the divisor of its scores.
 
         Where entries have one row, the mean of cosines is the product with the mean of the query's rows.
         """
@@ -123,10 +123,10 @@ class NearestField:
         self, query: FloatArray, k: int, where: Filter | None, exact: bool
     ) -> tuple[list[str], list[float]]:
         """The k best; asks for more while the last that is left out may tie with the last that is kept."""
-        asked, rows = self._asked(query)
+        reduced, rows = self._reduced(query)
         limit = k + 1
         while True:
-            found = self._collection.nearest(asked, self.field, limit, where, exact=exact)
+            found = self._collection.nearest(reduced, self.field, limit, where, exact=exact)
             scores = [score / rows for _, score in found]
             if not exact or len(found) < limit or scores[k - 1] - scores[-1] > _TIE:
                 return [identifier for identifier, _ in found], scores

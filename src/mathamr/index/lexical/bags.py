@@ -59,7 +59,7 @@ class PostBags:
         formulas = (formula_bag(formula, post.macros) for formula in formulas_in(post))
         return cls(bag_of(text_terms(post)), tuple(formulas))
 
-    def whole(self) -> Bag:
+    def joined(self) -> Bag:
         """All terms together."""
         parts = {field: [numbers] for field, numbers in self.text.items()}
         for bag in self.formulas:
@@ -92,7 +92,7 @@ class PostBags:
 
 def post_bag(post: Post) -> Bag:
     """The terms of a post, as `post_terms` finds them."""
-    return PostBags.of(post).whole()
+    return PostBags.of(post).joined()
 
 
 def formula_bag(formula: Formula, macros: tuple[str, ...] = ()) -> Bag:

@@ -56,9 +56,9 @@ class Impacts:
         scale = k1 * b / max(state.averages[field], 1e-9)
         parts: list[list[tuple[IndexArray, DoubleArray]]] = [[] for _ in range(len(terms))]
         living, first = np.zeros(len(terms), np.int64), 0
-        for (segment, alive), whole in zip(state.parts, state.whole, strict=True):
+        for (segment, alive), is_complete in zip(state.parts, state.is_complete, strict=True):
             held = segment.postings(field, terms)
-            if whole:
+            if is_complete:
                 living[held.found] += held.sizes
             else:
                 living += np.bincount(held.terms[alive[held.rows]], minlength=len(terms))

@@ -29,7 +29,7 @@ MOST = 255
 class Postings:
     """The entries that hold some terms, term after term: row and count of each; `sizes` says how many hold each of `found`.
 
-    Terms are told by their place in the request.
+    Terms are identified by their place in the request.
     """
 
     __slots__ = ("counts", "found", "rows", "sizes")

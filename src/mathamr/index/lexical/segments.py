@@ -63,7 +63,7 @@ class Segments:
         return sum(int(alive.sum()) for _, alive in self.parts)
 
     @cached_property
-    def whole(self) -> tuple[bool, ...]:
+    def is_complete(self) -> tuple[bool, ...]:
         """Of which segments all entries are alive."""
         return tuple(bool(alive.all()) for _, alive in self.parts)
 
@@ -123,7 +123,7 @@ class Change:
         """Adds entries or replaces those of the same id."""
         for identifier in entries:
             self.delete(identifier)
-        self._parts.append(_whole(Segment.write(self._new("segment"), list(entries.items()))))
+        self._parts.append(_all_alive(Segment.write(self._new("segment"), list(entries.items()))))
         self.is_empty = False
 
     def publish(self) -> Segments:
@@ -157,7 +157,7 @@ class Change:
     def _merged(self, group: Sequence[tuple[Segment, BoolArray]]) -> Sequence[tuple[Segment, BoolArray]]:
         if not group or (len(group) == 1 and 2 * group[0][1].sum() >= len(group[0][0])):
             return group
-        return [_whole(Segment.merge(self._new("segment"), group))]
+        return [_all_alive(Segment.merge(self._new("segment"), group))]
 
     def _new(self, kind: str) -> Path:
         self._files += 1
@@ -180,5 +180,5 @@ def segment_list(folder: Path) -> SegmentList:
     return SegmentList(folder, LIST, (".segment", ".alive"))
 
 
-def _whole(segment: Segment) -> tuple[Segment, BoolArray]:
+def _all_alive(segment: Segment) -> tuple[Segment, BoolArray]:
     return segment, np.ones(len(segment), bool)

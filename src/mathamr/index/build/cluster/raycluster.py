@@ -1,4 +1,4 @@
-"""`RayCluster`: workers on the machines of a Ray cluster, each asked for a few shards at a time.
+"""`RayCluster`: workers on the machines of a Ray cluster, each with a few requests at a time.
 
 Every worker is an actor that loads its model once. It gets a request more than it works on, so that it never waits, and
 no more: what is in flight is bounded, however many posts there are. A worker that is lost, alone or with its machine,
@@ -67,7 +67,7 @@ _END = object()
 class _Actor:
     handle: Any
     node: str = ""
-    asked: dict[Any, _Request] = field(default_factory=dict)
+    requests: dict[Any, _Request] = field(default_factory=dict)
 
 
 class RayCluster(Closing):
@@ -94,7 +94,7 @@ class RayCluster(Closing):
 
     @property
     def wanted(self) -> int:
-        """How many workers there should be: as many as were asked for, or one a processor of the cluster."""
+        """How many workers there should be: the requested number, or one for each processor of the cluster."""
         if self._workers is not None:
             return self._workers
         return max(1, int(self._ray.cluster_resources().get("CPU", 1)))
@@ -123,21 +123,21 @@ class RayCluster(Closing):
             self._known[work.name] = self.store.keys(work.name)
         known = self._known[work.name]
         stream, exhausted = iter(requests), False
-        asked: deque[_Request] = deque()
+        pending: deque[_Request] = deque()
         while True:
-            while not exhausted and len(asked) < AHEAD * max(1, len(self._actors) or self.wanted):
+            while not exhausted and len(pending) < AHEAD * max(1, len(self._actors) or self.wanted):
                 request = next(stream, _END)
                 if request is _END:
                     exhausted = True
                     break
                 each = _Request(work, request, work.key(request))
                 each.is_done = each.was_known = each.key in known
-                asked.append(each)
+                pending.append(each)
                 if not each.is_done:
                     self._waiting.append(each)
-            if not asked:
+            if not pending:
                 return
-            first = asked[0]
+            first = pending[0]
             while not first.is_done:
                 self._work(1.0)
             try:
@@ -147,7 +147,7 @@ class RayCluster(Closing):
                 first.is_done = first.was_known = False
                 self._waiting.appendleft(first)
                 continue
-            asked.popleft()
+            pending.popleft()
             self.counts.found += first.was_known
             yield first.request, answer
             self._work(0.0)
@@ -174,25 +174,25 @@ class RayCluster(Closing):
         """One round: looks after the workers, gives them what waits, takes what they answer."""
         self._tend(0.0 if self._actors else patience)
         self._hand_out()
-        refs = {ref: actor for actor in self._actors for ref in actor.asked}
+        refs = {ref: actor for actor in self._actors for ref in actor.requests}
         if not refs:
             return
         ready, _ = self._ray.wait(list(refs), num_returns=len(refs), timeout=0)
         if not ready and patience:
             ready, _ = self._ray.wait(list(refs), num_returns=1, timeout=patience)
         for ref in ready:
-            if ref in refs[ref].asked:
+            if ref in refs[ref].requests:
                 self._take(refs[ref], ref)
         self._hand_out()
 
     def _hand_out(self) -> None:
         """Gives requests to the workers that have the fewest, never more than `DEEP` to one."""
         while self._waiting and self._actors:
-            actor = min(self._actors, key=lambda one: len(one.asked))
-            if len(actor.asked) >= DEEP:
+            actor = min(self._actors, key=lambda one: len(one.requests))
+            if len(actor.requests) >= DEEP:
                 return
             each = self._waiting.popleft()
-            actor.asked[actor.handle.make.remote(each.work, each.key, each.request)] = each
+            actor.requests[actor.handle.make.remote(each.work, each.key, each.request)] = each
 
     def _take(self, actor: _Actor, ref: Any) -> None:
         """One answer; where its worker is gone, what it had waits again."""
@@ -210,7 +210,7 @@ class RayCluster(Closing):
             return
         except self._ray.exceptions.RayError as error:
             raise MathAMRError(f"Ray could not run a worker: {error}") from error
-        each = actor.asked.pop(ref)
+        each = actor.requests.pop(ref)
         if kind == "error":
             raise MathAMRError(f"a worker stopped: {said}")
         each.is_done = True
@@ -232,8 +232,8 @@ class RayCluster(Closing):
                 self._ray.kill(actor.handle)
         self._alone_since = time.monotonic()
         self._looked = -SECONDS_BETWEEN_SCANS
-        asked, actor.asked = list(actor.asked.values()), {}
-        return asked
+        lost, actor.requests = list(actor.requests.values()), {}
+        return lost
 
     def _tend(self, patience: float) -> None:
         """Starts workers where some are missing, and lets those work that are ready."""

@@ -95,36 +95,36 @@ class ShardStore:
             raise MathAMRError(f"cannot list the shards at {self.url}: {error}") from error
         return {path.rpartition("/")[2][:-6] for path in found if path.endswith(".shard")}
 
-    def write(self, name: ShardName, content: Any) -> int:
-        """Puts a shard there, whole or not at all; how many bytes it takes."""
-        packed = zstandard.ZstdCompressor(level=_LEVEL).compress(json.dumps(content).encode())
+    def write(self, name: ShardName, answer: Any) -> int:
+        """Writes a shard completely or not at all; returns its size in bytes."""
+        packed = zstandard.ZstdCompressor(level=_LEVEL).compress(json.dumps(answer).encode())
         if len(packed) > LARGEST_FILE:
             raise MathAMRError(f"a shard of {len(packed):,} bytes is too large; the most is {LARGEST_FILE:,}")
-        whole = MAGIC + blake2b(packed, digest_size=_CHECK).digest() + packed
+        content = MAGIC + blake2b(packed, digest_size=_CHECK).digest() + packed
         path = f"{self._root}/{name.path}"
         try:
             if self._is_local:
                 place = Path(path)
                 place.parent.mkdir(parents=True, exist_ok=True)
                 beside = place.with_name(f".{secrets.token_hex(8)}.new")
-                beside.write_bytes(whole)
+                beside.write_bytes(content)
                 beside.replace(place)
             else:
-                self._files.pipe_file(path, whole)
+                self._files.pipe_file(path, content)
         except OSError as error:
             raise MathAMRError(f"cannot write the shard {name.path} at {self.url}: {error}") from error
-        return len(whole)
+        return len(content)
 
     def read(self, name: ShardName) -> Any:
-        """What a shard holds; `FileNotFoundError` where it is not there, `DamagedShardError` where it is not whole."""
+        """What a shard holds; `FileNotFoundError` where it is not there, `DamagedShardError` where it is damaged."""
         path = f"{self._root}/{name.path}"
         size = self._files.size(path)
         if size is None or size > LARGEST_FILE + len(MAGIC) + _CHECK:
             raise DamagedShardError(f"{name.path} at {self.url} is larger than a shard can be")
-        whole = self._files.cat_file(path)
-        packed = whole[len(MAGIC) + _CHECK :]
-        check = whole[len(MAGIC) : len(MAGIC) + _CHECK]
-        if not whole.startswith(MAGIC) or check != blake2b(packed, digest_size=_CHECK).digest():
+        content = self._files.cat_file(path)
+        packed = content[len(MAGIC) + _CHECK :]
+        check = content[len(MAGIC) : len(MAGIC) + _CHECK]
+        if not content.startswith(MAGIC) or check != blake2b(packed, digest_size=_CHECK).digest():
             raise DamagedShardError(f"{name.path} at {self.url} is damaged")
         return _unpacked(packed, f"{name.path} at {self.url}")
 

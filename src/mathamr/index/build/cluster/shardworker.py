@@ -39,7 +39,7 @@ class ShardWorker:
             return "error", f"{platform.node()}: {error}"
 
     def make(self, work: WorkSpec, key: str, request: Any) -> Answer:
-        """Does what is asked and keeps the answer as a shard."""
+        """Answers a request and stores the answer as a shard."""
         try:
             pool = self._pool(work)
             if work.hello is not None and pool.hello != work.hello:

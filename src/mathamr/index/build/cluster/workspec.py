@@ -1,4 +1,4 @@
-"""`WorkSpec`: some work by name, as a machine elsewhere can be told of it."""
+"""`WorkSpec`: a kind of work that another machine can do."""
 
 from __future__ import annotations
 

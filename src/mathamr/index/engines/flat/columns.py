@@ -106,7 +106,7 @@ class PayloadColumns:
 
     @staticmethod
     def joined(parts: Sequence[PayloadColumns]) -> PayloadColumns:
-        """Rows after rows, their names numbered anew."""
+        """Joins columns and renumbers their names."""
         names = [part.names.all() for part in parts]
         numbers = _numbered(name for own in names for name in own)
         renumber = [np.array([numbers[name] for name in own], np.int32) for own in names]

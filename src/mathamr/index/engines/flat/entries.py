@@ -220,9 +220,9 @@ class FlatField:
         query, options = unit_query(vectors, self.field.size), self._entries.options
         encoding = None if exact else options.encoding(self.field)
         if encoding is not None:
-            asked, pool = encoding.query(query), options.candidates(check_k(k))
+            encoded, pool = encoding.query(query), options.candidates(check_k(k))
             return self._merge(
-                lambda rows, passing: rows.search_encoded(asked, query, pool, k, passing), k, where
+                lambda rows, passing: rows.search_encoded(encoded, query, pool, k, passing), k, where
             )
         return self._merge(
             lambda rows, passing: rows.search_maxsim(query, check_k(k), passing, options.first_pass), k, where

@@ -1,4 +1,4 @@
-"""Filters, fields and vectors as Postgres is asked for them; values go beside the statement, never into it."""
+"""Filters, fields and vectors for statements to Postgres; values are passed as parameters, never inside the statement."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ def conditions_of(where: Filter | None) -> tuple[list[sql.Composable], list[Any]
     if not where:
         return [], []
     after, before = where.times
-    asked: list[tuple[str, Any]] = []
+    conditions: list[tuple[str, Any]] = []
     if where.kinds:
-        asked.append(("kind = ANY(%s)", list(map(copying.kept, where.kinds))))
+        conditions.append(("kind = ANY(%s)", list(map(copying.escaped, where.kinds))))
     if where.tags:
-        asked.append(("tags @> %s::text[]", list(map(copying.kept, where.tags))))
+        conditions.append(("tags @> %s::text[]", list(map(copying.escaped, where.tags))))
     if where.sources:
-        asked.append(("source = ANY(%s)", list(map(copying.kept, where.sources))))
+        conditions.append(("source = ANY(%s)", list(map(copying.escaped, where.sources))))
     if after is not None:
-        asked.append(("time >= %s", after))
+        conditions.append(("time >= %s", after))
     if before is not None:
-        asked.append(("time < %s", before))
+        conditions.append(("time < %s", before))
     if where.minimum_score is not None:
-        asked.append(("score >= %s", where.minimum_score))
-    return [sql.SQL(condition) for condition, _ in asked], [value for _, value in asked]
+        conditions.append(("score >= %s", where.minimum_score))
+    return [sql.SQL(condition) for condition, _ in conditions], [value for _, value in conditions]
 
 
 def shown(numbers: FloatArray) -> str:

@@ -1,4 +1,4 @@
-"""`Connections`: to the Postgres server that the environment names; reads that are asked again, writes of one transaction.
+"""`Connections`: to the Postgres server that the environment names; reads are retried, writes are one transaction.
 
 Where the server is and who we are is read from `MATHAMR_POSTGRES_URL` each time and kept nowhere: no index folder can make
 us speak with another server, and no folder, log or error has a password in it.
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 LIBRARY = ClientLibrary("psycopg", "Postgres", "the Postgres client", 'pip install "mathamr[postgres]"')
 DELAYS = (0.1, 0.5, 2.0)
-"""Seconds to wait before a read whose connection was lost is asked again: a server that starts anew takes about as long."""
+"""Seconds to wait before a read whose connection was lost is retried: restarting a server takes about as long."""
 _IDLE = 8
 """Connections that are kept for the next readers."""
 _CONNECTING = 10
 """Seconds after which a server that does not answer is given up."""
 _WAITING = 30
-"""Seconds after which a writer that another one keeps waiting is told so."""
+"""Seconds after which a writer that waits for another one gets an error."""
 
 Result = TypeVar("Result")
 
@@ -150,7 +150,7 @@ class Connections:
             raise
 
     def _drop(self, quietly: bool = False) -> None:
-        """Lets go of the writer's connection; what was not committed is lost, which has to be told."""
+        """Closes the writer's connection; raises an error if uncommitted writes are lost."""
         lost, self._changed = self._changed, False
         if self._writer is not None:
             _close(self._writer)
@@ -211,10 +211,10 @@ def connect(what: str, timeout: int) -> Connection:
             "MATHAMR_POSTGRES_URL is not the address of a Postgres server; write it like"
             " postgresql://user:password@host:5432/database"
         )
-    given: dict[str, Any] = {"connect_timeout": _CONNECTING, "application_name": "mathamr"} | dict(parts)
-    given["options"] = f"{given.get('options') or ''} -c statement_timeout={timeout * 1000}".strip()
+    parameters: dict[str, Any] = {"connect_timeout": _CONNECTING, "application_name": "mathamr"} | dict(parts)
+    parameters["options"] = f"{parameters.get('options') or ''} -c statement_timeout={timeout * 1000}".strip()
     with LIBRARY.reporting(what):
-        connection = psycopg.connect(**given)
+        connection = psycopg.connect(**parameters)
         try:
             row = connection.execute(
                 "SELECT quote_ident(n.nspname), e.extversion FROM pg_catalog.pg_extension e"

@@ -26,7 +26,7 @@ def copied(cells: Sequence[bytes | None]) -> bytes:
 
 def text(word: str) -> bytes:
     """A cell of the type text."""
-    return kept(word).encode()
+    return escaped(word).encode()
 
 
 def texts(words: Sequence[str]) -> bytes:
@@ -60,10 +60,10 @@ def real(value: float | None) -> bytes | None:
     return None if value is None else struct.pack(">d", value)
 
 
-def kept(word: str) -> str:
+def escaped(word: str) -> str:
     r"""A text as Postgres can keep it, which has no character 0.
 
-    >>> kept("a\0b") == "a\ue000\ue001b", given(kept("\0\ue000\ue001")) == "\0\ue000\ue001"
+    >>> escaped("a\0b") == "a\ue000\ue001b", unescaped(escaped("\0\ue000\ue001")) == "\0\ue000\ue001"
     (True, True)
     """
     if "\0" not in word and _ESCAPE not in word:
@@ -71,8 +71,8 @@ def kept(word: str) -> str:
     return word.replace(_ESCAPE, _ESCAPE * 2).replace("\0", f"{_ESCAPE}\ue001")
 
 
-def given(word: str) -> str:
-    """The inverse of `kept`."""
+def unescaped(word: str) -> str:
+    """The inverse of `escaped`."""
     if _ESCAPE not in word:
         return word
     parts = word.split(_ESCAPE * 2)

@@ -1,7 +1,7 @@
 """`PostgresTable`: the entries of one kind in a table: payloads in columns, vectors of a field in a column of their own.
 
 A field of one row is a `vector`, compared by the server. The rows of a field of many are bytes of float32, compared here:
-MaxSim of chosen entries needs them whole, and no server function has it. A first stage adds a `halfvec` with their fixed
+MaxSim of chosen entries needs all of them, and no server function has it. A first stage adds a `halfvec` with their fixed
 encoding. Graphs (HNSW) are over halves: of a field of one row as well, whose exact scores come from the column itself.
 """
 
@@ -235,41 +235,41 @@ class PostgresTable:
         """How many entries there are, or how many have a field."""
         from psycopg import sql
 
-        asked = sql.SQL("SELECT count(*) FROM {} WHERE {}").format(self.name, having(field))
-        return int(self._rows("count", asked, [])[0][0])
+        query_sql = sql.SQL("SELECT count(*) FROM {} WHERE {}").format(self.name, having(field))
+        return int(self._rows("count", query_sql, [])[0][0])
 
     def ids(self, field: Field | None = None) -> Iterator[str]:
         """The ids of all entries, or of those that have a field."""
         from psycopg import sql
 
-        asked = sql.SQL("SELECT key, id FROM {} WHERE key > %s AND {} ORDER BY key LIMIT {}").format(
+        query_sql = sql.SQL("SELECT key, id FROM {} WHERE key > %s AND {} ORDER BY key LIMIT {}").format(
             self.name, having(field), sql.SQL(str(2 * BATCH))
         )
         last = b""
-        while rows := self._rows("list", asked, [last]):
-            yield from (copying.given(row[1]) for row in rows)
+        while rows := self._rows("list", query_sql, [last]):
+            yield from (copying.unescaped(row[1]) for row in rows)
             last = bytes(rows[-1][0])
 
     def payloads(self, ids: Sequence[str]) -> dict[str, Payload]:
         """What is known about entries."""
         from psycopg import sql
 
-        asked = sql.SQL(
+        query_sql = sql.SQL(
             "SELECT id, kind, tags, date, score, source, post, visual FROM {} WHERE key = ANY(%s)"
         ).format(self.name)
         found = {}
         for batch in batches(dict.fromkeys(ids), BATCH):
             for name, kind, tags, date, score, source, post, visual in self._rows(
-                "read", asked, [list(map(key, batch))]
+                "read", query_sql, [list(map(key, batch))]
             ):
-                found[copying.given(name)] = Payload(
-                    kind=copying.given(kind),
-                    tags=tuple(map(copying.given, tags)),
-                    date=None if date is None else copying.given(date),
+                found[copying.unescaped(name)] = Payload(
+                    kind=copying.unescaped(kind),
+                    tags=tuple(map(copying.unescaped, tags)),
+                    date=None if date is None else copying.unescaped(date),
                     score=score,
-                    source=copying.given(source),
-                    post=copying.given(post),
-                    visual=copying.given(visual),
+                    source=copying.unescaped(source),
+                    post=copying.unescaped(post),
+                    visual=copying.unescaped(visual),
                 )
         return found
 
@@ -278,7 +278,7 @@ class PostgresTable:
         from psycopg import sql
 
         column = sql.Identifier(f"v_{field.name}")
-        asked = sql.SQL("SELECT id, {}, {}, {} FROM {} WHERE key = ANY(%s) AND {}").format(
+        query_sql = sql.SQL("SELECT id, {}, {}, {} FROM {} WHERE key = ANY(%s) AND {}").format(
             column if field.many else sql.SQL("{}::real[]").format(column),
             sql.Identifier(f"l_{field.name}"),
             sql.Identifier(f"r_{field.name}"),
@@ -287,10 +287,10 @@ class PostgresTable:
         )
         found = {}
         for batch in batches(dict.fromkeys(ids), BATCH):
-            for name, vectors, levels, references in self._rows("read", asked, [list(map(key, batch))]):
+            for name, vectors, levels, references in self._rows("read", query_sql, [list(map(key, batch))]):
                 rows = copying.floats(vectors, field.size) if field.many else np.array([vectors], np.float32)
-                found[copying.given(name)] = Vectors(
-                    rows, np.frombuffer(levels, np.int8), tuple(map(copying.given, references))
+                found[copying.unescaped(name)] = Vectors(
+                    rows, np.frombuffer(levels, np.int8), tuple(map(copying.unescaped, references))
                 )
         return found
 
@@ -316,18 +316,20 @@ class PostgresTable:
         if not field.many:
             return self._by_server(query, field, limit, narrowed, values, exact=exact)
         column = sql.Identifier(f"v_{field.name}")
-        asked: sql.Composed = sql.SQL("SELECT id, {} FROM {} WHERE {}").format(column, self.name, narrowed)
+        query_sql: sql.Composed = sql.SQL("SELECT id, {} FROM {} WHERE {}").format(
+            column, self.name, narrowed
+        )
         pool = None
         if not exact and among is None and field.name in self._encodings:
             pool = self._first.candidates(limit)
             encoding = self._encodings[field.name].query(query)
-            asked = sql.SQL("{} ORDER BY {} <#> %s::halfvec LIMIT {}").format(
-                asked, sql.Identifier(f"e_{field.name}"), sql.SQL(str(pool))
+            query_sql = sql.SQL("{} ORDER BY {} <#> %s::halfvec LIMIT {}").format(
+                query_sql, sql.Identifier(f"e_{field.name}"), sql.SQL(str(pool))
             )
             values.append(shown(encoding * len(query)))
         return self._connections.read(
             f"search {self.of}",
-            lambda connection: self._scored(connection, asked, values, query, limit, pool),
+            lambda connection: self._scored(connection, query_sql, values, query, limit, pool),
         )
 
     def _by_server(
@@ -351,14 +353,14 @@ class PostgresTable:
         else:
             order = sql.SQL("{} <#> %s::halfvec").format(graphed)
             values = [shown(query), *values, shown(query)]
-        asked = sql.SQL("SELECT id, {} FROM {} WHERE {} ORDER BY {} LIMIT {}").format(
+        query_sql = sql.SQL("SELECT id, {} FROM {} WHERE {} ORDER BY {} LIMIT {}").format(
             score, self.name, narrowed, order, sql.SQL(str(limit))
         )
 
         def work(connection: Connection) -> list[tuple[str, float]]:
             if graphed is not None:
                 self._look_closely(connection, limit)
-            return [(copying.given(row[0]), row[1]) for row in connection.execute(asked, values)]
+            return [(copying.unescaped(row[0]), row[1]) for row in connection.execute(query_sql, values)]
 
         found = self._connections.read(f"search {self.of}", work)
         return sorted(found, key=lambda each: -each[1])
@@ -366,7 +368,7 @@ class PostgresTable:
     def _scored(
         self,
         connection: Connection,
-        asked: sql.Composed,
+        query_sql: sql.Composed,
         values: list[Any],
         query: FloatArray,
         limit: int,
@@ -378,7 +380,7 @@ class PostgresTable:
         names: list[str] = []
         scores = np.empty(0, np.float32)
         for some, vectors, starts in _scanned(
-            connection, asked, values, query.shape[1], whole=pool is not None
+            connection, query_sql, values, query.shape[1], at_once=pool is not None
         ):
             names += some
             scores = np.concatenate([scores, maxsim(query, vectors, starts) * len(query)])
@@ -386,7 +388,7 @@ class PostgresTable:
                 names, scores = _best(names, scores, limit)
         names, scores = _best(names, scores, limit)
         order = np.argsort(-scores, kind="stable")
-        return [(copying.given(names[row]), float(scores[row])) for row in order.tolist()]
+        return [(copying.unescaped(names[row]), float(scores[row])) for row in order.tolist()]
 
     def nearest_rows(
         self, query: FloatArray, field: Field, k: int, where: Filter | None
@@ -395,7 +397,7 @@ class PostgresTable:
         from psycopg import sql
 
         conditions, values = conditions_of(where)
-        asked = sql.SQL("SELECT id, {} FROM {} WHERE {}").format(
+        query_sql = sql.SQL("SELECT id, {} FROM {} WHERE {}").format(
             sql.Identifier(f"v_{field.name}"), self.name, sql.SQL(" AND ").join([*conditions, having(field)])
         )
 
@@ -404,7 +406,7 @@ class PostgresTable:
             names: list[str] = []
             firsts: list[int] = []
             base = 0
-            for some, vectors, starts in _scanned(connection, asked, values, field.size):
+            for some, vectors, starts in _scanned(connection, query_sql, values, field.size):
                 best.add(base + np.arange(len(vectors)), products(vectors, columns))
                 names += some
                 firsts += (base + starts).tolist()
@@ -414,13 +416,13 @@ class PostgresTable:
         names, firsts, found = self._connections.read(f"search {self.of}", work)
         first = np.array(firsts, np.int64)
         places = [np.searchsorted(first, numbers, side="right") - 1 for numbers, _ in found]
-        wanted = {copying.given(names[place]) for own in places for place in own.tolist()}
+        wanted = {copying.unescaped(names[place]) for own in places for place in own.tolist()}
         known = self.fetch(sorted(wanted), field)
         return [
             [
                 ScoredRow(name, row, known[name].references[row], score)
                 for name, row, score in zip(
-                    (copying.given(names[place]) for place in own.tolist()),
+                    (copying.unescaped(names[place]) for place in own.tolist()),
                     (numbers - first[own]).tolist(),
                     scores.tolist(),
                     strict=True,
@@ -437,8 +439,8 @@ class PostgresTable:
             "hnsw.iterative_scan": "strict_order",
             "hnsw.max_scan_tuples": str(max(20_000, 20 * limit)),
         }
-        asked = ", ".join(["set_config(%s, %s, true)"] * len(settings))
-        connection.execute(f"SELECT {asked}", [word for setting in settings.items() for word in setting])
+        query_sql = ", ".join(["set_config(%s, %s, true)"] * len(settings))
+        connection.execute(f"SELECT {query_sql}", [word for setting in settings.items() for word in setting])
 
     def check(self) -> list[str]:
         """What is missing or cannot be read, in words."""
@@ -448,23 +450,25 @@ class PostgresTable:
             return [str(error)]
         return []
 
-    def _rows(self, what: str, asked: sql.Composed, values: list[Any]) -> list[Any]:
+    def _rows(self, what: str, query_sql: sql.Composed, values: list[Any]) -> list[Any]:
         return self._connections.read(
             f"{what} {self.of}",
-            lambda connection: connection.cursor(binary=True).execute(asked, values).fetchall(),
+            lambda connection: connection.cursor(binary=True).execute(query_sql, values).fetchall(),
         )
 
 
 def _scanned(
-    connection: Connection, asked: sql.Composed, values: list[Any], size: int, *, whole: bool = False
+    connection: Connection, query_sql: sql.Composed, values: list[Any], size: int, *, at_once: bool = False
 ) -> Iterator[tuple[list[str], FloatArray, IntArray]]:
     """Ids and rows of entries as they come from the server: the rows one after the other, and where each entry's begin.
 
-    What is bounded may come as a `whole`, in one answer; of everything only some stands in memory at a time.
+    With `at_once` the server sends one answer, for bounded results; otherwise a batch is in memory at a time.
     """
-    cursors: Any = connection.cursor(binary=True) if whole else connection.cursor("mathamr_scan", binary=True)
+    cursors: Any = (
+        connection.cursor(binary=True) if at_once else connection.cursor("mathamr_scan", binary=True)
+    )
     with cursors as cursor:
-        cursor.execute(asked, values)
+        cursor.execute(query_sql, values)
         while rows := cursor.fetchmany(BATCH):
             cells = [row[1] for row in rows]
             counts = np.array([len(cell) for cell in cells]) // (4 * size)

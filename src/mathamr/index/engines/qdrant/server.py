@@ -196,20 +196,20 @@ class ServerCollection(QdrantCollection):
         ]
         with self._reporting("store"):
             for batch in _pieces(points, vectors):
-                self._asked(lambda: self._client.upsert(self.there, batch, wait=True))  # noqa: B023
+                self._request(lambda: self._client.upsert(self.there, batch, wait=True))  # noqa: B023
 
     def _remove(self, uuids: list[str]) -> None:
         with self._reporting("delete"):
-            self._asked(lambda: self._client.delete(self.there, uuids, wait=True))
+            self._request(lambda: self._client.delete(self.there, uuids, wait=True))
 
     def _records(self, uuids: list[str], payload: bool | list[str], vectors: bool | list[str]) -> list[Any]:
-        found = self._asked(
+        found = self._request(
             lambda: self._client.retrieve(self.there, uuids, with_payload=payload, with_vectors=vectors)
         )
         return list(found)
 
     def _page(self, offset: Any, where: Any) -> tuple[list[Any], Any]:
-        records, following = self._asked(
+        records, following = self._request(
             lambda: self._client.scroll(
                 self.there,
                 limit=PAGE,
@@ -233,7 +233,7 @@ class ServerCollection(QdrantCollection):
                 filter=where,
                 params=first.parameters,
             )
-        answer = self._asked(
+        answer = self._request(
             lambda: self._client.query_points(
                 self.there,
                 query=query.tolist(),
@@ -260,11 +260,13 @@ class ServerCollection(QdrantCollection):
         return parameters
 
     def _count(self, where: Any) -> int:
-        return int(self._asked(lambda: self._client.count(self.there, count_filter=where, exact=True)).count)
+        return int(
+            self._request(lambda: self._client.count(self.there, count_filter=where, exact=True)).count
+        )
 
-    def _asked(self, ask: Callable[[], Answer]) -> Answer:
-        """What the server answers; asked again when it could not be reached or was busy. Every request may come twice."""
-        return retry(ask, DELAYS, _passing)
+    def _request(self, ask: Callable[[], Answer]) -> Answer:
+        """The server's answer; retried when it cannot be reached or is busy. Every request is idempotent."""
+        return retry(ask, DELAYS, _is_temporary)
 
 
 class ServerEngine(EngineBase[ServerCollection, NearestField]):
@@ -354,7 +356,7 @@ class ServerEngine(EngineBase[ServerCollection, NearestField]):
             shutil.rmtree(self.folder / LOCAL)
 
 
-def _passing(error: Exception) -> bool:
+def _is_temporary(error: Exception) -> bool:
     """Whether a request may succeed a little later: the server was not reached, is busy, or changes its leader."""
     from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedResponse
 
