@@ -223,7 +223,7 @@ def test_a_word_said_very_often_saturates(tmp_path: Path) -> None:
 
 def test_wrong_requests_are_clear_errors(tmp_path: Path) -> None:
     made = part(tmp_path, {"p": "a"})
-    with pytest.raises(MathAMRError, match="at least 1, not 0"):
+    with pytest.raises(MathAMRError, match="at least 1, got 0"):
         made.search(terms("a"), 0)
     with pytest.raises(MathAMRError, match="an id has 1 to"):
         made.update([("", terms("a"))])
