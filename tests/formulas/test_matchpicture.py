@@ -44,8 +44,8 @@ def test_pointing_at_a_node_says_what_it_met_and_how_well() -> None:
     said = [
         each[1] for each in boxes(match_svg([TreePair("operators", query, found, [NodePair(0, 0, 0.6)])]))
     ]
-    assert said[0].endswith("met 𝑏, 0.60")
-    assert said[1].endswith("met 𝑎, 0.60")
+    assert said[0].endswith("matched 𝑏, 0.60")
+    assert said[1].endswith("matched 𝑎, 0.60")
 
 
 def test_several_nodes_that_met_one_share_its_colour_and_it_names_the_best() -> None:
@@ -53,7 +53,7 @@ def test_several_nodes_that_met_one_share_its_colour_and_it_names_the_best() -> 
     met = [NodePair(0, 0, 0.1), NodePair(1, 0, 0.9), NodePair(2, 0, 0.5)]
     drawn = boxes(match_svg([TreePair("operators", query, found, met)]))
     assert [colour for _, _, colour in drawn] == [COLOURS[0]] * 4
-    assert drawn[3][1].endswith("met 𝑎, 0.90")
+    assert drawn[3][1].endswith("matched 𝑎, 0.90")
 
 
 def test_labels_are_text_and_trees_without_end_are_refused() -> None:

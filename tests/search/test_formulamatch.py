@@ -79,7 +79,7 @@ def test_the_pairs_of_a_system_that_compares_nodes_are_taken_as_they_are(
         assert asked == [(QUERY.strip("$"), hit.formula.latex)]
         assert match.by == "mathamrplus"
         assert match.to_json()["views"][0]["met"] == [[0, 0, 0.5]]
-        assert match.svg().count("met ") == 2
+        assert match.svg().count("matched ") == 2
 
 
 def test_a_post_or_nothing_is_no_formula(index: Index) -> None:

@@ -80,7 +80,7 @@ def symbols(tree: Slt) -> list[PrintedSymbol]:
 def stretches(latex: str, macros: Macros, tree: Slt, nodes: Collection[int]) -> list[tuple[int, int]]:
     """Where the marked nodes stand in the LaTeX: [start, end) of each stretch, in order.
 
-    What stands between two marked symbols and is no symbol itself (braces, commands) is marked with them.
+    Braces and commands between two marked symbols are marked with them.
 
     >>> from mathamr.formulas.parse import parse
     >>> latex = r"c=\\sqrt{a^2+b^2}-1"
@@ -215,7 +215,7 @@ def _seen(text: str) -> str:
 
 
 def _written(token: str) -> str:
-    """What a token of LaTeX shows; nothing where it is no symbol."""
+    """What a token of LaTeX shows; nothing if it is not a symbol."""
     if token in _UNSEEN or token.isspace():
         return ""
     if token in SYMBOLS:

@@ -140,7 +140,7 @@ def parse(
 
 
 def check_reading(reading: str) -> None:
-    """Complains about a reading that nobody knows."""
+    """Raises `UnknownNameError` for an unknown reading."""
     if reading not in READINGS:
         raise UnknownNameError("reading", reading, list(READINGS))
 
@@ -238,7 +238,7 @@ def _read(latex: str, macros: Macros, wildcards: bool, budget: Budget) -> tuple[
 
 
 class FormulaParser:
-    """Parses the formulas of one document or corpus; a formula met again costs nothing."""
+    """Parses the formulas of one document or corpus; repeated formulas come from a cache."""
 
     def __init__(
         self,

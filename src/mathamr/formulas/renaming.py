@@ -9,7 +9,7 @@ from mathamr.formulas.tree import Slt
 from mathamr.formulas.visualkey import visual_key
 
 FEWEST_SYMBOLS = 5
-"""Symbols of a formula that is told by its form alone; of a smaller one, `f(x)`, the letters are what it says."""
+"""The fewest symbols of a formula whose form is characteristic; in a smaller one like `f(x)` the letters matter."""
 _FIXED = frozenset(["π"])
 """Letters that are names of numbers."""
 

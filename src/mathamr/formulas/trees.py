@@ -10,14 +10,14 @@ from mathamr.core.errors import MathAMRError
 from mathamr.formulas.mathml.markup import opt_from_mathml, slt_from_mathml
 from mathamr.formulas.parse import EMPTY, Context, both_readings, check_reading, parse
 from mathamr.formulas.tree import Opt, Slt, Tree
-from mathamr.formulas.treememory import Asked, Readings, TreeMemory
+from mathamr.formulas.treecache import Readings, TreeCache, TreeKey
 from mathamr.posts.post import Formula
 
 Trees = tuple[Opt | None, Slt | None]
 """The operator tree and the layout tree; `None` where there is none."""
 LONGEST_REMEMBERED = 200
 """Characters of a formula whose terms are remembered: short formulas come again and again, long ones hardly ever."""
-REMEMBERED = TreeMemory(24 << 20)
+REMEMBERED = TreeCache(24 << 20)
 """What all stages of a process read their trees from: some eight thousand formulas of a usual length, parsed once."""
 
 
@@ -72,21 +72,21 @@ def _read_row(row: list[Any]) -> tuple[tuple[str, ...], tuple[int, ...], str]:
     return tuple(labels), tuple(parents), edges
 
 
-def _readings(asked: Asked, with_meaning: bool) -> Readings:
+def _readings(key: TreeKey, with_meaning: bool) -> Readings:
     """The trees of LaTeX, with the mathematician's where it is wanted: those that are remembered, or made now."""
-    found = REMEMBERED.get(asked)
+    found = REMEMBERED.get(key)
     if found is None or (with_meaning and found.meant is None and found.slt is not None):
-        found = _read(asked, with_meaning)
-        REMEMBERED.put(asked, found)
+        found = _read(key, with_meaning)
+        REMEMBERED.put(key, found)
     return found
 
 
-def _read(asked: Asked, with_meaning: bool) -> Readings:
+def _read(key: TreeKey, with_meaning: bool) -> Readings:
     try:
         if not with_meaning:
-            parsed = parse(*asked[:2])
+            parsed = parse(*key[:2])
             return Readings(parsed.opt, parsed.slt, bool(parsed.repairs))
-        parsed, meant = both_readings(*asked)
+        parsed, meant = both_readings(*key)
     except MathAMRError:
         return Readings(None, None, True)
     return Readings(parsed.opt, parsed.slt, bool(parsed.repairs), meant.opt)

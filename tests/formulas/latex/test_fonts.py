@@ -2,16 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from mathamr.formulas.latex.fonts import (
-    ALPHABETS,
-    MATH,
-    PLAIN,
-    Font,
-    emboldened,
-    specialized,
-    styled,
-    variant,
-)
+from mathamr.formulas.latex.fonts import ALPHABETS, MATH, PLAIN, Font, emboldened, specialized, variant
+from mathamr.formulas.mathml.alphabets import styled_completely
 
 
 @pytest.mark.parametrize(
@@ -37,12 +29,12 @@ def test_the_font_a_symbol_really_gets(font: Font, text: str, expected: str) -> 
 
 
 def test_letters_that_unicode_had_before_its_alphabets() -> None:
-    assert styled("hBRZ", "italic") == "ℎ𝐵𝑅𝑍"
-    assert styled("B", "script") == "ℬ"
-    assert styled("H", "fraktur") == "ℌ"
+    assert styled_completely("hBRZ", "italic") == "ℎ𝐵𝑅𝑍"
+    assert styled_completely("B", "script") == "ℬ"
+    assert styled_completely("H", "fraktur") == "ℌ"
 
 
 def test_a_text_is_styled_as_a_whole_or_not_at_all() -> None:
-    assert styled("ab", "bold") == "𝐚𝐛"
-    assert styled("a b", "bold") is None
-    assert styled("a", "no such variant") is None
+    assert styled_completely("ab", "bold") == "𝐚𝐛"
+    assert styled_completely("a b", "bold") is None
+    assert styled_completely("a", "no such variant") is None

@@ -10,8 +10,8 @@ import re
 import unicodedata
 
 from mathamr.formulas.label import value
-from mathamr.formulas.latex.fonts import styled
 from mathamr.formulas.latex.symbols import SYMBOLS
+from mathamr.formulas.mathml.alphabets import styled_completely
 from mathamr.formulas.tree import Slt
 
 _GROUP = re.compile(r"M!(.*?)([0-9]+)x([0-9]+)")
@@ -23,7 +23,7 @@ _ALPHABETS = {
 _ACCENTS = {"¯": "\\overline", "^": "\\hat", "~": "\\tilde", "→": "\\vec", "˙": "\\dot", "¨": "\\ddot"}
 _COMMANDS = {symbol.text: name for name, symbol in reversed(SYMBOLS.items()) if name.startswith("\\")}
 _COMMANDS |= {
-    styled(letter, alphabet) or "": f"{command}{{{letter}}}"
+    styled_completely(letter, alphabet) or "": f"{command}{{{letter}}}"
     for alphabet, command in _ALPHABETS.items()
     for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 }

@@ -29,7 +29,7 @@ for _name, _width in SPACES.items():
 
 
 def points_of(text: str) -> float:
-    """A length in points; what is no length is none."""
+    """A length in points; 0 for text that is not a length."""
     match = DIMENSION.match(text)
     number = match.group(1).replace(",", ".") if match else ""
     if not match or not number.strip("+-.") or not match.group(2):

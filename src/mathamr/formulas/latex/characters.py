@@ -12,7 +12,7 @@ def character_by_number(cursor: Cursor) -> str | None:
     number = cursor.raw_argument().strip() if cursor.peek() == "{" else cursor.number()
     code = _code_point(number)
     if code is None:
-        cursor.repair(f"{number or 'nothing'} is no number of a character", start)
+        cursor.repair(f"{number or 'nothing'} is not the code of a character", start)
         return None
     return chr(code)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from mathamr.formulas.latex.fonts import styled, variant
+from mathamr.formulas.latex.fonts import variant
 from mathamr.formulas.latex.node import (
     APPLY,
     ARRAY,
@@ -19,6 +19,7 @@ from mathamr.formulas.latex.node import (
     Node,
 )
 from mathamr.formulas.latex.presentation import present
+from mathamr.formulas.mathml.alphabets import styled_completely
 from mathamr.formulas.mathml.element import Element
 
 _ELEMENTS = {
@@ -94,7 +95,7 @@ def identifier(node: Node) -> str:
     name = variant(node.font)
     if not name:
         return text
-    return styled(text, name) or f"{name}-{text}"
+    return styled_completely(text, name) or f"{name}-{text}"
 
 
 def _application(node: Node) -> Element:

@@ -138,7 +138,7 @@ class GroupReader(Cursor, ABC, Generic[Item, Fence]):
     def put_group(
         self, around: Frame[Item, Fence], frame: Frame[Item, Fence], items: list[Item], closed: bool
     ) -> None:
-        """Adds a finished group to the one around it; if its `\\right` was met, the delimiter is read."""
+        """Adds a finished group to the one around it; if `\\right` ended it, its delimiter follows and is read."""
 
     @abstractmethod
     def infix_fraction(
@@ -383,7 +383,7 @@ class GroupReader(Cursor, ABC, Generic[Item, Fence]):
 
     def refuse_delimiter(self, token: str) -> None:
         """Leaves a token that is not a delimiter for what follows."""
-        self.repair(f"{token} is no delimiter")
+        self.repair(f"{token} is not a delimiter")
         self.i -= 1
 
     def substituted(self, latex: str, *arguments: Sequence[str]) -> list[Item]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 MAX_LENGTH = 100_000
-"""Characters in a formula; a longer text is no formula."""
+"""Characters in a formula; a longer text is refused."""
 
 _COMMAND = r"\\(?:(?:lx|qvar)?@[a-zA-Z@]+|[a-zA-Z]+)|\\[\s\S]"
 """Also the inner commands that converted collections contain, like `\\lx@paragraphsign`."""
@@ -85,7 +85,7 @@ def unescaped(text: str) -> tuple[str, list[int]]:
         return text, []
     places: list[int] = []
 
-    def mended(found: re.Match[str]) -> str:
+    def repaired(found: re.Match[str]) -> str:
         if found["begin"]:
             meant = found["begin"]
         elif found["sign"]:
@@ -97,7 +97,7 @@ def unescaped(text: str) -> tuple[str, list[int]]:
         places.append(found.start())
         return meant.ljust(len(found[0]))
 
-    return _ESCAPED.sub(mended, text), places
+    return _ESCAPED.sub(repaired, text), places
 
 
 def without_comment_signs(text: str) -> tuple[str, int] | None:

@@ -37,7 +37,7 @@ class Macro:
 
 @dataclass(frozen=True, slots=True)
 class Macros:
-    """A set of macros, to be given with every formula of a document.
+    """The macros of a document, for all of its formulas.
 
     >>> macros = Macros.from_latex(r"\\newcommand{\\R}{\\mathbb{R}} \\DeclareMathOperator{\\tr}{tr}")
     >>> sorted(macros.table)
@@ -216,8 +216,8 @@ class _Expander:
         arguments: dict[str, list[str]] = {}
         pattern = macro.pattern
         if macro.default is not None:
-            given = self.optional()
-            arguments["1"] = list(macro.default) if given is None else given
+            optional = self.optional()
+            arguments["1"] = list(macro.default) if optional is None else optional
         for position, item in enumerate(pattern):
             if item[0] == "#":
                 following = pattern[position + 1] if position + 1 < len(pattern) else "#"

@@ -16,8 +16,8 @@ from mathamr.formulas.mathml.element import Element
 
 TOKEN, APPLY, DUAL, ROW, ARRAY, TEXT, SCRIPT, HINT, ERROR, WILDCARD = range(10)
 """Kinds of node: a symbol; an operator (first child) with its operands; a pair of content and presentation; a
-row that no grammar joined; a table (rows of cells); words; a script that has not met its base; space; a command
-nobody knows; a wildcard of a query."""
+row that no grammar joined; a table (rows of cells); words; a script that is not attached yet; space; an
+unknown command; a wildcard of a query."""
 
 
 class Node:

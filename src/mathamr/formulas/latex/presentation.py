@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from mathamr.formulas.latex.fonts import styled, variant
+from mathamr.formulas.latex.fonts import variant
 from mathamr.formulas.latex.node import (
     APPLY,
     ARRAY,
@@ -22,6 +22,7 @@ from mathamr.formulas.latex.node import (
     WILDCARD,
     Node,
 )
+from mathamr.formulas.mathml.alphabets import styled_completely
 from mathamr.formulas.mathml.element import Element
 
 OPERATOR_ROLES = frozenset(
@@ -83,7 +84,7 @@ def shown_text(node: Node, tag: str) -> str:
         text = "−"
     name = variant(node.font)
     if name and not (tag == "mi" and name == "italic" and len(text) == 1):
-        return styled(text, name) or text
+        return styled_completely(text, name) or text
     return text
 
 
@@ -286,7 +287,7 @@ def _words(node: Node) -> Element:
 
 def _phrase(node: Node) -> Element:
     name = variant(node.font)
-    return Element("mtext", (styled(node.text, name) if name else None) or node.text)
+    return Element("mtext", (styled_completely(node.text, name) if name else None) or node.text)
 
 
 def _loose_script(node: Node) -> Element:

@@ -181,7 +181,7 @@ class PhraseReader(ABC, Generic[Look, Part]):
             self.command(token)
 
     def unknown(self, token: str) -> None:
-        """Shows a command that nobody knows as it is written."""
+        """Shows an unknown command as it is written."""
         self.reader.repair(f"unknown command in text: {token}")
         self.letters.append(token)
 

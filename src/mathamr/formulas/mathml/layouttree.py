@@ -46,7 +46,7 @@ class _Symbol:
 
 
 def slt(element: Element, limit: int = MOST_ELEMENTS) -> Slt:
-    """The symbol layout tree of Presentation MathML; one of more than `limit` elements is refused as they are met.
+    """The symbol layout tree of Presentation MathML; more than `limit` elements are refused.
 
     Elements are listed breadth first; going through the list backwards, the parts of each element are
     converted before it and lie side by side, so depth costs no recursion.
@@ -456,7 +456,7 @@ _CONVERTERS: dict[str, Callable[[Element, Sequence[_Symbol]], _Symbol]] = {
 }
 
 _LEAVES = frozenset(_TOKENS) | {"merror", "qvar", "mspace", "none", "mphantom", "mprescripts", "mglyph"}
-"""Elements whose children are no part of the tree."""
+"""Elements whose children are not part of the tree."""
 
 
 def _first_child(element: Element) -> Sequence[Element]:

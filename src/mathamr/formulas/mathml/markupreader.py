@@ -16,7 +16,7 @@ from mathamr.formulas.mathml.element import NO_ATTRIBUTES, TEXT, Element
 
 MAX_CHARACTERS = 4_000_000
 MAX_DEPTH = 10_000
-"""Elements within each other; how many there are in all is limited too, as they are met."""
+"""Nesting of elements; their number is limited, too."""
 
 TOKENS = frozenset(["mi", "mn", "mo", "mtext", "ms"])
 """Presentation elements that hold text; text between their children is kept, elsewhere it is only layout."""

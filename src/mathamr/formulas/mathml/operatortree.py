@@ -108,7 +108,7 @@ class _Operation:
 
 
 def opt(element: Element, limit: int = MOST_ELEMENTS) -> Opt:
-    """The operator tree of Content MathML; one of more than `limit` nodes is refused as they are met.
+    """The operator tree of Content MathML; a tree of more than `limit` nodes is refused.
 
     Shared operands are copied and short rows of matrices filled up, so small input could fill the memory.
 
@@ -329,7 +329,7 @@ _CONVERTERS: dict[str, Callable[[Element, list[_Operation]], _Operation]] = {
 }
 
 _LEAVES = frozenset(["ci", "cn", "csymbol", "mtext", "qvar", "share"])
-"""Elements whose children are no part of the tree."""
+"""Elements whose children are not part of the tree."""
 
 
 def _resolve(
@@ -339,7 +339,7 @@ def _resolve(
 ) -> None:
     """Let every `share` stand for what it points at: by id, else the last operand of the relation before.
 
-    A target that is no node of the tree is the text inside a `ci`.
+    A target that is not a node of the tree is the text inside a `ci`.
     """
     operations = {id(item): made for item, made in zip(elements, reversed(converted), strict=True)}
     by_id = {

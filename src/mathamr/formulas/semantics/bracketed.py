@@ -36,7 +36,7 @@ def parts(items: Sequence[Item]) -> list[list[Item]]:
 
 
 def fenced(group: Group, grammar: MeaningGrammar) -> Node:
-    """What a group means where it is no argument."""
+    """What a group means where it is not an argument."""
     around = group.opening + group.closing
     grammar.notes.budget.spend()
     if not group.items:

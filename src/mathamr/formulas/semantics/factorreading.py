@@ -174,16 +174,16 @@ class FactorRun:
         return bool(letters) and all(is_letter(each) and letter(each) in known for each in letters)
 
     def _argued(self, item: Item, meaning: Node, group: Group) -> Node:
-        given = arguments(group, self.grammar)
+        operands = arguments(group, self.grammar)
         if (
             isinstance(item, Node)
             and is_letter(item)
             and (_is_ring(item) or (group.opening == "[" and letter(item) in "kRFKAQ" and _is_small(group)))
         ):
-            return named("adjoin", meaning, *given)
-        if group.opening == "[" and isinstance(item, Node) and item.text in ("C", "L") and len(given) > 1:
+            return named("adjoin", meaning, *operands)
+        if group.opening == "[" and isinstance(item, Node) and item.text in ("C", "L") and len(operands) > 1:
             return applied(meaning, [self.grammar.fence(group)])
-        return applied(meaning, given)
+        return applied(meaning, operands)
 
     def _function(self, head: Node) -> Node:
         """A named function with its scripts and its argument: a group, or what follows up to the next function."""
@@ -202,23 +202,23 @@ class FactorRun:
                     powers.append(script)
             else:
                 below.append(grammar.node(script.children[0]))
-        given = self._given(head)
-        if not given:
+        operands = self._operands(head)
+        if not operands:
             bare = name
             for each in below:
                 bare = indexed(bare, each)
             return scripted(head, bare, powers, grammar) if powers else bare
         if below and head.meaning in ("logarithm",):
-            node = apply(name, *given, *below)
+            node = apply(name, *operands, *below)
         elif below:
-            node = applied(indexed(name, *below), given)
+            node = applied(indexed(name, *below), operands)
         else:
-            node = applied(name, given)
+            node = applied(name, operands)
         for script in powers:
             node = power(node, grammar.node(script.children[0]))
         return self._postfixed(node)
 
-    def _given(self, head: Node) -> list[Node]:
+    def _operands(self, head: Node) -> list[Node]:
         """The arguments that follow a named function."""
         if self.i >= len(self.items):
             return []

@@ -12,7 +12,7 @@ from mathamr.formulas.latex.symbols import SYMBOLS
 FUNCTIONS = frozenset("fghFGHΦΨφϕψΓζηχρOoΘℙ𝔼𝒪") | {"bold-φ"}
 """Letters that are functions wherever a group follows them."""
 CAPITALS = frozenset("ABCDEIJKLMNPQRSTUVWXYZ")
-"""Capital letters are functions of what is no capital: `P(x+1)` is, `A(B+C)` is a product."""
+"""Capital letters are functions of anything but capitals: `P(x+1)` is, `A(B+C)` is a product."""
 CURVES = frozenset("uvwpqy")
 """Small letters that are often functions of a usual variable."""
 ARGUMENTS = frozenset("xyztsτθωnkm")

@@ -1,4 +1,4 @@
-"""The part of MathML Core's operator dictionary that formulas meet most: what a browser does without being told."""
+"""The most frequent entries of MathML Core's operator dictionary: the defaults of a browser."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SPACES = {
 """Space before and after operators that stand between two operands."""
 
 STRETCHED = frozenset("()[]{}⟨⟩⌊⌋⌈⌉|‖∥∣/\\↑↓↕⇑⇓⇕⟦⟧⎰⎱⌈⌉⌜⌝⌞⌟√⟮⟯")
-"""Operators that grow with their row, or might in some browser, unless they are told not to."""
+"""Operators that grow with their row in some browser unless `stretchy` is false."""
 
 
 def default_spaces(text: str) -> tuple[float, float] | None:

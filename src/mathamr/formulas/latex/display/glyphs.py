@@ -18,8 +18,9 @@ from mathamr.formulas.latex.display.atom import (
     operator,
 )
 from mathamr.formulas.latex.display.dictionary import STRETCHED
-from mathamr.formulas.latex.fonts import Font, specialized, styled, variant
+from mathamr.formulas.latex.fonts import Font, specialized, variant
 from mathamr.formulas.latex.symbols import SYMBOLS, Symbol
+from mathamr.formulas.mathml.alphabets import styled_completely
 from mathamr.formulas.mathml.element import Element
 
 _CLASSES = {
@@ -138,7 +139,7 @@ def letter(text: str, font: Font, style: int, slanted: bool = False, upright: bo
     alphabet = "" if upright else variant(own) or ("italic" if slanted else "")
     if alphabet == "italic" and len(text) == 1:
         return Atom(Element("mi", text), ORD, style, font=own)
-    shown = (styled(text, alphabet) if alphabet else None) or text
+    shown = (styled_completely(text, alphabet) if alphabet else None) or text
     stands = len(shown) == 1 and shown == text and (text.isalpha() or text in _LETTERLIKE)
     element = Element("mi", shown, (), {"mathvariant": "normal"} if stands else {})
     return Atom(element, ORD, style, font=own if text.isalpha() and not upright else None)
@@ -148,4 +149,6 @@ def digit(text: str, font: Font, style: int) -> Atom:
     """A digit, or the point of a decimal number."""
     own = specialized(font, text)
     alphabet = variant(own)
-    return Atom(Element("mn", (styled(text, alphabet) if alphabet else None) or text), ORD, style, font=own)
+    return Atom(
+        Element("mn", (styled_completely(text, alphabet) if alphabet else None) or text), ORD, style, font=own
+    )

@@ -8,7 +8,7 @@ import pytest
 
 from mathamr.formulas import trees
 from mathamr.formulas.parse import context_of, parse
-from mathamr.formulas.treememory import LARGEST_SHARE, Readings, TreeMemory
+from mathamr.formulas.treecache import LARGEST_SHARE, Readings, TreeCache
 from mathamr.formulas.trees import trees_of
 from mathamr.posts.post import Formula
 
@@ -23,8 +23,8 @@ def read(latex: str) -> Readings:
 
 
 @pytest.fixture
-def memory(monkeypatch: pytest.MonkeyPatch) -> TreeMemory:
-    own = TreeMemory(1 << 20)
+def memory(monkeypatch: pytest.MonkeyPatch) -> TreeCache:
+    own = TreeCache(1 << 20)
     monkeypatch.setattr(trees, "REMEMBERED", own)
     return own
 
@@ -41,7 +41,7 @@ def parses(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return seen
 
 
-def test_both_readings_come_of_one_parse(memory: TreeMemory, parses: list[str]) -> None:
+def test_both_readings_come_of_one_parse(memory: TreeCache, parses: list[str]) -> None:
     formula = Formula("1", r"f(x)=\int_0^1 g\,dt")
     (meant, layout), _ = trees_of(formula, reading="mathematician")
     assert trees_of(Formula("2", formula.latex))[0] == (parse(formula.latex).opt, layout)
@@ -49,7 +49,7 @@ def test_both_readings_come_of_one_parse(memory: TreeMemory, parses: list[str]) 
     assert parses == [formula.latex]
 
 
-def test_a_reading_that_nobody_asked_for_is_made_when_somebody_does(memory: TreeMemory) -> None:
+def test_a_reading_that_nobody_asked_for_is_made_when_somebody_does(memory: TreeCache) -> None:
     formula = Formula("1", "f(x)")
     published, _ = trees_of(formula)
     meant, _ = trees_of(formula, reading="mathematician")
@@ -58,13 +58,13 @@ def test_a_reading_that_nobody_asked_for_is_made_when_somebody_does(memory: Tree
     assert len(memory) == 1
 
 
-def test_what_cannot_be_read_is_tried_once(memory: TreeMemory, parses: list[str]) -> None:
+def test_what_cannot_be_read_is_tried_once(memory: TreeCache, parses: list[str]) -> None:
     for reading in ("mathematician", "published", "mathematician"):
         assert trees_of(Formula("1", "{}"), reading=reading) == ((None, None), True)
     assert parses == ["{}"]
 
 
-def test_a_post_and_its_macros_decide_what_is_remembered(memory: TreeMemory) -> None:
+def test_a_post_and_its_macros_decide_what_is_remembered(memory: TreeCache) -> None:
     formula = Formula("1", r"a(\x+1)")
     said = context_of(["a:A\\to B"])
     alone, _ = trees_of(formula, reading="mathematician")
@@ -77,7 +77,7 @@ def test_a_post_and_its_macros_decide_what_is_remembered(memory: TreeMemory) -> 
 
 
 def test_bytes_bound_what_is_remembered_and_the_oldest_go_first() -> None:
-    memory = TreeMemory(60 * read("x+10").size)
+    memory = TreeCache(60 * read("x+10").size)
     for number in range(10, 99):
         memory.put(asked(f"x+{number}"), read(f"x+{number}"))
         memory.get(asked("x+10"))
@@ -91,7 +91,7 @@ def test_bytes_bound_what_is_remembered_and_the_oldest_go_first() -> None:
 
 def test_the_bytes_are_no_fewer_than_python_takes() -> None:
     latex = [rf"\frac{{a_{{{number}}}}}{{b+{number}}}" for number in range(300)]
-    memory = TreeMemory(1 << 24)
+    memory = TreeCache(1 << 24)
     for one in latex:
         read(one)  # what parsing remembers of symbols is not counted
     tracemalloc.start()
@@ -106,7 +106,7 @@ def test_the_bytes_are_no_fewer_than_python_takes() -> None:
 
 
 def test_a_formula_that_would_fill_it_is_not_remembered() -> None:
-    memory = TreeMemory(LARGEST_SHARE * read("x").size + 5_000)
+    memory = TreeCache(LARGEST_SHARE * read("x").size + 5_000)
     memory.put(asked("x"), read("x"))
     long = "+".join("x" * 200)
     memory.put(asked(long), read(long))
