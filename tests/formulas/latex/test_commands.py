@@ -147,7 +147,7 @@ def test_upright_greek_differs_from_the_usual_in_the_operator_tree() -> None:
 def test_a_character_without_a_number_is_repaired(number: str) -> None:
     repairs = [repair.message for repair in parse(rf"a\char{number} ").repairs]
     assert len(repairs) == 1
-    assert "no number of a character" in repairs[0]
+    assert "not the code of a character" in repairs[0]
 
 
 def test_brackets_behind_a_line_that_hold_no_length_are_kept_and_said() -> None:

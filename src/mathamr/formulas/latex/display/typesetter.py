@@ -79,6 +79,14 @@ class Typesetter(GroupReader[Atom, Element | None]):
             self._back += width
         return space(width)
 
+    def set_style(self, style: int) -> None:
+        """Puts a style in force."""
+        self.style = style
+
+    def _short_argument(self) -> Atom | None:
+        """Atoms change when they get scripts, so that none is shared."""
+        return None
+
     def row(self, stops: frozenset[str], before: int | None = None) -> Element:
         """All up to one of the stops as one element."""
         return in_row(arranged(self.read(stops), before))
