@@ -1,10 +1,10 @@
 # ruff: noqa: D103
-"""The attacks of docs/security.md against one checkout, each through its command line, its API or its readers.
+"""The attacks of docs/secure.md against one checkout, each through its command line, its API or its readers.
 
     python scripts/attacks.py CHECKOUT [NAME…]
 
 prints a line an attack: `held` or `OPEN`, and what happened. A checkout of the first release (065ca40) shows what was
-open there, one of this tree that it is not any more; the tests that keep it so are named in docs/security.md. Programs
+open there, one of this tree that it is not any more; the tests that keep it so are named in docs/secure.md. Programs
 run with limits on processor time and memory, in folders of their own, so that what is still open harms nothing.
 """
 

@@ -1,7 +1,7 @@
 """Draws formulas as the page draws them, beside KaTeX, into pictures to be looked at.
 
     npm install --prefix /tmp/katex katex
-    python scripts/formula_looks.py --katex /tmp/katex/node_modules/katex --out docs/images/formulas.png
+    python scripts/formula_pictures.py --katex /tmp/katex/node_modules/katex --out docs/images/formulas.png
 
 Chromium and playwright must be there. Without `--katex` our side is drawn alone.
 """

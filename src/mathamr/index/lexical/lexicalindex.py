@@ -58,7 +58,7 @@ POSTS = Weighting(
     {"words": 1.0, "stems": 1.0, "names": 0.15, "latex": 0.2, "paths": 0.1, "parts": 0.75, "shapes": 0.3}
 )
 FORMULAS = Weighting({"latex": 0.5, "paths": 0.25, "parts": 0.5, "shapes": 1.0}, k1=1.0, b=0.75)
-"""Chosen on known items of training pairs and by cross-validation over topics, as docs/hybrid.md tells."""
+"""Chosen on known items of training pairs and by cross-validation over topics, see lab/notes/ranking.md."""
 
 
 class LexicalPart:

@@ -81,7 +81,7 @@ _MUTUAL = Fuse(
 _LEXICAL = Component("lexical", Lexical(), 1.0)
 _NODES = Component("nodes", _views("max"), 0.8)
 _ALIGNED = Component("aligned", Aligned(), 0.1)
-"""What each counts, scores as shares of the best: chosen by cross-validation over topics (docs/hybrid.md)."""
+"""What each counts, scores as shares of the best: chosen by cross-validation over topics (lab/notes/ranking.md)."""
 
 
 class FormulaGraphSystem:

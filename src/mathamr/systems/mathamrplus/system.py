@@ -38,7 +38,7 @@ _FORMULA = Nearest(FORMULA)
 _FORMULA_PARTS = (Component("lexical", _LEXICAL, 1.0), Component("single", _FORMULA, 0.25))
 _LEXICAL_WEIGHTS: tuple[tuple[QueryKind, float], ...] = (("name", 1.0), ("words", 1.0), ("formula", 1.0))
 _SINGLE_WEIGHTS: tuple[tuple[QueryKind, float], ...] = (("words", 4.0), ("formula", 0.5))
-"""Chosen on validation questions of arqmath-mini and of the pairs: whole, cut to titles, first words and longest formulas (docs/hybrid.md)."""
+"""Chosen on validation questions of arqmath-mini and of the pairs: whole, cut to titles, first words and longest formulas (lab/notes/ranking.md)."""
 ALIGNED_POOL = 100
 """Formulas of the first ranks whose trees are laid on the query's, and whose nodes are compared with its nodes."""
 _ALIGNED = Promote(
@@ -57,7 +57,7 @@ _ALIGNED = Promote(
         keeps_rest=True,
     )
 )
-"""Terms find formulas; the alignment of trees and the nodes of formula-graph order the first of them, with shares chosen by cross-validation (docs/hybrid.md)."""
+"""Terms find formulas; the alignment of trees and the nodes of formula-graph order the first of them, with shares chosen by cross-validation (lab/notes/ranking.md)."""
 
 
 _FUSED = Fuse(
