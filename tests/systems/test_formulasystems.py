@@ -156,7 +156,7 @@ def test_a_system_without_a_model_says_how_to_get_one(
 def test_a_missing_text_encoder_is_named(tmp_path: Path) -> None:
     from mathamr.systems.ssemb.context import ContextReader
 
-    with pytest.raises(MathAMRError, match="not in this installation"):
+    with pytest.raises(MathAMRError, match="which is not installed"):
         _ = ContextReader("no-such-model").encoder
 
 

@@ -80,5 +80,5 @@ def test_a_package_can_bring_models_which_are_found_by_name_behind_those_in_the_
     assert load_system("mathamr-9", "cpu").fingerprint == load_system("mathamr-1", "cpu").fingerprint
     assert models.model_folder("mathamr-1") == box / "mathamr-1"  # no package takes another's name
     points.write_text("[mathamr.models]\nmore = no_such_package\n")
-    with pytest.raises(MathAMRError, match="'more' says that it brings models"):
+    with pytest.raises(MathAMRError, match="'more' declares models"):
         boxed()

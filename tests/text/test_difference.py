@@ -87,5 +87,5 @@ def test_an_encoder_upon_a_base_is_kept_as_its_difference(
     save_text_encoder(tmp_path / "again", loaded)
     assert load_text_encoder(tmp_path / "again", "cpu").fingerprint == loaded.fingerprint
     monkeypatch.setitem(torchfolder.KEPT, MODEL, "0" * 64)
-    with pytest.raises(MathAMRError, match="names a base that is unknown to this version"):
+    with pytest.raises(MathAMRError, match="which this version does not know"):
         load_text_encoder(tmp_path / "text", "cpu")

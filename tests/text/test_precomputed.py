@@ -82,5 +82,5 @@ def test_joined_vectors_are_found_like_each_part_and_those_of_two_encoders_are_n
     joined = PrecomputedVectors.joined(parts)
     for part, text in zip([0, 1, 1], encoder.pieces.cut(WORDINGS), strict=True):
         np.testing.assert_array_equal(joined.find(text), parts[part].find(text))
-    with pytest.raises(MathAMRError, match="one and the same encoder"):
+    with pytest.raises(MathAMRError, match="belong to the same encoder"):
         PrecomputedVectors.joined([parts[0], precomputed(small_text_encoder(seed=1), WORDINGS)])

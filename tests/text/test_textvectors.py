@@ -19,7 +19,7 @@ def test_a_table_comes_back_from_its_file(tmp_path: Path) -> None:
 
 
 def test_impossible_tables_and_foreign_files_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(MathAMRError, match="rows that it does not have"):
+    with pytest.raises(MathAMRError, match="rows that do not exist"):
         TextTable(np.eye(2), np.array([2], np.int32))
     with pytest.raises(MathAMRError, match="cannot have text vectors"):
         TextVectors(np.array([0, 1]), np.ones((1, 4)))

@@ -8,7 +8,7 @@ from typing import Literal, get_args
 from mathamr.core.errors import UnknownNameError
 
 FormulaMode = Literal["both", "opt", "slt", "none", "absent"]
-"""Which trees formulas have; with `none` placeholders stay as plain concepts, with `absent` they are removed, too."""
+"""Which trees formulas have; with `none` placeholders stay as plain concepts, with `absent` they are removed as well."""
 TREELESS: tuple[FormulaMode, ...] = ("none", "absent")
 Structure = Literal["hierarchy", "none", "global"]
 Auxiliary = Literal["none", "sequential", "circular", "full"]
@@ -44,7 +44,7 @@ class GraphConfiguration:
 
     @classmethod
     def from_name(cls, name: str) -> GraphConfiguration:
-        """The configuration a name stands for."""
+        """Parses the name of a configuration."""
         parts = name.split("-")
         if len(parts) != 3:
             raise UnknownNameError("graph configuration", name, [cls().name, "FORMULAS-STRUCTURE-AUXILIARY"])

@@ -42,7 +42,7 @@ VOCABULARY_FORMAT = 2
 
 @dataclass(slots=True)
 class BuildCounts:
-    """What a build did: posts it was given, graphs it made or kept, and the fallbacks of new graphs by cause."""
+    """The counts of a build: posts read, graphs made or reused, and the fallbacks of new graphs by cause."""
 
     given: int = 0
     made: int = 0
@@ -50,7 +50,7 @@ class BuildCounts:
     fallbacks: Counter[str] = field(default_factory=Counter)
 
     lost: dict[str, str] = field(default_factory=dict)
-    """Posts that ended a worker even without the AMR parser, with the reason."""
+    """Posts that killed a worker even without the AMR parser, with the reason."""
 
     @property
     def failed(self) -> int:
@@ -70,7 +70,7 @@ def build_graphs(
 ) -> BuildCounts:
     """Builds and stores the graph of every post; graphs that are stored survive a kill.
 
-    Worker processes do the work, so that one can be ended when a post takes too much; `work` is a worker whose parser
+    Worker processes do the work, so that one can be killed when a post takes too much; `work` is a worker whose parser
     is loaded already.
     """
     counts = BuildCounts()
@@ -105,7 +105,7 @@ def build_vocabularies(
 ) -> Coverage:
     """Counts the labels of all stored graphs and writes the store's vocabularies.
 
-    Nothing is done when they were built from the current graphs; tensors of other vocabularies are deleted.
+    Does nothing if they were built from the current graphs; deletes tensors that use other vocabularies.
     """
     made_from = f"{store.state()}, size {size}, vocabulary format {VOCABULARY_FORMAT}"
     known = json.loads(store.meta("vocabularies") or "{}")
@@ -135,12 +135,12 @@ def build_vocabularies(
 
 
 def use_vocabularies(store: GraphStore, vocabulary: Vocabulary, relations: RelationVocabulary) -> None:
-    """Makes these the store's vocabularies; if they differ from those before, the tensors are deleted."""
+    """Makes these the store's vocabularies and deletes the tensors if they differ from the previous ones."""
     try:
         labels, names = store.vocabularies()
         same = (labels.labels, names.relations) == (vocabulary.labels, relations.relations)
     except MathAMRError:
-        # There are none, or a kill left them incomplete.
+        # The vocabularies are missing, or a kill left them incomplete.
         same = False
     if not same:
         store.drop_tensors()
@@ -176,12 +176,12 @@ MINIMAL = "minimal "
 
 
 def with_trees(line: str, trees: str) -> str:
-    """A post as JSON with the known trees of its formulas, for `GraphWork`."""
+    """Returns a post as JSON with the known trees of its formulas, for `GraphWork`."""
     return f"{line}\n{trees}" if trees else line
 
 
 def _post(line: str) -> Post:
-    """The post of a line; trees that came with it are not parsed again."""
+    """Parses the post in a line; trees that came with it are not parsed again."""
     text, _, trees = line.partition("\n")
     post = Post.from_json(text)
     if trees:
@@ -190,7 +190,7 @@ def _post(line: str) -> Post:
 
 
 class GraphWork:
-    """Makes graphs: a list of posts as JSON lines becomes a list of rows of the store."""
+    """Makes graphs: maps a list of posts as JSON lines to a list of rows of the store."""
 
     def __init__(self, parser: str, model: str | None) -> None:
         self._parser: AmrParser = load_parser(parser, model)
@@ -202,7 +202,7 @@ class GraphWork:
         return self._parser.fingerprint
 
     def __call__(self, request: list[str]) -> list[dict[str, Any]]:
-        """One row a post."""
+        """Returns one row per post."""
         return [row for row, _ in self.made(request)]
 
     def made(self, request: list[str]) -> Iterator[tuple[dict[str, Any], MadeGraph]]:
@@ -237,7 +237,7 @@ class TensorWork:
         self._configuration = GraphConfiguration.from_name(configuration)
 
     def __call__(self, request: list[str]) -> list[tuple[str, str]]:
-        """(post id, tensor) of every graph."""
+        """Returns (post id, tensor) of every graph."""
         answer = []
         for text in request:
             tensor = tensorise(notation.read(text), self._vocabulary, self._relations, self._configuration)
@@ -256,7 +256,7 @@ class _MinimalParser:
 
 
 class _Workers(Closing):
-    """A single worker runs in this process unless it must run `apart`; several run in processes of their own."""
+    """Runs one worker in this process unless it must run `apart`; several run in processes of their own."""
 
     def __init__(
         self,
@@ -280,7 +280,7 @@ class _Workers(Closing):
         self.hello = work.hello
 
     def map(self, requests: Iterable[Any]) -> Iterator[tuple[Any, Any | Lost]]:
-        """(request, answer) in order."""
+        """Yields (request, answer) in order."""
         if self._pool is not None:
             yield from self._pool.map(requests)
         elif self._work is not None:
@@ -294,7 +294,7 @@ class _Workers(Closing):
 
 
 def _one_by_one(pool: _Workers, chunk: list[str], counts: BuildCounts) -> list[dict[str, Any]]:
-    """The rows of a chunk that ended its worker: only the post at fault gets minimal graphs, or none."""
+    """Yields the rows of a chunk that killed its worker: only the post at fault gets minimal graphs, or none."""
     rows: list[dict[str, Any]] = []
     for line in chunk:
         # One map per line: the pool replaces the worker that was lost.
@@ -331,7 +331,7 @@ def _row(made: MadeGraph, text: str, fingerprint: str) -> dict[str, Any]:
 
 
 def stored_post(row: dict[str, Any]) -> StoredPost:
-    """A row of the store, as `GraphWork` sends it."""
+    """Returns a row of the store from the form that `GraphWork` sends."""
     return StoredPost(**row | {name: base64.b64decode(row[name]) for name in ("digest", "graph")})
 
 

@@ -1,4 +1,4 @@
-"""`FlatGraph`: nodes and edges by number, and the names of virtual nodes and edges; it imports no parser of formulas."""
+"""`FlatGraph`: nodes and edges by number, and the names of virtual nodes and edges; it imports no formula parser."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Representative:
 
 @dataclass(slots=True)
 class FlatGraph:
-    """Nodes and forward edges by number; inverse edges follow from them and are added with the tensor."""
+    """Nodes and forward edges by number; inverse edges follow from them and are added in the tensor."""
 
     labels: list[str] = field(default_factory=list)
     parts: list[NodePart] = field(default_factory=list)
@@ -52,7 +52,7 @@ class FlatGraph:
     representatives: list[Representative] = field(default_factory=list)
 
     def add(self, label: str, part: NodePart) -> int:
-        """A new node; its number."""
+        """Adds a node and returns its number."""
         self.labels.append(label)
         self.parts.append(part)
         return len(self.labels) - 1

@@ -15,7 +15,7 @@ _FIRST, _SECOND, _THIRD = (
 
 
 def subtree_hashes(trees: FormulaTrees) -> tuple[AnyArray, AnyArray]:
-    """For every node a hash of the subtree on it, and how far it is above its farthest leaf.
+    """Returns for every node the hash of its subtree, and its height above its farthest leaf.
 
     Equal subtrees have equal hashes, operands on the same edge (those of + and the like) in any order.
     """
@@ -30,7 +30,7 @@ def subtree_hashes(trees: FormulaTrees) -> tuple[AnyArray, AnyArray]:
         if not len(nodes):
             continue
         edges = mixed(trees.edges[nodes].astype(np.uint64) + np.uint64(1 << 32))
-        # A sum has no order: operands on the same edge may stand in any.
+        # A sum has no order, so operands on the same edge may come in any order.
         np.add.at(hashes, above[nodes], mixed(mixed(hashes[nodes]) ^ edges))
         np.maximum.at(heights, above[nodes], heights[nodes] + 1)
     return hashes, heights
@@ -48,7 +48,7 @@ def _depths(above: AnyArray) -> AnyArray:
 
 
 def mixed(values: AnyArray) -> AnyArray:
-    """Numbers spread over sixty-four bits, always the same way."""
+    """Spreads numbers over 64 bits by a fixed function."""
     with np.errstate(over="ignore"):
         values = (values + _FIRST) * _SECOND
         values = (values ^ (values >> np.uint64(30))) * _THIRD

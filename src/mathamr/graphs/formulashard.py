@@ -1,7 +1,7 @@
-"""`FormulaShard`: the trees of many formulas as numbers, end to end: what systems of formulas are trained on and read.
+"""`FormulaShard`: the trees of many formulas as arrays, which systems of formulas read and are trained on.
 
-A tree stands in depth-first order, so that the nodes below one follow it in one run: taking a part of a tree, or taking
-it out, is taking a range.
+Trees are in depth-first order, so that the descendants of a node directly follow it: a subtree is a contiguous
+range.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from mathamr.core.errors import MathAMRError
 from mathamr.formulas.tree import OPT_EDGES, SLT_EDGES, Opt, Slt, Tree
 
 UNKNOWN = "*"
-"""Stands for a label that is not known; for one of a known type, ``V!*`` and the like."""
+"""The label for unknown labels; unknown labels of a known type are ``V!*`` and the like."""
 TYPES = ("N", "C", "V", "F", "T", "M", "U", "O", "A", "E", "W", "-", "+")
 EDGES = {"slt": SLT_EDGES, "opt": OPT_EDGES}
 _ITALIC = {
@@ -33,7 +33,7 @@ _ITALIC = {
 
 
 def folded(label: str) -> str:
-    """A label as both trees of a formula have it: italic letters, which only operator trees mark, as plain ones.
+    """Returns the form of a label that both trees share: italic letters, which only operator trees mark, become plain.
 
     >>> folded("V!𝑥"), folded("V!x"), folded("V!𝛼"), folded("V!ℝ")
     ('V!x', 'V!x', 'V!α', 'V!ℝ')
@@ -42,13 +42,13 @@ def folded(label: str) -> str:
 
 
 class FormulaLabels:
-    """Labels of nodes by number; what is rare or new has the number of its type."""
+    """Node labels by number; rare and new labels have the number of their type."""
 
     def __init__(self, labels: Sequence[str]) -> None:
         self.labels = tuple(labels)
         self._numbers = {label: number for number, label in enumerate(self.labels)}
         if self.labels[: len(self.special())] != self.special() or len(self._numbers) != len(self.labels):
-            raise MathAMRError("labels of formulas begin with those of the types, and each stands once")
+            raise MathAMRError("labels of formulas must begin with those of the types and must not repeat")
 
     @staticmethod
     def special() -> tuple[str, ...]:
@@ -57,7 +57,7 @@ class FormulaLabels:
 
     @classmethod
     def of_counts(cls, counts: Mapping[str, int], least: int = 1) -> FormulaLabels:
-        """The labels that occur often enough, the most frequent first."""
+        """Returns the labels that occur often enough, the most frequent first."""
         special = set(cls.special())
         often = [
             (-count, label)
@@ -78,19 +78,19 @@ class FormulaLabels:
         return found or 0
 
     def types(self) -> AnyArray:
-        """For every label the number of its type among the special labels; 0 for one without, such as ``+``."""
+        """For every label the index of its type among the special labels; 0 for one without a type, such as ``+``."""
         kinds = {kind: place for place, kind in enumerate(TYPES, 1)}
         return np.array(
             [kinds.get(label[0], 0) if label[1:2] == "!" else 0 for label in self.labels], np.int64
         )
 
     def to_text(self) -> str:
-        """The content of a file: one label a line."""
+        """Returns the content of a file: one label per line."""
         return "".join(f"{label}\n" for label in self.labels)
 
     @classmethod
     def load(cls, path: Path) -> FormulaLabels:
-        """The labels in a file."""
+        """Reads the labels in a file."""
         try:
             return cls(path.read_text(encoding="utf-8").split("\n")[:-1])
         except (OSError, UnicodeDecodeError) as error:
@@ -99,10 +99,10 @@ class FormulaLabels:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FormulaTrees:
-    """Trees of one kind: node i of tree t stands at `starts[t] + i`.
+    """Trees of one kind: node i of tree t is at `starts[t] + i`.
 
-    `parents` are numbers within the tree, -1 for a root; `edges` the numbers of the edges to the parents; `sizes` count
-    the nodes from each node downwards, itself included.
+    `parents` are numbers within the tree, -1 for a root; `edges` are the numbers of the edges to the parents; `sizes` are
+    the sizes of the nodes' subtrees, including the node.
     """
 
     labels: AnyArray
@@ -113,7 +113,7 @@ class FormulaTrees:
 
     @classmethod
     def of(cls, trees: Sequence[Tree], labels: FormulaLabels, kind: str) -> FormulaTrees:
-        """The trees by number; the operands of an unordered operator all hang on edge 0."""
+        """Converts trees to arrays; all operands of an unordered operator are on edge 0."""
         known = {edge: number for number, edge in enumerate(EDGES[kind])}
         starts = np.zeros(len(trees) + 1, np.int64)
         np.cumsum([len(tree) for tree in trees], out=starts[1:])
@@ -140,7 +140,7 @@ class FormulaTrees:
         return found
 
     def tree(self, number: int, labels: FormulaLabels, kind: str) -> Tree:
-        """One tree again, with folded labels; operands of an unordered operator all hang on edge 0."""
+        """Restores one tree, with folded labels; all operands of an unordered operator are on edge 0."""
         nodes = slice(int(self.starts[number]), int(self.starts[number + 1]))
         edges = "".join(EDGES[kind][edge] for edge in self.edges[nodes][1:].tolist())
         return Tree(
@@ -150,7 +150,7 @@ class FormulaTrees:
         )
 
     def chosen(self, numbers: AnyArray) -> FormulaTrees:
-        """Some trees, in that order."""
+        """Returns some trees, in that order."""
         counts = self.starts[numbers + 1] - self.starts[numbers]
         before = np.cumsum(counts) - counts
         nodes = np.arange(int(counts.sum())) - np.repeat(before - self.starts[numbers], counts)
@@ -160,18 +160,18 @@ class FormulaTrees:
         )
 
     def renumbered(self, numbers: AnyArray) -> FormulaTrees:
-        """The same trees where label i has become label `numbers[i]`."""
+        """Returns the same trees with label i replaced by label `numbers[i]`."""
         return FormulaTrees(
             numbers[self.labels].astype(np.int32), self.parents, self.edges, self.sizes, self.starts
         )
 
     def arrays(self, prefix: str) -> dict[str, AnyArray]:
-        """For a file of arrays."""
+        """Returns the arrays for a file."""
         return {f"{prefix}_{name}": getattr(self, name) for name in self.__slots__}
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, AnyArray], prefix: str) -> FormulaTrees:
-        """The inverse of `arrays`; numbers that make no trees are refused."""
+        """The inverse of `arrays`; refuses numbers that do not form trees."""
         labels, parents, edges, sizes, starts = (arrays[f"{prefix}_{name}"] for name in cls.__slots__)
         total = len(labels)
         if (
@@ -187,7 +187,7 @@ class FormulaTrees:
         if total and (
             bool(np.any(parents >= within)) or bool(np.any((parents < 0) != (within == 0))) or sizes.min() < 1
         ):
-            raise ValueError("its parents make no trees")
+            raise ValueError("its parents do not form trees")
         if bool(np.any(within + sizes > np.repeat(np.diff(starts), np.diff(starts)))):
             raise ValueError("its sizes reach beyond their trees")
         return cls(labels, parents, edges, sizes, starts)
@@ -204,7 +204,7 @@ class FormulaShard:
 
     @classmethod
     def of(cls, formulas: Iterable[tuple[Slt, Opt]]) -> FormulaShard:
-        """The trees of formulas, with all labels they have."""
+        """Builds the shard of formulas, with all labels that they have."""
         layouts, operators = [], []
         counts: Counter[str] = Counter()
         for slt, opt in formulas:
@@ -224,27 +224,27 @@ class FormulaShard:
         return len(self.opt)
 
     def chosen(self, numbers: AnyArray) -> FormulaShard:
-        """Some formulas, in that order; the labels and their counts stay."""
+        """Returns some formulas, in that order, with the same labels and counts."""
         return FormulaShard(self.labels, self.counts, self.slt.chosen(numbers), self.opt.chosen(numbers))
 
     def both(self, number: int) -> tuple[Opt, Slt]:
-        """Both trees of one formula again, as `FormulaTrees.tree` gives them."""
+        """Restores both trees of one formula, as `FormulaTrees.tree` does."""
         opt, slt = self.opt.tree(number, self.labels, "opt"), self.slt.tree(number, self.labels, "slt")
         return Opt(opt.labels, opt.parents, opt.edges), Slt(slt.labels, slt.parents, slt.edges)
 
     def frequent(self, least: int) -> FormulaLabels:
-        """The labels that occur at least so often."""
+        """Returns the labels that occur at least this often."""
         pairs = zip(self.labels.labels, self.counts.tolist(), strict=True)
         return FormulaLabels.of_counts(dict(pairs), least)
 
     def renumbered(self, labels: FormulaLabels) -> FormulaShard:
-        """The same formulas numbered by other labels."""
+        """Returns the same formulas numbered by other labels."""
         numbers = np.array([labels[label] for label in self.labels.labels], np.int32)
         counts = np.bincount(numbers, self.counts, len(labels)).astype(np.int64)
         return FormulaShard(labels, counts, self.slt.renumbered(numbers), self.opt.renumbered(numbers))
 
     def save(self, path: Path) -> None:
-        """An npz file, without pickles."""
+        """Writes an `.npz` file without pickles."""
         text = "\n".join(self.labels.labels).encode()
         with path.open("wb") as file:
             arrays = {**self.slt.arrays("slt"), **self.opt.arrays("opt")}
@@ -261,13 +261,13 @@ class FormulaShard:
             slt, opt = (FormulaTrees.from_arrays(arrays, kind) for kind in ("slt", "opt"))
             if len(slt) != len(opt) or len(arrays["counts"]) != len(labels):
                 raise ValueError(
-                    "it has not as many layout trees as operator trees, or labels without counts"
+                    "the numbers of layout trees and operator trees differ, or labels lack counts"
                 )
             for trees in (slt, opt):
                 if len(trees.labels) and not 0 <= int(trees.labels.min()) <= int(trees.labels.max()) < len(
                     labels
                 ):
-                    raise ValueError("it names labels that it does not have")
+                    raise ValueError("it refers to labels that it does not have")
             return cls(labels, arrays["counts"], slt, opt)
         except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
             raise MathAMRError(f"{path} is not a shard of formulas, or it is damaged: {error}") from error

@@ -1,4 +1,4 @@
-"""`GuardedGraphs`: builds the graphs of a few posts in a process that is ended when a post takes too much."""
+"""`GuardedGraphs`: builds the graphs of a few posts in a process that is killed when a post takes too much."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class TooMuchWorkError(MathAMRError):
 class GuardedGraphs:
     """Runs `GraphWork` in a process of its own and caches its last results.
 
-    A post that ends the process is tried again without the AMR parser; a post that ends it again is refused.
+    A post that kills the process is tried again without the AMR parser; a post that kills it again is refused.
     """
 
     def __init__(self, parser: str, model: str | None, allowance: Allowance = ALLOWANCE) -> None:
@@ -42,7 +42,7 @@ class GuardedGraphs:
         return cls(parser, model)
 
     def __call__(self, request: list[str]) -> list[dict[str, Any]] | Lost:
-        """One row per post, or `Lost` if the process was ended."""
+        """Returns one row per post, or `Lost` if the process was killed."""
         rows = {line: row for line in request if (row := self._remembered.get(line)) is not None}
         if missing := [line for line in request if line not in rows]:
             answer = self._request(missing)

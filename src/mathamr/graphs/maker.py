@@ -1,4 +1,4 @@
-"""`GraphMaker`: turns posts into graphs, by way of passages, meaning graphs and formula trees."""
+"""`GraphMaker`: turns posts into graphs, through passages, meaning graphs and formula trees."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class GraphMaker:
         self._reading = reading
 
     def make(self, posts: Iterable[Post]) -> Iterator[MadeGraph]:
-        """The graphs of the posts, in order; the sentences of several posts are parsed together."""
+        """Yields the graphs of the posts, in order; the sentences of several posts are parsed together."""
         waiting: list[tuple[Post, Passage]] = []
 
         def documents() -> Iterator[list[str]]:
@@ -80,7 +80,7 @@ def _trees(post: Post, read: Passage, fallbacks: Counter[str], reading: str) -> 
 
 
 def digest(post: Post, fingerprint: str) -> bytes:
-    """A hash of what a graph depends on: the post's text, its place in the thread, and the AMR parser.
+    """Returns a hash of everything a graph depends on: the post's text, its place in the thread, and the AMR parser.
 
     Votes, dates, tags, links and the file's path do not count: they change without changing what the post says.
     """

@@ -14,7 +14,7 @@ class FormulaPart:
     """One formula of a post: its node in the meaning graph and its two trees.
 
     `variable` is the node that stands for it; `sentence` the number of the sentence it occurs in. A formula that
-    the AMR parser lost is `dropped`: its node hangs from the root with ``:math``. A tree that could not be made
+    the AMR parser lost is `dropped`: its node hangs from the root with ``:math``. A tree that could not be parsed
     is None.
     """
 
@@ -29,7 +29,7 @@ class FormulaPart:
 
 @dataclass(frozen=True, slots=True)
 class MathGraph:
-    """The graph of one post (thesis, section 3.1), kept as its parts so that every mode is a view of it.
+    """The graph of one post (thesis, section 3.1), stored in parts so that every mode is a view of it.
 
     `amr` has a node for each placeholder, also for the dropped ones. `sentences` lists for each sentence the
     variables of its concepts, its root first.
@@ -43,17 +43,17 @@ class MathGraph:
 
     @property
     def formula_map(self) -> dict[str, str]:
-        """Placeholder to formula id, as the thesis keeps it for formula retrieval."""
+        """Maps placeholders to formula ids, as the thesis does for formula retrieval."""
         return {formula.placeholder: formula.formula_id for formula in self.formulas}
 
     @property
     def nodes(self) -> int:
-        """How many nodes it has: concepts, constants and those of all trees."""
+        """The number of nodes: concepts, constants and the nodes of all trees."""
         return len(self.amr.instances) + len(self.amr.attributes) + self._tree_nodes
 
     @property
     def edges(self) -> int:
-        """How many edges lead from one to another of them; each node of a tree is reached by one."""
+        """The number of edges between them; each node of a tree is reached by one."""
         return len(self.amr.edges) + len(self.amr.attributes) + self._tree_nodes
 
     @property
@@ -62,7 +62,7 @@ class MathGraph:
         return sum(len(tree.labels) for tree in trees)
 
     def renamed(self, post_id: str) -> MathGraph:
-        """The graph of the same post under another id."""
+        """Returns the graph of the same post under another id."""
         formulas = tuple(
             replace(each, formula_id=renamed(each.formula_id, self.post_id, post_id))
             for each in self.formulas

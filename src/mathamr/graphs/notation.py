@@ -1,7 +1,7 @@
-"""The text form of a `MathGraph`: Penman with metadata, which our own reader reads at any depth.
+"""The text form of a `MathGraph`: Penman with metadata, read by a parser of our own at any depth.
 
 A layout tree is one long chain, so a formula of a thousand symbols nests a thousand parentheses deep; `penman`
-reads such text only as far as Python's recursion goes, the reader here as far as the text goes.
+reads such text only up to Python's recursion limit, the reader here without a limit.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ _KEYS = ("id", "formula_map", "formulas", "sentences", "texts")
 
 
 def write(graph: MathGraph, mode: FormulaMode = "both", *, one_line: bool = False) -> str:
-    """Penman text with everything of the graph; in mode ``both`` `read` is the inverse."""
+    """Writes the complete graph as Penman text; in mode ``both``, `read` is the inverse."""
     if mode in TREELESS:
         return "\n".join([*_metadata_lines(graph), unified(graph, mode).to_penman(one_line=one_line)])
     return _Writing(graph, mode).text(one_line=one_line)
 
 
 def write_and_read(graph: MathGraph) -> tuple[str, MathGraph]:
-    """The text of a graph on one line, and the graph that `read` makes of it: its triples in the order of the text.
+    """Returns the text of a graph on one line, and the graph that `read` would make of it: its triples in the order of the text.
 
-    Nothing is parsed: an index writes every graph once, and goes on with what others will read.
+    Nothing is parsed: an index writes every graph once and continues with the form that later readers will see.
     """
     writing = _Writing(graph, "both")
     return writing.text(one_line=True), replace(graph, amr=writing.read_back())
 
 
 class _Writing:
-    """A graph laid out as Penman has it. Trees hang from their formulas without changing what stands above them."""
+    """Lays out a graph as Penman does. Trees hang from their formulas and leave the layout above them unchanged."""
 
     def __init__(self, graph: MathGraph, mode: FormulaMode) -> None:
         self._graph, amr = graph, graph.amr
@@ -51,7 +51,7 @@ class _Writing:
                 self._hang(formula.variable, ":opt", f"o{number}_", formula.opt, opt_role)
             if formula.slt is not None and mode in ("both", "slt"):
                 self._hang(formula.variable, ":slt", f"s{number}_", formula.slt, slt_role)
-        # A constant that is spelled like a node of a tree would be read as that node.
+        # A constant that is spelled like a node of a tree would be parsed as that node.
         self._attributes = by_source(
             (source, role, string(constant) if constant in self._concepts else constant)
             for source, role, constant in amr.attributes
@@ -68,13 +68,13 @@ class _Writing:
             self._branches[names[parent]].append((role_of(tree.labels[parent], edge), names[child], True))
 
     def text(self, *, one_line: bool) -> str:
-        """Penman text, behind its metadata."""
+        """Returns the Penman text after its metadata."""
         top, attributes = self._graph.amr.top, self._attributes
         text = write_branches(top, self._concepts, self._branches, attributes, one_line=one_line)
         return "\n".join([*_metadata_lines(self._graph), text])
 
     def read_back(self) -> Amr:
-        """The meaning graph without its trees, everything in the order of the text."""
+        """Returns the meaning graph without its trees, everything in the order of the text."""
         instances: list[tuple[str, str]] = []
         edges: list[Triple] = []
         waiting = [("", "", self._graph.amr.top, True)]
@@ -96,12 +96,12 @@ def _metadata_lines(graph: MathGraph) -> list[str]:
 
 
 def _json(value: Any) -> str:
-    # Penman takes "::" for the next key of the line, and JSON has another way to write it.
+    # Penman takes "::" for the next key of the line; JSON can escape it.
     return json.dumps(value, ensure_ascii=True, separators=(",", ":")).replace("::", ":\\u003a")
 
 
 def read(text: str, source: str = "") -> MathGraph:
-    """The graph that `write` wrote."""
+    """Parses the text that `write` wrote."""
     values, start = _read_metadata(text, source)
     top, instances, links = branches(text, start, source)
     variables = {variable for variable, _ in instances}

@@ -1,7 +1,7 @@
-"""A picture of a `MathGraph`: meaning, operators, layout and virtual nodes in colours of their own.
+"""A picture of a `MathGraph`: meaning, operators, layout and virtual nodes, each in its own colour.
 
-Trees grow from left to right and the first child stands in its parent's row, so that a layout tree reads like its
-formula. Tinted regions are what a virtual node gathers; the virtual nodes stand at the left, the document's first.
+Trees grow from left to right and the first child is in its parent's row, so that a layout tree reads like its
+formula. Tinted regions show what a virtual node gathers; the virtual nodes are at the left, the document's first.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class _Box:
 
 @dataclass(slots=True)
 class _Placed:
-    """Where the nodes stand."""
+    """The positions of the nodes."""
 
     x: dict[str, float] = field(default_factory=dict)
     y: dict[str, float] = field(default_factory=dict)
@@ -53,7 +53,7 @@ class _Placed:
 
 
 def picture(graph: MathGraph, mode: FormulaMode = "both") -> str:
-    """The graph of one post as SVG."""
+    """Draws the graph of one post as SVG."""
     whole = unified(graph, mode)
     drawing = Drawing(f"MathAMR+ graph of post {graph.post_id}")
     formula_variables = {formula.variable: formula for formula in graph.formulas}
@@ -91,7 +91,7 @@ def _place(
 ) -> _Placed:
     placed = _Placed()
     row = 0
-    # (variable, x, whether it opens a new row)
+    # (variable, x, whether it starts a new row)
     waiting: list[tuple[str, float, bool]] = [(top, _LEFT, False)]
     while waiting:
         variable, x, new_row = waiting.pop()

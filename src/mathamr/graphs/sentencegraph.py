@@ -1,4 +1,4 @@
-"""The graph of one sentence of a post: what MathAMR takes as the context of a formula (Mansouri, Oard and Zanibbi 2022, section 3)."""
+"""The graph of one sentence of a post, which MathAMR uses as the context of a formula (Mansouri, Oard and Zanibbi 2022, section 3)."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from mathamr.graphs.mathgraph import MathGraph
 
 
 def sentence_graph(graph: MathGraph, number: int) -> MathGraph:
-    """The part of a post's graph that sentence `number` says, with the formulas of that sentence.
+    """Returns the part of a post's graph for sentence `number`, with the formulas of that sentence.
 
     A formula that the AMR parser dropped hangs from the sentence's root; formulas keep their placeholders, and the
-    number of their sentence, so that texts are found by it.
+    number of their sentence, so that their texts can be found.
     """
     variables = graph.sentences[number]
     formulas = tuple(formula for formula in graph.formulas if formula.sentence == number)

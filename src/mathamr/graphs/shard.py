@@ -1,6 +1,6 @@
-"""A shard: tensors and pairs of a store in one compact file, for a machine that only trains.
+"""A shard: the tensors and pairs of a store in one compact file, for a machine that only trains.
 
-The arrays of all graphs stand end to end, edges as differences from edge to edge, in one `.npz` without pickles.
+The arrays of all graphs are concatenated, with delta-coded edges, in one `.npz` without pickles.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _COLUMNS = ("nodes", "parts", "sources", "targets", "relations", "representative
 
 @dataclass(frozen=True, eq=False)
 class Shard:
-    """Tensors by number, the pairs of numbers to train on, and the vocabularies they are numbers of."""
+    """Tensors by number, the training pairs by number, and the vocabularies."""
 
     configuration: str
     ids: tuple[str, ...]
@@ -122,7 +122,7 @@ def _smallest(numbers: AnyArray) -> AnyArray:
 
 
 def load(path: Path) -> Shard:
-    """The shard in a file; anything else is refused with a clear error."""
+    """Reads the shard in a file; anything else is refused with a clear error."""
     try:
         with np.load(path, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}

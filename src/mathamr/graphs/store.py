@@ -1,8 +1,8 @@
 """`GraphStore`: a folder with the graphs of a corpus, their tensors and vocabularies.
 
-`graphs.db` is SQLite: one row a post with its Penman text, and one row a post and configuration with its tensor,
-so that another configuration never needs another parse. The vocabularies are text files beside it. Whatever was
-committed survives a kill at any moment.
+`graphs.db` is SQLite: one row per post with its Penman text, and one row per post and configuration with its tensor,
+so that another configuration never needs another parse. The vocabularies are text files beside it. Everything
+that was committed survives a kill at any moment.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from mathamr.posts.post import Post
 from mathamr.posts.postkind import ANSWERING
 
 FORMAT = 1
-_REMEDY = "; make it again, or mend an index with: mathamr index --check --out DIR"
+_REMEDY = "; build it again, or repair an index with: mathamr index --check --out DIR"
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS posts (
@@ -57,12 +57,12 @@ class StoredPost:
 
     @classmethod
     def packed(cls, text: str) -> bytes:
-        """Penman text as the store keeps it."""
+        """Compresses Penman text for the store."""
         return zlib.compress(text.encode("utf-8", "surrogatepass"), 6)
 
     @property
     def text(self) -> str:
-        """The Penman text, which `packed` packed."""
+        """The Penman text, decompressed."""
         return _text(self.graph, self.id)
 
 
@@ -79,7 +79,7 @@ class GraphStore(Closing):
                 raise MathAMRError(f"cannot create the graph store {folder}: {error.strerror}") from error
         elif not path.is_file():
             raise MathAMRError(
-                f"no graph store at {folder}; make one with: mathamr graph PATH --out {folder}"
+                f"no graph store at {folder}; create one with: mathamr graph PATH --out {folder}"
             )
         try:
             if read_only:
@@ -99,7 +99,7 @@ class GraphStore(Closing):
             self.set_meta("format", str(FORMAT))
         elif found != str(FORMAT):
             raise MathAMRError(
-                f"{self.folder} was made with format {found} of the graph store, this version reads {FORMAT}; "
+                f"{self.folder} has format {found} of the graph store, this version reads {FORMAT}; "
                 "build it again in another folder"
             )
 
@@ -134,7 +134,7 @@ class GraphStore(Closing):
         self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
 
     def state(self) -> str:
-        """A string that changes whenever a graph is added, replaced or deleted."""
+        """Returns a string that changes whenever a graph is added, replaced or deleted."""
         count, last = self._db.execute("SELECT count(*), max(number) FROM posts").fetchone()
         return f"{count} posts, last {last}"
 
@@ -150,12 +150,12 @@ class GraphStore(Closing):
             yield post_id
 
     def digest(self, post_id: str) -> bytes | None:
-        """The digest of the post a graph was made from: equal digests need no new graph."""
+        """Returns the digest of the post that a graph was built from; a post with an equal digest needs no new graph."""
         row = self._db.execute("SELECT digest FROM posts WHERE id = ?", (post_id,)).fetchone()
         return row[0] if row is not None and isinstance(row[0], bytes) else None
 
     def put(self, posts: Iterable[StoredPost]) -> None:
-        """Stores or replaces graphs; tensors made from a replaced graph go with it."""
+        """Stores or replaces graphs; the tensors of a replaced graph are deleted."""
         for post in posts:
             self.delete(post.id)
             self._db.execute(
@@ -202,7 +202,7 @@ class GraphStore(Closing):
         return row, {name: GraphTensor.from_bytes(blob).renamed(post.id) for name, blob in tensors.items()}
 
     def put_copies(self, copies: Iterable[tuple[StoredPost, dict[str, GraphTensor]]]) -> None:
-        """Stores what `copies` returned."""
+        """Stores the rows that `copies` returned."""
         for row, tensors in copies:
             self.put([row])
             for configuration, tensor in tensors.items():
@@ -227,12 +227,12 @@ class GraphStore(Closing):
         return notation.read(self.text(post_id), post_id)
 
     def texts(self) -> Iterator[tuple[str, str]]:
-        """(id, Penman text) of every post, one at a time."""
+        """Yields (id, Penman text) of every post."""
         for post_id, blob in self._db.execute("SELECT id, graph FROM posts ORDER BY number"):
             yield post_id, _text(blob, post_id)
 
     def pairs(self, *, accepted_only: bool = False) -> Iterator[tuple[str, str]]:
-        """(question, answer) ids for training: every stored answer of a stored question, or accepted ones only."""
+        """Returns (question, answer) ids for training: every stored answer of a stored question, or only accepted ones."""
         sql = (
             "SELECT q.id, a.id FROM posts a JOIN posts q ON q.id = a.parent"
             f" WHERE a.kind IN ({', '.join('?' * len(ANSWERING))})"
@@ -260,12 +260,12 @@ class GraphStore(Closing):
         return GraphTensor.from_bytes(row[0])
 
     def has_tensor(self, configuration: str, post_id: str) -> bool:
-        """Whether a post has a tensor of that configuration."""
+        """True if a post has a tensor of that configuration."""
         sql = "SELECT 1 FROM tensors JOIN posts ON post = number WHERE configuration = ? AND id = ?"
         return self._db.execute(sql, (configuration, post_id)).fetchone() is not None
 
     def tensors(self, configuration: str) -> Iterator[GraphTensor]:
-        """Every tensor of a configuration, one at a time, in a stable order."""
+        """Yields every tensor of a configuration, in a stable order."""
         rows = self._db.execute(
             "SELECT tensor FROM tensors WHERE configuration = ? ORDER BY post", (configuration,)
         )
@@ -273,7 +273,7 @@ class GraphStore(Closing):
             yield GraphTensor.from_bytes(blob)
 
     def without_tensor(self, configuration: str) -> Iterator[tuple[str, str]]:
-        """(id, Penman text) of the posts that still need a tensor; safe to write tensors while reading."""
+        """Yields (id, Penman text) of the posts that still need a tensor; tensors may be written meanwhile."""
         last = 0
         while True:
             rows = self._db.execute(
@@ -288,7 +288,7 @@ class GraphStore(Closing):
                 yield post_id, _text(blob, post_id)
 
     def drop_tensors(self) -> None:
-        """Deletes all tensors, which belong to another vocabulary."""
+        """Deletes all tensors, because they use another vocabulary."""
         self._db.execute("DELETE FROM tensors")
 
     def count_tensors(self, configuration: str) -> int:
@@ -309,19 +309,19 @@ class GraphStore(Closing):
         return self._db.execute(sql).fetchall()
 
     def median_nodes(self) -> int:
-        """The number of nodes that half of the graphs do not exceed."""
+        """Returns the median number of nodes per graph."""
         sql = "SELECT nodes FROM posts ORDER BY nodes LIMIT 1 OFFSET (SELECT (count(*) - 1) / 2 FROM posts)"
         row = self._db.execute(sql).fetchone()
         return 0 if row is None else int(row[0])
 
     @property
     def vocabulary_path(self) -> Path:
-        """Where the node labels are listed."""
+        """The file of the node labels."""
         return self.folder / "vocabulary.txt"
 
     @property
     def relations_path(self) -> Path:
-        """Where the relations are listed."""
+        """The file of the relations."""
         return self.folder / "relations.txt"
 
     def vocabularies(self) -> tuple[Vocabulary, RelationVocabulary]:

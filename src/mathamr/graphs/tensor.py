@@ -1,4 +1,4 @@
-"""`GraphTensor`: a post's graph as numbers, and its compact bytes."""
+"""`GraphTensor`: a post's graph as arrays, and its compact bytes."""
 
 from __future__ import annotations
 
@@ -52,18 +52,18 @@ class GraphTensor:
 
     @property
     def forward_edges(self) -> int:
-        """How many edges there are without the inverse ones."""
+        """The number of edges without the inverse ones."""
         return len(self.relation_ids) // 2
 
     @property
     def document(self) -> int | None:
-        """The document's virtual node: always the last representative, where there is one."""
+        """The document's virtual node, which is always the last representative, if there is one."""
         if len(self.levels) and self.levels[-1] == Level.DOCUMENT:
             return int(self.representatives[-1])
         return None
 
     def renamed(self, post_id: str) -> GraphTensor:
-        """The tensor of the same post under another id."""
+        """Returns the tensor of the same post under another id."""
         references = tuple(
             renamed(reference, self.post_id, post_id)
             if level in (Level.DOCUMENT, Level.FORMULA)
@@ -73,7 +73,7 @@ class GraphTensor:
         return replace(self, post_id=post_id, references=references)
 
     def to_bytes(self) -> bytes:
-        """Compact bytes without pickles; inverse edges are left out because they follow from the others."""
+        """Returns compact bytes without pickles; inverse edges are left out because they follow from the others."""
         half = self.forward_edges
         sizes = [len(self.node_ids), half, len(self.representatives)]
         head = json.dumps([self.post_id, sizes, self.references], ensure_ascii=False).encode()
@@ -91,7 +91,7 @@ class GraphTensor:
 
     @classmethod
     def from_bytes(cls, blob: bytes) -> GraphTensor:
-        """The inverse of `to_bytes`; damaged bytes are an error, never a wrong graph."""
+        """The inverse of `to_bytes`; damaged bytes raise an error and never give a wrong graph."""
         if not isinstance(blob, bytes) or not blob.startswith(_MAGIC):
             raise MathAMRError("these bytes are not a stored graph of this version; build the store again")
         try:
@@ -110,7 +110,7 @@ class GraphTensor:
 
 
 def with_inverse(edge_index: Int32Array, relation_ids: Int32Array) -> tuple[Int32Array, Int32Array]:
-    """The edges and, behind them, the inverse of each (thesis, section 3.1)."""
+    """Returns the edges followed by the inverse of each (thesis, section 3.1)."""
     return (
         np.concatenate([edge_index, edge_index[::-1]], axis=1),
         np.concatenate([relation_ids, relation_ids + 1]),

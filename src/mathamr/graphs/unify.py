@@ -1,4 +1,4 @@
-"""Unify: formula trees in the place of the placeholders of a meaning graph (thesis, section 3.1)."""
+"""Unify: puts formula trees in the place of the placeholders of a meaning graph (thesis, section 3.1)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def unify(
     formula_ids: Mapping[str, str],
     trees: Mapping[str, Trees],
 ) -> MathGraph:
-    """One graph of a post's meaning and formulas; what the AMR parser dropped hangs from the root.
+    """Builds one graph of a post's meaning and formulas; formulas that the AMR parser dropped hang from the root.
 
     `texts` are the sentences that `document` was parsed from, `formula_ids` and `trees` belong to their
     placeholders; a placeholder without trees stays a plain node.
@@ -91,7 +91,7 @@ def _sentence_roots(amr: Amr, count: int) -> list[str]:
 
 
 def opt_role(parent_label: str, edge: str) -> str:
-    """The role of an operand: its number, or ``:op0`` for every operand of an unordered operator.
+    """Returns the role of an operand: its number, or ``:op0`` for every operand of an unordered operator.
 
     >>> opt_role("O!minus", "1"), opt_role("U!plus", "1"), opt_role("M!V-12", "B")
     (':op1', ':op0', ':op11')
@@ -100,14 +100,14 @@ def opt_role(parent_label: str, edge: str) -> str:
 
 
 def slt_role(parent_label: str, edge: str) -> str:
-    """The role of a layout edge: its letter."""
+    """Returns the role of a layout edge: its letter."""
     return f":{edge}"
 
 
 def unified(graph: MathGraph, mode: FormulaMode = "both") -> Amr:
-    """The whole graph as one AMR: ``:opt`` and ``:slt`` lead from each formula's node to its trees.
+    """Returns the complete graph as one AMR: ``:opt`` and ``:slt`` lead from each formula's node to its trees.
 
-    The node i of the OPT of ``FORMULA_n`` is the variable ``on_i``, that of its SLT ``sn_i``.
+    Node i of the OPT of ``FORMULA_n`` is the variable ``on_i``, node i of its SLT is ``sn_i``.
     """
     instances = list(graph.amr.instances)
     edges = list(graph.amr.edges)
@@ -137,7 +137,7 @@ def _hang(
 
 
 def tree_atom(label: str) -> str:
-    r"""A tree's label as Penman holds it; `mathamr.amr.graph.unquoted` is the inverse, whatever the label.
+    r"""Writes a tree's label as a Penman atom; `mathamr.amr.graph.unquoted` is the inverse for every label.
 
     >>> tree_atom("V!x"), tree_atom("M!()1x1"), tree_atom('"')
     ('V!x', '"M!()1x1"', '"\\""')
@@ -146,7 +146,7 @@ def tree_atom(label: str) -> str:
 
 
 def opt_of(labels: list[str], triples: Iterator[tuple[int, str, int]]) -> Opt:
-    """The OPT whose nodes and roles were read from a unified graph."""
+    """Builds the OPT whose nodes and roles were read from a unified graph."""
     parents, edges, operands = [-1] * len(labels), ["-"] * len(labels), [0] * len(labels)
     for parent, role, child in sorted(triples, key=lambda triple: triple[2]):
         parents[child] = parent
@@ -157,7 +157,7 @@ def opt_of(labels: list[str], triples: Iterator[tuple[int, str, int]]) -> Opt:
 
 
 def slt_of(labels: list[str], triples: Iterator[tuple[int, str, int]]) -> Slt:
-    """The SLT whose nodes and roles were read from a unified graph."""
+    """Builds the SLT whose nodes and roles were read from a unified graph."""
     parents, edges = [-1] * len(labels), ["-"] * len(labels)
     for parent, role, child in triples:
         parents[child], edges[child] = parent, role[1:]

@@ -1,4 +1,4 @@
-"""Virtual nodes: the flat graph of nodes and edges that an encoder reads (thesis, section 3.2)."""
+"""Virtual nodes: builds the flat graph of nodes and edges that an encoder reads (thesis, section 3.2)."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from mathamr.posts.level import Level
 
 
 def flatten(graph: MathGraph, configuration: GraphConfiguration | None = None) -> FlatGraph:
-    """The nodes and edges of a post with the virtual nodes of the configuration.
+    """Returns the nodes and edges of a post with the virtual nodes of the configuration.
 
     Without trees (mode ``none``) the placeholders stay as plain concepts of their sentence, the dropped ones
     are left out, and no formula represents the post. With mode ``absent``, as the thesis says, the placeholders are
-    left out as well, but for those that are the root of their sentence.
+    left out as well, except those that are the root of their sentence.
     """
     configuration = configuration or GraphConfiguration()
     formulas = () if configuration.formulas in TREELESS else graph.formulas
@@ -46,7 +46,7 @@ def flatten(graph: MathGraph, configuration: GraphConfiguration | None = None) -
 
 
 def left_out_of(graph: MathGraph, mode: FormulaMode) -> set[str]:
-    """The placeholders that a formula mode leaves out."""
+    """Returns the placeholders that a formula mode leaves out."""
     if mode not in TREELESS:
         return set()
     dropped = {formula.variable for formula in graph.formulas if formula.dropped}
@@ -123,7 +123,7 @@ def _add_hierarchy(
 
 
 def _connect(flat: FlatGraph, virtuals: list[int], auxiliary: Auxiliary) -> None:
-    """Auxiliary edges between the virtual nodes of sentences and formulas, in document order."""
+    """Adds auxiliary edges between the virtual nodes of sentences and formulas, in document order."""
     if auxiliary == "full":
         pairs = [(a, b) for i, a in enumerate(virtuals) for b in virtuals[i + 1 :]]
     elif auxiliary == "none":

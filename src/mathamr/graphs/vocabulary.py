@@ -1,4 +1,4 @@
-"""Vocabularies of node labels and relations: counted over a corpus, kept as text a person can read."""
+"""Vocabularies of node labels and relations: counted over a corpus, stored as readable text."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ UNKNOWN_RELATION = ":UNK"
 INVERSE = "*"
 
 MANY_SENTENCES = 32
-"""Beyond so many sentences the number of a sentence says nothing that could be learned."""
+"""Beyond this number of sentences, the number of a sentence carries nothing that could be learned."""
 
 _SENTENCE = re.compile(r":snt(\d+)$")
 _FRAME = re.compile(r"-\d\d+$")
@@ -38,7 +38,7 @@ _RATIONAL = re.compile(r"[+\-−]?\d+\s*[/⁄]\s*\d+$")
 
 @lru_cache(maxsize=200_000)
 def normalise(label: str, part: NodePart) -> str:
-    """The vocabulary's form of a label (thesis, section 3.3.1).
+    """Returns the vocabulary's form of a label (thesis, section 3.3.1).
 
     >>> normalise("sequences", NodePart.CONCEPT), normalise("converge-01", NodePart.CONCEPT)
     ('sequenc', 'converge-01')
@@ -65,7 +65,7 @@ def _stem(word: str) -> str:
 
 @cache
 def _stemmer() -> Any:
-    """Porter's stemmer, imported where labels are read: a machine that only trains has numbers and needs none."""
+    """Returns Porter's stemmer, imported on first use: a machine that only trains has numbers and does not need it."""
     import Stemmer
 
     return Stemmer.Stemmer("porter", 0)
@@ -73,7 +73,7 @@ def _stemmer() -> Any:
 
 @lru_cache(maxsize=10_000)
 def normalise_relation(role: str) -> str:
-    """The vocabulary's form of a role: the sentences of a very long post share one.
+    """Returns the vocabulary's form of a role: the sentences of a very long post share one.
 
     >>> normalise_relation(":snt7"), normalise_relation(":snt1204"), normalise_relation(":ARG0")
     (':snt7', ':snt32+', ':ARG0')
@@ -83,7 +83,7 @@ def normalise_relation(role: str) -> str:
 
 
 def number_class(label: str) -> str | None:
-    """The token that stands for a rare number of this kind; None when the label is no number.
+    """Returns the token for a rare number of this kind, or None if the label is not a number.
 
     >>> number_class("N!17"), number_class("2.5e3"), number_class("N!1/3"), number_class("V!x")
     ('[UNKNUM_INT]', '[UNKNUM_DEC]', '[UNKNUM_RAT]', None)
@@ -100,7 +100,7 @@ def number_class(label: str) -> str | None:
 
 @dataclass
 class VocabularyCounts:
-    """Counts of labels and relations over a corpus; counts of parts of it add up."""
+    """Counts of labels and relations over a corpus; counts of parts can be added."""
 
     labels: Counter[str] = field(default_factory=Counter)
     relations: Counter[str] = field(default_factory=Counter)
@@ -126,7 +126,7 @@ class VocabularyCounts:
         self.raw_relations |= other.raw_relations
 
     def to_json(self) -> list[Any]:
-        """For another process."""
+        """Returns the JSON form for another process."""
         return [self.labels, self.relations, sorted(self.raw_labels), sorted(self.raw_relations)]
 
     @classmethod
@@ -138,7 +138,7 @@ class VocabularyCounts:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """How much of a corpus its vocabularies hold."""
+    """How much of a corpus its vocabularies cover."""
 
     labels_raw: int
     labels: int
@@ -157,19 +157,19 @@ class Vocabulary:
 
     def __post_init__(self) -> None:
         if self.labels[: len(SPECIAL)] != SPECIAL:
-            raise MathAMRError(f"a vocabulary starts with the labels {', '.join(SPECIAL)}")
+            raise MathAMRError(f"a vocabulary must start with the labels {', '.join(SPECIAL)}")
         self._number.update({label: number for number, label in enumerate(self.labels)})
         if len(self._number) != len(self.labels):
-            raise MathAMRError("a vocabulary lists each label once")
+            raise MathAMRError("a vocabulary must list each label once")
 
     def __len__(self) -> int:
         return len(self.labels)
 
     @classmethod
     def build(cls, counts: VocabularyCounts, size: int = 20_000, number_threshold: int = 5) -> Vocabulary:
-        """The `size` most frequent labels; numbers rarer than the threshold fall into their class.
+        """Builds the vocabulary of the `size` most frequent labels; numbers rarer than the threshold fall into their class.
 
-        `coverage` is the share of the corpus's nodes that keep a label or number class of their own.
+        `coverage` is the share of the corpus's nodes whose label or number class is in it.
         """
         kept: Counter[str] = Counter()
         numbers = 0
@@ -189,7 +189,7 @@ class Vocabulary:
         return cls(SPECIAL + tuple(label for label, _ in ranked), 1 - lost / total if total else 1.0)
 
     def number(self, label: str, part: NodePart) -> int:
-        """The number of a node's label, of its class of numbers, or of `UNK`."""
+        """Returns the number of a node's label, of its class of numbers, or of `UNK`."""
         normal = normalise(label, part)
         number = self._number.get(normal)
         if number is not None:
@@ -198,7 +198,7 @@ class Vocabulary:
         return self._number[kind] if kind else 0
 
     def to_text(self) -> str:
-        """The content of a file: one label a line."""
+        """Returns the content of a file: one label per line."""
         return _written(self.labels)
 
     def save(self, path: Path) -> None:
@@ -207,7 +207,7 @@ class Vocabulary:
 
     @classmethod
     def load(cls, path: Path) -> Vocabulary:
-        """The vocabulary in a file."""
+        """Reads the vocabulary in a file."""
         return cls(tuple(_read_lines(path)))
 
 
@@ -220,7 +220,7 @@ class RelationVocabulary:
 
     def __post_init__(self) -> None:
         if self.relations[: 1 + len(VIRTUAL_EDGES)] != (UNKNOWN_RELATION, *VIRTUAL_EDGES):
-            raise MathAMRError("a relation vocabulary starts with the unknown and the virtual relations")
+            raise MathAMRError("a relation vocabulary must start with the unknown and the virtual relations")
         self._number.update({relation: 2 * number for number, relation in enumerate(self.relations)})
 
     def __len__(self) -> int:
@@ -228,7 +228,7 @@ class RelationVocabulary:
 
     @classmethod
     def build(cls, counts: VocabularyCounts) -> RelationVocabulary:
-        """All relations of the corpus, the most frequent first, after the virtual ones."""
+        """Builds the vocabulary of all relations of the corpus, the most frequent first, after the virtual ones."""
         ranked = sorted(counts.relations.items(), key=lambda item: (-item[1], item[0]))
         return cls((UNKNOWN_RELATION, *VIRTUAL_EDGES, *(relation for relation, _ in ranked)))
 
@@ -241,7 +241,7 @@ class RelationVocabulary:
         return self.relations[number // 2] + (INVERSE if number % 2 else "")
 
     def to_text(self) -> str:
-        """The content of a file: one forward relation a line."""
+        """Returns the content of a file: one forward relation per line."""
         return _written(self.relations)
 
     def save(self, path: Path) -> None:
@@ -250,7 +250,7 @@ class RelationVocabulary:
 
     @classmethod
     def load(cls, path: Path) -> RelationVocabulary:
-        """The vocabulary in a file."""
+        """Reads the vocabulary in a file."""
         return cls(tuple(_read_lines(path)))
 
 

@@ -1,4 +1,4 @@
-"""Text encoders that a system starts from, by name: that of a model in the box, all-MiniLM-L6-v2, or a local folder's."""
+"""Loads the text encoder that a system starts from, by name: a model in the box, all-MiniLM-L6-v2, or a local folder."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MINILM = "minilm"
 
 
 def load_base_encoder(name: str, device: str = "cpu") -> TextEncoder:
-    """The text encoder of a name, or in a folder: ours, or one as transformers and sentence-transformers write them."""
+    """Loads the text encoder with this name or in this folder, in our format or that of transformers and sentence-transformers."""
     if name == MINILM:
         return packaged_minilm(device)
     if (model := boxed_folder(name)) is not None:
@@ -37,8 +37,8 @@ def load_base_encoder(name: str, device: str = "cpu") -> TextEncoder:
 
 
 def checked_base_encoder(name: str, fingerprint: str, device: str, what: str) -> TextEncoder:
-    """The base of a model that is stored as changes of it; a base that differs from that one is refused."""
-    # A base that was converted for training lies in the model folder itself.
+    """Loads the base of a model that is stored as changes to it, and refuses a base with another fingerprint."""
+    # A base that was converted for training is stored in the model folder itself.
     inside = Path(what) / name
     is_inside = (inside / CONFIG).is_file()
     base = load_text_encoder(inside, device) if is_inside else load_base_encoder(name, device)

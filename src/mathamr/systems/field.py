@@ -16,7 +16,7 @@ LARGEST = 65_536
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Field:
-    """Vectors of one size: one row an entry, or `many`, which MaxSim compares."""
+    """Vectors of one size: one row per entry, or with `many` several rows per entry, which MaxSim compares."""
 
     name: str
     of: FieldTarget
@@ -32,7 +32,7 @@ class Field:
             raise MathAMRError(f"vectors have 1 to {LARGEST:,} numbers, not {self.size}")
 
     def to_json(self) -> dict[str, Any]:
-        """For a manifest."""
+        """Returns the JSON form for a manifest."""
         return asdict(self)
 
     @classmethod

@@ -1,4 +1,4 @@
-"""Folders of systems that read formulas alone: weights in sixteen bits, and `labels.txt`, one label of a node a line.
+"""Folders of systems that read only formulas: weights in sixteen bits, and `labels.txt` with one node label per line.
 
 Nothing here imports torch, so that a model can be read with numpy alone.
 """
@@ -23,7 +23,7 @@ LABELS = "labels.txt"
 
 
 def read_formula_folder(path: Path, system: str) -> tuple[ModelFolder, FormulaLabels]:
-    """The folder of a model of this system, and its labels; the hashes of all files were checked."""
+    """Reads the folder of a model of this system and its labels, after checking the hashes of all files."""
     folder = ModelFolder.read(path)
     with folder.parsing():
         found = folder.config["system"]
@@ -34,12 +34,12 @@ def read_formula_folder(path: Path, system: str) -> tuple[ModelFolder, FormulaLa
 
 
 def read_network(folder: ModelFolder, network: nn.Module) -> None:
-    """Puts the weights of a folder into a network of the right shape."""
+    """Loads the weights of a folder into a network of the same shape."""
     use_weights(network, read_tensors(folder.path / WEIGHTS), folder.path / WEIGHTS)
 
 
 def formula_fingerprint(config: Mapping[str, Any], network: nn.Module, labels: FormulaLabels) -> str:
-    """A name for exactly this model: equal ones give equal vectors."""
+    """Identifies exactly this model: models with equal fingerprints give equal vectors."""
     more = {name: value for name, value in config.items() if name not in ("system", "name", "model")}
     content = hashlib.sha256(tensor_bytes(halved(network.state_dict())))
     content.update("\n".join(labels.labels).encode())

@@ -1,4 +1,4 @@
-"""Models by name: those in the box, those that packages bring, and any model folder; which system each is of."""
+"""Finds models by name, in the box, in other packages, or in any model folder, and the system of each."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ TEXT, GRAPH = "text", "graph"
 DEFAULT = "mathamr-2"
 """The model that is used unless another is named."""
 PACKAGES = "mathamr.models"
-"""Entry points of other packages that bring models: each names a package that holds a folder a model."""
+"""The entry point group of packages that bring models: each entry names a package with one folder per model."""
 _OF_ENCODER = {"joined": "mathamrplus", "mathamrplus": "mathamrplus"}
-"""Folders of the first release name their encoder."""
+"""The system of folders that name their encoder instead, as `mathamr-1` does."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Model:
-    """A model by name: where it is, which system it is of, its size, and what was measured of it."""
+    """A named model: its folder, its system, its size, and its measured figures."""
 
     name: str
     folder: Path
@@ -34,7 +34,7 @@ class Model:
     about: dict[str, Any] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
-        """For `mathamr models --json`."""
+        """Returns the JSON form for `mathamr models --json`."""
         return {
             "name": self.name,
             "system": self.system.kind,
@@ -54,7 +54,7 @@ def box() -> Path:
 def boxes() -> Iterator[Path]:
     """The folders that hold models by name: the package's own, then those of packages that bring more."""
     yield box()
-    # Loaded only where a model is not in the first: to read what packages say takes a tenth of a first query's time.
+    # Entry points are read only if the model is not in the box: reading them takes a tenth of a first query's time.
     from importlib import metadata, resources
 
     for point in sorted(metadata.entry_points(group=PACKAGES)):
@@ -62,7 +62,7 @@ def boxes() -> Iterator[Path]:
             yield Path(str(resources.files(point.value)))
         except (ImportError, TypeError, ValueError) as error:
             raise MathAMRError(
-                f"the package {point.name!r} says that it brings models, and cannot be read: {error}; remove it with"
+                f"the package {point.name!r} declares models but cannot be read: {error}; remove it with"
                 " pip uninstall, or install it again"
             ) from error
 
@@ -81,7 +81,7 @@ def boxed() -> list[str]:
 
 
 def model_folder(model: Path | str | None) -> Path:
-    """The folder of a model: a folder's path, or the name of a model in the box; without either the default."""
+    """Returns the folder of a model: a path, the name of a model in the box, or by default the default model."""
     if model is None:
         folder = boxed_folder(DEFAULT)
         if folder is None:
@@ -115,9 +115,9 @@ def system_of(folder: Path) -> type[System]:
 def load_system(
     model: Path | str | None = None, device: str = "auto", text_backend: str | None = None
 ) -> System:
-    """The system in a model folder, or in the box by its name; without either the default model.
+    """Loads the system from a model folder, or from the box by name; by default the default model.
 
-    `text_backend` is that of the index that the system belongs to; without one it is chosen for the device.
+    `text_backend` is the backend of the system's index; by default it is chosen for the device.
     """
     folder = model_folder(model)
     with using_backend(text_backend):
@@ -125,7 +125,7 @@ def load_system(
 
 
 def checked_model(model: Path | str | None = None) -> Model:
-    """A model, after the hashes of its files were checked; nothing is loaded."""
+    """Returns a model after checking the hashes of its files, without loading it."""
     folder = model_folder(model)
     row = read_config(folder)
     about: dict[str, Any] = {name: row[name] for name in ("measured", "license") if name in row}
@@ -139,20 +139,20 @@ def checked_model(model: Path | str | None = None) -> Model:
 
 
 def _elsewhere(row: Mapping[str, Any]) -> Iterator[Path]:
-    """The parts that a model takes from another one: `text` or `graph` names whose."""
+    """Returns the parts, `text` or `graph`, that a model takes from another model, with that model's name."""
     for part in (TEXT, GRAPH):
         if isinstance(row.get(part), str):
             yield model_folder(row[part]) / part
 
 
 def part_of(folder: Path, part: str) -> Path:
-    """The folder of a model's text encoder or graph encoder: its own, or that of the model it names for it."""
+    """Returns the folder of a model's text or graph encoder: its own, or that of the model it names."""
     named = read_config(folder).get(part)
     return folder / part if named is None else model_folder(str(named)) / part
 
 
 def _checked(folder: Path) -> Iterator[int]:
-    """The sizes of all files that the folder and those in it say they have, each after its hash was checked."""
+    """Returns the sizes of all files that the folder and its subfolders list, after checking their hashes."""
     parts = [path.parent for path in sorted(folder.rglob(CONFIG))]
     found = any(True for _ in _elsewhere(read_config(folder)))
     for part in parts:
@@ -164,4 +164,4 @@ def _checked(folder: Path) -> Iterator[int]:
             found = True
             yield (part / name).stat().st_size
     if not found:
-        raise MathAMRError(f"{folder / CONFIG} does not say which files belong to the model")
+        raise MathAMRError(f"{folder / CONFIG} does not list the files of the model")

@@ -74,12 +74,12 @@ def most_similar(similar: FloatArray) -> tuple[NodePair, ...]:
     that equal parts match side by side.
     """
     taken = np.zeros(similar.shape[1], dtype=np.int64)
-    met: list[NodePair] = []
+    pairs: list[NodePair] = []
     for node, row in enumerate(similar):
         best = float(row.max())
         if best > 0:
             equals = np.flatnonzero(row > best - SAME)
             other = int(equals[taken[equals].argmin()])
             taken[other] += 1
-            met.append(NodePair(node, other, best))
-    return tuple(met)
+            pairs.append(NodePair(node, other, best))
+    return tuple(pairs)

@@ -1,4 +1,4 @@
-"""Rankings as data: how the posts or formulas of an index are ordered for a query.
+"""Rankings as data: the order of an index's posts or formulas for a query.
 
 A system names its rankings; one interpreter in `search/` ranks by them and scores given results by them, for users,
 runs and experiments alike. A ranking knows fields by name, never an engine.
@@ -13,7 +13,7 @@ from typing import Literal, get_args
 from mathamr.core.errors import MathAMRError
 
 Task = Literal["answers", "formulas"]
-"""What is searched for: posts, or visual classes of formulas."""
+"""A ranking refers to fields by name, never to an engine."""
 TASKS: tuple[Task, ...] = get_args(Task)
 
 
@@ -99,14 +99,14 @@ class Rerank:
 
 
 QueryKind = Literal["name", "formula", "words", "question"]
-"""What people ask with: no more than a name, a formula alone, a few words, or whole sentences."""
+"""What a query consists of: only a name, a formula alone, a few words, or whole sentences."""
 
 
 @dataclass(frozen=True, slots=True)
 class Component:
-    """One part of a fusion: the name its score is shown under, and how much it counts.
+    """One part of a fusion: the name under which its score is shown, and its weight.
 
-    `weights` are those for some kinds of queries, instead of `weight`.
+    `weights` replace `weight` for some kinds of queries.
     """
 
     name: str
@@ -115,7 +115,7 @@ class Component:
     weights: tuple[tuple[QueryKind, float], ...] = ()
 
     def weight_for(self, kind: QueryKind) -> float:
-        """How much it counts for a kind of query."""
+        """Returns the weight for a kind of query."""
         return dict(self.weights).get(kind, self.weight)
 
 
@@ -131,22 +131,22 @@ class Fuse:
     def __post_init__(self) -> None:
         names = [part.name for part in self.parts]
         if len(set(names)) != len(names):
-            raise MathAMRError(f"the parts of a fusion have names of their own, not {', '.join(names)}")
+            raise MathAMRError(f"the parts of a fusion must have different names, got {', '.join(names)}")
         kinds = {kind for part in self.parts for kind, _ in part.weights}
         counted = [[part.weight for part in self.parts]]
         counted += [[part.weight_for(kind) for part in self.parts] for kind in kinds]
         if not all(any(weight > 0 for weight in weights) for weights in counted):
-            raise MathAMRError("a fusion needs a part of weight above 0, for every kind of query")
+            raise MathAMRError("a fusion needs a part with a weight above 0 for every kind of query")
 
     @property
     def asked(self) -> tuple[Component, ...]:
-        """The parts that count, if only for some queries."""
+        """The parts that have a weight above 0 for some kind of query."""
         return tuple(
             part for part in self.parts if part.weight > 0 or any(weight > 0 for _, weight in part.weights)
         )
 
     def suited(self, kind: QueryKind) -> Fuse:
-        """The fusion with the weights for a kind of query.
+        """Returns the fusion with the weights for a kind of query.
 
         >>> both = Fuse(parts=(Component("a", Lexical()), Component("b", Nearest("b"), 2.0, (("name", 0.0),))))
         >>> [part.weight for part in both.suited("words").asked], [part.name for part in both.suited("name").asked]
@@ -160,12 +160,12 @@ class Fuse:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unhub:
-    """The first `pool` of a ranking with less for hubs: posts that are near to many others, whatever is asked.
+    """Lowers the scores of hubs among the first `pool` results: posts that are near to many others, whatever the query is.
 
-    What CSLS does (Conneau et al., ICLR 2018, section 2.3), among what was found: the hubness of a result is the mean
+    This is CSLS (Conneau et al., ICLR 2018, section 2.3) over the results: the hubness of a result is the mean
     cosine of its vector with those of its nearest `neighbours` in the pool. A `share` of it is taken off the score, both
-    in standard deviations over the pool. The rest follows behind. Other kinds of queries than `kinds`, and fewer results
-    than `pool`, stay as they are ranked.
+    in standard deviations over the pool. Results beyond the pool follow. Kinds of queries outside `kinds`, and rankings with
+    fewer results than `pool`, are unchanged.
     """
 
     first: Ranking
@@ -213,7 +213,7 @@ Rankings = Mapping[Task, Mapping[str, Ranking]]
 
 
 def fields_of(ranking: Ranking) -> Iterator[str]:
-    """The names of the fields that a ranking asks with the query's vectors of; none where words are enough."""
+    """Returns the names of the fields that a ranking compares with the query's vectors; none if it only needs words."""
     match ranking:
         case Nearest(field) | MaxSim(field) | Mutual(field) | NearestRows(field):
             yield field
@@ -232,7 +232,7 @@ def fields_of(ranking: Ranking) -> Iterator[str]:
 
 
 def uses_words(ranking: Ranking) -> bool:
-    """Whether a ranking asks the lexical index."""
+    """True if a ranking uses the lexical index."""
     match ranking:
         case Lexical():
             return True
@@ -247,7 +247,7 @@ def uses_words(ranking: Ranking) -> bool:
 
 
 def without_vectors(ranking: Ranking) -> Ranking | None:
-    """What is left of a ranking while there are no vectors; `None` where that is nothing.
+    """Returns what remains of a ranking without vectors, or `None` if nothing remains.
 
     >>> hybrid = Fuse(parts=(Component("words", Lexical()), Component("parts", MaxSim("parts"))))
     >>> [part.name for part in without_vectors(hybrid).parts]

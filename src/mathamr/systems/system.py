@@ -1,6 +1,6 @@
-"""The seam of systems: how posts and formulas become vectors, and how a query is ranked with them.
+"""The interface of systems: how posts and formulas become vectors, and how a query is ranked with them.
 
-A system is what a model folder loads to. Everything above this room (index, search, evaluation, experiments, serve)
+A system is what a model folder loads to. Everything above this package (index, search, evaluation, experiments, serve)
 knows only this module; `docs/systems.md` explains how to add a system.
 """
 
@@ -23,13 +23,13 @@ from mathamr.systems.ranking import Rankings, Task
 from mathamr.systems.vectors import Vectors
 
 Need = Literal["graph", "tensor", "trees", "wording"]
-"""What an index gives a system of every post: its MathAMR+ graph; the tensor of that graph; the trees of formulas;
-or nothing but the text itself. What is not needed is not made: graphs only where they or their tensors are."""
+"""What an index provides to a system for every post: its MathAMR+ graph; the tensor of that graph; the trees of formulas;
+or only the text. An index builds only what is needed."""
 
 
 @dataclass(frozen=True, slots=True)
 class GraphInput:
-    """Which graphs a system reads as tensors: the name of their configuration, and who numbers labels and relations."""
+    """The graphs that a system reads as tensors: the name of their configuration, and the vocabularies of labels and relations."""
 
     configuration: str
     vocabulary: Vocabulary
@@ -38,18 +38,18 @@ class GraphInput:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """A post on its way to vectors, with what the system needs of it."""
+    """A post to encode, with the inputs that the system needs."""
 
     post: Post
     graph: MathGraph | None = None
     tensor: GraphTensor | None = None
     passage: Passage | None = None
-    """Its sentences, where they are known already."""
+    """Its sentences, if they are known already."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VisualFormula:
-    """Formulas that look the same, as one: their key, one of them, and its trees (`None` where it cannot be read)."""
+    """A visual class of formulas: its key, one of the formulas, and its trees (`None` if it cannot be parsed)."""
 
     key: str
     formula: Formula
@@ -70,14 +70,14 @@ class Encoded:
 
 
 class System(Protocol):
-    """A trained system; one for all threads, used by one at a time."""
+    """A trained system; threads may share it, but only one may use it at a time."""
 
     kind: ClassVar[str]
     """Its name among `SYSTEMS`."""
     tasks: ClassVar[frozenset[Task]]
     needs: ClassVar[frozenset[Need]]
     rankings: ClassVar[Rankings]
-    """Known before any weights are loaded."""
+    """The rankings, which are known before any weights are loaded."""
 
     @property
     def name(self) -> str:
@@ -91,7 +91,7 @@ class System(Protocol):
 
     @property
     def fields(self) -> tuple[Field, ...]:
-        """What an engine keeps for it."""
+        """The fields that an engine stores for it."""
         ...
 
     @property
@@ -100,11 +100,11 @@ class System(Protocol):
         ...
 
     def encode(self, items: Iterable[Item]) -> Iterator[Encoded]:
-        """The vectors of every post, in the order of the posts, some at a time: fields of posts and formulas."""
+        """Yields the vectors of every post, in order, a few posts at a time: the fields of posts and formulas."""
         ...
 
     def encode_visuals(self, visuals: Iterable[VisualFormula]) -> Iterator[Mapping[str, Vectors]]:
-        """The vectors of every visual class, in order: fields of visual classes."""
+        """Yields the vectors of every visual class, in order: the fields of visual classes."""
         ...
 
     def save(self, folder: Path) -> None:
@@ -113,7 +113,7 @@ class System(Protocol):
 
     @classmethod
     def load(cls, folder: Path, device: str = "auto") -> Self:
-        """The system in a model folder; `device` is ``auto``, ``cpu``, ``cuda`` or ``cuda:1``."""
+        """Loads the system from a model folder; `device` is ``auto``, ``cpu``, ``cuda`` or ``cuda:1``."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""`Vectors`: rows of numbers, and what each row stands for."""
+"""`Vectors`: rows of numbers, and what each row represents."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from mathamr.posts.level import Level
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Vectors:
-    """Rows of length one; row i stands at `levels[i]` (`Level`) for `references[i]`.
+    """Unit vectors as rows; row i represents `references[i]` at `levels[i]` (`Level`).
 
     A reference is a formula id, the number of a sentence, the post's id, or the number of a node or token.
     """
@@ -30,22 +30,22 @@ class Vectors:
 
     @classmethod
     def one(cls, vector: FloatArray, level: Level, reference: str) -> Vectors:
-        """A single row."""
+        """Makes a single row."""
         return cls(np.asarray(vector, np.float32)[None], np.array([level], np.int8), (reference,))
 
     @property
     def document(self) -> FloatArray | None:
-        """The vector of the whole post, where it has one."""
+        """The vector of the complete post, if it has one."""
         _, vectors = self.at(Level.DOCUMENT)
         return next(iter(vectors), None)
 
     def at(self, level: Level) -> tuple[tuple[str, ...], FloatArray]:
-        """What the vectors of one level stand for, and these vectors."""
+        """Returns the references and vectors of one level."""
         (rows,) = np.nonzero(self.levels == level)
         return tuple(self.references[row] for row in rows), self.vectors[rows]
 
     def renamed(self, old: str, new: str) -> Vectors:
-        """The same rows of a post that has another id now."""
+        """Returns the same rows for a post whose id has changed."""
         names = tuple(
             renamed(reference, old, new) if level in (Level.DOCUMENT, Level.FORMULA) else reference
             for level, reference in zip(self.levels, self.references, strict=True)
@@ -53,7 +53,7 @@ class Vectors:
         return Vectors(self.vectors, self.levels, names)
 
     def take(self, rows: Sequence[int]) -> Vectors:
-        """Some rows, in that order."""
+        """Returns some rows, in that order."""
         chosen = list(rows)
         return Vectors(
             self.vectors[chosen], self.levels[chosen], tuple(self.references[row] for row in chosen)

@@ -42,7 +42,7 @@ def chosen_backend(device: str = AUTO) -> str:
 
 
 def index_backend(recorded: str, index: Path, *, read_only: bool) -> str:
-    """The backend for an index that was built with the recorded one; only a search may use another one, named by `MATHAMR_TEXT`."""
+    """Returns the backend for an index with the recorded one; only a search may use another, named by `MATHAMR_TEXT`."""
     named = _named_backend()
     if named in (AUTO, recorded):
         _check_usable(recorded)
@@ -95,7 +95,7 @@ def _load(folder: Path, device: str, backend: str) -> AnyTextEncoder:
 
 
 def exact_encoder(encoder: AnyTextEncoder) -> TextEncoder:
-    """The same encoder with the backend `float`, for saving and training."""
+    """Returns the same encoder with the backend `float`, for saving and training."""
     from mathamr.text.encoder import TextEncoder
     from mathamr.text.torchfolder import load_text_encoder
 
@@ -109,7 +109,7 @@ def exact_encoder(encoder: AnyTextEncoder) -> TextEncoder:
 
 
 def _named_backend() -> str:
-    """The value of `MATHAMR_TEXT`."""
+    raise MathAMRError("this text encoder was not loaded from a folder, so its exact weights are unknown")
     if TEXT.value not in (AUTO, ONNX, FLOAT):
         raise MathAMRError(f"{TEXT.name} must be {AUTO}, {ONNX} or {FLOAT}, got {TEXT.value!r}")
     return TEXT.value

@@ -13,18 +13,18 @@ from mathamr.core.configured import known_fields
 from mathamr.core.errors import MathAMRError
 
 WINDOW = 254
-"""Pieces that are read in one context; with the marks of begin and end they are 256, as MiniLM was trained."""
+"""The number of pieces in one context; with the start and end marks they are 256, as in MiniLM's training."""
 WINDOWS = 4
-"""Windows of a post that are read at most; formulas and sentences beyond them have no text vector."""
+"""The maximum number of windows per post; formulas and sentences beyond them have no text vector."""
 FARTHEST = 128
-"""All distances from here on are in the last bucket of relative positions."""
+"""All distances from this one on share the last bucket of relative positions."""
 
 
 @dataclass(frozen=True, slots=True)
 class TransformerConfiguration:
     """The shape of the transformer; the defaults are those of MiniLM-L6-H384 (Wang et al., 2020).
 
-    `projection` is the size of a result; zero leaves the states as they are. `buckets` above zero add relative
+    `projection` is the size of an output vector; zero returns the states themselves. `buckets` above zero add relative
     positions to attention; `epsilon` is that of the normalisations.
     """
 
@@ -42,7 +42,9 @@ class TransformerConfiguration:
     def __post_init__(self) -> None:
         for name in ("pieces", "size", "layers", "heads", "inner", "positions"):
             if not 1 <= getattr(self, name) <= 100_000:
-                raise MathAMRError(f"a transformer's {name} is from 1 to 100,000, not {getattr(self, name)}")
+                raise MathAMRError(
+                    f"a transformer's {name} must be from 1 to 100,000, got {getattr(self, name)}"
+                )
         if self.size % self.heads or not 0 <= self.projection <= self.size or not 0 <= self.dropout < 1:
             raise MathAMRError(
                 f"a transformer of size {self.size} cannot have {self.heads} heads, projection {self.projection}"
@@ -50,12 +52,12 @@ class TransformerConfiguration:
             )
         if not (self.buckets == 0 or 4 <= self.buckets <= 1024) or not 0 < self.epsilon < 1:
             raise MathAMRError(
-                f"a transformer has no buckets of relative positions, or 4 to 1,024, not {self.buckets},"
+                f"a transformer has 0 or 4 to 1,024 buckets of relative positions, not {self.buckets},"
                 f" and an epsilon between 0 and 1, not {self.epsilon}"
             )
 
     def to_json(self) -> dict[str, Any]:
-        """For a model's folder; fields that the first models did not have are written only where they are used."""
+        """Returns the JSON form for a model's folder; fields that the first models lack are written only if they are used."""
         row = asdict(self)
         later = {"buckets": 0, "epsilon": 1e-12}
         return {name: value for name, value in row.items() if name not in later or value != later[name]}
@@ -67,7 +69,7 @@ class TransformerConfiguration:
 
 
 def relative_buckets(width: int, buckets: int) -> IntArray:
-    """The bucket of the distance between any two places (from, to): near distances each have one, far ones share by logarithm.
+    """Returns the bucket of the distance between any two positions (from, to): near distances have one each, far ones share by logarithm.
 
     The buckets are those of T5 (Raffel et al., 2020), which MPNet (Song et al., 2020) took over.
 

@@ -1,8 +1,8 @@
-"""What training changed of a published encoder, in two bits a number: the base itself is installed, not shipped.
+"""The difference between a tuned and a published encoder, in two bits per number: the base is installed, not shipped.
 
-A matrix's difference keeps for every number its sign and which of two sizes it has; the two sizes are its row's own,
-the best two for that row in the mean of squares (Lloyd, 1982). Liu et al., "BitDelta" (2024), found one bit to be enough
-for language models. What the base does not have is kept in eight bits, vectors in sixteen.
+The difference of a matrix stores for every number its sign and one of two magnitudes; each row has its own two magnitudes,
+the best two for it by mean squared error (Lloyd, 1982). Liu et al., "BitDelta" (2024), found one bit to be enough
+for language models. Matrices that the base lacks are stored in eight bits, vectors in sixteen.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from mathamr.core.errors import MathAMRError
 
 CODES, SIZES, ADDED = ".codes", ".sizes", ".added"
 ROUNDS = 12
-"""After so many rounds of Lloyd's the sizes no longer move."""
+"""The number of rounds of Lloyd's algorithm after which the magnitudes no longer move."""
 _PLACES = torch.arange(4, dtype=torch.uint8) * 2
 _CODES = torch.arange(256, dtype=torch.uint8)[:, None] >> _PLACES & 3
 _LARGE, _SIGN = (_CODES & 1).float(), 1 - (_CODES & 2).float()
-"""What every byte's four codes say: 1 for the larger size; 1 or -1."""
+"""The meaning of every byte's four codes: 1 for the larger magnitude; 1 or -1 for the sign."""
 
 
 def difference(tuned: Mapping[str, Tensor], base: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """What the tuned weights add to the base's, in few bits; weights that are the base's are left out."""
+    """Returns what the tuned weights add to the base's, in few bits; unchanged weights are left out."""
     stored: dict[str, Tensor] = {}
     for name, before in base.items():
         if name not in tuned or tuned[name].shape != before.shape:
-            raise MathAMRError(f"the tuned encoder is of another shape than its base: {name}")
+            raise MathAMRError(f"the tuned encoder has another shape than its base: {name}")
         added = tuned[name].detach().cpu().float() - before.float()
         if not bool(added.any()):
             continue
@@ -43,12 +43,12 @@ def difference(tuned: Mapping[str, Tensor], base: Mapping[str, Tensor]) -> dict[
 def with_difference(
     base: Mapping[str, Tensor], stored: Mapping[str, Tensor], source: Path
 ) -> dict[str, Tensor]:
-    """The tuned weights, as exact as the difference is."""
+    """Returns the tuned weights, to the precision of the difference."""
     weights = {name: tensor.float() for name, tensor in base.items()}
     for name, tensor in stored.items():
         of, dot, kind = name.rpartition(".")
         if dot + kind not in (CODES, SIZES, ADDED) or of not in weights:
-            raise MathAMRError(f"{source} holds a difference to another base: {name} is not known there")
+            raise MathAMRError(f"{source} holds a difference to another base, which has no {name}")
         if dot + kind == SIZES:
             continue
         added = (
@@ -63,9 +63,9 @@ def with_difference(
 
 
 def _coded(added: Tensor) -> tuple[Tensor, Tensor]:
-    """(codes, sizes): four codes a byte, a code being 2 for what is negative and 1 for the larger size."""
+    """Returns (codes, sizes) with four codes per byte: bit 2 marks a negative number, bit 1 the larger magnitude."""
     far = added.abs()
-    # The best of a normal distribution to begin with.
+    # The optimum of a normal distribution is the start.
     spread = far.square().mean(1, keepdim=True).sqrt()
     small, large = 0.4528 * spread, 1.5104 * spread
     for _ in range(ROUNDS):

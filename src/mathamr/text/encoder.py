@@ -1,4 +1,4 @@
-"""`TextEncoder`: vectors of a post's formulas, sentences and whole text, each read in its context."""
+"""`TextEncoder`: vectors of a post's formulas, sentences and complete text, each read in its context."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from mathamr.text.wording import Wording
 
 AT_A_TIME = 256
-"""Posts that are sorted by length before they are encoded, so that little is padded."""
+"""The number of posts that are sorted by length before they are encoded, so that there is little padding."""
 BUDGET = 4_096
-"""Pieces that are in the transformer at a time, padding counted."""
+"""The number of pieces in the transformer at a time, including padding."""
 STEP = 32
-"""Rows are as wide as a multiple of this, and as many as a power of two or three times one: torch's libraries cache
-something for every shape, and attention is quicker with round numbers."""
+"""Row widths are multiples of this, and row counts are powers of two or three times one: torch's libraries cache
+something for every shape, and attention is faster with round numbers."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,7 +41,7 @@ class PieceBatch:
     offsets: Tensor
 
     def to(self, device: torch.device) -> PieceBatch:
-        """The batch on a device."""
+        """Returns the batch on a device."""
         return PieceBatch(
             tuple((n.to(device, non_blocking=True), k.to(device, non_blocking=True)) for n, k in self.rows),
             self.members.to(device, non_blocking=True),
@@ -65,7 +65,7 @@ class TextEncoder:
         self.model = model.to(self.device).eval()
         self.pieces, self.fingerprint = pieces, fingerprint
         self.upon = upon
-        """The published encoder that this one is kept as a difference to, if any."""
+        """The published encoder that this one is stored as a difference to, if any."""
         self.size = model.configuration.projection or model.configuration.size
 
     def encode(self, wordings: Iterable[Wording]) -> Iterator[TextVectors]:
@@ -104,16 +104,16 @@ def vectors_of(model: Transformer, batch: PieceBatch) -> Tensor:
 
 
 def batch_of(posts: Sequence[Pieces], pieces: WordPieces, groups: int = 1) -> PieceBatch:
-    """Posts as rows of windows, in so many groups of about the same length, each padded for itself.
+    """Arranges posts as rows of windows, in groups of similar length, each padded separately.
 
-    A span over a whole post takes in the marks of begin and end, as the mean of Sentence-BERT does.
+    A span over a complete post includes the start and end marks, as the mean of Sentence-BERT does.
     """
     windows = [
         (post, start) for post, cut in enumerate(posts) for start in range(0, max(1, len(cut)), WINDOW)
     ]
     windows.sort(key=lambda window: -min(WINDOW, len(posts[window[0]]) - window[1]))
     rows: list[tuple[Tensor, Tensor]] = []
-    # Where the state of each piece of each post will stand.
+    # The position of the state of each piece of each post.
     places = [np.zeros(len(cut), np.int64) for cut in posts]
     marks: list[list[int]] = [[] for _ in posts]
     done = 0
@@ -123,7 +123,7 @@ def batch_of(posts: Sequence[Pieces], pieces: WordPieces, groups: int = 1) -> Pi
         chosen = [windows[number] for number in group]
         cuts = [posts[post].numbers[start : start + WINDOW] for post, start in chosen]
         width = -(-(max(len(cut) for cut in cuts) + 2) // STEP) * STEP
-        # Rows that fill up have only their marks.
+        # Padding rows have only their marks.
         numbers = np.full((_rounded(len(cuts)), width), pieces.pad, np.int64)
         numbers[:, :2] = pieces.begin, pieces.end
         for row, (cut, (post, start)) in enumerate(zip(cuts, chosen, strict=True)):
@@ -148,26 +148,26 @@ def batch_of(posts: Sequence[Pieces], pieces: WordPieces, groups: int = 1) -> Pi
 
 
 def _rounded(rows: int) -> int:
-    """The least of 1, 2, 3, 4, 6, 8, 12, 16, … that is not below."""
+    """Returns the least of 1, 2, 3, 4, 6, 8, 12, 16, … that is at least the number."""
     power = 1 << (rows - 1).bit_length()
     return min(size for size in (power, power * 3 // 4) if size >= rows)
 
 
 def precision(device: torch.device) -> AbstractContextManager[object]:
-    """Sixteen bits for products where the device multiplies them faster."""
+    """Returns the context for products: sixteen bits if the device multiplies them faster."""
     if device.type == "cuda" or (device.type == "cpu" and _multiplies_bfloat16()):
         return torch.autocast(device.type, torch.bfloat16)
     return nullcontext()
 
 
 def _multiplies_bfloat16() -> bool:
-    """Whether this processor has instructions for products of bfloat16 matrices."""
+    """True if this processor has instructions for products of bfloat16 matrices."""
     has_amx = getattr(torch.cpu, "_is_amx_tile_supported", None)
     return bool(has_amx and has_amx())
 
 
 def _within_budget(order: Sequence[int], posts: Sequence[Pieces], budget: int) -> Iterator[list[int]]:
-    """Posts in their order, the longest first, as many at a time as fit the budget."""
+    """Groups posts in order of length, the longest first, as many at a time as fit the budget."""
     waiting: list[int] = []
     rows = width = 0
     for place in order:

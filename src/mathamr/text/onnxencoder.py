@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from mathamr.text.wording import Wording
 
 AT_A_TIME = 64
-"""Posts whose states are in memory at a time, and among whom no window is read twice."""
+"""The number of posts whose states are in memory at a time; a window that occurs twice among them is read once."""
 
 
 class OnnxTextEncoder:
-    """Encodes wordings like `TextEncoder`, from weights in eight bits with a scale a row."""
+    """Encodes wordings like `TextEncoder`, from weights in eight bits with a scale per row."""
 
     def __init__(
         self,
@@ -60,7 +60,7 @@ class OnnxTextEncoder:
                 give_back()
 
     def encode_pieces(self, posts: Sequence[Pieces]) -> list[TextVectors]:
-        """The vectors of the spans of cut wordings, in order; a window that several have is read once."""
+        """Yields the vectors of the spans of cut wordings, in order; a window that several wordings share is read once."""
         windows = [
             [post.numbers[start : start + WINDOW] for start in range(0, max(1, len(post)), WINDOW)]
             for post in posts
@@ -73,9 +73,9 @@ class OnnxTextEncoder:
         ]
 
     def _states(self, window: PieceNumbers) -> FloatArray:
-        """The states of one window, marks included.
+        """Returns the states of one window, including the marks.
 
-        Windows are read one by one: the products are as fast as with many, and no window's rounding depends on another.
+        Windows are read one by one: products are as fast as in batches, and no window's rounding depends on another.
         """
         width = len(window) + 2
         numbers = np.empty(width, np.int64)
@@ -89,8 +89,8 @@ class OnnxTextEncoder:
         )
 
     def _vectors(self, post: Pieces, states: list[FloatArray]) -> TextVectors:
-        """Means over spans, projected, of length one; a span over the whole post takes in the marks."""
-        # Between two places where a span begins or ends states are added as rows; of these few sums spans are made.
+        """Returns unit vectors of the projected means over spans; a span over the complete post includes the marks."""
+        # States between two span boundaries are summed first; the spans are sums of these few sums.
         cuts = np.unique(np.concatenate([post.starts, post.ends]))
         inside = np.concatenate([own[1:-1] for own in states])
         sums = np.zeros((len(cuts), self.configuration.size))
@@ -110,7 +110,7 @@ class OnnxTextEncoder:
 
     @cached_property
     def _added(self) -> FloatArray | None:
-        """What attention adds by distance, for the widest window; a narrower one has its corner."""
+        """Returns what attention adds by distance for the widest window; narrower windows use its corner."""
         if not self.configuration.buckets:
             return None
         table = restored_array(self._weights, "relative.table.weight")
@@ -118,7 +118,7 @@ class OnnxTextEncoder:
 
 
 def restored_array(weights: Mapping[str, AnyArray], name: str) -> FloatArray:
-    """A matrix in 32 bits."""
+    """Restores a matrix in 32 bits."""
     numbers = weights[name].astype(np.float32)
     return numbers * weights[f"{name}{SCALE}"][:, None] if f"{name}{SCALE}" in weights else numbers
 
@@ -139,7 +139,7 @@ def check_weights(
         finite = weights.get(f"{name}{SCALE}", found)
         if len(shape) == 2 and (found.dtype != np.int8 or finite is found or finite.shape != shape[:1]):
             raise MathAMRError(
-                f"{source or 'the text encoder'}: {name} is not in eight bits with a scale a row"
+                f"{source or 'the text encoder'}: {name} is not in eight bits with a scale per row"
             )
         if not np.isfinite(finite).all():
             raise MathAMRError(

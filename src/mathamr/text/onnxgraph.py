@@ -1,9 +1,9 @@
 """The transformer of the text encoder in eight bits, as a graph of operations for ONNX Runtime.
 
-Products with weights, nine tenths of the work, multiply eight-bit numbers: the weights as the folder of a model keeps
-them, and the states rounded before every product. A few pieces of a text have states many times as large as
-the others'; before the feed-forward network each piece is therefore scaled to its own largest number, or the steps
-would be too coarse for all others. Attention, normalisation and sums stay in 32 bits. Rows have no padding.
+Products with weights, nine tenths of the work, multiply eight-bit numbers: the weights as stored in the model
+folder, and the states rounded before every product. A few pieces of a text have states many times as large as
+the others'; each piece is therefore scaled to its own largest number before the feed-forward network, because the steps
+would otherwise be too coarse for all others. Attention, normalisation and sums stay in 32 bits. Rows have no padding.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from mathamr.text.configuration import TransformerConfiguration
 
 STATES, ADDED = "states", "added"
-"""The inputs: embeddings before their normalisation, and what attention adds by distance, where the model does."""
+"""The inputs: embeddings before their normalisation, and what attention adds by distance, if the model has it."""
 SCALE = ".scale"
 LEAST_GELU = 0.17
-"""No result of GELU lies further below zero: a row's largest number and this bound all of it."""
+"""The minimum of GELU: this and a row's largest number bound the row."""
 
 
 class OnnxTransformer:
@@ -35,7 +35,7 @@ class OnnxTransformer:
         self._shape, self._weights = configuration, weights
 
     def __call__(self, embedded: FloatArray, added: FloatArray | None = None) -> FloatArray:
-        """The states (width, size) of embeddings before their normalisation; `added`: (heads, width, width)."""
+        """Returns the states (width, size) of embeddings before their normalisation; `added` is (heads, width, width)."""
         inputs = {STATES: embedded[None]}
         if added is not None:
             inputs[ADDED] = added[None]
@@ -44,13 +44,13 @@ class OnnxTransformer:
 
     @cached_property
     def _session(self) -> Any:
-        """Made when the first text is encoded: the runtime lays the weights out for this processor."""
+        """Creates the session when the first text is encoded: the runtime lays the weights out for this processor."""
         import onnxruntime
 
         options = onnxruntime.SessionOptions()
         # Processes run side by side with one thread each: threads of one process would wait for each other.
         options.intra_op_num_threads = options.inter_op_num_threads = 1
-        # All that can be joined is joined already; beyond this level single steps would become slower ones.
+        # Everything that can be fused is fused already; a higher level would make single steps slower.
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
         model = TransformerGraph(self._shape, self._weights).model()
         return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
@@ -83,7 +83,7 @@ class TransformerGraph:
         return self._attended(attended, x, name)
 
     def _attended(self, attended: str, x: str, name: str) -> str:
-        """What follows attention in a layer."""
+        """Adds the part of a layer after attention."""
         add = self.graph.add
         attended = self._product(attended, f"{name}attended", bias=True)
         x = self._normal(add("Add", [attended, x]), f"{name}attention_norm")
@@ -96,7 +96,7 @@ class TransformerGraph:
         return self._normal(add("Add", [outer, x]), f"{name}outer_norm")
 
     def _scaled_product(self, x: str, largest: str, name: str) -> str:
-        """The product, each row rounded relative to its own largest number."""
+        """Multiplies with each row rounded relative to its own largest number."""
         rows = self.graph.add("Mul", [x, self.graph.add("Reciprocal", [largest])])
         return self.graph.add("Mul", [self._product(rows, name, bias=False), largest])
 
@@ -118,7 +118,7 @@ class TransformerGraph:
         return self.graph.add("DynamicQuantizeMatMul", inputs, domain=MICROSOFT)
 
     def _normal(self, x: str, name: str) -> str:
-        """Layer normalisation in single steps: the runtime's own takes twice as long."""
+        """Adds layer normalisation as single steps: the runtime's own takes twice as long."""
         add, constant = self.graph.add, self.graph.constant
         centred = add("Sub", [x, add("ReduceMean", [x, self._last_axis()], keepdims=1)])
         squares = add("ReduceSumSquare", [centred, self._last_axis()], keepdims=1)

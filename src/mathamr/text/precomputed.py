@@ -1,6 +1,6 @@
 """Precomputed vectors of texts, for example from a machine with a GPU, found by the encoder's fingerprint and the text.
 
-A file holds for one encoder the vectors of the spans of many texts, in eight bits with a scale a row. `PrecomputedEncoder` encodes only
+A file holds for one encoder the vectors of the spans of many texts, in eight bits with a scale per row. `PrecomputedEncoder` encodes only
 texts that are in no file. It also encodes a sample of the others and refuses files whose vectors differ.
 """
 
@@ -28,18 +28,18 @@ if TYPE_CHECKING:
     from mathamr.text.wording import Wording
 
 AT_A_TIME = 64
-"""Posts that are looked up at a time."""
+"""The number of posts that are looked up at a time."""
 KEY = 16
-"""Bytes of a text's key."""
+"""The length of a text's key in bytes."""
 ALIKE = 0.98
 """The least cosine of a precomputed vector with the encoder's own; rounding to eight bits costs a thousandth."""
 CHECKED = 200
-"""One in so many precomputed texts is encoded as well, the first always."""
+"""One in this many precomputed texts is also encoded for comparison, and always the first."""
 
 
 @dataclass(frozen=True, eq=False)
 class PrecomputedVectors:
-    """The vectors of texts for the encoder with this fingerprint; span i of all is pieces [starts[i], ends[i]) of its text."""
+    """The vectors of texts for the encoder with this fingerprint; span i covers pieces [starts[i], ends[i]) of its text."""
 
     fingerprint: str
     keys: ByteArray
@@ -60,7 +60,7 @@ class PrecomputedVectors:
     def of(
         cls, fingerprint: str, texts: Sequence[Pieces], vectors: Sequence[TextVectors]
     ) -> PrecomputedVectors:
-        """From texts and their vectors."""
+        """Builds it from texts and their vectors."""
         rows = np.concatenate([found.vectors for found in vectors])
         scales = (np.abs(rows).max(1, keepdims=True).clip(1e-6) / 127).astype(np.float16)
         return cls(
@@ -75,16 +75,14 @@ class PrecomputedVectors:
 
     @classmethod
     def joined(cls, parts: Sequence[PrecomputedVectors]) -> PrecomputedVectors:
-        """Those of several collections of texts as one; all are of one encoder."""
+        """Joins several collections of one encoder."""
         if len({part.fingerprint for part in parts}) != 1:
-            raise MathAMRError(
-                "precomputed vectors can be joined only if they are of one and the same encoder"
-            )
+            raise MathAMRError("precomputed vectors can be joined only if they belong to the same encoder")
         columns = (np.concatenate([getattr(part, name) for part in parts]) for name in _COLUMNS)
         return cls(parts[0].fingerprint, *columns)
 
     def save(self, path: Path) -> None:
-        """One `.npz` without pickles."""
+        """Writes one `.npz` without pickles."""
         arrays = {name: getattr(self, name) for name in _COLUMNS}
         try:
             with path.open("wb") as file:
@@ -94,7 +92,7 @@ class PrecomputedVectors:
 
     @classmethod
     def load(cls, path: Path) -> PrecomputedVectors:
-        """The inverse of `save`; anything else is refused."""
+        """The inverse of `save`; refuses anything else."""
         try:
             with np.load(path, allow_pickle=False) as file:
                 return cls(str(file["fingerprint"]), *(file[name] for name in _COLUMNS))
@@ -112,7 +110,7 @@ class PrecomputedVectors:
         return np.cumsum(self.counts, dtype=np.int64) - self.counts
 
     def find(self, text: Pieces) -> FloatArray | None:
-        """The vectors of a text's spans, if all are known."""
+        """Returns the vectors of a text's spans, if all are known."""
         number = self._places.get(_key(text).tobytes())
         if number is None:
             return None
@@ -133,7 +131,7 @@ _COLUMNS = ("keys", "counts", "starts", "ends", "codes", "scales")
 
 
 def precomputed_vectors(folder: Path, fingerprint: str) -> tuple[PrecomputedVectors, ...]:
-    """All files of a folder that are of the encoder with this fingerprint."""
+    """Reads all files of a folder that belong to the encoder with this fingerprint."""
     if not folder.is_dir():
         raise MathAMRError(f"the folder {folder} of precomputed vectors does not exist")
     found = (PrecomputedVectors.load(path) for path in sorted(folder.glob("*.npz")))
@@ -141,7 +139,7 @@ def precomputed_vectors(folder: Path, fingerprint: str) -> tuple[PrecomputedVect
 
 
 class PrecomputedEncoder:
-    """Encodes texts like another encoder, which encodes only what was not precomputed for it."""
+    """Wraps another encoder, which encodes only texts without precomputed vectors."""
 
     def __init__(self, encoder: AnyTextEncoder, known: Sequence[PrecomputedVectors]) -> None:
         self.encoder, self._known, self._found = encoder, tuple(known), 0

@@ -1,4 +1,4 @@
-"""Published text encoders under our names: what their folders hold, as the weights of our transformer."""
+"""Converts the weights of published text encoders to those of our transformer."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _OF_MPNET = {**_OF_BERT, "attended": "attention.attn.o", "attention_norm": "atte
 
 
 def published_encoder(folder: Path, fingerprint: str, device: str = "cpu") -> TextEncoder:
-    """The text encoder in a folder with published weights, of mpnet or of BERT's kind; its vectors are means of its states."""
+    """Loads the text encoder from a folder with published weights of mpnet or BERT; its vectors are means of its states."""
     path = folder / MODEL
     configuration, weights = published_weights(path)
     with unfilled():
@@ -43,18 +43,18 @@ def published_encoder(folder: Path, fingerprint: str, device: str = "cpu") -> Te
 
 
 def published_weights(path: Path) -> tuple[TransformerConfiguration, dict[str, Tensor]]:
-    """The shape of the published encoder in a file, and its weights under our names."""
+    """Returns the shape of the published encoder in a file, and its weights under our names."""
     given = {name.removeprefix("bert."): tensor for name, tensor in read_tensors(path).items()}
     is_mpnet = "encoder.relative_attention_bias.weight" in given
     configuration = MPNET if is_mpnet else _bert_shape(path.parent)
     try:
         return configuration, (_of_mpnet if is_mpnet else _of_bert)(given, configuration.layers)
     except KeyError as error:
-        raise MathAMRError(f"{path} holds no text encoder that is known here: {error} is missing") from error
+        raise MathAMRError(f"{path} does not hold a known text encoder: {error} is missing") from error
 
 
 def _bert_shape(folder: Path) -> TransformerConfiguration:
-    """The shape that `config.json` beside the weights tells, as transformers writes it; MiniLM's where there is none."""
+    """Reads the shape from `config.json` beside the weights, in the format of transformers; MiniLM's if there is none."""
     path = folder / "config.json"
     if not path.is_file():
         return MINILM
@@ -62,7 +62,7 @@ def _bert_shape(folder: Path) -> TransformerConfiguration:
         row = json.loads(path.read_text(encoding="utf-8"))
         if row.get("model_type") != "bert":
             raise MathAMRError(
-                f"{folder} holds a model of type {row.get('model_type')!r}; 'bert' and 'mpnet' are read"
+                f"{folder} holds a model of type {row.get('model_type')!r}; supported are 'bert' and 'mpnet'"
             )
         return TransformerConfiguration(
             pieces=row["vocab_size"],
@@ -73,11 +73,11 @@ def _bert_shape(folder: Path) -> TransformerConfiguration:
             positions=row["max_position_embeddings"],
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise MathAMRError(f"{path} does not tell the shape of an encoder of BERT's kind: {error}") from error
+        raise MathAMRError(f"{path} does not hold the shape of a BERT encoder: {error}") from error
 
 
 def _of_bert(given: Mapping[str, Tensor], layers: int) -> dict[str, Tensor]:
-    """One matrix for query, key and value, and the one type of text in the positions."""
+    """Joins query, key and value to one matrix, and adds the single token type to the positions."""
     of = "embeddings."
     positions = given[f"{of}position_embeddings.weight"] + given[f"{of}token_type_embeddings.weight"][0]
     parts = [f"attention.self.{part}" for part in ("query", "key", "value")]
@@ -85,7 +85,7 @@ def _of_bert(given: Mapping[str, Tensor], layers: int) -> dict[str, Tensor]:
 
 
 def _of_mpnet(given: Mapping[str, Tensor], layers: int) -> dict[str, Tensor]:
-    """As BERT's, with a table of relative positions; the first two positions belong to no place."""
+    """Like `_of_bert`, with a table of relative positions; the first two positions are unused."""
     parts = [f"attention.attn.{part}" for part in "qkv"]
     return {
         "positions.weight": given["embeddings.position_embeddings.weight"][2:],

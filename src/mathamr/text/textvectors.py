@@ -1,7 +1,7 @@
-"""`TextVectors`: the vectors that a text encoder gives to the parts of a post, and `AnyTextEncoder`, which gives them.
+"""`TextVectors`: the vectors that a text encoder gives the parts of a post, and `AnyTextEncoder`, which computes them.
 
-An encoder of graphs with a text slot only needs to know which vector belongs to which representative. A
-representative without text has none.
+A graph encoder with a text slot only needs to know which vector belongs to which representative. A
+representative without text has no vector.
 """
 
 from __future__ import annotations
@@ -55,14 +55,14 @@ class AnyTextEncoder(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TextTable:
-    """The text vectors of a whole shard: representative r of all, counted through, has `vectors[rows[r]]`, or none at -1."""
+    """The text vectors of a shard: representative r, counted over all graphs, has `vectors[rows[r]]`, or none if that is -1."""
 
     vectors: AnyFloatArray
     rows: Int32Array
 
     def __post_init__(self) -> None:
         if self.vectors.ndim != 2 or (len(self.rows) and int(self.rows.max()) >= len(self.vectors)):
-            raise MathAMRError("the table of text vectors refers to rows that it does not have")
+            raise MathAMRError("the table of text vectors refers to rows that do not exist")
 
     @property
     def size(self) -> int:
@@ -70,7 +70,7 @@ class TextTable:
         return int(self.vectors.shape[1])
 
     def save(self, path: Path) -> None:
-        """One `.npz` without pickles."""
+        """Writes one `.npz` without pickles."""
         with path.open("wb") as file:
             np.savez(file, allow_pickle=False, vectors=self.vectors, rows=self.rows)
 

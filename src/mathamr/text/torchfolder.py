@@ -1,4 +1,4 @@
-"""The folder of a text encoder (`folder`) written and read with torch: for the backend `float`, for training, and for differences to a base."""
+"""Writes and reads the folder of a text encoder (`folder`) with torch: for the backend `float`, for training, and for differences to a base."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from mathamr.text.transformer import Transformer
 
 
 def save_text_encoder(folder: Path, encoder: TextEncoder, *, half: bool = False) -> None:
-    """Writes the folder that `load_text_encoder` reads; the configuration comes last, when all is there.
+    """Writes the folder that `load_text_encoder` reads; the configuration is written last, when all files exist.
 
-    `half` stores sixteen bits a number, for what is still to be worked with. What was read as a difference to a base
-    is written as one.
+    `half` stores sixteen bits per number, for intermediate results. An encoder that was loaded as a difference to a base
+    is written as a difference.
     """
     if encoder.upon and not half:
         save_difference(folder, encoder)
@@ -48,7 +48,7 @@ def save_text_encoder(folder: Path, encoder: TextEncoder, *, half: bool = False)
 
 
 def save_difference(folder: Path, encoder: TextEncoder) -> None:
-    """Writes the folder of an encoder that was made from mpnet as what differs from it."""
+    """Writes the folder of an encoder that was tuned from mpnet as its difference to mpnet."""
     weights = encoder.model.state_dict()
     _, base = published_weights(mpnet_folder() / MODEL)
     own = {name: tensor for name, tensor in weights.items() if name not in base}
@@ -68,7 +68,7 @@ def save_difference(folder: Path, encoder: TextEncoder) -> None:
 
 
 def load_text_encoder(folder: Path, device: str = "auto") -> TextEncoder:
-    """The text encoder in a folder, after the hashes of its files, and of its base, were checked."""
+    """Loads the text encoder from a folder after checking the hashes of its files and of its base."""
     head = read_head(folder)
     checked_file(folder / WEIGHTS, head.hashes)
     if head.base is not None:
@@ -85,7 +85,7 @@ def load_text_encoder(folder: Path, device: str = "auto") -> TextEncoder:
 
 
 def to_onnx(encoder: TextEncoder, source: Path | None = None) -> OnnxTextEncoder:
-    """The same encoder in eight bits for ONNX Runtime."""
+    """Converts the encoder to eight bits for ONNX Runtime."""
     weights = {name: tensor.numpy() for name, tensor in quantised(encoder.model.state_dict()).items()}
     return OnnxTextEncoder(
         encoder.model.configuration, weights, encoder.pieces, fingerprint=encoder.fingerprint, source=source
@@ -93,9 +93,9 @@ def to_onnx(encoder: TextEncoder, source: Path | None = None) -> OnnxTextEncoder
 
 
 def _upon_base(folder: Path, base: object) -> tuple[dict[str, Tensor], Path]:
-    """The weights of an encoder that is kept as a difference, and the word pieces of its base."""
+    """Returns the weights of an encoder that is stored as a difference, and the word pieces of its base."""
     if base != {"name": NAME, "sha256": KEPT[MODEL]}:
-        raise MathAMRError(f"{folder / CONFIG} names a base that is unknown to this version: {base!r}")
+        raise MathAMRError(f"{folder / CONFIG} names the base {base!r}, which this version does not know")
     installed = mpnet_folder()
     stored = read_tensors(folder / WEIGHTS)
     _, weights = published_weights(installed / MODEL)
@@ -105,7 +105,7 @@ def _upon_base(folder: Path, base: object) -> tuple[dict[str, Tensor], Path]:
 
 
 def quantised(weights: dict[str, Tensor]) -> dict[str, Tensor]:
-    """Matrices as eight-bit numbers, each row with a scale of its own; vectors stay as they are."""
+    """Rounds matrices to eight-bit numbers with a scale per row; vectors are unchanged."""
     stored: dict[str, Tensor] = {}
     for name, tensor in weights.items():
         exact = tensor.detach().to("cpu", torch.float32)

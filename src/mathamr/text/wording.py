@@ -1,4 +1,4 @@
-"""`Wording`: a post as running text with its formulas as LaTeX in place, and where each representative stands in it."""
+"""`Wording`: a post as running text with its formulas as LaTeX in place, and the span of each representative."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """The text of a post, and the spans of its representatives: its formulas, its sentences, and all of it."""
+    """The text of a post, and the spans of its representatives: its formulas, its sentences, and the complete text."""
 
     text: str
     spans: tuple[Span, ...]
 
 
 class Represented(Protocol):
-    """What has representatives of a post, in order: each a level and a reference (a graph's tensor, say)."""
+    """Anything with the representatives of a post in order, such as a graph's tensor: each has a level and a reference."""
 
     @property
     def levels(self) -> Sequence[int] | AnyArray:
@@ -39,12 +39,12 @@ class Represented(Protocol):
 
     @property
     def references(self) -> Sequence[str]:
-        """The formula id, sentence number or post id that each stands for."""
+        """The formula id, sentence number or post id of each representative."""
         ...
 
 
 def wording(post: Post, tensor: Represented, read: Passage | None = None) -> Wording:
-    """The wording of a post whose graph has these representatives.
+    """Returns the wording of a post whose graph has these representatives.
 
     >>> from mathamr.posts.post import Formula
     >>> post = Post("7", "answer", "Let $x>0$. Then $x^2>0$!", markup="text",
@@ -69,7 +69,7 @@ def wording(post: Post, tensor: Represented, read: Passage | None = None) -> Wor
 
 
 def written_sentences(post: Post) -> list[str]:
-    """The sentences of a post, title first, with formulas as LaTeX in place.
+    """Returns the sentences of a post, title first, with formulas as LaTeX in place.
 
     >>> from mathamr.posts.post import Formula
     >>> written_sentences(Post("7", "answer", "Let $x>0$. So.", markup="text", formulas=(Formula("7:0", "x>0"),)))
@@ -80,7 +80,7 @@ def written_sentences(post: Post) -> list[str]:
 
 
 def wording_alone(post: Post, read: Passage | None = None) -> tuple[Wording, tuple[tuple[Level, str], ...]]:
-    """The wording of a post that has no graph, and what its spans stand for: formulas, sentences, the whole last.
+    """Returns the wording of a post without a graph, and what its spans represent: formulas, sentences, the complete text last.
 
     >>> from mathamr.posts.post import Formula
     >>> post = Post("7", "answer", "Let $x>0$. Hm.", markup="text", formulas=(Formula("7:0", "x>0"),))
@@ -97,7 +97,7 @@ def wording_alone(post: Post, read: Passage | None = None) -> tuple[Wording, tup
 
 
 def written(post: Post, read: Passage) -> tuple[str, dict[tuple[Level, str], tuple[int, int]]]:
-    """The text of a post with its formulas as LaTeX, and where formulas and sentences stand in it."""
+    """Returns the text of a post with its formulas as LaTeX, and the positions of formulas and sentences in it."""
     latex = {formula.id: formula.latex for formula in post.formulas}
     parts: list[str] = []
     places: dict[tuple[Level, str], tuple[int, int]] = {}

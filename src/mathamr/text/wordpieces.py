@@ -1,4 +1,4 @@
-"""`WordPieces`: text as numbers of word pieces, and each piece's place in the text."""
+"""`WordPieces`: text as numbers of word pieces, and each piece's position in the text."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 UNKNOWN = "[UNK]"
 MARKS = (("<pad>", "<s>", "</s>"), ("[PAD]", "[CLS]", "[SEP]"))
-"""What fills up, begins and ends a row: MPNet's, whose vocabulary has BERT's inside, and BERT's."""
+"""The marks that pad, start and end a row: MPNet's, whose vocabulary contains BERT's, and BERT's."""
 MASKS = ("[MASK]", "<mask>")
 MOST_CHARACTERS = 20_000
-"""A wording beyond this is cut before it is read: the encoder reads some hundred pieces of it anyway."""
+"""A longer wording is cut before it is tokenised: the encoder reads only some hundred pieces of it anyway."""
 
 
 PieceNumbers = npt.NDArray[np.uint16 | np.uint32]
@@ -30,9 +30,9 @@ PieceNumbers = npt.NDArray[np.uint16 | np.uint32]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pieces:
-    """The pieces of a wording, without marks for its begin and end; span i is pieces [starts[i], ends[i]).
+    """The pieces of a wording, without start and end marks; span i covers pieces [starts[i], ends[i]).
 
-    Only spans that hold at least one piece are listed; `of` says whose they are.
+    Only spans with at least one piece are listed; `of` says whose they are.
     """
 
     numbers: PieceNumbers
@@ -44,7 +44,7 @@ class Pieces:
         return len(self.numbers)
 
     def cut(self, most: int) -> Pieces:
-        """The first pieces only."""
+        """Returns the first pieces only."""
         if len(self) <= most:
             return self
         ends = np.minimum(self.ends, most)
@@ -52,7 +52,7 @@ class Pieces:
         return Pieces(self.numbers[:most], self.of[kept], self.starts[kept], ends[kept])
 
     def only(self, span: int) -> Pieces:
-        """The same pieces with one of the spans."""
+        """Returns the same pieces with one of the spans."""
         chosen = slice(span, span + 1)
         return Pieces(self.numbers, self.of[chosen], self.starts[chosen], self.ends[chosen])
 
@@ -67,7 +67,7 @@ class WordPieces:
         missing = [mark for mark in (UNKNOWN, *marks) if mark not in number]
         if missing or len(number) != len(self.vocabulary) or len(number) > 2**16:
             raise MathAMRError(
-                f"these {len(self.vocabulary)} lines are no vocabulary of word pieces"
+                f"these {len(self.vocabulary)} lines are not a vocabulary of word pieces"
                 + (f": {', '.join(missing)} is missing" if missing else ": pieces repeat, or are too many")
             )
         self.pad, self.begin, self.end = (number[mark] for mark in marks)
@@ -75,12 +75,12 @@ class WordPieces:
 
     @cached_property
     def mask(self) -> int:
-        """What stands for a hidden piece; where a vocabulary has no such mark, what fills up a row."""
+        """The mark for a hidden piece; if a vocabulary lacks one, the padding mark."""
         return next((self.vocabulary.index(mark) for mark in MASKS if mark in self.vocabulary), self.pad)
 
     @cached_property
     def _tokenizer(self) -> Any:
-        """Made when something is cut: where only numbers of pieces are read, tokenizers need not be installed."""
+        """Created when text is first cut: tokenizers need not be installed where only numbers of pieces are read."""
         from tokenizers import Tokenizer
         from tokenizers.models import WordPiece
         from tokenizers.normalizers import BertNormalizer
@@ -92,7 +92,7 @@ class WordPieces:
         return made
 
     def cut(self, wordings: Sequence[Wording]) -> list[Pieces]:
-        """The pieces of wordings."""
+        """Cuts wordings into pieces."""
         texts = [wording.text[:MOST_CHARACTERS] for wording in wordings]
         encoded = self._tokenizer.encode_batch(texts, add_special_tokens=False)
         return [
@@ -101,11 +101,11 @@ class WordPieces:
         ]
 
     def with_words(self, words: Sequence[str]) -> WordPieces:
-        """The same vocabulary with further words behind."""
+        """Returns the vocabulary with further words appended."""
         return WordPieces((*self.vocabulary, *words))
 
     def save(self, path: Path) -> None:
-        """One piece a line."""
+        """Writes one piece per line."""
         path.write_text("\n".join(self.vocabulary) + "\n", encoding="utf-8")
 
     @classmethod
@@ -120,7 +120,7 @@ class WordPieces:
 def pieces_of(
     wording: Wording, numbers: Sequence[int], offsets: Sequence[tuple[int, int]], vocabulary: int
 ) -> Pieces:
-    """The pieces of a wording from their numbers and places in its text; sixteen bits each, where that is enough."""
+    """Returns the pieces of a wording from their numbers and positions in its text, in sixteen bits each if they fit."""
     begins = np.array([begin for begin, _ in offsets], np.int64)
     starts = np.searchsorted(begins, [span.start for span in wording.spans]).astype(np.int32)
     ends = np.searchsorted(begins, [span.end for span in wording.spans]).astype(np.int32)

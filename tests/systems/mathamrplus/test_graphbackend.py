@@ -73,7 +73,7 @@ def test_what_does_not_fit_is_refused(folder: Path, shard: Shard) -> None:
     with pytest.raises(MathAMRError, match="no slot for text"):
         list(ours.encode([shard[0]], [text]))
     row = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    for change, match in (({"layers": 1}, "another model"), ({"bases": 7}, "the configuration asks for")):
+    for change, match in (({"layers": 1}, "another model"), ({"bases": 7}, "the configuration requires")):
         (folder / "config.json").write_text(
             json.dumps({**row, "model": {**row["model"], **change}}), encoding="utf-8"
         )

@@ -130,7 +130,7 @@ def test_text_vectors_change_only_the_posts_that_have_them(shard: Shard) -> None
     assert not torch.allclose(before[:count], after[:count], atol=1e-3)
     torch.testing.assert_close(before[count:], after[count:], rtol=1e-4, atol=1e-5)
     wrong = replace(plain, text_of=np.array([0]), text_vectors=draw.random((1, 5)))
-    with pytest.raises(MathAMRError, match="size 5, the model was made for size 8"):
+    with pytest.raises(MathAMRError, match="size 5, but the model expects size 8"):
         model(GraphBatch.of(wrong))
 
 
@@ -139,7 +139,7 @@ def test_text_vectors_change_only_the_posts_that_have_them(shard: Shard) -> None
     [
         ({"virtual_start": "ones"}, "unknown start of virtual nodes 'ones'; known: zero"),
         ({"attention_heads": 3}, "do not divide"),
-        ({"hidden": 0}, "hidden is from 1"),
+        ({"hidden": 0}, "hidden must be from 1"),
         ({"text_output": True}, "size above zero"),
         ({"dropout": 1.0}, "dropout"),
     ],

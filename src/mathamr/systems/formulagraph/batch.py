@@ -17,7 +17,7 @@ from mathamr.systems.layers.groups import EdgeGroups
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FormulaBatch:
-    """The nodes of some graphs end to end; graph i has the nodes from `starts[i]` to `starts[i + 1]`."""
+    """The nodes of several graphs end to end; graph i has the nodes from `starts[i]` to `starts[i + 1]`."""
 
     labels: Tensor
     groups: EdgeGroups
@@ -29,7 +29,7 @@ class FormulaBatch:
         return len(self.starts) - 1
 
     def to(self, device: torch.device) -> FormulaBatch:
-        """The batch on a device: everything travels in one copy."""
+        """Returns the batch on a device; everything is copied at once."""
         if self.labels.device == device:
             return self
         moved = moved_together([self.labels, self.starts, self.owners, *self.groups.tensors()], device)
@@ -38,14 +38,14 @@ class FormulaBatch:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Chosen:
-    """Nodes of trees, by their numbers among all nodes, in ascending order, and how many each tree gave."""
+    """Nodes chosen from trees, by their numbers among all nodes, in ascending order, and the number chosen from each tree."""
 
     nodes: AnyArray
     counts: AnyArray
 
 
 def whole(trees: FormulaTrees, chosen: AnyArray) -> Chosen:
-    """All nodes of some trees, which are in ascending order."""
+    """Chooses all nodes of some trees, which are in ascending order."""
     counts = trees.starts[chosen + 1] - trees.starts[chosen]
     return Chosen(node_ranges(trees.starts[chosen], counts), counts)
 
@@ -53,10 +53,10 @@ def whole(trees: FormulaTrees, chosen: AnyArray) -> Chosen:
 def batch_of(
     trees: FormulaTrees, chosen: AnyArray, taken: Chosen, labels: AnyArray | None = None
 ) -> FormulaBatch:
-    """Nodes of trees as a batch: an edge between two nodes is there where both are; `labels` replace those of the trees."""
+    """Makes a batch of the chosen nodes, with the edges whose two ends were chosen; `labels` replace those of the trees."""
     nodes, counts = taken.nodes, taken.counts
     if len(nodes) and bool(np.any(np.diff(nodes) <= 0)):
-        raise MathAMRError("the trees of a batch stand in ascending order, each once")
+        raise MathAMRError("the trees of a batch must be in ascending order, each at most once")
     owners = np.repeat(np.arange(len(counts)), counts)
     starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
     above = trees.starts[chosen][owners] + trees.parents[nodes]
@@ -80,7 +80,7 @@ def batch_of(
 
 
 def node_ranges(begins: AnyArray, counts: AnyArray) -> AnyArray:
-    """The numbers from each begin on, as many as its count, end to end."""
+    """Returns the concatenated ranges of numbers that start at each begin and have its count."""
     before = np.cumsum(counts) - counts
     found: AnyArray = np.arange(int(counts.sum())) - np.repeat(before - begins, counts)
     return found

@@ -21,8 +21,8 @@ VIEWS = ("slt", "opt")
 class FormulaGraphConfiguration:
     """The shape of both networks; `size` is that of a node's vector.
 
-    With `types` a node begins as the sum of its label's vector and its type's, so that what a label has in common with
-    others of its type need not be learnt label by label.
+    With `types`, a node starts as the sum of its label's vector and its type's vector, so that the network need not learn
+    separately for every label what all labels of a type have in common.
     """
 
     hidden: int = 128

@@ -1,6 +1,6 @@
-"""The network of formula graphs over numpy alone, for a few formulas at a time: the same vectors to five digits, without torch.
+"""The network of formula graphs in numpy, for a few formulas at a time: the same vectors to five digits, without torch.
 
-A search orders the first formulas it found by how alike their nodes are to the query's; nothing of that is in an index.
+A search uses it to reorder the first formulas by the similarity of their nodes to the query's; an index stores none of it.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from mathamr.systems.models import model_folder
 
 KIND = "formula-graph"
 VIEWS = ("opt", "slt")
-"""In the order of `Trees`."""
+"""The views in the order of `Trees`."""
 EPSILON = 1e-5
-"""Of the normalisations: torch's own default."""
+"""The epsilon of the normalisations: torch's default."""
 
 
 class NumpyNodes:
-    """Both networks of a model folder, for reading."""
+    """Both networks of a model folder, for inference."""
 
     def __init__(self, folder: Path) -> None:
         _, self._labels = read_formula_folder(folder, KIND)
@@ -38,21 +38,21 @@ class NumpyNodes:
         try:
             self._views = {view: _View(_below(weights, f"views.{view}."), kinds) for view in VIEWS}
         except (KeyError, ValueError) as error:
-            raise MathAMRError(f"{folder / WEIGHTS} has not the weights of both views: {error}") from error
+            raise MathAMRError(f"{folder / WEIGHTS} lacks the weights of a view: {error}") from error
 
     def vectors(self, view: str, trees: Sequence[Tree]) -> tuple[FloatArray, AnyArray]:
-        """The vectors of all nodes of some trees, of length one, and where each tree begins."""
+        """Returns the unit vectors of all nodes of some trees, and the index at which each tree begins."""
         numbers = FormulaTrees.of(trees, self._labels, view)
         return self._views[view](numbers), numbers.starts
 
     def alike(self, query: Trees, others: Sequence[Trees]) -> list[float]:
-        """How much of the query is in each of the others: of the view where that is more."""
+        """Returns how much of the query each of the other formulas contains, in the view where that is more."""
         return [float(each) for each in self.by_view(query, others).max(axis=0)]
 
     def by_view(self, query: Trees, others: Sequence[Trees]) -> FloatArray:
-        """MaxSim over nodes (Amador and Zanibbi, equation 4): a row a view, a column for each of the others.
+        """Computes MaxSim over nodes (Amador and Zanibbi, equation 4): one row per view, one column per other formula.
 
-        A view that one of both formulas lacks counts nothing, and a formula that is like nothing of the query no less.
+        A view that either formula lacks scores 0, and so does a formula that is similar to nothing in the query.
         """
         found = np.zeros((len(VIEWS), len(others)), np.float32)
         for place, view in enumerate(VIEWS):
@@ -70,12 +70,12 @@ class NumpyNodes:
 
 @lru_cache(maxsize=4)
 def nodes_of(model: str) -> NumpyNodes:
-    """The networks of a model by its name, read once."""
+    """Loads the networks of a model by its name, once per process."""
     return NumpyNodes(model_folder(model))
 
 
 class _Edges(NamedTuple):
-    """The edges of one label: `children` stand below `above`; once more `sorted` by their `parents`, each of whom has a run of them."""
+    """The edges of one label from `above` to `children`; `sorted` groups them by their `parents`, one run per parent."""
 
     label: int
     children: AnyArray
@@ -133,7 +133,7 @@ class _Layer:
         return found
 
     def _matrix(self, relation: int) -> FloatArray:
-        """The matrix of a relation: the bases, mixed by its coefficients; made when its first edge comes."""
+        """Returns the matrix of a relation, the bases mixed by its coefficients; it is computed when the first edge needs it."""
         if relation not in self._matrices:
             mixed = np.tensordot(self._mix[relation], _floats(self._bases), axes=1)
             self._matrices[relation] = _floats(mixed)

@@ -45,21 +45,21 @@ from mathamr.systems.vectors import Vectors
 LAYOUT, OPERATORS = "layout", "operators"
 VIEW_OF = {LAYOUT: "slt", OPERATORS: "opt"}
 NODES = 20_000
-"""Nodes that are encoded at a time; a larger formula is encoded alone."""
+"""The number of nodes that are encoded at a time; a larger formula is encoded alone."""
 VISUALS = 512
 ROWS = 100
-"""Nearest nodes that every node of the query brings candidates by; the paper has 20."""
+"""The number of nearest nodes through which each node of the query finds candidates; the paper has 20."""
 POOL = 100
-"""Visual classes of the first ranks whose trees are aligned with the query's."""
+"""The number of top-ranked visual classes whose trees are aligned with the query's."""
 MUTUAL_POOL = 300
-"""Visual classes of the first ranks that are compared both ways."""
+"""The number of top-ranked visual classes that are compared in both directions."""
 
 
 def _views(fusion: str, normalisation: str | None = "none", near: bool = False) -> Fuse:
-    """Both views by exact MaxSim, made one.
+    """Both views by exact MaxSim, merged.
 
-    `near` takes candidates by one nearest-neighbour query a node first, as the paper does (section 4): for engines that find
-    nearest rows without looking at all of them. Where all are looked at anyway, MaxSim itself is quicker.
+    With `near`, each node first finds candidates by one nearest-neighbour query, as in the paper (section 4): for engines that
+    find nearest rows without scanning all of them. In an engine that scans all rows anyway, MaxSim itself is faster.
     """
     views: dict[str, Ranking] = {
         field: Rerank(first=NearestRows(field, rows=ROWS), then=MaxSim(field)) if near else MaxSim(field)
@@ -81,11 +81,11 @@ _MUTUAL = Fuse(
 _LEXICAL = Component("lexical", Lexical(), 1.0)
 _NODES = Component("nodes", _views("max"), 0.8)
 _ALIGNED = Component("aligned", Aligned(), 0.1)
-"""What each counts, scores as shares of the best: chosen by cross-validation over topics (lab/notes/ranking.md)."""
+"""The weight of each part, with scores as shares of the best; chosen by cross-validation over topics (lab/notes/ranking.md)."""
 
 
 class FormulaGraphSystem:
-    """Visual classes as the vectors of the nodes of both their trees; posts have none."""
+    """Represents visual classes by the vectors of the nodes of both their trees; posts have no vectors."""
 
     kind: ClassVar[str] = "formula-graph"
     tasks: ClassVar[frozenset[Task]] = frozenset({"formulas"})
@@ -132,26 +132,26 @@ class FormulaGraphSystem:
 
     @property
     def fingerprint(self) -> str:
-        """That of the weights and labels."""
+        """The fingerprint of the weights and labels."""
         return formula_fingerprint(self._config, self.network, self.labels)
 
     @property
     def fields(self) -> tuple[Field, ...]:
-        """A row a node, of each view."""
+        """One row per node, in one field per view."""
         size = self.network.configuration.size
         return tuple(Field(name=name, of="visual", size=size, many=True) for name in VIEW_OF)
 
     @property
     def graphs(self) -> GraphInput | None:
-        """It reads no graphs of posts."""
+        """None: the system reads no graphs of posts."""
         return None
 
     def encode(self, items: Iterable[Item]) -> Iterator[Encoded]:
-        """No vectors: posts are found by their formulas alone."""
+        """Yields no vectors: posts are found only by their formulas."""
         return (Encoded(id=item.post.id) for item in items)
 
     def encode_visuals(self, visuals: Iterable[VisualFormula]) -> Iterator[Mapping[str, Vectors]]:
-        """A row for every node of each tree that a visual class has."""
+        """Yields a row for every node of each tree that a visual class has."""
         stream = iter(visuals)
         while chosen := list(islice(stream, VISUALS)):
             found: list[dict[str, Vectors]] = [{} for _ in chosen]
@@ -180,7 +180,7 @@ class FormulaGraphSystem:
                 )
 
     def match_nodes(self, query: VisualFormula, found: VisualFormula) -> Sequence[TreeMatch]:
-        """For each view which node of the found formula matches every node of the query, and MaxSim both ways."""
+        """Matches every node of the query with a node of the found formula, by view, with MaxSim in both directions."""
         matches: list[TreeMatch] = []
         views: tuple[tuple[View, Tree | None, Tree | None], ...] = (
             ("opt", query.opt, found.opt),
@@ -206,7 +206,7 @@ class FormulaGraphSystem:
 
     @classmethod
     def load(cls, folder: Path, device: str = "auto") -> Self:
-        """The system in a folder."""
+        """Loads the system from a folder."""
         read, labels = read_formula_folder(folder, cls.kind)
         with read.parsing():
             name, model = str(read.config["name"]), dict(read.config["model"])
@@ -219,7 +219,7 @@ class FormulaGraphSystem:
 
 
 def _within(sizes: np.ndarray[Any, Any], budget: int) -> Iterator[np.ndarray[Any, Any]]:
-    """Numbers in order, as many at a time as have no more nodes than the budget."""
+    """Splits the numbers, in order, into runs whose nodes stay within the budget."""
     waiting: list[int] = []
     nodes = 0
     for place, size in enumerate(sizes.tolist()):

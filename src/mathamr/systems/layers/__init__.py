@@ -1,1 +1,1 @@
-"""What networks are made of: the relational convolution, attention, batches of graphs, the transformer and its word pieces."""
+"""The parts of networks: relational convolution, attention, batches of graphs, the transformer and its word pieces."""

@@ -13,7 +13,7 @@ from mathamr.systems.layers.segments import segment_sums
 class VirtualAttention(nn.Module):
     """A weighted sum of a virtual node's members instead of their mean.
 
-    The weights are a softmax over how the members' keys meet the virtual node's query, one for each head.
+    The weights are a softmax over the products of the members' keys with the virtual node's query, one for each head.
     """
 
     def __init__(self, size: int, heads: int) -> None:
@@ -21,13 +21,13 @@ class VirtualAttention(nn.Module):
         self.heads = heads
         self.query = nn.Linear(size, size, bias=False)
         self.key = nn.Linear(size, size, bias=False)
-        # Equal weights, that is the mean, are where learning starts.
+        # Learning starts from equal weights, which give the mean.
         nn.init.zeros_(self.query.weight)
 
     def forward(
         self, x: Tensor, groups: EdgeGroups, relations: tuple[int, ...]
     ) -> list[tuple[slice, Tensor]]:
-        """The summaries of the groups of these relations, in the order of the groups."""
+        """Returns the summaries of the groups of these relations, in the order of the groups."""
         x = x.to(working_type(x))
         return [(span, self._summary(x, groups, span, edges)) for span, edges in spans(groups, relations)]
 
@@ -53,6 +53,6 @@ class VirtualAttention(nn.Module):
 
 
 def spans(groups: EdgeGroups, relations: tuple[int, ...]) -> list[tuple[slice, slice]]:
-    """The groups and edges of those of the relations that occur."""
+    """Returns the groups and edges of those relations that occur."""
     found = [groups.span(relation) for relation in sorted(relations)]
     return [(span, edges) for span, edges in found if span.stop > span.start]

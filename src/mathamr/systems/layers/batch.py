@@ -16,7 +16,7 @@ from mathamr.systems.layers.stack import GraphStack
 class GraphBatch:
     """Graphs without padding: node labels, grouped edges, and which nodes represent which graph.
 
-    The representatives stand graph by graph: `counts` says how many each graph has. `texts` are the text vectors
+    The representatives are ordered by graph: `counts` says how many each graph has. `texts` are the text vectors
     of the representatives `text_of`.
     """
 
@@ -30,7 +30,7 @@ class GraphBatch:
 
     @classmethod
     def of(cls, stack: GraphStack) -> GraphBatch:
-        """The batch of a stack of graphs."""
+        """Makes the batch of a stack of graphs."""
         text_of = texts = None
         if stack.text_of is not None and stack.text_vectors is not None:
             text_of = torch.from_numpy(stack.text_of.astype(np.int32))
@@ -49,7 +49,7 @@ class GraphBatch:
         return len(self.counts)
 
     def to(self, device: torch.device) -> GraphBatch:
-        """The same batch on a device: everything travels in one copy, and nothing waits for it."""
+        """Returns the batch on a device; everything is copied at once, without waiting for the copy."""
         if self.node_ids.device == device:
             return self
         tensors = [self.node_ids, self.representatives, self.levels, *self.groups.tensors()]
@@ -68,7 +68,7 @@ class GraphBatch:
 
 
 def moved_together(tensors: list[Tensor], device: torch.device) -> list[Tensor]:
-    """Tensors of four-byte numbers, copied as one; each starts at a multiple of 16 bytes."""
+    """Copies tensors of four-byte numbers as one; each starts at a multiple of 16 bytes."""
     sizes = [-(-tensor.numel() // 4) * 4 for tensor in tensors]
     whole = torch.empty(sum(sizes), dtype=torch.int32, pin_memory=device.type == "cuda")
     for part, tensor in zip(torch.split(whole, sizes), tensors, strict=True):

@@ -1,7 +1,7 @@
 """The relational convolution (R-GCN with basis decomposition), grouped by relation instead of looping.
 
-PyTorch Geometric's `RGCNConv` multiplies for every relation all messages of that relation. Here the messages of
-one relation into one node are averaged first, and the averages of all nodes stand sorted by relation, so that each
+PyTorch Geometric's `RGCNConv` multiplies all messages of every relation. Here the messages of
+one relation into one node are averaged first, and the averages of all nodes are sorted by relation, so that each
 relation is one matrix product over the few rows that have it. The result is the same. Sums over edges are gathers
 over sorted edges, forward and backward: no message is ever stored, nothing is scattered, and the same input gives
 the same bits on every device.
@@ -21,13 +21,13 @@ from mathamr.systems.layers.groups import EdgeGroups
 from mathamr.systems.layers.segments import bag_sums
 
 PIECE_ROWS = 1 << 18
-"""Groups that are multiplied at a time in inference mode: it bounds the memory of a huge post."""
+"""The number of groups that are multiplied at a time in inference mode, which bounds the memory of a huge post."""
 
 
 class RelationalConvolution(nn.Module):
     """R-GCN layer (equation 2.4 of the thesis) with bases, a learned vector for each relation, and a root weight.
 
-    Equal to `torch_geometric.nn.RGCNConv(aggr="mean")` where the relation vectors are zero.
+    Equals `torch_geometric.nn.RGCNConv(aggr="mean")` where the relation vectors are zero.
     """
 
     def __init__(
@@ -41,16 +41,16 @@ class RelationalConvolution(nn.Module):
         self.vectors = nn.Parameter(torch.zeros(relations, in_size)) if relation_vectors else None
         nn.init.xavier_uniform_(self.coefficients)
         nn.init.xavier_uniform_(self.root)
-        # Glorot over one basis, as RGCNConv does it.
+        # Glorot initialisation over one basis, as in RGCNConv.
         limit = (6 / (in_size + out_size)) ** 0.5
         nn.init.uniform_(self.bases, -limit, limit)
 
     def forward(
         self, x: Tensor, groups: EdgeGroups, summaries: Sequence[tuple[slice, Tensor]] = ()
     ) -> Tensor:
-        """New node vectors from those of the neighbours.
+        """Computes new node vectors from those of the neighbours.
 
-        `summaries` replace the means of some groups, in the order of the groups: attention makes them.
+        `summaries`, which attention computes, replace the means of some groups, in the order of the groups.
         """
         x = x.to(working_type(x))
         present = self.coefficients.index_select(0, groups.present).to(x.dtype)
@@ -87,9 +87,9 @@ def _add_in_pieces(
     vectors: Tensor | None,
     summaries: Sequence[tuple[slice, Tensor]],
 ) -> Tensor:
-    """Adds what the groups bring, a bounded number of them at a time and each relation for itself.
+    """Adds what the groups contribute, a bounded number of them at a time and each relation separately.
 
-    The groups of one relation have different targets, so that adding in place has no order to depend on.
+    The groups of one relation have different targets, so the result of adding in place does not depend on the order.
     """
     instead = {span.start: summary for span, summary in summaries}
     begin = 0
@@ -110,7 +110,7 @@ def _add_in_pieces(
 
 
 def working_type(x: Tensor) -> torch.dtype:
-    """The type to compute in: that of autocast where it is on."""
+    """Returns the type to compute in: that of autocast if it is on."""
     kind = x.device.type
     return torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else x.dtype
 
@@ -122,7 +122,7 @@ def group_means(x: Tensor, groups: EdgeGroups) -> Tensor:
 
 
 class _MeanByGroup(torch.autograd.Function):
-    """Node vectors to the mean of every group."""
+    """Maps node vectors to the mean of every group."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, groups: EdgeGroups) -> Tensor:
@@ -136,7 +136,7 @@ class _MeanByGroup(torch.autograd.Function):
 
 
 class _SumByTarget(torch.autograd.Function):
-    """What every group brings, summed at its target."""
+    """Sums the contributions of the groups at their targets."""
 
     @staticmethod
     def forward(ctx: Any, rows: Tensor, groups: EdgeGroups) -> Tensor:
@@ -149,7 +149,7 @@ class _SumByTarget(torch.autograd.Function):
 
 
 class _AddByRelation(torch.autograd.Function):
-    """To every group the vector of its relation."""
+    """Adds to every group the vector of its relation."""
 
     @staticmethod
     def forward(ctx: Any, rows: Tensor, vectors: Tensor, groups: EdgeGroups) -> Tensor:
@@ -167,18 +167,18 @@ class _AddByRelation(torch.autograd.Function):
 
 
 def grouped_product(rows: Tensor, weights: Tensor, groups: EdgeGroups) -> Tensor:
-    """Rows that stand relation by relation, those of each relation times its own matrix."""
+    """Multiplies rows, which are ordered by relation, by the matrix of their relation."""
     if rows.is_cuda and rows.dtype == torch.bfloat16 and len(rows) and fused_products_work(rows.device.index):
         return _fused_product(rows, weights, groups.ends)
     if not groups.sizes:
         return rows.new_zeros(0, weights.shape[-1])
-    # Parts are cut with split: a slice each would make a gradient of full size each.
+    # The parts are cut with split: every slice would make a gradient of full size.
     parts = zip(torch.split(rows, list(groups.sizes)), weights.unbind(0), strict=True)
     return torch.cat([part @ weight for part, weight in parts])
 
 
 def _fused_product(rows: Tensor, weights: Tensor, ends: Tensor) -> Tensor:
-    """All products in one kernel, which wants both sizes to be multiples of eight."""
+    """Computes all products in one kernel, which needs both sizes to be multiples of eight."""
     into, out = -weights.shape[1] % 8, -weights.shape[2] % 8
     if into or out:
         rows, weights = functional.pad(rows, (0, into)), functional.pad(weights, (0, out, 0, into))
@@ -188,7 +188,7 @@ def _fused_product(rows: Tensor, weights: Tensor, ends: Tensor) -> Tensor:
 
 @cache
 def fused_products_work(device: int) -> bool:
-    """Whether this torch and this GPU can multiply groups in one kernel, forward and backward."""
+    """True if this torch and this GPU can multiply groups in one kernel, forward and backward."""
     if not hasattr(torch, "_grouped_mm"):
         return False
     try:

@@ -13,19 +13,19 @@ from torch import Tensor
 from mathamr.core.arrays import AnyArray
 
 BLOCK = 64
-"""Rows that are added in one go where the groups of a relation are summed."""
+"""The number of rows that are added at once when the groups of a relation are summed."""
 
 
 @dataclass(frozen=True, slots=True)
 class EdgeGroups:
-    """Edges grouped by (relation, target): made once for a batch, used by every layer.
+    """Edges grouped by (relation, target), computed once for a batch and used by every layer.
 
     Group g averages the nodes `sources[starts[g] : starts[g + 1]]`, each with `weights` 1 / its number of edges,
-    for the node `targets[g]`; its relation is `present[ranks[g]]`. Groups stand relation by relation: `sizes`
-    counts those of each present relation, `ends` are the sums of that, `edge_sizes` counts the edges.
+    for the node `targets[g]`; its relation is `present[ranks[g]]`. Groups are ordered by relation: `sizes`
+    counts those of each present relation, `ends` are the cumulative sums, `edge_sizes` counts the edges.
 
-    The same edges once more, by source, so that the gradient is a gather too: node n goes into the groups
-    `fed[fed_starts[n] : fed_starts[n + 1]]` with `fed_weights`. And the groups by target: node n is reached by the
+    The edges are also stored by source, so that the gradient is a gather too: node n goes into the groups
+    `fed[fed_starts[n] : fed_starts[n + 1]]` with `fed_weights`. The groups are also stored by target: node n is reached by the
     groups `reached[reached_starts[n] : reached_starts[n + 1]]`. `block_starts` cuts the groups of every relation
     into blocks, and `block_ends` counts the blocks up to each relation's end.
     """
@@ -51,7 +51,7 @@ class EdgeGroups:
 
     @classmethod
     def of(cls, sources: AnyArray, targets: AnyArray, relations: AnyArray, nodes: int) -> EdgeGroups:
-        """The groups of edges given by their sources, targets and relations."""
+        """Groups edges given by their sources, targets and relations."""
         most = int(relations.max()) + 1 if len(relations) else 1
         order = radix_argsort(targets, nodes)
         order = order[radix_argsort(relations[order], most)]
@@ -94,7 +94,7 @@ class EdgeGroups:
         return len(self.targets)
 
     def span(self, relation: int) -> tuple[slice, slice]:
-        """The groups and the edges of one relation: they stand side by side."""
+        """Returns the contiguous groups and edges of one relation."""
         rank = bisect_left(self.relations, relation)
         found = self.relations[rank : rank + 1] == (relation,)
         groups, edges = sum(self.sizes[:rank]), sum(self.edge_sizes[:rank])
@@ -110,7 +110,7 @@ class EdgeGroups:
         ]
 
     def with_tensors(self, tensors: list[Tensor]) -> EdgeGroups:
-        """The same groups with tensors that live elsewhere."""
+        """Returns the same groups with other tensors, for example on another device."""
         return EdgeGroups(self.relations, self.sizes, self.edge_sizes, *tensors)
 
     def to(self, device: torch.device | str) -> EdgeGroups:
@@ -123,9 +123,9 @@ def _starts(numbers: AnyArray, bound: int) -> AnyArray:
 
 
 def radix_argsort(numbers: AnyArray, bound: int) -> AnyArray:
-    """A stable argsort of numbers from 0 to below the bound, in linear time.
+    """Returns a stable argsort of numbers in [0, bound), in linear time.
 
-    numpy sorts 16-bit numbers by radix, about twenty times as fast as wider ones.
+    numpy uses radix sort for 16-bit numbers, which is about twenty times as fast as sorting wider ones.
 
     >>> radix_argsort(np.array([70_000, 3, 70_000, 0]), 70_001).tolist()
     [3, 1, 0, 2]

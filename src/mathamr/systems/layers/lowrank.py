@@ -14,7 +14,7 @@ DOWN, UP = "down", "up"
 
 
 def merge(model: nn.Module, changes: dict[str, Tensor]) -> None:
-    """Adds changes to the layers of a plain network, which then gives what the changed one gave."""
+    """Adds the changes to the layers of a plain network, which then computes what the changed network computed."""
     names = sorted({name.rpartition(".")[0] for name in changes})
     for name in names:
         try:
@@ -22,10 +22,10 @@ def merge(model: nn.Module, changes: dict[str, Tensor]) -> None:
             down, up = changes[f"{name}.{DOWN}"].float(), changes[f"{name}.{UP}"].float()
         except (AttributeError, KeyError) as error:
             raise MathAMRError(
-                f"these changes are of another network: {name or 'a layer'} ({error})"
+                f"these changes belong to another network: {name or 'a layer'} ({error})"
             ) from error
         weight = getattr(layer, "weight", None)
         if not isinstance(layer, nn.Linear) or weight is None or (up @ down).shape != weight.shape:
-            raise MathAMRError(f"these changes are of another network: {name} has another shape")
+            raise MathAMRError(f"these changes belong to another network: {name} has another shape")
         with torch.no_grad():
             weight += (up @ down).to(weight)

@@ -1,4 +1,4 @@
-"""Sums over rows that stand segment by segment, by gathering: the same bits every time, on every device."""
+"""Sums over contiguous segments of rows, by gathering: the same bits every time, on every device."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def bag_sums(rows: Tensor, index: Tensor, starts: Tensor, weights: Tensor | None
 
 
 def segment_sums(rows: Tensor, starts: Tensor, owners: Tensor) -> Tensor:
-    """The sum of `rows[starts[s] : starts[s + 1]]` for every segment s; row r belongs to segment `owners[r]`."""
+    """Sums `rows[starts[s] : starts[s + 1]]` for every segment s; row r belongs to segment `owners[r]`."""
     sums: Tensor = _SegmentSums.apply(rows, starts, owners)  # type: ignore[no-untyped-call]
     return sums
 

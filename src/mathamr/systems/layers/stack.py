@@ -20,10 +20,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GraphStack:
-    """The nodes, edges and representatives of graphs, numbered through; graph g has `node_counts[g]` nodes.
+    """The nodes, edges and representatives of graphs, numbered consecutively; graph g has `node_counts[g]` nodes.
 
-    The forward edges of all graphs come first, then the inverse ones in the same order; `edge_counts` are the
-    forward ones. `text_of` are representatives that have a text vector.
+    The forward edges of all graphs come first, then the inverse ones in the same order; `edge_counts` counts the
+    forward ones. `text_of` lists the representatives that have a text vector.
     """
 
     node_ids: AnyArray
@@ -46,7 +46,7 @@ class GraphStack:
     def of_shard(
         cls, shard: Shard, numbers: Sequence[int] | AnyArray, texts: TextTable | None = None
     ) -> GraphStack:
-        """Graphs of a shard by number, cut out of its columns without a loop over graphs."""
+        """Takes graphs of a shard by number out of its columns, without a loop over graphs."""
         chosen = np.asarray(numbers, np.int64)
         columns = shard.columns
         nodes, node_counts = _ranges(shard.starts["nodes"], chosen)
@@ -76,7 +76,7 @@ class GraphStack:
     def of_tensors(
         cls, tensors: Sequence[GraphTensor], texts: Sequence[TextVectors | None] | None = None
     ) -> GraphStack:
-        """Graphs given one by one, each with its text vectors where there are some."""
+        """Stacks graphs given one by one, each with its text vectors if it has some."""
         node_counts = np.array([len(t) for t in tensors], np.int64)
         edge_counts = np.array([t.forward_edges for t in tensors], np.int64)
         representative_counts = np.array([len(t.representatives) for t in tensors], np.int64)
@@ -131,7 +131,7 @@ class GraphStack:
 
 
 def packed(items: Iterable[tuple[T, int]], budget: int) -> Iterator[list[T]]:
-    """Items in order, in lists whose costs stay within the budget; a dearer item stands alone.
+    """Splits items, in order, into lists whose costs stay within the budget; an item above the budget gets a list of its own.
 
     >>> list(packed([("a", 2), ("b", 3), ("c", 9), ("d", 1)], 5))
     [['a', 'b'], ['c'], ['d']]
@@ -149,22 +149,22 @@ def packed(items: Iterable[tuple[T, int]], budget: int) -> Iterator[list[T]]:
 
 
 def cost(tensor: GraphTensor) -> int:
-    """What a graph costs in memory: its nodes and edges."""
+    """Returns the memory cost of a graph: its nodes and edges."""
     return len(tensor) + len(tensor.relation_ids)
 
 
 def check_numbers(stack: GraphStack, tensors: Sequence[GraphTensor], labels: int, relations: int) -> None:
-    """Refuses a number beyond the vocabularies: it would be a wrong vector or, on a GPU, the end of the process."""
+    """Refuses numbers beyond the vocabularies, which would give wrong vectors or, on a GPU, kill the process."""
     for numbers, known, what in ((stack.node_ids, labels, "label"), (stack.relations, relations, "relation")):
         if len(numbers) and not 0 <= int(numbers.min()) <= int(numbers.max()) < known:
             raise MathAMRError(
                 f"a graph among {tensors[0].post_id!r}…{tensors[-1].post_id!r} has a {what} number"
-                f" outside the model's {known}: its tensors were made with another vocabulary; make them again"
+                f" outside the model's {known}: its tensors were built with another vocabulary; build them again"
             )
 
 
 def _ranges(starts: AnyArray, chosen: AnyArray) -> tuple[AnyArray, AnyArray]:
-    """The positions of the chosen graphs' elements end to end, and how many each has."""
+    """Returns the concatenated positions of the chosen graphs' elements, and how many each graph has."""
     begins = starts[chosen]
     counts = starts[chosen + 1] - begins
     shift = begins - (np.cumsum(counts) - counts)

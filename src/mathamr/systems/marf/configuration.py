@@ -10,7 +10,7 @@ from mathamr.core.configured import changed, check_ranges, known_fields
 from mathamr.core.errors import MathAMRError, UnknownNameError
 
 SCORINGS = ("token", "passage")
-"""How formulas are compared while their encoder learns: token by token (MaxSim), or as one mean vector."""
+"""How formulas are compared while their encoder is trained: token by token (MaxSim), or by one mean vector."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,8 +18,8 @@ class MarfConfiguration:
     """The sizes of the context encoder's changes, of the formula encoder, of the fusion, and of what is stored.
 
     `base` names the text encoder to start from, `rank` is that of the changes to it. `size` is that of a token's
-    vector. `formulas` is how many formulas of a post are fused, its longest: 1 is the paper's longest-formula setting,
-    6 its setting of several.
+    vector. The `formulas` longest formulas of a post are fused: 1 is the paper's longest-formula setting,
+    6 its setting with several.
     `stored` is the size of a vector in an index (its first principal components), `rows` the most rows a
     representation has there: neighbouring tokens are pooled.
     """
@@ -64,7 +64,7 @@ class MarfConfiguration:
             raise MathAMRError(f"{self.stored} principal components of vectors of size {self.size}: too many")
 
     def to_json(self) -> dict[str, Any]:
-        """For a model's folder."""
+        """Returns the JSON form for a model's folder."""
         return asdict(self)
 
     @classmethod
@@ -73,7 +73,7 @@ class MarfConfiguration:
         return cls(**known_fields(cls, row, "MaRF"))
 
     def changed(self, changes: Iterable[str]) -> MarfConfiguration:
-        """With some fields changed, each ``NAME=VALUE``."""
+        """Returns a copy with some fields changed, each given as ``NAME=VALUE``."""
         result: MarfConfiguration = changed({"MaRF": self}, changes)["MaRF"]
         return result
 
@@ -105,4 +105,4 @@ CONFIGURATIONS = {
         rows=8,
     ),
 }
-"""`small` fits the box; `seed` has the paper's formula encoder (8 layers, 8 heads, 512; appendix B.3) and keeps all."""
+"""`small` fits the box; `seed` has the paper's formula encoder (8 layers, 8 heads, 512; appendix B.3) and stores everything."""

@@ -8,7 +8,7 @@ from torch.nn import functional
 
 
 class GatedFusion(nn.Module):
-    """O = FFN_G(H) ⊙ FFN(H) + E_c with H = MHA(E_c, E_f, E_f); it begins as E_c."""
+    """O = FFN_G(H) ⊙ FFN(H) + E_c with H = MHA(E_c, E_f, E_f); it is initialised to return E_c."""
 
     def __init__(self, size: int, heads: int) -> None:
         super().__init__()
@@ -23,9 +23,9 @@ class GatedFusion(nn.Module):
         nn.init.zeros_(self.outer.bias)
 
     def forward(self, context: Tensor, formula: Tensor, counts: Tensor) -> Tensor:
-        """The fused tokens of posts (posts, tokens, size), each with a formula (posts, tokens, size) of so many tokens.
+        """Fuses tokens of posts (posts, tokens, size) with one formula each (posts, tokens, size) of the given lengths.
 
-        A post whose formula has no tokens stays as it is.
+        A post whose formula has no tokens is unchanged.
         """
         present = counts > 0
         attended = self._attention(context, formula, counts.clamp(min=1))

@@ -1,4 +1,4 @@
-"""MaRF at work: token vectors of posts, fused with each of their formulas, in batches; and what is stored of them."""
+"""MaRF's inference: token vectors of posts, fused with each of their formulas, in batches, and reduced to what is stored."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mathamr.systems.marf.postinput import PostInput, padded
 from mathamr.text.encoder import precision
 
 BUDGET = 8_192
-"""Word pieces in the context encoder at a time, padding counted."""
+"""The number of word pieces in the context encoder at a time, including padding."""
 
 
 def context_vectors(network: MarfNetwork, posts: Sequence[PostInput], device: torch.device) -> list[Tensor]:
@@ -47,7 +47,7 @@ def formula_vectors(
 def fused_vectors(
     network: MarfNetwork, posts: Sequence[PostInput], device: torch.device, most: int
 ) -> list[list[Tensor]]:
-    """Each post's text fused with each of its formulas, at most so many; a post without any has its text alone.
+    """Fuses each post's text with each of its formulas, up to a maximum; a post without formulas has only its text.
 
     Algorithm 1 of the paper, lines 9 and 10, for many posts at a time.
     """
@@ -77,12 +77,12 @@ def fused_vectors(
 
 
 def stored(vectors: Tensor, components: Tensor, rows: int) -> Tensor:
-    """What an index keeps of a representation: neighbouring tokens pooled to at most so many rows, fewer numbers each."""
+    """Reduces a representation to what an index stores: neighbouring tokens pooled to at most `rows` rows, fewer numbers each."""
     return functional.normalize(neighbours_pooled(vectors, rows).float() @ components, dim=-1)
 
 
 def neighbours_pooled(vectors: Tensor, rows: int) -> Tensor:
-    """The means of neighbouring rows, so that at most so many are left; stretches are as equal as can be.
+    """Pools neighbouring rows by their means to at most this many rows; the runs are as equal as possible.
 
     >>> neighbours_pooled(torch.tensor([[1.0], [3.0], [5.0]]), 2).tolist()
     [[2.0], [5.0]]
@@ -96,7 +96,7 @@ def neighbours_pooled(vectors: Tensor, rows: int) -> Tensor:
 
 
 def pooled_into(count: int, rows: int) -> Tensor:
-    """The row that each of so many tokens becomes part of.
+    """Returns for each of this many tokens the row that it is pooled into.
 
     >>> pooled_into(5, 2).tolist(), pooled_into(2, 8).tolist()
     ([0, 0, 0, 1, 1], [0, 1])
@@ -109,7 +109,7 @@ def _budget(device: torch.device) -> int:
 
 
 def _alike(lengths: Sequence[int], budget: int) -> list[list[int]]:
-    """Places in groups of about the same length, as many as fit the budget."""
+    """Groups places of similar length, as many as fit the budget."""
     order = sorted(range(len(lengths)), key=lambda place: -lengths[place])
     groups: list[list[int]] = []
     for place in order:

@@ -1,4 +1,4 @@
-"""LaTeX as normalised tokens (Wang, Zheng and Kani, appendix A.1): one spelling a meaning, braces complete, numbers by their places."""
+"""LaTeX as normalised tokens (Wang, Zheng and Kani, appendix A.1): one spelling per meaning, complete braces, numbers by digit."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from mathamr.formulas.latex.lexer import tokenize
 
 MOST_CHARACTERS = 4_000
-"""A formula beyond this is cut before it is read: the encoder reads some hundred tokens of it anyway."""
+"""A longer formula is cut before it is tokenised: the encoder reads only some hundred tokens of it anyway."""
 DEEPEST = 40
-"""Arguments within arguments whose braces are completed; what lies deeper is taken as it stands."""
+"""The depth of nested arguments to which braces are completed; deeper ones are taken as they are."""
 
 _SAME = {
     r"\frac": r"\dfrac \tfrac \cfrac \nicefrac \sfrac",
@@ -66,11 +66,11 @@ _ARGUMENTS = {
     **dict.fromkeys((r"\frac", r"\binom", r"\overset", r"\underset", r"\stackrel"), 2),
     **dict.fromkeys(_OF_ONE.split(), 1),
 }
-"""How many arguments a command takes: those without braces get them."""
+"""The number of arguments of each command; arguments without braces get them."""
 
 
 def latex_tokens(latex: str) -> list[str]:
-    r"""The normalised tokens of a formula; of broken LaTeX as far as it can be read, braces closed.
+    r"""Returns the normalised tokens of a formula; broken LaTeX is read as far as possible and its braces are closed.
 
     >>> " ".join(latex_tokens(r"\dfrac12 \le x^{30}"))
     '\\frac { 1 } { 2 } \\leq x ^ { 3 10e 1 }'
@@ -83,7 +83,7 @@ def latex_tokens(latex: str) -> list[str]:
 
 
 class _Completion:
-    """Reads tokens once, completing arguments and braces."""
+    """Reads tokens once and completes arguments and braces."""
 
     def __init__(self, tokens: list[str]) -> None:
         self._tokens, self._at = tokens, 0
@@ -92,13 +92,13 @@ class _Completion:
         found: list[str] = []
         while self._at < len(self._tokens):
             if self._tokens[self._at] == "}":
-                self._at += 1  # it closes nothing
+                self._at += 1  # a closing brace without an opening one
             else:
                 self._item(found, 0)
         return found
 
     def _item(self, found: list[str], depth: int) -> None:
-        """One token with its arguments, or one group."""
+        """Reads one token with its arguments, or one group."""
         token = self._tokens[self._at]
         self._at += 1
         if token == "{":
@@ -114,7 +114,7 @@ class _Completion:
                 self._argument(found, depth + 1)
 
     def _rest_of_group(self, found: list[str], depth: int) -> None:
-        """Up to the brace that closes it, or to the end; without depth, so that any nesting is read."""
+        """Reads up to the closing brace or the end; it does not recurse, so any nesting can be read."""
         opened = 1
         while self._at < len(self._tokens):
             token = self._tokens[self._at]
@@ -154,7 +154,7 @@ class _Completion:
 
 
 def _numbers(tokens: list[str]) -> Iterator[str]:
-    """Tokens without white space, numbers of more than a digit as digits and powers of ten; zeros are left out."""
+    """Returns tokens without white space; numbers of several digits become digits and powers of ten, without zeros."""
     at = 0
     while at < len(tokens):
         token = tokens[at]

@@ -1,4 +1,4 @@
-"""Mathematical tokens for a text encoder that knows none: a LaTeX command becomes one word of its vocabulary."""
+"""Mathematical tokens for a text encoder without any: a LaTeX command becomes one word of its vocabulary."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _COMMAND = re.compile(r"\\([a-zA-Z]{2,20})")
 
 
 def word_of(command: str) -> str:
-    """The word that stands for a command, without its backslash; encoders lower the case, so capitals are spelled.
+    """Returns the word for a command, without its backslash; encoders lower-case text, so capitals are spelled out.
 
     >>> word_of("frac"), word_of("Gamma")
     ('texfrac', 'texcapgamma')
@@ -21,14 +21,14 @@ def word_of(command: str) -> str:
 
 
 class MathTokens:
-    """Commands that are read as one token each; all others stay as they are written."""
+    """Commands that are read as one token each; all others are left as written."""
 
     def __init__(self, commands: Sequence[str]) -> None:
         self.commands = tuple(commands)
         self._words = {command: f" {word_of(command)} " for command in self.commands}
 
     def spelled(self, text: str) -> str:
-        r"""A text with the words of known commands in their place.
+        r"""Replaces the known commands in a text by their words.
 
         >>> MathTokens(["frac"]).spelled(r"is $\frac{a}{b}$ in \Q?")
         'is $ texfrac {a}{b}$ in \\Q?'
@@ -36,12 +36,12 @@ class MathTokens:
         return _COMMAND.sub(lambda match: self._words.get(match[1], match[0]), text)
 
     def added_to(self, pieces: WordPieces) -> WordPieces:
-        """A vocabulary with these tokens behind its own."""
+        """Returns a vocabulary with these tokens appended."""
         return pieces.with_words([word_of(command) for command in self.commands])
 
     @classmethod
     def frequent(cls, texts: Iterable[str], most: int, least: int) -> MathTokens:
-        """The commands that occur at least `least` times, the `most` frequent of them; of words alike one."""
+        """Returns the `most` frequent of the commands that occur at least `least` times; of equal words only one."""
         counts = Counter(command for text in texts for command in _COMMAND.findall(text))
         chosen: dict[str, str] = {}
         for command, count in sorted(counts.items(), key=lambda each: (-each[1], each[0])):

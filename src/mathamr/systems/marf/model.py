@@ -1,9 +1,9 @@
-"""MaRF's model folder: what was learned, in sixteen bits, beside the text encoder it changes; nothing that can run code.
+"""MaRF's model folder: the learned weights in sixteen bits and the name of the text encoder they change; no pickles.
 
-config.json           the sizes, the text encoder it begins from, hashes of the other files
+config.json           the sizes, the text encoder it starts from, hashes of the other files
 weights.safetensors   changes of low rank and added embeddings, the formula encoder, the fusion, principal components
-mathtokens.txt        one LaTeX command a line that the text encoder reads as one word
-latextokens.txt       one normalised LaTeX token a line
+mathtokens.txt        one LaTeX command per line that the text encoder reads as one word
+latextokens.txt       one normalised LaTeX token per line
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ _TRANSFORMER, _ADDED, COMPONENTS = "context.transformer.", "context.transformer.
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MarfVocabularies:
-    """What text and formulas are read by."""
+    """The vocabularies for text and formulas."""
 
     mathematics: MathTokens
     latex: LatexVocabulary
 
     def reader(self, pieces: WordPieces, configuration: MarfConfiguration) -> InputReader:
-        """Reads posts for a model; `pieces` are those of the base."""
+        """Makes the reader of posts for a model; `pieces` are those of the base."""
         return InputReader(
             self.mathematics.added_to(pieces),
             self.mathematics,
@@ -50,7 +50,7 @@ class MarfVocabularies:
         )
 
     def files(self) -> dict[str, bytes]:
-        """The two files of a folder by their names."""
+        """Returns the two files of a folder by name."""
         commands = "".join(f"{command}\n" for command in self.mathematics.commands)
         return {MATH_TOKENS: commands.encode(), LATEX_TOKENS: self.latex.to_text().encode()}
 
@@ -72,7 +72,7 @@ class MarfVocabularies:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class MarfModel:
-    """A model as it is loaded: the network, what reads for it, and the weights it was made of."""
+    """A loaded model: the network, its input reader, and the weights it was built from."""
 
     name: str
     configuration: MarfConfiguration
@@ -95,7 +95,7 @@ def made_model(
     about: dict[str, Any] | None = None,
     source: Path | None = None,
 ) -> MarfModel:
-    """The network of stored weights; changes become part of the layers they change."""
+    """Builds the network from stored weights; low-rank changes are merged into the layers they change."""
     source = source or Path(WEIGHTS)
     reader = vocabularies.reader(base.pieces, configuration)
     fingerprint = base.fingerprint
@@ -110,13 +110,13 @@ def made_model(
     try:
         added, components = weights[_ADDED].float(), weights[COMPONENTS].float()
     except KeyError as error:
-        raise MathAMRError(f"{source} holds weights of another model: {error} is missing") from error
+        raise MathAMRError(f"{source} holds the weights of another model: {error} is missing") from error
     kept = transformer.pieces.weight.detach()
     if added.shape != (len(vocabularies.mathematics.commands), kept.shape[1]):
         raise MathAMRError(f"{source}: the added tokens are not those of {MATH_TOKENS}")
     if components.shape != (configuration.size, configuration.stored):
         raise MathAMRError(
-            f"{source}: the principal components have another size than the configuration asks for"
+            f"{source}: the principal components have a different size than the configuration requires"
         )
     transformer.pieces = nn.Embedding.from_pretrained(torch.cat([kept, added.to(kept)]))  # type: ignore[no-untyped-call]
     transformer.configuration = replace(

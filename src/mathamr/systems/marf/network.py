@@ -19,7 +19,7 @@ class ContextEncoder(nn.Module):
         self.head = nn.Linear(transformer.configuration.size, size, bias=False)
 
     def forward(self, numbers: Tensor, lengths: Tensor) -> Tensor:
-        """(rows, width, size); what lies beyond a row's length is no token."""
+        """Returns (rows, width, size); positions beyond a row's length are padding."""
         return functional.normalize(self.head(self.transformer(numbers, lengths)).float(), dim=-1)
 
 

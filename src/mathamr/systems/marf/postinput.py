@@ -20,16 +20,16 @@ from mathamr.text.wordpieces import PieceNumbers, WordPieces
 
 PAD, UNKNOWN = "[PAD]", "[UNK]"
 FUSED = 6
-"""Formulas of a post that are kept, its longest: no more are fused."""
+"""The number of formulas of a post that are kept, the longest ones: no more are fused."""
 MOST_FORMULAS = 300
-"""Formulas of a post among which the longest are looked for; what stands behind them is not."""
+"""The longest formulas are chosen among this many at the start of a post; later ones are ignored."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PostInput:
-    """Word pieces, with marks of begin and end, and formulas with their tokens, the longest first.
+    """Word pieces, with start and end marks, and formulas with their tokens, the longest first.
 
-    `sentences` has the number of each piece's sentence; training needs none.
+    `sentences` has the number of each piece's sentence; training does not need it.
     """
 
     numbers: PieceNumbers
@@ -38,7 +38,7 @@ class PostInput:
 
 
 class LatexVocabulary:
-    """Numbers of normalised LaTeX tokens; those it does not know are one number."""
+    """Numbers of normalised LaTeX tokens; all unknown tokens share one number."""
 
     def __init__(self, tokens: Sequence[str]) -> None:
         self.tokens = tuple(tokens)
@@ -60,14 +60,14 @@ class LatexVocabulary:
 
     @classmethod
     def frequent(cls, formulas: Iterable[str], most: int, least: int) -> LatexVocabulary:
-        """The tokens that occur at least `least` times, the `most` frequent of them."""
+        """Returns the `most` frequent of the tokens that occur at least `least` times."""
         counts = Counter(token for latex in formulas for token in latex_tokens(latex))
         ranked = sorted(counts.items(), key=lambda each: (-each[1], each[0]))
         kept = [token for token, count in ranked if count >= least and token not in (PAD, UNKNOWN)]
         return cls([PAD, UNKNOWN, *kept[: most - 2]])
 
     def to_text(self) -> str:
-        """The content of a file: one token a line."""
+        """Returns the content of a file: one token per line."""
         return "\n".join(self.tokens) + "\n"
 
     @classmethod
@@ -95,7 +95,7 @@ class InputReader:
         self._length, self._formula_length = length, formula_length
 
     def posts(self, posts: Sequence[Post]) -> list[PostInput]:
-        """Posts, in order; one without text and formulas has no pieces between its marks."""
+        """Reads posts, in order; one without text and formulas has no pieces between its marks."""
         read = self._text([written_sentences(post) for post in posts])
         return [
             PostInput(numbers, self._longest(post.formulas), sentences)
@@ -103,7 +103,7 @@ class InputReader:
         ]
 
     def formulas(self, formulas: Sequence[Formula]) -> list[PostInput]:
-        """Formulas by themselves, in order: each is its own text, and its own formula."""
+        """Reads formulas alone, in order: each is its own text and its own formula."""
         read = self._text([[f"${formula.latex}$"] for formula in formulas])
         return [
             PostInput(numbers, self._longest((formula,)), sentences)
@@ -111,7 +111,7 @@ class InputReader:
         ]
 
     def _text(self, posts: Sequence[Sequence[str]]) -> list[tuple[PieceNumbers, PieceNumbers]]:
-        """The pieces of posts given as sentences, and the sentence of each piece; marks belong to their neighbours."""
+        """Returns the pieces of posts given as sentences, and the sentence of each piece; marks belong to the neighbouring sentence."""
         found: list[tuple[PieceNumbers, PieceNumbers]] = []
         for cut in self.pieces.cut([self._wording(sentences) for sentences in posts]):
             numbers = cut.numbers[: self._length]
@@ -134,7 +134,7 @@ class InputReader:
         return Wording(" ".join(parts), tuple(spans))
 
     def _longest(self, formulas: Sequence[Formula]) -> tuple[tuple[str, PieceNumbers], ...]:
-        """The longest formulas by tokens, each spelling once; among equals those that stand first."""
+        """Returns the longest formulas by tokens, each spelling once; among equally long ones the first."""
         found: dict[bytes, tuple[str, PieceNumbers]] = {}
         for formula in formulas[:MOST_FORMULAS]:
             numbers = self.latex.numbers(formula.latex, self._formula_length)
@@ -145,7 +145,7 @@ class InputReader:
 
 
 def padded(rows: Sequence[PieceNumbers], pad: int, width: int = 0) -> tuple[Tensor, Tensor]:
-    """Rows of numbers as one tensor, and their lengths; empty rows have one padding."""
+    """Returns rows of numbers as one padded tensor, and their lengths; empty rows have one padding."""
     lengths = np.array([len(row) for row in rows], np.int64)
     width = max(width, int(lengths.max()) if len(rows) else 1, 1)
     numbers = np.full((len(rows), width), pad, np.int64)

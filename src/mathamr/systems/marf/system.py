@@ -1,4 +1,4 @@
-"""MaRF: posts and formulas by fused token vectors, several representations a post (Wang, Zheng and Kani)."""
+"""MaRF: posts and formulas by fused token vectors, with several representations per post (Wang, Zheng and Kani)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from mathamr.systems.system import Encoded, GraphInput, Item, Need, VisualFormul
 from mathamr.systems.vectors import Vectors
 
 REPRESENTATIONS = tuple(f"fused{number}" for number in range(1, 7))
-"""A post's text fused with its longest formula, its second, … each a field; a post has as many as it has formulas."""
+"""The fields of a post's text fused with its longest formula, its second longest, and so on; a post has one per formula."""
 VISUAL = "visual"
 POOL = 200
 AT_A_TIME = 32
@@ -45,9 +45,9 @@ _LEXICAL = Lexical()
 
 
 class MarfSystem:
-    """Algorithm 1: the query with its longest formula against every representation of a post, averaged.
+    """Algorithm 1: scores the query with its longest formula against every representation of a post and averages.
 
-    The first pass is by each post's longest formula; its best are scored by all representations.
+    The first stage uses each post's longest formula; its best results are scored by all representations.
     """
 
     kind: ClassVar[str] = "marf"
@@ -89,7 +89,7 @@ class MarfSystem:
 
     @property
     def fingerprint(self) -> str:
-        """That of the base, of what was learned, and of the sizes."""
+        """The fingerprint of the base, of the learned weights, and of the sizes."""
         hashed = hashlib.sha256(tensor_bytes(self.model.weights)).hexdigest()
         words = [*self.model.vocabularies.mathematics.commands, *self.model.vocabularies.latex.tokens]
         configuration = self.model.configuration.to_json() | {"base": self.model.base_fingerprint}
@@ -98,7 +98,7 @@ class MarfSystem:
 
     @property
     def fields(self) -> tuple[Field, ...]:
-        """The representations of posts, and that of visual classes."""
+        """The representations of posts, and one of visual classes."""
         size = self.model.configuration.stored
         return (
             *(Field(name=name, of="posts", size=size, many=True) for name in REPRESENTATIONS),
@@ -107,11 +107,11 @@ class MarfSystem:
 
     @property
     def graphs(self) -> GraphInput | None:
-        """None: it reads text."""
+        """None: the system reads text."""
         return None
 
     def encode(self, items: Iterable[Item]) -> Iterator[Encoded]:
-        """The representations of every post, in order; a post that says nothing has none."""
+        """Yields the representations of every post, in order; an empty post has none."""
         stream = iter(items)
         while chosen := list(islice(stream, AT_A_TIME)):
             read = self.model.reader.posts([item.post for item in chosen])
@@ -128,7 +128,7 @@ class MarfSystem:
                 yield Encoded(id=item.post.id, post=dict(zip(REPRESENTATIONS, rows, strict=False)))
 
     def encode_visuals(self, visuals: Iterable[VisualFormula]) -> Iterator[Mapping[str, Vectors]]:
-        """Each visual class as its own text, fused with itself."""
+        """Encodes each visual class as its own text, fused with itself."""
         stream = iter(visuals)
         while chosen := list(islice(stream, AT_A_TIME)):
             read = self.model.reader.formulas([visual.formula for visual in chosen])
@@ -137,7 +137,7 @@ class MarfSystem:
                 yield {VISUAL: self._rows(vectors[0], each)}
 
     def _rows(self, vectors: Tensor, read: PostInput) -> Vectors:
-        """Rows as they are stored; each stands for the sentence of its middle token, so that hits can be explained."""
+        """Reduces rows to their stored form; each refers to the sentence of its middle token, so that hits can be explained."""
         most = self.model.configuration.rows
         rows = stored(vectors, self._components, most)
         into, places = pooled_into(len(vectors), most).numpy(), np.arange(len(rows))
@@ -154,5 +154,5 @@ class MarfSystem:
 
     @classmethod
     def load(cls, folder: Path, device: str = "auto") -> Self:
-        """The system in a model folder; the text encoder that it changes must be there, the same as then."""
+        """Loads the system from a model folder; the text encoder that it changes must be installed unchanged."""
         return cls(load_marf(folder), device)

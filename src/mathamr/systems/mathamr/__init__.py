@@ -1,1 +1,1 @@
-"""MathAMR: formulas found by the meaning of the sentence they stand in (Mansouri, Oard and Zanibbi, CIKM 2022)."""
+"""MathAMR finds formulas by the meaning of the sentence they are in (Mansouri, Oard and Zanibbi, CIKM 2022)."""

@@ -1,4 +1,4 @@
-"""`MathAMRConfiguration`: which context is read, and by which encoder."""
+"""`MathAMRConfiguration`: which context is read, and with which encoder."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mathamr.systems.mathamr.context import check_context
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MathAMRConfiguration:
-    """The context of Table 1 that is embedded, the text encoder it begins from, and the rank of the changes to it.
+    """The context of Table 1 that is embedded, the text encoder it starts from, and the rank of the changes to it.
 
     `length` is how many word pieces of a context are read: 128 in the seed, 256 for raw text with OPTs.
     """
@@ -26,7 +26,7 @@ class MathAMRConfiguration:
         check_ranges(self, "MathAMR configuration", {"rank": (1, 4096), "length": (1, 510)})
 
     def to_json(self) -> dict[str, Any]:
-        """For a model's folder."""
+        """Returns the JSON form for a model's folder."""
         return asdict(self)
 
     @classmethod

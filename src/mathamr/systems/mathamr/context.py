@@ -1,4 +1,4 @@
-"""The context of a formula as one line of text: its sentence as MathAMR, or in one of the ways it is compared with."""
+"""The context of a formula as one line of text: its sentence as MathAMR, or one of the alternatives of Table 1."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def check_context(name: str) -> None:
 
 
 def contexts(graph: MathGraph, post: Post, kind: ContextName) -> Iterator[tuple[str, str]]:
-    """(formula id, context) of every formula of a post; those of one sentence share it, unless the OPT stands alone.
+    """Returns (formula id, context) of every formula of a post; those of one sentence share it, except with the OPT alone.
 
-    Sentences are those of the post's passage, which moves the stop at a formula's end behind it before it cuts. A
+    Sentences are those of the post's passage, which moves a full stop at a formula's end behind the formula before it splits. A
     formula without an operator tree is written as LaTeX.
     """
     latex = {formula.id: " ".join(formula.latex.split()) for formula in post.formulas}

@@ -1,4 +1,4 @@
-"""`SentenceEncoder`: one vector a line of text, the mean of a transformer's states (Sentence-BERT, Mansouri, Oard and Zanibbi 2022, section 4)."""
+"""`SentenceEncoder`: one vector per line of text, the mean of a transformer's states (Mansouri, Oard and Zanibbi 2022, section 4)."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from mathamr.text.wordpieces import PieceNumbers, Pieces, WordPieces
 
 
 def line_pieces(lines: Sequence[str], pieces: WordPieces, length: int) -> list[Pieces]:
-    """The word pieces of lines; italic and other letters of mathematics, as OPTs have them, become plain ones first.
+    """Returns the word pieces of lines; italic and other mathematical letters, as OPTs have them, become plain ones first.
 
-    A line without any piece is read as unknown.
+    A line without any piece becomes the unknown piece.
     """
     texts = [unicodedata.normalize("NFKC", line).strip() or "?" for line in lines]
     wordings = [Wording(text, (Span(0, 0, len(text)),)) for text in texts]
@@ -24,14 +24,14 @@ def line_pieces(lines: Sequence[str], pieces: WordPieces, length: int) -> list[P
 
 
 def whole(numbers: PieceNumbers) -> Pieces:
-    """Pieces with one span over all of them."""
+    """Returns pieces with one span over all of them."""
     end = np.array([len(numbers)], np.int32)
     zero = np.zeros(1, np.int32)
     return Pieces(numbers, zero, zero, end)
 
 
 class SentenceEncoder:
-    """Encodes lines with a text encoder whose vectors are the means of its states, of length one."""
+    """Encodes lines with a text encoder that averages its states to unit vectors."""
 
     def __init__(self, encoder: TextEncoder, length: int) -> None:
         self.encoder, self.length = encoder, length

@@ -1,4 +1,4 @@
-"""MathAMR: every formula by the vector of its sentence as MathAMR (Mansouri, Oard and Zanibbi 2022)."""
+"""MathAMR represents every formula by the vector of its sentence as MathAMR (Mansouri, Oard and Zanibbi 2022)."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from mathamr.text.encoder import TextEncoder
 
 SENTENCE = "sentence"
 AT_A_TIME = 16
-"""Posts whose lines are sorted by length and encoded together: seconds of one core, so that progress is seen."""
+"""The number of posts whose lines are sorted by length and encoded together: seconds of one core, so that progress is visible."""
 POOL = 1000
-"""Formulas that another ranking found and that are ordered again."""
+"""The number of formulas found by another ranking that are reranked."""
 
 _LEXICAL, _MATHAMR = Lexical(), Nearest(SENTENCE)
 
@@ -78,7 +78,7 @@ class MathAMRSystem:
 
     @property
     def fingerprint(self) -> str:
-        """That of the base, of the changes to it, and of what is read."""
+        """The fingerprint of the base, of the changes to it, and of the context."""
         hashed = hashlib.sha256(tensor_bytes(self._changes)).hexdigest()
         read = self.configuration.to_json() | {"base": self._base_fingerprint}
         content = [hashed, read]
@@ -91,7 +91,7 @@ class MathAMRSystem:
 
     @property
     def graphs(self) -> GraphInput | None:
-        """None: it reads graphs as text."""
+        """None: the system reads graphs as text."""
         return None
 
     def encode(self, items: Iterable[Item]) -> Iterator[Encoded]:
@@ -115,11 +115,11 @@ class MathAMRSystem:
         return list(contexts(item.graph, item.post, cast(ContextName, self.configuration.context)))
 
     def encode_visuals(self, visuals: Iterable[VisualFormula]) -> Iterator[Mapping[str, Vectors]]:
-        """No vectors: a formula's vector depends on its sentence."""
+        """Yields no vectors: a formula's vector depends on its sentence."""
         return ({} for _ in visuals)
 
     def save(self, folder: Path) -> None:
-        """Writes the model folder: the changes in sixteen bits, and which text encoder they change."""
+        """Writes the model folder: the changes in sixteen bits, and the name of the text encoder they change."""
         write_model_folder(
             folder,
             {
@@ -134,7 +134,7 @@ class MathAMRSystem:
 
     @classmethod
     def load(cls, folder: Path, device: str = "auto") -> Self:
-        """The system in a model folder; the text encoder that it changes must be there, the same as then."""
+        """Loads the system from a model folder; the text encoder that it changes must be installed unchanged."""
         read = ModelFolder.read(folder, "MathAMR model")
         with read.parsing():
             configuration = MathAMRConfiguration.from_json(dict(read.config["configuration"]))

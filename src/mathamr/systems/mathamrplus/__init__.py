@@ -1,1 +1,1 @@
-"""MathAMR+: one graph a post, read by a relational network, with a text encoder beside it."""
+"""MathAMR+: one graph per post, read by a relational network, with a text encoder beside it."""

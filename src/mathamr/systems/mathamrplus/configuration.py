@@ -1,4 +1,4 @@
-"""`ModelConfiguration`: the shape of a MathAMR+ network, and the named ones."""
+"""`ModelConfiguration`: the shape of a MathAMR+ network, and the named shapes."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class ModelConfiguration:
     """The shape of the network; the defaults are the thesis's (Table 4.5).
 
     `virtual_start` is one of the six initialisations of Table 4.13. Beyond the thesis: `attention_heads` above
-    zero summarise the members of a virtual node by attention instead of the mean; `text_size` above zero opens the
-    slot for text vectors of that size at the representatives, and with `text_output` they also reach the result
-    directly; `dropout` acts on what each layer adds.
+    zero summarise the members of a virtual node by attention instead of the mean; `text_size` above zero adds a
+    slot for text vectors of that size at the representatives, and with `text_output` they also reach the output
+    directly; `dropout` applies to what each layer adds.
     """
 
     hidden: int = 64
@@ -39,15 +39,17 @@ class ModelConfiguration:
             raise UnknownNameError("start of virtual nodes", self.virtual_start, list(get_args(VirtualStart)))
         for name, least in (("hidden", 1), ("projection", 1), ("layers", 0), ("bases", 1)):
             if not least <= getattr(self, name) <= MOST:
-                raise MathAMRError(f"a model's {name} is from {least} to {MOST}, not {getattr(self, name)}")
+                raise MathAMRError(
+                    f"a model's {name} must be from {least} to {MOST}, got {getattr(self, name)}"
+                )
         if self.attention_heads < 0 or (self.attention_heads and self.hidden % self.attention_heads):
             raise MathAMRError(
                 f"{self.attention_heads} attention heads do not divide the hidden size {self.hidden}"
             )
         if self.text_size < 0 or (self.text_output and not self.text_size):
-            raise MathAMRError("text vectors need a size above zero (text_size) to reach the output")
+            raise MathAMRError("text_output needs a text_size above zero")
         if not 0 <= self.dropout < 1:
-            raise MathAMRError(f"a model's dropout is from 0 to below 1, not {self.dropout}")
+            raise MathAMRError(f"a model's dropout must be in [0, 1), got {self.dropout}")
 
     def to_json(self) -> dict[str, Any]:
         """For a model's folder."""
@@ -65,11 +67,11 @@ MODELS = {
     "small": ModelConfiguration(hidden=16, projection=16, layers=2, bases=4),
     "box": ModelConfiguration(hidden=128, projection=64, bases=32, dropout=0.1),
 }
-"""Shapes by name: Tables 4.5 and 4.18 of the thesis, a small one to try things with, and that of the model in the box."""
+"""Shapes by name: Tables 4.5 and 4.18 of the thesis, a small one for trials, and that of the model in the box."""
 
 
 def model_configuration(name: str) -> ModelConfiguration:
-    """A named shape."""
+    """Returns a named shape."""
     if name not in MODELS:
         raise UnknownNameError("model configuration", name, list(MODELS))
     return MODELS[name]

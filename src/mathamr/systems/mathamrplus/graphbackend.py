@@ -1,4 +1,4 @@
-"""The two backends that turn graphs into vectors: numpy where that is enough, torch on a GPU and for rarer networks."""
+"""The two backends that turn graphs into vectors: numpy by default, torch on a GPU and for networks that numpy lacks."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from mathamr.systems.mathamrplus.graphencoder import GraphEncoder
 
 BUDGET = 20_000
-"""Nodes and edges that are encoded at a time: they fit the processor's cache."""
+"""The number of nodes and edges that are encoded at a time: they fit the processor's cache."""
 
 
 class GraphBackend(Protocol):
@@ -77,7 +77,7 @@ class NumpyGraphEncoder:
 
 
 def load_graph_backend(path: Path, device: str = "auto") -> GraphBackend:
-    """The graph encoder in a folder: in numpy where that computes its network and no GPU is requested."""
+    """Loads the graph encoder in a folder: in numpy if it supports the network and no GPU is requested."""
     folder = read_graph_folder(path)
     if runs_in_numpy(folder.configuration) and current_backend(device) == ONNX:
         return NumpyGraphEncoder(path, folder)
@@ -85,7 +85,7 @@ def load_graph_backend(path: Path, device: str = "auto") -> GraphBackend:
 
 
 def torch_graph_encoder(backend: GraphBackend) -> GraphEncoder:
-    """The same encoder in torch, for saving and training."""
+    """Loads the same encoder in torch, for saving and training."""
     from mathamr.systems.mathamrplus.graphencoder import GraphEncoder
 
     if isinstance(backend, GraphEncoder):

@@ -24,11 +24,11 @@ from mathamr.systems.vectors import Vectors
 from mathamr.text.textvectors import TextVectors
 
 BUDGET = 200_000
-"""Nodes and edges that are encoded at a time; a larger post is encoded alone, in pieces."""
+"""The number of nodes and edges that are encoded at a time; a larger post is encoded alone, in pieces."""
 
 
 class GraphEncoder:
-    """Encodes graphs in batches, in order, in bounded memory; the same graph always gives the same numbers."""
+    """Encodes graphs in batches, in order, in bounded memory; the same graph always has the same vectors."""
 
     name = ENCODER
 
@@ -53,7 +53,7 @@ class GraphEncoder:
 
     @classmethod
     def load(cls, folder: Path, device: str = "auto") -> GraphEncoder:
-        """The encoder in a model folder."""
+        """Loads the encoder from a model folder."""
         read = read_graph_folder(folder)
         with unfilled():
             model = MathAMRPlus(read.configuration, len(read.vocabulary), len(read.relations))

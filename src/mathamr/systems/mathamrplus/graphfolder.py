@@ -1,4 +1,4 @@
-"""The folder of a graph encoder: its shape, the graphs it reads, and two vocabularies, one label or relation a line."""
+"""The folder of a graph encoder: its shape, the graphs it reads, and two vocabularies, one label or relation per line."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ VOCABULARY, RELATIONS = "vocabulary.txt", "relations.txt"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphFolder:
-    """A graph encoder but for its weights; `graphs` names the configuration of the graphs it reads."""
+    """A graph encoder without its weights; `graphs` names the configuration of the graphs it reads."""
 
     configuration: ModelConfiguration
     graphs: str
@@ -71,7 +71,7 @@ def save_graph_folder(
     *,
     half: bool = False,
 ) -> None:
-    """Writes the folder that `read_graph_folder` reads; `half` stores sixteen bits a number."""
+    """Writes the folder that `read_graph_folder` reads; with `half`, numbers have sixteen bits."""
     stored = (
         halved(weights) if half else {name: each.detach().cpu().float() for name, each in weights.items()}
     )

@@ -16,11 +16,11 @@ from mathamr.systems.layers.groups import EdgeGroups
 from mathamr.systems.mathamrplus.configuration import ModelConfiguration
 
 VIRTUAL_IDS = tuple(SPECIAL.index(label) for label in VIRTUAL_LABELS)
-"""The numbers of the virtual labels: formula, sentence, document, the same in every vocabulary."""
+"""The numbers of the virtual labels (formula, sentence, document), which are the same in every vocabulary."""
 
 
 def _inverse(relation: str) -> int:
-    """The number of the relation that brings members to their virtual node, the same in every vocabulary."""
+    """Returns the number of the relation from members to their virtual node, which is the same in every vocabulary."""
     return 2 * (1 + VIRTUAL_EDGES.index(relation)) + 1
 
 
@@ -85,13 +85,13 @@ class ProjectionHead(nn.Module):
         self.second_norm = nn.LayerNorm(projection)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Node vectors in the space of retrieval, not yet of length one."""
+        """Projects node vectors into the retrieval space, without normalising them."""
         projected: Tensor = self.second_norm(self.second(functional.gelu(self.first_norm(self.first(x)))))
         return projected
 
 
 class VirtualNodeStart(nn.Module):
-    """What virtual nodes are before the first layer: the six ways of Table 4.13.
+    """Initialises virtual nodes before the first layer, by one of the six methods of Table 4.13.
 
     `zero` and `mean` learn nothing; an embedding starts at zero or at random and is learned, one for each kind of
     virtual node; a mean of the members may pass a learned projection, one for all kinds or one for each. The mean
@@ -113,7 +113,7 @@ class VirtualNodeStart(nn.Module):
                 embedding.weight[list(VIRTUAL_IDS)] = 0.0
 
     def forward(self, x: Tensor, batch: GraphBatch) -> Tensor:
-        """Node vectors with the virtual nodes' own start."""
+        """Returns the node vectors with the virtual nodes initialised."""
         if self.kind.endswith("-embedding"):
             return x
         ids = batch.node_ids
@@ -121,7 +121,7 @@ class VirtualNodeStart(nn.Module):
         x = x * real[:, None]
         if self.kind == "zero":
             return x
-        # Formulas and sentences first: the document's mean is taken over theirs.
+        # Formulas and sentences come first: the document's mean is taken over theirs.
         for kinds in ((0, 1), (2,)):
             means = group_means(x, batch.groups)
             for kind in kinds:
@@ -134,7 +134,7 @@ class VirtualNodeStart(nn.Module):
 
 
 class TextSlot(nn.Module):
-    """Lets vectors of a text encoder in at the representatives, and on demand straight through to the result."""
+    """Adds vectors of a text encoder at the representatives and, optionally, directly to the output."""
 
     def __init__(self, configuration: ModelConfiguration) -> None:
         super().__init__()
@@ -144,7 +144,7 @@ class TextSlot(nn.Module):
             nn.Linear(self.size, configuration.projection, bias=False) if configuration.text_output else None
         )
         if self.output is not None:
-            # Orthogonal, or left as they are: at first the texts are as near to each other as their encoder says.
+            # Orthogonal or the identity, so that the distances of the texts are those of their encoder at first.
             start = nn.init.eye_ if self.size == configuration.projection else nn.init.orthogonal_
             start(self.output.weight)
             self.share = nn.Parameter(torch.tensor(0.1).log())
@@ -158,7 +158,7 @@ class TextSlot(nn.Module):
         return x.index_add(0, nodes, self.input(texts).to(x.dtype))
 
     def onto(self, vectors: Tensor, batch: GraphBatch) -> Tensor:
-        """Adds a learned share of the graph's vectors to the text's own, where a representative has a text."""
+        """Adds a learned share of the graph's vectors to the text vectors of representatives that have one."""
         text_of, texts = self._given(batch)
         if self.output is None or text_of is None or texts is None:
             return vectors
@@ -169,6 +169,6 @@ class TextSlot(nn.Module):
     def _given(self, batch: GraphBatch) -> tuple[Tensor | None, Tensor | None]:
         if batch.texts is not None and batch.texts.shape[1] != self.size:
             raise MathAMRError(
-                f"text vectors have size {batch.texts.shape[1]}, the model was made for size {self.size}"
+                f"text vectors have size {batch.texts.shape[1]}, but the model expects size {self.size}"
             )
         return batch.text_of, batch.texts

@@ -17,12 +17,12 @@ from mathamr.systems.mathamrplus.configuration import ModelConfiguration
 from mathamr.systems.mathamrplus.refinement import Step, refined
 
 EPSILON = 1e-5
-"""Of the normalisations: torch's own default."""
+"""The epsilon of the normalisations: torch's default."""
 PIECE_ROWS = 1 << 16
-"""Groups that are multiplied at a time: it bounds the memory of a huge post."""
+"""The number of groups that are multiplied at a time, which bounds the memory of a huge post."""
 NEAR_ROWS = 128
 ERF_END = np.float32(4)
-"""Beyond it the error function is one to seven digits."""
+"""Beyond this argument the error function is one to seven digits."""
 ERF_ABOVE = (
     *(-2.72614225801306e-10, 2.77068142495902e-08, -2.10102402082508e-06, -5.69250639462346e-05),
     *(-7.34990630326855e-04, -2.95459980854025e-03, -1.60960333262415e-02),
@@ -31,11 +31,11 @@ ERF_BELOW = (
     *(-1.45660718464996e-05, -2.13374055278905e-04, -1.68282697438203e-03, -7.37332916720468e-03),
     -1.42647390514189e-02,
 )
-"""erf(x) is x times a polynomial of x² divided by another, to six digits, without an exponential (Eigen, TensorFlow and XLA have the same)."""
+"""erf(x) is x times a rational function of x², to six digits, without an exponential (as in Eigen, TensorFlow and XLA)."""
 
 
 def runs_in_numpy(configuration: ModelConfiguration) -> bool:
-    """Whether this module can compute a network of this shape; the others need torch."""
+    """True if this module can compute a network of this shape; other networks need torch."""
     starts = ("zero-embedding", "random-embedding")
     return (
         not configuration.attention_heads
@@ -56,7 +56,7 @@ class NumpyNetwork:
         self._head = {name: _floats(array) for name, array in _below(weights, "head.").items()}
 
     def __call__(self, stack: GraphStack) -> FloatArray:
-        """The vectors of all representatives, graph by graph, of length one."""
+        """Returns the unit vectors of all representatives, graph by graph."""
         plan = refined(stack, len(self._layers), PIECE_ROWS)
         x = _floats(self._weights["embedding.weight"][plan.labels])
         for layer, step in zip(self._layers, plan.steps, strict=True):
@@ -136,7 +136,7 @@ def _normal(x: FloatArray, weight: FloatArray, bias: FloatArray) -> FloatArray:
 
 
 def _gelu(x: FloatArray) -> FloatArray:
-    """x times the normal distribution function, a few rows at a time so that they stay in the cache."""
+    """Computes x times the normal distribution function, a few rows at a time so that they stay in the cache."""
     found = np.empty_like(x)
     room = np.empty((4, min(len(x), NEAR_ROWS), x.shape[1]), np.float32)
     for first in range(0, len(x), NEAR_ROWS):
@@ -174,7 +174,7 @@ def _below(weights: Mapping[str, AnyArray], name: str) -> dict[str, AnyArray]:
 def _check(
     configuration: ModelConfiguration, weights: Mapping[str, AnyArray], labels: int, relations: int
 ) -> None:
-    """Every weight is there and no other, in the shape that the configuration asks for, and finite."""
+    """Refuses weights that are missing, unknown, not finite, or not of the shape that the configuration requires."""
     size, bases, result = configuration.hidden, configuration.bases, configuration.projection
     shapes: dict[str, tuple[int, ...]] = {"embedding.weight": (labels, size)}
     for number in range(configuration.layers):
@@ -192,11 +192,9 @@ def _check(
         shapes |= {f"head.{part}_norm.{kind}": (rows,) for kind in ("weight", "bias")}
     foreign = sorted(weights.keys() ^ shapes.keys())
     if foreign:
-        raise MathAMRError(
-            f"the weights are those of another model: {foreign[0]} is missing, or not known here"
-        )
+        raise MathAMRError(f"these are the weights of another model: {foreign[0]} is missing or unknown")
     for name, shape in shapes.items():
         if weights[name].shape != shape:
-            raise MathAMRError(f"{name} has shape {weights[name].shape}, the configuration asks for {shape}")
+            raise MathAMRError(f"{name} has shape {weights[name].shape}, the configuration requires {shape}")
         if not np.isfinite(weights[name]).all():
             raise MathAMRError(f"{name} holds numbers that are not finite; the file is damaged")

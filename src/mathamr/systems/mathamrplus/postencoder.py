@@ -1,8 +1,8 @@
 """`PostEncoder`: the vectors of a post from its graph and, where the model reads text, from its wording.
 
 A model folder is that of a graph encoder, or holds one in `graph/` and a text encoder in `text/`; its `config.json` may name
-another model to take a part from. A graph encoder with a slot for text takes the text vectors in. Otherwise both vectors of a
-representative stand side by side, weighted by level, so that the cosine of two joined vectors is the weighted mean of the
+another model to take a part from. A graph encoder with a slot for text reads the text vectors. Otherwise the vectors of a
+representative are concatenated, weighted by level, so that the cosine of two joined vectors is the weighted mean of the
 two cosines.
 """
 
@@ -40,7 +40,7 @@ AT_A_TIME = 256
 
 @dataclass(frozen=True, slots=True)
 class Shares:
-    """How much of a joined vector's cosine is the text's, by level; the rest is the graph's."""
+    """The weight of the text in the cosine of joined vectors, by level; the rest is the graph's."""
 
     formula: float = 0.5
     sentence: float = 0.5
@@ -50,7 +50,7 @@ class Shares:
         for name in self.__slots__:
             value = getattr(self, name)
             if not isinstance(value, int | float) or not 0 <= value <= 1:
-                raise MathAMRError(f"the text's share of a {name} is from 0 to 1, not {value!r}")
+                raise MathAMRError(f"the text's share of a {name} must be from 0 to 1, got {value!r}")
 
     def of(self, levels: AnyArray) -> FloatArray:
         """The share of each representative by its level."""
@@ -59,7 +59,7 @@ class Shares:
         return np.asarray(table[levels])
 
     def to_json(self) -> dict[str, float]:
-        """For a model's folder."""
+        """Returns the JSON form for a model's folder."""
         return {name: getattr(self, name) for name in self.__slots__}
 
 
@@ -98,7 +98,7 @@ class PostEncoder:
     def encode(
         self, items: Iterable[tuple[Post, GraphTensor]], passages: Iterable[Passage | None] | None = None
     ) -> Iterator[Vectors]:
-        """The vectors of every post, in the order of the posts; their passages, where they are known already, are not made again."""
+        """Yields the vectors of every post, in the order of the posts; passages that are known already are not computed again."""
         if self.text is None:
             yield from self.graph.encode(tensor for _, tensor in items)
             return
@@ -116,7 +116,7 @@ class PostEncoder:
 
     @staticmethod
     def side_by_side(vectors: Vectors, text: TextVectors, shares: Shares, size: int) -> Vectors:
-        """The text vectors of a post beside its graph's, each with the root of its share; a row without text keeps its graph's."""
+        """Concatenates the text and graph vectors of a post, each times the root of its share; a row without text has only the graph's."""
         share = np.zeros(len(vectors), np.float32)
         share[text.of] = shares.of(vectors.levels[text.of])
         beside = np.zeros((len(vectors), size), np.float32)
@@ -126,7 +126,7 @@ class PostEncoder:
 
 
 def load_post_encoder(folder: Path, device: str = "auto") -> PostEncoder:
-    """The encoder in a model folder."""
+    """Loads the encoder from a model folder."""
     if read_config(folder).get("encoder") != JOINED:
         return PostEncoder(load_graph_backend(folder, device))
     row = ModelFolder.read(folder).config
@@ -155,5 +155,5 @@ def save_post_encoder(folder: Path, encoder: PostEncoder) -> None:
 
 
 def save_joined(folder: Path, name: str, shares: Shares) -> None:
-    """Writes the configuration of a folder whose parts stand in `graph/` and `text/` already."""
+    """Writes the configuration of a folder whose parts are in `graph/` and `text/` already."""
     write_model_folder(folder, {"encoder": JOINED, "name": name, "shares": shares.to_json()})

@@ -1,8 +1,8 @@
 """Computes equal nodes once: colour refinement (Weisfeiler and Leman) over a stack of graphs.
 
-A node's state depends on its state before the layer and on its neighbours by relation. Formulas repeat themselves, so that
-after one layer half of the nodes of some posts have the same state as another node; and only representatives are needed
-of the last layer. A `Step` says what one layer computes: a state for every class of nodes, from the classes before it.
+A node's state depends on its state before the layer and on its neighbours by relation. Formulas repeat, so
+after one layer half of the nodes of some posts have the same state as another node; and the last layer is needed only
+for representatives. A `Step` says what one layer computes: a state for every class of nodes, from the previous classes.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from mathamr.core.arrays import AnyArray, BoolArray
 from mathamr.systems.layers.stack import GraphStack
 
 FEW = 300
-"""Graphs with no more nodes, such as queries, are not refined: that would take longer than it saves."""
+"""Graphs with at most this many nodes, such as queries, are not refined: that would take longer than it saves."""
 
 
 class Sums:
-    """Sums of some rows each: rows are taken by rank, the first of all sums, the second of all that have one, and so on.
+    """Sums over groups of rows: the first rows of all sums are added, then the second rows of all that have one, and so on.
 
-    Adding is then adding what lies side by side, which numpy's own `reduceat` over rows is ten times as slow at. `order`
-    is that of the sums, those of most rows first.
+    Each addition is then over contiguous rows, ten times as fast as numpy's `reduceat` over rows. `order`
+    sorts the sums by descending number of rows.
     """
 
     def __init__(self, begins: AnyArray, counts: AnyArray, numbers: AnyArray) -> None:
-        """The sum of `numbers` from each begin on, as many as its count; none is of nothing."""
+        """Prepares the sums over `numbers` from each begin, with its count; no count is zero."""
         self.order = np.argsort(-counts, kind="stable")
         begins, counts = begins[self.order], counts[self.order]
         ranks = np.arange(int(counts.max(initial=0)))
@@ -38,7 +38,7 @@ class Sums:
         self._ends = np.cumsum(having).tolist()
 
     def __call__(self, x: AnyArray) -> AnyArray:
-        """The sums of rows of `x`."""
+        """Returns the sums of the rows of `x`."""
         rows = np.take(x, self._rows, axis=0)
         sums = rows[: len(self.order)]
         for begin, end in pairwise(self._ends):
@@ -48,10 +48,10 @@ class Sums:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Part:
-    """Some classes of nodes, and the groups of edges that reach them, each of its relation and target multiplied once.
+    """Some classes of nodes and the groups of edges that reach them; every relation and target is multiplied once.
 
-    A group is the mean of its sources: of `firsts`, or for the `larger` ones of several (`sources`), each with its share;
-    groups stand relation by relation (`spans`). What the groups bring that reach a class (`received`) is added up for the
+    A group is the mean of its sources: of `firsts` or, for the `larger` groups, of several `sources` with their shares;
+    groups are ordered by relation (`spans`). The groups that reach a class (`received`) are summed for the
     `targets`.
     """
 
@@ -67,7 +67,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Step:
-    """One layer: `own` is the class of the layer before that each class comes from."""
+    """One layer: `own` is the class of the previous layer that each class comes from."""
 
     own: AnyArray
     parts: tuple[Part, ...]
@@ -75,7 +75,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Refinement:
-    """The labels to begin with, the layers, and the class that each representative is of in the end."""
+    """The initial labels, the layers, and the final class of each representative."""
 
     labels: AnyArray
     steps: tuple[Step, ...]
@@ -83,7 +83,7 @@ class Refinement:
 
 
 def refined(stack: GraphStack, layers: int, most: int) -> Refinement:
-    """What has to be computed for the representatives of these graphs; about so many groups at most in a part.
+    """Plans the computation for the representatives of these graphs, with about `most` groups per part at most.
 
     Classes are distinguished by sums of fresh random numbers, so that no input can be made to collide.
     """
@@ -99,7 +99,7 @@ def refined(stack: GraphStack, layers: int, most: int) -> Refinement:
 
 
 def _unrefined(stack: GraphStack, edges: _Edges, wanted: list[BoolArray], most: int) -> Refinement:
-    """Every node is a class of its own, in all layers but the last."""
+    """Makes every node a class of its own, in all layers but the last."""
     nodes, groups = np.arange(len(stack.node_ids)), np.arange(len(edges.targets))
     whole = _step(edges, nodes, groups, groups, nodes, most)
     last, reaching = np.flatnonzero(wanted[-1]), np.flatnonzero(wanted[-1][edges.targets])
@@ -110,7 +110,7 @@ def _unrefined(stack: GraphStack, edges: _Edges, wanted: list[BoolArray], most: 
 
 
 class _Edges:
-    """Edges in groups of one relation and one target, relation by relation; and the groups by target."""
+    """Edges grouped by relation and target, ordered by relation; and the groups by target."""
 
     def __init__(self, stack: GraphStack) -> None:
         nodes = len(stack.node_ids)
@@ -123,12 +123,12 @@ class _Edges:
         self.relations, self.targets = relations[self.begins], targets[self.begins]
         self.by_target = np.argsort(self.targets, kind="stable")
         self.reached = np.bincount(self.targets, minlength=nodes)
-        """How many groups reach each node."""
+        """The number of groups that reach each node."""
         self.reached_begins = np.cumsum(self.reached) - self.reached
 
 
 def _wanted(stack: GraphStack, layers: int) -> list[BoolArray]:
-    """Whose states are wanted after each layer: in the end the representatives', before that also theirs who reach them."""
+    """Returns which nodes' states each layer must compute: the representatives' in the end, and before it also their sources'."""
     wanted = np.zeros(len(stack.node_ids), np.bool_)
     wanted[stack.representatives] = True
     found = [wanted]
@@ -140,21 +140,21 @@ def _wanted(stack: GraphStack, layers: int) -> list[BoolArray]:
 
 
 def _refining(edges: _Edges, classes: AnyArray, wanted: BoolArray, most: int) -> tuple[Step, AnyArray]:
-    """One layer over nodes of these classes, and their classes behind it, which mean nothing for unwanted nodes."""
+    """Refines one layer; returns its step and the new classes, which are meaningless for unwanted nodes."""
     before = int(classes.max(initial=-1)) + 1
-    # Groups are alike that have one relation and sources of the same classes, each as often.
+    # Two groups are equal if they have the same relation and the same multiset of source classes.
     groups = np.flatnonzero(wanted[edges.targets])
     begins = edges.begins[groups]
     sums = _totals(_drawn(before)[classes][edges.sources], begins, begins + edges.counts[groups])
     sums += _drawn(int(edges.relations.max(initial=-1)) + 1)[edges.relations[groups]]
     firsts, numbers = _numbered(sums)
-    among, told = np.zeros(len(edges.targets), np.int64), np.zeros(len(edges.targets), np.uint64)
-    among[groups], told[groups] = numbers, _drawn(len(firsts))[numbers]
+    among, marks = np.zeros(len(edges.targets), np.int64), np.zeros(len(edges.targets), np.uint64)
+    among[groups], marks[groups] = numbers, _drawn(len(firsts))[numbers]
     groups = groups[firsts]
-    # Nodes are alike that were alike before, and that groups reach which are alike.
+    # Two nodes are equal if they were equal before and equal groups reach them.
     nodes = np.flatnonzero(wanted)
     begins = edges.reached_begins[nodes]
-    sums = _totals(told[edges.by_target], begins, begins + edges.reached[nodes])
+    sums = _totals(marks[edges.by_target], begins, begins + edges.reached[nodes])
     sums += _drawn(before)[classes[nodes]]
     firsts, numbers = _numbered(sums)
     after = np.zeros(len(classes), np.int64)
@@ -165,7 +165,7 @@ def _refining(edges: _Edges, classes: AnyArray, wanted: BoolArray, most: int) ->
 def _step(
     edges: _Edges, classes: AnyArray, groups: AnyArray, among: AnyArray, nodes: AnyArray, most: int
 ) -> Step:
-    """One layer that computes these groups and nodes, each for its class; `among` says which of them stands for a group."""
+    """Builds the layer that computes one group and one node per class; `among` maps each group to its representative."""
     counts = edges.reached[nodes]
     received = among[edges.by_target[_ranges(edges.reached_begins[nodes], counts)]]
     ends = np.cumsum(counts)
@@ -183,7 +183,7 @@ def _step(
 def _part(
     edges: _Edges, classes: AnyArray, groups: AnyArray, received: AnyArray, counts: AnyArray, start: int
 ) -> Part:
-    """Classes of nodes from `start` on, which so many of these groups reach."""
+    """Builds the part for the node classes from `start`, with the groups that reach them."""
     relations, sizes, begins = edges.relations[groups], edges.counts[groups], edges.begins[groups]
     cuts = [0, *(np.flatnonzero(np.diff(relations)) + 1).tolist(), len(relations)]
     sources = classes[edges.sources]
@@ -204,19 +204,19 @@ def _part(
 
 
 def _drawn(count: int) -> AnyArray:
-    """Unpredictable numbers of 64 bits."""
+    """Draws unpredictable numbers of 64 bits."""
     return np.frombuffer(os.urandom(8 * count), np.uint64)
 
 
 def _totals(numbers: AnyArray, begins: AnyArray, ends: AnyArray) -> AnyArray:
-    """Sums from begins to ends, modulo 2**64."""
+    """Returns the sums from begins to ends, modulo 2**64."""
     sums = np.zeros(len(numbers) + 1, np.uint64)
     np.cumsum(numbers, out=sums[1:])
     return sums[ends] - sums[begins]
 
 
 def _numbered(numbers: AnyArray) -> tuple[AnyArray, AnyArray]:
-    """Where each number stands first, and for all of them which of these it is: counted in the order of their coming.
+    """Returns the first position of each distinct number, and for every number its index among these, in order of appearance.
 
     >>> _numbered(np.array([7, 3, 7, 9, 3]))
     (array([0, 1, 3]), array([0, 1, 0, 2, 1]))
@@ -235,7 +235,7 @@ def _numbered(numbers: AnyArray) -> tuple[AnyArray, AnyArray]:
 
 
 def _ranges(begins: AnyArray, counts: AnyArray) -> AnyArray:
-    """The numbers from each begin on, as many as its count.
+    """Returns the concatenated ranges that start at each begin and have its count.
 
     >>> _ranges(np.array([5, 2]), np.array([2, 3]))
     array([5, 6, 2, 3, 4])

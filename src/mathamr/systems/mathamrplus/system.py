@@ -1,4 +1,4 @@
-"""MathAMR+: the vectors of a post's formulas, sentences and document, MaxSim and the hybrid (thesis, 3.5)."""
+"""MathAMR+: the vectors of a post's formulas, sentences and document, MaxSim and hybrid rankings (thesis, 3.5)."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ _FORMULA = Nearest(FORMULA)
 _FORMULA_PARTS = (Component("lexical", _LEXICAL, 1.0), Component("single", _FORMULA, 0.25))
 _LEXICAL_WEIGHTS: tuple[tuple[QueryKind, float], ...] = (("name", 1.0), ("words", 1.0), ("formula", 1.0))
 _SINGLE_WEIGHTS: tuple[tuple[QueryKind, float], ...] = (("words", 4.0), ("formula", 0.5))
-"""Chosen on validation questions of arqmath-mini and of the pairs: whole, cut to titles, first words and longest formulas (lab/notes/ranking.md)."""
+"""Chosen on validation questions of arqmath-mini and of the pairs: complete, and cut to titles, first words and longest formulas (lab/notes/ranking.md)."""
 ALIGNED_POOL = 100
-"""Formulas of the first ranks whose trees are laid on the query's, and whose nodes are compared with its nodes."""
+"""The number of top-ranked formulas whose trees are aligned, and whose nodes are compared, with the query's."""
 _ALIGNED = Promote(
     Rerank(
         first=_LEXICAL,
@@ -57,7 +57,7 @@ _ALIGNED = Promote(
         keeps_rest=True,
     )
 )
-"""Terms find formulas; the alignment of trees and the nodes of formula-graph order the first of them, with shares chosen by cross-validation (lab/notes/ranking.md)."""
+"""Terms find formulas; tree alignment and formula-graph nodes rerank the first of them, with weights from cross-validation (lab/notes/ranking.md)."""
 
 
 _FUSED = Fuse(
@@ -69,13 +69,13 @@ _FUSED = Fuse(
     normalisation="z",
 )
 _HYBRID = Promote(Unhub(first=_FUSED, field=DOCUMENT, share=0.2, kinds=("question", "words")))
-"""The share, and where it is taken off, were chosen on the same questions: a name or a formula gains nothing by it."""
+"""The share, and the kinds of queries it applies to, were chosen on the same questions: names and formulas gain nothing from it."""
 
 
 class MathAMRPlusSystem:
-    """One vector a post (its document), all its representatives, and one vector a formula.
+    """One vector per post (its document), one per representative, and one per formula.
 
-    A query formula has one vector: MaxSim is its cosine, and `single`, `rerank` and `maxsim` are the same for formulas.
+    A query formula has one vector, so its MaxSim is the cosine, and `single`, `rerank` and `maxsim` are equal for formulas.
     """
 
     kind: ClassVar[str] = "mathamrplus"
@@ -110,7 +110,7 @@ class MathAMRPlusSystem:
 
     @property
     def fingerprint(self) -> str:
-        """That of the encoder: the fields follow from it."""
+        """The fingerprint of the encoder, which determines the fields."""
         return self.encoder.fingerprint
 
     @property
@@ -138,7 +138,7 @@ class MathAMRPlusSystem:
             yield encoded(item.post, found)
 
     def encode_visuals(self, visuals: Iterable[VisualFormula]) -> Iterator[Mapping[str, Vectors]]:
-        """No vectors: a formula's vector depends on its post."""
+        """Yields no vectors: a formula's vector depends on its post."""
         return ({} for _ in visuals)
 
     def save(self, folder: Path) -> None:
@@ -147,12 +147,12 @@ class MathAMRPlusSystem:
 
     @classmethod
     def load(cls, folder: Path, device: str = "auto") -> Self:
-        """The system in a folder: a graph encoder's, or one where a text encoder stands beside it."""
+        """Loads the system from a folder: a graph encoder alone, or one with a text encoder beside it."""
         return cls(load_post_encoder(folder, device))
 
 
 def encoded(post: Post, vectors: Vectors) -> Encoded:
-    """A post's vectors by field; where the model gives posts no document vector, the mean stands for it."""
+    """Returns a post's vectors by field; if the model has no document vector, the mean replaces it."""
     if not len(vectors):
         return Encoded(id=post.id)
     document = vectors.document

@@ -1,4 +1,4 @@
-"""The context of a formula: the text around it, through a text encoder (SemEmb; SSEmb, section 2.2)."""
+"""The context of a formula: the vector of the text around it (SemEmb; SSEmb, section 2.2)."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ if TYPE_CHECKING:
     from mathamr.text.textvectors import AnyTextEncoder
 
 OWN, TEXT = "own", "text"
-"""What a model with a text encoder of its own says of it, and the folder it has it in."""
+"""The name that marks a model's own text encoder in its configuration, and the folder of that encoder."""
 CHARACTERS = 1024
-"""Characters of text around a formula, itself among them (section 2.2.1)."""
+"""The number of characters of text around a formula, including the formula (section 2.2.1)."""
 MINILM = "all-MiniLM-L6-v2"
 AT_A_TIME = 256
 
 
 class ContextReader:
-    """Vectors of the text around formulas, by an encoder's name: that of a model in the box, or all-MiniLM-L6-v2.
+    """Computes vectors of the text around formulas, with the encoder of a model in the box or with all-MiniLM-L6-v2.
 
-    A model may bring its own encoder, in `folder`. A post is read once; the vector of a formula is the mean over the words of
-    its own surroundings.
+    A model may have its own encoder, in `folder`. A post is read once; the vector of a formula is the mean over the words
+    around it.
     """
 
     def __init__(self, name: str, device: str = "cpu", folder: Path | None = None) -> None:
@@ -54,13 +54,13 @@ class ContextReader:
         if folder is None or not (folder / CONFIG).is_file():
             known = [name for name in boxed() if _text_folder(name) is not None]
             raise MathAMRError(
-                f"this model reads text with the encoder of {self.name!r}, which is not in this installation;"
+                f"this model reads text with the encoder of {self.name!r}, which is not installed;"
                 f" there is {', '.join([*known, MINILM])}"
             )
         return load_encoder(folder, self._device, self._backend)
 
     def encode(self, posts: Iterable[Post]) -> Iterator[list[tuple[str, Vectors]]]:
-        """For every post its formulas with the vectors of their surroundings, in the order of the post."""
+        """Yields for every post its formulas with the vectors of the text around them, in the order of the post."""
         stream = iter(posts)
         while chosen := list(islice(stream, AT_A_TIME)):
             wordings = [surroundings(post) for post in chosen]
@@ -75,13 +75,13 @@ class ContextReader:
 
 
 def _text_folder(name: str) -> Path | None:
-    """The folder of the text encoder that a model in the box has of its own."""
+    """Returns the folder of the text encoder of a model in the box."""
     model = boxed_folder(name)
     return model / TEXT if model is not None and (model / TEXT / CONFIG).is_file() else None
 
 
 def surroundings(post: Post) -> tuple[Wording, list[str]]:
-    """The text of a post and, for each formula that stands in it, the `CHARACTERS` around it; the formulas by number.
+    """Returns the text of a post with the `CHARACTERS` around each formula in it, and the ids of these formulas.
 
     >>> from mathamr.posts.post import Formula
     >>> post = Post("7", "answer", "Let $x>0$.", markup="text", formulas=(Formula("7:0", "x>0"),))
@@ -102,7 +102,7 @@ def surroundings(post: Post) -> tuple[Wording, list[str]]:
 
 
 def around(start: int, end: int, length: int) -> tuple[int, int]:
-    """A window of `CHARACTERS` with [start, end) in its middle, moved inside a text of that length.
+    """Returns a window of `CHARACTERS` with [start, end) in its middle, moved inside a text of that length.
 
     >>> around(0, 10, 5000), around(4990, 5000, 5000), around(2000, 2010, 5000), around(3, 5, 9)
     ((0, 1024), (3976, 5000), (1493, 2517), (0, 9))

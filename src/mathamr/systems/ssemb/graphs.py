@@ -1,4 +1,4 @@
-"""Operator graphs with shared subtrees as numbers (SSEmb, section 2.1.1)."""
+"""Operator graphs with shared subtrees, as arrays (SSEmb, section 2.1.1)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from mathamr.graphs.formulashard import FormulaLabels, FormulaTrees
 class OperatorGraphs:
     """Graphs end to end: graph g has the nodes from `node_starts[g]` and the arcs from `arc_starts[g]` on.
 
-    `sources` and `targets` are numbers within the graph, the root is node 0; `orders` say how far a node is above its
+    `sources` and `targets` are numbers within the graph, the root is node 0; `orders` are the heights of nodes above their
     farthest leaf.
     """
 
@@ -31,14 +31,14 @@ class OperatorGraphs:
 
     @classmethod
     def of(cls, trees: Sequence[Opt], labels: FormulaLabels) -> OperatorGraphs:
-        """The operator graphs of trees."""
+        """Builds the operator graphs of trees."""
         return cls.of_numbers(FormulaTrees.of(trees, labels, "opt"))
 
     @classmethod
     def of_numbers(cls, trees: FormulaTrees) -> OperatorGraphs:
-        """One node for all identical subtrees of a tree, an arc for every use; operands of + and the like in any order.
+        """Merges all identical subtrees of a tree into one node, with an arc for every use; operands of + and the like have no order.
 
-        Subtrees are known by hashes of sixty-four bits, made from the leaves upwards, all trees at once.
+        Subtrees are identified by 64-bit hashes, computed from the leaves upwards for all trees at once.
         """
         owners, above = np.repeat(np.arange(len(trees)), np.diff(trees.starts)), trees.above()
         hashes, heights = subtree_hashes(trees)
@@ -46,7 +46,7 @@ class OperatorGraphs:
         node_starts = _starts(np.bincount(owners[firsts], minlength=len(trees)))
         place = np.full(len(owners), -1, np.int64)
         place[firsts] = np.arange(len(firsts)) - node_starts[owners[firsts]]
-        # The arcs of a shared node are those of its first place.
+        # A shared node has the arcs of its first occurrence.
         used = np.flatnonzero((above >= 0) & (place[above] >= 0))
         return cls(
             trees.labels[firsts].astype(np.int32),
@@ -62,7 +62,7 @@ class OperatorGraphs:
         return len(self.node_starts) - 1
 
     def chosen(self, numbers: AnyArray) -> OperatorGraphs:
-        """Some graphs, in that order."""
+        """Returns some graphs, in that order."""
         nodes, counts = _taken(self.node_starts, numbers)
         arcs, arc_counts = _taken(self.arc_starts, numbers)
         return OperatorGraphs(
@@ -81,16 +81,16 @@ class OperatorGraphs:
         return np.repeat(np.arange(len(self)), np.diff(self.node_starts))
 
     def arcs(self) -> tuple[AnyArray, AnyArray]:
-        """Sources and targets by their numbers among all nodes."""
+        """Returns sources and targets by their numbers among all nodes."""
         offset = np.repeat(self.node_starts[:-1], np.diff(self.arc_starts))
         return self.sources + offset, self.targets + offset
 
     def changed(self, **changes: AnyArray) -> OperatorGraphs:
-        """The graphs with other labels or arcs."""
+        """Returns the graphs with other labels or arcs."""
         return OperatorGraphs(**{name: changes.get(name, getattr(self, name)) for name in self.__slots__})
 
     def with_arcs(self, kept: AnyArray) -> OperatorGraphs:
-        """The graphs with some of their arcs."""
+        """Returns the graphs with only some of their arcs."""
         owners = np.repeat(np.arange(len(self)), np.diff(self.arc_starts))
         return self.changed(
             sources=self.sources[kept],
@@ -100,7 +100,7 @@ class OperatorGraphs:
         )
 
     def with_nodes(self, kept: AnyArray) -> OperatorGraphs:
-        """The graphs with some of their nodes, and the arcs between these."""
+        """Returns the graphs with only some of their nodes, and the arcs between these."""
         if kept.all():
             return self
         sources, targets = self.arcs()
@@ -118,7 +118,7 @@ class OperatorGraphs:
         )
 
     def reachable(self) -> OperatorGraphs:
-        """The graphs without the nodes to which no way leads from their roots."""
+        """Returns the graphs without the nodes that cannot be reached from their roots."""
         sources, targets = self.arcs()
         reached = np.zeros(len(self.labels), np.bool_)
         reached[self.node_starts[:-1]] = True
@@ -130,14 +130,14 @@ class OperatorGraphs:
 
 
 def shared_nodes(trees: FormulaTrees) -> AnyArray:
-    """For every node of trees the node of the operator graphs that stands for it, by its number among all nodes of those."""
+    """Maps every node of trees to its node in the operator graphs, by its number among all of their nodes."""
     owners = np.repeat(np.arange(len(trees)), np.diff(trees.starts))
     first_of, firsts = _shared(owners, subtree_hashes(trees)[0])
     return np.searchsorted(firsts, first_of)
 
 
 def _shared(owners: AnyArray, hashes: AnyArray) -> tuple[AnyArray, AnyArray]:
-    """For every node the first of its tree with an equal subtree, which stands for all; and these firsts in order."""
+    """Maps every node to the first node of its tree with an equal subtree; also returns these first nodes in order."""
     order = np.lexsort((np.arange(len(owners)), hashes, owners))
     new = np.ones(len(order), np.bool_)
     new[1:] = (owners[order][1:] != owners[order][:-1]) | (hashes[order][1:] != hashes[order][:-1])

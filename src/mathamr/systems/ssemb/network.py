@@ -15,9 +15,9 @@ from mathamr.core.errors import MathAMRError
 from mathamr.systems.ssemb.graphs import OperatorGraphs
 
 WILDCARDS = 8
-"""Labels behind those of the vocabulary, which training substitutes for subtrees."""
+"""The number of labels after those of the vocabulary that training substitutes for subtrees."""
 EDGE_LABELS = 256
-"""Numbers of edges: an operand's, and the same again for the way back."""
+"""The number of edge labels: one per operand position, and as many for the inverse edges."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +30,12 @@ class StructEmbConfiguration:
 
     def __post_init__(self) -> None:
         if not 1 <= self.size <= 4096 or not 1 <= self.layers <= 16:
-            raise MathAMRError(f"no network has size {self.size} and {self.layers} layers")
+            raise MathAMRError(
+                f"size must be from 1 to 4096 and layers from 1 to 16, got {self.size} and {self.layers}"
+            )
 
     def to_json(self) -> dict[str, Any]:
-        """For a model's folder."""
+        """Returns the JSON form for a model's folder."""
         return asdict(self)
 
     @classmethod
@@ -44,7 +46,7 @@ class StructEmbConfiguration:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GraphNumbers:
-    """A batch of graphs on a device: labels, who hears whom, and the runs of nodes."""
+    """A batch of graphs on a device: labels, message edges, and the runs of nodes."""
 
     labels: Tensor
     neighbours: Tensor
@@ -55,7 +57,7 @@ class GraphNumbers:
 
     @classmethod
     def of(cls, graphs: OperatorGraphs, device: torch.device) -> GraphNumbers:
-        """A batch: messages go both ways along every arc."""
+        """Makes a batch in which messages go in both directions along every arc."""
         sources, targets = graphs.arcs()
         heard = np.concatenate([sources, targets])
         hearing = np.concatenate([targets, sources])
@@ -88,7 +90,7 @@ class StructEmb(nn.Module):
         self.head = nn.Sequential(nn.Linear(size, size), nn.LayerNorm(size), nn.ReLU(), nn.Linear(size, size))
 
     def states(self, graphs: GraphNumbers) -> Tensor:
-        """For every node the sum of its states in all layers: a graph's vector is the mean of these."""
+        """Returns for every node the sum of its states over all layers; a graph's vector is the mean of these."""
         x = self.embedding(graphs.labels)
         found: Tensor = x
         for layer in self.layers:
@@ -97,20 +99,20 @@ class StructEmb(nn.Module):
         return found
 
     def pooled(self, graphs: GraphNumbers) -> Tensor:
-        """The mean over the nodes of every graph."""
+        """Returns the mean over the nodes of every graph."""
         return _means(self.states(graphs), graphs)
 
     def forward(self, graphs: GraphNumbers) -> Tensor:
-        """The vectors that are searched."""
+        """Returns the vectors used for retrieval."""
         return functional.normalize(self.pooled(graphs).float(), dim=-1)
 
     def projected(self, graphs: GraphNumbers) -> Tensor:
-        """The vectors that are compared in training."""
+        """Returns the vectors that training compares."""
         return functional.normalize(self.head(self.pooled(graphs)).float(), dim=-1)
 
 
 class Isomorphism(nn.Module):
-    """One layer of a graph isomorphism network: a node and the sum of its neighbours through a small network."""
+    """One layer of a graph isomorphism network: a node plus the sum of its neighbours, through a small network."""
 
     def __init__(self, size: int) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""SSEmb: one vector for the structure of a visual class, one for the text around a formula (SSEmb, section 2.3)."""
+"""SSEmb: one vector for the structure of a visual class, and one for the text around a formula (SSEmb, section 2.3)."""
 
 from __future__ import annotations
 
@@ -36,18 +36,18 @@ from mathamr.systems.vectors import Vectors
 
 STRUCTURE, CONTEXT = "structure", "context"
 READER = "mathamr-2"
-"""The model in the box whose text encoder reads the context, unless another is named."""
+"""The model in the box whose text encoder reads the context by default."""
 LAMBDA = 0.6
-"""How much structure counts beside context (equation 3); the paper has 0.5."""
+"""The weight of structure relative to context (equation 3); the paper has 0.5."""
 POOL = 5000
-"""Visual classes of the first stage that the second orders; the paper has 500,000 of 28 million formulas."""
+"""The number of visual classes that the second stage reranks; the paper has 500,000 of 28 million formulas."""
 VISUALS = 512
 
 _STRUCTURE = Nearest(STRUCTURE)
 
 
 def _with_context(share: float, *weights: tuple[QueryKind, float]) -> Rerank:
-    """The first by structure, ordered again by the weighted sum with the context (section 2.3); `weights` are the context's for some kinds of queries."""
+    """Reranks the first results by structure with the weighted sum of structure and context (section 2.3); `weights` are the context's by kind of query."""
     parts = (
         Component(STRUCTURE, _STRUCTURE, share),
         Component(CONTEXT, Nearest(CONTEXT), 1 - share, weights),
@@ -60,7 +60,7 @@ def _with_context(share: float, *weights: tuple[QueryKind, float]) -> Rerank:
 
 
 class SsembSystem:
-    """Visual classes by the vectors of their operator graphs, formulas at their places by the vectors of their surroundings."""
+    """Represents visual classes by the vectors of their operator graphs, and formulas in posts by those of the text around them."""
 
     kind: ClassVar[str] = "ssemb"
     tasks: ClassVar[frozenset[Task]] = frozenset({"formulas"})
@@ -95,7 +95,7 @@ class SsembSystem:
 
     @cached_property
     def context(self) -> ContextReader:
-        """Reads the surroundings of formulas."""
+        """The reader of the text around formulas."""
         return ContextReader(self.reader, str(self._device), self._own_text)
 
     @property
@@ -105,7 +105,7 @@ class SsembSystem:
 
     @property
     def fingerprint(self) -> str:
-        """That of the weights and labels, and the text encoder's."""
+        """The fingerprint of the weights, labels and text encoder."""
         own = formula_fingerprint(self._config, self.network, self.labels)
         return f"{own}-{self.context.encoder.fingerprint}"
 
@@ -119,11 +119,11 @@ class SsembSystem:
 
     @property
     def graphs(self) -> GraphInput | None:
-        """It reads no graphs of posts."""
+        """None: the system reads no graphs of posts."""
         return None
 
     def encode(self, items: Iterable[Item]) -> Iterator[Encoded]:
-        """The context of every formula."""
+        """Yields the context vectors of every formula."""
         ours, theirs = tee(items)
         found = self.context.encode(item.post for item in theirs)
         for item, formulas in zip(ours, found, strict=True):
@@ -133,7 +133,7 @@ class SsembSystem:
             )
 
     def encode_visuals(self, visuals: Iterable[VisualFormula]) -> Iterator[Mapping[str, Vectors]]:
-        """The structure of every visual class that has an operator tree."""
+        """Yields the structure vectors of every visual class that has an operator tree."""
         stream = iter(visuals)
         while chosen := list(islice(stream, VISUALS)):
             rows = iter(self.structures([visual.opt for visual in chosen if visual.opt is not None]))
@@ -154,9 +154,9 @@ class SsembSystem:
             return np.asarray(self.network(batch).float().cpu().numpy())
 
     def match_nodes(self, query: VisualFormula, found: VisualFormula) -> Sequence[TreeMatch]:
-        """Which operator of the found formula is most like each of the query's; equal subtrees are one to the network.
+        """Finds for each operator of the query the most similar one of the found formula; the network merges equal subtrees.
 
-        The score is the cosine of both structures, which are the means of what is compared here.
+        The score is the cosine of both structure vectors, which are the means of the vectors compared here.
         """
         if query.opt is None or found.opt is None:
             return []
@@ -175,14 +175,14 @@ class SsembSystem:
         return {"system": self.kind, "name": self._name, "model": model, "reader": self.reader}
 
     def save(self, folder: Path) -> None:
-        """Writes the model folder; it names a text encoder of the box, and copies one of its own."""
+        """Writes the model folder; a text encoder of the box is named, the model's own is copied."""
         if self._own_text is not None and self._own_text != folder / TEXT:
             shutil.copytree(self._own_text, folder / TEXT, dirs_exist_ok=True)
         save_formula_model(folder, self._config, self.network, self.labels, self.about)
 
     @classmethod
     def load(cls, folder: Path, device: str = "auto") -> Self:
-        """The system in a folder."""
+        """Loads the system from a folder."""
         read, labels = read_formula_folder(folder, cls.kind)
         with read.parsing():
             name, model = str(read.config["name"]), dict(read.config["model"])

@@ -1,1 +1,1 @@
-"""A text encoder alone: posts as text and formulas in place, without a graph."""
+"""A text encoder alone: it reads posts as text with formulas in place, without a graph."""

@@ -1,8 +1,8 @@
-"""Text alone: the vectors of a post's formulas, sentences and whole, as a text encoder reads them in place.
+"""Text alone: a text encoder gives the vectors of a post's formulas, sentences and complete text.
 
-Nothing is parsed into a graph, so that an index is made in a fraction of the time; formulas are compared by the lexical
-index, which reads their trees. A folder holds the text encoder in `text/`, or its `config.json` names the model of the box
-whose text encoder it takes.
+No graph is parsed, so an index is built in a fraction of the time; the lexical index compares formulas by their
+trees. A folder holds the text encoder in `text/`, or its `config.json` names the model of the box
+whose text encoder it uses.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class TextSystem:
 
     @property
     def fingerprint(self) -> str:
-        """That of the encoder."""
+        """The fingerprint of the encoder."""
         return f"text-{self.encoder.fingerprint}"
 
     @property
@@ -61,7 +61,7 @@ class TextSystem:
 
     @property
     def graphs(self) -> None:
-        """None are read."""
+        """None: the system reads no graphs."""
         return None
 
     def encode(self, items: Iterable[Item]) -> Iterator[Encoded]:
@@ -84,7 +84,7 @@ class TextSystem:
                 )
 
     def encode_visuals(self, visuals: Iterable[VisualFormula]) -> Iterator[Mapping[str, Vectors]]:
-        """No vectors: a formula's vector depends on its post."""
+        """Yields no vectors: a formula's vector depends on its post."""
         return ({} for _ in visuals)
 
     def save(self, folder: Path) -> None:
@@ -97,7 +97,7 @@ class TextSystem:
 
     @classmethod
     def load(cls, folder: Path, device: str = "auto") -> Self:
-        """The system in a folder."""
+        """Loads the system from a folder."""
         row = ModelFolder.read(folder).config
         from mathamr.text.backend import load_encoder
 
@@ -105,5 +105,5 @@ class TextSystem:
 
 
 def save_text_system(folder: Path, name: str) -> None:
-    """Writes the configuration of a folder whose text encoder stands in `text/` already."""
+    """Writes the configuration of a folder whose text encoder is in `text/` already."""
     write_model_folder(folder, {"system": TextSystem.kind, "name": name})
