@@ -48,7 +48,7 @@ class Keys:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach a server that listens on `host`."""
+    """True if only this machine can reach a server that listens on `host`."""
     if host == "localhost":
         return True
     try:
@@ -70,7 +70,7 @@ def allowed_hosts(host: str, more: Iterable[str] = ()) -> frozenset[str] | None:
 
 
 def host_name(header: str) -> str:
-    """The name in a `Host` header, without the port; nothing for what is no name and port at all.
+    """The name in a `Host` header without its port; empty if the header is malformed.
 
     >>> host_name("LOCALHOST:8080"), host_name("[::1]:80"), host_name("a.org"), host_name("[::1]evil.org")
     ('localhost', '[::1]', 'a.org', '')

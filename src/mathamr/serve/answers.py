@@ -1,5 +1,5 @@
-"""`WrittenAnswer`: an answer as it is sent; `RememberedAnswers`: what was answered last, so that a page that is opened again, or a link
-that many follow, is not searched for again."""
+"""`WrittenAnswer`: a serialised search response; `RememberedAnswers`: a cache of recent ones, so that a page opened again or a
+link that many people follow does not search again."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from typing import Any
 from mathamr.core.cache import Cache
 
 MOST = 256
-"""Answers that are kept, and the longest of them, in bytes: some ten MB in all, since most have forty thousand."""
+"""Size of the cache in answers, and the longest answer it stores, in bytes: about 10 MB in all, since most answers have 40 kB."""
 LONGEST = 200_000
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenAnswer:
-    """An answer as JSON, written once, but for the seconds that its stages took: these are others when it is given again."""
+    """An answer serialised to JSON once; only the seconds of its stages are added later, since they differ when it is sent again."""
 
     rest: bytes
     seconds: Mapping[str, float]
 
     @classmethod
     def of(cls, answer: Mapping[str, Any], seconds: Mapping[str, float]) -> WrittenAnswer:
-        """An answer that says something beside its seconds.
+        """Serialises an answer; it must have at least one field besides its seconds.
 
         >>> WrittenAnswer.of({"hits": []}, {"total": 0.5}).body
         b'{"seconds":{"total":0.5},"hits":[]}'
@@ -32,12 +32,12 @@ class WrittenAnswer:
         return cls(_json(answer), seconds)
 
     def taking(self, seconds: Mapping[str, float]) -> WrittenAnswer:
-        """The same answer, given in another time."""
+        """The same answer with other seconds."""
         return replace(self, seconds=seconds)
 
     @property
     def body(self) -> bytes:
-        """All of it."""
+        """The complete JSON, with the seconds first."""
         return b'{"seconds":' + _json(self.seconds) + b"," + self.rest[1:]
 
 
@@ -46,9 +46,9 @@ def _json(row: Mapping[str, Any]) -> bytes:
 
 
 class RememberedAnswers(Cache[str, WrittenAnswer]):
-    """Answers by what was asked and of which state of the index; the one that was asked for longest ago goes first.
+    """Answers by request and revision of the index; the least recently used one is evicted first.
 
-    They are kept as text: an answer of a search is thousands of small objects.
+    They are stored as bytes, because an answer consists of thousands of small objects.
     """
 
     def __init__(self, most: int = MOST, longest: int = LONGEST) -> None:

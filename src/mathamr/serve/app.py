@@ -1,4 +1,4 @@
-"""The application: routes under `/v1`, the page at `/`, one shape of error, and the gate around all of it."""
+"""The application: routes under `/v1`, the page at `/`, one shape of error, and the middleware around it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def create_app(
 
 
 def application(service: Service) -> FastAPI:
-    """The routes alone, without the gate."""
+    """The routes alone, without the middleware."""
     app = FastAPI(
         title="mathamr",
         version=__version__,
@@ -82,4 +82,4 @@ async def _mathamr(request: Request, error: Exception) -> Response:
 
 
 async def _unexpected(request: Request, error: Exception) -> Response:
-    return _answer(request, ApiError("internal", "a mistake of the server; its log has the details"))
+    return _answer(request, ApiError("internal", "internal error; the server's log has the details"))

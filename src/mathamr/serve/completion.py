@@ -13,7 +13,7 @@ MOST_FREQUENT = tuple(
     left right begin log ln sin cos tan exp max min gcd det dim ker vec hat bar overline operatorname quad ldots cdots
     """.split()  # noqa: SIM905
 )
-"""What is offered first."""
+"""The commands that are offered first."""
 
 _ARGUMENTS = {
     **dict.fromkeys(
@@ -42,7 +42,7 @@ class Completion:
 
 @lru_cache(maxsize=1)
 def completions() -> tuple[Completion, ...]:
-    r"""Every command in words, those used most first, then by name; then environments.
+    r"""Every command whose name is a word, the most used first and the rest by name, followed by the environments.
 
     >>> [each.snippet for each in completions()[:3]]
     ['\\frac{}{}', '\\sum', '\\int']

@@ -1,7 +1,7 @@
-"""File descriptors: connections and the files of the index share what the operating system allows a process.
+"""File descriptors: connections and the files of the index share the number that the operating system allows a process.
 
-A server that took every connection it may have would find none left for the next file of its index, and answer every
-write with an error for as long as the clients stay. So connections are counted after the index's own.
+A server that spent all of them on connections could not open the next file of its index, and every write would fail for as
+long as the clients stay connected. Connections therefore get what the index leaves over.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _LEAST = 8
 
 
 def fitting(limits: Limits) -> Limits:
-    """The limits with as many connections as there are descriptors for; more are asked of the system where it has them."""
+    """The limits with as many connections as there are descriptors for; raises the process's soft limit if that helps."""
     wanted = limits.connections + OWN
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != resource.RLIM_INFINITY and soft < wanted:

@@ -1,4 +1,4 @@
-"""The one shape of an error over HTTP, and how everything that can go wrong gets it."""
+"""The one shape of an error over HTTP, and the conversion of every exception into it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _LONGEST_MESSAGE = 500
 
 
 class ApiError(MathAMRError):
-    """Something a client is told: a code from `CODES`, what was wrong and what to do."""
+    """An error reported to a client: a code from `CODES`, what was wrong and what to do."""
 
     def __init__(
         self,
@@ -67,11 +67,11 @@ class ApiError(MathAMRError):
 
 
 def from_error(error: MathAMRError) -> ApiError:
-    """An error of a room below, for a client: a parse error keeps its place, the rest is about the request."""
+    """Converts an error of the library for a client: a parse error keeps its offset, any other one concerns the request."""
     if isinstance(error, ApiError):
         return error
     if isinstance(error, VectorsMissingError):
-        return ApiError("unavailable", "vectors are still being made; until then only words are searched")
+        return ApiError("unavailable", "vectors are still being computed; until then only words are searched")
     if isinstance(error, ParseError):
         return ApiError("broken_formula", error.message, offset=error.offset)
     return ApiError("invalid", str(error))
@@ -90,13 +90,13 @@ def from_status(status: int, detail: str = "") -> ApiError:
 
 
 def from_validation(problems: list[Mapping[str, Any]]) -> ApiError:
-    """The error for a request that does not fit the description of its route; tells the first problem."""
+    """The error for a request that does not fit the schema of its route; it reports the first problem."""
     first = problems[0] if problems else {}
     place = [str(part) for part in first.get("loc", ())]
     if first.get("type") == "json_invalid":
-        return ApiError("bad_request", "the body is no JSON that can be read", "body")
+        return ApiError("bad_request", "the body is not valid JSON", "body")
     name = ".".join(place[1:]) or "body"
-    message = f"{name}: {first.get('msg', 'not as the route describes it')}"
+    message = f"{name}: {first.get('msg', 'does not fit the schema of the route')}"
     others = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
     return ApiError("invalid", message + others, name)
 

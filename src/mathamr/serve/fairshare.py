@@ -1,7 +1,7 @@
-"""`ConnectionCounts` and `FairListener`: processes that take connections from one queue take turns.
+"""`ConnectionCounts` and `FairListener`: balance the connections of one listening socket between several processes.
 
-Whoever is woken first takes a connection, and on a busy machine that is often the same process many times in a row; clients keep their
-connections, so that theirs would wait behind each other while another process has little to do.
+The operating system gives a connection to the process that wakes first, on a busy machine often the same one many times in a
+row. Clients keep their connections open, so they would wait behind each other while another process is idle.
 """
 
 from __future__ import annotations
@@ -12,39 +12,39 @@ import time
 from typing import Any
 
 PATIENCE, STEP = 20, 0.001
-"""How often a process that has more connections than another leaves the next one to it, and for how many seconds each time: one that
-is stopped does not keep clients waiting."""
+"""How often, and for how many seconds each time, a process leaves the next connection to one that has fewer. The number is
+bounded so that a stopped process does not keep clients waiting."""
 _SIZE, _AWAY = 8, 1 << 60
 
 
 class ConnectionCounts:
-    """How many connections each of some processes has, in memory that they share; made before they are forked."""
+    """The number of connections of each process, in shared memory; create it before forking."""
 
     def __init__(self, processes: int) -> None:
         self._numbers = memoryview(mmap.mmap(-1, _SIZE * processes)).cast("q")
         self.own = 0
-        """Which of the processes this one is."""
+        """The number of this process among them."""
         for number in range(processes):
             self._numbers[number] = _AWAY
 
     def tell(self, count: int) -> None:
-        """This process has so many now; before it has told this for the first time, nothing is left to it."""
+        """Records how many connections this process has; before the first call no other process defers to it."""
         self._numbers[self.own] = count
 
     def leave(self) -> None:
-        """This process takes no more."""
+        """Records that this process accepts no more connections."""
         self._numbers[self.own] = _AWAY
 
     @property
     def is_ahead(self) -> bool:
-        """Whether this process has more than another."""
+        """True if another process has fewer connections than this one."""
         return self._numbers[self.own] > min(self._numbers)
 
 
 class FairListener(socket.socket):
-    """A listening socket of several processes, from which one that is ahead of another takes nothing for a moment.
+    """A listening socket shared by several processes; one with more connections than another pauses before it accepts.
 
-    It takes the place of the one it is made of.
+    It takes over the descriptor of the socket it is built from.
     """
 
     def __init__(self, listening: socket.socket, counts: ConnectionCounts) -> None:
@@ -52,7 +52,7 @@ class FairListener(socket.socket):
         self._counts, self._left = counts, 0
 
     def accept(self) -> tuple[socket.socket, Any]:
-        """The next connection; `BlockingIOError`, as where there is none, if another process should have it."""
+        """Accepts the next connection; raises `BlockingIOError`, as if there were none, if another process should take it."""
         if self._counts.is_ahead and self._left < PATIENCE:
             self._left += 1
             time.sleep(STEP)

@@ -1,4 +1,4 @@
-"""`Gate`: what every request passes before and after its route: limits, headers, log, metrics, the last resort."""
+"""`Gate`: the middleware around every route: it applies limits and headers, writes log and metrics, and catches failures."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 PREFIX = "/v1"
-"""Where the routes of the API are; everything else is the page."""
+"""The prefix of the API's routes; every other address belongs to the page."""
 READY = f"{PREFIX}/ready"
 
 LOG = logging.getLogger("mathamr.serve")
@@ -38,7 +38,7 @@ POLICY = (
 """The page's Content-Security-Policy: everything from this server, nothing inline, no frames."""
 
 PICTURE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox"
-"""The policy of a picture that is opened on its own: its own style, and nothing else."""
+"""The policy of a picture that is opened on its own: it may use its own style and nothing else."""
 
 HEADERS = {
     "X-Content-Type-Options": "nosniff",
@@ -65,10 +65,10 @@ class Gate:
         self._app, self._limits, self._metrics = app, limits, metrics
         self._hosts, self._log_queries, self._tracer = hosts, log_queries, tracer
         self.leaving = False
-        """Whether the server is about to stop: it answers, and asks to be asked no more."""
+        """True while the server drains before it stops: it still answers, but closes connections and reports that it is not ready."""
 
     async def warm(self) -> None:
-        """Asks for the health of the application, so that the first client need not wait for what is made then."""
+        """Sends the application a health request, so that the first client need not wait for lazy initialisation."""
         scope: Scope = {
             "type": "http",
             "asgi": {"version": "3.0"},
@@ -89,7 +89,7 @@ class Gate:
         await self._app(scope, _replayed(b"", _never), send)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request, from its head to the end of its answer."""
+        """Handles one request, from its head to the end of its answer."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -101,22 +101,22 @@ class Gate:
             self._check_host(_headers(scope))
             _check_site(scope)
             if self.leaving and scope["path"] == READY:
-                raise ApiError("unavailable", "the server is about to stop; ask another one")
+                raise ApiError("unavailable", "the server is about to stop; send the request to another one")
             body = await self._body(scope, receive)
             await self._app(scope, _replayed(body, receive), answer.send)
         except ApiError as error:
             await answer.fail(error)
         except Exception as error:
             self._log_failure(request, error)
-            await answer.fail(ApiError("internal", "a mistake of the server; its log has the details"))
+            await answer.fail(ApiError("internal", "internal error; the server's log has the details"))
         finally:
             self._record(scope, answer.status, time.perf_counter() - started, request)
 
     def _check_host(self, headers: dict[bytes, bytes]) -> None:
-        given = headers.get(b"host")
-        if self._hosts is None and given is None:
+        host = headers.get(b"host")
+        if self._hosts is None and host is None:
             return
-        name = host_name((given or b"").decode("latin-1"))
+        name = host_name((host or b"").decode("latin-1"))
         if not name or (self._hosts is not None and name not in self._hosts):
             raise ApiError(
                 "wrong_host",
@@ -124,7 +124,7 @@ class Gate:
             )
 
     async def _body(self, scope: Scope, receive: Receive) -> bytes:
-        """The whole body, or an error as soon as it is known to be too large, of another type or too slow."""
+        """Reads the complete body; raises as soon as it is too large, of a wrong type or too slow."""
         headers = _headers(scope)
         length = headers.get(b"content-length", b"0").decode("latin-1")
         if length.isdecimal() and int(length[:20]) > self._limits.body_bytes:
@@ -162,7 +162,7 @@ class Gate:
         )
 
     def _log_failure(self, request: str, error: Exception) -> None:
-        """Where it happened; what the exception says only where queries may be logged, since it may quote one."""
+        """Logs the traceback; the exception's message only if queries may be logged, since it may quote one."""
         if self._log_queries:
             LOG.error("request %s failed", request, exc_info=error)
         else:
@@ -175,7 +175,7 @@ class Gate:
         self._metrics.request(method, route, status, seconds)
         client = (scope.get("client") or ("-", 0))[0]
         state = scope["state"]
-        told: dict[str, Any] = {
+        record: dict[str, Any] = {
             "request": request,
             "client": client,
             "method": method,
@@ -184,15 +184,17 @@ class Gate:
             "seconds": round(seconds, 6),
         }
         if stages := state.get("stages"):
-            told["stages"] = {stage: round(value, 6) for stage, value in stages.items()}
-        asked = ""
+            record["stages"] = {stage: round(value, 6) for stage, value in stages.items()}
+        query_suffix = ""
         if self._log_queries and (query := state.get("query")):
-            told["query"] = query[:1000]
-            asked = " " + json.dumps(query[:1000])
+            record["query"] = query[:1000]
+            query_suffix = " " + json.dumps(query[:1000])
         message = "%s %s %s %d %.3f s %s%s"
-        LOG.info(message, client, method, route, status, seconds, request, asked, extra={FIELDS: told})
+        LOG.info(
+            message, client, method, route, status, seconds, request, query_suffix, extra={FIELDS: record}
+        )
         if self._tracer is not None:
-            self._tracer.record(told, _headers(scope))
+            self._tracer.record(record, _headers(scope))
 
 
 _CLOSE = {"Connection": "close"}
@@ -200,7 +202,7 @@ _METHODS = frozenset(["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"
 
 
 class _Answer:
-    """What goes back to the client, with the headers that every answer has."""
+    """Sends the answer to the client and adds the headers that every answer has."""
 
     def __init__(self, send: Send, request: str, closes: bool = False) -> None:
         self.status = 0
@@ -249,13 +251,13 @@ def _headers(scope: Scope) -> dict[bytes, bytes]:
 
 
 def _check_site(scope: Scope) -> None:
-    """Refuses what a page of another site makes a browser ask of the API; other programs do not send the header."""
+    """Refuses API requests that a browser sends for a page of another site; other programs do not send this header."""
     if scope["path"].startswith(PREFIX) and _headers(scope).get(b"sec-fetch-site") == b"cross-site":
         raise ApiError("cross_site", "a page of another site may not use this server; open its own page")
 
 
 def _route(scope: Scope) -> str:
-    """The route of a request as the API describes it, whatever ids stand in its path."""
+    """The pattern of a request's route in the API, without the ids in its path."""
     pattern: str | None = getattr(scope.get("route"), "path", None)
     if not scope["path"].startswith(f"{PREFIX}/"):
         return "page"
@@ -265,14 +267,14 @@ def _route(scope: Scope) -> str:
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:
-    """A `receive` that gives the body that was read already, and then whatever comes."""
-    given = False
+    """A `receive` that first returns the body that was already read, and then the messages that follow."""
+    was_sent = False
 
     async def again() -> Message:
-        nonlocal given
-        if given:
+        nonlocal was_sent
+        if was_sent:
             return await receive()
-        given = True
+        was_sent = True
         return {"type": "http.request", "body": body, "more_body": False}
 
     return again

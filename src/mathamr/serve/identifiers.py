@@ -1,15 +1,15 @@
-"""Ids in the path of an address: whatever a post is called, there is an address that reaches it."""
+"""Ids in the path of an address: every post can be addressed, whatever characters its id has."""
 
 from __future__ import annotations
 
 from starlette.convertors import Convertor, register_url_convertor
 
 ANY = "any"
-"""The name under which routes ask for the rest of a path, whatever is in it."""
+"""The name of the path convertor that matches the rest of a path, whatever characters it has."""
 
 
 class AnyConvertor(Convertor[str]):
-    """The rest of a path, lines included: the framework's own `path` ends at the first end of a line."""
+    """Matches the rest of a path, including line breaks: the framework's own `path` stops at the first one."""
 
     regex = r"[\s\S]*"
 

@@ -1,4 +1,4 @@
-"""`Lane`: threads for one kind of work, with a bounded queue and a time limit a piece of work."""
+"""`Lane`: a thread pool for one kind of work, with a bounded queue and a time limit per piece of work."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from mathamr.serve.errors import ApiError
 
 T = TypeVar("T")
 LONGEST_WAIT = 60
-"""The most seconds after which a client is asked to come back."""
+"""The longest `Retry-After`, in seconds."""
 
 
 class Lane:
     """Runs blocking work off the event loop.
 
-    Work that finds every thread taken and the queue full, or that has waited too long for a thread, is sent away: the
-    server is busy. Work that has begun and takes too long is answered with an error; its place is free again only when
-    the thread has really ended, so that slow queries cannot pile up.
+    Work is refused as busy if every thread is taken and the queue is full, or if it has waited too long for a thread.
+    Work that takes too long is answered with an error; its place becomes free only when the thread has really ended,
+    so that slow queries cannot pile up.
     """
 
     def __init__(self, name: str, workers: int, waiting: int) -> None:
@@ -31,16 +31,16 @@ class Lane:
         self.refused = self.timed_out = 0
         self._threads = ThreadPoolExecutor(workers, thread_name_prefix=f"mathamr-{name}")
         self._taken = 0
-        self._usual = 0.1  # seconds of one piece of work, a running mean
+        self._usual = 0.1  # running mean of the seconds per piece of work
         self._lock = threading.Lock()
 
     @property
     def taken(self) -> int:
-        """How many pieces of work run or wait."""
+        """The number of pieces of work that run or wait."""
         return self._taken
 
     async def run(self, work: Callable[[], T], seconds: float | None) -> T:
-        """The result of `work`, which may wait for `seconds` and then take as long; None waits for ever."""
+        """Runs `work`, which may wait up to `seconds` for a thread and then run as long; None means no limit."""
         with self._lock:
             if self._taken >= self.workers + self.waiting:
                 raise self._busy()
@@ -48,7 +48,7 @@ class Lane:
         loop, begun = asyncio.get_running_loop(), asyncio.Event()
 
         def timed() -> T:
-            with suppress(RuntimeError):  # the loop has ended, and with it whoever waited
+            with suppress(RuntimeError):  # the loop has ended, so nobody waits any more
                 loop.call_soon_threadsafe(begun.set)
             started = time.perf_counter()
             try:
@@ -77,11 +77,11 @@ class Lane:
         if not done:
             self.timed_out += 1
             waiter.add_done_callback(_forget)
-            raise ApiError("timeout", f"this took longer than {seconds:g} seconds; ask for less at once")
+            raise ApiError("timeout", f"this took longer than {seconds:g} seconds; request less at once")
         return waiter.result()
 
     def close(self) -> None:
-        """Takes no more work, drops what waits, and returns when what runs has ended."""
+        """Accepts no more work, drops the queue, and returns when running work has ended."""
         self._threads.shutdown(wait=True, cancel_futures=True)
 
     def _submitted(self, work: Callable[[], T]) -> Future[T]:
@@ -106,6 +106,6 @@ class Lane:
 
 
 def _forget(waiter: asyncio.Future[T]) -> None:
-    """Looks at the outcome of late work, which nobody waits for any more, so that asyncio does not complain."""
+    """Retrieves the exception of late work that nobody awaits, so that asyncio does not log it as unhandled."""
     if not waiter.cancelled():
         waiter.exception()

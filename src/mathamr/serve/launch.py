@@ -1,4 +1,4 @@
-"""`serve`: from an index directory to a running server, until it is told to stop."""
+"""`serve`: opens an index directory and runs a server for it until it is stopped."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ from mathamr.serve.sockets import bound, handed_over
 from mathamr.serve.tracing import tracer
 
 PARSER_MEMORY = 2 << 30
-"""Bytes that the AMR parser may take for one query, above what it has when it is loaded."""
+"""Bytes that the AMR parser may allocate for one query, in addition to its loaded model."""
 PARSER_PATIENCE = 120
-"""Seconds of the clock for one query: on a busy machine it is the processor's that count, and clients wait no longer
-than they may."""
+"""Wall-clock seconds for one query. It is generous because on a busy machine the limit on processor time decides, and
+clients wait no longer than their own limit."""
 
 
 def serve(
@@ -57,9 +57,9 @@ def serve(
 ) -> None:
     """Serves the index in a folder; with a key for writing the index is opened for changes.
 
-    `announce` is told the address of the page as soon as the server answers there. `processes` serve side by side;
-    None is as many as there are processors, where the index allows it. Told to stop, it says for `drain` seconds that
-    it is not ready, and answers nevertheless, so that a balancer can send requests elsewhere.
+    `announce` is called with the address of the page as soon as the server answers there. `processes` serve side by side;
+    None means one per processor, if the index allows it. When the server is stopped, it reports for `drain` seconds that
+    it is not ready but still answers, so that a load balancer can send requests elsewhere.
     """
     if editor is not None:
         check_editor(editor)
@@ -74,14 +74,14 @@ def serve(
     signal.signal(signal.SIGTERM, _stop)
     count = process_count(processes, path, writes=bool(keys.write))
     handed = handed_over()
-    tell_siblings: list[Callable[[], None]] = []
+    stop_siblings: list[Callable[[], None]] = []
 
     with (
         closing(handed or bound(host, port)) as listening,
         TemporaryDirectory(prefix="mathamr-serve-") as folder,
     ):
         where = address(*listening.getsockname()[:2] if handed else (host, listening.getsockname()[1]))
-        told = Path(folder) if count > 1 else None
+        metrics_folder = Path(folder) if count > 1 else None
         counts = ConnectionCounts(count)
 
         def run(started: Callable[[], None]) -> None:
@@ -93,7 +93,7 @@ def serve(
                 if parser is not None:
                     index.use_parser(parser)
                 index.warm()
-                metrics = Metrics(told)
+                metrics = Metrics(metrics_folder)
                 service = Service(index, allowed, keys, metrics, editor=editor)
                 app = create_app(service, allowed_hosts(host, hosts), log_queries, tracer())
 
@@ -102,7 +102,7 @@ def serve(
                     started()
 
                 try:
-                    server(app, allowed, listens, drain, tell_siblings, counts.tell).run([own])
+                    server(app, allowed, listens, drain, stop_siblings, counts.tell).run([own])
                 finally:
                     counts.leave()
                     metrics.close()
@@ -115,7 +115,7 @@ def serve(
         _say(f"loading the model of {path}" + (f" in {count} processes" if count > 1 else ""))
         with siblings(count - 1, sibling) if count > 1 else nullcontext() as stop, announced(path, where):
             if stop is not None:
-                tell_siblings.append(stop)
+                stop_siblings.append(stop)
             if warned := warning(host, bool(keys.read)):
                 _say(warned)
             try:
@@ -131,9 +131,9 @@ def _opened(path: Path, keys: Keys, device: str, model: Path | str | None) -> In
 
 
 def _parser(index: Index, limits: Limits) -> AbstractContextManager[ParallelParser | None]:
-    """The index's AMR parser in a process of its own, which is ended when a query takes too long to read.
+    """The index's AMR parser in its own process, which is killed if it takes too long to parse a query.
 
-    There is none where the index has no graphs.
+    The value is None if the index has no graphs.
     """
     recorded = index.archive.manifest.parser
     if recorded is None:

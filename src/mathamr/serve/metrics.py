@@ -11,18 +11,18 @@ from contextlib import suppress
 from pathlib import Path
 
 BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
-"""Upper ends of the classes of time, in seconds."""
+"""Upper bounds of the histogram's buckets, in seconds."""
 
 SECONDS = 1.0
-"""After so long at most, other processes know what this one counted."""
+"""Seconds between two writes of this process's counts for the other processes."""
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 
 
 class Metrics:
-    """Counted on the event loop only; `gauges` are asked when the metrics are read.
+    """Counts on the event loop only; `gauges` are evaluated when the metrics are read.
 
-    Processes that serve side by side tell each other theirs in a folder, every second: whichever is asked adds them up.
+    Processes that serve side by side write their counts into a folder every second; the one that is queried adds them up.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
@@ -35,10 +35,10 @@ class Metrics:
         self._stages: defaultdict[str, float] = defaultdict(float)
         self._queries = 0
         if folder is not None:
-            threading.Thread(target=self._tell, args=(folder,), daemon=True).start()
+            threading.Thread(target=self._write_counts, args=(folder,), daemon=True).start()
 
-    def _tell(self, folder: Path) -> None:
-        """Writes what this process counted, until it is closed."""
+    def _write_counts(self, folder: Path) -> None:
+        """Writes the counts of this process repeatedly until it is closed."""
         before, own = "", folder / f"{os.getpid()}.txt"
         while not self._closed.wait(SECONDS):
             try:
@@ -49,14 +49,14 @@ class Metrics:
                     fresh.replace(own)
                     before = text
             except (OSError, RuntimeError):
-                continue  # the counts changed while they were written down, or the disk is full: next time
+                continue  # the counts changed while they were written, or the disk is full: try again next time
 
     def close(self) -> None:
-        """Tells others no more."""
+        """Stops writing counts for the other processes."""
         self._closed.set()
 
     def text(self) -> str:
-        """Everything, as Prometheus reads it, of all processes together."""
+        """All metrics in Prometheus's text format, summed over all processes."""
         text = self.own_text()
         for path in sorted(self._folder.glob("*.txt")) if self._folder is not None else ():
             if path.stem != str(os.getpid()):
@@ -65,21 +65,21 @@ class Metrics:
         return text
 
     def request(self, method: str, route: str, status: int, seconds: float) -> None:
-        """One request was answered."""
+        """Counts one answered request."""
         self._requests[method, route, status] += 1
         classes = self._classes.setdefault(route, [0] * (len(BUCKETS) + 1))
         classes[next((place for place, end in enumerate(BUCKETS) if seconds <= end), len(BUCKETS))] += 1
         self._seconds[route] += seconds
 
     def query(self, stages: Mapping[str, float]) -> None:
-        """One query was searched; `stages` says where its time went."""
+        """Counts one searched query; `stages` holds the seconds of its stages."""
         self._queries += 1
         for stage, seconds in stages.items():
             if stage != "total":
                 self._stages[stage] += seconds
 
     def own_text(self) -> str:
-        """What this process counted."""
+        """The metrics of this process alone."""
         lines = _head("mathamr_requests_total", "counter", "Requests answered.")
         for (method, route, status), count in sorted(self._requests.items()):
             lines.append(
@@ -116,7 +116,7 @@ class Metrics:
 
 
 def added(one: str, other: str) -> str:
-    """The metrics of two processes as one: sums, and the earlier start.
+    """Adds the metrics of two processes; the start is the earlier one.
 
     >>> print(added("# TYPE a counter\\na 1\\nb 2\\n", "a 4\\nc 5\\n"), end="")
     # TYPE a counter
@@ -136,7 +136,7 @@ def added(one: str, other: str) -> str:
 
 
 def resident_bytes() -> int | None:
-    """The memory of this process that is in use; None where the system does not say."""
+    """The resident memory of this process; None if the system does not report it."""
     try:
         return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * _PAGE
     except (OSError, ValueError, IndexError):

@@ -1,4 +1,4 @@
-"""`neighbours`: the posts around a post, each with the words by which a person knows it."""
+"""`neighbours`: the posts related to a post, each with a title or the beginning of its text."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from mathamr.search.snippet import title
 from mathamr.serve.rendering import fragment_pieces
 
 LISTED = 50
-"""Posts of one relation that are listed; their ids are all in the answer."""
+"""Number of posts listed per relation; the ids of all of them are in the answer."""
 WIDTH = 140
-"""About how many characters are shown of a post that has no title."""
+"""Approximate number of characters shown of a post without a title."""
 MOST_REFERENCES = 500
-"""References of a text that become links; a list of everything is no text."""
+"""Number of references of a text that become links; a longer list is not a text."""
 _SPACE = Fragment("text", " ")
 
 
 def neighbours(catalogue: Catalogue, post: Post, answers: Sequence[Post]) -> list[dict[str, Any]]:
-    """Its question, its answers in their order, its duplicates, what is related and what it refers to."""
+    """The post's question, its answers in order, its duplicates, related posts and the posts it refers to."""
     parents = [post.parent] if post.parent else []
     around = {*parents, *(answer.id for answer in answers), post.id}
     links: dict[str, list[str]] = {}
@@ -40,12 +40,12 @@ def neighbours(catalogue: Catalogue, post: Post, answers: Sequence[Post]) -> lis
 
 
 def _target(catalogue: Catalogue, link: Link) -> str:
-    """The post that a link leads to: by its id, or by a label that a post of the index has."""
+    """The post that a link leads to, found by its id or by a label of a post in the index."""
     return link.target or next(iter(catalogue.labelled(link.label)), "")
 
 
 def references(catalogue: Catalogue, post: Post) -> dict[str, str]:
-    """The posts that a post refers to, by how its text names them: `#label`, or the address itself."""
+    """The posts that a post refers to, keyed by how its text names them: `#label`, or the address itself."""
     found: dict[str, str] = {}
     for link in post.links[:MOST_REFERENCES]:
         if target := _target(catalogue, link):
@@ -55,7 +55,7 @@ def references(catalogue: Catalogue, post: Post) -> dict[str, str]:
 
 
 def _shown(relation: str, id: str, post: Post | None, accepted: str | None = None) -> dict[str, Any]:
-    """A neighbour; of a post that the index lacks only the id is known."""
+    """A neighbour as JSON; for a post that is not in the index only the id is known."""
     return {
         "id": id,
         "relation": relation,
@@ -68,7 +68,7 @@ def _shown(relation: str, id: str, post: Post | None, accepted: str | None = Non
 
 
 def _text(post: Post) -> list[dict[str, Any]]:
-    """The title of a post, or how it begins."""
+    """The title of a post, or the beginning of its text."""
     formulas = {formula.id: (formula, post.macros) for formula in post.formulas}
     return fragment_pieces(title(post) if post.title.strip() else _opening(post), formulas)
 

@@ -1,4 +1,4 @@
-"""`PageFiles`: the files of the page, which a browser keeps and asks about before it uses them again."""
+"""`PageFiles`: the files of the page, which a browser caches and revalidates before each use."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from starlette.staticfiles import NotModifiedResponse, PathLike, StaticFiles
 from starlette.types import Receive, Scope, Send
 
 CACHING = "no-cache"
-"""Kept, but never used unasked: after an update of mathamr nobody sees an old page."""
+"""A browser may cache a file but must revalidate it, so that nobody sees an old page after an update of mathamr."""
 
 
 class WholeFile(FileResponse):
-    """A file that is always sent whole: the page's are small, and nobody asks for parts of them but to try."""
+    """A file that is always sent completely: the page's files are small, and no honest client requests ranges of them."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answers as if no range was asked for, which a server may always do."""
-        asked = [(name, value) for name, value in scope["headers"] if name not in (b"range", b"if-range")]
-        await super().__call__({**scope, "headers": asked}, receive, send)
+        """Answers as if no range was requested, which HTTP always allows."""
+        headers = [(name, value) for name, value in scope["headers"] if name not in (b"range", b"if-range")]
+        await super().__call__({**scope, "headers": headers}, receive, send)
 
 
 class PageFiles(StaticFiles):
-    """A folder whose files have their content's digest as ETag: what a browser has already is not sent again."""
+    """A folder whose files have the digest of their content as ETag, so that a browser's cached copy is not sent again."""
 
     def file_response(
         self, full_path: PathLike, stat_result: os.stat_result, scope: Scope, status_code: int = 200
     ) -> Response:
-        """The file, or 304 where the client has it; dates do not count, since an installation may turn them back."""
+        """The file, or 304 if the client has it; dates are ignored, since an installation may set them back."""
         etag = _etag(Path(full_path), stat_result.st_mtime_ns, stat_result.st_size)
         headers = {"ETag": etag, "Cache-Control": CACHING}
         response = WholeFile(full_path, status_code, headers, stat_result=stat_result)
@@ -44,5 +44,5 @@ class PageFiles(StaticFiles):
 
 @lru_cache(256)
 def _etag(path: Path, changed: int, size: int) -> str:
-    """The digest of a file; it is read again only when it was changed."""
+    """The digest of a file, which is read again only if its time or size changed."""
     return f'"{blake2b(path.read_bytes(), digest_size=16).hexdigest()}"'

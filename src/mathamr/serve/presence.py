@@ -1,7 +1,7 @@
-"""Which servers of this user run on this machine, so that a command need not load an index that one holds already.
+"""Finds the servers that this user runs on this machine, so that a command need not load an index that one has loaded.
 
-A file for each lies in a folder that only the user can write to, never in the index: a stranger's index must not be
-able to say where queries are sent. Only addresses of this machine are believed.
+Each server has a file in a folder that only the user can write to, never in the index: an index from somebody else must not
+decide where queries are sent. Only addresses of this machine are accepted.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from mathamr.serve.access import is_loopback
 
 
 def _folder() -> Path | None:
-    """The user's folder for what runs; `None` where it could be another's."""
+    """The user's folder for running servers; `None` if it could belong to another user."""
     given = os.environ.get("XDG_RUNTIME_DIR")
     user = os.getuid() if hasattr(os, "getuid") else 0
     folder = Path(given) / "mathamr" if given else Path(tempfile.gettempdir()) / f"mathamr-{user}"
@@ -40,12 +40,12 @@ def _file(index: Path) -> Path | None:
 
 @contextmanager
 def announced(index: Path, address: str) -> Iterator[None]:
-    """While this lasts, commands of the same user find the server of an index."""
+    """Lets commands of the same user find the server of an index until the context ends."""
     file = _file(index)
     if file is not None:
-        told = json.dumps({"index": str(index.resolve()), "address": address, "process": os.getpid()})
+        record = json.dumps({"index": str(index.resolve()), "address": address, "process": os.getpid()})
         with suppress(OSError):
-            file.write_text(told, encoding="utf-8")
+            file.write_text(record, encoding="utf-8")
     try:
         yield
     finally:
@@ -55,10 +55,10 @@ def announced(index: Path, address: str) -> Iterator[None]:
 
 
 def running_at(file: Path) -> tuple[str, int] | None:
-    """The address and the process that a file tells of; `None` where it is none of this machine."""
+    """The address and the process id that a file records; `None` if the address is not on this machine."""
     try:
-        told = json.loads(file.read_text(encoding="utf-8"))
-        address, process = str(told["address"]), int(told["process"])
+        record = json.loads(file.read_text(encoding="utf-8"))
+        address, process = str(record["address"]), int(record["process"])
         host = urlsplit(address).hostname or ""
     except (OSError, ValueError, KeyError, TypeError):
         return None
@@ -66,7 +66,7 @@ def running_at(file: Path) -> tuple[str, int] | None:
 
 
 def server_of(index: Path) -> str | None:
-    """The address of a running server of an index, of the same user on this machine."""
+    """The address of a server that the same user runs for an index on this machine."""
     file = _file(index)
     found = running_at(file) if file is not None else None
     return found[0] if found is not None and _is_alive(found[1]) else None

@@ -1,7 +1,7 @@
-"""Several processes that serve one index: each reads the same files through the system's memory, and answers on the same port.
+"""Several processes that serve one index: all map the same files into memory and answer on the same port.
 
-Python runs one thread at a time, so that one process uses one processor however many queries wait. They take connections
-from one queue, in turns (`fairshare`). Whoever changes the index does so alone: a server with a key for writing is one process.
+Python runs one thread at a time, so one process uses one processor however many queries wait. The processes take connections
+from one queue, in turns (`fairshare`). An index has only one writer, so a server with a key for writing is one process.
 """
 
 from __future__ import annotations
@@ -21,30 +21,29 @@ from mathamr.index.engines.engine import ENGINES
 from mathamr.index.manifest import Manifest
 
 MOST = 8
-"""Processes that are started unless more are asked for: each has an AMR parser of its own: with it some 250 MB that are not shared."""
+"""Default upper limit of processes: each has its own AMR parser and with it about 250 MB of memory that is not shared."""
 
 
-def process_count(asked: int | None, index: Path, *, writes: bool) -> int:
-    """How many processes serve an index: as many as asked for, or as there are processors; one where more cannot be."""
+def process_count(requested: int | None, index: Path, *, writes: bool) -> int:
+    """The number of processes for an index: as requested, else one per processor; one if the index cannot be shared."""
     if not hasattr(os, "fork"):
         reason = "this system cannot share a port between processes"
     elif writes:
         reason = "a server that takes writes is one process"
     elif not ENGINES[Manifest.read(index).engine.name].capabilities.concurrent:
-        reason = "the index's engine is one process's at a time"
+        reason = "only one process at a time can open the index's engine"
     else:
-        return asked or min(MOST, processors())
-    if asked is not None and asked > 1:
-        raise MathAMRError(f"{asked} processes cannot serve this index: {reason}; leave --processes out")
+        return requested or min(MOST, processors())
+    if requested is not None and requested > 1:
+        raise MathAMRError(f"{requested} processes cannot serve this index: {reason}; omit --processes")
     return 1
 
 
 @contextmanager
 def siblings(count: int, run: Callable[[int], None]) -> Iterator[Callable[[], None]]:
-    """While this lasts, so many other processes do the same, numbered from one; they end with this one, however it ends.
+    """Forks `count` processes that call `run` with their number, from one; they end with this process, however it ends.
 
-    They are forked, so that nothing but what they need is loaded when they begin; call it before there are threads.
-    What is given tells them all to stop.
+    Call it before any thread is started and before anything large is loaded. The context's value stops all of them.
     """
     alive, held = os.pipe()
     started: list[int] = []
@@ -52,7 +51,7 @@ def siblings(count: int, run: Callable[[int], None]) -> Iterator[Callable[[], No
         child = os.fork()
         if not child:
             os.close(held)
-            _live(alive, partial(run, number))
+            _run_sibling(alive, partial(run, number))
         started.append(child)
     os.close(alive)
 
@@ -71,11 +70,11 @@ def siblings(count: int, run: Callable[[int], None]) -> Iterator[Callable[[], No
                 os.waitpid(child, 0)
 
 
-def _live(alive: int, run: Callable[[], None]) -> None:
-    """The life of a sibling: it works until it is told to stop, or the first process is gone."""
+def _run_sibling(alive: int, run: Callable[[], None]) -> None:
+    """Runs in a sibling until it is stopped or the first process has ended; never returns."""
 
     def watch() -> None:
-        os.read(alive, 1)  # ends when no process holds the other end any more
+        os.read(alive, 1)  # returns when every process has closed the other end
         os.kill(os.getpid(), signal.SIGTERM)
 
     threading.Thread(target=watch, daemon=True).start()

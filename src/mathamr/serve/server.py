@@ -1,4 +1,4 @@
-"""Running the application: uvicorn, with time limits for slow clients that it lacks."""
+"""Runs the application with uvicorn and adds the time limits for slow clients that uvicorn lacks."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ from mathamr.serve.limits import Limits
 
 STOPPING_SECONDS = 5
 FIRST_REQUEST_SECONDS = 1.0
-"""A stopping server waits so long for the request of a client that has connected already."""
+"""Seconds that a stopping server waits for the first request of a client that is already connected."""
 SETTLING_SECONDS = 0.05
 AT_ONCE = 1
-"""Connections taken in one go: each needs a file descriptor before the one that makes room for it is closed, and another process may have
-the time for the next."""
+"""Connections accepted at once. One at a time, since each needs a file descriptor before another connection is closed to make
+room, and another process may be free for the next."""
 WAITING = 1024
-"""Connections that the operating system keeps until they are taken."""
+"""Connections that the operating system queues until they are accepted."""
 
 
 def protocol(
     limits: Limits, gate: Gate, counted: Callable[[int], None] = lambda count: None
 ) -> type[H11Protocol]:
-    """The protocol of one connection to the application behind that gate, under these limits; `counted` is told how many there are."""
+    """The protocol class for connections to the application under these limits; `counted` is called with their number."""
 
     class LimitedProtocol(H11Protocol):
-        """Closes connections whose request does not arrive or whose answer is not taken, and those above the limit.
+        """Closes connections whose request does not arrive or whose answer is not read, and those above the limit.
 
-        Where there are too many, the one that has kept the server waiting longest goes, so that clients who only hold
-        connections open cannot keep others out.
+        If there are too many, it closes the one that has been idle longest, so that clients who only hold connections
+        open cannot keep others out.
         """
 
         _since = 0.0
-        """When the server began to wait for a request; 0 before the connection is one of those that count."""
+        """When the server began to wait for a request; 0 if the connection was not admitted or is being closed."""
         _deadline: asyncio.TimerHandle | None = None
         _taking: asyncio.TimerHandle | None = None
 
@@ -83,7 +83,7 @@ def protocol(
                 self._taking.cancel()
 
         def shutdown(self) -> None:
-            """The server stops: a client whose first request is on its way is answered yet."""
+            """Closes the connection when the server stops, but still answers a first request that is on its way."""
             if self._is_new and self._since > 0:
                 self.loop.call_later(FIRST_REQUEST_SECONDS, self._close_unused)
             else:
@@ -94,7 +94,7 @@ def protocol(
                 super().shutdown()
 
         def _make_room(self) -> bool:
-            """Ends the connection whose request has been awaited longest; whether there was one."""
+            """Closes the connection that has been idle longest; returns False if none is idle."""
             idle = [each for each in self.connections if isinstance(each, LimitedProtocol) and each._is_idle]
             if not idle:
                 return False
@@ -105,12 +105,12 @@ def protocol(
 
         @property
         def _is_idle(self) -> bool:
-            """Whether the server waits for the client: for a request, or for the rest of one."""
+            """True if the server waits for the client to send a request or the rest of one."""
             return self._since > 0 and (not self._is_answering or bool(self.cycle and self.cycle.more_body))
 
         @property
         def _is_new(self) -> bool:
-            """Whether no request has come yet."""
+            """True if no request has arrived yet."""
             cycle: RequestResponseCycle | None = self.cycle
             return cycle is None
 
@@ -135,7 +135,7 @@ def protocol(
 
 
 class AnnouncingServer(Server):
-    """A server that says when it answers, and, told to stop, that others should be asked before it does."""
+    """A server that reports when it is up and, when it is stopped, drains first: it answers but reports that it is not ready."""
 
     def __init__(
         self,
@@ -151,7 +151,7 @@ class AnnouncingServer(Server):
         self._loop: asyncio.AbstractEventLoop | None = None
 
     async def startup(self, sockets: list[socket] | None = None) -> None:
-        """Begins to listen."""
+        """Warms up the application and starts to listen."""
         self._loop = asyncio.get_running_loop()
         await self._gate.warm()
         await super().startup(sockets)
@@ -160,9 +160,9 @@ class AnnouncingServer(Server):
         self._say_started()
 
     async def shutdown(self, sockets: list[socket] | None = None) -> None:
-        """Takes no more connections, and lets those that were just taken be seen before the listening ends.
+        """Accepts no more connections, and lets asyncio register those just accepted before the sockets are closed.
 
-        Closed at once, asyncio would forget them, and their clients wait in vain.
+        Without the pause asyncio would drop them, and their clients would wait in vain.
         """
         loop = asyncio.get_running_loop()
         for each in self.servers:
@@ -172,13 +172,13 @@ class AnnouncingServer(Server):
         await super().shutdown(sockets)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Told to stop: at once where it was told before, else when it has been unready for a while."""
+        """Handles a signal to stop: drains first, or stops at once if this is the second signal."""
         again, self._gate.leaving = self._gate.leaving, True
         if again or not self._drain or self._loop is None:
             super().handle_exit(sig, frame)
             return
-        for tell in self._stopping:
-            tell()
+        for notify in self._stopping:
+            notify()
         self._loop.call_soon_threadsafe(self._loop.call_later, self._drain, super().handle_exit, sig, frame)
 
 
@@ -192,7 +192,7 @@ def server(
 ) -> Server:
     """A server for the application, not yet running; `started` is called when it answers, `counted` with the number of its connections.
 
-    Told to stop, it calls what is in `stopping` and goes on for `drain` seconds, unready.
+    When it is stopped, it calls the functions in `stopping` and drains for `drain` seconds.
     """
     config = Config(
         app,
@@ -212,7 +212,7 @@ def server(
 
 
 def address(host: str, port: int) -> str:
-    """Where a browser finds a server that listens there.
+    """The address under which a browser reaches a server that listens on `host` and `port`.
 
     >>> address("0.0.0.0", 8080), address("::1", 80)
     ('http://localhost:8080/', 'http://[::1]:80/')
@@ -222,7 +222,7 @@ def address(host: str, port: int) -> str:
 
 
 def warning(host: str, has_read_key: bool) -> str | None:
-    """What the person who starts the server should know about who can reach it."""
+    """A warning for the person who starts the server, if anybody in the network can search the index."""
     if is_loopback(host) or has_read_key:
         return None
-    return "everybody who can reach this machine can search the index; set MATHAMR_READ_KEY to ask for a key"
+    return "everybody who can reach this machine can search the index; set MATHAMR_READ_KEY to require a key"

@@ -1,4 +1,4 @@
-"""`Service`: the index that is served, and what the routes share: limits, keys, lanes, metrics."""
+"""`Service`: the served index and what the routes share: limits, keys, work queues, metrics."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ LOG = logging.getLogger("mathamr.serve")
 class Service:
     """One index and the rules under which it is served.
 
-    Searches, quick work (rendering while someone types) and writes have lanes of their own, so that none of them has
-    to wait behind the others.
+    Searches, quick work (rendering while someone types) and writes have separate queues, so that none of them waits
+    behind the others.
     """
 
     index: Index
@@ -42,10 +42,10 @@ class Service:
     keys: Keys = field(default_factory=Keys)
     metrics: Metrics = field(default_factory=Metrics)
     editor: str | None = None
-    """What opens the files of posts on the reader's machine, which is this one; clients are told full paths then."""
+    """The editor that opens the files of posts, if server and reader share this machine; answers then hold full paths."""
 
     def opened(self, source: str, place: Place | None) -> str | None:
-        """The address that opens a post in the editor of whoever runs the server."""
+        """The link that opens a post in the configured editor."""
         return address_in(self.editor, source, place.line if place else 1) if self.editor else None
 
     def __post_init__(self) -> None:
@@ -70,48 +70,48 @@ class Service:
 
     @property
     def lanes(self) -> tuple[Lane, ...]:
-        """All lanes."""
+        """The queues of searches, quick work and writes."""
         return self.searches, self.quick, self.writes
 
     @property
     def writable(self) -> bool:
-        """Whether a client with the right key can change the index."""
+        """True if a client with the right key can change the index."""
         return bool(self.keys.write) and not self.archive.read_only
 
     async def search(self, work: Callable[[], T]) -> T:
-        """The result of a search, within its time."""
-        return await self.searches.run(lambda: self._viewed(work), self.limits.seconds)
+        """Runs a search within its time limit."""
+        return await self.searches.run(lambda: self._in_snapshot(work), self.limits.seconds)
 
-    async def visual(self, work: Callable[[], T]) -> T:
-        """The result of quick work, within its time."""
-        return await self.quick.run(lambda: self._viewed(work), self.limits.seconds)
+    async def run_quick(self, work: Callable[[], T]) -> T:
+        """Runs quick work, such as rendering, within its time limit."""
+        return await self.quick.run(lambda: self._in_snapshot(work), self.limits.seconds)
 
-    def _viewed(self, work: Callable[[], T]) -> T:
-        """Everything that one answer says is of one state of the index."""
+    def _in_snapshot(self, work: Callable[[], T]) -> T:
+        """Runs work against one state of the index, so that an answer is consistent."""
         with self.archive.reading():
             return work()
 
     async def write(self, work: Callable[[], T]) -> T:
-        """The result of a write, whenever it is durable."""
+        """Runs a write without a time limit and returns when it is durable."""
         return await self.writes.run(work, None)
 
     def close(self) -> None:
-        """Takes no more work."""
+        """Closes all queues."""
         for lane in self.lanes:
             lane.close()
 
     def _watch(self, lane: Lane) -> None:
         name = f"mathamr_{lane.name}"
         gauges = self.metrics.gauges
-        gauges[f"{name}_work"] = (f"Work of the {lane.name} lane that runs or waits.", lambda: lane.taken)
-        gauges[f"{name}_refused"] = ("Requests sent away with 429 since the start.", lambda: lane.refused)
+        gauges[f"{name}_work"] = (f"Work in the {lane.name} queue that runs or waits.", lambda: lane.taken)
+        gauges[f"{name}_refused"] = ("Requests refused with 429 since the start.", lambda: lane.refused)
         gauges[f"{name}_timed_out"] = ("Requests that took too long.", lambda: lane.timed_out)
 
 
 async def service_of(request: Request) -> Service:
-    """The service that the application was made for.
+    """The service of the application.
 
-    Whatever a request needs is told on the event loop: what is not `async` FastAPI would ask of a thread, which takes longer than to tell it.
+    The dependencies here are `async` because FastAPI would run others in a thread, which takes longer than the work itself.
     """
     return _service_of(request)
 
@@ -129,7 +129,7 @@ async def given_key(
     header: Annotated[str | None, Security(_header)],
     bearer: Annotated[HTTPAuthorizationCredentials | None, Security(_bearer)],
 ) -> str:
-    """The key of a request, whichever way it comes; empty where it has none."""
+    """The key of a request, from either header; empty if it has none."""
     return header or (bearer.credentials if bearer else "")
 
 
@@ -154,7 +154,7 @@ Writer = Annotated[Service, Depends(writer)]
 
 
 def of_index(work: Callable[[], T]) -> T:
-    """Work on the index itself: an error there is the server's, and its text (paths, files) is for the log only."""
+    """Runs work on the index: an error there is the server's fault, and its text (paths, files) goes to the log only."""
     try:
         return work()
     except (ApiError, VectorsMissingError) as error:
@@ -167,10 +167,10 @@ def of_index(work: Callable[[], T]) -> T:
 
 
 def of_request(work: Callable[[], T], field_name: str) -> T:
-    """Work on what a client sent: an error there is about that field."""
+    """Runs work on what a client sent: an error there is reported for that field."""
     try:
         return work()
     except MathAMRError as error:
-        told = from_error(error)
-        told.field = told.field or field_name
-        raise told from error
+        converted = from_error(error)
+        converted.field = converted.field or field_name
+        raise converted from error

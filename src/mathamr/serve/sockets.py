@@ -1,4 +1,4 @@
-"""The socket of a server: bound here, or handed over by whoever started it."""
+"""The socket of a server: bound here, or passed by the program that started it."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from collections.abc import MutableMapping
 from mathamr.core.errors import MathAMRError
 
 FIRST_HANDED = 3
-"""The first file descriptor behind the three standard ones: what systemd hands over begins there."""
+"""The first file descriptor after the three standard ones, where systemd passes sockets."""
 
 
 def bound(host: str, port: int) -> socket.socket:
-    """A socket at that address, not yet listening: a port that is taken is known before anything is loaded."""
+    """Binds a socket without listening, so that a port in use is reported before anything is loaded."""
     try:
         family, kind, protocol, _, place = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
@@ -30,9 +30,9 @@ def bound(host: str, port: int) -> socket.socket:
 
 
 def handed_over(environment: MutableMapping[str, str] = os.environ) -> socket.socket | None:
-    """The listening socket that systemd, or a program like it, opened for this process; None where there is none.
+    """The listening socket that systemd, or a similar program, opened for this process; None if there is none.
 
-    Whoever holds it keeps it open while servers come and go behind it: connections wait in it and none is refused.
+    That program keeps the socket open while servers restart: connections wait in it, and none is refused.
     """
     pid, count = environment.pop("LISTEN_PID", ""), environment.pop("LISTEN_FDS", "")
     if pid != str(os.getpid()) or not count.isdecimal() or int(count) == 0:
@@ -48,5 +48,7 @@ def handed_over(environment: MutableMapping[str, str] = os.environ) -> socket.so
     except OSError as error:
         raise MathAMRError(f"the socket that was handed over cannot be used: {error.strerror}") from error
     os.set_inheritable(given.fileno(), False)
-    given.setblocking(False)  # for all who hold it: one that blocks would stop the others where it waits
+    given.setblocking(
+        False
+    )  # applies to all processes that share it: a blocking accept would stall the others
     return given

@@ -1,4 +1,4 @@
-"""`Tracer`: a span a request for OpenTelemetry, where somebody collects them; nothing is loaded where nobody does."""
+"""`Tracer`: one OpenTelemetry span per request, if the environment configures an exporter; else nothing is loaded."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from mathamr.core.errors import MissingExtraError
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider
 
-ASKED_BY = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
-"""OpenTelemetry's own names for where spans are sent: without one of them there are none."""
+ENDPOINT_VARIABLES = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
+"""OpenTelemetry's own environment variables for the address of the collector; without one of them nothing is traced."""
 
 
 class Tracer:
-    """Writes down requests that are over; what it is told is what the log says."""
+    """Records finished requests as spans, with the fields of the log."""
 
     def __init__(self, provider: TracerProvider) -> None:
         self._tracer = provider.get_tracer("mathamr", __version__)
 
-    def record(self, told: Mapping[str, Any], headers: Mapping[bytes, bytes]) -> None:
-        """One request, as part of the client's own trace where its head names one; queries are not told."""
+    def record(self, fields: Mapping[str, Any], headers: Mapping[bytes, bytes]) -> None:
+        """Records one request, as part of the client's trace if its headers name one; queries are not recorded."""
         from opentelemetry import propagate, trace
 
         carried = {
@@ -35,26 +35,26 @@ class Tracer:
         }
         now = time.time_ns()
         span = self._tracer.start_span(
-            f"{told['method']} {told['route']}",
+            f"{fields['method']} {fields['route']}",
             context=propagate.extract(carried),
             kind=trace.SpanKind.SERVER,
-            start_time=now - round(told["seconds"] * 1e9),
+            start_time=now - round(fields["seconds"] * 1e9),
             attributes={
-                "http.request.method": told["method"],
-                "http.route": told["route"],
-                "http.response.status_code": told["status"],
-                "mathamr.request": told["request"],
-                **{f"mathamr.seconds.{stage}": value for stage, value in told.get("stages", {}).items()},
+                "http.request.method": fields["method"],
+                "http.route": fields["route"],
+                "http.response.status_code": fields["status"],
+                "mathamr.request": fields["request"],
+                **{f"mathamr.seconds.{stage}": value for stage, value in fields.get("stages", {}).items()},
             },
         )
-        if told["status"] >= 500:
+        if fields["status"] >= 500:
             span.set_status(trace.StatusCode.ERROR)
         span.end(now)
 
 
 def tracer() -> Tracer | None:
-    """The tracer that the environment asks for, sending to where it says; call it in the process that serves."""
-    if not any(os.environ.get(name) for name in ASKED_BY):
+    """The tracer that the environment configures; call it in the process that serves."""
+    if not any(os.environ.get(name) for name in ENDPOINT_VARIABLES):
         return None
     try:
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
@@ -63,11 +63,11 @@ def tracer() -> Tracer | None:
         from opentelemetry.sdk.trace.export import BatchSpanProcessor
     except ImportError as error:
         raise MissingExtraError(
-            "OpenTelemetry, which the environment asks for (OTEL_EXPORTER_OTLP_ENDPOINT),",
+            "OpenTelemetry, which OTEL_EXPORTER_OTLP_ENDPOINT enables,",
             'pip install "mathamr[telemetry]"',
         ) from error
     named = {} if os.environ.get("OTEL_SERVICE_NAME") else {"service.name": "mathamr"}
     provider = TracerProvider(resource=Resource.create(named))
     provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
-    print("mathamr: requests are told to OpenTelemetry", file=sys.stderr, flush=True)
+    print("mathamr: requests are traced with OpenTelemetry", file=sys.stderr, flush=True)
     return Tracer(provider)

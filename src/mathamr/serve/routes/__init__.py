@@ -1,1 +1,1 @@
-"""The routes of the API by what they are about; each hands its work to a lane and shapes the answer."""
+"""The routes of the API by topic; each runs its work in a queue of the service and shapes the answer."""

@@ -1,4 +1,4 @@
-"""Formulas: of the index, and whatever LaTeX a client sends."""
+"""Routes for formulas of the index and for LaTeX that a client sends."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ _SVG: dict[int | str, dict[str, Any]] = {200: {"content": {PICTURE: {"schema": {
 
 @router.get(f"/formulas/{{id:{ANY}}}", response_model=FormulaAnswer, responses=_SVG)
 async def formula(service: Reader, id: Annotated[Id, Path()], format: Format = "json") -> Any:
-    """A formula of the index with its trees, and where else it stands; as SVG a picture of the trees."""
-    return await service.visual(
+    """A formula of the index with its trees and the other posts that contain it; as SVG, a picture of the trees."""
+    return await service.run_quick(
         lambda: _formula_picture(service, id) if format == "svg" else _formula(service, id)
     )
 
@@ -53,9 +53,9 @@ async def render_link(
 
 
 @router.post("/render", response_model=RenderAnswer | TextAnswer)
-async def render(service: Reader, asked: RenderRequest) -> Any:
+async def render(service: Reader, body: RenderRequest) -> Any:
     """LaTeX, or text with `$LaTeX$`, as MathML."""
-    return await _render(service, asked)
+    return await _render(service, body)
 
 
 @router.get("/picture", response_class=Response, responses=_SVG)
@@ -67,7 +67,7 @@ async def picture(service: Reader, latex: str) -> Response:
         parsed = _parsed(latex)
         return _picture(parsed.slt, parsed.opt, latex)
 
-    return await service.visual(work)
+    return await service.run_quick(work)
 
 
 @router.get("/commands", response_model=CommandsAnswer)
@@ -77,22 +77,22 @@ async def commands(
     prefix: Annotated[str, Query(max_length=100)] = "",
     k: Annotated[int, Query(ge=1, le=10_000)] = 10_000,
 ) -> Any:
-    """LaTeX commands for completion, those used most first."""
-    await service.visual(completions)
+    """LaTeX commands for completion, the most used first."""
+    await service.run_quick(completions)
     response.headers["Cache-Control"] = "private, max-age=3600"
     return {"commands": completed(prefix, k)}
 
 
-async def _render(service: Service, asked: RenderRequest) -> dict[str, Any]:
-    if (asked.latex is None) == (asked.text is None):
+async def _render(service: Service, body: RenderRequest) -> dict[str, Any]:
+    if (body.latex is None) == (body.text is None):
         raise ApiError("invalid", "give either latex or text", "latex")
-    if asked.latex is not None:
-        latex = asked.latex
+    if body.latex is not None:
+        latex = body.latex
         _check_length(service, latex, "latex")
-        return await service.visual(lambda: _rendered(latex, asked.display))
-    text = UNWANTED.sub(" ", asked.text or "")
+        return await service.run_quick(lambda: _rendered(latex, body.display))
+    text = UNWANTED.sub(" ", body.text or "")
     _check_length(service, text, "text")
-    return await service.visual(lambda: _rendered_text(service, text))
+    return await service.run_quick(lambda: _rendered_text(service, text))
 
 
 def _rendered(latex: str, display: bool) -> dict[str, Any]:
@@ -130,7 +130,7 @@ def _formula(service: Service, id: str) -> dict[str, Any]:
         try:
             repairs = list(parse(entry.latex, macros).to_dict()["repairs"])  # type: ignore[call-overload]
         except MathAMRError:
-            repairs = []  # `drawn.error` tells it
+            repairs = []  # `drawn.error` reports it
     return {
         "id": entry.id,
         "post": entry.post,

@@ -1,4 +1,4 @@
-"""Posts: read, put, delete, and their graphs."""
+"""Routes that read, put and delete posts, and show their graphs."""
 
 from __future__ import annotations
 
@@ -64,36 +64,36 @@ _TEXTS: dict[int | str, dict[str, Any]] = {
 
 @router.get(f"/posts/{{id:{ANY}}}", response_model=PostAnswer)
 async def post(service: Reader, id: Annotated[Id, Path()]) -> Any:
-    """A post: safe HTML with MathML, its formulas, and its text as it was written."""
-    return await service.visual(lambda: _shown(service, id))
+    """A post as safe HTML with MathML, its formulas, and its original text."""
+    return await service.run_quick(lambda: _shown(service, id))
 
 
 @router.put(f"/posts/{{id:{ANY}}}", response_model=PutAnswer, responses={201: {"model": PutAnswer}})
-async def put(service: Writer, response: Response, id: Annotated[Id, Path()], asked: PostRequest) -> Any:
-    """Adds a post or replaces it; when this answers, it is on disk and every later search finds it."""
+async def put(service: Writer, response: Response, id: Annotated[Id, Path()], request: PostRequest) -> Any:
+    """Adds or replaces a post; once this answers, the post is on disk and every later search finds it."""
     started = time.perf_counter()
-    made = await service.visual(lambda: _made(id, asked))
-    (written,) = await service.write(lambda: _put(service, [made]))
+    prepared = await service.run_quick(lambda: _post_of(id, request))
+    (written,) = await service.write(lambda: _put(service, [prepared]))
     response.status_code = 201 if written["created"] else 200
     return written | {"seconds": round(time.perf_counter() - started, 4)}
 
 
 @router.post("/posts", response_model=PostsAnswer)
-async def put_many(service: Writer, asked: PostsRequest) -> Any:
+async def put_many(service: Writer, request: PostsRequest) -> Any:
     """Adds or replaces several posts, all of them or none."""
     started = time.perf_counter()
-    if len(asked.posts) > service.limits.posts:
+    if len(request.posts) > service.limits.posts:
         raise ApiError("invalid", f"one write may have at most {service.limits.posts} posts", "posts")
-    if len({each.id for each in asked.posts}) < len(asked.posts):
+    if len({each.id for each in request.posts}) < len(request.posts):
         raise ApiError("invalid", "two of the posts have the same id", "posts")
-    made = await service.visual(lambda: [_made(each.id, each) for each in asked.posts])
-    written = await service.write(lambda: _put(service, made))
+    prepared = await service.run_quick(lambda: [_post_of(each.id, each) for each in request.posts])
+    written = await service.write(lambda: _put(service, prepared))
     return {"posts": written, "seconds": round(time.perf_counter() - started, 4)}
 
 
 @router.delete(f"/posts/{{id:{ANY}}}", response_model=DeleteAnswer)
 async def delete(service: Writer, id: Annotated[Id, Path()]) -> Any:
-    """Deletes a post; when this answers, no later search finds it."""
+    """Deletes a post; once this answers, no later search finds it."""
     if not await service.write(lambda: of_index(lambda: service.archive_writer().delete([id]))):
         raise _unknown()
     return {"id": id, "deleted": True}
@@ -104,7 +104,7 @@ async def graph(
     service: Reader, id: Annotated[Id, Path()], format: GraphFormat = "json", formulas: Trees = "both"
 ) -> Any:
     """The MathAMR+ graph of a post, as JSON, as Penman text, or as a picture."""
-    return await service.visual(lambda: _graph(service, id, format, formulas))
+    return await service.run_quick(lambda: _graph(service, id, format, formulas))
 
 
 def _unknown() -> ApiError:
@@ -155,41 +155,41 @@ def _shown(service: Service, id: str) -> dict[str, Any]:
     }
 
 
-def _made(id: str, asked: PostRequest) -> tuple[Post, list[str]]:
-    """The post as a reader of files would make it, and what had to be mended."""
+def _post_of(id: str, request: PostRequest) -> tuple[Post, list[str]]:
+    """Converts a request to a post, as the readers of files do; also returns notes about repairs."""
     if id in _UNREACHABLE:
         raise ApiError("invalid", "an id may not be . or .., which no address can hold", "id")
-    if not (asked.body.strip() or asked.title.strip()):
+    if not (request.body.strip() or request.title.strip()):
         raise ApiError("invalid", "a post needs a body or a title", "body")
     report = Report()
     if cleaned(id, report) != id:
         raise ApiError("invalid", "an id may not have control characters", "id")
-    body, title = cleaned(asked.body, report), cleaned(asked.title, report)
-    markup = asked.markup or markup_of(body)
-    made = Post(
+    body, title = cleaned(request.body, report), cleaned(request.title, report)
+    markup = request.markup or markup_of(body)
+    result = Post(
         id=id,
-        kind=asked.kind or ("answer" if asked.parent else "note"),
+        kind=request.kind or ("answer" if request.parent else "note"),
         body=body,
         title=title,
         markup=markup,
-        parent=asked.parent,
-        accepted_answer=asked.accepted_answer,
-        tags=tuple(cleaned(tag, report) for tag in asked.tags),
-        score=asked.score,
-        date=asked.date,
-        source=cleaned(asked.source, report),
-        macros=tuple(cleaned(macro, report) for macro in asked.macros),
+        parent=request.parent,
+        accepted_answer=request.accepted_answer,
+        tags=tuple(cleaned(tag, report) for tag in request.tags),
+        score=request.score,
+        date=request.date,
+        source=cleaned(request.source, report),
+        macros=tuple(cleaned(macro, report) for macro in request.macros),
     )
-    made = replace(made, formulas=formulas_of(id, title, body, markup, report.note))
-    return made, report.lines()[:20]
+    result = replace(result, formulas=formulas_of(id, title, body, markup, report.note))
+    return result, report.lines()[:20]
 
 
-def _put(service: Service, made: list[tuple[Post, list[str]]]) -> list[dict[str, Any]]:
-    known = of_index(lambda: service.archive.catalogue.posts([each.id for each, _ in made]))
-    of_index(lambda: _write(service, [each for each, _ in made]))
+def _put(service: Service, prepared: list[tuple[Post, list[str]]]) -> list[dict[str, Any]]:
+    known = of_index(lambda: service.archive.catalogue.posts([each.id for each, _ in prepared]))
+    of_index(lambda: _write(service, [each for each, _ in prepared]))
     return [
         {"id": each.id, "created": each.id not in known, "formulas": len(each.formulas), "notes": notes}
-        for each, notes in made
+        for each, notes in prepared
     ]
 
 
@@ -205,7 +205,7 @@ def _graph(service: Service, id: str, format: GraphFormat, formulas: Trees) -> A
     try:
         found: MathGraph = of_index(lambda: service.archive.graph(id))
     except ApiError:
-        _stored(service, id)  # it may have been deleted since the first look
+        _stored(service, id)  # it may have been deleted since it was read above
         raise
     flat = flatten(found, GraphConfiguration(formulas=formulas))
     if len(flat.labels) > service.limits.drawn_nodes:
@@ -239,7 +239,7 @@ def _graph(service: Service, id: str, format: GraphFormat, formulas: Trees) -> A
 
 
 def _edge(source: str, target: str) -> str:
-    """An edge has the kind of the tree it leads into; what a virtual node gathers is virtual."""
+    """The kind of an edge is that of the tree it leads into; edges of virtual nodes are virtual."""
     if "virtual" in (source, target):
         return "virtual"
     return target if target in ("opt", "slt") else "amr"

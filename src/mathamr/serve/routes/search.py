@@ -1,4 +1,4 @@
-"""Search and explain."""
+"""Routes that search and explain hits."""
 
 from __future__ import annotations
 
@@ -85,9 +85,9 @@ async def search_link(
 
 
 @router.post("/search", response_model=SearchAnswer)
-async def search(request: Request, service: Reader, asked: SearchRequest) -> Any:
+async def search(request: Request, service: Reader, body: SearchRequest) -> Any:
     """Hits for a query."""
-    return await _search(request, service, asked)
+    return await _search(request, service, body)
 
 
 @router.get("/explain", response_model=ExplainAnswer)
@@ -99,68 +99,68 @@ async def explain_link(
 
 
 @router.post("/explain", response_model=ExplainAnswer)
-async def explain(request: Request, service: Reader, asked: ExplainRequest) -> Any:
+async def explain(request: Request, service: Reader, body: ExplainRequest) -> Any:
     """Why a post is found."""
-    return await _explain(request, service, asked)
+    return await _explain(request, service, body)
 
 
-async def _search(request: Request, service: Service, asked: SearchRequest) -> Response:
-    """An answer as it is written: it was made here, and is not checked against its description once more."""
-    request.state.query = asked.q
+async def _search(request: Request, service: Service, body: SearchRequest) -> Response:
+    """Returns the answer as serialised JSON, which skips FastAPI's validation of the response."""
+    request.state.query = body.q
     limits = service.limits
-    if asked.k > limits.k:
+    if body.k > limits.k:
         raise ApiError("invalid", f"k may be at most {limits.k}", "k")
-    if asked.offset + asked.k > limits.depth:
+    if body.offset + body.k > limits.depth:
         raise ApiError("invalid", f"offset and k may reach at most place {limits.depth}", "offset")
-    task = asked.task or service.index.tasks[0]
-    _check_strategy(service, asked, task)
-    where = _filter(service, asked.filter)
-    answer = await service.search(lambda: _found(service, asked, task, where))
+    task = body.task or service.index.tasks[0]
+    _check_strategy(service, body, task)
+    where = _filter(service, body.filter)
+    answer = await service.search(lambda: _answer(service, body, task, where))
     request.state.stages = answer.seconds
     service.metrics.query(answer.seconds)
     return Response(answer.body, media_type="application/json")
 
 
-def _check_strategy(service: Service, asked: SearchRequest, task: Task) -> None:
-    """Tells the client what the system of the index can do, where it was asked for something else."""
+def _check_strategy(service: Service, body: SearchRequest, task: Task) -> None:
+    """Raises if the index's system does not support the task or the strategy."""
     if task not in service.index.tasks:
-        raise ApiError("invalid", f"this index can look for {', '.join(service.index.tasks)}", "task")
-    if asked.strategy is None:
+        raise ApiError("invalid", f"this index can search for {', '.join(service.index.tasks)}", "task")
+    if body.strategy is None:
         return
     known = service.index.strategies(task)
-    if asked.strategy not in known:
+    if body.strategy not in known:
         raise ApiError("invalid", f"known strategies are {', '.join(known)}", "strategy")
 
 
-def _found(service: Service, asked: SearchRequest, task: Task, where: Filter) -> WrittenAnswer:
-    """The answer to a query; one that was given of this state of the index before is given again, and took no time but its own."""
+def _answer(service: Service, body: SearchRequest, task: Task, where: Filter) -> WrittenAnswer:
+    """Answers a query from the cache, or searches and caches the answer; a cached answer reports 0 seconds for its stages."""
     started = time.perf_counter()
     revision = service.archive.settled_revision
     if revision is None:
-        return _searched(service, asked, task, where, started)
-    key = f"{revision} {asked.model_dump_json()}"
+        return _search_index(service, body, task, where, started)
+    key = f"{revision} {body.model_dump_json()}"
     answer = service.answers.get(key)
     if answer is None:
-        answer = _searched(service, asked, task, where, started)
+        answer = _search_index(service, body, task, where, started)
         service.answers.put(key, answer)
         return answer
-    again = dict.fromkeys(answer.seconds, 0.0)
-    return answer.taking(again | _seconds({}, 0.0, time.perf_counter() - started))
+    no_stages = dict.fromkeys(answer.seconds, 0.0)
+    return answer.taking(no_stages | _seconds({}, 0.0, time.perf_counter() - started))
 
 
-def _searched(
-    service: Service, asked: SearchRequest, task: Task, where: Filter, started: float
+def _search_index(
+    service: Service, body: SearchRequest, task: Task, where: Filter, started: float
 ) -> WrittenAnswer:
-    query = _query(service, asked.q, task)
+    query = _query(service, body.q, task)
     parse = time.perf_counter() - started
     hits = of_index(
         lambda: service.index.search(
             query,
             task=task,
-            strategy=asked.strategy,
-            k=asked.k,
-            offset=asked.offset,
-            exact=asked.exact,
+            strategy=body.strategy,
+            k=body.k,
+            offset=body.offset,
+            exact=body.exact,
             where=where,
         )
     )
@@ -171,8 +171,8 @@ def _searched(
         "query": _query_shown(query, hits.notes),
         "task": task,
         "strategy": hits.strategy,
-        "k": asked.k,
-        "offset": asked.offset,
+        "k": body.k,
+        "offset": body.offset,
         "more": hits.more,
         "hits": shown,
     }
@@ -180,24 +180,24 @@ def _searched(
     return WrittenAnswer.of(answer, _seconds({**hits.seconds, "parse": parse}, now - drawing, now - started))
 
 
-async def _explain(request: Request, service: Service, asked: ExplainRequest) -> dict[str, Any]:
-    request.state.query = asked.q
-    answer = await service.search(lambda: _explained(service, asked))
+async def _explain(request: Request, service: Service, body: ExplainRequest) -> dict[str, Any]:
+    request.state.query = body.q
+    answer = await service.search(lambda: _explained(service, body))
     request.state.stages = answer["seconds"]
     service.metrics.query(answer["seconds"])
     return answer
 
 
-def _explained(service: Service, asked: ExplainRequest) -> dict[str, Any]:
+def _explained(service: Service, body: ExplainRequest) -> dict[str, Any]:
     started = time.perf_counter()
-    task = asked.task or service.index.tasks[0]
-    query = _query(service, asked.q, task)
-    match = of_index(lambda: _formula_match(service, query, asked)) if task == "formulas" else None
+    task = body.task or service.index.tasks[0]
+    query = _query(service, body.q, task)
+    match = of_index(lambda: _formula_match(service, query, body)) if task == "formulas" else None
     parts: dict[str, Any] = {"rows": [], "columns": [], "matrix": [], "best": []}
     post_id, formula_id, score = "", match.formula_id if match else None, 0.0
     drawing = time.perf_counter()
     if match is None or service.index.explains_posts:
-        alignment = of_index(lambda: _alignment(service, query, asked.id))
+        alignment = of_index(lambda: _alignment(service, query, body.id))
         drawing = time.perf_counter()
         parts, score = _parts_shown(service, query, alignment), alignment.score
         post_id, formula_id = alignment.post_id, alignment.formula_id
@@ -236,10 +236,10 @@ def _parts_shown(service: Service, query: SearchQuery, alignment: Alignment) -> 
     }
 
 
-def _formula_match(service: Service, query: SearchQuery, asked: ExplainRequest) -> FormulaMatch | None:
-    """The nodes that met; nothing where the id is that of a post."""
+def _formula_match(service: Service, query: SearchQuery, body: ExplainRequest) -> FormulaMatch | None:
+    """The nodes of a formula that match; None if the id is that of a post."""
     try:
-        return service.index.explain_formula(query, asked.id)
+        return service.index.explain_formula(query, body.id)
     except UnknownPostError:
         return None
 
@@ -248,7 +248,7 @@ def _nodes_shown(match: FormulaMatch) -> dict[str, Any]:
     shown = match.to_json()
     try:
         picture = match.svg()
-    except MathAMRError:  # too large to be drawn: the pairs tell it as well
+    except MathAMRError:  # too large to draw: the pairs hold the same information
         picture = None
     return {name: shown[name] for name in ("by", "query", "found", "views")} | {"svg": picture}
 
@@ -265,7 +265,7 @@ def _unknown() -> ApiError:
 
 
 def _query(service: Service, text: str, task: Task) -> SearchQuery:
-    """The query as it was typed; everything wrong with it is told to the client."""
+    """Parses the query as it was typed; every problem with it is reported to the client."""
     limits = service.limits
     if len(text) > limits.query_characters:
         raise _too_long(len(text), limits.query_characters, "characters")
@@ -275,7 +275,7 @@ def _query(service: Service, text: str, task: Task) -> SearchQuery:
         if isinstance(error.__cause__, EmptyQueryError):
             raise ApiError("empty_query", error.message, "q") from error
         if isinstance(error.__cause__, ParseError) and error.offset is not None:
-            # The formula knows its own places; the client has the whole query.
+            # The offset counts from the formula's start; the client needs it from the start of the query.
             start = text.find(error.__cause__.text)
             error.offset = start + error.offset if start >= 0 else None
         raise
@@ -297,23 +297,23 @@ def _too_long(count: int, most: int, unit: str) -> ApiError:
     )
 
 
-def _filter(service: Service, asked: FilterRequest) -> Filter:
-    if len(asked.kinds) + len(asked.tags) + len(asked.sources) + len(asked.folders) > service.limits.filters:
-        raise ApiError("invalid", f"a filter may name at most {service.limits.filters} things", "filter")
+def _filter(service: Service, body: FilterRequest) -> Filter:
+    if len(body.kinds) + len(body.tags) + len(body.sources) + len(body.folders) > service.limits.filters:
+        raise ApiError("invalid", f"a filter may have at most {service.limits.filters} values", "filter")
     where = Filter(
-        kinds=tuple(asked.kinds),
-        tags=tuple(asked.tags),
-        after=asked.after,
-        before=asked.before,
-        minimum_score=asked.minimum_score,
-        sources=tuple(asked.sources),
+        kinds=tuple(body.kinds),
+        tags=tuple(body.tags),
+        after=body.after,
+        before=body.before,
+        minimum_score=body.minimum_score,
+        sources=tuple(body.sources),
     )
     of_request(lambda: where.times, "after or before")
-    return of_request(lambda: service.index.within(asked.folders, where), "folders")
+    return of_request(lambda: service.index.within(body.folders, where), "folders")
 
 
 def _posts(service: Service, hits: Iterable[Hit]) -> dict[str, Post]:
-    """The posts whose formulas are shown: macros and MathML of a formula are known to its post alone."""
+    """The posts whose formulas are shown; only a post knows the macros and the MathML of its formulas."""
     ids = dict.fromkeys(id for hit in hits for id in (hit.id, hit.parent) if id)
     return of_index(lambda: service.archive.catalogue.posts(list(ids)))
 
@@ -327,7 +327,7 @@ def _hit(hit: Hit, posts: Mapping[str, Post]) -> dict[str, Any]:
     found = None
     if hit.formula is not None:
         formula, macros = formulas.get(hit.formula.own_id, (Formula("", hit.formula.latex), ()))
-        # It stands alone: set for a line of text, its binomials would have the parentheses of one.
+        # It stands alone, so it is set in display style; inline style would give its binomials small parentheses.
         drawn = draw_marked(replace(formula, display=True), macros, hit.formula.matched_nodes)
         found = hit.formula.to_json() | {"mathml": drawn.mathml}
     return shown | {
