@@ -1,1 +1,1 @@
-"""Abstract Meaning Representation: the parser seam, the built-in parser, adapters to others."""
+"""Abstract Meaning Representation: the parser interface, the built-in parser, and adapters to others."""

@@ -55,7 +55,7 @@ class AmrlibParser:
         return model_fingerprint(f"amrlib-{self._amrlib.__version__}", self.folder)
 
     def parse(self, sentences: Sequence[str]) -> list[Amr]:
-        """One graph for every sentence; amrlib gives none where its output is no Penman."""
+        """One graph for every sentence; amrlib returns none if its output is not Penman."""
         with contextlib.redirect_stdout(sys.stderr):
             texts = self._model.parse_sents(list(sentences), add_metadata=False)
         return results_of(texts)

@@ -16,7 +16,7 @@ from mathamr.amr.parser import AmrParser, Failure, PartialParseError
 from mathamr.core.settings import CACHE
 
 MAX_ENTRIES = 2_000_000
-"""About 1.5 GB of short sentences; the oldest entries make room for new ones."""
+"""About 1.5 GB of short sentences; the oldest entries are deleted first."""
 
 _BUSY_SECONDS = 60
 _OUTER_TROUBLE = tuple(
@@ -33,8 +33,8 @@ T = TypeVar("T")
 class GraphCache:
     """Graphs by parser and sentence in one SQLite file that any number of processes may share.
 
-    The file may be deleted at any time. One that cannot be read is set aside under another name with a message,
-    and where there can be no file at all (a full or read-only disk) the work goes on without a cache.
+    The file may be deleted at any time. A file that cannot be read is renamed with a warning, and if no file can be
+    written (a full or read-only disk), parsing continues without a cache.
     """
 
     def __init__(self, path: Path | None = None, max_entries: int = MAX_ENTRIES) -> None:
@@ -139,7 +139,7 @@ class GraphCache:
 
 
 class CachedParser:
-    """Another parser with a cache before it; each distinct sentence is parsed once."""
+    """Puts a cache in front of another parser; each distinct sentence is parsed once."""
 
     def __init__(self, parser: AmrParser, cache: GraphCache | None = None) -> None:
         self.parser = parser
@@ -156,7 +156,7 @@ class CachedParser:
         return self.parser.fingerprint
 
     def parse(self, sentences: Sequence[str]) -> list[Amr]:
-        """Graphs from the cache, and from the parser where the cache has none; failures are never stored."""
+        """Takes graphs from the cache and parses the rest; failures are never stored."""
         known: dict[str, Amr | Failure] = dict(self.cache.get(self.fingerprint, sentences))
         missing = [sentence for sentence in dict.fromkeys(sentences) if sentence not in known]
         if missing:
@@ -170,7 +170,7 @@ class CachedParser:
         return [result for result in results if isinstance(result, Amr)]
 
     def _parse(self, sentences: list[str]) -> list[Amr | Failure]:
-        # Whatever else the parser does wrong is isolated by halving, as if there were no cache.
+        # Any other error of the parser is isolated by halving the batch, as if there were no cache.
         try:
             results: list[Amr | Failure] = list(self.parser.parse(sentences))
         except PartialParseError as error:

@@ -14,7 +14,7 @@ _STRONG, _WEAK = frozenset(".;!?。；！？"), frozenset(",:—–，、：")
 
 
 def chunks(sentence: str, limit: int = MAX_TOKENS) -> list[str]:
-    """`sentence` in pieces of at most `limit` tokens, cut behind punctuation where there is some.
+    """Splits `sentence` into pieces of at most `limit` tokens, after punctuation if there is some.
 
     >>> chunks("One thing, and two; three things.", limit=6)
     ['One thing, and two;', 'three things.']
@@ -31,7 +31,7 @@ def chunks(sentence: str, limit: int = MAX_TOKENS) -> list[str]:
 
 
 def _stop(sentence: str, start: int, limit: int) -> int:
-    """Where the piece from `start` on ends; at least half of the limit is used."""
+    """The end of the piece that begins at `start`; it has at least half of `limit` tokens."""
     tokens = list(islice(_TOKEN.finditer(sentence, start), limit + 1))
     if len(tokens) <= limit:
         return len(sentence)

@@ -1,4 +1,4 @@
-"""`DocumentAmr`: the meaning of a whole post, its sentences joined under `multi-sentence`."""
+"""`DocumentAmr`: the meaning graph of a post, with its sentences joined under `multi-sentence`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BATCH = 512
 
 @dataclass(frozen=True, slots=True)
 class Fallback:
-    """A sentence that got a minimal graph, or whose chunk did, and why."""
+    """Records that a sentence, or a chunk of it, got a minimal graph, and why."""
 
     sentence: int
     cause: Cause
@@ -30,7 +30,7 @@ class Fallback:
 
 @dataclass(frozen=True, slots=True)
 class DocumentAmr:
-    """The graph of a post and what the next stage has to know about it.
+    """The graph of a post and the facts about it that the next stage needs.
 
     `sentences` holds the variables of every sentence, in the order of the sentences; the joining root belongs to
     none. `formulas` are (placeholder, variable); `dropped` are the placeholders without a node, which unify
@@ -44,12 +44,12 @@ class DocumentAmr:
     fallbacks: tuple[Fallback, ...] = ()
 
     def causes(self) -> Counter[str]:
-        """How many sentences fell back, by cause."""
+        """The number of sentences with a minimal graph, by cause."""
         return Counter(fallback.cause for fallback in self.fallbacks)
 
 
 def parse_document(parser: AmrParser, sentences: Sequence[str]) -> DocumentAmr:
-    """The graph of one post; every post gets one."""
+    """The graph of one post; never fails."""
     return next(parse_documents(parser, [sentences]))
 
 
@@ -103,9 +103,9 @@ def _document(pieces: list[list[str]], results: list[list[Amr | Failure]]) -> Do
 
 
 def join(graphs: Sequence[Amr]) -> tuple[Amr, tuple[tuple[str, ...], ...]]:
-    """The graphs under one `multi-sentence` root, and the variables of each of them in it.
+    """Joins graphs under one `multi-sentence` root; also returns the variables of each graph in the result.
 
-    A single graph stays as it is, as AMR's guidelines have it; no graph at all gives an empty one.
+    A single graph stays as it is, as AMR's guidelines require; without graphs the result is an empty one.
     """
     if not graphs:
         return Amr("a", (("a", EMPTY),)), ()

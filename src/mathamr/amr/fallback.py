@@ -22,7 +22,7 @@ _STOP_WORDS = frozenset(
 
 
 def minimal_graph(sentence: str) -> Amr:
-    """Formulas and content words of `sentence` under one `and`; never fails.
+    """A graph with the formulas and content words of `sentence` under one `and`; never fails.
 
     >>> print(minimal_graph("Is FORMULA_0 a prime number?").to_penman())
     (a / and
@@ -41,7 +41,7 @@ def minimal_graph(sentence: str) -> Amr:
 
 
 def _concepts(sentence: str) -> list[str]:
-    """Every formula, and the first words that carry meaning, each once."""
+    """Every formula and the first content words, each once."""
     words = 0
     concepts: dict[str, None] = {}
     for match in _WORD.finditer(sentence):

@@ -27,12 +27,12 @@ OF_ROLES = frozenset({":consist-of", ":prep-on-behalf-of", ":prep-out-of"})
 
 
 class InvalidAmrError(MathAMRError):
-    """A graph is not an AMR: a variable occurs twice, an edge has no target, or a part is disconnected."""
+    """Raised if a graph is not an AMR: a variable occurs twice, an edge has no target, or a part is disconnected."""
 
 
 @lru_cache(maxsize=16_384)
 def is_atom(text: str) -> bool:
-    """Whether Penman reads `text` as one symbol or one quoted string.
+    """True if Penman reads `text` as one symbol or one quoted string.
 
     >>> is_atom("run-01"), is_atom('"and/or"'), is_atom("and/or"), is_atom("#5")
     (True, True, False, False)
@@ -41,7 +41,7 @@ def is_atom(text: str) -> bool:
 
 
 def atom(text: str) -> str:
-    r"""`text` as Penman can hold it: as it is where that reads back, else as a quoted string.
+    r"""`text` as a Penman atom: unchanged if that reads back, else as a quoted string.
 
     >>> atom("boy"), atom("and/or"), atom('"quoted"'), atom('say "x')
     ('boy', '"and/or"', '"quoted"', '"say \\"x"')
@@ -74,7 +74,7 @@ def unquoted(constant: str) -> str:
 
 
 def is_inverted(role: str) -> bool:
-    """Whether a role is written against its direction: ``:ARG0-of``, but not ``:consist-of``."""
+    """True if a role is the inverse of another one: ``:ARG0-of``, but not ``:consist-of``."""
     return role.endswith("-of") and role not in OF_ROLES
 
 
@@ -88,9 +88,9 @@ class Amr:
     `alignments` are (variable, token numbers) for the variables whose words are known.
 
     Concepts and constants are Penman atoms: bare symbols (``-``, ``12``, ``run-01``) or quoted strings
-    (``"Euler"``). The constructor settles what can be settled: inverted edges are turned round, repeated triples
-    dropped, concepts and constants that Penman could not read back are quoted, and so is a bare constant that
-    is spelled like a variable. What is then no connected graph raises `InvalidAmrError`.
+    (``"Euler"``). The constructor normalises its input: it reverses inverted edges, drops repeated triples, and quotes
+    concepts and constants that Penman could not read back or that are spelled like a variable. It raises
+    `InvalidAmrError` if the result is not a connected graph.
 
     >>> Amr("b", (("r", "run-01"), ("b", "boy")), edges=(("b", ":ARG0-of", "r"),)).edges
     (('r', ':ARG0', 'b'),)
@@ -191,11 +191,11 @@ class Amr:
 
     @classmethod
     def all_from_penman(cls, text: str, source: str = "") -> list[Amr]:
-        """Every graph of a file in which blank lines part them, as AMR corpora are written."""
+        """Every graph of a file in which blank lines separate them, as in AMR corpora."""
         return [cls.from_penman(block, source) for block in notation.graph_texts(text)]
 
     def to_json(self) -> str:
-        """One JSON line with every field: quicker to read back than Penman, for caches and between processes."""
+        """One JSON line with every field; it is faster to read than Penman, for caches and between processes."""
         return json.dumps(
             [
                 self.top,
@@ -226,7 +226,7 @@ class Amr:
 
 
 def reachable(top: str, edges: Iterable[Triple]) -> set[str]:
-    """The variables that `top` is connected with, along edges in either direction."""
+    """The variables that are connected with `top` along edges in either direction."""
     neighbours: dict[str, list[str]] = {}
     for source, _, target in edges:
         neighbours.setdefault(source, []).append(target)
@@ -241,7 +241,7 @@ def reachable(top: str, edges: Iterable[Triple]) -> set[str]:
 
 
 def upright(edge: Triple) -> Triple:
-    """The edge in its own direction: an inverse role is turned round."""
+    """Reverses an edge with an inverse role; other edges stay as they are."""
     source, role, target = edge
     if not role.endswith("-of"):
         return edge

@@ -1,4 +1,4 @@
-"""Shared parts of the adapters to third-party parsers: they read Penman texts and identify models."""
+"""Functions that the adapters to third-party parsers share: reading Penman texts and identifying models."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def results_of(texts: Iterable[str | None]) -> list[Amr]:
 
 def _result(text: str | None) -> Amr | Failure:
     if text is None or text.strip() in ("", "()"):
-        return Failure("no graph", "the model's output could not be made into a graph")
+        return Failure("no graph", "the model's output is not a graph")
     try:
         return Amr.from_penman(text)
     except ParseError as error:

@@ -32,7 +32,7 @@ Branches = dict[str, list[tuple[str, str, bool]]]
 
 
 class Graph(Protocol):
-    """What is written: the fields of an `Amr`."""
+    """The input of `write`: the fields of an `Amr`."""
 
     @property
     def top(self) -> str: ...  # noqa: D102
@@ -51,7 +51,7 @@ class Graph(Protocol):
 
 
 class Fields(NamedTuple):
-    """What is read: the fields of an `Amr`, as they stand in the text."""
+    """The result of `read`: the fields of an `Amr` as they stand in the text."""
 
     top: str
     instances: tuple[tuple[str, str], ...]
@@ -82,7 +82,7 @@ def write_branches(
     *,
     one_line: bool,
 ) -> str:
-    """Penman text of what was laid out."""
+    """Penman text of a layout."""
     parts: list[str] = []
     # An open node is (what is still to be written under it, the column its roles stand in).
     stack: list[tuple[list[tuple[str, str, bool]], int]] = []
@@ -131,7 +131,7 @@ def layout(amr: Graph) -> Branches:
 
 
 def written_order(top: str, variables: Iterable[str], edges: Sequence[Triple]) -> list[str]:
-    """The variables that `top` leads to, in the order in which Penman defines them."""
+    """The variables reachable from `top`, in the order in which Penman defines them."""
     ends, defined = _spanned(top, variables, edges)
     found: list[str] = []
     waiting = [top]
@@ -166,7 +166,7 @@ def _spanned(
 
 
 def depths(amr: Graph) -> dict[str, int]:
-    """In how many parentheses every node stands; the top in one."""
+    """The number of parentheses around every node; one for the top."""
     children = layout(amr)
     found, waiting = {amr.top: 1}, [amr.top]
     while waiting:
@@ -179,12 +179,12 @@ def depths(amr: Graph) -> dict[str, int]:
 
 
 def depth(amr: Graph) -> int:
-    """How deep the parentheses of the text are nested."""
+    """The nesting depth of the text's parentheses."""
     return max(depths(amr).values())
 
 
 def by_source(triples: Iterable[Triple]) -> dict[str, list[Triple]]:
-    """Triples by the variable that they begin with, each's in order."""
+    """Groups triples by their first variable and keeps their order."""
     groups: dict[str, list[Triple]] = {}
     for triple in triples:
         groups.setdefault(triple[0], []).append(triple)
@@ -194,7 +194,7 @@ def by_source(triples: Iterable[Triple]) -> dict[str, list[Triple]]:
 def _metadata_lines(amr: Graph) -> list[str]:
     values = dict(amr.metadata)
     if amr.tokens:
-        # The number of tokens must survive, or the alignments would point elsewhere.
+        # The number of tokens must not change, or the alignments would point to other tokens.
         values["tok"] = " ".join("_".join(token.split()) or "_" for token in amr.tokens)
     return [f"# ::{key} {_one_line(value)}".rstrip() for key, value in values.items()]
 
@@ -204,7 +204,7 @@ def _one_line(text: str) -> str:
 
 
 def read(text: str, source: str = "") -> Fields:
-    """The fields of the graph that `text` writes; `ParseError` shows the place where it writes none."""
+    """Parses the fields of the graph in `text`; a `ParseError` shows the place of a mistake."""
     start = _graph_start(text)
     reading = _Reading(text, source, start)
     reading.run()
@@ -214,9 +214,9 @@ def read(text: str, source: str = "") -> Fields:
 
 
 def branches(text: str, start: int = 0, source: str = "") -> tuple[str, list[tuple[str, str]], list[Triple]]:
-    """Penman text as it is written: the top, (variable, concept) and (variable, role, what follows it).
+    """Parses Penman text without interpreting it: the top, (variable, concept) and (variable, role, target).
 
-    Roles stay as they stand in the text, also inverted ones; the order is that of the text.
+    Roles stay as written, including inverted ones, in the order of the text.
     """
     reading = _Reading(text, source, start)
     reading.run()
@@ -224,13 +224,13 @@ def branches(text: str, start: int = 0, source: str = "") -> tuple[str, list[tup
 
 
 def graph_texts(text: str) -> list[str]:
-    """The text of every graph of a file in which blank lines part them, as AMR corpora are written."""
+    """The text of every graph of a file in which blank lines separate them, as in AMR corpora."""
     blocks = re.split(r"\n\s*\n", text.lstrip("\ufeff"))
     return [block for block in blocks if block[_graph_start(block) :].strip()]
 
 
 class _Reading:
-    """One pass over the tokens of a graph, with the open nodes on a stack of its own."""
+    """One pass over the tokens of a graph; it keeps the open nodes on an explicit stack."""
 
     def __init__(self, text: str, source: str, start: int) -> None:
         self.text, self.source = text, source
@@ -246,7 +246,7 @@ class _Reading:
         self.numbers: dict[str, set[int]] = {}
 
     def run(self) -> None:
-        """Reads the whole text, which must be one graph and nothing else."""
+        """Reads the text, which must be one graph and nothing else."""
         kinds, texts, triples = self.kinds, self.texts, self.triples
         stack = [self.node()]
         self.top = stack[0]
@@ -276,7 +276,7 @@ class _Reading:
             raise self.error("not a Penman graph: text follows its closing parenthesis")
 
     def node(self) -> str:
-        """The head of a node, `(variable / concept`, of which the concept may stand elsewhere."""
+        """Reads the head of a node, `(variable / concept`; the concept may stand elsewhere."""
         kinds, texts, position = self.kinds, self.texts, self.position
         if kinds[position] == "open" and kinds[position + 1] == "symbol" and kinds[position + 2] == "slash":
             variable = texts[position + 1]
@@ -295,14 +295,14 @@ class _Reading:
         return variable
 
     def align(self, variable: str) -> None:
-        """An alignment behind a concept or a constant belongs to the node."""
+        """Reads an alignment after a concept or a constant and assigns it to the node."""
         marker = self.accept("alignment")
         if marker:
             numbers = map(int, re.findall("[0-9]+", marker))
             self.numbers.setdefault(variable, set()).update(numbers)
 
     def fields(self, tokens: tuple[str, ...], metadata: tuple[tuple[str, str], ...]) -> Fields:
-        """What was read."""
+        """The fields read so far; raises if a node has no concept."""
         variables = {variable for variable, _ in self.instances}
         for variable, offset in self.bare.items():
             if variable not in variables:
@@ -320,14 +320,14 @@ class _Reading:
         )
 
     def accept(self, kind: str) -> str:
-        """The next token where it is of that kind, else nothing."""
+        """Consumes and returns the next token if it is of that kind, else returns None."""
         if self.kinds[self.position] != kind:
             return ""
         self.position += 1
         return self.texts[self.position - 1]
 
     def expect(self, kind: str, what: str) -> str:
-        """The next token, or an error that says what should stand there."""
+        """Consumes the next token, or raises an error that says what should stand there."""
         if self.kinds[self.position] != kind:
             raise self.error(f"not a Penman graph: {what} should stand here")
         return self.accept(kind)

@@ -1,4 +1,4 @@
-"""The seam for AMR parsers: one small protocol and one registry of names."""
+"""The interface of AMR parsers: a protocol and a registry of names."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ Cause = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why a sentence got no graph from a parser."""
+    """The reason why a parser returned no graph for a sentence."""
 
     cause: Cause
     message: str
 
 
 class PartialParseError(MathAMRError):
-    """Some sentences of a batch failed; `results` holds a graph or a `Failure` for every one of them.
+    """Raised if some sentences of a batch failed; `results` holds a graph or a `Failure` for every sentence.
 
     A parser that knows which sentence failed raises this, so that the others need not be parsed again.
     """
@@ -52,7 +52,7 @@ class AmrParser(Protocol):
 
     @property
     def fingerprint(self) -> str:
-        """Name, version and weights in one short word; what is cached under another one is never used."""
+        """A short text that identifies name, version and weights; results cached under another one are never used."""
         ...
 
     def parse(self, sentences: Sequence[str]) -> list[Amr]:
@@ -61,10 +61,10 @@ class AmrParser(Protocol):
 
 
 class ParserFactory(Protocol):
-    """What the registry holds: the class of a parser, called with the model it should load."""
+    """An entry of the registry: the class of a parser, called with the model it should load."""
 
     def __call__(self, model: str | None = None) -> AmrParser:
-        """A parser with `model` (a path or a name, as the parser has it), or with its default model."""
+        """Creates a parser with `model` (a path or a name, depending on the parser), or with its default model."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""A picture of a meaning graph: SVG, read from left to right, one column a level.
+"""Draws a meaning graph as SVG, from left to right, one column per level.
 
 Every node stands to the right of the node under which Penman writes it, in rows, so that labels never collide
 however long they are; edges to nodes that are drawn elsewhere are dashed.
@@ -24,7 +24,7 @@ _ILLEGAL = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How the nodes of one kind look."""
+    """The style of one kind of node."""
 
     legend: str
     fill: str
@@ -89,7 +89,7 @@ def svg(amr: Amr, title: str = "") -> str:
 
 
 def _nodes(amr: Amr) -> tuple[list[_Node], dict[str, int], list[tuple[str, str, str]]]:
-    """All boxes in the order in which Penman writes them, their numbers, and the edges to boxes drawn elsewhere."""
+    """All boxes in Penman's order, their numbers, and the edges to boxes drawn elsewhere."""
     children, concepts = layout(amr), amr.concepts()
     attributes: dict[str, list[tuple[str, str]]] = {}
     for source, role, constant in amr.attributes:
@@ -118,7 +118,7 @@ def _kind(concept: str) -> str:
 
 
 def _place(nodes: list[_Node]) -> tuple[float, float]:
-    """Gives every box its place; the width and height of all."""
+    """Places every box; returns the width and height of the picture."""
     columns: dict[int, tuple[float, float]] = {}
     for node in nodes:
         node.width = _text_width(node.label) + 18
@@ -159,7 +159,7 @@ def _tree_edge(parent: _Node, child: _Node) -> str:
 
 
 def _crossing_edge(source: _Node, role: str, target: _Node) -> tuple[str, str]:
-    """A dashed arc and its label: round the right of a shared column, else between the edges that face each other."""
+    """Draws a dashed arc with its label: to the right of two boxes in one column, else between their facing edges."""
     if source.level == target.level:
         start, end = source.x + source.width, target.x + target.width
         out = max(start, end) + 46
@@ -183,7 +183,7 @@ def _crossing_edge(source: _Node, role: str, target: _Node) -> tuple[str, str]:
 
 
 def _along(curve: list[tuple[float, float]], part: float) -> tuple[float, float]:
-    """The point of a Bézier curve after that part of its way."""
+    """The point of a Bézier curve at that fraction of its parameter."""
     weights = ((1 - part) ** 3, 3 * (1 - part) ** 2 * part, 3 * (1 - part) * part**2, part**3)
     return (
         sum(weight * x for weight, (x, _) in zip(weights, curve, strict=True)),
@@ -224,12 +224,12 @@ def _label(atom: str) -> str:
 
 
 def _text_width(text: str) -> float:
-    """About what a sans-serif font of 13 px needs."""
+    """The approximate width of a text in a sans-serif font of 13 px."""
     return sum(13.0 if ord(c) > 0x2E7F else 9.4 if c.isupper() or c in "mw_" else 7.6 for c in text)
 
 
 def _wrapped(text: str, width: float) -> list[str]:
-    """At most four lines of the title."""
+    """The title wrapped into at most four lines."""
     lines, line = [], ""
     for word in " ".join(text.split())[:2000].split(" "):
         longer = f"{line} {word}".strip()

@@ -29,7 +29,7 @@ def placeholders(text: str) -> tuple[str, ...]:
 
 
 def separated(text: str) -> str:
-    """`text` with a blank wherever a placeholder touches a word or another placeholder.
+    """Inserts a blank wherever a placeholder touches a word or another placeholder.
 
     >>> separated("the kFORMULA_0 root, FORMULA_1FORMULA_2, the FORMULA_3th")
     'the k FORMULA_0 root, FORMULA_1 FORMULA_2, the FORMULA_3 th'
@@ -47,7 +47,7 @@ def formula_nodes(amr: Amr, expected: Sequence[str]) -> dict[str, str]:
 
 
 def mend(amr: Amr, expected: Sequence[str]) -> Amr:
-    """The graph with one node for every placeholder that is recognisable in it.
+    """Repairs a graph so that it has one node for every placeholder that is recognisable in it.
 
     Parsers that never saw placeholders write them as `formula_0`, as `(n / name :op1 "FORMULA_0")`, in pieces
     (`:op1 "FORMULA" :op2 "_" :op3 "0"`), in compounds (`FORMULA_0-dimensional`), or twice. Placeholders that the
@@ -61,22 +61,22 @@ def mend(amr: Amr, expected: Sequence[str]) -> Amr:
     found = Counter(concept for _, concept in amr.instances if concept in wanted)
     if found.keys() == wanted and found.total() == len(wanted) and not _suspicious(amr, wanted):
         return amr
-    mending = _Mending(amr, expected)
-    mending.rename_concepts()
-    mending.lift_constants()
-    mending.merge_twins()
-    return mending.graph()
+    repair = _Repair(amr, expected)
+    repair.rename_concepts()
+    repair.lift_constants()
+    repair.merge_duplicates()
+    return repair.graph()
 
 
 def _suspicious(amr: Amr, wanted: set[str]) -> bool:
-    """Whether a placeholder hides in a constant or in another concept."""
+    """True if a placeholder occurs in a constant or inside another concept."""
     constants = (constant for _, _, constant in amr.attributes)
     concepts = (concept for _, concept in amr.instances if concept not in wanted)
     return any(PLACEHOLDER.search(text) for text in (*constants, *concepts))
 
 
-class _Mending:
-    """A graph taken apart, with the placeholders that are still to be found."""
+class _Repair:
+    """The parts of a graph under repair, with the placeholders that have no node yet."""
 
     def __init__(self, amr: Amr, expected: Sequence[str]) -> None:
         self.amr = amr
@@ -84,17 +84,17 @@ class _Mending:
         self.edges = list(amr.edges)
         self.attributes = list(amr.attributes)
         self.expected = set(expected)
-        self.twins: dict[str, str] = {}
+        self.duplicates: dict[str, str] = {}
         self.names = Names({*self.concepts, *(constant for _, _, constant in amr.attributes)})
 
     def placeholder(self, text: str) -> str | None:
-        """The expected placeholder that `text` was meant to be."""
+        """The expected placeholder that `text` stands for."""
         match = _LOOKALIKE.fullmatch(unquoted(text))
         wanted = f"FORMULA_{match[1]}" if match else ""
         return wanted if wanted in self.expected else None
 
     def rename_concepts(self) -> None:
-        """`formula_0` becomes `FORMULA_0`; a placeholder that the sentence does not hold becomes `formula`."""
+        """Renames `formula_0` to `FORMULA_0`, and a placeholder that the sentence does not hold to `formula`."""
         compounds: list[str] = []
         for variable, concept in self.concepts.items():
             wanted = self.placeholder(concept)
@@ -109,7 +109,7 @@ class _Mending:
             self.concepts[variable] = rest or "and"
 
     def _split(self, variable: str, text: str) -> str:
-        """`FORMULA_0-dimensional` becomes `dimensional`, with the formula as a modifier of the node."""
+        """Splits `FORMULA_0-dimensional` into `dimensional` and the formula as its modifier."""
         wanted = [found for found in PLACEHOLDER.findall(text) if found in self.expected]
         if not wanted:
             return text
@@ -120,7 +120,7 @@ class _Mending:
         return PLACEHOLDER.sub("", unquoted(text)).strip("-_ ")
 
     def lift_constants(self) -> None:
-        """Constants that hold a placeholder, whole or in pieces, become nodes."""
+        """Turns constants that hold a placeholder, complete or in pieces, into nodes."""
         by_node: dict[str, list[Triple]] = {}
         for attribute in self.attributes:
             by_node.setdefault(attribute[0], []).append(attribute)
@@ -143,7 +143,7 @@ class _Mending:
                 self.attributes.append((variable, role, string(rest)))
 
     def _window(self, variable: str, attributes: list[Triple], start: int) -> tuple[int, str | None]:
-        """How many attributes from `start` on write one placeholder together, and which."""
+        """The number of attributes from `start` on that form one placeholder together, and the placeholder."""
         for size in (1, 2, 3):
             window = attributes[start : start + size]
             if size > 1 and not all(role.startswith(":op") for _, role, _ in window):
@@ -167,33 +167,33 @@ class _Mending:
         self.concepts[node] = wanted
         self.edges.append((variable, role, node))
 
-    def merge_twins(self) -> None:
-        """Two nodes of one placeholder become one."""
+    def merge_duplicates(self) -> None:
+        """Merges nodes of the same placeholder."""
         first: dict[str, str] = {}
-        twins = self.twins
+        duplicates = self.duplicates
         for variable, concept in self.concepts.items():
             if concept in self.expected and first.setdefault(concept, variable) != variable:
-                twins[variable] = first[concept]
-        for twin in twins:
+                duplicates[variable] = first[concept]
+        for twin in duplicates:
             del self.concepts[twin]
         self.edges = [
-            (twins.get(source, source), role, twins.get(target, target))
+            (duplicates.get(source, source), role, duplicates.get(target, target))
             for source, role, target in self.edges
-            if twins.get(source, source) != twins.get(target, target) or source == target
+            if duplicates.get(source, source) != duplicates.get(target, target) or source == target
         ]
         self.attributes = [
-            (twins.get(source, source), role, constant) for source, role, constant in self.attributes
+            (duplicates.get(source, source), role, constant) for source, role, constant in self.attributes
         ]
 
     def graph(self) -> Amr:
         """The repaired graph."""
         numbers: dict[str, tuple[int, ...]] = {}
         for variable, its_numbers in self.amr.alignments:
-            kept = self.twins.get(variable, variable)
+            kept = self.duplicates.get(variable, variable)
             numbers[kept] = tuple(sorted({*numbers.get(kept, ()), *its_numbers}))
         return replace(
             self.amr,
-            top=self.twins.get(self.amr.top, self.amr.top),
+            top=self.duplicates.get(self.amr.top, self.amr.top),
             instances=tuple(self.concepts.items()),
             edges=tuple(self.edges),
             attributes=tuple(self.attributes),

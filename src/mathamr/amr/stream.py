@@ -1,4 +1,4 @@
-"""Parses streams of sentences in batches of whatever has arrived, so that a pipe gets its answers at once."""
+"""Parses streams of sentences in batches of those that have arrived, so that a pipe gets its answers at once."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PATIENCE = 0.01  # seconds to wait for more sentences before a batch that is no
 
 @dataclass(slots=True)
 class Tally:
-    """Counts of parsed sentences and of what went wrong."""
+    """Counts parsed sentences and failures."""
 
     sentences: int = 0
     fallbacks: Counter[str] = field(default_factory=Counter)
@@ -27,7 +27,7 @@ class Tally:
     refused: int = 0
 
     def count(self, document: DocumentAmr) -> None:
-        """Adds one document of one sentence."""
+        """Counts a document of one sentence."""
         self.sentences += 1
         self.fallbacks += document.causes()
         self.dropped += len(document.dropped)
@@ -44,21 +44,21 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One line of `mathamr amr --jsonl`: a graph for every text, and what was wrong with it, if anything."""
+    """One line of `mathamr amr --jsonl`: the graph of a text, and problems with it, if any."""
 
     text: str | None
     amr: str | None
     error: str | None
 
     def to_json(self) -> str:
-        """One JSON line that any encoding of stdout can hold."""
+        """One JSON line in ASCII, which any encoding of stdout can hold."""
         row = {"text": self.text, "amr": self.amr, "error": self.error}
         line = json.dumps(row, ensure_ascii=False)
         return line if line.isprintable() else json.dumps(row)
 
 
 def parse_sentences(parser: AmrParser, sentences: Sequence[str], tally: Tally) -> list[DocumentAmr]:
-    """Every sentence on its own: chunked, repaired and counted like the sentences of a post."""
+    """Parses every sentence separately: chunked, repaired and counted like the sentences of a post."""
     documents = list(
         parse_documents(parser, ([sentence] for sentence in sentences), batch=max(1, len(sentences)))
     )
@@ -68,7 +68,7 @@ def parse_sentences(parser: AmrParser, sentences: Sequence[str], tally: Tally) -
 
 
 def answer_lines(parser: AmrParser, lines: Sequence[bytes], tally: Tally) -> list[Answer]:
-    """An answer for every JSON line `{"text": …}`; any other line gets an error of its own."""
+    """Answers every JSON line `{"text": …}`; any other line gets an answer with an error."""
     texts = [_text(line) for line in lines]
     good = [text for text in texts if isinstance(text, str)]
     tally.refused += len(texts) - len(good)
@@ -97,7 +97,7 @@ def _answer(text: str, document: DocumentAmr) -> Answer:
 
 
 def arriving(items: Iterable[T], size: int) -> Iterator[list[T]]:
-    """`items` in batches of at most `size`: whatever has arrived, without waiting for a batch to be full."""
+    """Groups the `items` that have arrived into batches of at most `size`, without waiting for a full batch."""
     queue: Queue[tuple[T] | BaseException | None] = Queue(4 * size)
 
     def fill() -> None:

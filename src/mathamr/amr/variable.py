@@ -18,7 +18,7 @@ class Names:
         self._counts: dict[str, int] = {}
 
     def fresh(self, concept: str) -> str:
-        """A variable for a node with that concept, which no other node has."""
+        """An unused variable for a node with that concept."""
         letter = concept[:1].lower()
         if not "a" <= letter <= "z":
             letter = next((c for c in concept[:2].lower() if "a" <= c <= "z"), "x")

@@ -17,10 +17,10 @@ TIMEOUT = 120.0
 
 
 class ParallelParser(Closing):
-    """A parser spread over processes; order is kept, and a worker that dies or hangs costs only its own sentence.
+    """Runs a parser in several processes in order; a worker that dies or hangs costs only the sentence at fault.
 
-    Where a worker dies over a batch, or takes more than its allowance for it, a fresh one parses its
-    sentences one by one, so that the one at fault stands alone.
+    If a worker dies while parsing a batch, or exceeds its allowance, a new one parses the sentences of the batch one by
+    one to isolate the sentence at fault.
     """
 
     def __init__(
@@ -43,8 +43,8 @@ class ParallelParser(Closing):
         self.name, self.fingerprint = self._pool.hello
 
     def parse(self, sentences: Sequence[str]) -> list[Amr]:
-        """One graph for every sentence; `PartialParseError` where some failed."""
-        # Several batches per worker even out sentences of different lengths; a single worker is fastest with all at once.
+        """One graph for every sentence; raises `PartialParseError` if some failed."""
+        # Several batches per worker balance sentences of different lengths; a single worker is fastest with one batch.
         batches = 4 * self.workers if self.workers > 1 else 1
         size = max(1, min(self.batch, -(-len(sentences) // batches)))
         cut = [list(sentences[start : start + size]) for start in range(0, len(sentences), size)]
@@ -82,7 +82,7 @@ def _result(row: str | list[str]) -> Amr | Failure:
 
 
 class ParseWork:
-    """What a worker process does: a list of sentences in, a graph or a failure for each of them out."""
+    """The task of a worker process: it turns a list of sentences into a graph or a failure for each."""
 
     def __init__(self, name: str, model: str | None) -> None:
         self.parser = load_parser(name, model)

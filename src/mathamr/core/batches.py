@@ -1,4 +1,4 @@
-"""Streams in batches, by number or by time."""
+"""Splits streams into batches, by number or by time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`Cache`: the values that were used last, bounded by their number and by their weight."""
+"""`Cache`: a least-recently-used cache, bounded by the number of its values and by their weight."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ V = TypeVar("V")
 
 
 class Cache(Generic[K, V]):
-    """Values by key; the one that was used longest ago makes room. Safe from several threads.
+    """Values by key; the least recently used one is evicted first. Thread-safe.
 
-    `weigh` gives the weight of an entry (bytes, say); one heavier than `heaviest` is not kept.
+    `weigh` returns the weight of an entry, such as its bytes; an entry heavier than `heaviest` is not stored.
 
     >>> cache = Cache[str, bytes](entries=2, weight=10, weigh=lambda key, value: len(value))
     >>> cache.put("a", b"12345"); cache.put("b", b"123456"); cache.put("c", b"too long to be kept")
@@ -45,7 +45,7 @@ class Cache(Generic[K, V]):
         return key in self._values
 
     def get(self, key: K) -> V | None:
-        """The value of a key, if it is kept; `None` is never a value."""
+        """The value of a key, or `None` if the cache does not hold it."""
         with self._lock:
             found = self._values.get(key)
             if found is None:
@@ -54,7 +54,7 @@ class Cache(Generic[K, V]):
             return found[0]
 
     def put(self, key: K, value: V) -> None:
-        """Keeps a value in place of an earlier one, unless it is too heavy."""
+        """Stores a value in place of an earlier one, unless it is too heavy."""
         weight = self._weigh(key, value)
         with self._lock:
             self._drop(key)
@@ -66,7 +66,7 @@ class Cache(Generic[K, V]):
                 self.weight -= self._values.popitem(last=False)[1][1]
 
     def get_or_make(self, key: K, make: Callable[[], V]) -> V:
-        """The value of a key, made if it is not kept; threads that ask at the same time may make it twice."""
+        """The value of a key, computed if the cache does not hold it; concurrent threads may compute it twice."""
         found = self.get(key)
         if found is None:
             found = make()

@@ -1,4 +1,4 @@
-"""Which device to compute on."""
+"""Chooses the device to compute on."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from mathamr.core.errors import MathAMRError
 
 
 def chosen_device(name: str = "auto") -> torch.device:
-    """The device of that name; ``auto`` is the GPU where there is one."""
+    """The device of that name; ``auto`` means the GPU if there is one."""
     if name == "auto":
         return (
             torch.device("cuda", torch.cuda.current_device())

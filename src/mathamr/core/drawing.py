@@ -1,4 +1,4 @@
-"""SVG by hand: shapes with classes, everything escaped, light and dark, no fonts or scripts from elsewhere."""
+"""Writes SVG: shapes with classes for light and dark pages, all text escaped, no external fonts or scripts."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ KINDS = ("amr", "opt", "slt", "formula", "virtual")
 
 
 def text_width(text: str) -> float:
-    """About how wide a text is in the drawings' font.
+    """The approximate width of a text in the drawings' font.
 
     >>> text_width("ab") < text_width("漢字")
     True
@@ -60,7 +60,7 @@ def text_width(text: str) -> float:
 
 
 def shortened(text: str, length: int = 40) -> str:
-    """A label that fits: control characters shown as dots, long ones cut.
+    """A label that fits into a node: control characters become dots, and a long label is cut.
 
     >>> shortened("a" * 50)[-3:], shortened("a\\tb")
     ('aa…', 'a·b')
@@ -105,7 +105,7 @@ class Drawing:
         )
 
     def node(self, x: float, y: float, label: str, kind: str, hint: str = "") -> float:
-        """A box with a label, its left edge at x, centred on y; its width."""
+        """Draws a box with a label, its left edge at x, centred on y; returns its width."""
         shown = shortened(label) or "∅"
         width = text_width(shown) + 10
         self._reach(x + width, y + ROW / 2)
@@ -117,7 +117,7 @@ class Drawing:
         return width
 
     def svg(self) -> str:
-        """The whole file."""
+        """The complete SVG file."""
         width, height = self._right + 16, self._bottom + 16
         shapes = "\n".join(shape for layer in self._layers for shape in layer)
         return (
@@ -132,14 +132,14 @@ class Drawing:
 
 
 def _clean(text: str) -> str:
-    """Only characters that XML allows."""
+    """Removes the characters that XML does not allow."""
     return "".join(
         c if c >= " " and not 0xD800 <= ord(c) < 0xE000 and c not in "\ufffe\uffff" else "·" for c in text
     )
 
 
 def _style() -> str:
-    """Plain colours rather than variables: not every viewer of SVG knows those."""
+    """The style sheet, with literal colours instead of variables, which not every SVG viewer supports."""
     shapes = (
         f"text{{font:12px {_FONT}}}.line{{fill:none;stroke-width:1}}.dotted{{stroke-dasharray:2 4}}"
         ".again{stroke-dasharray:5 3}text.role{font-size:10px}text.heading{font-weight:bold}"

@@ -1,4 +1,4 @@
-"""The one exception tree: whatever mathamr raises on purpose is a `MathAMRError`."""
+"""The one exception tree: every error that mathamr raises on purpose is a `MathAMRError`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class UnknownNameError(MathAMRError):
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """The end of an error message about an unknown name: the nearest known name, if one is near.
+    """The end of an error message about an unknown name: it suggests the most similar known name, if one is close.
 
     >>> did_you_mean("serch", ["index", "search"]), did_you_mean("x", ["index"])
     (". Did you mean 'search'?", '')
@@ -31,7 +31,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 class MissingExtraError(MathAMRError):
-    """An optional part that is not installed; the text holds the install line."""
+    """Raised if an optional part is not installed; the text holds the install command."""
 
     def __init__(self, what: str, install: str) -> None:
         self.what, self.install = what, install
@@ -64,4 +64,4 @@ class ParseError(MathAMRError):
 
 
 class VectorsMissingError(MathAMRError):
-    """A request needs vectors of an index whose vectors are still being made."""
+    """Raised if a request needs vectors of an index whose vectors are still being computed."""

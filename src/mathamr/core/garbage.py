@@ -1,4 +1,4 @@
-"""Garbage collection in processes that hold models, which are many small objects that stay."""
+"""Garbage collection in processes that hold models, which consist of many small, long-lived objects."""
 
 from __future__ import annotations
 

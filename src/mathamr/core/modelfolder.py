@@ -1,6 +1,6 @@
-"""Model folders: `config.json` says what a model is and has the SHA-256 of every other file; nothing in them can run code.
+"""Model folders: `config.json` describes a model and holds the SHA-256 of every other file; nothing in them can run code.
 
-Every system and every encoder is stored so. What stands in `config.json` beside `format` and `sha256` is the system's own.
+Every system and every encoder is stored like this. Apart from `format` and `sha256`, each system defines its own `config.json`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ CONFIG, WEIGHTS = "config.json", "weights.safetensors"
 
 @dataclass(frozen=True, slots=True)
 class ModelFolder:
-    """A model folder whose configuration was read; a file is handed out after its hash was checked."""
+    """A model folder whose configuration has been read; it checks the hash of a file before it returns its path."""
 
     path: Path
     config: dict[str, Any]
@@ -32,17 +32,17 @@ class ModelFolder:
 
     @classmethod
     def read(cls, path: Path, what: str = "model") -> ModelFolder:
-        """The folder of a model, or of something else that `what` names; other formats are refused."""
+        """Reads the folder of a model, or of something else that `what` names; raises for another format."""
         config = read_config(path, what)
         if config.get("format") != FORMAT:
             raise MathAMRError(
                 f"{path / CONFIG} has format {config.get('format')}, this version reads {FORMAT};"
-                " install the version it was made with"
+                " install the version that wrote it"
             )
         return cls(path, config, what)
 
     def parsing(self) -> AbstractContextManager[None]:
-        """Whatever is missing or wrong in the configuration becomes a clear error while it is read inside."""
+        """Turns missing or wrong fields of the configuration, read inside the block, into one clear error."""
         return describing(self.path / CONFIG, self.what)
 
     @property
@@ -52,7 +52,7 @@ class ModelFolder:
             return {str(name): str(value) for name, value in self.config["sha256"].items()}
 
     def about(self, *known: str) -> dict[str, Any]:
-        """The rest of the configuration, which is for people: how the model was trained, what was measured."""
+        """The part of the configuration for human readers: how the model was trained and what was measured."""
         return {
             name: value for name, value in self.config.items() if name not in ("format", "sha256", *known)
         }
@@ -79,7 +79,7 @@ def write_model_folder(
     files: Mapping[str, bytes] | None = None,
     about: Mapping[str, Any] | None = None,
 ) -> ModelFolder:
-    """Writes a folder that `ModelFolder.read` reads; the configuration comes last, when all files are there."""
+    """Writes a folder that `ModelFolder.read` reads; the configuration is written last, after all files."""
     files = files or {}
     try:
         folder.mkdir(parents=True, exist_ok=True)

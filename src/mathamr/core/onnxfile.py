@@ -1,7 +1,7 @@
-"""Graphs of operations for ONNX Runtime, written as the bytes it reads: the few messages of ONNX that we need.
+"""Writes graphs of operations for ONNX Runtime: the few ONNX messages that mathamr needs.
 
-https://onnx.ai/onnx/repo-docs/IR.html describes the format. It is protocol buffers: numbered fields, each a number or
-a run of bytes, so that a page of code stands for a package of its own.
+https://onnx.ai/onnx/repo-docs/IR.html describes the format. It uses protocol buffers: numbered fields, each a number or
+a run of bytes, so one page of code replaces a dependency.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _FLOAT, _INTEGER = 1, 2
 
 
 class OnnxGraph:
-    """A graph that grows operation by operation; every result has a name of its own."""
+    """A graph that is built operation by operation; every result has a unique name."""
 
     def __init__(self) -> None:
         self._nodes: list[bytes] = []
@@ -41,12 +41,12 @@ class OnnxGraph:
         self._made = 0
 
     def input(self, name: str, shape: Sequence[int | str], kind: npt.DTypeLike = np.float32) -> str:
-        """A tensor that every run is given; a dimension that varies has a name."""
+        """Declares a tensor that every run passes in; a variable dimension has a name."""
         self._inputs.append(_value(name, shape, kind))
         return name
 
     def constant(self, name: str, array: AnyArray) -> str:
-        """A tensor that belongs to the graph; a name that is there already stands for what it stood for."""
+        """Adds a tensor that belongs to the graph; a name that already exists keeps its value."""
         if name not in self._constants:
             content = np.ascontiguousarray(array)
             dims = b"".join(_number(1, size) for size in content.shape)
@@ -57,7 +57,7 @@ class OnnxGraph:
     def add(
         self, operation: str, inputs: Sequence[str], *, domain: str = "", **attributes: int | float
     ) -> str:
-        """One operation with one result, whose name it returns; an input that is left out is an empty name."""
+        """Adds an operation with one result and returns its name; an omitted input is an empty name."""
         (name,) = self.split(operation, inputs, 1, domain=domain, **attributes)
         return name
 
@@ -70,7 +70,7 @@ class OnnxGraph:
         domain: str = "",
         **attributes: int | float,
     ) -> list[str]:
-        """One operation with several results."""
+        """Adds an operation with several results and returns their names."""
         names = []
         for _ in range(results):
             self._made += 1
@@ -93,16 +93,16 @@ class OnnxGraph:
         parts += [_bytes(11, value) for value in self._inputs]
         parts += [_bytes(12, _value(name, shape, kind)) for name, shape in outputs.items()]
         opsets = _bytes(8, _number(2, OPSET)) + _bytes(8, _bytes(1, MICROSOFT) + _number(2, 1))
-        # Joined once: weights are many megabytes, and each copy of them takes as long as to read them.
+        # Joined once: weights have many megabytes, and each copy takes as long as reading them.
         return b"".join([_number(1, IR_VERSION), _head(7, sum(map(len, parts))), *parts, opsets])
 
 
 @cache
 def multiplies_signed() -> bool:
-    """Whether products of unsigned with signed eight-bit numbers are exact here.
+    """True if products of unsigned with signed eight-bit numbers are exact on this processor.
 
-    On x86 they are where the processor has VNNI; older ones add two products in sixteen bits, which can overflow, so
-    that both factors have to be unsigned there.
+    On x86 this needs VNNI; older processors add two products in sixteen bits, which can overflow, so both factors must be
+    unsigned there.
     """
     if platform.machine().lower() in ("aarch64", "arm64"):
         return True
@@ -137,12 +137,12 @@ def _bytes(field: int, content: bytes | str) -> bytes:
 
 
 def _head(field: int, size: int) -> bytes:
-    """What stands before that many bytes."""
+    """The head of a field with that many bytes."""
     return _varint(field << 3 | 2) + _varint(size)
 
 
 def _varint(value: int) -> bytes:
-    """Seven bits a byte, the lowest first; the eighth says that more follow.
+    """Encodes a number with seven bits per byte, the lowest first; the eighth bit says that more follow.
 
     >>> _varint(300).hex()
     'ac02'

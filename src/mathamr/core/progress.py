@@ -1,4 +1,4 @@
-"""`Progress`: how far long work has come, at what rate, and how long it will take, on standard error."""
+"""`Progress`: reports the progress, rate and remaining time of long work on standard error."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Progress:
             self._show(now - self._started)
 
     def each(self, items: Iterable[T]) -> Iterator[T]:
-        """The items, counted as they pass."""
+        """Yields the items and counts each as done."""
         for item in items:
             yield item
             self.advance()

@@ -1,4 +1,4 @@
-"""One registry of names a seam, shared by command line, configuration and Python."""
+"""One registry of names per extension point, shared by command line, configuration and Python."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 class Registry(Generic[T]):
-    """Names of the implementations of one seam, imported only when one is used.
+    """The names of the implementations of one extension point; each is imported when it is first used.
 
     With a `group`, installed packages can add implementations as entry points of that group. Their names come after
     the built-in ones, which they cannot replace.

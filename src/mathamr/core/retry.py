@@ -1,4 +1,4 @@
-"""`retry`: calls that may fail for a moment, repeated after a delay."""
+"""`retry`: repeats calls that fail temporarily, after a delay."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every setting of the environment, declared once: name, default and what it is for."""
+"""Every environment variable that mathamr reads, declared once: name, default and purpose."""
 
 from __future__ import annotations
 

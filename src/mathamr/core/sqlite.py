@@ -1,4 +1,4 @@
-"""SQLite files that may come from somebody else: opened so that nothing in them can act, only be read.
+"""Opens SQLite files that may come from somebody else in such a way that nothing in them can run.
 
 A database file may hold triggers, views and virtual tables, which run when a row is touched. mathamr creates none of
 them, so a file with anything but plain tables and indexes is refused; functions in a schema are not trusted, and cells
@@ -30,7 +30,7 @@ _NO_ROOM = ("SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHM", "SQLITE_IOE
 
 
 def inflated(blob: bytes, limit: int | None = None) -> bytes:
-    """What zlib packed into a cell; `zlib.error` where it is damaged or unpacks to more bytes than the limit."""
+    """Decompresses a cell; raises `zlib.error` if it is damaged or exceeds the limit."""
     unpacker = zlib.decompressobj()
     content = unpacker.decompress(blob, MOST_UNPACKED if limit is None else limit)
     if not unpacker.eof:
@@ -39,7 +39,7 @@ def inflated(blob: bytes, limit: int | None = None) -> bytes:
 
 
 class DamagedDatabaseError(MathAMRError):
-    """A database whose content cannot be read."""
+    """Raised if the content of a database cannot be read."""
 
 
 @contextmanager
@@ -162,7 +162,7 @@ def _opened(path: Path, place: str, remedy: str) -> Connection:
             connection.close()
             raise MathAMRError(
                 f"{path} has {str(name)[:80]!r}, which runs when the file is used; mathamr creates nothing of the kind,"
-                " so the file is not opened: ask whoever gave it to you"
+                " so the file is not opened: ask the person who gave it to you"
             )
     return connection
 
@@ -222,7 +222,7 @@ class Database(Closing):
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Writes all or nothing of what happens inside; on disk when it ends."""
+        """Commits everything that the block writes, or nothing of it; the changes are on disk when the block ends."""
         self._db.execute("BEGIN IMMEDIATE")
         try:
             yield
@@ -243,7 +243,7 @@ class Database(Closing):
         self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
 
     def verify(self) -> list[str]:
-        """What is wrong with the database itself, as messages; empty when all is well."""
+        """Messages about damage to the database itself; empty if it is intact."""
         words = [str(row[0]) for row in self._rows("PRAGMA integrity_check(5)")]
         return [] if words == ["ok"] else words
 
@@ -254,9 +254,9 @@ class Database(Closing):
         return self._rows(sql)[0][0]
 
     def _each(self, sql: str, number: str = "number") -> Iterator[Any]:
-        """The rows of a query whose first column is a number and whose condition is open, without that column.
+        """The rows of a query that ends in a WHERE condition to extend, without their first column, which must be a number.
 
-        They are read a page at a time, so that a slow reader does not keep writers' files from being cleaned up.
+        They are read a page at a time, so that a slow reader does not prevent the cleanup of writers' files.
         """
         last = -1
         page = f"{sql} AND {number} > ? ORDER BY {number} LIMIT 2000"

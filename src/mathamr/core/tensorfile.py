@@ -49,7 +49,7 @@ def read_arrays(path: Path) -> dict[str, AnyArray]:
 
 
 def read_tensors(path: Path) -> dict[str, Tensor]:
-    """The tensors of a file, each with memory of its own."""
+    """The tensors of a file, each copied into its own memory."""
     with _refusing(path):
         return {name: _tensor(row, data) for name, row, data in _rows(path)}
 
@@ -91,7 +91,7 @@ def tensor_bytes(tensors: Mapping[str, Tensor], metadata: Mapping[str, str] | No
 
 
 def halved(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Tensors as most models store them: on the processor, in sixteen bits."""
+    """Moves tensors to the CPU and converts them to sixteen bits, as most models store them."""
     return {name: tensor.detach().cpu().half().contiguous() for name, tensor in tensors.items()}
 
 
@@ -113,7 +113,7 @@ def use_weights(module: nn.Module, weights: Mapping[str, Tensor], source: Path) 
     for name, tensor in weights.items():
         if tensor.shape != expected[name].shape:
             raise MathAMRError(
-                f"{source}: {name} has shape {tuple(tensor.shape)}, the configuration asks for {tuple(expected[name].shape)}"
+                f"{source}: {name} has shape {tuple(tensor.shape)}, the configuration expects {tuple(expected[name].shape)}"
             )
         if not bool(torch.isfinite(tensor).all()):
             raise MathAMRError(f"{source}: {name} holds numbers that are not finite; the file is damaged")
@@ -122,7 +122,7 @@ def use_weights(module: nn.Module, weights: Mapping[str, Tensor], source: Path) 
 
 @contextmanager
 def _refusing(path: Path) -> Iterator[None]:
-    """Turns whatever is wrong with a file into one clear error."""
+    """Turns any problem with a file into one clear error."""
     try:
         yield
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
@@ -130,7 +130,7 @@ def _refusing(path: Path) -> Iterator[None]:
 
 
 def _header(path: Path) -> tuple[dict[str, Any], int]:
-    """The header of a file, and where the numbers begin."""
+    """The header of a file, and the offset at which the numbers begin."""
     with path.open("rb") as file:
         length = file.read(8)
         size = int.from_bytes(length, "little")
@@ -159,7 +159,7 @@ def _rows(path: Path) -> Iterator[tuple[str, dict[str, Any], AnyArray]]:
 
 
 def _check(rows: list[dict[str, Any]], size: int) -> None:
-    """The tensors fill the file without a gap, each with as many bytes as its shape needs."""
+    """Checks that the tensors fill the file without gaps, each with as many bytes as its shape needs."""
     at = 0
     for row in sorted(rows, key=lambda row: tuple(row["data_offsets"])):
         begin, end = row["data_offsets"]

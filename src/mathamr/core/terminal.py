@@ -1,4 +1,4 @@
-"""Untrusted text on a terminal: a file name or a post may hold control characters that a terminal obeys."""
+"""Makes untrusted text safe for a terminal: file names and posts may hold control characters that a terminal obeys."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`WorkerPool`: the same work in several processes, with answers in order and no answer lost.
+"""`WorkerPool`: runs the same work in several processes; answers come in order, and none is lost.
 
 The processes are started afresh rather than forked, because spaCy, numpy and torch hold threads and locks that do
 not survive a fork, and they talk JSON lines over pipes, so that a script without a ``__main__`` guard can use them.
@@ -36,11 +36,11 @@ _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM
 
 
 class Work(Protocol):
-    """What a worker process does: it sends `hello` once it is ready, then answers every request."""
+    """The task of a worker process: it sends `hello` once it is ready, then answers every request."""
 
     @property
     def hello(self) -> Any:
-        """Anything that JSON can hold."""
+        """The first message to the parent, any JSON value."""
         ...
 
     def __call__(self, request: Any) -> Any:
@@ -49,7 +49,7 @@ class Work(Protocol):
 
 
 def processors() -> int:
-    """How many processors this process may use."""
+    """The number of processors that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -57,7 +57,7 @@ def processors() -> int:
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """Stands for an answer when the worker died while working on the request, or took too long."""
+    """Replaces the answer if the worker died while working on the request, or took too long."""
 
     cause: str
     message: str
@@ -65,10 +65,10 @@ class Lost:
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """What one request may cost; the operating system ends a process that takes more.
+    """The resources that one request may use; a process that exceeds them is killed.
 
     `timeout` is in seconds of wall-clock time, `processor` in seconds of processor time, so that a busy machine does not
-    cost an answer; `memory` is in bytes above what the process has when it is ready. `None` is no limit.
+    cost an answer; `memory` is in bytes above what the process uses when it is ready. `None` means no limit.
     """
 
     timeout: float = TIMEOUT
@@ -81,7 +81,7 @@ class Pool(Protocol):
 
     @property
     def hello(self) -> Any:
-        """What the work said once it was ready."""
+        """The message that the work sent once it was ready."""
         ...
 
     def map(self, requests: Iterable[Any]) -> Iterator[tuple[Any, Any | Lost]]:
@@ -89,12 +89,12 @@ class Pool(Protocol):
         ...
 
     def close(self) -> None:
-        """Ends it."""
+        """Ends the workers."""
         ...
 
 
 class WorkerPool(Closing):
-    """Processes that each make their own `Work` by calling ``module:factory`` with the arguments."""
+    """Processes that each create their own `Work` by calling ``module:factory`` with the arguments."""
 
     def __init__(
         self,
@@ -149,7 +149,7 @@ class WorkerPool(Closing):
 
     @property
     def closed(self) -> bool:
-        """Whether the processes were ended."""
+        """True after `close`."""
         return not self._finalizer.alive
 
     def close(self) -> None:
@@ -222,10 +222,10 @@ class _Worker:
         self._owner = os.getpid()
         self._closed = False
         self._asking = threading.Lock()
-        """A process takes one request at a time; `map` and `ask` may overlap."""
+        """Serialises requests: a process takes one at a time, but `map` and `ask` may overlap."""
 
     def start(self) -> None:
-        """Starts the process, which makes its work and then says hello."""
+        """Starts the process, which creates its work and then sends hello."""
         path = os.pathsep.join(entry or str(Path.cwd()) for entry in sys.path)
         self._process = subprocess.Popen(
             # -P: a json.py in the user's folder must not replace the standard module.
@@ -242,7 +242,7 @@ class _Worker:
         os.set_blocking(self._process.stdin.fileno(), False)
 
     def wait_until_ready(self) -> Any:
-        """What the process says once it is ready."""
+        """Waits for the process and returns its hello."""
         hello = self._exchange(None, timeout=None)
         if isinstance(hello, Lost):
             raise MathAMRError(f"a worker process for {self.factory} ended while loading: {hello.message}")
@@ -269,7 +269,7 @@ class _Worker:
             self.stop()
             return Lost("time-out", f"no answer within {timeout:g} s")
         except BaseException:
-            self.stop()  # or the next request would be given the answer to this one
+            self.stop()  # else the next request would get the answer to this one
             raise
         if not line.endswith(b"\n"):
             self.stop()
@@ -302,7 +302,7 @@ class _Worker:
 
 
 def _line_for(sent: bytes, to: int, of: int, timeout: float | None) -> bytes:
-    """Sends a line and returns the answer, or what came before the other side ended; raises `TimeoutError`.
+    """Sends a line and returns the answer, incomplete if the other side ended; raises `TimeoutError`.
 
     One thread waits for both pipes, since starting a second one takes longer than most answers.
     """
@@ -334,7 +334,7 @@ def _work(factory: str, arguments: str, allowance: str) -> None:
     """Runs in the worker process: sends hello, then answers every line with a line."""
     processor, memory = json.loads(allowance)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its workers itself
-    # Whatever the work prints goes to stderr: stdout carries the answers.
+    # Output that the work prints goes to stderr, because stdout carries the answers.
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
 
@@ -345,11 +345,11 @@ def _work(factory: str, arguments: str, allowance: str) -> None:
     try:
         module, _, attribute = factory.partition(":")
         work: Work = getattr(import_module(module), attribute)(*json.loads(arguments))
-        gc.freeze()  # what was loaded stays
+        gc.freeze()  # loaded models stay for good
         collect_rarely()
         answer({"answer": work.hello})
         gc.collect()
-        gc.freeze()  # what was loaded stays: no request has to wait while it is scanned for garbage
+        gc.freeze()  # loaded models stay for good: requests need not wait while the garbage collector scans them
         if memory:
             _limit_memory(memory)
         for line in sys.stdin.buffer:

@@ -1,7 +1,7 @@
-"""`ArcEager`: spaCy's dependency parser over numpy, all sentences of a batch side by side, a few one by one.
+"""`ArcEager`: spaCy's dependency parser in numpy; it parses the sentences of a batch in parallel, and a few one by one.
 
 The weights and the rules are spaCy's (arc-eager with the unshift of Honnibal and Johnson, 2015); every step takes one
-action in every sentence that is not finished. Tests compare the trees with the ones of spaCy's own loop.
+action in every unfinished sentence. Tests compare the trees with those of spaCy's own loop.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from mathamr.amr.builtin.parsestate import BREAK, LEFT, REDUCE, RIGHT, SHIFT, Pa
 from mathamr.core.arrays import BoolArray, FloatArray, IntArray
 
 FEW = 6
-"""So few sentences are parsed one after the other: a step of arrays costs as much as those of so many."""
+"""Up to this number, sentences are parsed one by one: a step over arrays costs as much as the steps of so many sentences."""
 _MOVES = {"S": SHIFT, "D": REDUCE, "L": LEFT, "R": RIGHT, "B": BREAK}
 _DELIMITER = "||"
 _PADS, _FEATURES = 3, 8
 
 
 class ParserWeights(NamedTuple):
-    """The layers of the network as spaCy keeps them: before the table of features, the table, and after it."""
+    """The layers of the network as spaCy stores them: before the table of features, the table, and after it."""
 
     linear: FloatArray
     linear_bias: FloatArray
@@ -40,7 +40,7 @@ class ArcEager:
     def __init__(self, weights: ParserWeights, names: Sequence[str]) -> None:
         features, hidden, pieces, _ = weights.lower.shape
         if features != _FEATURES or len(names) != len(weights.upper):
-            raise ValueError("another parser than the usual one")
+            raise ValueError("the parser is not of the expected kind")
         self._linear, self._linear_bias = weights.linear.T.copy(), weights.linear_bias.copy()
         self._features, self._hidden, self._pieces = features, hidden, pieces
         by_piece = weights.lower.transpose(0, 2, 1, 3).reshape(features * pieces * hidden, -1)
@@ -54,7 +54,7 @@ class ArcEager:
             [[bits >> move & 1 for move in self._move.tolist()] for bits in range(1 << len(_MOVES))]
         )
         self._unfit: FloatArray = np.where(can, np.float32(0.0), np.float32(-np.inf))
-        """For every set of moves that can be made, minus infinity for the actions that cannot."""
+        """For every set of permitted moves: minus infinity for each action that is not permitted."""
 
     def parse(self, vectors: FloatArray, sizes: Sequence[int]) -> tuple[list[list[int]], list[list[str]]]:
         """Heads (a root is its own) and labels of the words of each sentence."""
@@ -70,7 +70,7 @@ class ArcEager:
         return self._read(states.heads.tolist(), states.labels.tolist(), sizes)
 
     def _parse_few(self, table: FloatArray, sizes: Sequence[int]) -> tuple[list[list[int]], list[list[str]]]:
-        """The same, one sentence after the other."""
+        """Like `parse`, one sentence after the other."""
         moves, hidden = self._move.tolist(), self._hidden
         by_word = table.reshape(-1, self._features, table.shape[1])
         places = np.arange(self._features)
@@ -93,7 +93,7 @@ class ArcEager:
         return self._read(heads, labels, sizes)
 
     def _precompute(self, vectors: FloatArray) -> FloatArray:
-        """The share of every word in the hidden layer for each of the eight places; the last row is no word."""
+        """The contribution of every word to the hidden layer at each of the eight places; the last row stands for no word."""
         words, width = len(vectors), self._pieces * self._hidden
         table = np.empty((words + 1, self._features * width), dtype=np.float32)
         np.matmul(vectors @ self._linear + self._linear_bias, self._weights, out=table[:words])
@@ -135,7 +135,7 @@ class ArcEager:
 
 
 class _States:
-    """Stacks, buffers and arcs of all sentences; words are numbered through, and the number after the last is none."""
+    """Stacks, buffers and arcs of all sentences; words are numbered consecutively, and the number after the last means no word."""
 
     def __init__(self, sizes: Sequence[int]) -> None:
         count, longest = len(sizes), max(sizes)
@@ -147,7 +147,7 @@ class _States:
         self.stack = np.full((count, longest + _PADS), words, dtype=np.int64)
         self.depth = np.zeros(count, dtype=np.int64)
         self.returned = np.full((count, longest + 2), words, dtype=np.int64)
-        """Words that went back from the stack to the buffer, the first of them last."""
+        """Words that were moved back from the stack to the buffer, in reverse order."""
         self.returns = np.zeros(count, dtype=np.int64)
         self.heads = np.full(words, -1, dtype=np.int64)
         self.labels = np.full(words, -1, dtype=np.int64)
@@ -157,9 +157,9 @@ class _States:
         self.unshiftable: BoolArray = np.zeros(words + 1, dtype=np.bool_)
         self.starts: BoolArray = np.zeros(words + 2, dtype=np.bool_)
         self.open = np.arange(count)
-        self._look()
+        self._read_ends()
 
-    def _look(self) -> None:
+    def _read_ends(self) -> None:
         """Reads the ends of stacks and buffers of the open sentences."""
         open_ones = self.open
         self._depth, returns = self.depth[open_ones], self.returns[open_ones]
@@ -184,7 +184,7 @@ class _States:
         )  # fmt: skip
 
     def unfit(self) -> FloatArray:
-        """Minus infinity for the moves that cannot be made."""
+        """Minus infinity for the moves that are not permitted."""
         b0, b1, left = self._b0, self._b1, self._left
         fits = np.empty((len(b0), 5), dtype=np.bool_)
         filled, begins = self._depth > 0, self.starts[b0]
@@ -217,7 +217,7 @@ class _States:
         self._push(np.concatenate([right, places_of(moves == SHIFT)]))
         self.open = self.open[(self.depth[self.open] > 0) | (self._remaining() > 0)]
         if len(self.open):
-            self._look()
+            self._read_ends()
 
     def _remaining(self) -> IntArray:
         open_ones = self.open
@@ -246,7 +246,7 @@ class _States:
 def lift(heads: list[int], labels: list[str]) -> None:
     """Undoes the projective reading of arcs like ``nsubj||ccomp``: the head is a `ccomp` below, nearest first.
 
-    As spaCy does: word by word, on the tree as it is by then, looking only inside the spans of the first tree.
+    Like spaCy it goes word by word, changes the tree as it goes, and searches only inside the spans of the original tree.
     """
     size = len(heads)
     first, last = list(range(size)), list(range(size))

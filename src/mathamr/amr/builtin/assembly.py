@@ -20,7 +20,7 @@ REPEATABLE = frozenset(
 
 @dataclass(frozen=True)
 class Thresholds:
-    """When an edge is taken although its ends are connected already, and when two nodes are one."""
+    """The probabilities from which an edge between connected nodes is added and two nodes are merged."""
 
     extra: float = 0.45
     same: float = 0.4
@@ -33,7 +33,7 @@ class Sets:
         self._parent = list(range(size))
 
     def find(self, number: int) -> int:
-        """The number that stands for a set."""
+        """The number that represents a set."""
         parent = self._parent
         while parent[number] != number:
             parent[number] = parent[parent[number]]
@@ -41,14 +41,14 @@ class Sets:
         return number
 
     def join(self, kept: int, other: int) -> bool:
-        """Joins two sets under the first one's number; False where they were one set already."""
+        """Joins two sets under the first one's number; False if they were already one set."""
         kept, other = self.find(kept), self.find(other)
         self._parent[other] = kept
         return kept != other
 
 
 def merge_mentions(draft: Draft, scores: RelationScores, least: float) -> Sets:
-    """Which nodes are one node: pronouns with what they mean, most certain first."""
+    """Merges nodes that are the same, such as pronouns with their antecedents, the most certain first."""
     merged = Sets(len(draft.nodes))
     for probability, mention, meant in scores.mentions:
         if probability < least:
@@ -61,7 +61,7 @@ def merge_mentions(draft: Draft, scores: RelationScores, least: float) -> Sets:
 def relate(
     draft: Draft, scores: RelationScores, labels: list[str], thresholds: Thresholds
 ) -> tuple[list[tuple[int, str, int]], list[int]]:
-    """The edges of the graph (templates' own, then the most probable ones that fit), and for each node the one it is part of."""
+    """The edges of the graph (those of templates, then the most probable ones that fit), and for each node the node it is merged into."""
     nodes = draft.nodes
     merged = merge_mentions(draft, scores, thresholds.same)
     parts = Sets(len(nodes))
@@ -69,8 +69,8 @@ def relate(
     linked: set[tuple[int, int]] = set()
     taken: set[tuple[int, str]] = set()
     reached: set[int] = set()
-    kept = [merged.find(number) for number in range(len(nodes))]
-    apart = len(set(kept))
+    representative = [merged.find(number) for number in range(len(nodes))]
+    apart = len(set(representative))
     extra, find = thresholds.extra, parts.find
 
     def take(source: int, role: str, target: int) -> None:
@@ -83,11 +83,11 @@ def relate(
         apart -= parts.join(source, target)
 
     for source, role, target in draft.edges:
-        take(kept[source], role, kept[target])
+        take(representative[source], role, representative[target])
     for probability, source, target, column in scores.edges:
         if probability < extra and apart == 1:
             break
-        source, target = kept[source], kept[target]
+        source, target = representative[source], representative[target]
         if source == target or (source, target) in linked:
             continue
         role = labels[column]
@@ -98,12 +98,12 @@ def relate(
         if probability >= extra or find(source) != find(target):
             take(source, role, target)
     if apart > 1:
-        _connect(draft, kept, parts, take)
-    return edges, kept
+        _connect(draft, representative, parts, take)
+    return edges, representative
 
 
 def _connect(draft: Draft, standing: list[int], parts: Sets, take: Callable[[int, str, int], None]) -> None:
-    """Joins what is still apart: each part hangs from the nearest word above it, or from the first part."""
+    """Connects the remaining parts: each to the nearest word above it, or to the first part."""
     nodes, sentence = draft.nodes, draft.sentence
     kept = [number for number, stands in enumerate(standing) if stands == number]
     usable = [n for n in kept if not nodes[n].constant and type_of(nodes[n]) != "name"]
@@ -129,7 +129,7 @@ def _connect(draft: Draft, standing: list[int], parts: Sets, take: Callable[[int
 
 
 def default_role(source: WordNode, target: WordNode) -> str:
-    """The role of an edge that only serves to keep the graph connected."""
+    """The role of an edge that only keeps the graph connected."""
     if target.constant:
         return (
             ":polarity" if target.concept == "-" else ":quant" if target.concept[:1].isdigit() else ":value"
@@ -201,6 +201,6 @@ def to_amr(draft: Draft, scores: RelationScores, labels: list[str], thresholds: 
 
 
 def _without_concepts(draft: Draft, tokens: tuple[str, ...]) -> Amr:
-    """A graph for a text of which no word gave a concept; numbers hang from the one node."""
+    """A graph for a text without concepts; its numbers are attached to the single node."""
     values = tuple(("x", f":op{place}", node.concept) for place, node in enumerate(draft.nodes, start=1))
     return Amr("x", (("x", "amr-empty" if not values else "and"),), (), values, tokens)

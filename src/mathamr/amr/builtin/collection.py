@@ -1,4 +1,4 @@
-"""Python's collector of cycles, put off while a batch is parsed."""
+"""Pauses Python's garbage collector while a batch is parsed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def uncollected() -> Iterator[None]:
-    """Nothing is collected meanwhile: a batch makes no cycles, and to look for some in all the models takes long."""
+    """Disables garbage collection inside the block: a batch creates no cycles, and scanning the models takes long."""
     enabled = gc.isenabled()
     gc.disable()
     try:

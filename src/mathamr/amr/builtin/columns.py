@@ -1,4 +1,4 @@
-"""`WordColumns`: the words of many sentences as arrays of numbers, which is what the models look at."""
+"""`WordColumns`: the words of many sentences as arrays of numbers, the input of the models."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _BASE = np.uint64(BASE)
 
 
 class WordColumns:
-    """Words of a batch, one entry a word; heads and neighbours are places in the same arrays."""
+    """The words of a batch, one entry per word; heads and neighbours are positions in the same arrays."""
 
     def __init__(self, sentences: Sequence[SyntaxSentence], strings: StringNumbers) -> None:
         self.strings = strings
@@ -56,24 +56,24 @@ class WordColumns:
         )
 
     def dense(self, words: IntArray) -> FloatArray:
-        """Dense inputs of words: their own vectors and their heads'."""
+        """The dense inputs of words: their own vectors and those of their heads."""
         return np.concatenate([self.vectors[words], self.vectors[self.head[words]]], axis=1)
 
     def among(self, column: IntArray, texts: frozenset[str] | Sequence[str]) -> BoolArray:
-        """Which entries of a column are one of some texts."""
+        """Marks the entries of a column that are among the texts."""
         wanted = np.zeros(len(self.strings.texts) + len(texts), dtype=np.bool_)
         wanted[[self.strings[text] for text in texts]] = True
         return wanted[column]
 
     def _shifted(self, column: IntArray, by: int, outside: int) -> IntArray:
-        made = np.full(self.size, outside, dtype=np.int64)
+        result = np.full(self.size, outside, dtype=np.int64)
         inside = self.place + by >= 0 if by < 0 else self.left >= by
-        made[inside] = column[places_of(inside) + by]
-        return made
+        result[inside] = column[places_of(inside) + by]
+        return result
 
     @cached_property
     def around(self) -> dict[str, IntArray]:
-        """The parts of `features.AROUND_FORMS`, each a column; `features.around_parts` says the same of one word."""
+        """The parts of `features.AROUND_FORMS`, each a column; `features.around_parts` returns the same for one word."""
         strings, lemma, tag = self.strings, self.lemma, self.tag
         opening, closing, root = strings[OPENING], strings[CLOSING], strings[ROOT]
         letters = strings.numbers(strings.texts[number][0] for number in tag.tolist())
@@ -107,7 +107,7 @@ class WordColumns:
 
     @cached_property
     def child_kinds(self) -> tuple[IntArray, IntArray]:
-        """The dependencies that occur under each word: words in ascending order, and dependencies."""
+        """The distinct dependencies under each word, as two columns: words in ascending order, and dependencies."""
         kinds = np.sort(self.head[self.children] << 32 | self.dep[self.children])
         kinds = kinds[np.diff(kinds, prepend=-1) > 0]  # np.unique would load numpy's masked arrays
         return kinds >> 32, kinds & 0xFFFFFFFF
@@ -119,7 +119,7 @@ class WordColumns:
 
 
 class TextHashes(NamedTuple):
-    """Hashes of texts that can be joined without the texts: a polynomial of the bytes modulo 2^64, and its base's power."""
+    """Hashes that can be concatenated without their texts: a polynomial of the bytes modulo 2^64, and the power of its base."""
 
     value: UInt64Array
     power: UInt64Array
@@ -132,32 +132,32 @@ class TextHashes(NamedTuple):
         longest = int(sizes.max()) if len(sizes) else 0
         table = np.zeros((len(encoded), longest), dtype=np.uint8)
         table[np.arange(longest) < sizes[:, None]] = np.frombuffer(b"".join(encoded), dtype=np.uint8)
-        made = cls(np.zeros(len(encoded), np.uint64), np.ones(len(encoded), np.uint64))
+        result = cls(np.zeros(len(encoded), np.uint64), np.ones(len(encoded), np.uint64))
         for place in range(longest):
             inside = places_of(sizes > place)
-            made.value[inside] = made.value[inside] * _BASE + table[inside, place] + np.uint64(1)
-            made.power[inside] *= _BASE
-        return made
+            result.value[inside] = result.value[inside] * _BASE + table[inside, place] + np.uint64(1)
+            result.power[inside] *= _BASE
+        return result
 
     def pick(self, rows: IntArray) -> TextHashes:
         """The hashes of some of the texts."""
         return TextHashes(self.value[rows], self.power[rows])
 
     def joined(self, other: TextHashes) -> TextHashes:
-        """The hashes of each text with another behind it."""
+        """The hashes of each text followed by another one."""
         return TextHashes(self.value * other.power + other.value, self.power * other.power)
 
     @property
     def keys(self) -> IntArray:
-        """The hashes as keys of a `NumberTable`: without the highest bit, since the lowest tells last characters apart."""
+        """The hashes as keys of a `NumberTable`: without the highest bit, because the lowest one distinguishes last characters."""
         return (self.value & np.uint64(HALF)).view(np.int64)
 
 
 class PathColumns:
-    """Dependency paths between words of a batch, of which only `known` ones are told apart.
+    """Dependency paths between words of a batch, of which only the `known` ones are distinguished.
 
-    `features.Paths` says the same of one sentence. There are far more paths than ones that mean something to the
-    models, so that their texts are never written: hashes of their parts are joined and looked up.
+    `features.Paths` does the same for one sentence. Most paths are unknown to the models, so their texts are never
+    written: the hashes of their parts are concatenated and looked up.
     """
 
     def __init__(self, known: Iterable[str], strings: StringNumbers) -> None:
@@ -167,7 +167,7 @@ class PathColumns:
         self._known.put(TextHashes.of(paths).keys, strings.numbers(paths))
 
     def between(self, words: WordColumns, sources: IntArray, targets: IntArray) -> tuple[IntArray, IntArray]:
-        """The numbers of the paths' texts (`ABSENT` for any unknown one), and the paths' lengths."""
+        """The numbers of the paths' texts (`ABSENT` if unknown), and the paths' lengths."""
         above, up, down = self._chains(words)
         rises = np.full(len(sources), -1, dtype=np.int64)
         falls = np.zeros(len(sources), dtype=np.int64)
@@ -175,21 +175,21 @@ class PathColumns:
         for rise in range(MAX_PATH + 1):
             meeting = above[sources[open_pairs], rise]
             same = above[targets[open_pairs]] == meeting[:, None]
-            met = same.any(axis=1) & (meeting >= 0)
-            rises[open_pairs[met]] = rise
-            falls[open_pairs[met]] = same[met].argmax(axis=1)
-            open_pairs = open_pairs[~met & (meeting >= 0)]
+            is_common = same.any(axis=1) & (meeting >= 0)
+            rises[open_pairs[is_common]] = rise
+            falls[open_pairs[is_common]] = same[is_common].argmax(axis=1)
+            open_pairs = open_pairs[~is_common & (meeting >= 0)]
         lengths = np.where(rises < 0, MAX_PATH + 1, np.minimum(rises + falls, MAX_PATH + 1))
         near = places_of(lengths <= MAX_PATH)
         width = MAX_PATH + 1
-        ways = up.pick(sources[near] * width + rises[near])
-        found = self._known.find(ways.joined(down.pick(targets[near] * width + falls[near])).keys)
+        paths_up = up.pick(sources[near] * width + rises[near])
+        found = self._known.find(paths_up.joined(down.pick(targets[near] * width + falls[near])).keys)
         paths = np.full(len(sources), self._far, dtype=np.int64)
         paths[near] = np.maximum(found, ABSENT)
         return paths, lengths
 
     def _chains(self, words: WordColumns) -> tuple[IntArray, TextHashes, TextHashes]:
-        """The words above each word by distance (-1 beyond a root), and the hashes of the ways up and down."""
+        """The words above each word by distance (-1 beyond a root), and the hashes of the paths up and down."""
         names_up, names_down = _step_names(words)
         shape = (words.size, MAX_PATH + 1)
         above = np.full(shape, -1, dtype=np.int64)
@@ -217,7 +217,7 @@ class PathColumns:
 
 
 def _step_names(words: WordColumns) -> tuple[TextHashes, TextHashes]:
-    """The steps up and down through each word, followed by the ones that begin or end at it.
+    """The hashes of the steps up and down through each word, followed by those of the steps that begin or end at it.
 
     A step is named by its dependency, and in the middle of a path by the preposition too.
     """
@@ -235,12 +235,12 @@ def _step_names(words: WordColumns) -> tuple[TextHashes, TextHashes]:
 
 @lru_cache(maxsize=20_000)
 def _step_hashes(name: str) -> tuple[int, int, int, int]:
-    """Value and power of the hashes of a step up and of one down: the same few dependencies come all the time."""
+    """Value and power of the hashes of a step up and of a step down; cached, since the same few dependencies recur."""
     return *_text_hash("^" + name), *_text_hash("v" + name)
 
 
 def _text_hash(text: str) -> tuple[int, int]:
-    """What `TextHashes` makes of one text."""
+    """Value and power of `TextHashes` for one text."""
     value, power = 0, 1
     for byte in text.encode("utf-8", "surrogatepass"):
         value, power = (value * BASE + byte + 1) & ALL, power * BASE & ALL

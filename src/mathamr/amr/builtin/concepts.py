@@ -1,4 +1,4 @@
-"""Concept identification: from words to the nodes they contribute, with the edges inside each word's template."""
+"""Concept identification: maps words to the nodes they contribute, with the edges inside each word's template."""
 
 from __future__ import annotations
 
@@ -52,14 +52,14 @@ _PLURAL = re.compile(r"[A-Z0-9][A-Za-z0-9-]*[A-Z0-9]s$")
 
 @dataclass
 class Draft:
-    """The nodes of a sentence before they are related, and the edges that templates bring."""
+    """The nodes of a sentence before relations are identified, and the edges of their templates."""
 
     sentence: SyntaxSentence
     nodes: list[WordNode] = field(default_factory=list)
     edges: list[tuple[int, str, int]] = field(default_factory=list)
 
     def add(self, core: WordNode, template: Template) -> None:
-        """Adds a core with what comes along."""
+        """Adds a core with the nodes and edges of its template."""
         first = len(self.nodes)
         self.nodes.append(core)
         if len(template.nodes) == 1 and not template.edges:
@@ -71,13 +71,13 @@ class Draft:
 
 
 def named_in_mathematics(parts: Sequence[str]) -> Template:
-    """What a name in a mathematical sentence belongs to: "Euler" to a person, "ZFC" to a thing."""
+    """The concept of a name in a mathematical sentence: a person for "Euler", a thing for "ZFC"."""
     kind = "person" if all(part[:1].isupper() and part[1:].islower() for part in parts) else "thing"
     return Template(("*", kind), ((1, ":name", 0),))
 
 
 def ask_for_causes(draft: Draft) -> None:
-    """Gives the cause that a question with "why" asks for its `amr-unknown`, where no word gave one."""
+    """Adds the `amr-unknown` cause of a question with "why", if no word added one."""
     if draft.sentence.words[-1:] != ["?"] or any(node.concept == "amr-unknown" for node in draft.nodes):
         return
     for number, node in enumerate(draft.nodes):
@@ -88,7 +88,7 @@ def ask_for_causes(draft: Draft) -> None:
 
 
 def head_of(sentence: SyntaxSentence, first: int, last: int) -> int:
-    """The word of a span whose own head lies outside it; the last one of several."""
+    """The word of a span whose head lies outside of it; the last one if there are several."""
     for token in range(last, first - 1, -1):
         head = sentence.heads[token]
         if head == token or not first <= head <= last:
@@ -97,13 +97,13 @@ def head_of(sentence: SyntaxSentence, first: int, last: int) -> int:
 
 
 def context(sentence: SyntaxSentence) -> FloatArray:
-    """Dense inputs of every word: its own vector and its head's."""
+    """The dense inputs of every word: its own vector and that of its head."""
     return np.concatenate([sentence.vectors, sentence.vectors[sentence.heads]], axis=1)
 
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """A word as it was met before: its row among own features, and its candidates with their first row."""
+    """A cached word: its row among own features, and its candidates with the first of their rows."""
 
     own: int
     candidates: list[FrameCandidate]
@@ -111,9 +111,9 @@ class _Known:
 
 
 class _Sums:
-    """Sums of features that are remembered: rows of parts are numbered as they come and summed when they are needed.
+    """A cache of sums of features: rows of parts are numbered as they are added and summed when they are needed.
 
-    Each of several sets of forms makes a table of its own of the rows.
+    Each of several sets of forms has its own table over the rows.
     """
 
     def __init__(self, parts: Sequence[str], *forms: tuple[FeatureSums, Sequence[str]]) -> None:
@@ -128,21 +128,21 @@ class _Sums:
         return self._summed + len(self._waiting)
 
     def add(self, *rows: tuple[str, ...]) -> int:
-        """The number of the first of some new rows."""
+        """Adds rows and returns the number of the first one."""
         self._waiting += rows
         return len(self) - len(rows)
 
     def arrays(self) -> list[FloatArray]:
-        """All rows so far, and room for more."""
+        """The tables with all rows so far, and spare room for more."""
         if self._waiting:
             size = len(self)
-            for number, made in enumerate(self._sums()):
+            for number, sums in enumerate(self._sums()):
                 array = self._arrays[number]
                 if size > len(array):
                     grown = np.zeros((2 * size, array.shape[1]), dtype=np.float32)
                     grown[: self._summed] = array[: self._summed]
                     array = self._arrays[number] = grown
-                array[self._summed : size] = made
+                array[self._summed : size] = sums
             self._summed, self._waiting = size, []
         return self._arrays
 
@@ -188,7 +188,7 @@ class ConceptModel:
         )
         fits = np.array([~naming, naming, ~naming & np.array([text in general for text in labels])])
         self._unfit: FloatArray = np.where(fits, 0.0, -np.inf).astype(np.float32)
-        """Rows: for a word, for a name, for a word of a mathematical sentence."""
+        """One row each for a word, a name, and a word of a mathematical sentence."""
         self._forget()
 
     def _forget(self) -> None:
@@ -211,7 +211,7 @@ class ConceptModel:
         return self._add_templates(sentences, words, cores, described)
 
     def _recall(self, sentence: SyntaxSentence) -> list[_Known]:
-        """Candidates of words with the sums of their features, remembered for the next time they come alike."""
+        """The candidates of words with the sums of their features; cached for the next occurrence of the same word."""
         mathematical, remembered, phrases = sentence.mathematical, self._remembered, self.lexicon.phrasal
         found: list[_Known] = []
         for token, (word, tag, children) in enumerate(
@@ -226,7 +226,7 @@ class ConceptModel:
         return found
 
     def _learn(self, sentence: SyntaxSentence, token: int) -> _Known:
-        """A word that has not come like this before."""
+        """Adds a word to the cache."""
         word, lemma, tag = sentence.words[token], sentence.lemmas[token], sentence.tags[token]
         own = self._own_rows.get((word, tag))
         if own is None:
@@ -297,7 +297,7 @@ class ConceptModel:
         scores: FloatArray,
         starts: IntArray,
     ) -> list[list[str]]:
-        """The best candidate of every word; what is inside a name follows one."""
+        """The best candidate of every word; the words inside a name follow a single decision."""
         best = first_greatest(scores, starts).tolist()
         chosen: list[list[str]] = []
         word = decided = 0
@@ -368,7 +368,7 @@ class ConceptModel:
 
 
 def beside(weights: Weights, first: str, second: str) -> Bag:
-    """Two bags as one: the vocabulary of both, and their vectors side by side."""
+    """Joins two bags: the vocabulary of both, and their vectors side by side."""
     one, other = weights.bag(first), weights.bag(second)
     vocabulary = {text: number for number, text in enumerate(one.vocabulary | other.vocabulary)}
     width = one.weights.shape[1]
@@ -379,7 +379,7 @@ def beside(weights: Weights, first: str, second: str) -> Bag:
 
 
 def first_greatest(scores: FloatArray, starts: IntArray) -> IntArray:
-    """The place of the greatest score of each group, the first of several; groups begin at `starts`.
+    """The position of the greatest score of each group, the first one if there are several; groups begin at `starts`.
 
     >>> first_greatest(np.array([1.0, 3.0, 3.0, 2.0], dtype=np.float32), np.array([0, 3])).tolist()
     [1, 3]

@@ -1,7 +1,7 @@
-"""What the models look at: features of a word, of a candidate core, of a node, and of a pair of nodes.
+"""The features of the models: of a word, of a candidate core, of a node, and of a pair of nodes.
 
-A feature is a string; a model keeps the ones it met often enough in training and sums their vectors. Most are
-declared as forms, which training writes out here word by word and `lookup` numbers for whole batches.
+A feature is a string; a model knows those that were frequent enough in training and sums their vectors. Most are
+declared as forms, which training writes out here word by word and `lookup` resolves to numbers for whole batches.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ AROUND_FORMS = (
     "end={last}{letter}", "pos={position}", "nnl={second_following}", "ppl={second_previous}",
     "nosubj={bare_verb}{dep}",
 )  # fmt: skip
-"""Features of a word and its place in the sentence; a form with a part that is not there is no feature."""
+"""Features of a word and its place in the sentence; a form with a missing part yields no feature."""
 
 CHILD_FORM, CHILD_WORD_FORM = "c={dep}", "cl={dep}{lemma}"
 SUBJECTS = frozenset({"nsubj", "nsubjpass", "csubj", "expl"})
@@ -70,7 +70,7 @@ def own_parts(word: str, lemma: str, tag: str) -> tuple[str, ...]:
 
 
 def around_parts(sentence: SyntaxSentence, token: int) -> dict[str, str]:
-    """The parts of `AROUND_FORMS` that are there; `concepts.WordColumns` makes the same for a whole batch."""
+    """The parts of `AROUND_FORMS` that are present; `columns.WordColumns` computes the same for a whole batch."""
     lemmas, tags, deps, head = sentence.lemmas, sentence.tags, sentence.deps, sentence.heads[token]
     size, tag = len(lemmas), tags[token]
     parts = {
@@ -97,7 +97,7 @@ def around_parts(sentence: SyntaxSentence, token: int) -> dict[str, str]:
 
 
 def written(forms: Sequence[str], parts: Mapping[str, str]) -> list[str]:
-    """The features that the forms make of the parts that are there."""
+    """The features that the forms yield for the parts that are present."""
     found = []
     for form in forms:
         with suppress(KeyError):
@@ -106,7 +106,7 @@ def written(forms: Sequence[str], parts: Mapping[str, str]) -> list[str]:
 
 
 def word_features(sentence: SyntaxSentence, token: int) -> list[str]:
-    """A word in its context."""
+    """The features of a word in its context."""
     deps, lemmas = sentence.deps, sentence.lemmas
     own = own_parts(sentence.words[token], lemmas[token], sentence.tags[token])
     found = written(OWN_FORMS, dict(zip(OWN_PARTS, own, strict=True)))
@@ -123,12 +123,12 @@ def word_features(sentence: SyntaxSentence, token: int) -> list[str]:
 
 @lru_cache(maxsize=16_384)
 def shape(word: str) -> str:
-    """The look of a word: capitals, digits, small letters and marks, runs shortened.
+    """The shape of a word: classes of capitals, digits, lower-case letters and marks, with runs shortened.
 
     >>> shape("caMEK-1"), shape("Earth")
     ('xX-d', 'Xx')
     """
-    made = ""
+    result = ""
     for character in word[:16]:
         kind = (
             "X"
@@ -139,16 +139,16 @@ def shape(word: str) -> str:
             if character.isdigit()
             else character
         )
-        if not made or made[-1] != kind:
-            made += kind
-    return made
+        if not result or result[-1] != kind:
+            result += kind
+    return result
 
 
 _SPECIAL = frozenset({NONE, NAME, INSIDE, NUMBER, STRING})
 
 
 def core_kind(candidate: FrameCandidate, lemma: str) -> tuple[str, str]:
-    """The kind of a candidate, without and with the reason it is one."""
+    """The kind of a candidate, without and with the reason why it is one."""
     core, reason = candidate[:2]
     if core in _SPECIAL or core[0] == "=":
         name = core
@@ -163,7 +163,7 @@ CORE_DEP_FORM, DETAIL_DEP_FORM = "kd={kind}{dep}", "kcd={core}|{dep}"
 def core_features(
     sentence: SyntaxSentence, token: int, candidate: FrameCandidate
 ) -> tuple[list[str], list[str]]:
-    """A candidate core of a word, whatever its neighbours: features with vectors, and features with a weight alone."""
+    """The features of a candidate core that ignore its neighbours: those with vectors, and those with a weight alone."""
     lemma, dep = sentence.lemmas[token], sentence.deps[token]
     (own,) = own_core_parts(sentence.words[token], lemma, sentence.tags[token], [candidate])
     parts = {"dep": dep, **dict(zip(CORE_PARTS, own, strict=True))}
@@ -178,7 +178,7 @@ DETAIL_FORMS = (
     "ks={kind}{suffix3}", "ksh={kind}{shape}", "krp={kind}{share}{amount}", "kft={name}{share}{tag}",
     "kot={name}{width}{share}{letter}", "kct={core}|{tag}", "kcl={core}|{lemma}",
 )  # fmt: skip
-"""Features of a candidate core that look at the word and its tag alone: with vectors, and with a weight."""
+"""Features of a candidate core that depend only on the word and its tag: with vectors, and with a weight."""
 
 
 def own_core_parts(
@@ -186,13 +186,13 @@ def own_core_parts(
 ) -> list[tuple[str, ...]]:
     """The `CORE_PARTS` of the candidates of a word."""
     own = tag, tag[0], lemma, word[-3:].lower(), shape(word)
-    made: list[tuple[str, ...]] = []
+    result: list[tuple[str, ...]] = []
     for candidate in candidates:
         core, _, times, total, overall = candidate
         name, kind = core_kind(candidate, lemma)
         share = bucket(10 * times // total) if total > 0 else "x"
-        made.append((kind, name, core, share, bucket(total), bucket(overall), *own))
-    return made
+        result.append((kind, name, core, share, bucket(total), bucket(overall), *own))
+    return result
 
 
 NEIGHBOUR_FORMS = (
@@ -201,7 +201,7 @@ NEIGHBOUR_FORMS = (
 
 
 def neighbour_features(sentence: SyntaxSentence, token: int, candidate: FrameCandidate) -> list[str]:
-    """A candidate core of a word and the words around it (a root is its own head): features with a weight alone."""
+    """The features of a candidate core and the words around it (a root is its own head), all with a weight alone."""
     head, lemmas = sentence.heads[token], sentence.lemmas
     parts = {
         "core": candidate.core,
@@ -219,13 +219,13 @@ TEMPLATE_FORMS = ("core={core}", "coret={core}|{tag}")
 
 
 def template_features(described: list[str], tag: str, core: str) -> list[str]:
-    """A word, described by `word_features`, and the core it was given."""
+    """The features of a word, described by `word_features`, with its core."""
     return [*described, *written(TEMPLATE_FORMS, {"core": core, "tag": tag})]
 
 
 @lru_cache(maxsize=4096)
 def bucket(number: int) -> str:
-    """A number on a coarse scale: 0, 1, 2, 3, 4, 8, 16, …"""
+    """Rounds a number to a coarse scale: 0, 1, 2, 3, 4, 8, 16, …"""
     if number <= 4:
         return str(max(0, number))
     return str(1 << (number.bit_length() - 1))
@@ -267,7 +267,7 @@ CHILD_WORDS = frozenset({"prep", "mark", "aux", "cc"})
 def node_features(
     sentence: SyntaxSentence, nodes: Sequence[WordNode], number: int, frames: Frames
 ) -> list[str]:
-    """A node, by its concept and its word."""
+    """The features of a node, from its concept and its word."""
     node = nodes[number]
     token = node.token
     deps, lemmas, head = sentence.deps, sentence.lemmas, sentence.heads[token]
@@ -313,7 +313,7 @@ class Paths:
         self._known: dict[int, tuple[dict[int, int], list[str], list[str]]] = {}
 
     def _chain(self, token: int) -> tuple[dict[int, int], list[str], list[str]]:
-        """The words above a word with their distances, and the text of the way up to each and down from each."""
+        """The words above a word with their distances, and the text of the path up to each and down from each."""
         found = self._known.get(token)
         if found is None:
             steps, here = {token: 0}, token
@@ -328,7 +328,7 @@ class Paths:
         return found
 
     def between(self, source: int, target: int) -> tuple[str, int]:
-        """The path as text and its length; ``far`` and MAX_PATH + 1 beyond the reach."""
+        """The path as text and its length; ``far`` and MAX_PATH + 1 if it is longer than `MAX_PATH`."""
         if source == target:
             return "same", 0
         rises, up, _ = self._chain(source)
@@ -349,7 +349,7 @@ PATH_FORMS = (
     "{path}#{roles}{other}",
     "{path}{places}{both}",
 )
-"""Features of two nodes on a path; where the path itself (`PATH_FORM`) is no feature, none of these is one."""
+"""Features of two nodes on a path; none of them applies if the path itself (`PATH_FORM`) is not a feature."""
 
 PATH_FORM, CONCEPTS_FORM, BOTH_FORM = "{path}", "{concept}|{goal}", "{sign}{both}"
 
@@ -362,7 +362,7 @@ def pair_features(
     path: str,
     roles: str,
 ) -> list[str]:
-    """Two nodes and the way from one to the other."""
+    """The features of two nodes and the path from one to the other."""
     one, other = kinds
     concept = source.concept if one != "formula" else one
     goal = target.concept if other not in ("formula", "number") else other
@@ -384,12 +384,12 @@ def pair_features(
 
 
 def distance(gap: int) -> str:
-    """How many words lie between two, coarsely, with the direction."""
+    """The number of words between two words on a coarse scale, with the direction."""
     return ("+" if gap > 0 else "-") + bucket(abs(gap))
 
 
 def worth_scoring(path: str, length: int, one: str, other: str, known: Collection[str]) -> bool:
-    """Whether two nodes may be related: near in the tree, on a path that related nodes before, or a pronoun."""
+    """True if two nodes may be related: close in the tree, on a path known from training, or with a pronoun."""
     if length <= SHORT_PATH or path in known:
         return True
     return "pronoun" in (one, other)

@@ -1,4 +1,4 @@
-"""`FeatureSums`: a vocabulary of features with a vector each, and `FormSet`s that sum the vectors of rows of parts."""
+"""`FeatureSums`: a vocabulary of features with their vectors; `FormSet`: sums the vectors of rows of parts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class FeatureSums:
         )
 
     def form(self, form: str) -> Form:
-        """A form over the vocabulary."""
+        """Creates a form over the vocabulary."""
         return Form(form, self.vocabulary, self.strings, self.unknown)
 
     def numbers(self, features: Iterable[str]) -> list[int]:
@@ -32,43 +32,43 @@ class FeatureSums:
         return [get(feature, unknown) for feature in features]
 
     def sums(self, columns: Sequence[IntArray], first: int = 0) -> FloatArray:
-        """The sums of the vectors (from a number on) of several columns of features, row by row; in blocks that stay in the cache."""
+        """Sums the vectors of several columns of features row by row, from component `first` on; in blocks that fit the CPU cache."""
         weights, size = self.weights[:, first:], len(columns[0])
-        made = np.empty((size, weights.shape[1]), dtype=np.float32)
+        totals = np.empty((size, weights.shape[1]), dtype=np.float32)
         for start in range(0, size, self.BLOCK):
             stop = min(size, start + self.BLOCK)
-            total = made[start:stop]
+            total = totals[start:stop]
             total[:] = weights[
                 columns[0][start:stop]
-            ]  # `take` would copy all weights where some columns are left out
+            ]  # `take` would copy all weights if only some columns are used
             for column in columns[1:]:
                 total += weights[column[start:stop]]
-        return made
+        return totals
 
-    def add_ragged(self, made: FloatArray, rows: IntArray, features: IntArray) -> None:
+    def add_ragged(self, totals: FloatArray, rows: IntArray, features: IntArray) -> None:
         """Adds the vectors of features to the rows they belong to (`rows` ascending, with repetitions)."""
         known = features != self.unknown
         rows, features = rows[known], features[known]
         if rows.size:
             starts = places_of(np.concatenate(([True], rows[1:] != rows[:-1])))
-            made[rows[starts]] += np.add.reduceat(self.weights[features], starts, axis=0)
+            totals[rows[starts]] += np.add.reduceat(self.weights[features], starts, axis=0)
 
 
 class FormSet:
-    """Some forms over one vocabulary; of its vectors the numbers from `first` on count."""
+    """Some forms over one vocabulary; they use the components of its vectors from `first` on."""
 
     def __init__(self, features: FeatureSums, forms: Sequence[str], first: int = 0) -> None:
         self._features, self._first = features, first
         self._forms = [features.form(form) for form in forms]
 
-    def add(self, made: FloatArray, parts: Mapping[str, IntArray], owners: IntArray | None = None) -> None:
-        """Adds the vectors of the features of rows of parts to rows of `made`: their own rows, or those of `owners`, ascending."""
+    def add(self, totals: FloatArray, parts: Mapping[str, IntArray], owners: IntArray | None = None) -> None:
+        """Adds the vectors of the features of rows of parts to `totals`: to the same rows, or to those in `owners`, which ascend."""
         columns = [form(*(parts[part] for part in form.parts)) for form in self._forms]
         if owners is None:
-            made += self._features.sums(columns, self._first)
+            totals += self._features.sums(columns, self._first)
             return
         for column in columns:
-            self._features.add_ragged(made, owners, column)
+            self._features.add_ragged(totals, owners, column)
 
     def sums(self, parts: Mapping[str, IntArray]) -> FloatArray:
         """The sums of the vectors of the features of rows of parts."""

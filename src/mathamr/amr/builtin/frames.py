@@ -18,7 +18,7 @@ LETTERS = {"N": "n", "V": "v", "J": "j", "R": "r", "M": "v"}
 
 @lru_cache(maxsize=16_384)
 def is_frame(concept: str) -> bool:
-    """Whether a concept names a PropBank sense, like `give-up-07`."""
+    """True if a concept names a PropBank sense, like `give-up-07`."""
     return SENSE.search(concept) is not None
 
 
@@ -53,7 +53,7 @@ class Frames:
         return concept in self._roles
 
     def roles(self, concept: str) -> str:
-        """The numbers of the core arguments of a sense, as digits; empty where it is unknown."""
+        """The numbers of the core arguments of a sense, as digits; empty if it is unknown."""
         return self._roles.get(concept, "")
 
     def senses(self, lemma: str, letter: str) -> list[str]:

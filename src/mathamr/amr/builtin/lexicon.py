@@ -1,7 +1,7 @@
-"""`Lexicon`: which concepts each lemma stood for in the training graphs, and how often.
+"""`Lexicon`: counts which concepts each lemma stood for in the training graphs.
 
 A *core* is what one word contributes: a concept, a constant (written with a leading ``=``), or one of the special
-cores below. What comes along with a core (``person :ARG0-of``) is its *template*, chosen separately.
+cores below. The nodes and edges around a core (``person :ARG0-of``) are its *template*, which is chosen separately.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ CERTAIN, CERTAIN_SHARE = 60, 0.997
 
 
 class FrameCandidate(NamedTuple):
-    """A core that a word may have: why (`reason`), how often its lemma had it (`times` of `total`) and any lemma did."""
+    """A core that a word may have: the `reason`, and how often its lemma (`times` of `total`) and any lemma had it."""
 
     core: str
     reason: str
@@ -57,10 +57,10 @@ class Lexicon:
     def candidates(
         self, sentence: SyntaxSentence, token: int, seen: Mapping[tuple[str, str], int] | None = None
     ) -> list[FrameCandidate]:
-        """The cores a word may have; only one where there is nothing to decide.
+        """The cores that a word may have; a single one if there is nothing to decide.
 
-        `seen` holds the counts that come from the sentence itself; training takes them out, so that a model learns
-        what to do with words that the lexicon does not know.
+        `seen` holds the counts that come from the sentence itself; training subtracts them, so that a model learns to
+        handle words that the lexicon does not know.
         """
         word, lemma, tag = sentence.words[token], sentence.lemmas[token], sentence.tags[token]
         if is_formula(word):
@@ -100,7 +100,7 @@ class Lexicon:
         ]
 
     def _allowed(self, sentence: SyntaxSentence, lemma: str) -> frozenset[str] | None:
-        """The cores a lemma had outside texts on biology, where the sentence is mathematical; None for any."""
+        """For a mathematical sentence, the cores that a lemma had outside texts on biology; None means any core."""
         if self.general is None or not sentence.mathematical:
             return None
         return self.general.get(lemma, frozenset())
@@ -128,7 +128,7 @@ class Lexicon:
             yield INSIDE, "inside"
 
     def phrasal(self, sentence: SyntaxSentence, token: int) -> Iterable[tuple[str, str]]:
-        """The senses of a verb with a particle or preposition behind it: all that its children add to candidates."""
+        """The senses of a verb with a particle or preposition among its children."""
         for child in sentence.children[token]:
             if child > token and sentence.deps[child] in PHRASAL:
                 phrase = f"{sentence.lemmas[token]}-{sentence.lemmas[child]}"

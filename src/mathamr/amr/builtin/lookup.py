@@ -1,9 +1,9 @@
-"""Features as numbers: strings are numbered once, and arrays of numbers are looked up together.
+"""Numbers the features: strings are numbered once, and arrays of numbers are looked up together.
 
-The models' features are strings (`features`), made of parts such as a lemma and a tag. To write and hash them word by
-word costs more than all the rest of parsing. Here every part has a number, a feature's parts are one 64-bit key, and
-a hash table in numpy gives the features of a whole batch at once. Its answers are the ones that the strings give: a
-key that is met for the first time is written out and looked up as text.
+The models' features are strings (`features`) that consist of parts such as a lemma and a tag. Writing and hashing them word
+by word costs more than the rest of parsing. Here every part has a number, a feature's parts form one 64-bit key, and a hash
+table in numpy finds the features of a whole batch at once. The results equal those of the strings: a new key is written out
+and looked up as text.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from mathamr.core.arrays import BoolArray, IntArray
 
 PART_BITS = 21
 MOST_STRINGS = 1 << 18
-MOST_ASKED = 1_000
-"""Pairs that are asked one by one before all of a form are read off its vocabulary."""
+MOST_LOOKUPS = 1_000
+"""The number of pairs that are resolved one by one before a form reads all pairs from its vocabulary."""
 MOST_REMEMBERED = 1 << 18
-_EMPTY, _UNASKED = -1, -1
+_EMPTY, _NOT_CACHED = -1, -1
 ABSENT = 0
 """The number of a part that is missing; a feature with a missing part is not a feature."""
 _MIX = np.uint64(0x9E3779B97F4A7C15)
-"""Keys are multiplied with this to find their slots."""
+"""The factor that spreads keys over the slots (Fibonacci hashing)."""
 
 
 def places_of(mask: BoolArray) -> IntArray:
-    """Where a row of truths is true: `np.flatnonzero` without its detours, which small arrays feel."""
+    """The positions of true values: `np.flatnonzero` without its overhead, which matters for small arrays."""
     return mask.nonzero()[0]
 
 
@@ -44,7 +44,7 @@ def ranges(starts: IntArray, counts: IntArray) -> IntArray:
 
 
 class StringNumbers(dict[str, int]):
-    """Numbers of strings, given as they come; `texts` is the way back."""
+    """Numbers strings in the order in which they arrive; `texts` maps numbers back to strings."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -57,7 +57,7 @@ class StringNumbers(dict[str, int]):
 
     @property
     def full(self) -> bool:
-        """Whether so many strings were met that whoever holds this should begin anew."""
+        """True once the table holds so many strings that its owner should start a new one."""
         return len(self.texts) > MOST_STRINGS
 
     def numbers(self, texts: Iterable[str]) -> IntArray:
@@ -74,7 +74,7 @@ class NumberTable:
     def _resize(self, bits: int) -> None:
         self._bits, self._count = bits, 0
         self._keys = np.full(1 << bits, _EMPTY, dtype=np.int64)
-        self._values = np.full(1 << bits, _UNASKED, dtype=np.int64)
+        self._values = np.full(1 << bits, _NOT_CACHED, dtype=np.int64)
 
     def __len__(self) -> int:
         return self._count
@@ -83,26 +83,26 @@ class NumberTable:
         return ((keys.view(np.uint64) * _MIX) >> np.uint64(64 - self._bits)).view(np.int64)
 
     def find(self, keys: IntArray) -> IntArray:
-        """The numbers of keys, -1 for the ones that are not in the table."""
+        """The numbers of the keys, -1 for keys that are not in the table."""
         slots = self._slots(keys)
-        met = self._keys[slots]
+        stored = self._keys[slots]
         found = self._values[slots]
-        wrong = places_of(met != keys)
+        wrong = places_of(stored != keys)
         if wrong.size:
-            found[wrong] = _UNASKED
-            wrong = wrong[met[wrong] != _EMPTY]
+            found[wrong] = _NOT_CACHED
+            wrong = wrong[stored[wrong] != _EMPTY]
         step = 0
         while wrong.size:
             step += 1
             places = (slots[wrong] + step) & (len(self._keys) - 1)
-            met = self._keys[places]
-            right = met == keys[wrong]
+            stored = self._keys[places]
+            right = stored == keys[wrong]
             found[wrong[right]] = self._values[places[right]]
-            wrong = wrong[~right & (met != _EMPTY)]
+            wrong = wrong[~right & (stored != _EMPTY)]
         return found
 
     def put(self, keys: IntArray, values: IntArray) -> None:
-        """Adds distinct keys that are not in the table yet."""
+        """Adds distinct keys, none of which may be in the table."""
         if 4 * (self._count + len(keys)) > len(self._keys):
             filled = self._keys != _EMPTY
             old_keys, old_values = self._keys[filled], self._values[filled]
@@ -122,16 +122,16 @@ class NumberTable:
             slots = (slots[~placed] + 1) & (len(self._keys) - 1)
 
     def clear(self) -> None:
-        """Forgets everything."""
+        """Removes all keys."""
         self._resize(12)
 
 
 class Form:
-    """One kind of feature, like ``lpl={lemma}|{previous}``, over a vocabulary; `unknown` is what is no feature.
+    """One kind of feature, like ``lpl={lemma}|{previous}``, over a vocabulary; `unknown` is the number of a text that is not a feature.
 
-    Its features are asked the first time their parts come together, and remembered from then on. A form of two parts
-    with a separator is read off the vocabulary instead once many were asked, since most pairs of words are no feature; a
-    single sentence does not wait for that.
+    A combination of parts is looked up in the vocabulary once and then cached. A form of two parts with a separator reads
+    all its pairs from the vocabulary after many lookups, since most pairs of words are not features; a single sentence
+    does not wait for that.
     """
 
     def __init__(
@@ -146,8 +146,8 @@ class Form:
         self._ends = (pieces[0][0], pieces[1][0]) if len(pieces) == len(self.parts) == 2 else ("", "")
         self._complete = False
 
-    def _read(self, opening: str, separator: str) -> None:
-        """Every way in which a word of the vocabulary can be two parts."""
+    def _read_vocabulary(self, opening: str, separator: str) -> None:
+        """Fills the table with every split of a vocabulary entry into two parts."""
         strings, found = self._strings, {}
         for text, number in self._vocabulary.items():
             if text.startswith(opening):
@@ -165,30 +165,32 @@ class Form:
         )
 
     def __call__(self, *parts: IntArray) -> IntArray:
-        """The features of arrays of parts, a number each."""
+        """The numbers of the features whose parts are given as arrays."""
         if len(parts) == 1:
             return self._of_one(parts[0])
         keys = parts[0]
         for part in parts[1:]:
             keys = keys << PART_BITS | part
         found = self._table.find(keys)
-        unasked = places_of(found == _UNASKED)
+        uncached = places_of(found == _NOT_CACHED)
         if (
-            unasked.size
+            uncached.size
             and not self._complete
             and self._ends[1]
-            and len(self._table) + unasked.size > MOST_ASKED
+            and len(self._table) + uncached.size > MOST_LOOKUPS
         ):
-            self._read(*self._ends)
+            self._read_vocabulary(*self._ends)
             found = self._table.find(keys)
-            unasked = places_of(found == _UNASKED)
-        if unasked.size:
-            found[unasked] = self._unknown if self._complete else self._ask_all(keys[unasked], len(parts))
+            uncached = places_of(found == _NOT_CACHED)
+        if uncached.size:
+            found[uncached] = (
+                self._unknown if self._complete else self._resolve_all(keys[uncached], len(parts))
+            )
         return found
 
-    def _ask_all(self, keys: IntArray, count: int) -> IntArray:
+    def _resolve_all(self, keys: IntArray, count: int) -> IntArray:
         distinct, places = np.unique(keys, return_inverse=True)
-        values = np.array([self._ask(key, count) for key in distinct.tolist()], dtype=np.int64)
+        values = np.array([self._resolve(key, count) for key in distinct.tolist()], dtype=np.int64)
         if len(self._table) + len(distinct) > MOST_REMEMBERED:
             self._table.clear()
         self._table.put(distinct, values)
@@ -197,18 +199,18 @@ class Form:
     def _of_one(self, part: IntArray) -> IntArray:
         size = len(self._strings.texts)
         if len(self._dense) < size:
-            grown = np.full(2 * size, _UNASKED, dtype=np.int64)
+            grown = np.full(2 * size, _NOT_CACHED, dtype=np.int64)
             grown[: len(self._dense)] = self._dense
             self._dense = grown
         found = self._dense[part]
-        unasked = places_of(found == _UNASKED)
-        if unasked.size:
-            for number in set(part[unasked].tolist()):
-                self._dense[number] = self._ask(number, 1)
+        uncached = places_of(found == _NOT_CACHED)
+        if uncached.size:
+            for number in set(part[uncached].tolist()):
+                self._dense[number] = self._resolve(number, 1)
             found = self._dense[part]
         return found
 
-    def _ask(self, key: int, count: int) -> int:
+    def _resolve(self, key: int, count: int) -> int:
         mask = (1 << PART_BITS) - 1
         numbers = [key >> PART_BITS * place & mask for place in range(count - 1, -1, -1)]
         if ABSENT in numbers:

@@ -1,8 +1,8 @@
-"""The mathematical vocabulary: what a parser of general English breaks.
+"""The mathematical vocabulary, which a parser of general English would misread.
 
-Phrases that mean one thing ("greatest lower bound", "if and only if") become one word before spaCy sees them; it is
-shown an everyday word that stands in the same places, so that its tags and dependencies come out right. Nouns that
-general English would read as events ("limit", "function", "map") stay nouns in mathematical sentences.
+Phrases that mean one thing ("greatest lower bound", "if and only if") are merged into one word before spaCy sees them; spaCy
+gets an everyday word with the same syntax instead, so that its tags and dependencies come out right. Nouns that general
+English would read as events ("limit", "function", "map") stay nouns in mathematical sentences.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from functools import lru_cache
 
 FORMULA = re.compile(r"FORMULA_[0-9]+")
 FORMULA_STAND_IN = "Mary"
-"""A formula stands where a name stands: of fourteen words tried, this one gave the fewest wrong tags around it."""
+"""Replaces a formula for spaCy. A formula behaves like a name; of fourteen words tried, this one gave the fewest wrong tags."""
 
 _PHRASES = {
     "if and only if": "if", "iff": "if", "iff.": "if", "such that": "where", "s.t.": "where", "so that": "so",
@@ -60,7 +60,7 @@ TERMS = _words_of("""
     morphism numerator parabola permutation polygon polynomial quadratic quotient sine subgroup subset summation
     supremum surjection surjective tensor theorem topology totient triangle trigonometric uncountable vertex
 """)
-"""Words that make a sentence a mathematical one even where it holds no formula."""
+"""Words that make a sentence mathematical even if it has no formula."""
 
 STRONG = TERMS | _words_of("""
     banach cauchy converge dedekind diophantine diverge euler fermat fourier gauss hilbert jacobi laplace lebesgue
@@ -79,18 +79,18 @@ NOUNS = TERMS | _words_of("""
 
 @lru_cache(maxsize=16_384)
 def is_formula(word: str) -> bool:
-    """Whether a word is the placeholder of a formula."""
+    """True if a word is the placeholder of a formula."""
     return word.startswith("FORMULA_") and FORMULA.fullmatch(word) is not None
 
 
 @lru_cache(maxsize=16_384)
 def _phrases_from(word: str) -> list[tuple[list[str], str, str]] | None:
-    """The phrases that a word may open; None for a formula."""
+    """The phrases that may start with a word; None for a formula."""
     return None if is_formula(word) else _BY_FIRST.get(word.lower(), [])
 
 
 def merge_phrases(words: Sequence[str], spaces: Sequence[bool]) -> tuple[list[str], list[str], list[bool]]:
-    """Words with phrases joined by hyphens, the words spaCy is shown instead, and whether a space follows each.
+    """The words with phrases joined by hyphens, the words that spaCy gets instead, and whether a space follows each.
 
     >>> merge_phrases(["FORMULA_0", "if", "and", "only", "if", "it"], [True] * 6)[:2]
     (['FORMULA_0', 'if-and-only-if', 'it'], ['Mary', 'if', 'it'])
@@ -105,7 +105,7 @@ def merge_phrases(words: Sequence[str], spaces: Sequence[bool]) -> tuple[list[st
             ],
             list(spaces),
         )
-    made: list[str] = []
+    joined: list[str] = []
     shown: list[str] = []
     following: list[bool] = []
     place = 0
@@ -119,13 +119,13 @@ def merge_phrases(words: Sequence[str], spaces: Sequence[bool]) -> tuple[list[st
                 if [w.lower() for w in words[place : place + len(phrase)]] == phrase:
                     size, merged, stand_in = len(phrase), lemma, seen
                     break
-        made.append(merged)
+        joined.append(merged)
         shown.append(stand_in)
         following.append(spaces[place + size - 1])
         place += size
-    return made, shown, following
+    return joined, shown, following
 
 
 def is_mathematical(words: Sequence[str], lemmas: Sequence[str]) -> bool:
-    """Whether a sentence holds a formula or an unmistakable word of mathematics."""
+    """True if a sentence has a formula or an unmistakable word of mathematics."""
     return any(map(is_formula, words)) or not STRONG.isdisjoint(lemmas)

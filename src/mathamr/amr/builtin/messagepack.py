@@ -1,6 +1,6 @@
-"""MessagePack, as far as the files of spaCy's models use it: read without the libraries that wrote it.
+"""Reads the subset of MessagePack that spaCy's model files use, without the libraries that wrote them.
 
-Those take longer to import than a query takes to answer. Arrays come as numpy's, over the file's own bytes.
+Those libraries take longer to import than a query takes to answer. Arrays are numpy views of the file's bytes.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ _NUMBERS = {
 _TEXTS, _BYTES = {0xD9: 1, 0xDA: 2, 0xDB: 4}, {0xC4: 1, 0xC5: 2, 0xC6: 4}
 _LISTS, _MAPS = {0xDC: 2, 0xDD: 4}, {0xDE: 2, 0xDF: 4}
 _MANY = 64
-"""Shorter lists are read word by word."""
+"""Lists shorter than this are read word by word."""
 
 
 def unpacked(data: bytes, *, keeps_words: bool = False) -> Any:
-    """What the bytes say; `ValueError` where they are not as expected.
+    """Decodes the bytes; raises `ValueError` if they are not as expected.
 
-    With `keeps_words` long lists of short words stay as they are written, as a `WordList`.
+    With `keeps_words`, a long list of short words becomes a `WordList` over its encoded text.
     """
     reader = _Reader(data, keeps_words)
     try:
         value = reader.value(0)
     except (struct.error, IndexError, UnicodeDecodeError) as error:
-        raise ValueError(f"no MessagePack: {error}") from error
+        raise ValueError(f"not MessagePack: {error}") from error
     if reader.position != len(data):
-        raise ValueError("no MessagePack: more follows than was announced")
+        raise ValueError("not MessagePack: extra bytes follow the value")
     return value
 
 
@@ -48,7 +48,7 @@ class _Reader:
 
     def value(self, depth: int) -> Any:
         if depth > DEEPEST:
-            raise ValueError("no MessagePack of a model: too deep")
+            raise ValueError("not MessagePack of a model: nested too deeply")
         kind = self._data[self.position]
         self.position += 1
         if kind < 0x80:
@@ -74,7 +74,7 @@ class _Reader:
             return self._list(self._length(_LISTS[kind]), depth)
         if kind in _MAPS:
             return self._map(self._length(_MAPS[kind]), depth)
-        raise ValueError(f"no MessagePack of a model: a value begins with {kind:#x}")
+        raise ValueError(f"not MessagePack of a model: a value begins with {kind:#x}")
 
     def _take(self, size: int) -> bytes:
         begin, self.position = self.position, self.position + size
@@ -86,16 +86,16 @@ class _Reader:
         return int.from_bytes(self._take(size), "big")
 
     def _list(self, count: int, depth: int) -> list[Any] | WordList:
-        if self._keeps_words and count >= _MANY and (words := self._kept(count)) is not None:
+        if self._keeps_words and count >= _MANY and (words := self._word_list(count)) is not None:
             return words
         return [self.value(depth + 1) for _ in range(count)]
 
     def _map(self, count: int, depth: int) -> Any:
-        made = {self.value(depth + 1): self.value(depth + 1) for _ in range(count)}
-        return _array(made) if b"nd" in made or "nd" in made else made
+        decoded = {self.value(depth + 1): self.value(depth + 1) for _ in range(count)}
+        return _array(decoded) if b"nd" in decoded or "nd" in decoded else decoded
 
-    def _kept(self, count: int) -> WordList | None:
-        """Short words in ASCII, as they are written; None where something else is."""
+    def _word_list(self, count: int) -> WordList | None:
+        """A `WordList` over short ASCII words in their encoded form; None if the list holds anything else."""
         match = WordList.written.match(self._data, self.position)
         words = WordList(match.group().decode("latin-1")) if match else None
         if words is None or len(words) != count:
@@ -105,11 +105,11 @@ class _Reader:
 
 
 def _array(row: dict[Any, Any]) -> Any:
-    """An array of numpy, as msgpack-numpy writes it."""
-    given = {key.decode() if isinstance(key, bytes) else key: value for key, value in row.items()}
-    kind = given["type"].decode() if isinstance(given["type"], bytes) else given["type"]
+    """Decodes a numpy array as msgpack-numpy writes it."""
+    fields = {key.decode() if isinstance(key, bytes) else key: value for key, value in row.items()}
+    kind = fields["type"].decode() if isinstance(fields["type"], bytes) else fields["type"]
     if kind not in ("<f4", "<f8", "<i4", "<i8", "<u8"):
         raise ValueError(f"an array of {kind!r}")
-    if given["nd"] is not True:
-        return np.frombuffer(given["data"], kind)[0]
-    return np.frombuffer(given["data"], kind).reshape(given["shape"])
+    if fields["nd"] is not True:
+        return np.frombuffer(fields["data"], kind)[0]
+    return np.frombuffer(fields["data"], kind).reshape(fields["shape"])

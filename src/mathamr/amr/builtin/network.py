@@ -30,7 +30,7 @@ def softmax(scores: FloatArray) -> FloatArray:
 class Weights:
     """All arrays and vocabularies of the parser, as one npz file without pickles.
 
-    Matrices are stored as 8-bit integers with one scale a column; text tables as JSON bytes.
+    Matrices are stored as 8-bit integers with one scale per column; text tables as JSON bytes.
     """
 
     def __init__(self, arrays: dict[str, FloatArray], tables: dict[str, object]) -> None:
@@ -69,10 +69,10 @@ class Weights:
         return cls(arrays, tables)
 
     def table(self, name: str, kind: type[T]) -> T:
-        """A text table of the kind that the caller expects."""
+        """A text table; raises `ValueError` if it is not of the expected type."""
         table = self.tables[name]
         if not isinstance(table, kind):
-            raise ValueError(f"the table {name!r} is no {kind.__name__}")
+            raise ValueError(f"the table {name!r} is not a {kind.__name__}")
         return table
 
     def bag(self, name: str) -> Bag:

@@ -1,4 +1,4 @@
-"""`BuiltinParser`: sentences to graphs with the models of the package."""
+"""`BuiltinParser`: parses sentences with the models of the package."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ BATCH_WORDS = 6000
 
 @dataclass(frozen=True)
 class Description:
-    """Whether the parser can run here, and with what."""
+    """Says whether the parser can run here, and with which model."""
 
     ready: bool
     text: str
 
 
 def describe() -> Description:
-    """What the parser needs and what of it is here, without loading any of it."""
+    """Checks what the parser needs and what is installed, without loading anything."""
     language = next((name for name in MODELS if find_spec(name)), None)
     parts = []
     for what, path in (("weights", WEIGHTS), ("frames", TABLE)):
@@ -48,7 +48,7 @@ def describe() -> Description:
 
 
 class BuiltinParser:
-    """The parser that needs nothing but this package; models are loaded when the first sentence comes."""
+    """The parser that needs only this package; its models are loaded with the first sentence."""
 
     name = "builtin"
 
@@ -81,15 +81,15 @@ class BuiltinParser:
             ) from error
 
     def parse(self, sentences: Sequence[str]) -> list[Amr]:
-        """One graph for every sentence; those that come twice are parsed once."""
+        """One graph for every sentence; repeated sentences are parsed once."""
         distinct = list(dict.fromkeys(sentences))
         with uncollected():
-            made = [graph for batch in self._batches(distinct) for graph in self._build(batch)]
-        graphs = dict(zip(distinct, made, strict=True))
+            built = [graph for batch in self._batches(distinct) for graph in self._build(batch)]
+        graphs = dict(zip(distinct, built, strict=True))
         return [graphs[sentence] for sentence in sentences]
 
     def build(self, sentences: Sequence[SyntaxSentence]) -> list[Amr]:
-        """Graphs of sentences that are already analysed."""
+        """The graphs of sentences that are already analysed."""
         with uncollected():
             return self._build(sentences)
 

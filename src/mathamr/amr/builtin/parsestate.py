@@ -1,6 +1,6 @@
-"""`ParseState`: the stack, buffer and arcs of one sentence on its way through the arc-eager parser.
+"""`ParseState`: the stack, buffer and arcs of one sentence in the arc-eager parser.
 
-`arceager` moves the states of many sentences as arrays; for a query of one or two, plain numbers are quicker.
+`arceager` holds the states of many sentences in arrays; for a query of one or two sentences plain numbers are faster.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ SHIFT, REDUCE, LEFT, RIGHT, BREAK = range(5)
 
 
 class ParseState:
-    """Words are numbered from zero, and the number behind the last is none."""
+    """The state of one sentence; words are numbered from zero, and the number after the last means no word."""
 
     __slots__ = (
         "_before_right", "_last_left", "_last_right", "_next", "_none", "_returned", "_stack", "_starts", "_unshiftable",
@@ -20,9 +20,9 @@ class ParseState:
         self._none = size
         self._next = 0
         self._stack = [size, size, size]
-        """Three times none below all words."""
+        """Three entries for no word below all words."""
         self._returned: list[int] = []
-        """Words that went back from the stack to the buffer, the first of them last."""
+        """Words that were moved back from the stack to the buffer, in reverse order."""
         self.heads, self.labels = [-1] * size, [-1] * size
         self._last_left = [size] * (size + 1)
         self._last_right = [size] * (size + 1)
@@ -32,7 +32,7 @@ class ParseState:
 
     @property
     def is_final(self) -> bool:
-        """Whether nothing is left to do."""
+        """True if the sentence is parsed completely."""
         return len(self._stack) == 3 and self._next == self._none and not self._returned
 
     def _first_two(self) -> tuple[int, int]:
@@ -52,7 +52,7 @@ class ParseState:
         ]  # fmt: skip
 
     def fits(self) -> int:
-        """The moves that can be made, a bit each."""
+        """The permitted moves, one bit each."""
         first, second = self._first_two()
         left = self._none - self._next + len(self._returned)
         is_filled, begins = len(self._stack) > 3, self._starts[first]
@@ -68,7 +68,7 @@ class ParseState:
         )
 
     def act(self, move: int, label: int) -> None:
-        """Makes a move that fits."""
+        """Makes a permitted move."""
         first, second = self._first_two()
         stack = self._stack
         top = stack[-1]

@@ -1,4 +1,4 @@
-"""Relation identification: how probable each relation between two nodes is, and which node is the root."""
+"""Relation identification: estimates the probability of each relation between two nodes, and which node is the root."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from mathamr.core.arrays import FloatArray, IntArray
 
 SAME = "="
 LEAST = 0.01
-"""An edge less probable than this is not looked at."""
+"""Edges less probable than this are ignored."""
 _LEAST_LOGARITHM = math.log(LEAST)
 MAX_PAIRS = 6000
 NEAR = 12
@@ -48,7 +48,7 @@ _FORMULA, _NAME, _PRONOUN = KINDS.index("formula"), KINDS.index("name"), KINDS.i
 
 @dataclass
 class RelationScores:
-    """Probabilities of relations for ordered pairs of nodes of one draft that may be related, and a score of each node as root."""
+    """The probabilities of relations between ordered pairs of nodes of one draft, and a score of each node as root."""
 
     pairs: IntArray
     probabilities: FloatArray
@@ -56,7 +56,7 @@ class RelationScores:
     edges: list[tuple[float, int, int, int]]
     """Probability, source, target and label of every edge that is not improbable, most probable first."""
     mentions: list[tuple[float, int, int]]
-    """Probability, node and what it is the same as, likewise."""
+    """Probability, node and the node it is the same as, in the same order."""
 
     @classmethod
     def of(
@@ -75,7 +75,7 @@ class RelationScores:
         pair_bounds: Sequence[int],
         node_bounds: Sequence[int],
     ) -> list[RelationScores]:
-        """The scores of many drafts, whose pairs and nodes stand one after another."""
+        """Splits the scores of many drafts, whose pairs and nodes are concatenated."""
         likely = probabilities > LEAST
         same = labels.index(SAME) if SAME in labels else None
         mentions = places_of(likely[:, same]) if same is not None else np.zeros(0, np.int64)
@@ -106,7 +106,7 @@ class RelationScores:
 
 
 class NodeColumns:
-    """The nodes of all drafts as arrays, one entry a node."""
+    """The nodes of all drafts as arrays, one entry per node."""
 
     def __init__(self, drafts: Sequence[Draft], words: WordColumns, meanings: Meanings) -> None:
         sizes = np.array([len(draft.nodes) for draft in drafts], dtype=np.int64)
@@ -123,7 +123,7 @@ class NodeColumns:
         self.siblings: IntArray = np.repeat(sizes, sizes)
 
     def pairs(self) -> tuple[IntArray, IntArray]:
-        """All ordered pairs of nodes of one draft that can be related, near ones only where there are many."""
+        """All ordered pairs of nodes of the same draft; in a large draft only pairs that are close together."""
         inside = np.arange(self.size) - self.first
         window = np.where(self.siblings**2 <= MAX_PAIRS, self.siblings, NEAR)
         begin = np.maximum(0, inside - window)
@@ -136,7 +136,7 @@ class NodeColumns:
 
 
 class Meanings:
-    """What the features need of a concept, as numbers: kind, and its names as node, source and goal, and its roles."""
+    """The parts of features that depend on a concept, as numbers: its kind, its names as node, source and goal, and its roles."""
 
     def __init__(self, frames: Frames, strings: StringNumbers) -> None:
         self._frames, self._strings = frames, strings
@@ -158,17 +158,17 @@ class Meanings:
         return found
 
     def columns(self, rows: list[int]) -> IntArray:
-        """The numbers of concepts by their rows, which are forgotten afterwards where there are too many."""
+        """The numbers of concepts by their rows; clears the rows afterwards if there are too many."""
         known = self._columns.shape[1]
         if known < len(self._table):
             new = np.array(self._table[known:], dtype=np.int64).T
             self._columns = np.concatenate([self._columns, new], axis=1)
-        made = self._columns[:, rows]
+        result = self._columns[:, rows]
         if len(self._table) >= MEMORY:
             self._rows.clear()
             self._table.clear()
             self._columns = self._columns[:, :0]
-        return made
+        return result
 
 
 class RelationModel:
@@ -237,7 +237,7 @@ class RelationModel:
                 joint += table[rows]
             scores = np.maximum(joint, 0.0, out=joint) @ self._output
             scores += self._output_bias
-            # What is so much less than no relation is improbable without all the others.
+            # A score so far below that of no relation is improbable whatever the other scores are.
             rows = places_of(scores[:, 1:].max(axis=1) > scores[:, 0] + _LEAST_LOGARITHM)
             likely.append(rows + begin)
             probabilities.append(softmax(scores[rows]))
@@ -249,7 +249,7 @@ class RelationModel:
         return RelationScores.cut(pairs, np.concatenate(probabilities), roots, self.labels, *bounds)
 
     def _describe(self, nodes: NodeColumns, words: WordColumns) -> FloatArray:
-        """The sums of the features of every node: as a source, as a target and as a root side by side."""
+        """The sums of the features of every node, as a source, as a target and as a root, side by side."""
         strings, word, around = self._strings, nodes.word, words.around
         formula = nodes.kind == _FORMULA
         inner_or_root = np.array([strings["inner"], strings["root"]], dtype=np.int64)
@@ -267,22 +267,22 @@ class RelationModel:
             "depth": self._written(bucket, words.depth[word]),
             "position": inner_or_root[words.root[word].astype(np.int64)],
         }
-        made = self._node_forms.sums(parts)
+        result = self._node_forms.sums(parts)
         heads, kinds = words.child_kinds
         owners, entries = _under(word, heads)
         letters = self._kind_letters[nodes.kind]
-        self._child.add(made, {"dep": kinds[entries], "letter": letters[owners]}, owners)
+        self._child.add(result, {"dep": kinds[entries], "letter": letters[owners]}, owners)
         children = words.children[words.among(words.dep[words.children], CHILD_WORDS)]
         owners, entries = _under(word, words.head[children])
-        self._child_word.add(made, {"lemma": words.lemma[children[entries]]}, owners)
-        return made
+        self._child_word.add(result, {"lemma": words.lemma[children[entries]]}, owners)
+        return result
 
     def _joint(self, parts: Mapping[str, IntArray]) -> FloatArray:
-        """The sums of the features of pairs; on a path that is none there are no features of paths."""
-        made = self._anywhere.sums(parts)
+        """The sums of the features of pairs; pairs without a known path have no features of paths."""
+        result = self._anywhere.sums(parts)
         rows = places_of(self._is_feature(parts["path"]) == 1)
-        made[rows] += self._on_path.sums({name: each[rows] for name, each in parts.items()})
-        return made
+        result[rows] += self._on_path.sums({name: each[rows] for name, each in parts.items()})
+        return result
 
     def _parts(
         self, nodes: NodeColumns, words: WordColumns
@@ -314,7 +314,7 @@ class RelationModel:
         return sources, targets, parts
 
     def _written(self, write: Callable[[int], str], values: IntArray) -> IntArray:
-        """The numbers of the texts that small numbers are written as."""
+        """The string numbers of small integers written as text."""
         if not len(values):
             return values
         least = int(values.min())
@@ -323,7 +323,7 @@ class RelationModel:
 
 
 def _under(words: IntArray, heads: IntArray) -> tuple[IntArray, IntArray]:
-    """For each of some words, the entries of a table sorted by heads that stand under it: owners and entries."""
+    """The entries of a table sorted by head that belong to each of some words, as two columns: owners and entries."""
     begin = np.searchsorted(heads, words)
     counts = np.searchsorted(heads, words, side="right") - begin
     return np.repeat(np.arange(len(words)), counts), ranges(begin, counts)

@@ -1,7 +1,7 @@
-"""`SpacyFolder`: the small English model of spaCy read from its folder, without spaCy.
+"""`SpacyFolder`: reads the small English model of spaCy from its folder, without spaCy.
 
-Importing spaCy and building its pipeline takes a second of a processor, twenty times what a query takes, and only the numbers in its
-files are needed here. A model that is not built like the small English model of spaCy 3.8 is refused with a `ValueError`.
+Importing spaCy and building its pipeline takes a second of processor time, twenty times as long as a query, and only the
+numbers in its files are needed here. A model that is not built like the small English model of spaCy 3.8 raises a `ValueError`.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from mathamr.amr.builtin.wordvectors import MaxoutLayer, TokenForm, WordVectors
 from mathamr.core.arrays import FloatArray
 
 KINDS = ("noun", "verb", "adj", "adv")
-"""Kinds of words that have lemmas."""
+"""The word classes that have lemmas."""
 COLUMNS = ["NORM", "PREFIX", "SUFFIX", "SHAPE", "SPACY", "IS_SPACE"]
-"""What the embedding sees of a word."""
+"""The attributes of a word that the embedding uses."""
 LONGEST_SHAPE, LONGEST_RUN = 100, 4
 LARGEST = 64 << 20
 _ACTIONS = "SDLRB"
 
 
 class NetworkNode(NamedTuple):
-    """A node of a network that has numbers."""
+    """A node of a network that has parameters."""
 
     name: str
     parameters: dict[str, FloatArray]
@@ -41,7 +41,7 @@ class NetworkNode(NamedTuple):
 
 
 class LemmaTables(NamedTuple):
-    """The tables of a lemmatiser by kind of word: endings and what stands for them, known lemmas, exceptions."""
+    """The tables of a lemmatiser by word class: endings with their replacements, known lemmas, exceptions."""
 
     rules: dict[str, Sequence[Sequence[str]]]
     known: dict[str, Container[str]]
@@ -49,7 +49,7 @@ class LemmaTables(NamedTuple):
 
 
 class SpacyFolder:
-    """The parts of a model by its folder, each read when it is asked for."""
+    """The parts of the model in a folder, each read when it is first used."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -65,7 +65,7 @@ class SpacyFolder:
 
     @cached_property
     def tokeniser(self) -> Tokeniser:
-        """What cuts texts into words."""
+        """The tokeniser."""
         return Tokeniser(self._read("tokenizer"), self._read("vocab/lookups.bin")["lexeme_norm"])
 
     @cached_property
@@ -75,13 +75,13 @@ class SpacyFolder:
         named = {name: unpacked(value) for row in attributes for name, value in row.items() if name != "pad"}
         pads = [unpacked(row["pad"]) for row in attributes if "pad" in row]
         if named.get("columns") != COLUMNS or named.get("window_size") != 1:
-            raise ValueError("another embedding, or a window that is not one word wide")
+            raise ValueError("the embedding is not of the expected kind, or its window is not one word wide")
         nodes = self._nodes("tok2vec/model")
         tables = [node for node in nodes if node.name == "hashembed"]
         maxouts = [node.parameters for node in nodes if node.name == "maxout"]
         norms = [node.parameters for node in nodes if node.name == "layernorm"]
         if len(tables) != len(COLUMNS) or len(maxouts) != len(norms) or len(nodes) != 6 + 2 * len(maxouts):
-            raise ValueError("another network")
+            raise ValueError("the network is not of the expected kind")
         layers = [MaxoutLayer.of(*pair) for pair in zip(maxouts, norms, strict=True)]
         embedding = Embedding([(node.attributes["seed"], node.parameters["E"]) for node in tables], layers[0])
         return WordVectors(lambda forms: embedding(forms, self.tokeniser), layers[1:], max(pads))
@@ -97,10 +97,10 @@ class SpacyFolder:
     def parser(self) -> ArcEager:
         """The dependency parser."""
         if json.loads(self._bytes("parser/cfg"))["beam_width"] != 1:
-            raise ValueError("another parser than the usual one")
+            raise ValueError("the parser is not of the expected kind")
         lower, upper, linear = self._nodes("parser/model")
         if [lower.name, upper.name, linear.name] != ["precomputable_affine", "linear", "linear"]:
-            raise ValueError("another parser than the usual one")
+            raise ValueError("the parser is not of the expected kind")
         weights = ParserWeights(
             linear.parameters["W"], linear.parameters["b"], lower.parameters["W"], lower.parameters["b"],
             lower.parameters["pad"], upper.parameters["W"], upper.parameters["b"],
@@ -119,24 +119,24 @@ class SpacyFolder:
             {kind: found or [] for kind, found in rules.items()},
             {kind: () if found is None else found for kind, found in index.items()},
             {
-                kind: {form: made[0] for form, made in (found or {}).items()}
+                kind: {form: lemmas[0] for form, lemmas in (found or {}).items()}
                 for kind, found in exceptions.items()
             },
         )
 
     def _nodes(self, name: str) -> list[NetworkNode]:
-        """The nodes of a network that have numbers, in the order of the file."""
+        """The nodes of a network that have parameters, in the order of the file."""
         read = self._read(name)
-        made = []
+        result = []
         for head, attributes, parameters in zip(read["nodes"], read["attrs"], read["params"], strict=True):
             own = {key: value for key, value in parameters.items() if value is not None}
             if own:
-                made.append(
+                result.append(
                     NetworkNode(
                         head["name"], own, {key: unpacked(value) for key, value in attributes.items()}
                     )
                 )
-        return made
+        return result
 
     def _read(self, name: str) -> Any:
         return unpacked(self._bytes(name))
@@ -149,13 +149,13 @@ class SpacyFolder:
 
 
 class Embedding:
-    """Words as spaCy's small models see them: the sum of four rows for each of six traits, and a layer over all of them."""
+    """Embeds words as spaCy's small models do: four summed rows for each of six attributes, and a layer over all of them."""
 
     def __init__(self, tables: Sequence[tuple[int, FloatArray]], layer: MaxoutLayer) -> None:
         self._tables, self._layer = tables, layer
 
     def __call__(self, forms: Sequence[TokenForm], tokeniser: Tokeniser) -> FloatArray:
-        """A row for each of some words."""
+        """One row for each word."""
         traits = np.array([self._traits(form, tokeniser) for form in forms], np.uint64)
         parts = [
             table[table_rows(traits[:, column], seed, len(table))].sum(axis=1)
@@ -170,7 +170,7 @@ class Embedding:
 
 
 def shape(text: str) -> str:
-    """Which kinds of characters a word is of, as spaCy tells it.
+    """The shape of a word as spaCy defines it: its classes of characters, with runs shortened.
 
     >>> shape("Hausdorff"), shape("x_12")
     ('Xxxxx', 'x_dd')
@@ -193,12 +193,12 @@ def shape(text: str) -> str:
 
 def move_names(moves: dict[str, dict[str, int]]) -> list[str]:
     """The names of a parser's moves in the order of its output: by action, the most frequent labels first."""
-    made: list[str] = []
+    result: list[str] = []
     later: list[str] = []
     for action, labels in sorted(moves.items()):
         for count, label in sorted(((count, label) for label, count in labels.items()), reverse=True):
             name = f"{_ACTIONS[int(action)]}-{label}" if label else _ACTIONS[int(action)]
-            (made if count >= 0 else later).append(name)
+            (result if count >= 0 else later).append(name)
     if later:
-        raise ValueError("labels that were added to the parser afterwards")
-    return made
+        raise ValueError("labels were added to the parser after training")
+    return result

@@ -29,7 +29,7 @@ VECTOR = 96
 
 REMEMBERED_LEMMAS = 50_000
 BATCH, LONGEST_TOGETHER = 512, 120
-"""Sentences of a batch, and the words of the longest sentence that is analysed beside others."""
+"""The size of a batch in sentences, and the length in words up to which a sentence is analysed together with others."""
 
 CLAUSAL = frozenset({"acl", "advcl", "ccomp", "csubj", "csubjpass", "parataxis", "pcomp", "relcl", "xcomp"})
 
@@ -63,12 +63,12 @@ class SyntaxSentence:
 
     @cached_property
     def mathematical(self) -> bool:
-        """Whether the sentence is about mathematics."""
+        """True if the sentence is about mathematics."""
         return is_mathematical(self.words, self.lemmas)
 
     @cached_property
     def depths(self) -> list[int]:
-        """How many steps each word is from its root."""
+        """The number of steps from each word to its root."""
         depths = [-1] * len(self.words)
         for token in range(len(self.words)):
             trail = []
@@ -86,7 +86,7 @@ class SyntaxSentence:
 
 
 class SyntaxAnalyser:
-    """Makes `SyntaxSentence`s; the model's files are read when the first sentence comes."""
+    """Produces `SyntaxSentence`s; the model's files are read with the first sentence."""
 
     def __init__(self, batch: int = BATCH) -> None:
         self.batch = batch
@@ -130,35 +130,37 @@ class SyntaxAnalyser:
         forms: list[str] = [
             form[: len(form) - len(old)] + new for old, new in rules[kind] if form.endswith(old)
         ]
-        for made in forms:
-            if made in index[kind]:
-                return made
+        for form in forms:
+            if form in index[kind]:
+                return form
         return forms[0] if forms and len(forms[0]) > 2 and form not in index[kind] else form
 
     def analyse(self, texts: Sequence[str]) -> Iterator[SyntaxSentence]:
-        """The sentences of the texts, in order; each text is taken as one sentence whatever it holds."""
+        """The sentences of the texts, in order; each text counts as one sentence."""
         for start in range(0, len(texts), self.batch):
             with uncollected():
-                made = self._analyse(texts[start : start + self.batch])
-            yield from made
+                analysed = self._analyse(texts[start : start + self.batch])
+            yield from analysed
 
     def _analyse(self, texts: Sequence[str]) -> list[SyntaxSentence]:
-        """Sentences go through the networks side by side; very long ones each alone."""
+        """Analyses sentences in groups; very long ones go through the networks alone."""
         tokenised = [self._tokenise(text) for text in texts]
         sizes = [len(each.words) for each in tokenised]
         groups = [[number for number, size in enumerate(sizes) if 0 < size <= LONGEST_TOGETHER]]
         groups += [[number] for number, size in enumerate(sizes) if size > LONGEST_TOGETHER]
-        made = {
+        analysed = {
             number: self._sentence(each, np.zeros((0, VECTOR), np.float32), [], [], [])
             for number, each in enumerate(tokenised)
             if not each.words
         }
         for group in filter(None, groups):
-            made |= zip(group, self._through_networks([tokenised[number] for number in group]), strict=True)
-        return [made[number] for number in range(len(texts))]
+            analysed |= zip(
+                group, self._through_networks([tokenised[number] for number in group]), strict=True
+            )
+        return [analysed[number] for number in range(len(texts))]
 
     def _through_networks(self, sentences: Sequence[Tokenised]) -> Iterator[SyntaxSentence]:
-        """Sentences with words, side by side."""
+        """Analyses tokenised, non-empty sentences together."""
         sizes = [len(each.words) for each in sentences]
         table = self._model.vectors.of([each.forms for each in sentences])
         tags = self._model.tagger.tags(table)
@@ -200,7 +202,7 @@ class SyntaxAnalyser:
 
 
 class _Lemmas(dict[tuple[str, str], str]):
-    """Lemmas by word and tag, found when they are asked for first."""
+    """Lemmas by word and tag, computed when they are first needed."""
 
     def __init__(self, find: Callable[[str, str], str]) -> None:
         super().__init__()
@@ -214,7 +216,7 @@ class _Lemmas(dict[tuple[str, str], str]):
 
 
 class Tokenised(NamedTuple):
-    """A text as words, and what the networks see of each word."""
+    """The words of a text, and the form of each word that the networks see."""
 
     text: str
     words: list[str]

@@ -1,4 +1,4 @@
-"""`Tagger`: the tagger of a spaCy pipeline over numpy."""
+"""`Tagger`: the tagger of a spaCy pipeline in numpy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`Template`: what comes along with a core, like ``person :ARG0-of`` with `teach-01` for "teacher".
+"""`Template`: the nodes and edges around a core, like ``person :ARG0-of`` with `teach-01` for "teacher".
 
 Node 0 is the core; constants are written with a leading ``=``.
 """

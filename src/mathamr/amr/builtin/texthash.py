@@ -1,7 +1,7 @@
-"""The numbers that spaCy gives to texts, and the rows of its tables that numbers lead to.
+"""The hashes by which spaCy numbers texts and selects the rows of its embedding tables.
 
-MurmurHash64A of the UTF-8 bytes (Appleby, public domain), but for the names of spaCy's own symbols, which have small numbers. A table of
-embeddings has four rows for a number, chosen by a hash of it.
+A text's number is MurmurHash64A of its UTF-8 bytes (Appleby, public domain), except for the names of spaCy's own symbols, which
+have small numbers. A hash of the number selects its four rows of an embedding table.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def hashed(data: bytes) -> int:
 
 
 def table_rows(numbers: UInt64Array, seed: int, size: int) -> IntArray:
-    """The four rows of a table of a size that each number leads to (MurmurHash3 for 64 bits, as thinc has it)."""
+    """The four rows that each number selects in a table of that size (MurmurHash3 for 64 bits, as in thinc)."""
     first = numbers * np.uint64(0x87C37B91114253D5)
     first = (first << np.uint64(31)) | (first >> np.uint64(33))
     first *= np.uint64(0x4CF5AD432745937F)

@@ -1,8 +1,8 @@
-"""`Tokeniser`: words as spaCy's tokeniser cuts them, by the rules in a model's folder.
+"""`Tokeniser`: splits text into words like spaCy's tokeniser, by the rules in a model's folder.
 
-The algorithm is spaCy's (`Tokenizer._tokenize_affixes` and what follows it): what stands between spaces is looked up among the special
-cases; else prefixes and suffixes are taken off one by one, and what is left is cut at infixes. Its expressions, which take a tenth of
-a second to compile, are only compiled when a word comes that is not plainly one of letters. A test compares with spaCy.
+The algorithm is spaCy's (`Tokenizer._tokenize_affixes` and its successors): a string between spaces is looked up among the special
+cases; else prefixes and suffixes are removed one by one, and the rest is split at infixes. The regular expressions take a tenth of
+a second to compile, so they are compiled when the first word with other characters than letters arrives. A test compares with spaCy.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ ORTH, NORM = 65, 67
 REMEMBERED = 50_000
 _PLAIN = re.compile(r"[A-Za-z]+|FORMULA_\d+")
 _STOPPED = re.compile(r"([A-Za-z]+|FORMULA_\d+)([?!,;:])")
-"""No rule cuts words of letters alone; these marks after one are suffixes."""
+"""No rule splits words of letters alone; these marks after such a word are suffixes."""
 
 _NORMS = {
     norm: like
@@ -34,15 +34,15 @@ _NORMS = {
 """spaCy's norms of marks and currencies, the same for all languages."""
 
 Special = tuple[tuple[str, str | None], ...]
-"""Texts and, where a rule gives them, norms."""
+"""Texts with their norms, None if no rule sets one."""
 
 
 class Tokeniser:
-    """The rules of a tokeniser as they are in the file `tokenizer` of a model; `norms` are by the hash of a text."""
+    """Applies the rules in the file `tokenizer` of a model; `norms` maps the hash of a text to its norm."""
 
     def __init__(self, rules: Mapping[str, Any], norms: Mapping[int, str]) -> None:
         if rules["token_match"] is not None or rules["faster_heuristics"] is not True:
-            raise ValueError("a tokeniser of another build")
+            raise ValueError("the tokeniser is not of the expected kind")
         self._rules, self._norms = rules, norms
         self._specials: dict[str, Special] = {
             text: tuple((each[ORTH], each.get(NORM)) for each in parts)
@@ -62,7 +62,7 @@ class Tokeniser:
         return tokens
 
     def norm(self, word: str) -> str:
-        """The norm of a word that no rule gives one."""
+        """The norm of a word for which no rule sets one."""
         found = self._norms_of.get(word)
         if found is None:
             if len(self._norms_of) > REMEMBERED:
@@ -72,7 +72,7 @@ class Tokeniser:
         return found
 
     def _found(self, span: str) -> list[TokenForm]:
-        """The words of what stands between blanks, as if one followed."""
+        """The words of a string between spaces, as if a space followed."""
         if len(self._known) > REMEMBERED:
             self._known.clear()
         cut = self._cut(span, special=True)
@@ -91,8 +91,8 @@ class Tokeniser:
         if (stopped := _STOPPED.fullmatch(span)) and not (special and stopped[1] in self._specials):
             return ((stopped[1], None), (stopped[2], None))
         prefixes, middle, suffixes = self._affixes(span, special)
-        kept = self._specials[middle] if special and middle in self._specials else self._infixes(middle)
-        return (*((each, None) for each in prefixes), *kept, *((each, None) for each in reversed(suffixes)))
+        inner = self._specials[middle] if special and middle in self._specials else self._infixes(middle)
+        return (*((each, None) for each in prefixes), *inner, *((each, None) for each in reversed(suffixes)))
 
     def _affixes(self, text: str, special: bool) -> tuple[list[str], str, list[str]]:
         specials: Mapping[str, Special] = self._specials if special else {}
@@ -153,7 +153,7 @@ class Tokeniser:
 
     @cached_property
     def _scattered(self) -> dict[tuple[str, ...], Special]:
-        """Special cases that the rules themselves would cut, by what they would cut them into."""
+        """Special cases that the rules would split, keyed by the parts that would result."""
         found: dict[tuple[str, ...], Special] = {}
         for text, parts in self._specials.items():
             affixed = self._prefix.search(text) or self._infix.search(text) or self._suffix.search(text)
@@ -166,7 +166,7 @@ class Tokeniser:
         return max(map(len, self._scattered), default=0)
 
     def _merged(self, tokens: Special) -> Special:
-        """Special cases that were cut are put together again, the longest and then the first before others."""
+        """Joins special cases that were split; the longest one wins, then the first."""
         longest = self._longest
         words = [word for word, _ in tokens]
         matches = [
@@ -183,13 +183,13 @@ class Tokeniser:
             if start not in taken and end - 1 not in taken:
                 chosen[start] = (end, parts)
             taken.update(range(start, end))
-        made: list[tuple[str, str | None]] = []
+        merged: list[tuple[str, str | None]] = []
         place = 0
         while place < len(tokens):
             end, parts = chosen.get(place, (place + 1, tokens[place : place + 1]))
-            made += parts
+            merged += parts
             place = end
-        return tuple(made)
+        return tuple(merged)
 
 
 def _length(match: re.Match[str] | None) -> int:

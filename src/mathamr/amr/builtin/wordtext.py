@@ -1,7 +1,7 @@
-"""`WordList`: many short words as MessagePack writes them, looked through without being cut apart.
+"""`WordList`: many short words in their MessagePack encoding, searched without being split.
 
-Before every word stands one character that says how long it is, and no other is beyond ASCII: to find a word after its own length is to
-find the word. A query asks for a few words of fifty thousand; who asks for many gets a set.
+One character before every word encodes its length, and all other characters are ASCII, so finding the length character followed by
+the word is finding the word. A query looks up a few of fifty thousand words; after many lookups the words become a set.
 """
 
 from __future__ import annotations
@@ -11,21 +11,21 @@ from functools import cached_property
 
 SHORTEST = 0xA0
 HEADS = [chr(SHORTEST + size) for size in range(32)]
-"""What stands before a word of each length."""
+"""The character before a word of each length."""
 OFTEN = 100
-"""Questions after which the words are cut apart: to look through the text takes a hundredth of that."""
+"""The number of lookups after which the words become a set; one search of the text takes a hundredth of that."""
 
 _HEAD = re.compile("[\xa0-\xbf]")
 
 
-def _whole(text: str) -> str:
-    """The text up to the end of its last word: what follows in the file may look like more of it."""
+def _without_rest(text: str) -> str:
+    """The text up to the end of its last word; bytes that follow in the file may look like more words."""
     last = max(text.rfind(head) for head in HEADS)
     return text[: last + 1 + ord(text[last]) - SHORTEST]
 
 
 class WordList:
-    """Words, of which it is asked whether they are there.
+    """A collection of words that supports membership tests.
 
     >>> words = WordList("\xa2at\xa3cat")
     >>> "cat" in words, "at" in words, "ca" in words, len(words)
@@ -35,12 +35,12 @@ class WordList:
     written = re.compile(rb"(?:[\xa0-\xbf][\x00-\x7f]*)+")
 
     def __init__(self, text: str) -> None:
-        self.text = _whole(text)
-        self._asked = 0
+        self.text = _without_rest(text)
+        self._lookups = 0
 
     def __contains__(self, word: str) -> bool:
-        self._asked += 1
-        if self._asked > OFTEN:
+        self._lookups += 1
+        if self._lookups > OFTEN:
             return word in self._set
         return len(word) < len(HEADS) and HEADS[len(word)] + word in self.text
 

@@ -1,8 +1,8 @@
-"""`WordVectors`: spaCy's word vectors in context, made for many sentences at once.
+"""`WordVectors`: spaCy's word vectors in context, computed for many sentences at once.
 
-The weights are the spaCy model's own and so are the results, up to the rounding of sums. Three things make it quicker:
-a word that comes again is embedded once, the first layer is multiplied once for each distinct word of a batch, and
-the products are large ones of numpy's linear algebra.
+The weights are those of the spaCy model, and the results are the same up to rounding. It is faster for three reasons: a
+repeated word is embedded once, the first layer is multiplied once for each distinct word of a batch, and numpy computes a few
+large matrix products.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SMALL = 1e-8
 
 
 class TokenForm(NamedTuple):
-    """What the embedding sees of a word: its text, its norm where the tokeniser gave it one, whether a space follows."""
+    """The input of the embedding for a word: its text, its norm if the tokeniser set one, and whether a space follows."""
 
     text: str
     norm: str | None
@@ -39,7 +39,7 @@ class MaxoutLayer(NamedTuple):
 
     @classmethod
     def of(cls, maxout: Mapping[str, FloatArray], norm: Mapping[str, FloatArray]) -> MaxoutLayer:
-        """The layer of the numbers of two models of thinc, by name."""
+        """Builds the layer from the parameters of two thinc models."""
         weights, bias = maxout["W"], maxout["b"]
         by_piece = weights.transpose(1, 0, 2).reshape(-1, weights.shape[2])
         return cls(
@@ -50,22 +50,22 @@ class MaxoutLayer(NamedTuple):
         )
 
     def finish(self, products: FloatArray) -> FloatArray:
-        """What follows the product: the bias, the greatest piece, and the norm."""
+        """Completes the layer after the matrix product: adds the bias, takes the greatest piece, and normalises."""
         products += self.bias
         width = len(self.gain)
-        made = products[:, :width].copy()
+        result = products[:, :width].copy()
         for start in range(width, products.shape[1], width):
-            np.maximum(made, products[:, start : start + width], out=made)
-        made -= made.mean(axis=1, keepdims=True)
-        variance = np.einsum("ij,ij->i", made, made) / np.float32(width) + np.float32(SMALL)
-        made *= (1.0 / np.sqrt(variance))[:, None]
-        made *= self.gain
-        made += self.shift
-        return made
+            np.maximum(result, products[:, start : start + width], out=result)
+        result -= result.mean(axis=1, keepdims=True)
+        variance = np.einsum("ij,ij->i", result, result) / np.float32(width) + np.float32(SMALL)
+        result *= (1.0 / np.sqrt(variance))[:, None]
+        result *= self.gain
+        result += self.shift
+        return result
 
 
 class WordVectors:
-    """The shared vectors of a spaCy pipeline of the usual build; `embed` makes rows of words without context."""
+    """The shared vectors of a standard spaCy pipeline; `embed` returns the vectors of words without context."""
 
     def __init__(
         self, embed: Callable[[Sequence[TokenForm]], FloatArray], layers: Sequence[MaxoutLayer], padding: int
@@ -81,7 +81,7 @@ class WordVectors:
         self._embedded: FloatArray = np.zeros((0, self.width), dtype=np.float32)
 
     def of(self, sentences: Sequence[Sequence[TokenForm]]) -> FloatArray:
-        """The vectors of all words of sentences, none of which is empty."""
+        """The vectors of all words of the sentences, none of which may be empty."""
         rows = self._embed_all([form for sentence in sentences for form in sentence])
         distinct, places = np.unique(rows, return_inverse=True)
         sizes = np.array([len(sentence) for sentence in sentences], dtype=np.int64)
@@ -98,15 +98,15 @@ class WordVectors:
         return self._layer(self._layers[-1], states, words)
 
     def _layer(self, layer: MaxoutLayer, states: FloatArray, rows: IntArray) -> FloatArray:
-        """What a layer makes of some rows, in blocks that stay in the cache."""
-        made = np.empty((len(rows), self.width), dtype=np.float32)
+        """Applies a layer to rows, in blocks that fit the CPU cache."""
+        result = np.empty((len(rows), self.width), dtype=np.float32)
         for start in range(0, len(rows), BLOCK):
             some = rows[start : start + BLOCK]
             middle = states[some]
             around = np.concatenate([states[some - 1], middle, states[some + 1]], axis=1)
             middle += layer.finish(around @ layer.weights)
-            made[start : start + BLOCK] = middle
-        return made
+            result[start : start + BLOCK] = middle
+        return result
 
     def _first(
         self, states: FloatArray, embedded: FloatArray, places: IntArray, words: IntArray
@@ -121,7 +121,7 @@ class WordVectors:
         return states
 
     def _embed_all(self, forms: list[TokenForm]) -> IntArray:
-        """The rows of words among the embedded ones; new words are embedded."""
+        """The rows of words in the table of embedded words; new words are embedded first."""
         if len(self._rows) > MEMORY:
             self._forget()
         new = [form for form in dict.fromkeys(forms) if form not in self._rows]

@@ -1,1 +1,1 @@
-"""Files that survive a crash: whole writes, arrays, locks, SQLite."""
+"""Files that survive a crash: atomic writes, memory-mapped arrays, locks."""

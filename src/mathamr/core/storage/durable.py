@@ -18,7 +18,7 @@ def write_whole(path: Path, content: bytes) -> None:
 
 def write_parts(path: Path, parts: list[bytes | memoryview]) -> None:
     """Like `write_whole`, for a content in several pieces."""
-    # A name that nobody can foresee and that must be new, so that a link put there beforehand is never followed.
+    # An unpredictable name that must be new, so that a link placed there beforehand is never followed.
     beside = path.with_name(f"{path.name}.{secrets.token_hex(8)}.new")
     try:
         with beside.open("xb") as file:
@@ -46,7 +46,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def check_room(folder: Path, needed: int) -> None:
-    """Raises an error if the disk has too little room: a library that writes to mapped memory dies when it is full."""
+    """Raises an error if the disk has too little room: writing to mapped memory on a full disk kills the process."""
     free = shutil.disk_usage(folder).free
     if free < needed:
         raise MathAMRError(

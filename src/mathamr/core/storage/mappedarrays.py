@@ -1,8 +1,8 @@
 """Named arrays in one file, memory-mapped when read: the safetensors format, with checksums.
 
-A file is mapped once, whatever number of arrays it holds, and its checksum is verified when a process first maps it: a
-file that was changed since it was written raises an error. Only very large files that nobody has written to since they
-were verified are taken as they are (`SeenFiles`).
+A file is mapped once, however many arrays it holds, and its checksum is verified when a process first maps it: a file that
+was changed since it was written raises an error. Only very large files that have not changed since they were last verified
+are not verified again (`SeenFiles`).
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _PIECE = 1 << 22
 
 
 def write_arrays(path: Path, arrays: Mapping[str, AnyArray]) -> int:
-    """Writes the arrays, durably; the number of bytes is returned."""
+    """Writes the arrays durably and returns the number of bytes."""
     header: dict[str, Any] = {}
     parts: list[memoryview] = []
     checksum = offset = 0
@@ -86,7 +86,7 @@ def map_arrays(path: Path) -> dict[str, AnyArray]:
 
 
 def intact(path: Path) -> bool:
-    """Whether a file's content still has its checksum."""
+    """True if a file's content still matches its checksum."""
     try:
         with path.open("rb") as file:
             header, start = _header(file)

@@ -1,4 +1,4 @@
-"""`RaggedArray` and `Strings`: lists of numbers and columns of strings, each in one array of a file."""
+"""`RaggedArray` and `Strings`: lists of numbers and columns of strings, each stored in one array."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class RaggedArray:
 
     @classmethod
     def of(cls, rows: Sequence[Sequence[int] | bytes], dtype: str) -> RaggedArray:
-        """The lists in one array."""
+        """Stores the lists in one array."""
         ends = np.cumsum([len(row) for row in rows], dtype=np.int64)
         if dtype == "u1":
             return cls(np.frombuffer(b"".join(map(bytes, rows)), np.uint8), ends)
@@ -42,7 +42,7 @@ class RaggedArray:
 
     @staticmethod
     def joined(parts: Sequence[RaggedArray]) -> RaggedArray:
-        """Lists after lists."""
+        """Concatenates several ragged arrays."""
         before = np.cumsum([0, *(len(part.data) for part in parts)])
         return RaggedArray(
             np.concatenate([part.data for part in parts]),
@@ -51,11 +51,11 @@ class RaggedArray:
 
 
 _REMEMBERED = 1 << 17
-"""Strings of a column that are remembered: some ten MB."""
+"""Strings of a column that are cached: about 10 MB."""
 
 
 class Strings:
-    """A column of strings; a short one is read once and remembered."""
+    """A column of strings; a short column is decoded once and cached."""
 
     def __init__(self, cells: RaggedArray) -> None:
         self.cells = cells
@@ -77,7 +77,7 @@ class Strings:
         """Strings by row."""
         if len(self) > _REMEMBERED:
             return Strings(self.cells.take(rows)).all()
-        # Read as a whole only when as much of it was asked for already: a single search needs a few.
+        # The column is decoded completely only after as many strings were requested: a single search needs a few.
         if self._read is None and self._asked < len(self):
             self._asked += len(rows)
             return Strings(self.cells.take(rows)).all()

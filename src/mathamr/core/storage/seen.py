@@ -1,8 +1,8 @@
-"""`SeenFiles`: very large files whose checksum was right, remembered from one process to the next.
+"""`SeenFiles`: remembers across processes which very large files had the right checksum.
 
 Files up to 256 MB are verified whenever a process opens them. Reading a larger one takes longer than a search, so it is
-verified once and then known by its place on the disk, its size and its times. No program can set `ctime`, so every
-write is noticed. What a disk loses by itself in such a file is found by `mathamr index --check`, which reads everything.
+verified once and then recognised by its inode, size and times. No program can set `ctime`, so every write is noticed.
+`mathamr index --check` reads everything and finds damage that the disk itself causes.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from mathamr.core.settings import CACHE
 SMALLEST = 256 << 20
 """Smaller files are verified every time, in a fraction of a second."""
 MOST = 4096
-"""Files that are remembered; when there are more, the record starts again."""
+"""Number of files that are remembered; beyond it the record is cleared."""
 _LONGEST = 256 * MOST
 
 
 class SeenFiles:
-    """A file in the cache folder with one line per file; where it cannot be read or written, nothing is remembered."""
+    """A file in the cache folder with one line per verified file; if it cannot be read or written, nothing is remembered."""
 
     def __init__(self, path: Path | None = None, smallest: int = SMALLEST, most: int = MOST) -> None:
-        self._given, self._smallest, self._most = path, smallest, most
+        self._own_path, self._smallest, self._most = path, smallest, most
 
     @property
     def _path(self) -> Path:
-        return self._given or CACHE.path / "seen-files.txt"
+        return self._own_path or CACHE.path / "seen-files.txt"
 
     @cached_property
     def _lines(self) -> set[str]:

@@ -1,4 +1,4 @@
-"""`SegmentList`: the file that names the segments in use, files of a folder that never change once they are written.
+"""`SegmentList`: the file that names the segments in use, which are immutable files of the same folder.
 
 A change writes new files beside the old ones and then replaces the list, in one step: a crash leaves the old state or
 the new one. Files that the list does not name are removed by the next writer.
@@ -29,11 +29,11 @@ class SegmentList:
         self._path = folder / name
 
     def exists(self) -> bool:
-        """Whether there is a list."""
+        """True if the list exists."""
         return self._path.exists()
 
     def read(self, open_listed: Callable[[dict[str, Any]], T]) -> T:
-        """What `open_listed` makes of the list; again while a writer replaces the files that it opens."""
+        """Calls `open_listed` with the list; retries if a writer replaces the files meanwhile."""
         content = b""
 
         def attempt() -> T:
@@ -59,7 +59,7 @@ class SegmentList:
         return path
 
     def replace(self, head: Mapping[str, Any]) -> None:
-        """Makes another list the one in use."""
+        """Replaces the list atomically."""
         write_whole(self._path, json.dumps(head, indent=1).encode())
 
     def remove_unlisted(self) -> None:

@@ -1,4 +1,4 @@
-"""`SharedLock`: many read while nobody changes, one changes while nobody reads."""
+"""`SharedLock`: a lock that many readers share or one writer holds alone."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from contextlib import contextmanager
 
 
 class SharedLock:
-    """Readers share it, a writer has it alone; a thread may take it again in the mode in which it holds it.
+    """Readers share it, a writer holds it alone; a thread may take it again in the mode in which it holds it.
 
-    A writer that has waited for half a second goes before readers that come later, so that neither waits for ever.
+    A writer that has waited for half a second goes before later readers, so that neither starves.
     """
 
     PATIENCE = 0.5
@@ -50,7 +50,7 @@ class SharedLock:
     def alone(self) -> Iterator[None]:
         """While this is held, nobody else reads or changes."""
         if getattr(self._own, "reads", False):
-            raise RuntimeError("a thread that reads would wait for itself")
+            raise RuntimeError("a thread that holds the lock for reading cannot take it for writing")
         me = threading.get_ident()
         with self._changed:
             if self._writer != me:

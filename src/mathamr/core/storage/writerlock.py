@@ -1,4 +1,4 @@
-"""`WriterLock`: one process at a time changes an index directory."""
+"""`WriterLock`: lets only one process at a time change an index directory."""
 
 from __future__ import annotations
 
@@ -51,11 +51,11 @@ class WriterLock:
 
     @property
     def held(self) -> bool:
-        """Whether it has not been released yet."""
+        """True until it is released."""
         return self._handle is not None
 
     def release(self) -> None:
-        """Lets the next writer in; it may be called twice."""
+        """Releases the lock; it may be called twice."""
         handle, self._handle = self._handle, None
         if handle is not None:
             os.close(handle)
@@ -70,7 +70,7 @@ class WriterLock:
 
 
 def holder_of(folder: Path) -> str | None:
-    """Who is changing an index directory, for people; `None` if nobody is, or it cannot be known."""
+    """A description of the process that is changing an index directory; `None` if there is none or it cannot be determined."""
     try:
         handle = os.open(folder / LOCK, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
     except OSError:
