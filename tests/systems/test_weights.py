@@ -68,7 +68,7 @@ def test_a_pickle_is_never_loaded(folder: Path) -> None:
 def test_weights_of_another_shape_or_another_model_are_refused(folder: Path) -> None:
     weights = load_file(folder / "weights.safetensors")
     change_config(folder, model={"hidden": 32, "projection": 16, "layers": 2, "bases": 4})
-    with pytest.raises(MathAMRError, match=r"has shape .* the configuration expects"):
+    with pytest.raises(MathAMRError, match=r"has shape .* the configuration requires"):
         GraphEncoder.load(folder, "cpu")
     change_config(folder, model={"hidden": 16, "projection": 16, "layers": 3, "bases": 4})
     with pytest.raises(MathAMRError, match=r"missing layers.2"):

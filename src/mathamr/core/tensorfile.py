@@ -113,7 +113,7 @@ def use_weights(module: nn.Module, weights: Mapping[str, Tensor], source: Path) 
     for name, tensor in weights.items():
         if tensor.shape != expected[name].shape:
             raise MathAMRError(
-                f"{source}: {name} has shape {tuple(tensor.shape)}, the configuration expects {tuple(expected[name].shape)}"
+                f"{source}: {name} has shape {tuple(tensor.shape)}, the configuration requires {tuple(expected[name].shape)}"
             )
         if not bool(torch.isfinite(tensor).all()):
             raise MathAMRError(f"{source}: {name} holds numbers that are not finite; the file is damaged")
