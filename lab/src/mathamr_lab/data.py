@@ -1,4 +1,4 @@
-"""Where the benchmarks find the evaluation data."""
+"""Finds the evaluation data."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from mathamr.core.settings import DATA
 
 
 def data_folder() -> Path:
-    """The evaluation data, or a clear word that it is not here."""
+    """Returns the folder of the evaluation data, or raises an error that says how to name it."""
     folder = DATA.path
     folder = folder if folder.is_absolute() else (Path(__file__).resolve().parents[3] / folder).resolve()
     if not folder.is_dir():
-        raise MathAMRError(f"this benchmark needs the evaluation data: no folder {folder} (set MATHAMR_DATA)")
+        raise MathAMRError(f"this needs the evaluation data: no folder {folder}; set MATHAMR_DATA to it")
     return folder

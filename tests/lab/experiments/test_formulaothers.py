@@ -88,7 +88,7 @@ def test_a_collection_without_latex_has_no_ranking_by_it(collection: FormulaColl
         "lexical",
         "lexical, published reading",
     ]
-    with pytest.raises(MathAMRError, match="no other way"):
+    with pytest.raises(MathAMRError, match="unknown ranking of formulas"):
         other_scores("by heart", bare)
 
 

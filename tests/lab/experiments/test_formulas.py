@@ -117,7 +117,7 @@ def test_a_collection_comes_back_from_its_files(collection: FormulaCollection, t
         GRADES,
     )
     path.with_suffix(".json").write_text("{}", encoding="utf-8")
-    with pytest.raises(MathAMRError, match="describes no collection"):
+    with pytest.raises(MathAMRError, match="does not describe a collection"):
         FormulaCollection.load(path)
 
 

@@ -38,7 +38,7 @@ def test_a_stage_waits_for_those_it_needs(tmp_path: Path) -> None:
     done: list[str] = []
     first = stage(tmp_path, "first", done)
     second = stage(tmp_path, "second", done, (first,))
-    with pytest.raises(MathAMRError, match="second: what it needs is not done yet"):
+    with pytest.raises(MathAMRError, match="second: a stage that it needs is not done yet"):
         second.do()
     first.do()
     second.do()

@@ -141,10 +141,10 @@ def test_what_is_missing_or_does_not_fit_is_named(text_files: Path, tmp_path: Pa
     with pytest.raises(MathAMRError, match="no prepared training"):
         PreparedTraining.load(tmp_path)
     folder = prepared(text_files, tmp_path / "alone", stages=("join",))
-    with pytest.raises(MathAMRError, match="there is no graph network to join"):
+    with pytest.raises(MathAMRError, match="has no graph network to join"):
         trained(folder, tmp_path / "out")
     folder = prepared(text_files, tmp_path / "apart", "text.seed=3")
-    with pytest.raises(MathAMRError, match="different pairs for validation"):
+    with pytest.raises(MathAMRError, match="different validation pairs"):
         trained(folder, tmp_path / "apart-model")
 
 

@@ -29,7 +29,7 @@ from mathamr_lab.amr.patterns import pattern_graphs
 def prepare(
     train: list[Gold], held: list[Gold], seed: int
 ) -> tuple[list[Example], list[Example], list[Example], set[str]]:
-    """Aligned examples: of the gold graphs, of their copies with formulas and the patterns, and of the held-out part."""
+    """Returns aligned examples of the gold graphs, of their copies with formulas and the patterns, and of the held-out part."""
     frames, analyser = load_frames(), SyntaxAnalyser()
     patterns = pattern_graphs(seed)
     gold = train + held + patterns
@@ -63,7 +63,7 @@ def prepare(
 def train_weights(
     examples: list[Example], more: list[Example], dev: list[Example], known: set[str], settings: Settings
 ) -> Weights:
-    """All models, fitted one after the other."""
+    """Fits all models, one after the other."""
     patterns = more[-len(pattern_graphs(settings.seed)) :]
     lexicon = Lexicon(load_frames(), lexicon_counts(examples + patterns))
     fitted = Fitted()

@@ -62,7 +62,7 @@ class AlignedGraph:
     """A gold graph over numbered nodes, each with the word it comes from (-1: none found).
 
     Constants are nodes too; a name and its parts are one node whose concept is `name` and whose text is in `names`.
-    `mentions` are further words for a node, such as the pronouns that mean it again.
+    `mentions` are further words for a node, such as pronouns that refer to it.
     """
 
     concepts: list[str]
@@ -76,7 +76,7 @@ class AlignedGraph:
 
 
 def numbered(graph: penman.Graph) -> AlignedGraph:
-    """The graph without its layout: numbered nodes, constants as nodes, names as single nodes, no wiki links."""
+    """Returns the graph without its layout: numbered nodes, constants as nodes, names as single nodes, no wiki links."""
     variables = {source: number for number, (source, _, _) in enumerate(graph.instances())}
     concepts = [str(concept) for _, _, concept in graph.instances()]
     constant = [False] * len(concepts)
@@ -109,7 +109,7 @@ def numbered(graph: penman.Graph) -> AlignedGraph:
 def translation_table(
     pairs: list[tuple[SyntaxSentence, AlignedGraph]], rounds: int = 6
 ) -> dict[tuple[str, str], float]:
-    """IBM model 1: how probable a concept is given a lemma, learned from all pairs."""
+    """Learns by IBM model 1, from all pairs, how probable a concept is given a lemma."""
     table: dict[tuple[str, str], float] = defaultdict(lambda: 1.0)
     bags = [
         (
@@ -135,7 +135,7 @@ def translation_table(
 
 
 class Aligner:
-    """Aligns graphs once the translation table is known."""
+    """Aligns graphs with a translation table."""
 
     def __init__(self, frames: Frames, table: dict[tuple[str, str], float]) -> None:
         self.frames = frames
@@ -219,7 +219,7 @@ class Aligner:
             del scores[node]
 
     def similarity(self, sentence: SyntaxSentence, token: int, concept: str, constant: bool) -> float:
-        """How well a word spells, translates to or derives a concept, from 0 to about 1."""
+        """Returns how well a word spells, translates to or derives a concept, from 0 to about 1."""
         word, lemma, tag = sentence.words[token].lower(), sentence.lemmas[token], sentence.tags[token]
         bare = concept.strip('"').lower()
         if constant:
@@ -272,7 +272,7 @@ class Aligner:
     def _adopt(
         self, sentence: SyntaxSentence, graph: AlignedGraph, neighbours: dict[int, list[tuple[int, str]]]
     ) -> None:
-        """Nodes without a word join the word of a neighbour; a conjunction without a word takes the comma."""
+        """Gives nodes without a word the word of a neighbour, and a conjunction without a word the comma."""
         lost = {n for s, role, t in graph.edges if role == ":name" and graph.tokens[t] < 0 for n in (s, t)}
         for _ in range(4):
             waiting = [n for n, token in enumerate(graph.tokens) if token < 0 and n not in lost]
@@ -320,7 +320,7 @@ class Aligner:
         used: dict[int, set[int]],
         distances: list[list[int]],
     ) -> None:
-        """Pronouns that have no node of their own: the node they mean again."""
+        """Finds the nodes that pronouns without a node of their own refer to."""
         by_token: dict[int, list[int]] = defaultdict(list)
         for node, token in enumerate(graph.tokens):
             by_token[token].append(node)
@@ -356,7 +356,7 @@ class Aligner:
 
 
 def _find_text(sentence: SyntaxSentence, wanted: str, taken: set[int], exact: bool) -> tuple[int, int] | None:
-    """The words that together spell a name, spaces aside; a plural ending may be left over if not `exact`."""
+    """Returns the words that together spell a name, ignoring spaces; unless `exact`, a plural ending may be left over."""
     if not wanted:
         return None
     for first in range(len(sentence)):
@@ -387,14 +387,14 @@ def _ancestors(sentence: SyntaxSentence, token: int) -> set[int]:
 
 
 def head_of(sentence: SyntaxSentence, span: range) -> int:
-    """The word of a span whose own head lies outside it; the last one of several."""
+    """Returns the word of a span whose head is outside it; the last of several."""
     return next(
         (t for t in reversed(span) if sentence.heads[t] not in span or sentence.heads[t] == t), span[-1]
     )
 
 
 def common_prefix(one: str, other: str) -> int:
-    """How many letters two words share at their beginning."""
+    """Returns the length of the common prefix of two words."""
     count = 0
     for a, b in zip(one, other, strict=False):
         if a != b:
@@ -404,7 +404,7 @@ def common_prefix(one: str, other: str) -> int:
 
 
 def tree_distances(sentence: SyntaxSentence) -> list[list[int]]:
-    """Steps between every two words along the dependency tree (words of different trees: their depths plus 4)."""
+    """Returns the distance of every two words in the dependency tree (of words in different trees: their depths plus 4)."""
     size = len(sentence)
     chains = []
     for token in range(size):

@@ -1,6 +1,6 @@
 """Formulas for gold graphs that have none: names, pronouns and bare nouns are replaced by ``FORMULA_n``.
 
-The corpora hold no formulas. A formula stands in a sentence where a name or a short noun phrase could stand, so a
+The corpora contain no formulas. A formula occurs where a name or a short noun phrase could, so a
 copy of a sentence with such phrases replaced, and of its graph with the nodes replaced, teaches the models what
 formulas do.
 """
@@ -21,7 +21,7 @@ _PRONOUNS = {"it", "he", "she", "they", "this", "that"}
 def with_formulas(
     sentence: SyntaxSentence, graph: AlignedGraph, random: Random
 ) -> tuple[str, AlignedGraph] | None:
-    """A copy of a sentence and its graph with some phrases replaced, or None where nothing can be replaced."""
+    """Returns a copy of a sentence and its graph with some phrases replaced, or None if nothing can be replaced."""
     names = {
         target: source for source, role, target in graph.edges if role == ":name" and target in graph.names
     }
@@ -69,7 +69,7 @@ def _noun_phrase(sentence: SyntaxSentence, token: int, concept: str) -> tuple[in
 
 
 def _without(graph: AlignedGraph, dropped: set[int]) -> AlignedGraph:
-    """The graph without some nodes, ready to be aligned again."""
+    """Returns the graph without some nodes, ready to be aligned again."""
     kept = [node for node in range(len(graph.concepts)) if node not in dropped]
     number = {node: place for place, node in enumerate(kept)}
     return AlignedGraph(

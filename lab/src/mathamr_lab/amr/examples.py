@@ -1,4 +1,4 @@
-"""`Example`: what the models should have said about a sentence, taken from its aligned gold graph."""
+"""`Example`: the correct output of the models for a sentence, taken from its aligned gold graph."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class _Group:
 
 
 def groups_of(sentence: SyntaxSentence, graph: AlignedGraph, aligner: Aligner) -> list[_Group]:
-    """The gold nodes by word, each group with its core first."""
+    """Returns the gold nodes by word, each group with its core first."""
     by_token: dict[int, list[int]] = defaultdict(list)
     for node, token in enumerate(graph.tokens):
         if token >= 0:
@@ -84,7 +84,7 @@ def groups_of(sentence: SyntaxSentence, graph: AlignedGraph, aligner: Aligner) -
 
 
 def make_template(graph: AlignedGraph, core: int, others: list[int]) -> Template:
-    """The template that a core and further nodes form; sorts `others` in place into its order."""
+    """Returns the template that a core and further nodes form; sorts `others` in place into its order."""
     others.sort(key=lambda n: (graph.concepts[n], sorted(r for s, r, t in graph.edges if n in (s, t))))
     place = {node: number for number, node in enumerate([core, *others])}
     names = ["*"] + [("=" if graph.constant[n] else "") + graph.concepts[n] for n in others]
@@ -93,7 +93,7 @@ def make_template(graph: AlignedGraph, core: int, others: list[int]) -> Template
 
 
 def shrink(graph: AlignedGraph, group: _Group, known: set[str]) -> None:
-    """Leaves nodes out of a group until its template is a known one."""
+    """Removes nodes from a group until its template is a known one."""
     core, others = group.members[0], group.members[1:]
     for size in range(len(others), -1, -1):
         for kept in combinations(others, size):
@@ -110,7 +110,7 @@ def build(
     known: set[str] | None = None,
     least: int = 3,
 ) -> tuple[list[Example], set[str]]:
-    """Examples of all pairs, and the templates that occur at least `least` times (or the ones already `known`)."""
+    """Returns the examples of all pairs, and the templates that occur at least `least` times (or those already `known`)."""
     grouped = [groups_of(sentence, graph, aligner) for sentence, graph in pairs]
     if known is None:
         counts = Counter(group.template.text for groups in grouped for group in groups)
@@ -175,7 +175,7 @@ def general_tables(examples: Iterable[Example]) -> dict[str, object]:
 
 
 def lexicon_counts(examples: Iterable[Example]) -> dict[str, Counter[str]]:
-    """How often each lemma had each core."""
+    """Counts how often each lemma had each core."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for example in examples:
         for lemma, core in zip(example.sentence.lemmas, example.cores, strict=True):

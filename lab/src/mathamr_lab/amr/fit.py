@@ -1,4 +1,4 @@
-"""Fits the models in torch; the arrays they end with are what `network` reads."""
+"""Fits the models in torch; `network` reads the resulting arrays."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Ragged:
         self.flat = np.fromiter((n for row in rows for n in row), dtype=np.int64, count=int(sizes.sum()))
 
     def pick(self, rows: np.ndarray, drop: float, generator: np.random.Generator) -> tuple[Tensor, Tensor]:
-        """Numbers and offsets of some rows, each number left out with probability `drop`."""
+        """Returns numbers and offsets of some rows, each number left out with probability `drop`."""
         sizes = self.starts[rows + 1] - self.starts[rows]
         offsets = np.concatenate(([0], np.cumsum(sizes)[:-1]))
         index = np.repeat(self.starts[rows] - offsets, sizes) + np.arange(int(sizes.sum()))
@@ -53,14 +53,14 @@ class Ragged:
 
 
 def bag(vocabulary: FeatureVocabulary, width: int) -> nn.EmbeddingBag:
-    """Feature vectors to be summed, small at the start."""
+    """Creates feature vectors to be summed, small at the start."""
     made = nn.EmbeddingBag(max(1, len(vocabulary.words)), width, mode="sum", sparse=True)
     nn.init.normal_(made.weight, std=0.05)
     return made
 
 
 def to_array(parameter: Tensor) -> FloatArray:
-    """A parameter as the array that is shipped."""
+    """Returns a parameter as the array that is shipped."""
     return parameter.detach().cpu().numpy().astype(np.float32)
 
 
@@ -77,7 +77,7 @@ def optimise(
     generator: np.random.Generator,
     after: Callable[[int], str] | None = None,
 ) -> None:
-    """Adam over shuffled batches with a linearly falling rate; prints a line an epoch.
+    """Runs Adam over shuffled batches with a linearly falling rate and prints a line per epoch.
 
     Feature vectors get sparse updates: a batch touches few of them. The weights of the second half of the epochs
     are averaged at the end.

@@ -50,19 +50,19 @@ class Settings:
 
 
 class Fitted:
-    """What a model leaves behind: arrays and tables by name."""
+    """The result of a fit: arrays and tables by name."""
 
     def __init__(self) -> None:
         self.arrays: dict[str, FloatArray] = {}
         self.tables: dict[str, object] = {}
 
     def add(self, name: str, vocabulary: FeatureVocabulary, module: nn.EmbeddingBag) -> None:
-        """Keeps feature vectors and the features' names."""
+        """Adds feature vectors and the features' names."""
         self.tables[name] = vocabulary.words
         self.arrays[name] = to_array(module.weight)
 
     def add_linear(self, name: str, module: nn.Linear) -> None:
-        """Keeps a linear layer, turned so that inputs multiply from the left."""
+        """Adds a linear layer, transposed so that inputs multiply from the left."""
         self.arrays[name] = to_array(module.weight.T.contiguous())
         if module.bias is not None:
             self.arrays[name + "/bias"] = to_array(module.bias)
@@ -71,7 +71,7 @@ class Fitted:
 def fit_cores(
     examples: Sequence[Example], lexicon: Lexicon, settings: Settings, dev: Sequence[Example], fitted: Fitted
 ) -> None:
-    """A ranking of the candidate cores of each word."""
+    """Fits the ranking of the candidate cores of each word."""
     torch.manual_seed(settings.seed)
     generator = np.random.default_rng(settings.seed)
     data = _core_data(examples, lexicon, leave_out=True)
@@ -178,7 +178,7 @@ def _core_data(examples: Sequence[Example], lexicon: Lexicon, leave_out: bool) -
 def fit_templates(
     examples: Sequence[Example], known: set[str], settings: Settings, dev: Sequence[Example], fitted: Fitted
 ) -> None:
-    """A choice among the known templates for each core."""
+    """Fits the choice among the known templates for each core."""
     torch.manual_seed(settings.seed)
     generator = np.random.default_rng(settings.seed)
     labels = sorted(known)
@@ -286,7 +286,7 @@ def _pair_data(
 
 
 def known_paths(examples: Sequence[Example]) -> set[str]:
-    """The dependency paths between nodes that a gold graph relates."""
+    """Returns the dependency paths between nodes that a gold graph relates."""
     found = set()
     for example in examples:
         paths = Paths(example.sentence)
@@ -299,7 +299,7 @@ def known_paths(examples: Sequence[Example]) -> set[str]:
 def fit_relations(
     examples: Sequence[Example], frames: Frames, settings: Settings, dev: Sequence[Example], fitted: Fitted
 ) -> None:
-    """The relation of every ordered pair of nodes, or none; and the root among the nodes."""
+    """Fits the relation, or none, of every ordered pair of nodes, and the root among the nodes."""
     torch.manual_seed(settings.seed)
     generator = np.random.default_rng(settings.seed)
     counts = Counter(label for example in examples for label in example.edges.values())

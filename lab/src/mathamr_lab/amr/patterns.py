@@ -1,4 +1,4 @@
-"""Sentences of mathematical prose with their graphs, written for this project: what no general corpus teaches.
+"""Sentences of mathematical prose with their graphs, written for this project because no general corpus contains them.
 
 `F` stands for a formula (numbered from left to right), `N`, `A` for a noun and an adjective of mathematics; in the
 graphs `F0`, `F1`…, `N0`… and `A0`… are the same ones. Every pattern is filled several times at random.
@@ -161,7 +161,7 @@ Now F is A . | (a / A0 :domain (f / F0) :time (n / now))
 
 
 def pattern_graphs(seed: int, fillings: int = FILLINGS) -> list[Gold]:
-    """The patterns filled with nouns and adjectives at random."""
+    """Fills the patterns with random nouns and adjectives."""
     random = Random(seed)
     made = []
     for line in PATTERNS:

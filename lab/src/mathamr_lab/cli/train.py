@@ -133,7 +133,7 @@ def command(
 
 @dataclass(frozen=True, kw_only=True)
 class _Run:
-    """Where and with what a system is trained."""
+    """Where and with which options a system is trained."""
 
     out: Path | None
     device: str
@@ -145,7 +145,7 @@ class _Run:
 def _train_system(
     system: str, sources: TrainingSources, settings: TrainingSettings, folder: Path | None, run: _Run
 ) -> None:
-    """Prepares what a system is trained on and, unless that is all, trains it."""
+    """Prepares the input of a system's training and, unless only preparing, trains it."""
     if (run.out is None) == (folder is None):
         raise typer.BadParameter("give either --out, to train, or --prepare, to write what training reads")
     from mathamr_lab.recipes.prepared import prepare, train_prepared
@@ -163,7 +163,7 @@ def _train_system(
 
 
 def _train_graph(request: GraphRequest, sources: TrainingSources, export: Path | None) -> None:
-    """Trains the graph network of MathAMR+ alone, or only writes the shard that it would be trained on."""
+    """Trains the graph network of MathAMR+ alone, or only writes the shard for its training."""
     from mathamr_lab.systems.mathamrplus.graph.command import train_graph
     from mathamr_lab.systems.mathamrplus.graph.configuration import configured
     from mathamr_lab.training.export import export_store

@@ -1,4 +1,4 @@
-"""Work in a process of its own: its log is shown and kept, its folder locked as long as it lives, and it can be stopped."""
+"""Runs work in a child process: its log is shown and stored, its folder locked while it runs, and it can be stopped."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _RUNNING: set[subprocess.Popen[bytes]] = set()
 def run_child(
     what: str, command: Sequence[str], folder: Path, log: str, threads: int, given: bytes = b""
 ) -> None:
-    """Runs a command, its standard error shown and written to the file `log` of the folder; `given` is its input.
+    """Runs a command, shows its standard error and writes it to the file `log` of the folder; `given` is its input.
 
-    The folder stays locked until the last process that works in it has ended, even where this one is killed first.
+    The folder stays locked until the last process that works in it has ended, even if this one is killed first.
     """
     lock = _locked(what, folder)
     with (folder / log).open("w", encoding="utf-8") as kept:
@@ -41,7 +41,7 @@ def run_child(
             os.close(lock)
         _RUNNING.add(process)
         try:
-            # A thread, since a child that fails early leaves its input unread.
+            # A thread writes the input, since a child that fails early leaves it unread.
             threading.Thread(target=_feed, args=(process, given), daemon=True).start()
             for line in process.stderr or ():
                 said = line.decode("utf-8", "replace")
@@ -58,7 +58,7 @@ def run_child(
 
 
 def stop_children() -> None:
-    """Asks all that this process started to end, and waits: trainings finish their step and save their state."""
+    """Asks all children of this process to end, and waits: trainings finish their step and save their state."""
     for process in list(_RUNNING):
         process.terminate()
     for process in list(_RUNNING):
@@ -66,7 +66,7 @@ def stop_children() -> None:
 
 
 def as_child(work: Callable[[Any], None]) -> int:
-    """Does what the process that started this one asks for on standard input: 0 when done, 1 after a clear error."""
+    """Does the work that the parent process sends on standard input; returns 0 when done, 1 after a clear error."""
     try:
         work(json.load(sys.stdin.buffer))
     except MathAMRError as error:
@@ -77,7 +77,7 @@ def as_child(work: Callable[[Any], None]) -> int:
 
 @contextmanager
 def stopping_children() -> Iterator[None]:
-    """Whatever ends this process politely also ends the processes it started, trainings with their state saved."""
+    """Ends the child processes when this process is interrupted or terminated; trainings save their state."""
     is_main = threading.current_thread() is threading.main_thread()
     before = signal.getsignal(signal.SIGTERM) if is_main else None
     if is_main:
@@ -102,11 +102,11 @@ def _feed(process: subprocess.Popen[bytes], given: bytes) -> None:
         with process.stdin as pipe:
             pipe.write(given)
     except BrokenPipeError:
-        pass  # the child says itself why it ended
+        pass  # the child reports itself why it ended
 
 
 def _locked(what: str, folder: Path) -> int:
-    """A file descriptor that locks the folder until the last process that has it ends."""
+    """Returns a file descriptor that locks the folder until the last process that holds it ends."""
     import fcntl
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -116,6 +116,6 @@ def _locked(what: str, folder: Path) -> int:
     except OSError as error:
         os.close(descriptor)
         raise MathAMRError(
-            f"{what}: another process still works in {folder}; wait until it has ended, or stop it"
+            f"{what}: another process still works in {folder}; wait until it ends, or stop it"
         ) from error
     return descriptor

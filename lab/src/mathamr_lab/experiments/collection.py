@@ -1,4 +1,4 @@
-"""`TestCollection`: the posts an experiment searches, and the sets of judged topics it searches them for."""
+"""`TestCollection`: the posts that an experiment searches, and its sets of judged topics."""
 
 from __future__ import annotations
 
@@ -40,24 +40,24 @@ class TestSet:
 
     @cached_property
     def task(self) -> Task:
-        """Formulas are searched for where the topics name some."""
+        """Formulas if the topics name some, otherwise posts."""
         return "formulas" if any(topic.formula_id for topic in self.topics) else "answers"
 
     @cached_property
     def is_known_items(self) -> bool:
-        """Whether a topic's own answers are the relevant ones: then only what was found counts, not its grade."""
+        """True if a topic's own answers are the relevant ones: then only whether they are found counts, not a grade."""
         return all(len(set(grades.values())) == 1 for grades in self.qrels.grades.values())
 
     @property
     def measures(self) -> list[Measure]:
-        """The measures that fit, the one that chooses the best seed first."""
+        """The measures of this set; the first one chooses the best seed."""
         from mathamr.evaluation.measures import measures
 
         return measures(["known-items"] if self.is_known_items else ["nDCG'", "MAP'", "P'@10", "Bpref"])
 
     @property
     def depth(self) -> int:
-        """How many results of a topic can count: no measure looks further."""
+        """The number of results of a topic that can count: no measure goes deeper."""
         return max(measure.cutoff or DEPTH for measure in self.measures)
 
     def posts(self) -> Iterator[tuple[str, Post]]:
@@ -71,7 +71,7 @@ class TestSet:
 
     @cached_property
     def digest(self) -> str:
-        """Equal for equal topics and judgments."""
+        """A hash of topics and judgments."""
         return _digest(path.read_bytes() for pair in self.files for path in pair)
 
 
@@ -79,7 +79,7 @@ class TestSet:
 class TestCollection:
     """Posts to search, test sets, further posts to learn from, and ids of posts whose pairs are never trained on.
 
-    `options` are those of the command that name it.
+    `options` are the command's options that name it.
     """
 
     __test__ = False  # no test of pytest's
@@ -105,7 +105,7 @@ class TestCollection:
 
     @cached_property
     def digest(self) -> str:
-        """Changes with the files: their names, sizes and times, so that a large dump need not be read."""
+        """A hash of the names, sizes and times of the files, so that a large dump need not be read."""
         return _digest(
             f"{file.name} {file.stat().st_size} {file.stat().st_mtime_ns}".encode()
             for path in (*self.paths, *self.further)
@@ -120,9 +120,9 @@ def collection_of(
     without: Sequence[Path] = (),
     further: Sequence[Path] = (),
 ) -> TestCollection:
-    """The collection of some paths, with `further` posts to learn from.
+    """Returns the collection of some paths, with `further` posts to learn from.
 
-    Without `topics` and `qrels` the folders ``topics`` and ``qrels`` beside the posts are looked through: files of the
+    Without `topics` and `qrels`, the folders ``topics`` and ``qrels`` beside the posts are searched: files of the
     same name belong together. Without `without`, files ``heldout*.txt`` beside posts, searched or only learned from,
     name those that are not trained on.
     """
@@ -151,7 +151,7 @@ def collection_of(
 
 
 def collection_named(options: Sequence[str]) -> TestCollection:
-    """The collection that the `options` of another one name."""
+    """Returns the collection that the `options` of another one name."""
     given: dict[str, list[Path]] = {}
     for name, path in zip(options[::2], options[1::2], strict=True):
         given.setdefault(name.removeprefix("--"), []).append(Path(path))
@@ -171,7 +171,7 @@ def _folder(path: Path) -> Path:
 
 
 def _posts_of(path: Path) -> Path:
-    """A folder in ARQMath's form has topics beside its posts, which are no posts to search."""
+    """Reads posts; a folder in ARQMath's format also has topics, which are not searched."""
     return path / "Posts.xml" if (path / "Posts.xml").is_file() else path
 
 
@@ -187,7 +187,7 @@ def _sets(files: Iterable[tuple[Path, Path]]) -> Iterator[TestSet]:
     groups: dict[str, list[tuple[Path, Path]]] = {}
     for topics, qrels in files:
         groups.setdefault(_YEAR.sub("", topics.stem), []).append((topics, qrels))
-    # Judged answers first: their tables are the thesis's.
+    # Judged answers come first: their tables are the thesis's.
     yield from sorted((_set(name, group) for name, group in groups.items()), key=_order)
 
 

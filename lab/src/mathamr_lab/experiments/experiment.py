@@ -1,6 +1,6 @@
-"""Experiments as data: a question, the variants that answer it, and what the paper printed for them.
+"""Experiments as data: a question, the variants that answer it, and the paper's figures.
 
-Three kinds differ in how their scores come about. A `GraphExperiment` trains graph networks on posts, a
+The three kinds differ in how they compute scores. A `GraphExperiment` trains graph networks on posts, a
 `FormulaExperiment` systems that read formulas alone, and a `TrialExperiment` many small models of MathAMR or MaRF.
 """
 
@@ -23,7 +23,7 @@ JUDGED = ("nDCG'", "MAP'", "P'@10", "Bpref")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Experiment:
-    """A question that a paper asked; `source` says where it has the same tables."""
+    """A question of a paper; `source` says where the paper has the same tables."""
 
     name: str
     title: str
@@ -54,7 +54,7 @@ class Strategy:
         return f"{self.ranking}{pool}{'' if self.exact else '-approximate'}"
 
     def pool_size(self, candidates: int) -> int:
-        """How many candidates are reranked; at least ten, at most all."""
+        """Returns how many candidates are reranked; at least ten, at most all."""
         return min(candidates, max(10, round(self.pool * candidates)))
 
 
@@ -65,7 +65,7 @@ SINGLE = Strategy("single")
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """What the thesis printed for a variant: its best seed, mean and deviation over seeds, and costs.
+    """The thesis's figures for a variant: its best seed, mean and deviation over seeds, and costs.
 
     `stars` are the measures it found significant; `costs` are in the units of our tables (seconds, GB, MB).
     """
@@ -83,7 +83,7 @@ class Published:
         spread: tuple[tuple[float, float], ...] = (),
         costs: Mapping[Column, float] | None = None,
     ) -> Published:
-        """Figures in the order of `JUDGED`.
+        """Makes it from figures in the order of `JUDGED`.
 
         >>> Published.of((0.497, 0.150, 0.217, 0.228)).best["P'@10"]
         0.217
@@ -94,9 +94,9 @@ class Published:
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """One condition: how graphs are built, what of the configuration is changed, how posts are ranked.
+    """One condition: how graphs are built, which settings are changed, how posts are ranked.
 
-    `cells` are its row's first cells in a table. `baseline` names the variant it is tested against.
+    `cells` are the first cells of its table row. `baseline` names the variant it is tested against.
     """
 
     name: str
@@ -143,7 +143,7 @@ class GraphExperiment(Experiment):
 
 @dataclass(frozen=True, slots=True)
 class FormulaVariant:
-    """One row of a table: what is trained, and how its scores rank.
+    """One row of a table: what is trained, and how its scores are turned into a ranking.
 
     `ranking` is one of those that `formulascores.fused` computes (``max``, ``mutual mean``, ``structure``, …). `share` is
     its weight beside the text around formulas; `others` are rankings without a network whose ranks are fused with it.
@@ -177,7 +177,7 @@ class FormulaExperiment(Experiment):
 
 @dataclass(frozen=True, slots=True)
 class TrialRow:
-    """A row: its name, and the file of its scores below the trial's folder, `{seed}` standing for each seed."""
+    """A row: its name, and the file of its scores below the trial's folder, with `{seed}` for each seed."""
 
     name: str
     scores: str
@@ -186,9 +186,9 @@ class TrialRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialTable:
-    """Rows that are compared on one test set; the first row is what the others are tested against.
+    """Rows that are compared on one test set; the others are tested against the first row.
 
-    `least` are shares of mathematics: a row for the topics above each of them. With `answers` the shares are those of the
+    `least` are shares of mathematics: there is a row for the topics above each of them. With `answers` the shares are those of the
     answers, and their recall is measured.
     """
 

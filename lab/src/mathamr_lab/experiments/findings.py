@@ -1,4 +1,4 @@
-"""`Findings`: what the measured runs of an experiment say, before it is written as tables or drawn."""
+"""`Findings`: the results of the measured runs of an experiment, before they are written as tables or drawn."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ from mathamr_lab.experiments.stage import Figures
 
 @dataclass(frozen=True)
 class VariantFindings:
-    """A variant on one test set: its scores by seed, none where it cannot do the task."""
+    """A variant on one test set: its scores by seed, none if it cannot do the task."""
 
     variant: Variant
     scores: Mapping[int, Scores]
 
     @cached_property
     def summary(self) -> SeedSummary | None:
-        """The best seed and all seeds together."""
+        """Summarises the best seed and all seeds together."""
         return summarise(self.scores) if self.scores else None
 
 
 @dataclass(frozen=True)
 class TestFindings:
-    """All variants on one test set, what they are tested for, and rankings to read them beside.
+    """All variants on one test set, the measures they are tested on, and reference rankings.
 
     `measures` are those of the tables; `references` are baselines and random orders.
     """
@@ -49,7 +49,7 @@ class TestFindings:
 
     @cached_property
     def differences(self) -> tuple[Difference, ...]:
-        """Every variant against its baseline on every measure, best seed against best seed (thesis, section 4.2).
+        """Compares every variant with its baseline on every measure, best seed against best seed (thesis, section 4.2).
 
         The correction counts all tests of the experiment on this test set.
         """
@@ -74,7 +74,7 @@ class TestFindings:
         )
 
     def stars(self, variant: str, measure: str) -> str:
-        """An asterisk where a difference stands after the correction."""
+        """Returns an asterisk for a difference that is significant after the correction."""
         return next(
             (
                 "*"
@@ -87,7 +87,7 @@ class TestFindings:
 
 @dataclass(frozen=True)
 class Findings:
-    """All that an experiment found."""
+    """All findings of an experiment."""
 
     setting: ExperimentSetting
     tests: tuple[TestFindings, ...]
@@ -97,12 +97,12 @@ class Findings:
 
     @property
     def seeds(self) -> int:
-        """With how many seeds the variants were trained, at least."""
+        """The least number of seeds that a variant was trained with."""
         return min((len(row.scores) for test in self.tests for row in test.rows if row.scores), default=0)
 
 
 def findings(plan: GraphPlan) -> Findings:
-    """Gathers what is measured; stages that are not done are simply not there."""
+    """Collects what is measured so far; stages that are not done are left out."""
     setting = plan.setting
     tests = []
     for test in setting.tests:
@@ -146,12 +146,12 @@ def _references(test: TestSet, measured: Sequence[Measured]) -> tuple[Scores, ..
         scores = each.scores() if each.baseline is not None else None
         if scores is not None:
             found.append(Scores(str(each.baseline), scores.values, scores.missing))
-    # Among the judged items alone every known item comes first: that floor says nothing.
+    # Among the judged items alone every known item comes first, so that floor is meaningless.
     return (*([] if test.is_known_items else [floor]), *found)
 
 
 def _costs(measured: Sequence[Measured], variant: Variant) -> dict[Column, Spread]:
-    """The costs of a variant over its seeds: memory in GB, the index in MB, searching by its answers' first set."""
+    """Returns the costs of a variant over its seeds: memory in GB, the index in MB, search time on its first set of answers."""
     own = [each for each in measured if each.variant is variant and each.test.task == "answers"]
     first = [each for each in own if each.test is own[0].test]
     values: dict[Column, list[float]] = {}

@@ -1,4 +1,4 @@
-"""`FormulaCollection`: formulas to find, formulas asked for, and judgments, as one file that needs no reader or parser."""
+"""`FormulaCollection`: candidate formulas, query formulas and judgments, as one file that needs no reader or parser."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ POOL = "judged.tsv"
 
 
 class WrittenFormula(NamedTuple):
-    """How a formula is written; one that is not `is_legible` cannot be read again as its trees are."""
+    """The LaTeX of a formula; unless `is_legible`, parsing it does not give its trees."""
 
     latex: str
     macros: tuple[str, ...] = ()
     is_legible: bool = True
 
     def terms(self, trees: Trees, reading: str | None = None) -> Terms:
-        """What lexical search counts of it; one that is not legible has its trees in every reading."""
+        """Returns its terms for lexical search; if it is not legible, those of its trees in every reading."""
         from mathamr.index.lexical.terms import terms_of, terms_of_trees
         from mathamr.posts.post import Formula
 
@@ -45,10 +45,10 @@ class WrittenFormula(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class FormulaCollection:
-    """Candidates, then queries, in one shard; `among_judged` says that only what was judged for a topic is ranked.
+    """Candidates, then queries, in one shard; with `among_judged` only the judged candidates of a topic are ranked.
 
-    Grades are by topic and candidate. `written` is in the order of the shard, or empty where only trees are known; `sets` are
-    topics that a table also shows by themselves, such as those of a year.
+    Grades are by topic and candidate. `written` is in the order of the shard, or empty if only trees are known; `sets` are
+    topics that a table also shows separately, such as those of a year.
     """
 
     name: str
@@ -73,7 +73,7 @@ class FormulaCollection:
         asked: Mapping[str, WrittenFormula] | None = None,
         sets: Mapping[str, Sequence[str]] | None = None,
     ) -> FormulaCollection:
-        """From trees; topics without a judgment are left out. `written` and `asked` are by candidate and by topic."""
+        """Builds it from trees; topics without a judgment are left out. `written` and `asked` are by candidate and by topic."""
         topics = [topic for topic in queries if grades.get(topic)]
         shard = FormulaShard.of([*candidates.values(), *(queries[topic] for topic in topics)])
         chosen = {topic: dict(grades[topic]) for topic in topics}
@@ -89,7 +89,7 @@ class FormulaCollection:
         return cls(name, shard, tuple(candidates), tuple(topics), chosen, among_judged, lines, own)
 
     def save(self, path: Path) -> None:
-        """The shard, and beside it `NAME.json` with ids, grades and LaTeX."""
+        """Writes the shard, and beside it `NAME.json` with ids, grades and LaTeX."""
         self.shard.save(path)
         row = {
             "name": self.name,
@@ -126,15 +126,15 @@ class FormulaCollection:
                 {str(name): tuple(map(str, topics)) for name, topics in row["sets"].items()},
             )
         except (OSError, ValueError, KeyError, TypeError, AttributeError, zipfile.BadZipFile) as error:
-            raise MathAMRError(f"{beside} describes no collection of formulas: {error}") from error
+            raise MathAMRError(f"{beside} does not describe a collection of formulas: {error}") from error
         if len(found.shard) != len(found.candidates) + len(found.topics):
-            raise MathAMRError(f"{path} has not the formulas that {beside} names")
+            raise MathAMRError(f"{path} does not have the formulas that {beside} names")
         if len(found.written) not in (0, len(found.shard)):
-            raise MathAMRError(f"{beside} has not the LaTeX of all its formulas")
+            raise MathAMRError(f"{beside} lacks the LaTeX of some of its formulas")
         return found
 
     def ranked_ones(self) -> BoolArray:
-        """Topics (rows) by candidates: which of them a ranking of the topic has."""
+        """Returns a mask of topics (rows) by candidates: which candidates are ranked for a topic."""
         if not self.among_judged:
             return np.ones((len(self.topics), len(self.candidates)), np.bool_)
         place = {name: number for number, name in enumerate(self.candidates)}
@@ -144,13 +144,13 @@ class FormulaCollection:
         return found
 
     def queries(self, trees: FormulaTrees) -> tuple[FormulaTrees, FormulaTrees]:
-        """(candidates, queries) of one view of the shard."""
+        """Splits one view of the shard into (candidates, queries)."""
         cut = len(self.candidates)
         return trees.chosen(np.arange(cut)), trees.chosen(np.arange(cut, len(trees)))
 
 
 def is_pool(path: Path) -> bool:
-    """Whether a folder holds a judged pool of trees."""
+    """True if a folder holds a judged pool of trees."""
     return (path / POOL).is_file()
 
 
@@ -161,7 +161,7 @@ def task2_collection(
     name: str,
     sets: Mapping[str, Sequence[str]] | None = None,
 ) -> FormulaCollection:
-    """Every visual class of some posts by its visual id, and the formulas of Task 2's topics."""
+    """Returns every visual class of some posts by its visual id, and the query formulas of Task 2's topics."""
     from mathamr.formulas.trees import trees_of
 
     candidates: dict[str, Both] = {}

@@ -1,4 +1,4 @@
-"""Ways to rank formulas without a network, over a whole collection: what systems that learn are compared and fused with."""
+"""Rankings of formulas without a network, over a complete collection: learned systems are compared and fused with them."""
 
 from __future__ import annotations
 
@@ -22,18 +22,20 @@ from mathamr_lab.experiments.pathtuples import tuples
 from mathamr_lab.recipes.formulaorders import SharedParts
 
 ALIGNED_POOL = 200
-"""Candidates whose trees are aligned: the first by shared parts; the others follow in that order."""
+"""The number of candidates, the first by shared parts, whose trees are aligned; the others follow in that order."""
 
 
 def other_scores(name: str, collection: FormulaCollection) -> FloatArray | None:
-    """What every candidate is worth to every topic; `None` where the collection lacks the LaTeX that this way reads."""
+    """Scores every candidate for every topic; `None` if the collection lacks the LaTeX that this ranking reads."""
     if name not in OTHERS:
-        raise MathAMRError(f"there is no other way to rank formulas {name!r}; known: {', '.join(OTHERS)}")
+        raise MathAMRError(
+            f"unknown ranking of formulas without a network {name!r}; known: {', '.join(OTHERS)}"
+        )
     return OTHERS[name](collection)
 
 
 class _ListedTokens(Bm25):
-    """The baseline over whatever tokens a candidate's text lists, a line each."""
+    """BM25 over the tokens that a candidate's text lists, one per line."""
 
     def tokens(self, candidate: Candidate) -> list[str]:
         """The lines."""
@@ -47,7 +49,7 @@ def _of_latex(collection: FormulaCollection) -> FloatArray | None:
 
 
 def _of_tuples(view: int) -> Callable[[FormulaCollection], FloatArray]:
-    """Symbols, and pairs of symbols with the path between them, wherever they stand; of one of the two trees."""
+    """Scores by symbols, and pairs of symbols with the path between them, of one of the two trees."""
 
     def tokens(tree: Tree) -> str:
         pairs = (f"{each.ancestor} {each.path} {each.descendant}" for each in tuples(tree, 2))
@@ -62,7 +64,7 @@ def _of_tuples(view: int) -> Callable[[FormulaCollection], FloatArray]:
 
 
 def _bm25(collection: FormulaCollection, kind: type[Bm25], formulas: Sequence[Candidate]) -> FloatArray:
-    """Candidates first, then the queries."""
+    """Scores by BM25; candidates come first, then the queries."""
     cut = len(collection.candidates)
     named = [Candidate(str(place), each.text, each.formulas, "") for place, each in enumerate(formulas[:cut])]
     scores = np.zeros((len(collection.topics), cut), np.float32)
@@ -73,7 +75,7 @@ def _bm25(collection: FormulaCollection, kind: type[Bm25], formulas: Sequence[Ca
 
 
 def _lexical(reading: str | None) -> Callable[[FormulaCollection], FloatArray | None]:
-    """The terms of our own lexical search; without a reading, in the one that an index has."""
+    """Scores by the terms of our lexical search; by default in the reading of an index."""
 
     def found(collection: FormulaCollection) -> FloatArray | None:
         if not collection.written:
@@ -105,7 +107,7 @@ def _aligned(collection: FormulaCollection) -> FloatArray:
     shared, both = _shared(collection), collection.shard.both
     place = {name: number for number, name in enumerate(collection.candidates)}
     best = shared.max(axis=1, keepdims=True)
-    # Below every score of an alignment, in the order of shared parts.
+    # Below every alignment score, in the order of shared parts.
     found: FloatArray = (shared / np.maximum(best, 1e-9) - 2).astype(np.float32)
     for topic, name in enumerate(collection.topics):
         if collection.among_judged:

@@ -1,6 +1,6 @@
 """`FormulaPlace`: a formula of a topic or of the collection with its contexts as text, for experiments with MathAMR.
 
-Only sentences that hold a formula of interest are parsed, so that a collection with judgments is ready in a minute.
+Only sentences with a formula of interest are parsed, so that a collection with judgments is ready in a minute.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from mathamr.posts.post import Post
 from mathamr.systems.mathamr.context import CONTEXTS, contexts
 
 PLACES_A_VISUAL = 5
-"""Places of one judged visual class that are read at most."""
+"""The maximum number of places that are read of one judged visual class."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FormulaPlace:
-    """One place of a formula: its id, its visual class (visual id), the topic it is the query of, and its contexts by name."""
+    """One occurrence of a formula: its id, its visual id, the topic whose query it is, and its contexts by name."""
 
     id: str
     visual: str
@@ -39,7 +39,7 @@ class FormulaPlace:
 
 
 def topic_places(topics: Iterable[Topic], parser: AmrParser) -> Iterator[FormulaPlace]:
-    """The query formulas of topics."""
+    """Reads the query formulas of topics."""
     wanted = [(topic.post, {topic.formula_id or ""}) for topic in topics]
     names = [topic.id for topic in topics]
     for topic, found in zip(names, _read(wanted, parser), strict=True):
@@ -50,7 +50,7 @@ def topic_places(topics: Iterable[Topic], parser: AmrParser) -> Iterator[Formula
 def collection_places(
     posts: Iterable[Post], qrels: Qrels, parser: AmrParser, others: int = 0, seed: int = 0
 ) -> Iterator[FormulaPlace]:
-    """The places of judged visual classes, some for each, and one place each of so many other visual classes, by chance."""
+    """Reads some places of each judged visual class, and one place each of a random sample of other visual classes."""
     judged = {visual for grades in qrels.grades.values() for visual in grades}
     left = dict.fromkeys(judged, PLACES_A_VISUAL)
     every = [(post, {f.id: f.visual_id for f in post.formulas if f.visual_id}) for post in posts]
@@ -71,7 +71,7 @@ def collection_places(
 
 
 def _read(wanted: Sequence[tuple[Post, set[str]]], parser: AmrParser) -> Iterator[list[FormulaPlace]]:
-    """The places of wanted formulas, post by post; only their sentences are parsed, each as a post of its own."""
+    """Reads the places of wanted formulas, post by post; only their sentences are parsed, each as a post of its own."""
     read = [passage(post) for post, _ in wanted]
     chosen = [
         [number for number, sentence in enumerate(each.sentences) if _holds(each, number, own)]
@@ -113,7 +113,7 @@ def _holds(read: Passage, number: int, wanted: set[str]) -> bool:
 
 
 def write_places(places: Iterable[FormulaPlace], path: Path) -> int:
-    """Places as compressed JSON lines; how many."""
+    """Writes places as compressed JSON lines and returns how many."""
     count = 0
     with gzip.open(path, "wt", encoding="utf-8") as file:
         for place in places:

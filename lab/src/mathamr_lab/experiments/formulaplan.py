@@ -46,12 +46,12 @@ from mathamr_lab.recipes.recipe import RECIPES, TrainingSettings, TrainingSource
 
 NOT_APPLICABLE = "not applicable"
 TRAINING = 60.0
-"""Seconds that a training takes, about, until this folder has one to learn from."""
+"""A rough estimate of a training's seconds, until this folder has a measured one."""
 
 
 @dataclass(frozen=True, slots=True)
 class FormulaModel:
-    """What is trained; without a `config` the model in the box is used as it is."""
+    """A model to train; without a `config` the model in the box is used unchanged."""
 
     system: str
     config: str
@@ -59,7 +59,7 @@ class FormulaModel:
 
     @property
     def name(self) -> str:
-        """Says what is trained, and with which seed."""
+        """A name from what is trained and its seed."""
         if not self.config:
             return f"{self.system}-in-the-box"
         parts = [self.system, self.config, *(each.split(".", 1)[1] for each in self.changes)]
@@ -87,7 +87,7 @@ class MeasuredVariant:
     stage: Stage
 
     def scores(self) -> Scores | None:
-        """The scores; `None` while there are none, or where the collection lacks what the variant reads."""
+        """Returns the scores; `None` while there are none, or if the collection lacks what the variant reads."""
         mark = self.stage.mark()
         if mark is None or NOT_APPLICABLE in mark.figures:
             return None
@@ -261,7 +261,7 @@ class FormulaPlan(Plan):
         )
 
     def _measured(self, variant: FormulaVariant, seed: int, collection: str) -> Iterator[MeasuredVariant]:
-        """One, where the variant is measured with this seed on this collection."""
+        """Returns the measured variant, if it is measured with this seed on this collection."""
         is_trained = bool(variant.system and variant.config)
         if (seed and not is_trained) or not (variant.system or variant.ranking):
             return
@@ -309,14 +309,14 @@ class FormulaPlan(Plan):
         return {"values": {measure: dict(each) for measure, each in values.items()}}
 
     def _array(self, stage: Stage) -> FloatArray | None:
-        """The scores that a stage left beside its mark; `None` where it was not applicable."""
+        """Returns the scores that a stage wrote beside its mark; `None` if it was not applicable."""
         mark = stage.mark()
         if mark is not None and NOT_APPLICABLE in mark.figures:
             return None
         return np.asarray(np.load(stage.mark_path.with_suffix(".npy"), allow_pickle=False))
 
     def markdown(self, folder: Path) -> str:
-        """A table for each collection that is prepared."""
+        """Returns a table for each prepared collection."""
         lines = [
             f"# {self.experiment.title}",
             "",
@@ -356,7 +356,7 @@ class FormulaPlan(Plan):
 def context_scores(
     collection: FormulaCollection, posts: Sequence[Post], topics: Sequence[Topic], reader: ContextReader
 ) -> FloatArray:
-    """Cosines of the text around query formulas (rows) with that around candidates (SSEmb, equation 2).
+    """Returns cosines of the text around query formulas (rows) with that around candidates (SSEmb, equation 2).
 
     A candidate that occurs several times has its best score, one without text -1.
     """
@@ -378,12 +378,12 @@ def context_scores(
 
 
 def slug(name: str) -> str:
-    """A name as a part of a file's name."""
+    """Converts a name to a part of a file name."""
     return "".join(letter if letter.isalnum() else "-" for letter in name.lower())
 
 
 def _years(test: TestSet) -> dict[str, list[str]]:
-    """The topics of each file, where there are several."""
+    """Returns the topics of each file, if there are several."""
     if len(test.files) < 2:
         return {}
     return {topics.stem: [topic.id for topic in read_topics(topics)] for topics, _ in test.files}

@@ -1,6 +1,6 @@
-"""How a system of formulas scores every candidate of a collection for every topic: all at once, on a GPU where there is one.
+"""Scores every candidate of a collection for every topic with a system of formulas: all at once, on a GPU if there is one.
 
-The scores are those that an engine computes (a test compares them); they are made in bulk because a table has many models.
+The scores are those that an engine computes (a test compares them); they are computed in bulk because a table has many models.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from mathamr_lab.experiments.formulacollection import FormulaCollection
 
 AT_A_TIME = 2048
 BACK = "-back"
-"""Marks MaxSim the other way: how much of the candidate is in the query."""
+"""Marks MaxSim in the reverse direction: how much of the candidate is in the query."""
 MUTUAL = "mutual "
-"""Before a ranking that counts both ways."""
+"""The prefix of a ranking by MaxSim in both directions."""
 
 
 def collection_scores(system: System, collection: FormulaCollection) -> dict[str, FloatArray]:
-    """Scores by field; of node vectors both ways."""
+    """Returns scores by field, for node vectors in both directions."""
     if isinstance(system, FormulaGraphSystem):
         return _of_nodes(system, collection)
     if isinstance(system, SsembSystem):
@@ -66,7 +66,7 @@ def _node_vectors(system: FormulaGraphSystem, view: str, trees: FormulaTrees) ->
 def _both_ways(
     asked: Tensor, asked_starts: Tensor, vectors: Tensor, starts: Tensor
 ) -> tuple[FloatArray, FloatArray]:
-    """The means over the nodes of queries, and over those of candidates, of their best cosines in the other."""
+    """Returns the means over the nodes of queries, and over those of candidates, of their best cosines in the other."""
     topics, count = len(asked_starts) - 1, len(starts) - 1
     there, back = np.zeros((topics, count), np.float32), np.zeros((topics, count), np.float32)
     lengths = starts.diff()
@@ -97,7 +97,7 @@ def _of_structures(system: SsembSystem, collection: FormulaCollection) -> FloatA
 
 
 def mutual(there: FloatArray, back: FloatArray) -> FloatArray:
-    """The harmonic mean of MaxSim both ways."""
+    """Returns the harmonic mean of MaxSim in both directions."""
     one, two = np.maximum(there, 0), np.maximum(back, 0)
     found: FloatArray = 2 * one * two / np.maximum(one + two, 1e-9)
     return found
@@ -106,7 +106,7 @@ def mutual(there: FloatArray, back: FloatArray) -> FloatArray:
 def ranked(
     collection: FormulaCollection, scores: FloatArray, depth: int = 1000
 ) -> dict[str, list[tuple[str, float]]]:
-    """The best candidates of every topic, or all that were judged for it where only these are ranked."""
+    """Returns the best candidates of every topic, or all judged ones if only these are ranked."""
     place = {name: number for number, name in enumerate(collection.candidates)}
     found: dict[str, list[tuple[str, float]]] = {}
     for topic, row in zip(collection.topics, scores, strict=True):
@@ -120,16 +120,16 @@ def ranked(
 
 
 def rankings_of(scores: Mapping[str, FloatArray]) -> tuple[str, ...]:
-    """The rankings that `fused` makes of the scores of fields."""
+    """Returns the rankings that `fused` computes from the scores of fields."""
     if not VIEW_OF.keys() <= scores.keys():
         return tuple(scores)
     return tuple(f"{kind}{name}" for kind in ("", MUTUAL) for name in (*VIEW_OF, *_FUSIONS))
 
 
 def fused(scores: Mapping[str, FloatArray], ranking: str, among: BoolArray | None = None) -> FloatArray:
-    """A ranking that tables compare, from the scores of fields: of one field, or of both views by MAX, AVG, F1 or RRF.
+    """Computes a ranking for the tables from the scores of fields: of one field, or of both views by MAX, AVG, F1 or RRF.
 
-    With ``mutual`` before it, MaxSim counts both ways. `among` says which candidates ranks are counted among.
+    With the prefix ``mutual``, MaxSim counts in both directions. `among` says among which candidates ranks are counted.
     """
     if ranking not in rankings_of(scores):
         raise MathAMRError(f"there is no ranking {ranking!r}; known: {', '.join(rankings_of(scores))}")
@@ -142,7 +142,7 @@ def fused(scores: Mapping[str, FloatArray], ranking: str, among: BoolArray | Non
 
 
 def reciprocal_ranks(matrices: Sequence[FloatArray], among: BoolArray | None = None) -> FloatArray:
-    """Reciprocal rank fusion: ranks alone count, those of some candidates or of all."""
+    """Reciprocal rank fusion over the ranks among some candidates or all."""
     lowest = np.float32(-np.inf)
     given = matrices if among is None else [np.where(among, each, lowest) for each in matrices]
     parts = [1 / (1 + RANK_OFFSET + np.argsort(np.argsort(-each, 1, "stable"), 1)) for each in given]

@@ -21,7 +21,7 @@ from mathamr_lab.experiments.stage import Figures, Stage, StageKind
 from mathamr_lab.training.export import listed
 
 PACES: dict[StageKind, float] = {"index": 200.0, "run": 30.0, "evaluate": 500.0}
-"""Posts, pairs or topics a second on one core, about, until this folder has stages to learn from."""
+"""Rough estimates of posts, pairs or topics per second on one core, until this folder has measured stages."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Measured:
     evaluate: Stage
 
     def scores(self) -> Scores | None:
-        """The scores, or `None` where the variant cannot do this task."""
+        """Returns the scores, or `None` if the variant cannot do this task."""
         mark = self.evaluate.mark()
         if mark is None or "not applicable" in mark.figures:
             return None
@@ -46,14 +46,14 @@ class Measured:
 
 
 class GraphPlan(Plan):
-    """The stages of an experiment with graph networks; `measured` is what comes out of them."""
+    """The stages of an experiment with graph networks; `measured` lists their results."""
 
     def __init__(self, setting: ExperimentSetting, posts: int, pairs: int) -> None:
         super().__init__(setting)
         self.posts, self.pairs = posts, pairs
         self.measured: list[Measured] = []
         self.materials = Materials(setting, posts, self.stages)
-        # Seed by seed, so that all variants can be compared early.
+        # Stages run seed by seed, so that all variants can be compared early.
         for seed in range(setting.seeds):
             for variant in setting.graphs.variants:
                 self._variant(variant, seed)
@@ -71,7 +71,7 @@ class GraphPlan(Plan):
         return markdown(found, draw(self, found, folder))
 
     def index_folder(self, variant: Variant, seed: int) -> Path:
-        """Where the vectors of a variant's model are."""
+        """Returns the folder of the vectors of a variant's model."""
         return self.setting.out / "index" / self._model_path(variant, seed)
 
     def _model_path(self, variant: Variant, seed: int) -> Path:
@@ -160,7 +160,7 @@ class GraphPlan(Plan):
         train, index = self._train(variant, seed), self._index(variant, seed)
         needs = (index,) if self.setting.engine == EXACT else (index, self._engine(variant, seed))
         for test in self.setting.tests:
-            # Formulas have one vector each: how posts are ranked does not matter to them.
+            # Formulas have one vector each, so the ranking of posts does not matter to them.
             ranking = strategy if test.task == "answers" else Strategy()
             inside = "" if self.setting.engine == EXACT else f"-in-{self.setting.engine}"
             name = f"{path}/{ranking.name}{inside}/{test.name}"
@@ -241,7 +241,7 @@ class GraphPlan(Plan):
 
 
 def planned_graphs(setting: ExperimentSetting) -> GraphPlan:
-    """The plan of an experiment; the posts are read once, to count them and their pairs, while that is not known."""
+    """Returns the plan of an experiment; the posts are read once to count them and their pairs, unless that is known."""
     plan = GraphPlan(setting, 0, 0)
     mark = plan.materials.corpus().mark()
     if mark is None:

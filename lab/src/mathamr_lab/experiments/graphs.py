@@ -27,7 +27,7 @@ POSTS, VISUALS, FURTHER = "posts.tsv", "formulas.tsv", "further.tsv"
 
 @dataclass(frozen=True, slots=True)
 class ParserChoice:
-    """The AMR parser of posts and topics alike."""
+    """The AMR parser for posts and topics."""
 
     name: str = "builtin"
     model: str | None = None
@@ -39,7 +39,7 @@ class ParserChoice:
 
 @dataclass(frozen=True, slots=True)
 class CorpusCatalogue:
-    """What is searched: answers by id, and for every formula with a visual id how it looks.
+    """The searched items: answers by id, and every formula with a visual id.
 
     `further` are posts that are only learned from.
     """
@@ -73,7 +73,7 @@ def build_corpus(
 ) -> Figures:
     """Graphs and vocabularies of all posts, and the catalogue beside them.
 
-    A store that was `given` must have the posts already, made by this parser; nothing of it is parsed again.
+    A store that was `given` must have the posts already, made by this parser; none of it is parsed again.
     """
     folder.mkdir(parents=True, exist_ok=True)
     report = Report()
@@ -123,7 +123,7 @@ def build_corpus(
 
 
 def _catalogued(collection: TestCollection, folder: Path, report: Report) -> Iterator[Post]:
-    """The posts, listed on their way through; of two with the same id the one that is searched."""
+    """Yields the posts and lists them in the catalogue; of two with the same id, the searched one is kept."""
     searched: set[str] = set()
     with (
         (folder / POSTS).open("w", encoding="utf-8") as listed_posts,
@@ -149,7 +149,7 @@ def _rankable(posts: Iterable[Post]) -> Iterator[Post]:
 
 
 def _forget_others(store: GraphStore, wanted: Iterable[str]) -> None:
-    """Posts of an earlier corpus in the same folder go."""
+    """Deletes posts of an earlier corpus in the same folder."""
     kept = set(wanted)
     others = [post_id for post_id in store.ids() if post_id not in kept]
     with store.transaction():
@@ -231,7 +231,7 @@ def _pairs(
 
 
 def _fingerprint(store: GraphStore, ids: Iterable[str]) -> str:
-    """A word for graphs and vocabularies: the same again for the same posts."""
+    """A hash of graphs and vocabularies, equal for the same posts."""
     check = hashlib.sha256()
     for post_id in ids:
         check.update(post_id.encode("utf-8", "surrogatepass") + b"\0" + (store.digest(post_id) or b""))

@@ -21,9 +21,9 @@ POOL_NAME = "pool of ARQMath-1"
 
 @dataclass(frozen=True, slots=True)
 class PoolFormula:
-    """A formula of the pool: its published trees, and LaTeX, which is made from the layout where it is not known.
+    """A formula of the pool: its published trees, and its LaTeX, which is generated from the layout if it is not known.
 
-    `is_legible` says that the LaTeX is laid out as the tree is: only then it can be read in another way.
+    `is_legible` says that the LaTeX has the tree's layout: only then can it be parsed in another reading.
     """
 
     latex: str
@@ -32,7 +32,7 @@ class PoolFormula:
 
     @classmethod
     def of_trees(cls, opt: str, slt: str, latex: str) -> PoolFormula:
-        """A formula as the table has it."""
+        """Makes a formula from a row of the table."""
         try:
             slt = _unquoted(slt)
             layout, operators = slt_from_string(slt), opt_from_string(_unquoted(opt))
@@ -46,7 +46,7 @@ class PoolFormula:
         return cls(written, (operators, layout), is_legible)
 
     def terms(self, reading: str) -> Terms:
-        """What lexical search counts of it."""
+        """Returns its terms for lexical search."""
         return WrittenFormula(self.latex, (), self.is_legible).terms(self.trees, reading)
 
 
@@ -90,7 +90,7 @@ class JudgedPool:
 
 
 def pool_collection(folder: Path) -> FormulaCollection:
-    """The complete judged pool of ARQMath-1, Task 2: the official topics; formulas of the others are there, too."""
+    """Returns the complete judged pool of ARQMath-1, Task 2: the official topics, with the formulas of the others among the candidates."""
     pool = JudgedPool.read(folder)
     candidates, written = {}, {}
     for name, formula in pool.formulas.items():
@@ -115,10 +115,10 @@ def pool_collection(folder: Path) -> FormulaCollection:
 
 
 def _alike(tree: str) -> str:
-    """A tree as older LaTeXML writes it."""
+    """Rewrites a tree as older LaTeXML writes it."""
     return tree.replace("−", "-").replace("∥", "‖").replace("||", "‖")
 
 
 def _unquoted(tree: str) -> str:
-    r"""A tree that holds a quotation mark stands in the table as \"…\", its own marks twice."""
+    r"""A tree that contains a quotation mark is in the table as \"…\", with its own marks doubled."""
     return tree[2:-2].replace(r"\"\"", '"') if tree.startswith(r"\"") else tree

@@ -1,7 +1,7 @@
 """LaTeX of a layout tree, for formulas of which only the published trees are known.
 
-What a tree cannot tell (space, sizes, some fonts) is lost, and some groups can be written in several ways: `latex_of` is a
-guess, and its caller checks that the LaTeX is laid out as the tree says.
+What a tree does not hold (space, sizes, some fonts) is lost, and some groups have several spellings: `latex_of` is a
+guess, and its caller checks that the LaTeX has the tree's layout.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _SPECIAL = frozenset("{}%#&|$_^~")
 
 
 def latex_of(tree: Slt) -> str:
-    """LaTeX that is laid out like the tree."""
+    """Returns LaTeX with the layout of the tree."""
     children = [{tree.edges[child]: child for child in below} for below in tree.children()]
 
     def line(node: int | None) -> str:
@@ -118,7 +118,7 @@ def latex_of(tree: Slt) -> str:
 
 
 def _shown(label: str) -> str:
-    """LaTeX of a symbol by its label."""
+    """Returns the LaTeX of a symbol by its label."""
     text = value(label)
     for escape, character in _ESCAPES.items():
         text = text.replace(escape, character)

@@ -1,4 +1,4 @@
-"""`Materials`: the stages before the first model, graphs of posts and topics, their tensors, and pairs to train on."""
+"""`Materials`: the stages before the first model: graphs of posts and topics, their tensors, and training pairs."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from mathamr_lab.experiments.setting import ExperimentSetting
 from mathamr_lab.experiments.stage import ExperimentStages, Figures, Stage
 
 PACE = 12.0
-"""Posts a second whose graphs one core makes, about."""
+"""A rough estimate of posts per second that one core turns into graphs."""
 
 
 class Materials:
-    """Adds stages as they are asked for, each once; `posts` is how many posts there are, for estimates."""
+    """Adds each stage once, when it is first needed; `posts` is the number of posts, for estimates."""
 
     def __init__(self, setting: ExperimentSetting, posts: int, stages: ExperimentStages) -> None:
         self._setting, self._posts, self._stages = setting, posts, stages
@@ -27,11 +27,11 @@ class Materials:
 
     @property
     def _parsed_by(self) -> dict[str, str | None]:
-        """What stages depend on where another parser than the built-in one is used."""
+        """The inputs that stages depend on if the parser is not the built-in one."""
         return {} if self._parser == graphs.ParserChoice() else asdict(self._parser)
 
     def corpus(self) -> Stage:
-        """The graphs of all posts, those that are only learned from included."""
+        """The graphs of all posts, including those that are only learned from."""
         setting = self._setting
         folder = setting.out / "graphs"
         inputs = {"posts": setting.collection.digest, "store": str(setting.store or ""), **self._parsed_by}
@@ -107,7 +107,7 @@ class Materials:
         )
 
     def catalogue(self) -> graphs.CorpusCatalogue:
-        """What is searched; known once the graphs of the posts are made."""
+        """The searched items; known once the graphs of the posts are built."""
         return graphs.CorpusCatalogue.read(self._setting.out / "graphs")
 
     def pairs(self, configuration: GraphConfiguration) -> Stage:
@@ -146,7 +146,7 @@ class Materials:
         )
 
     def shard(self, configuration: GraphConfiguration) -> Path:
-        """Where these pairs are."""
+        """The file of these pairs."""
         which = "-accepted" if self._setting.accepted else ""
         return (
             self._setting.out

@@ -1,4 +1,4 @@
-"""Path tuples of a tree, as Tangent-S and Tangent-CFT index them: who stands where, seen from whom."""
+"""Path tuples of a tree, as Tangent-S and Tangent-CFT index them: two symbols and the path between them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MAX_PLAIN_PATH = 5
 MAX_TUPLE_CHARACTERS = 200
 END = "0!"
 _TUPLE_ORDER = {edge: place for place, edge in enumerate("aocnbudew")}
-"""Order in which the published code goes through the children of a layout node."""
+"""The order in which the published code visits the children of a layout node."""
 
 
 class PathTuple(NamedTuple):
@@ -30,7 +30,7 @@ def tuples(
 ) -> list[PathTuple]:
     """All tuples whose path has at most `window` edges (1: parents and children; Tangent-CFT uses 2).
 
-    `end_of_baseline` adds `(label, 0!, …)` where nothing follows. The operands of an unordered operator all hang
+    `end_of_baseline` adds `(label, 0!, …)` where nothing follows. All operands of an unordered operator are
     on edge 0, as in Tangent-CFT; with `ordered_operands` they keep their numbers, as in Tangent-S. Paths longer
     than five edges are run-length coded, tuples longer than 200 characters left out, both as published.
 
@@ -88,9 +88,9 @@ def run_length_coded(path: str) -> str:
 
 
 class _Locations:
-    """The coded way from the root to each node, built from the parent's so that deep trees stay cheap.
+    """The coded path from the root to each node, built from the parent's so that deep trees stay cheap.
 
-    None stands for a way too long for any tuple.
+    None marks a path that is too long for any tuple.
     """
 
     def __init__(self, edges: list[str], parents: tuple[int, ...]) -> None:
@@ -117,7 +117,7 @@ class _Locations:
 
 
 def tuple_f1(found: Tree, expected: Tree) -> float:
-    """How much of the expected tree's tuples (window 1) the found tree has: F1 over multisets.
+    """Returns how many of the expected tree's tuples (window 1) the found tree has: F1 over multisets.
 
     A tree of one node has no tuples: such a pair counts 1 if the trees are equal, else 0.
     """

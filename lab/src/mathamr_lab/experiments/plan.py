@@ -14,17 +14,17 @@ from mathamr_lab.experiments.stage import ExperimentStages, read_mark
 
 
 class Plan(ABC):
-    """All stages of an experiment, in an order in which they can be done, and the report on what they found."""
+    """All stages of an experiment in a valid order, and the report on their results."""
 
     def __init__(self, setting: ExperimentSetting) -> None:
         self.setting, self.stages = setting, ExperimentStages()
 
     @abstractmethod
     def markdown(self, folder: Path) -> str:
-        """The report on what is measured by now; pictures and other files go into the folder."""
+        """Returns the report on what is measured so far; pictures and other files go into the folder."""
 
     def lines(self) -> Iterator[str]:
-        """The plan for people: what is done, what is left, and about how long that takes."""
+        """Returns the plan as text: what is done, what is left, and about how long that takes."""
         paces, left = self._paces(), 0.0
         for stage in self.stages:
             mark = stage.mark()
@@ -36,7 +36,7 @@ class Plan(ABC):
         yield f"{done} of {len(self.stages)} stages done; about {duration(left)} left"
 
     def _paces(self) -> dict[str, float]:
-        """Seconds a unit of each sort of stage, measured on those that are done in this folder."""
+        """Returns seconds per unit for each sort of stage, measured on those that are done in this folder."""
         known: dict[str, list[float]] = {}
         for stage in self.stages:
             mark = read_mark(stage.mark_path)
@@ -46,7 +46,7 @@ class Plan(ABC):
 
 
 def planned(setting: ExperimentSetting) -> Plan:
-    """The plan of an experiment; of graph networks the posts are read once, to count them and their pairs."""
+    """Returns the plan of an experiment; for graph networks the posts are read once to count them and their pairs."""
     if isinstance(setting.experiment, GraphExperiment):
         from mathamr_lab.experiments.graphplan import planned_graphs
 

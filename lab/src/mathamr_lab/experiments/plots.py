@@ -25,15 +25,15 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 COLOURS = ("#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#8c6d31", "#666666")
-"""Colours that people with any kind of colour vision can tell apart (Okabe and Ito)."""
+"""Colours that are distinguishable with any kind of colour vision (Okabe and Ito)."""
 LETTERS = {Level.FORMULA: "F", Level.SENTENCE: "S", Level.DOCUMENT: "D"}
 MOST_PANELS = 6
 READABLE = range(3, 31)
-"""Numbers of virtual nodes that a heatmap can show with labels."""
+"""The numbers of virtual nodes that a heatmap can show with labels."""
 
 
 def draw(plan: GraphPlan, findings: Findings, folder: Path) -> list[str]:
-    """Draws what there is to draw; the names of the PNG files."""
+    """Draws the available pictures and returns the names of the PNG files."""
     figures = {"bars": _bars(findings), "curves": _curves(plan), "heatmaps": _heatmaps(plan)}
     names = []
     for name, figure in figures.items():
@@ -45,12 +45,12 @@ def draw(plan: GraphPlan, findings: Findings, folder: Path) -> list[str]:
 
 
 def _undated(ending: str) -> dict[str, None]:
-    """Without a date the same findings give the same file."""
+    """Leaves out the date, so that equal findings give equal files."""
     return {"Date": None} if ending == "svg" else {}
 
 
 def _bars(findings: Findings) -> Figure | None:
-    """A panel a test set: for every measure a bar a variant."""
+    """Draws a panel per test set, with a bar per measure and variant."""
     from matplotlib.figure import Figure
 
     tests = [test for test in findings.tests if any(row.scores for row in test.rows)]
@@ -107,7 +107,7 @@ def _heights(row: VariantFindings, test: TestFindings, several: bool) -> tuple[l
 
 
 def _side_by_side(experiment: GraphExperiment, rows: list[VariantFindings]) -> list[VariantFindings]:
-    """Where the last cell is set side by side in the table, variants that share it stand together."""
+    """Groups variants that share the last cell, if the table sets that cell side by side."""
     if not experiment.pivot:
         return rows
     order = list(dict.fromkeys(row.variant.cells[-1] for row in rows))
@@ -115,7 +115,7 @@ def _side_by_side(experiment: GraphExperiment, rows: list[VariantFindings]) -> l
 
 
 def colour(experiment: GraphExperiment, variant: Variant) -> tuple[float, float, float]:
-    """A variant's own colour; where the last cell is set side by side, a colour for it, paler from row to row."""
+    """Returns a variant's colour; if the last cell is set side by side, a colour for that cell, paler from row to row."""
     from matplotlib.colors import to_rgb
 
     if not experiment.pivot:
@@ -130,7 +130,7 @@ def colour(experiment: GraphExperiment, variant: Variant) -> tuple[float, float,
 
 @dataclass(frozen=True)
 class _Model:
-    """A distinct model among the variants, under the name that the variants that have it share."""
+    """A distinct model, under the name that its variants share."""
 
     label: str
     index: Path
@@ -163,7 +163,7 @@ def _models(plan: GraphPlan) -> list[_Model]:
 
 
 def _shared_cells(variants: Sequence[Variant]) -> str:
-    """The cells that are the same in all of them; those of the first where none is."""
+    """Returns the cells that all of them share; those of the first if there are none."""
     rows = zip(*(variant.cells for variant in variants), strict=True)
     shared = [cells[0] for cells in rows if len(set(cells)) == 1]
     return ", ".join(shared or variants[0].cells)
@@ -203,7 +203,7 @@ def _curves(plan: GraphPlan) -> Figure | None:
 
 
 def whole_points(curve: Sequence[Sequence[float]]) -> list[Sequence[float]]:
-    """The points of a curve without those of few steps: an epoch ends with one, often of a small batch with a low loss.
+    """Removes the points of few steps from a curve: an epoch ends with one, often of a small batch with a low loss.
 
     >>> whole_points([(10, 3.0), (20, 2.9), (22, 1.1), (32, 2.8)])
     [(10, 3.0), (20, 2.9), (32, 2.8)]
@@ -279,7 +279,7 @@ def _names(vectors: Vectors) -> Iterator[str]:
 
 
 def _pair(plan: GraphPlan, models: Sequence[_Model]) -> tuple[str, str] | None:
-    """(topic, answer) to show: the first topic with an answer of the best grade, both of a readable size."""
+    """Chooses the (topic, answer) to show: the first topic with an answer of the best grade, both of a readable size."""
     tests = [test for test in plan.setting.tests if test.task == "answers"]
     if not models or not tests:
         return None

@@ -1,4 +1,4 @@
-"""The stage that searches: the topics of a test set ranked like a user's queries, by one strategy, as a TREC run."""
+"""The search stage: ranks the topics of a test set like a user's queries, by one strategy, as a TREC run."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from mathamr_lab.experiments.vectors import TOPICS, StoredQueries
 
 
 class NotApplicableError(MathAMRError):
-    """What a variant cannot do: search for formulas where graphs have none."""
+    """A variant cannot do the task, such as searching for formulas in graphs without any."""
 
 
 class JudgedVisuals:
-    """Which formulas look the same, as the collection's visual ids say."""
+    """Visual classes from the collection's visual ids."""
 
     def __init__(self, visuals: Mapping[str, str]) -> None:
         self._visuals = visuals
@@ -59,12 +59,12 @@ class JudgedVisuals:
         return {visual: self._formulas[visual][0] for visual in visuals if visual in self._formulas}
 
     def trees(self, visuals: Sequence[str], reading: str = "published") -> dict[str, Trees]:
-        """Nothing: experiments compare vectors, not trees."""
+        """Returns nothing: experiments compare vectors, not trees."""
         return {}
 
 
 class Searcher:
-    """Ranks the candidates of a test set for its topics, with the objects of `search/`."""
+    """Ranks the candidates of a test set for its topics, with the classes of `search/`."""
 
     def __init__(self, test: TestSet, ranking: Ranking, exact: bool, engine: Engine, topics: Engine) -> None:
         self._test, self._ranking, self._engine = test, ranking, engine
@@ -72,7 +72,7 @@ class Searcher:
         self._queries = StoredQueries(topics)
 
     def asked(self, topic: Topic) -> QueryContext | None:
-        """A topic as a query, with its vectors; `None` where its formula is not in its graph."""
+        """Returns a topic as a query with its vectors; `None` if its formula is not in its graph."""
         formula_id = topic.formula_id if self._test.task == "formulas" else None
         post = replace(topic.post, id=self._test.key(topic))
         query = Query.of_post(post, formula_id)
@@ -86,7 +86,7 @@ class Searcher:
         return asked
 
     def ranked(self, asked: QueryContext, visuals: JudgedVisuals) -> Sequence[Scored]:
-        """Answers by id, or visual classes by visual id."""
+        """Returns answers by id, or visual classes by visual id."""
         if self._test.task == "answers":
             posts = PostRanker(asked, self._engine, _no_words).rank(self._ranking, self._demand, "")
             return [Scored(each.id, each.score) for each in posts]
@@ -105,8 +105,8 @@ def search(
 ) -> Figures:
     """Ranks for every topic in one engine of a model's index, and writes the run.
 
-    The speed is that of searching alone, one topic after the other, in the processor's time: other work on the
-    machine does not count, and several threads count together.
+    The speed is the processor time of searching alone, one topic after the other: other work on the
+    machine does not count, and the times of several threads are added.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     opened, topics = open_engine(index / engine, read_only=True), open_engine(index / TOPICS, read_only=True)
@@ -119,7 +119,9 @@ def search(
         queries = [searcher.asked(topic) for topic in test.topics]
         for first in queries[:1]:
             if first is not None:
-                searcher.ranked(first, visuals)  # what is loaded on first use is no part of a query
+                searcher.ranked(
+                    first, visuals
+                )  # loads what is loaded on first use, outside the measured time
         began = time.process_time()
         found = [[] if query is None else searcher.ranked(query, visuals) for query in queries]
         seconds = time.process_time() - began
@@ -139,7 +141,7 @@ def search(
 
 
 def ranking_of(strategy: Strategy, system: type[System], task: str, candidates: int) -> Ranking:
-    """The system's own ranking of that name; a share of the candidates is its pool, and the rest follows."""
+    """Returns the system's ranking of that name; its pool is a share of the candidates, and the rest follows."""
     named = system.rankings["answers" if task == "answers" else "formulas"]
     ranking = named[strategy.ranking]
     if isinstance(ranking, Rerank):

@@ -1,6 +1,6 @@
 """Runs experiments: every stage that is not done yet, in order.
 
-With several workers, models learn in processes of their own, and what follows a training is measured in another one.
+With several workers, models are trained in separate processes, and the stages after a training run in another one.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ LOG = "measuring.log"
 
 
 def run(settings: Sequence[ExperimentSetting]) -> list[Plan]:
-    """Do what is left of some experiments of one folder; after a kill it continues with the stage it was in."""
+    """Does the remaining stages of some experiments of one folder; after a kill it continues with the interrupted stage."""
     folder = settings[0].out
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -40,7 +40,7 @@ def run(settings: Sequence[ExperimentSetting]) -> list[Plan]:
 
 
 class _Run:
-    """The stages of all plans, those that they share once."""
+    """The stages of all plans; shared stages occur once."""
 
     def __init__(self, plans: Sequence[Plan]) -> None:
         self._settings = [plan.setting for plan in plans]
@@ -51,7 +51,7 @@ class _Run:
         self._number = {stage.mark_path: number for number, stage in enumerate(self._stages, 1)}
 
     def go(self) -> None:
-        """Prepare first; then train one model after the other, or several at a time, each measured as it is ready."""
+        """Prepares first; then trains one model after the other, or several at a time, and measures each when it is ready."""
         for stage in self._stages:
             if stage.kind in PREPARING:
                 self._do(stage)
@@ -62,7 +62,7 @@ class _Run:
             self._in_parallel(self._settings[0].workers)
 
     def _in_parallel(self, workers: int) -> None:
-        """Train some models while others are measured, all in processes of their own."""
+        """Trains some models while others are measured, all in separate processes."""
         training, measuring = ThreadPoolExecutor(workers), ThreadPoolExecutor(workers)
         models = [stage for stage in self._stages if stage.kind == "train"]
         followers = {
@@ -88,7 +88,7 @@ class _Run:
                 found = [each.result() for each in done]
                 running |= {each for each in found if isinstance(each, Future)}
         finally:
-            # Start nothing more; after a failure or an interrupt, stop what runs, its state saved.
+            # Start nothing more; after a failure or an interrupt, stop the running trainings, which save their state.
             for pool in (training, measuring):
                 pool.shutdown(wait=False, cancel_futures=True)
             while left := {each for each in (*running, *begun) if not each.done()}:
@@ -98,7 +98,7 @@ class _Run:
                 pool.shutdown()
 
     def _measure(self, model: Stage, stages: Sequence[Stage]) -> None:
-        """Do the stages that follow a training in another process."""
+        """Does the stages that follow a training in another process."""
         if any(stage.mark() is None for stage in stages):
             command = [sys.executable, "-m", "mathamr_lab.experiments.runner"]
             rows = [setting.to_json() for setting in self._settings]
@@ -119,7 +119,7 @@ class _Run:
 
 
 def threads_of(workers: int) -> int:
-    """The threads of each of several trainings on this machine, unless the environment says otherwise."""
+    """Returns the threads for each of several trainings on this machine, unless the environment sets them."""
     wanted = os.environ.get("OMP_NUM_THREADS", "")
     return int(wanted) if wanted.isdigit() and int(wanted) else max(1, (os.cpu_count() or 1) // workers)
 
@@ -129,7 +129,7 @@ def _say(line: str) -> None:
 
 
 def _measure_followers(work: tuple[list[dict[str, Any]], str]) -> None:
-    """Do the stages of experiments that follow the training with this mark."""
+    """Does the stages of experiments that follow the training with this mark."""
     rows, model = work
     for setting in [ExperimentSetting.from_json(row) for row in rows]:
         for stage in planned(setting).stages:

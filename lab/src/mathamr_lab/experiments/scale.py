@@ -1,4 +1,4 @@
-"""`Scale`: how large an experiment's models are and how long they learn, by name."""
+"""`Scale`: the size of an experiment's models and the length of their training, by name."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from mathamr.core.errors import UnknownNameError
 class Scale:
     """A named configuration of the encoder and its training, with some fields changed.
 
-    `pairs` bounds the pairs to train on. `pace` is about how many pairs a second one core learns, for estimates
-    before anything was measured.
+    `pairs` bounds the training pairs. `pace` estimates how many pairs per second one core learns,
+    before anything is measured.
     """
 
     name: str
@@ -25,12 +25,12 @@ class Scale:
     pace: float = 100.0
 
     def changed(self, changes: Iterable[str]) -> Scale:
-        """The scale with further changes, later ones before earlier ones of the same field."""
+        """Returns the scale with further changes, which override earlier ones of the same field."""
         kept = {change.partition("=")[0]: change for change in (*self.changes, *changes)}
         return replace(self, changes=tuple(kept.values()))
 
     def configurations(self, changes: Iterable[str], seed: int) -> tuple[dict[str, Any], dict[str, Any]]:
-        """(model, training) as JSON, with a variant's own changes, which are what the experiment is about."""
+        """Returns (model, training) as JSON, with a variant's own changes, which are the subject of the experiment."""
         from mathamr_lab.systems.mathamrplus.graph.configuration import configured
 
         model, training = configured(self.config, self.settings(changes, seed))

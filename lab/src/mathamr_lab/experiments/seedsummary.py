@@ -1,4 +1,4 @@
-"""`SeedSummary`: the scores of one system trained with several seeds: the best seed, and mean and deviation."""
+"""`SeedSummary`: the scores of a system trained with several seeds: best seed, mean and deviation."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class SeedSummary:
 def summarise(runs: Mapping[int, Scores], measure: str | None = None) -> SeedSummary:
     """Summarise a system's scores by seed; `measure`, by default the first one, determines the best seed.
 
-    Of equally good seeds the smallest is taken.
+    Among equally good seeds the smallest is taken.
     """
     if not runs:
         raise MathAMRError("no seeds to summarise")

@@ -1,4 +1,4 @@
-"""`ExperimentSetting`: an experiment with everything that it runs on."""
+"""`ExperimentSetting`: an experiment with everything that it needs to run."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from mathamr_lab.experiments.experiment import Experiment, GraphExperiment
 from mathamr_lab.experiments.scale import Scale, scale_named
 
 EXACT, APPROXIMATE = "flat", "edge"
-"""The engine of exact search, and the one whose approximate search is measured unless another is asked for."""
+"""The engine of exact search, and the default engine whose approximate search is measured."""
 
 
 @dataclass(frozen=True)
 class ExperimentSetting:
-    """An experiment, its collection, its folder, its size and its means.
+    """An experiment, its collection, its folder, its size and its resources.
 
-    `changes` are those that the user made to the named scale; `scale` has them already. `pools` are folders of judged
+    `changes` are the user's changes to the named scale, which `scale` includes. `pools` are folders of judged
     formulas, and `runs` files of runs of other systems.
     """
 
@@ -41,9 +41,9 @@ class ExperimentSetting:
     """The AMR parser of posts and topics."""
     parser_model: str | None = None
     accepted: bool = False
-    """Whether only accepted answers are paired with their questions, where a collection knows them."""
+    """True if only accepted answers are paired with their questions, if a collection knows them."""
     wanted_engine: str | None = None
-    """The engine that is searched, exactly and approximately; see `engine`."""
+    """The engine that the user named; see `engine`."""
     pools: tuple[Path, ...] = ()
     runs: tuple[Path, ...] = ()
 
@@ -59,7 +59,7 @@ class ExperimentSetting:
             raise MathAMRError("the experiments rank answers: give topics and judgments of answers, too")
 
     def to_json(self) -> dict[str, Any]:
-        """For another process, which reads the same files."""
+        """Returns the JSON form for another process, which reads the same files."""
         row = {each.name: getattr(self, each.name) for each in fields(self)}
         return row | {
             "experiment": self.experiment.name,
@@ -92,7 +92,7 @@ class ExperimentSetting:
 
     @property
     def engine(self) -> str:
-        """The engine in which everything is searched, so that exact and approximate search compare."""
+        """The engine of all searches, so that exact and approximate search are comparable."""
         if self.wanted_engine is not None:
             return self.wanted_engine
         approximate = any(not variant.strategy.exact for variant in self.graphs.variants)
@@ -100,7 +100,7 @@ class ExperimentSetting:
 
     @property
     def graphs(self) -> GraphExperiment:
-        """The experiment as one of graph networks."""
+        """The experiment as a `GraphExperiment`."""
         assert isinstance(self.experiment, GraphExperiment)
         return self.experiment
 

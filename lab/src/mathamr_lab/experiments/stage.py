@@ -1,4 +1,4 @@
-"""`Stage`: one step of an experiment, marked done in one move and never done again with the same inputs."""
+"""`Stage`: one step of an experiment, marked done atomically and never repeated with the same inputs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Figures = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """What a finished stage left behind: which inputs it had, what came out, how long it took, and its figures."""
+    """The record of a finished stage: its inputs, its output, its duration, and its figures."""
 
     digest: str
     output: str
@@ -31,11 +31,11 @@ class Mark:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Stage:
-    """A step with its own inputs, the stages it needs, and the work.
+    """A step with its own inputs, the stages it needs, and its work.
 
-    The work gets an empty start or the remains of a killed attempt, and returns figures; a figure named ``output``
-    tells the content of what it made, so that later stages are only redone when that has changed. `units` (posts,
-    pairs, topics) and `pace` (units a second) are for estimates. `mark_path` is where the mark stands.
+    The work starts with an empty folder or the remains of a killed attempt, and returns figures; a figure named ``output``
+    identifies its result, so that later stages are redone only when that has changed. `units` (posts,
+    pairs, topics) and `pace` (units per second) are for estimates. `mark_path` is the file of the mark.
     """
 
     kind: StageKind
@@ -53,11 +53,11 @@ class Stage:
         return self.name.partition(" ")[0]
 
     def follows(self, other: Path) -> bool:
-        """Whether it needs the stage with that mark, itself or by way of others."""
+        """True if it needs the stage with that mark, directly or indirectly."""
         return any(need.mark_path == other or need.follows(other) for need in self.needs)
 
     def digest(self) -> str | None:
-        """A word for the inputs as they are now; `None` while a stage that it needs is not done."""
+        """A hash of the current inputs; `None` while a stage that it needs is not done."""
         before = []
         for need in self.needs:
             mark = need.mark()
@@ -68,7 +68,7 @@ class Stage:
         return blake2b(row.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
     def mark(self) -> Mark | None:
-        """The mark of this stage with its present inputs; `None` while there is none."""
+        """The mark of this stage with its current inputs; `None` while there is none."""
         found = read_mark(self.mark_path)
         return found if found is not None and found.digest == self.digest() else None
 
@@ -76,7 +76,7 @@ class Stage:
         """Does the work and marks it done."""
         digest = self.digest()
         if digest is None:
-            raise MathAMRError(f"{self.name}: what it needs is not done yet")
+            raise MathAMRError(f"{self.name}: a stage that it needs is not done yet")
         self.mark_path.parent.mkdir(parents=True, exist_ok=True)
         self.mark_path.unlink(missing_ok=True)
         began = time.monotonic()
@@ -87,13 +87,13 @@ class Stage:
 
 
 class ExperimentStages:
-    """Stages in an order in which they can be done, each mark once."""
+    """Stages in a valid order, each mark once."""
 
     def __init__(self) -> None:
         self._by_mark: dict[Path, Stage] = {}
 
     def add(self, stage: Stage) -> Stage:
-        """Adds a stage behind all others, unless there is one with its mark: that one then."""
+        """Appends a stage and returns it, or the existing one with its mark."""
         return self._by_mark.setdefault(stage.mark_path, stage)
 
     def __iter__(self) -> Iterator[Stage]:
@@ -104,7 +104,7 @@ class ExperimentStages:
 
 
 def read_mark(path: Path) -> Mark | None:
-    """The mark in a file; a damaged one counts as none, since its stage can be done again."""
+    """Reads the mark in a file; a damaged one counts as missing, since its stage can be done again."""
     try:
         row = json.loads(path.read_text(encoding="utf-8"))
         return Mark(

@@ -14,12 +14,12 @@ from mathamr.evaluation.table import shown_p
 from mathamr_lab.experiments.seedsummary import summarise
 
 MARKS = ("*", "†")
-"""Marks of a significant difference from the first baseline, and from the second."""
+"""Marks of a significant difference from the first and from the second baseline."""
 
 
 @dataclass(frozen=True)
 class MeasuredRow:
-    """A row of a table: its scores by seed, what was published for it, and means that are `known` from elsewhere."""
+    """A row of a table: its scores by seed, its published figures, and means `known` from elsewhere."""
 
     name: str
     seeds: Mapping[int, Scores]
@@ -27,7 +27,7 @@ class MeasuredRow:
     known: Mapping[str, float] = field(default_factory=dict)
 
     def averaged(self) -> Scores:
-        """Topic by topic the mean over seeds."""
+        """Returns the mean over seeds for each topic."""
         runs = list(self.seeds.values())
         values = {
             measure: {
@@ -38,7 +38,7 @@ class MeasuredRow:
         return Scores(self.name, values)
 
     def spread(self, measure: str, topics: Sequence[str] | None = None) -> str:
-        """The mean over some topics or all, and its deviation over seeds."""
+        """Returns the mean over some topics or all, and its deviation over seeds."""
         chosen = {
             seed: each
             if topics is None
@@ -66,9 +66,9 @@ def comparison_table(
     sets: Mapping[str, Sequence[str]] | None = None,
     list_tests: bool = False,
 ) -> Iterator[str]:
-    """Markdown: a line a row, and beneath it how it was measured; rows without scores are left out.
+    """Returns Markdown: a line per row, followed by how it was measured; rows without scores are left out.
 
-    `sets` are topics that have a column of their own, for the first measure. `list_tests` adds a table of the tests
+    `sets` are topics with a column of their own, for the first measure. `list_tests` adds a table of the tests
     against the first baseline.
     """
     found = [row for row in rows if row.seeds or row.known]
@@ -112,7 +112,7 @@ def comparison_table(
 
 
 def tests_table(comparison: Comparison) -> str:
-    """Every test against the baseline: the difference, its interval, and p after the correction."""
+    """Lists every test against the baseline: the difference, its interval, and p after the correction."""
     cells = [
         [
             f"against {comparison.baseline}",
@@ -131,7 +131,7 @@ def tests_table(comparison: Comparison) -> str:
 
 
 def markdown_table(rows: Sequence[Sequence[str]], left: int = 1) -> str:
-    """A Markdown table whose first row is the head; all but the first `left` columns are set to the right."""
+    """Returns a Markdown table with the first row as its head; all but the first `left` columns are right-aligned."""
     rule = ["---"] * left + ["--:"] * (len(rows[0]) - left)
     return "\n".join("| " + " | ".join(cells) + " |" for cells in [rows[0], rule, *rows[1:]])
 

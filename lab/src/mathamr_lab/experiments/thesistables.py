@@ -27,7 +27,7 @@ COLUMNS: dict[Column, tuple[str, str]] = {
 
 
 def markdown(findings: Findings, pictures: Sequence[str] = ()) -> str:
-    """The whole report."""
+    """Returns the complete report."""
     experiment = findings.setting.graphs
     parts = [f"# {experiment.title}", f"{experiment.question} (Thesis, section {experiment.section}.)"]
     parts.append("```\n" + command(findings.setting) + "\n```")
@@ -41,7 +41,7 @@ def markdown(findings: Findings, pictures: Sequence[str] = ()) -> str:
 
 
 def command(setting: ExperimentSetting) -> str:
-    """The command that makes these findings again."""
+    """Returns the command that reproduces these findings."""
     words = ["mathamr", "experiment", setting.graphs.name, *setting.collection.options]
     words += ["--scale", setting.scale.name]
     for change in setting.changes:
@@ -131,7 +131,7 @@ def _figure(value: float | None) -> str:
 
 
 def _pivot(experiment: GraphExperiment, test: TestFindings, is_thesis: bool) -> str:
-    """Table 4.17's form: what is varied downwards, the ways of ranking side by side."""
+    """Returns the form of Table 4.17: the varied setting in rows, the rankings side by side."""
     groups = list(dict.fromkeys(row.variant.cells[-1] for row in test.rows))
     lines = list(dict.fromkeys(row.variant.cells[0] for row in test.rows))
     baselines = {row.variant.baseline for row in test.rows}
@@ -235,9 +235,9 @@ def _cost_note(experiment: GraphExperiment) -> str:
 
 
 def csv_text(findings: Findings) -> str:
-    """Every figure, one a line: for each variant, seed and test set the mean of each measure, then the costs.
+    """Returns every figure on a line: the mean of each measure for each variant, seed and test set, then the costs.
 
-    The thesis's figure stands beside where it printed one: that of its best seed, and its mean and deviation.
+    The thesis's figures are beside them: that of its best seed, and its mean and deviation.
     """
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")

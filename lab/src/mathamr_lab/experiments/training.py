@@ -1,4 +1,4 @@
-"""The stage that trains: one process a model, so that its memory is its own and several can learn at a time."""
+"""The training stage: one process per model, so that memory is measured per model and several can be trained at a time."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LOG = "training.log"
 def train_model(
     shard: Path, folder: Path, config: str, settings: Sequence[str], device: str, threads: int
 ) -> Figures:
-    """Trains a model into a folder and tells its curve and costs; goes on from a checkpoint of the same run."""
+    """Trains a model into a folder and returns its curve and costs; it continues from a checkpoint of the same run."""
     command = [sys.executable, "-m", "mathamr_lab.recipes", str(shard), "--out", str(folder)]
     command += ["--config", config]
     for setting in settings:
@@ -33,7 +33,7 @@ def train_model(
     _, progress = _checkpoint(folder / CHECKPOINT)
     if not progress.done:
         raise MathAMRError(
-            f"training in {folder} was stopped; the same command goes on from its last checkpoint"
+            f"training in {folder} was stopped; run the same command to continue from its last checkpoint"
         )
     model = read_graph_folder(folder)
     figures: Figures = {
@@ -58,7 +58,7 @@ def train_model(
 
 
 def _belongs(path: Path, config: str, settings: Sequence[str]) -> bool:
-    """Whether a checkpoint is of this configuration: one of another is no reason to stop."""
+    """True if a checkpoint has this configuration; one of another configuration is ignored."""
     from mathamr_lab.systems.mathamrplus.graph.configuration import configured
 
     run, _ = _checkpoint(path)
@@ -70,7 +70,7 @@ def _belongs(path: Path, config: str, settings: Sequence[str]) -> bool:
 
 
 def _checkpoint(path: Path) -> tuple[dict[str, Any], TrainingProgress]:
-    """(identity, progress) of a checkpoint; where there is none, of a run that has not begun."""
+    """Reads (identity, progress) of a checkpoint; if there is none, those of a run that has not begun."""
     try:
         return read_progress(path)
     except MathAMRError:

@@ -1,4 +1,4 @@
-"""The stage that encodes: the vectors of a model for all posts and topics, each in an engine of its own, as an index has them."""
+"""The encoding stage: the vectors of a model for all posts and topics, in one engine each, as in an index."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ from mathamr_lab.experiments.setting import EXACT
 from mathamr_lab.experiments.stage import Figures
 
 OPTIONS: dict[str, dict[str, Any]] = {"edge": {"hnsw": "all"}, "qdrant": {"hnsw": "all"}}
-"""How engines are made here: MaxSim has a graph to follow, too."""
+"""The options of engines here: MaxSim also has a graph."""
 TOPICS = "topics"
 BATCH = 512
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Corpus:
-    """Everything a model's vectors are made from."""
+    """Everything that a model's vectors are computed from."""
 
     collection: TestCollection
     catalogue: CorpusCatalogue
@@ -68,7 +68,7 @@ def _fill(
     store: GraphStore,
     catalogue: CorpusCatalogue | None = None,
 ) -> Figures:
-    """An engine with the vectors of posts; with a catalogue, of the answers and visual classes that are searched."""
+    """Fills an engine with the vectors of posts; with a catalogue, only of the answers and visual classes that are searched."""
     answers = None if catalogue is None else set(catalogue.answers)
     levels: Counter[str] = Counter()
     rows: Counter[str] = Counter()
@@ -107,7 +107,7 @@ def _items(system: System, posts: Iterable[Post], store: GraphStore) -> Iterator
 def _formulas(
     made: Iterable[Encoded], payloads: Mapping[str, Payload], catalogue: CorpusCatalogue | None
 ) -> Iterator[Entry]:
-    """The formulas of posts, each id once; with a catalogue those whose visual class is judged."""
+    """Yields the formulas of posts, each id once; with a catalogue only those whose visual class is judged."""
     for each in made:
         seen: set[str] = set()
         for name, fields in each.formulas:
@@ -117,7 +117,7 @@ def _formulas(
 
 
 class engine_in:  # noqa: N801 - a context, used like a function
-    """A new engine in a folder that is emptied first; closed at the end, removed when something fails."""
+    """Creates an engine in an emptied folder, closes it at the end, and removes it when something fails."""
 
     def __init__(self, folder: Path, name: str, fields: Sequence[Field]) -> None:
         shutil.rmtree(folder, ignore_errors=True)
@@ -134,7 +134,7 @@ class engine_in:  # noqa: N801 - a context, used like a function
 
 
 def copy_into(index: Path, name: str) -> Figures:
-    """The vectors of a model once more, in another engine, prepared for approximate search."""
+    """Copies the vectors of a model into another engine, prepared for approximate search."""
     source = open_engine(index / EXACT, read_only=True)
     try:
         with engine_in(index / name, name, source.fields) as engine:
@@ -163,13 +163,13 @@ def copy_into(index: Path, name: str) -> Figures:
 
 
 class StoredQueries:
-    """The vectors of topics that were made before: what a ranker asks for instead of a system."""
+    """The precomputed vectors of topics, which a ranker uses instead of a system."""
 
     def __init__(self, topics: Engine) -> None:
         self._topics = topics
 
     def encoded(self, query: Query, timer: StageTimer) -> Encoded:
-        """The vectors of a topic, whose post has the topic's key for an id."""
+        """Returns the vectors of a topic, whose post has the topic's key as its id."""
         key = query.post.id
         post: dict[str, Vectors] = {}
         formulas: dict[str, dict[str, Vectors]] = {}
@@ -181,5 +181,5 @@ class StoredQueries:
         return Encoded(id=key, post=post, formulas=tuple(formulas.items()))
 
     def visual(self, query: Query, formula: Formula, timer: StageTimer) -> Mapping[str, Vectors]:
-        """Looks are not stored for topics."""
-        raise MathAMRError("an experiment on stored vectors has none of visual classes")
+        """Raises an error: visual classes are not stored for topics."""
+        raise MathAMRError("an experiment on stored vectors has no vectors of visual classes")

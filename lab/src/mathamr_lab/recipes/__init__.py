@@ -1,1 +1,1 @@
-"""Training of whole systems: recipes by name, prepared folders, and trainings side by side."""
+"""Training of complete systems: recipes by name, prepared folders, and parallel trainings."""

@@ -1,6 +1,6 @@
-"""`python -m mathamr_lab.recipes PATH… --out FOLDER`: training where only torch and numpy are installed.
+"""`python -m mathamr_lab.recipes PATH… --out FOLDER`: training with only torch and numpy installed.
 
-PATH is a prepared folder, several of them, which are then trained side by side, or a shard of graphs.
+PATH is a prepared folder, several of them, which are then trained in parallel, or a shard of graphs.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from mathamr.core.errors import MathAMRError
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Exit code 0 when done or stopped on demand, 1 after a clear error."""
+    """Returns exit code 0 when done or stopped on demand, 1 after a clear error."""
     parser = argparse.ArgumentParser(
         prog="python -m mathamr_lab.recipes",
         description="Train systems from prepared folders, side by side, or a graph network from a shard.",

@@ -1,8 +1,8 @@
-"""Text encoders that a training starts from: ours by name or folder, or any published one that `transformers` reads.
+"""Loads the text encoder that a training starts from: ours by name or folder, or a published one that `transformers` reads.
 
 A published encoder is converted once, where the training is prepared: the machine that trains, and the product, read our
 own format. What our transformer and word pieces can express is accepted (BERT, MPNet and DistilBERT with a WordPiece
-vocabulary); of anything else the error says what does not fit.
+vocabulary); for anything else the error says what does not fit.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def is_published(folder: Path) -> bool:
 
 
 def prepared_base(base: Path, folder: Path) -> tuple[str, list[Path]]:
-    """The name of a training's base, and the files that were written for it into the prepared folder.
+    """Returns the name of a training's base, and the files that were written for it into the prepared folder.
 
     A folder of ours keeps its path; a published one is converted, and the model folder will have a copy of it.
     """
@@ -89,23 +89,23 @@ def prepared_base(base: Path, folder: Path) -> tuple[str, list[Path]]:
 
 
 def training_base(name: str, prepared: Path, device: str = "cpu") -> TextEncoder:
-    """The base of a training: a converted one from the prepared folder, or that of the name."""
+    """Loads the base of a training: a converted one from the prepared folder, or the named one."""
     return load_text_encoder(prepared / BASE, device) if name == BASE else load_base_encoder(name, device)
 
 
 def copy_base(name: str, prepared: Path, model: Path) -> None:
-    """Put a converted base into the model folder, where the product looks for it."""
+    """Copies a converted base into the model folder, where the product looks for it."""
     if name == BASE:
         shutil.copytree(prepared / BASE, model / BASE, dirs_exist_ok=True)
 
 
 def folder_base(folder: Path) -> TextEncoder:
-    """The encoder in a folder, of ours or published."""
+    """Loads the encoder in a folder, ours or published."""
     return published_encoder(folder) if is_published(folder) else load_text_encoder(folder, "cpu")
 
 
 def published_encoder(folder: Path, device: str = "cpu") -> TextEncoder:
-    """The encoder in a local folder, read by `transformers`; its vectors are means of its states."""
+    """Loads the encoder in a local folder with `transformers`; its vectors are means of its states."""
     try:
         from transformers import AutoModel, AutoTokenizer
     except ImportError as error:
@@ -114,7 +114,7 @@ def published_encoder(folder: Path, device: str = "cpu") -> TextEncoder:
         tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
         model = AutoModel.from_pretrained(folder, local_files_only=True)
     except (OSError, ValueError, KeyError, ImportError) as error:
-        raise MathAMRError(f"{folder} holds no text encoder that transformers can read: {error}") from error
+        raise MathAMRError(f"transformers cannot read a text encoder in {folder}: {error}") from error
     pieces = _word_pieces(tokenizer, folder)
     configuration, weights = _converted(model.config, model.state_dict(), folder)
     count = len(pieces.vocabulary)
@@ -135,7 +135,7 @@ def _word_pieces(tokenizer: Any, folder: Path) -> WordPieces:
     kind = type(backend.model).__name__ if backend is not None else type(tokenizer).__name__
     if kind != "WordPiece":
         raise MathAMRError(
-            f"{folder}: its tokenizer is of the kind {kind}; a base needs a WordPiece vocabulary, as BERT and MPNet have"
+            f"{folder}: its tokenizer is {kind}; a base needs a WordPiece vocabulary, like BERT and MPNet"
         )
     vocabulary = sorted(tokenizer.get_vocab().items(), key=lambda each: int(each[1]))
     return WordPieces([piece for piece, _ in vocabulary])
@@ -144,7 +144,7 @@ def _word_pieces(tokenizer: Any, folder: Path) -> WordPieces:
 def _converted(
     config: Any, state: Mapping[str, Tensor], folder: Path
 ) -> tuple[TransformerConfiguration, dict[str, Tensor]]:
-    """The shape of a published encoder, and its weights under our names."""
+    """Returns the shape of a published encoder, and its weights under our names."""
     if config.model_type not in _NAMES:
         raise MathAMRError(
             f"{folder} holds a model of type {config.model_type!r}; a base can be of type {', '.join(_NAMES)}"

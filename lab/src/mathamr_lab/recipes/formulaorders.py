@@ -1,7 +1,7 @@
-"""Orders of like formulas, for networks to learn from: found by shared parts, judged by how well their trees align.
+"""Orders of similar formulas as training data: found by shared parts, scored by tree alignment.
 
-`python -m mathamr_lab.recipes.formulaorders formulas.npz orders.npz` makes them on all cores; no model, no judgments
-of people are needed.
+`python -m mathamr_lab.recipes.formulaorders formulas.npz orders.npz` computes them on all cores, without a model or
+human judgments.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from mathamr.graphs.formulashard import FormulaShard, FormulaTrees
 from mathamr_lab.systems.formulagraph.teacher import Teacher
 
 LARGEST_PART = 12
-"""Nodes of a subtree that is compared; larger ones are hardly ever found twice."""
+"""The largest subtree, in nodes, that is compared; larger ones hardly ever occur twice."""
 COMMON = 20_000
-"""Formulas that share a part: a part of more is too common to find anything by."""
+"""A part that more formulas share is too common to find anything by."""
 SATURATION, LENGTH = 1.2, 0.5
 """BM25's k1 and b."""
 PARTS_COUNT = 0.5
-"""What sharing parts counts beside aligning."""
+"""The weight of shared parts relative to alignment."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrderSettings:
-    """How many anchors, with how many nodes, and how many of the nearest, of the `among` nearest, and of any formulas each is given.
+    """The number of anchors, their size in nodes, and how many candidates each gets of the nearest, of the `among` nearest, and at random.
 
     All are drawn among at most `formulas` of the shard.
     """
@@ -54,12 +54,12 @@ class OrderSettings:
 
     @property
     def width(self) -> int:
-        """Candidates of an anchor."""
+        """The number of candidates of an anchor."""
         return self.nearest + self.others + self.any
 
 
 class SharedParts:
-    """Formulas by the parts they share: labels, edges, paths of two edges and subtrees, also with variables nameless."""
+    """Formulas by the parts they share: labels, edges, paths of two edges and subtrees, also with anonymous variables."""
 
     def __init__(self, shard: FormulaShard) -> None:
         pieces = [each for kind in ("slt", "opt") for each in _parts(shard, kind)]
@@ -85,7 +85,7 @@ class SharedParts:
         return self._owners[order], np.append(0, np.cumsum(self._counts))
 
     def scores(self, formula: int) -> AnyArray:
-        """What every formula shares with one of them, as BM25 counts it."""
+        """Returns the BM25 score of every formula for one of them."""
         owners, starts = self._postings
         tokens = self._tokens[self._starts[formula] : self._starts[formula + 1]]
         tokens = tokens[self._counts[tokens] <= COMMON]
@@ -135,7 +135,7 @@ def make_orders(
     workers: int = 1,
     say: Callable[[str], None] = lambda line: None,
 ) -> Teacher:
-    """For some formulas of the shard other formulas, near and far, and what each is worth to them."""
+    """Computes for some formulas of the shard other formulas, near and far, and the score of each."""
     chance = np.random.default_rng(settings.seed)
     among = np.sort(chance.permutation(len(shard))[: settings.formulas])
     drawn = shard.chosen(among)
@@ -174,7 +174,7 @@ class _OrderWork:
     settings: OrderSettings
 
     def rows(self, anchors: AnyArray) -> list[_Order]:
-        """The orders of some anchors; one with too few formulas like it has none."""
+        """Returns the orders of some anchors; an anchor with too few similar formulas has none."""
         return [row for anchor in anchors.tolist() if (row := self._row(anchor)) is not None]
 
     def _row(self, anchor: int) -> _Order | None:
@@ -199,7 +199,7 @@ class _OrderWork:
 
 
 _WORK: list[_OrderWork] = []
-"""What forked workers inherit."""
+"""The objects that forked workers inherit."""
 
 
 def _rows(anchors: AnyArray) -> list[_Order]:

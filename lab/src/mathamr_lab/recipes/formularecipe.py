@@ -1,4 +1,4 @@
-"""`FormulaRecipe`: how a system that reads formulas alone comes from them to its model folder, in one stage."""
+"""`FormulaRecipe`: trains a system that reads formulas alone, in one stage."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Configured = TypeVar("Configured", bound=tuple[Any, ...])
 class FormulaRecipe(Generic[Configured]):
     """The parts in which such systems differ: the name of the stage, the configurations, and the trainer.
 
-    `configured` gives the configurations of a name with some fields changed, that of the training last.
+    `configured` returns the configurations of a name with some fields changed, that of the training last.
     """
 
     stage: str
@@ -51,14 +51,14 @@ class FormulaRecipe(Generic[Configured]):
         self._configured(settings)
 
     def is_taught(self, settings: TrainingSettings) -> bool:
-        """Whether the orders of a teacher are learnt."""
+        """True if the orders of a teacher are learned."""
         training: FormulaTraining = self._configured(settings)[-1]
         return training.teacher > 0
 
     def prepare(
         self, sources: TrainingSources, settings: TrainingSettings, folder: Path, say: Callable[[str], None]
     ) -> Sequence[Path]:
-        """Writes the trees of the formulas and, where a teacher is learnt from, its orders."""
+        """Writes the trees of the formulas and, if a teacher is used, its orders."""
         return prepare_formulas(sources, folder, say, orders=self.is_taught(settings))
 
     def planned(self, settings: TrainingSettings) -> Sequence[TrainingStage]:
@@ -70,7 +70,7 @@ class FormulaRecipe(Generic[Configured]):
 
     def _train(self, work: StageWork, settings: TrainingSettings) -> StageResult:
         if work.resources.processes.count > 1:
-            raise MathAMRError("systems of formulas are trained by one process")
+            raise MathAMRError("systems of formulas can be trained only by one process")
         path = work.prepared / ORDERS
         teacher = Teacher.load(path) if self.is_taught(settings) and path.exists() else None
         shard = FormulaShard.load(work.prepared / FORMULAS)

@@ -1,4 +1,4 @@
-"""What systems of formulas are trained on: the trees of all formulas that look different, from posts or tables of trees."""
+"""The training data of systems of formulas: the trees of all visual classes, from posts or tables of trees."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TABLES = (".tsv",)
 
 @dataclass(slots=True)
 class FormulaCounts:
-    """What was read so far."""
+    """The counts of what was read so far."""
 
     seen: int = 0
     unreadable: int = 0
@@ -30,7 +30,7 @@ class FormulaCounts:
 def prepare_formulas(
     sources: TrainingSources, folder: Path, say: Callable[[str], None], *, orders: bool
 ) -> list[Path]:
-    """Writes the trees of all formulas of the sources, each visual class once, and the orders that a teacher gives to some."""
+    """Writes the trees of all visual classes of the sources, and the orders that a teacher gives some of them."""
     path = folder / FORMULAS
     files = (sources.path, *sources.posts)
     if len(files) == 1 and sources.path.suffix == ".npz":
@@ -59,7 +59,7 @@ def prepare_formulas(
 
 
 def formulas_of_sources(paths: tuple[Path, ...], counts: FormulaCounts) -> Iterator[tuple[Slt, Opt]]:
-    """The trees of every visual class once: of posts, or of tables with the columns `slt` and `opt` (Tangent strings)."""
+    """Yields the trees of every visual class once, from posts or from tables with the columns `slt` and `opt` (Tangent strings)."""
     from mathamr.formulas.visualkey import visual_key
 
     for path in paths:

@@ -1,4 +1,4 @@
-"""The files of a model out of the folder of the stage that made it, without checkpoint and card."""
+"""Copies the files of a model from the folder of its stage, without checkpoint and card."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from mathamr.core.modelfolder import CONFIG, read_config
 
 
 def copy_model(stage: Path, model: Path) -> None:
-    """Copies `config.json` and the files it names; nothing where the stage has no model yet."""
+    """Copies `config.json` and the files it names; does nothing if the stage has no model yet."""
     if not (stage / CONFIG).exists():
         return
     model.mkdir(parents=True, exist_ok=True)

@@ -1,7 +1,7 @@
-"""A prepared folder: everything that the training of one system reads, for this machine or for one that only trains.
+"""A prepared folder: all input files of one system's training, for this machine or one that only trains.
 
 training.json   the system, its settings, what it was prepared from, and the hashes of the other files
-…               files of the recipe's own
+…               the recipe's own files
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ FILE, FORMAT = "training.json", 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreparedTraining:
-    """What a prepared folder says about itself."""
+    """The content of `training.json`."""
 
     system: str
     settings: TrainingSettings
@@ -39,7 +39,7 @@ class PreparedTraining:
 
     @classmethod
     def load(cls, folder: Path) -> PreparedTraining:
-        """From a folder, after the hashes of its files were checked."""
+        """Reads it from a folder after checking the hashes of its files."""
         path = folder / FILE
         with describing(path, "prepared training"):
             row = json.loads(path.read_text(encoding="utf-8"))
@@ -83,7 +83,7 @@ def prepare(
     fresh: bool = False,
     say: Callable[[str], None] | None = None,
 ) -> None:
-    """Makes a prepared folder; one that was made from the same is kept."""
+    """Creates a prepared folder; one with the same sources is kept."""
     say = say or _say
     recipe = RECIPES[system]
     recipe.check(settings)
@@ -115,9 +115,9 @@ def _kept(folder: Path, wanted: PreparedTraining) -> bool:
 def train_prepared(
     folder: Path, out: Path, resources: Resources, *, fresh: bool = False
 ) -> Iterator[dict[str, Any]]:
-    """Does the stages of a prepared training one after the other; tells what each has to tell, as rows.
+    """Does the stages of a prepared training one after the other and yields their results as rows.
 
-    Stages that are done are not done again, and one that was stopped goes on. The minutes are those of all stages.
+    Finished stages are skipped, and a stopped one continues. `minutes` bounds all stages together.
     """
     prepared = PreparedTraining.load(folder)
     began = time.monotonic()

@@ -1,4 +1,4 @@
-"""`TrainingRecipe`: how one system comes from posts to its model folder, in stages; and the recipes by name."""
+"""`TrainingRecipe`: trains one system from posts to its model folder, in stages; and the recipes by name."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from mathamr_lab.training.resources import Resources
 
 PREPARED, MODEL = "prepared", "model"
-"""Folders of a training: what it reads, and the model that comes out; every stage has one of its own name beside them."""
+"""The folders of a training: its input, and the resulting model; every stage has a folder of its own name beside them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingSources:
-    """What a training is prepared from: a path, for MathAMR+ a store of graphs or a shard of one; posts; what to leave out.
+    """The sources of a training: a path (for MathAMR+ a store of graphs or a shard of one), posts, and exclusions.
 
-    `graphs` names tensors of a store, `accepted` and `without` choose among its pairs. `base` is the folder of a text encoder to start from, instead of the one that the recipe knows.
+    `graphs` names tensors of a store, `accepted` and `without` choose among its pairs. `base` is the folder of a text encoder to start from, instead of the recipe's default.
     """
 
     path: Path
@@ -32,7 +32,7 @@ class TrainingSources:
     base: Path | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """For a prepared folder, which is made again when it was made from something else, or from what has changed."""
+        """Returns the JSON form for a prepared folder, which is created again when it changes."""
         paths = [self.path, *self.posts, *self.without, *filter(None, [self.base])]
         return {
             "path": str(self.path),
@@ -46,7 +46,7 @@ class TrainingSources:
 
 
 def _stamp(path: Path) -> list[int]:
-    """The size and the last change of a file, or of the files right below a folder; not of a database's journals."""
+    """Returns the size and modification time of a file, or of the files directly below a folder; database journals are ignored."""
     try:
         files = [each for each in path.iterdir() if each.is_file()] if path.is_dir() else [path]
         states = [
@@ -59,7 +59,7 @@ def _stamp(path: Path) -> list[int]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingSettings:
-    """A named configuration of a recipe with changes, each ``STAGE.FIELD=VALUE``, and the stages to do; none is all."""
+    """A named configuration of a recipe with changes, each ``STAGE.FIELD=VALUE``, and the stages to do; none means all."""
 
     config: str
     changes: tuple[str, ...] = ()
@@ -74,7 +74,7 @@ class TrainingSettings:
         return [change.partition(".")[2] for change in self.changes if change.partition(".")[0] == stage]
 
     def checked(self, known: Sequence[str]) -> TrainingSettings:
-        """Itself, if all its stages are among these."""
+        """Returns itself if all its stages are known."""
         for change in self.changes:
             stage, dot, rest = change.partition(".")
             if not dot or "=" in stage or "=" not in rest:
@@ -89,7 +89,7 @@ class TrainingSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageWork:
-    """Where a stage works: on the files of `prepared`, in the training's folder `out`."""
+    """The folders of a stage: it reads the files of `prepared` and writes into the training's folder `out`."""
 
     prepared: Path
     out: Path
@@ -97,18 +97,18 @@ class StageWork:
     fresh: bool = False
 
     def folder(self, stage: str) -> Path:
-        """The folder of a stage's own results."""
+        """The folder of a stage's results."""
         return self.out / stage
 
     @property
     def model(self) -> Path:
-        """The folder of the model, with nothing in it but the model."""
+        """The folder of the model, which contains only the model."""
         return self.out / MODEL
 
 
 @dataclass(frozen=True, slots=True)
 class StageResult:
-    """One row an epoch, or whatever a stage has to tell, and whether it came to its end."""
+    """The rows of a stage, one per epoch or other results, and whether it finished."""
 
     rows: Sequence[Mapping[str, Any]]
     done: bool = True
@@ -116,7 +116,7 @@ class StageResult:
 
 @dataclass(frozen=True, slots=True)
 class TrainingStage:
-    """A part of a training that goes on where it stopped, and is not done again once it is done."""
+    """A part of a training that continues where it stopped, and is skipped once it is done."""
 
     name: str
     run: Callable[[StageWork], StageResult]
@@ -127,7 +127,7 @@ class TrainingRecipe(Protocol):
 
     @property
     def configurations(self) -> Iterable[str]:
-        """The names of its configurations; the first is taken where none is named."""
+        """The names of its configurations; the first is the default."""
         ...
 
     @property
@@ -136,7 +136,7 @@ class TrainingRecipe(Protocol):
         ...
 
     def check(self, settings: TrainingSettings) -> None:
-        """Refuses settings that cannot be trained, before anything is made."""
+        """Refuses settings that cannot be trained, before anything is written."""
         ...
 
     def prepare(
@@ -146,11 +146,11 @@ class TrainingRecipe(Protocol):
         folder: Path,
         say: Callable[[str], None],
     ) -> Sequence[Path]:
-        """Writes the files that the stages read, so that a machine with only torch and numpy can train; their paths."""
+        """Writes the files that the stages read, so that a machine with only torch and numpy can train; returns their paths."""
         ...
 
     def planned(self, settings: TrainingSettings) -> Sequence[TrainingStage]:
-        """The stages that these settings ask for, in order."""
+        """Returns the stages of these settings, in order."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""Several trainings side by side, each in a process of its own: small networks leave most of a GPU to others."""
+"""Runs several trainings in parallel, one process each: small networks leave most of a GPU unused."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ LOG = "training.log"
 
 
 def train_side_by_side(folders: Sequence[Path], out: Path, options: Sequence[str], at_once: int) -> list[str]:
-    """Trains every prepared folder into a folder of its name below `out`; the names of those that failed.
+    """Trains every prepared folder into a folder of its name below `out`; returns the names of those that failed.
 
-    Rows come with the name of their training; lines of progress too, and they are also kept in `training.log`. One
-    that fails does not stop the others. An interrupt reaches all: each finishes its step and saves its state.
+    Rows carry the name of their training; so do lines of progress, which are also written to `training.log`. A failed
+    training does not stop the others. An interrupt reaches all: each finishes its step and saves its state.
     """
     names = [folder.resolve().name for folder in folders]
     twice = sorted({name for name in names if names.count(name) > 1})
@@ -45,14 +45,14 @@ def train_side_by_side(folders: Sequence[Path], out: Path, options: Sequence[str
 
 
 class _Trainings:
-    """The processes that train, and one voice for all of them."""
+    """The training processes and their common output."""
 
     def __init__(self, out: Path, options: Sequence[str]) -> None:
         self._out, self._options = out, options
         self._voice, self._running, self._stopped = threading.Lock(), set[subprocess.Popen[str]](), False
 
     def train(self, name: str, folder: Path) -> int:
-        """Trains one folder to its end; its exit code."""
+        """Trains one folder to its end and returns the exit code."""
         out = self._out / name
         command = [sys.executable, "-m", "mathamr_lab.recipes", str(folder), "--out", str(out)]
         try:
@@ -71,7 +71,7 @@ class _Trainings:
                     stderr=subprocess.PIPE,
                     text=True,
                     env=os.environ | {"PYTHONUNBUFFERED": "1"},
-                    # An interrupt of the terminal comes through `stop` alone, once.
+                    # An interrupt of the terminal reaches them only through `stop`, once.
                     start_new_session=True,
                 )
                 self._running.add(process)
@@ -88,7 +88,7 @@ class _Trainings:
         return code
 
     def stop(self) -> None:
-        """Asks all to finish their step and save their state; what has not begun does not begin."""
+        """Asks all to finish their step and save their state; trainings that have not begun do not begin."""
         self._stopped = True
         for process in list(self._running):
             process.send_signal(signal.SIGTERM)

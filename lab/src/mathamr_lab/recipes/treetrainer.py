@@ -1,4 +1,4 @@
-"""`TreeTrainer`: what trainings of networks over formulas have in common: descent, state, and what is told about them."""
+"""`TreeTrainer`: the common part of trainings of networks over formulas: descent, state, and reports."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ Step = TypeVar("Step")
 
 
 class TreeTrainer(ABC, Generic[Step]):
-    """A new network, trained on formulas; a validation tells its loss, that of held-out orders, and how well a formula is found."""
+    """A new network, trained on formulas; validation reports its loss, that of held-out orders, and how well formulas are found."""
 
     unit = "formulas"
     pretrained = False
     found: ClassVar[str]
-    """What a validation searches for, for the head of a column."""
+    """What a validation searches for, as a column heading."""
     descent: Descent
 
     @property
     def measured(self) -> tuple[ValidationFigure, ...]:
-        """What a validation tells."""
+        """The figures of a validation."""
         return (
             ValidationFigure("loss", "validation loss", loss=True),
             ValidationFigure("order", "loss of held-out orders", loss=True),
@@ -37,7 +37,7 @@ class TreeTrainer(ABC, Generic[Step]):
         )
 
     def descend(self, network: nn.Module, configuration: FormulaTraining, steps: int) -> None:
-        """Says how long and how fast a network learns; `steps` are those of an epoch."""
+        """Sets the length and rate of the training; `steps` are those of an epoch."""
         self.epochs = self.patience = configuration.epochs
         self.examples, self.steps = configuration.batch_size, steps
         self.descent = Descent(
@@ -80,7 +80,7 @@ class TreeTrainer(ABC, Generic[Step]):
         validation: str,
         configurations: Mapping[str, Mapping[str, Any]],
     ) -> TrainingSubject:
-        """The formulas and the configurations in words; that of the model, `model`, is told with its parameters."""
+        """Returns the formulas and the configurations in words; that of the model, `model`, includes its number of parameters."""
         parameters = sum(parameter.numel() for parameter in self.descent.model.parameters())
         return TrainingSubject(
             summary=f"training on {train:,} formulas, validating on {held:,}; {parameters:,} parameters",

@@ -1,11 +1,11 @@
-"""What a system costs, from a slice of the posts: a job of its own process, `python -m mathamr_lab.studies.costs MODEL POSTS WHOLE`.
+"""Measures what a system costs, from a slice of the posts, as a process: `python -m mathamr_lab.studies.costs MODEL POSTS WHOLE`.
 
-To index all posts with every system takes hours of one core. So a slice is indexed as a user would, which tells how many
-posts a second one core indexes, and how many rows a post, a formula and a visual class have. Then the posts and words of a whole
-index (`WHOLE`, made by whatever model) get rows that are drawn from those of the slice, with noise: an index of the full
-size whose results mean nothing, and whose size and speed are those of the real one.
+Indexing all posts with every system takes hours of one core. So a slice is indexed as a user would, which gives the
+posts per second of one core and the rows per post, formula and visual class. Then the posts and words of a complete
+index (`WHOLE`, built with any model) get rows that are drawn from those of the slice, with noise: an index of the full
+size whose results are meaningless but whose size and speed are those of the real one.
 
-Time is that of the processor, of this process and those it started: a machine with other work to do says the same.
+Time is the processor time of this process and its children, so that other work on the machine does not count.
 """
 
 from __future__ import annotations
@@ -43,23 +43,23 @@ from mathamr.systems.vectors import Vectors
 from mathamr_lab.data import data_folder
 
 FIRST = 5
-"""Posts of a first index, with which everything is loaded that is loaded once."""
+"""The number of posts in a first index, which loads everything that is loaded once."""
 TOPICS = 5
-"""Topics of a task whose search is timed, after one that is not."""
+"""The number of topics of a task whose search is timed, after one that is not."""
 NOISE = 0.3
-"""Length of what is added to a row of length one, so that no two are the same."""
+"""The length of the noise that is added to a unit row, so that no two are equal."""
 AT_A_TIME = 500
 TIMED: dict[Task, tuple[str, str]] = {
     "answers": ("task1", "task1-2021"),
     "formulas": ("task2", "task2-2021"),
 }
-"""By task: what its speed is called, and the topics."""
+"""By task: the name of its speed, and the topics."""
 
 Rows = dict[str, Vectors]
 
 
 def main(model: str, posts: int, whole: Path, strategies: Sequence[str]) -> dict[str, Any]:
-    """Posts a second, rows, bytes, and queries a second by ranking and task."""
+    """Prints posts per second, rows, bytes, and queries per second by ranking and task."""
     with tempfile.TemporaryDirectory(prefix="mathamr-costs-") as name:
         folder = Path(name)
         with Archive.open(whole) as archive:
@@ -80,7 +80,7 @@ def main(model: str, posts: int, whole: Path, strategies: Sequence[str]) -> dict
 
 
 def _indexed(posts: Sequence[Post], model: str, out: Path) -> float:
-    """Seconds of a processor that an index of posts takes, all stages, made by one process."""
+    """Returns the processor seconds of all stages of an index of posts, built by one process."""
     path = out.with_suffix(".jsonl")
     path.write_text("".join(post.to_json() + "\n" for post in posts), encoding="utf-8")
     started = _processor()
@@ -89,7 +89,7 @@ def _indexed(posts: Sequence[Post], model: str, out: Path) -> float:
 
 
 def made_up(some: Path, whole: Path, out: Path, seed: int = 0) -> int:
-    """Writes an index of the posts and words of `whole` with rows as those of `some`; how many rows there are."""
+    """Writes an index of the posts and words of `whole` with rows like those of `some`; returns the number of rows."""
     out.mkdir()
     shutil.copy(whole / CATALOGUE, out)
     shutil.copytree(whole / LEXICAL, out / LEXICAL)
@@ -116,7 +116,7 @@ def made_up(some: Path, whole: Path, out: Path, seed: int = 0) -> int:
 
 
 def _known(engine: Engine, kind: FieldTarget) -> list[Rows]:
-    """The rows of all entries of a kind."""
+    """Returns the rows of all entries of a kind."""
     found: dict[str, Rows] = {}
     for field in engine.fields:
         if field.of == kind:
@@ -126,7 +126,7 @@ def _known(engine: Engine, kind: FieldTarget) -> list[Rows]:
 
 
 def _payloads(catalogue: Catalogue, kind: FieldTarget) -> Iterator[dict[str, Payload]]:
-    """What all entries of a kind are found by, some at a time."""
+    """Yields the payloads of all entries of a kind, some at a time."""
     ids = {"posts": catalogue.ids, "formulas": catalogue.formula_ids, "visual": catalogue.visual_keys}[kind]
     for part in batches(list(ids()), AT_A_TIME):
         if kind == "posts":
@@ -150,7 +150,7 @@ def _bytes(folder: Path) -> int:
 
 
 def _queries(index: Path, model: str, strategy: str) -> dict[str, float]:
-    """Topics a second of one core, 1,000 results deep, by task."""
+    """Returns topics per second of one core, 1,000 results deep, by task."""
     rates: dict[str, float] = {}
     topics = data_folder() / "arqmath-mini" / "topics"
     with Index.open(index, device="cpu", model=model) as opened:
@@ -167,14 +167,14 @@ def _queries(index: Path, model: str, strategy: str) -> dict[str, float]:
 
 
 def _processor() -> float:
-    """Seconds of a processor that this process and those it has started took."""
+    """Returns the processor seconds of this process and its children."""
     ended = resource.getrusage(resource.RUSAGE_CHILDREN)
     running = sum(sum(each.cpu_times()[:4]) for each in psutil.Process().children())
     return time.process_time() + ended.ru_utime + ended.ru_stime + running
 
 
 def costs(model: str, posts: int, whole: Path, strategies: Sequence[str]) -> dict[str, Any]:
-    """`main` in a process of its own with one thread."""
+    """Runs `main` in a process of its own with one thread."""
     one = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL")}
     command = [sys.executable, "-m", "mathamr_lab.studies.costs", model, str(posts), str(whole), *strategies]
     done = subprocess.run(command, env=os.environ | one, stdout=subprocess.PIPE, check=True, text=True)

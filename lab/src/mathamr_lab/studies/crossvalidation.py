@@ -1,4 +1,4 @@
-"""Choosing among settings inside folds: every topic is ranked by what is best on topics it is not among."""
+"""Cross-validated choice among settings: every topic is ranked by the setting that is best on other folds."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from mathamr.core.arrays import DoubleArray
 FOLDS, DEALS = 5, 10
 
 Values = Mapping[str, DoubleArray]
-"""By measure, a number a topic."""
+"""By measure, one number per topic."""
 
 
 def cross_validated(
     tried: Sequence[Values], chosen_by: Sequence[str], names: Sequence[str] | None = None
 ) -> tuple[Values, Counter[int]]:
-    """The values by the choices that are best on the parts a topic is not in, means over several deals; and how often each was taken.
+    """Returns the values with the choices that are best on the other folds, averaged over several random splits; and how often each was chosen.
 
-    Topics are dealt into five parts; the best choice has the highest sum of some measures on four of them. Topics of one name are
-    one topic that was judged twice: they are in the same part.
+    Topics are split into five folds; the best choice has the highest sum of some measures on four of them. Topics with the same name are
+    one topic that was judged twice: they are in the same fold.
     """
     quality = np.stack([np.sum([values[each] for each in chosen_by], axis=0) for values in tried])
     count = quality.shape[1]

@@ -1,12 +1,12 @@
 """Formula search on the complete judged pool of ARQMath-1: every formula of a topic's pool is ranked, nothing is retrieved.
 
-Rankings of the 45 official topics by every way without a network (BM25 over LaTeX n-grams and over tuples of the trees, lexical
+Ranks the 45 official topics by all rankings without a network (BM25 over LaTeX n-grams and over tuples of the trees, lexical
 terms, the alignment of trees), by the formula systems in the box, and by their fusions, beside a random order and Tangent-S, of
 whose stored orders only the mean nDCG' is known. Runs of other systems (TREC columns, items named by visual id) take part
-where `MATHAMR_POOL_RUNS` names a folder of `NAME.run` files: each is measured alone and with lexical terms.
+if `MATHAMR_POOL_RUNS` names a folder of `NAME.run` files: each is measured alone and with lexical terms.
 
-Fusions add scores in standard deviations, with equal weights, or with weights chosen by cross-validation: topics are dealt into five
-parts, each is ranked by the weights that are best (Bpref plus MAP') on the other four, for ten deals. Fusions of ranks choose nothing.
+Fusions add scores in standard deviations, with equal weights, or with weights chosen by cross-validation: topics are split into five
+folds, each is ranked by the weights that are best (Bpref plus MAP') on the other four, for ten splits. Fusions of ranks choose nothing.
 Tests are paired by topic.
 """
 
@@ -40,16 +40,16 @@ MEASURES = ["nDCG'", "MAP'", "P'@10", "Bpref"]
 CHOSEN_BY = ("Bpref", "MAP'")
 BASELINE = "lexical"
 TANGENT_S = {"Tangent-S, layout trees": 0.810, "Tangent-S, operator trees": 0.799}
-"""The mean nDCG' of Tangent-S' stored orders on this pool, as the data's description has them."""
+"""The mean nDCG' of Tangent-S' stored orders on this pool, from the data's description."""
 NODES, MUTUAL, SSEMB = "formula-graph, max", "formula-graph, mutual", "ssemb"
 BOX = {
     NODES: ("formula-graph", "max"),
     MUTUAL: ("formula-graph", "mutual max"),
     SSEMB: ("ssemb", "structure"),
 }
-"""What the models in the box rank by: the model, and the ranking of its scores."""
+"""The rankings of the models in the box: the model, and the ranking of its scores."""
 WEIGHTS = (0, 1, 2, 4)
-"""What a part of a fusion may count; 0 leaves it out."""
+"""The possible weights of a part of a fusion; 0 leaves it out."""
 FUSIONS = (
     ("lexical", "alignment"),
     ("lexical", NODES),
@@ -63,7 +63,7 @@ FUSIONS = (
     ("lexical", "alignment", NODES, SSEMB),
 )
 HYBRID = ("lexical", "alignment", NODES)
-"""The parts of `hybrid`, formula-graph's usual ranking."""
+"""The parts of `hybrid`, formula-graph's default ranking."""
 
 
 def run() -> None:
@@ -101,7 +101,7 @@ def run() -> None:
 
 
 class _Bench:
-    """The pool, and how matrices of scores are weighed and measured on it."""
+    """Weighs and measures matrices of scores on the pool."""
 
     def __init__(self, collection: FormulaCollection) -> None:
         self._collection = collection
@@ -110,13 +110,13 @@ class _Bench:
         self._judged = [[place[item] for item in collection.grades[topic]] for topic in collection.topics]
 
     def measured(self, name: str, matrix: FloatArray) -> Scores:
-        """The measures of one ranking."""
+        """Returns the measures of one ranking."""
         return evaluate(Run.of(name, ranked(self._collection, matrix)), self.qrels, measures(MEASURES))
 
     def weighted(
         self, scores: Mapping[str, FloatArray], parts: Sequence[str], weights: Sequence[float]
     ) -> FloatArray:
-        """The weighted sum of scores, of each topic's judged formulas in standard deviations."""
+        """Returns the weighted sum of scores, in standard deviations over each topic's judged formulas."""
         found = np.zeros_like(scores[parts[0]])
         for topic, chosen in enumerate(self._judged):
             for name, weight in zip(parts, weights, strict=True):
@@ -125,7 +125,7 @@ class _Bench:
         return found
 
     def chosen(self, name: str, scores: Mapping[str, FloatArray], parts: Sequence[str]) -> Scores:
-        """The measures with weights chosen inside the folds."""
+        """Returns the measures with weights chosen inside the folds."""
         products = (weights for weights in product(WEIGHTS, repeat=len(parts)) if any(weights))
         # (2, 4) ranks as (1, 2) does.
         grid = [weights for weights in products if gcd(*weights) == 1]
@@ -171,7 +171,7 @@ def _given(collection: FormulaCollection) -> dict[str, FloatArray]:
 
 
 def _tests(scores: Mapping[str, Scores], parts: Mapping[str, Sequence[str]]) -> None:
-    """Every fusion against each of its parts."""
+    """Tests every fusion against each of its parts."""
     rows = [["fusion", "part", *(f"{each}, p" for each in MEASURES)]]
     for name, own in parts.items():
         for part in own:

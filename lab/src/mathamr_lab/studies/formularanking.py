@@ -1,19 +1,19 @@
-"""How formulas are ranked by default, weighed by cross-validation on the judged formulas of ARQMath, 2020 and 2021 together.
+"""Cross-validates the default ranking of formulas on the judged formulas of ARQMath, 2020 and 2021 together.
 
-Lexical terms alone, and terms with the alignment of trees, with the nodes of formula-graph in the box (MaxSim, and both ways) and with both,
-with every weight as it is and with weights chosen inside the folds: topics are dealt into five parts, each part is ranked by the
-choice that is best (Bpref plus MAP') on the other four; that is done for ten deals, and a topic counts with its mean. Scores are
-shares of the best or, as a formula-graph index fuses them, in standard deviations (z). The weights of the lexical fields in use were once chosen on the
-topics of arqmath-mini, so the rows to compare are those where both sides choose inside the folds. `alike` are the nodes as the usual ranking has them: in the
-reading of the lexical terms, by the network without torch, and `alike, mean` is the mean of both views where the usual ranking takes the better one; shares are chosen by all judgments of other topics, those of the cut and of the pool.
+Lexical terms are ranked alone, and with the alignment of trees, with the nodes of formula-graph in the box (MaxSim, in one direction and both) and with both,
+with every fixed weight and with weights chosen inside the folds: topics are split into five folds, each is ranked by the
+choice that is best (Bpref plus MAP') on the other four; that is repeated for ten splits, and a topic counts with its mean. Scores are
+shares of the best or, as a formula-graph index fuses them, in standard deviations (z). The current weights of the lexical fields were chosen on the
+topics of arqmath-mini, so compare rows where both sides choose inside the folds. `alike` are the nodes of the default ranking: in the
+reading of the lexical terms, by the network without torch, and `alike, mean` is the mean of both views where the default ranking takes the better one; shares are chosen by all judgments of other topics, in arqmath-mini and in the pool.
 
-Two sets: Task 2 of arqmath-mini, and every topic once, where those of 2020 have their complete judged pool. All judged formulas of a
-topic are ranked, with idf of the whole collection, so that nothing depends on how deep a run is. Scores of other
-components may take part: where `MATHAMR_HYBRID` names a folder, its `runs/task2/NAME.run` are read (formulas by visual id;
+There are two sets: Task 2 of arqmath-mini, and every topic once, where those of 2020 have their complete judged pool. All judged formulas of a
+topic are ranked, with idf of the complete collection, so that nothing depends on the depth of a run. Scores of other
+components take part if `MATHAMR_HYBRID` names a folder: its `runs/task2/NAME.run` are read (formulas by visual id;
 the study `hybrid` makes `single.run`, the vectors of the model in the box).
 
-At the end the usual ranking and lexical search search all of arqmath-mini, by the very objects that users have: for the topics, and for
-formulas of the collection in other letters.
+At the end the default ranking and lexical search run over all of arqmath-mini, with the classes that the product uses: for the topics, and for
+formulas of the collection with other letters.
 """
 
 from __future__ import annotations
@@ -78,16 +78,16 @@ FIELD_WEIGHTS = {
     "shapes": (0.5, 1.0, 2.0),
 }
 SHARES = (0.0, 0.1, 0.2, 0.4)
-"""What a component counts beside lexical terms, scores as shares of the best."""
+"""The weights of a component beside lexical terms, with scores as shares of the best."""
 USUAL = 0.1
-"""What the alignment counts in the usual ranking."""
+"""The weight of the alignment in the default ranking."""
 NODE_SHARES = (0.0, 0.1, 0.2, 0.4, 0.8, 1.6)
-"""What nodes may count beside that."""
+"""The possible weights of nodes beside that."""
 ALIKE_SHARES = (0.0, 0.2, 0.4, 0.8)
 WIDER = (0.0, 0.1, 0.2, 0.4, 0.8, 1.6)
-"""What both may count where they are chosen by all judgments: as far as was looked at first, and further."""
+"""The possible weights of both if they are chosen by all judgments: the range that was tried first, and a wider one."""
 DEVIATIONS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0)
-"""The same, scores in standard deviations."""
+"""The same with scores in standard deviations."""
 NODES = {"nodes": "max", "nodes both ways": "mutual max"}
 """Components of formula-graph, by the rankings of its scores."""
 
@@ -98,17 +98,17 @@ Choice = tuple[tuple[float, ...], tuple[float, ...]]
 
 @dataclass
 class Judged:
-    """A topic, its judged formulas, and what each component says about them."""
+    """A topic, its judged formulas, and the scores of each component for them."""
 
     topic: str
     ids: list[str]
     grades: Mapping[str, int]
     fields: DoubleArray
-    """A row a formula: what each lexical field adds at weight 1."""
+    """A row per formula: the contribution of each lexical field at weight 1."""
     others: dict[str, DoubleArray] = field(default_factory=dict)
 
     def ranked(self, weights: Sequence[float], shares: Mapping[str, float], scale: Scale) -> list[str]:
-        """The formulas by the sum of the components, all in one scale; equal ones by id."""
+        """Ranks the formulas by the sum of the components, all in one scale; equal ones by id."""
         scores = self.fields @ np.array(weights)
         asked = {name: share for name, share in shares.items() if share}
         if asked and len(scores):
@@ -119,12 +119,12 @@ class Judged:
 
 
 def shares_of_best(scores: DoubleArray) -> DoubleArray:
-    """Scores as shares of the best."""
+    """Returns scores as shares of the best."""
     return by_top(np.asarray(scores, np.float64))
 
 
 def deviations(scores: DoubleArray) -> DoubleArray:
-    """Scores in standard deviations from their mean."""
+    """Returns scores in standard deviations from their mean."""
     found: DoubleArray = (scores - scores.mean()) / max(float(scores.std()), 1e-9)
     return found
 
@@ -152,7 +152,7 @@ def _judged(
     query: Trees,
     trees: Mapping[str, Trees],
 ) -> Judged:
-    """`evidence` has what each field adds with the weights in use; of `trees` equal ones are compared once."""
+    """Builds a judged topic; `evidence` has the contribution of each field with the current weights; equal `trees` are compared once."""
     found = {id(trees[each]): trees[each] for each in evidence}
     aligned = {key: similarity(query, each) for key, each in found.items()}
     views = nodes_of("formula-graph").by_view(query, list(found.values()))
@@ -218,7 +218,7 @@ def _pool(folder: Path) -> list[Judged]:
 def _give_nodes(
     topics: Sequence[Judged], queries: Mapping[str, Trees], formulas: Mapping[str, Trees]
 ) -> None:
-    """Gives every topic what formula-graph in the box says; a formula without trees is worth the least."""
+    """Adds the scores of formula-graph in the box to every topic; a formula without trees gets the lowest."""
 
     def both(trees: Mapping[str, Trees]) -> dict[str, tuple[Slt, Opt]]:
         return {name: (slt, opt) for name, (opt, slt) in trees.items() if opt is not None and slt is not None}
@@ -238,7 +238,7 @@ def _give_nodes(
 
 
 def _runs(topics: Sequence[Judged]) -> list[str]:
-    """Gives every topic the scores of other components' runs; their names."""
+    """Adds the scores of other components' runs to every topic and returns their names."""
     place = os.environ.get("MATHAMR_HYBRID")
     paths = sorted((Path(place) / "runs" / "task2").glob("*.run")) if place else []
     names: list[str] = []
@@ -297,7 +297,7 @@ def _compare(name: str, topics: Sequence[Judged], others: Sequence[str]) -> None
 
 
 def _chosen_by_all(judged: Mapping[str, Sequence[Judged]], pool: Sequence[Judged]) -> None:
-    """Shares chosen by every judgment of other topics, in the cut and in the pool, for topics of either."""
+    """Chooses shares by all judgments of other topics, in arqmath-mini and in the pool, for topics of either."""
     topics = [*judged["2020"], *judged["2021"], *pool]
     measured, names = _Measured(topics), [each.topic for each in topics]
     current = tuple(FORMULAS.fields[each] for each in FORMULA_FIELDS)
@@ -335,7 +335,7 @@ def _chosen_by_all(judged: Mapping[str, Sequence[Judged]], pool: Sequence[Judged
 
 
 class _Measured:
-    """Choices measured on all topics, each once."""
+    """Measures choices on all topics, each once."""
 
     def __init__(self, topics: Sequence[Judged]) -> None:
         self._topics = topics
@@ -345,7 +345,7 @@ class _Measured:
     def of(
         self, weights: tuple[float, ...], shares: Mapping[str, float], scale: Scale = shares_of_best
     ) -> Values:
-        """The values of one choice."""
+        """Returns the values of one choice."""
         key = (weights, tuple((name, share) for name, share in shares.items() if share), scale)
         if key not in self._known:
             found = [(each.ranked(weights, shares, scale), each.grades) for each in self._topics]
@@ -362,7 +362,7 @@ class _Measured:
         scale: Scale = shares_of_best,
         names: Sequence[str] | None = None,
     ) -> Values:
-        """Every topic by the choice that is best on the parts it is not in; the mean over several deals."""
+        """Ranks every topic by the choice that is best on the other folds; returns the mean over several splits."""
         tried = [
             self.of(weights, dict(zip(parts, shares, strict=True)), scale) for weights, shares in choices
         ]
@@ -377,7 +377,7 @@ class _Measured:
 
 
 class Table:
-    """The formulas of the collection by their visual classes, as an index has them."""
+    """The formulas of the collection by their visual classes, as in an index."""
 
     def __init__(self, path: Path) -> None:
         self.formulas: dict[str, tuple[Formula, tuple[str, ...]]] = {}
@@ -391,23 +391,23 @@ class Table:
 
     @cached_property
     def visual_of(self) -> dict[str, str]:
-        """Looks by the visual ids of the collection."""
+        """Maps formulas to the visual ids of the collection."""
         return {each: visual for visual, known in self.visual_ids.items() for each in known}
 
     def visuals_of(self, formulas: Sequence[str]) -> dict[str, str]:
-        """Nothing: there are no fields of formulas here."""
+        """Returns nothing: there are no fields of formulas here."""
         return {}
 
     def with_visual(self, visual: str) -> list[str]:
-        """The one formula that stands for a visual class."""
+        """Returns the formula that represents a visual class."""
         return [self.formulas[visual][0].id] if visual in self.formulas else []
 
     def first_with(self, visuals: Sequence[str]) -> dict[str, str]:
-        """The formula of each visual class."""
+        """Returns the formula of each visual class."""
         return {visual: self.formulas[visual][0].id for visual in visuals if visual in self.formulas}
 
     def trees(self, visuals: Sequence[str], reading: str = "published") -> dict[str, Trees]:
-        """The trees of each visual class."""
+        """Returns the trees of each visual class."""
         return {
             visual: trees_of(*self.formulas[visual], reading)[0]
             for visual in visuals
@@ -415,12 +415,12 @@ class Table:
         }
 
     def judged(self, visuals: Iterable[str]) -> list[str]:
-        """Looks by the visual ids of the collection, each once."""
+        """Returns the visual ids of the collection, each once."""
         return list(dict.fromkeys(each for visual in visuals for each in self.visual_ids.get(visual, ())))
 
 
 def _searched(folder: Path, table: Table, lexicon: LexicalPart) -> None:
-    """Runs over the whole collection by the rankings that users have."""
+    """Computes runs over the complete collection with the product's rankings."""
     name, usual = next(iter(MathAMRPlusSystem.rankings["formulas"].items()))
     rankings: dict[str, Ranking] = {"lexical": Lexical(), "lexical + 0.1 aligned": _aligned_alone()}
     if not any(True for _ in fields_of(usual)):
@@ -444,14 +444,14 @@ def _searched(folder: Path, table: Table, lexicon: LexicalPart) -> None:
 
 
 def _aligned_alone() -> Ranking:
-    """The usual ranking before nodes were compared."""
+    """Returns the default ranking without the comparison of nodes."""
     parts = (Component("lexical", Lexical(), 1.0), Component("aligned", Aligned(), USUAL))
     summed = Fuse(parts=parts, fusion="weighted-sum", normalisation="top")
     return Promote(Rerank(first=Lexical(), then=summed, pool=ALIGNED_POOL, keeps_rest=True))
 
 
 def _renamed(table: Table, lexicon: LexicalPart) -> None:
-    """Formulas of the collection asked for in other letters: how often they are among the candidates, and first."""
+    """Searches for formulas of the collection with other letters: how often they are among the candidates, and first."""
     rankings = {"lexical": Lexical(), "usual": next(iter(MathAMRPlusSystem.rankings["formulas"].values()))}
     generator, asked = Random(0), 0
     first, candidates = dict.fromkeys(rankings, 0), 0
@@ -484,7 +484,7 @@ def _renamed(table: Table, lexicon: LexicalPart) -> None:
 
 
 def _in_other_letters(latex: str, generator: Random) -> str | None:
-    """The formula with every letter replaced by another that it has not; nothing where that cannot be done."""
+    """Replaces every letter of the formula by one that it does not contain; returns None if that is impossible."""
     tokens, _ = tokenize(latex)
     letters = sorted({token for token in tokens if len(token) == 1 and token.isascii() and token.isalpha()})
     unused = sorted(set("abcdfghjklmnpqrstuvwxyz") - set(letters))

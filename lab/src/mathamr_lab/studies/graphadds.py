@@ -1,10 +1,10 @@
-"""What the graph adds to the text it stands beside: known items, by collection and kind of query, by topic, with intervals.
+"""What the graph adds to the text encoder beside it: known items, by collection and kind of query, by topic, with intervals.
 
-`MATHAMR_RUNS` is a folder with runs called COLLECTION.KIND.MODEL.STRATEGY.run, COLLECTION being `arq` (arqmath-mini) or
-`pairs`, KIND `known` (whole questions), `titles` (their titles alone), `t2020` or `t2021` (Task 1, counted year by year and
-together; topics without a relevant answer are left out), and MODEL a model and the same with `-text` behind it:
+`MATHAMR_RUNS` is a folder with runs named COLLECTION.KIND.MODEL.STRATEGY.run, where COLLECTION is `arq` (arqmath-mini) or
+`pairs`, KIND is `known` (complete questions), `titles` (their titles alone), `t2020` or `t2021` (Task 1, by year and
+together; topics without a relevant answer are left out), and MODEL is a model, with and without the suffix `-text`:
 `mathamr run INDEX --task answers --topics TOPICS --strategy hybrid --out arq.known.mathamr-2.hybrid.run`.
-Intervals are of the difference, by the bootstrap over topics; nothing is chosen here.
+Intervals are bootstrapped over topics, for the difference; nothing is chosen here.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ QRELS = {
 YEARS = ("t2020", "t2021")
 TEXT = "-text"
 Values = dict[str, list[tuple[float, float]]]
-"""By measure, for every topic the value with the graph and without."""
+"""By measure, the value of every topic with the graph and without."""
 
 
 def run() -> None:
@@ -54,7 +54,7 @@ def run() -> None:
         if len(parts) == len(YEARS):
             rows += _rows({measure: [*parts[0][measure], *parts[1][measure]] for measure in parts[0]}, name)
     if len(rows) == 1:
-        raise MathAMRError(f"{place} has no run of a model beside one of its text alone")
+        raise MathAMRError(f"{place} lacks a pair of runs, of a model and of its text alone")
     print(aligned(rows))
 
 

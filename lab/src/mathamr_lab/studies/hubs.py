@@ -1,9 +1,9 @@
-"""Hubs: what the usual ranking of answers gains where a share of their hubness is taken off its first results.
+"""Hubs: what the default ranking of answers gains if a share of their hubness is subtracted from its first results.
 
-Shares, pools and neighbours are compared on validation questions, whole and cut down, and on the judged topics of Task 1, which
+Shares, pools and neighbours are compared on validation questions, complete and shortened, and on the judged topics of Task 1, which
 are for development. `MATHAMR_HYBRID` names the folder of the study `hybrid` with the indexes `arqmath` and `pairs`; the fused
-rankings are kept there as `fused/SET.run`. With `MATHAMR_HELD_OUT=1` the known items that are held out are looked at instead,
-with the pool, the neighbours and the shares 0 and that in use alone.
+rankings are cached there as `fused/SET.run`. With `MATHAMR_HELD_OUT=1` the held-out known items are measured instead,
+only with the current pool and neighbours, and with the shares 0 and the current one.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from mathamr_lab.training.export import ids_in
 
 SHARES = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
 POOLS = ((30, 5), (30, 10), (50, 5), (50, 10), (100, 10))
-"""How many of the first results, and how many neighbours of each among them."""
+"""Pairs of the number of first results and the number of neighbours of each among them."""
 
 
 def run() -> None:
@@ -56,7 +56,7 @@ def run() -> None:
 
 
 def in_use() -> Unhub:
-    """How the usual ranking treats hubs."""
+    """Returns the hub setting of the default ranking."""
     usual = MathAMRPlusSystem.rankings["answers"]["hybrid"]
     assert isinstance(usual, Promote)
     assert isinstance(usual.ranking, Unhub)
@@ -75,7 +75,7 @@ def _asked(collection: str, held_out: bool) -> Iterator[TopicSet]:
 
 
 def kept_fused(each: TopicSet, index: Index, folder: Path) -> Run:
-    """The fused ranking of a set's topics, made once."""
+    """Returns the fused ranking of a set's topics, computed once."""
     path = folder / f"{each.name}.run"
     if not path.exists():
         folder.mkdir(parents=True, exist_ok=True)
@@ -84,7 +84,7 @@ def kept_fused(each: TopicSet, index: Index, folder: Path) -> Run:
 
 
 def taken_off(run: Run, field: FieldReader, pool: int, neighbours: int, share: float) -> Run:
-    """A run with a share of the hubness taken off the first results of every topic, as the ranking does it."""
+    """Subtracts a share of the hubness from the first results of every topic, as the ranking does."""
     rankings: dict[str, list[tuple[str, float]]] = {}
     for topic, ranked in run.rankings.items():
         hits = [Scored(hit.id, hit.score) for hit in ranked]
@@ -97,7 +97,7 @@ def taken_off(run: Run, field: FieldReader, pool: int, neighbours: int, share: f
 
 
 def _report(each: TopicSet, found: dict[tuple[int, int], list[Run]], shares: Sequence[float]) -> None:
-    """The first measure by share, with the t of the paired test against a share of 0; recall beside it."""
+    """Prints the first measure by share, with the t of the paired test against a share of 0, and recall."""
     chosen = measures(each.measures)
     first, *others = each.measures
     rows = [["first, neighbours", *(f"{first} at {share:g}" for share in shares), *others]]

@@ -1,13 +1,13 @@
 """Lexical, dense and hybrid search on the judged topics and on both sets of known items, with every fusion.
 
-Lexical search is measured on the evaluation data alone, beside the BM25 baselines (bm25s) in the same run. Where the
+Lexical search is measured on the evaluation data alone, beside the BM25 baselines (bm25s) in the same run. If the
 environment variable `MATHAMR_HYBRID` names a folder, dense search is measured too: its `arqmath` and `pairs` are
-indexes of arqmath-mini and of the pairs (`mathamr index`), and runs are kept in `runs/SET/COMPONENT.run`, where runs of
-other systems may be put as well to be fused with ours. The sets are task1, task2, known-items and pairs.
+indexes of arqmath-mini and of the pairs (`mathamr index`), and runs are cached in `runs/SET/COMPONENT.run`, where runs of
+other systems may be added to be fused with ours. The sets are task1, task2, known-items and pairs.
 
-`default` is the hybrid with the weights that a search has unless told otherwise. They were chosen on arqmath-mini, so
-there the row to believe is `cross-validated`: five parts of the topics, each ranked with the weights that are best on
-the other four. On the held-out pairs nothing is chosen at all.
+`default` is the hybrid with the default weights of a search. They were chosen on arqmath-mini, so
+the row to trust there is `cross-validated`: five folds of the topics, each ranked with the weights that are best on
+the other four. Nothing is chosen on the held-out pairs.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from mathamr_lab.studies.testsets import TopicSet, mean_and_error, p_value, topi
 
 
 def blend_of(ranking: Ranking) -> Fuse:
-    """The fusion inside a ranking."""
+    """Returns the fusion inside a ranking."""
     inner = ranking.ranking if isinstance(ranking, Promote) else ranking
     inner = inner.first if isinstance(inner, Unhub) else inner
     assert isinstance(inner, Fuse)
@@ -57,10 +57,10 @@ def blend_of(ranking: Ranking) -> Fuse:
 BASELINE = {"answers": "bm25", "formulas": "latex-ngrams"}
 COMPONENTS = {"answers": ("lexical", "single", "maxsim"), "formulas": ("lexical", "single")}
 BLENDS = {task: blend_of(named["hybrid"]) for task, named in MathAMRPlusSystem.rankings.items()}
-"""The fusions of the usual rankings; what is just what was asked for is promoted only where users search."""
+"""The fusions of the default rankings, without the promotion of exact matches."""
 FOLDS = 5
 STEPS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0)
-"""Weights of a component beside lexical search, whose weight is 1."""
+"""The possible weights of a component beside lexical search, whose weight is 1."""
 MOST_CHOICES = 1500
 NORMALISED_BY = ("min-max", "top", "z")
 
@@ -89,7 +89,7 @@ def run() -> None:
 
 
 def _fill(lexical: LexicalIndex, posts: Sequence[Post], folder: Path) -> None:
-    """Puts the answers of a collection into the lexical index, and its formulas, one of each visual class."""
+    """Fills the lexical index with the answers of a collection and one formula of each visual class."""
     started = time.perf_counter()
     lexical.posts.update_bags((post.id, post_bag(post)) for post in posts if post.kind == "answer")
     visuals = {
@@ -128,12 +128,12 @@ def _terms(topic: Topic, task: Task) -> Terms:
 
 
 def baseline_of(each: TopicSet, posts: Sequence[Post]) -> Run:
-    """The run of BM25 as others have it."""
+    """Returns the run of the bm25s baseline."""
     return baselines.run(BASELINE[each.task], posts, each.topics, each.task)
 
 
 def kept_runs(each: TopicSet, place: Path) -> dict[str, Run]:
-    """Runs of the index's components, made where they are missing, and those of other systems."""
+    """Returns runs of the index's components, computed if missing, and those of other systems."""
     folder = place / "runs" / each.name
     folder.mkdir(parents=True, exist_ok=True)
     missing = [name for name in COMPONENTS[each.task] if not (folder / f"{name}.run").exists()]
@@ -183,7 +183,7 @@ def report(each: TopicSet, baseline: Run, components: Mapping[str, Run]) -> None
 
 
 def _cross_validated(each: TopicSet, components: Mapping[str, Run]) -> Run:
-    """The hybrid, every topic with the weights that are best on the topics of the other parts."""
+    """Returns the hybrid, every topic with the weights that are best on the other folds."""
     steps: Sequence[float] = STEPS
     while len(NORMALISED_BY) * len(steps) ** (len(components) - 1) > MOST_CHOICES:
         steps = steps[::2]
@@ -208,7 +208,7 @@ def _cross_validated(each: TopicSet, components: Mapping[str, Run]) -> Run:
 
 
 def _values(each: TopicSet, topic: str, runs: Sequence[Run], choices: Sequence[Choice]) -> list[float]:
-    """How good the ranking of a topic is with each choice."""
+    """Returns the quality of a topic's ranking with each choice."""
     grades = each.qrels.grades[topic]
     chosen = measures(each.chosen_by)
     found: list[float] = []
@@ -222,7 +222,7 @@ def _values(each: TopicSet, topic: str, runs: Sequence[Run], choices: Sequence[C
 
 
 def _normalised(topic: str, runs: Sequence[Run], name: str) -> tuple[list[str], DoubleArray]:
-    """All items that some run has for a topic, and their normalised scores, a row for each run."""
+    """Returns all items that some run has for a topic, and their normalised scores, a row for each run."""
     hits = [run.rankings.get(topic, ()) for run in runs]
     items = sorted({hit.id for found in hits for hit in found})
     places = {item: place for place, item in enumerate(items)}

@@ -1,9 +1,9 @@
-"""Weights of the hybrid by what is asked with: whole questions, their titles, first words and longest formulas.
+"""Weights of the hybrid by the form of the query: complete questions, their titles, first words and longest formulas.
 
-The questions are those that text encoders are only validated on: neither held out for tests nor learned from. Each is asked
-as it is and cut down, and its own answers are looked for among all. `MATHAMR_HYBRID` names the folder of the study `hybrid`:
-its `arqmath` and `pairs` are indexes of arqmath-mini and of the pairs, and runs are kept there as `runs/SET/COMPONENT.run`.
-The row to believe is `cross-validated`.
+The questions are the validation questions of text encoders: neither held out for tests nor trained on. Each is searched
+complete and shortened, and its own answers are to be found among all. `MATHAMR_HYBRID` names the folder of the study `hybrid`:
+its `arqmath` and `pairs` are indexes of arqmath-mini and of the pairs, and runs are cached there as `runs/SET/COMPONENT.run`.
+The row to trust is `cross-validated`.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def run() -> None:
 
 
 def sets(name: str, posts: list[Post], unwanted: set[str]) -> Iterator[TopicSet]:
-    """The validation questions of a collection, whole and cut down."""
+    """Returns the validation questions of a collection, complete and shortened."""
     given = {post.id: post for post in posts}
     answers: dict[str, dict[str, int]] = {}
     for post in posts:
@@ -74,7 +74,7 @@ def sets(name: str, posts: list[Post], unwanted: set[str]) -> Iterator[TopicSet]
 
 
 def _cut(question: Post) -> Iterator[tuple[str, Post]]:
-    """A question as it is, and what might be typed instead of it."""
+    """Returns a question in full, and what might be typed instead of it."""
     yield "question", question
     sentences = written_sentences(question)
     texts = {"title": sentences[0] if question.title.strip() else ""}

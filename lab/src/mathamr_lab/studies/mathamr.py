@@ -1,7 +1,7 @@
 """Our MathAMR strings against those that the authors of MathAMR published for ARQMath's formula topics.
 
-Their meaning graphs are taken as they are; in the place of each formula stands our operator tree of its LaTeX. A topic
-agrees when its whole string does. Their trees come from an older LaTeXML without amsmath's macros.
+Their meaning graphs are used unchanged, with our operator tree of each formula's LaTeX in the formula's place. A topic
+agrees if its complete string does. Their trees come from an older LaTeXML without amsmath's macros.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _REASONS = (
 
 @dataclass
 class Agreement:
-    """How many topics and formulas agree, and why the others do not."""
+    """The number of topics and formulas that agree, and the reasons for the others."""
 
     topics: int = 0
     agreeing: int = 0
@@ -42,13 +42,13 @@ class Agreement:
 
 
 def published(data: Path, name: str) -> dict[str, str]:
-    """Topic to text, as the authors of MathAMR published it."""
+    """Maps topics to texts, as the authors of MathAMR published them."""
     with (data / "mathamr" / name).open(encoding="utf-8", newline="") as file:
         return dict(csv.reader(file, delimiter="\t"))
 
 
 def readable(text: str) -> str:
-    """Their graphs with names for empty concepts, and without the mark where a formula was put in."""
+    """Returns their graphs with names for empty concepts, and without the mark of an inserted formula."""
     return re.sub(r":\S+ MATH\b", "", re.sub(r"/\s+(?=[:)])", '/ "" ', text))
 
 

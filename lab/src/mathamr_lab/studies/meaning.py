@@ -1,10 +1,10 @@
-"""A mathematician's reading of formulas beside the published one: what it does for formula search.
+"""The mathematician's reading of formulas against the published one: what it changes in formula search.
 
-Search is measured with lexical terms alone, so that nothing has to be trained. Formulas: Task 2 of arqmath-mini (2020 and
-2021 together), and the whole judged pool of ARQMath-1, whose formulas are known as published trees. The LaTeX of those is
-made from their layout and counts where it is laid out alike again; the other formulas keep their published tree in both
+Search uses lexical terms alone, so that nothing has to be trained. Formulas: Task 2 of arqmath-mini (2020 and
+2021 together), and the complete judged pool of ARQMath-1, whose formulas are known as published trees. Their LaTeX is
+generated from their layout and is used if it parses to the same layout; the other formulas keep their published tree in both
 readings. The topics of 2020 are in both, so the last test takes them from the pool and those of 2021 from arqmath-mini.
-Posts: Task 1 and the known items of arqmath-mini, and the held-out pairs, on which nothing was ever chosen.
+Posts: Task 1 and the known items of arqmath-mini, and the held-out pairs, on which nothing was chosen.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from mathamr_lab.experiments.judgedpool import JudgedPool
 from mathamr_lab.studies.testsets import JUDGED, KNOWN, YEARS, mini_files, p_value, read_topic_files
 
 OTHERS = 1000
-"""Answers that stand beside those of the held-out pairs, drawn with a fixed seed; `MATHAMR_OTHER_PAIRS` is another number."""
+"""The number of random further answers beside those of the held-out pairs, with a fixed seed; `MATHAMR_OTHER_PAIRS` overrides it."""
 TermsOf = Callable[..., Terms]
 """The terms of a formula by reading."""
 Values = Mapping[str, Mapping[str, float]]
@@ -55,7 +55,7 @@ def run() -> None:
 
 
 def _held_out(folder: Path) -> None:
-    """The held-out questions, their answers among some others: reading all 25,025 answers twice takes half an hour."""
+    """Returns the held-out questions, with their answers among some others: reading all 25,025 answers twice takes half an hour."""
     topics, qrels = folder / "known-items.xml", folder / "known-items.qrels"
     wanted = {answer for grades in read_qrels(qrels).grades.values() for answer in grades}
     answers = [post for post in read_posts(folder / "pairs.jsonl.gz", Report()) if post.role == "answer"]
@@ -133,7 +133,7 @@ def _compare(
 
 
 def _distinct(pool: Mapping[str, Scores], mini: Mapping[str, Scores]) -> None:
-    """All topics once, those of 2020 from the pool."""
+    """Returns all topics once, those of 2020 from the pool."""
     _report(
         "formulas, every topic once",
         {
@@ -149,7 +149,7 @@ def _distinct(pool: Mapping[str, Scores], mini: Mapping[str, Scores]) -> None:
 def _posts(
     name: str, posts: Sequence[Post], files: Sequence[tuple[Path, Path]], chosen: Sequence[str]
 ) -> None:
-    """Ranks answers for questions, with the terms that an index has under each setting."""
+    """Ranks answers for questions, with the terms of an index under each setting."""
     topics, qrels = read_topic_files(files)
     values: dict[str, Values] = {}
     for reading in READINGS:
@@ -166,7 +166,7 @@ def _posts(
 
 
 def _report(name: str, values: Mapping[str, Values]) -> None:
-    """The means by reading, and paired tests against the published reading, not corrected for their number."""
+    """Prints the means by reading, and paired tests against the published reading, without correction for multiple tests."""
     base = values["published"]
     chosen = list(base)
     first = chosen[0]

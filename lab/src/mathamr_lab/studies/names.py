@@ -1,7 +1,7 @@
-"""Bare names: an encyclopedia's names, synonyms and defined words against its texts, which stand there without their titles.
+"""Bare names: an encyclopedia's names, synonyms and defined words as queries for its texts, which are indexed without titles.
 
-Only names of entries that no model was trained on are asked (`held_names`: a tenth of the entries, by the hash of the id),
-among the texts of all entries. `MATHAMR_MODEL` names the model, by default the one in the box whose text stands alone;
+Only names of entries that no model was trained on are searched (`held_names`: a tenth of the entries, by the hash of the id),
+among the texts of all entries. `MATHAMR_MODEL` names the model, by default the text-only one in the box;
 with `MATHAMR_VECTORS` precomputed vectors are used. The index is built in a temporary folder.
 """
 
@@ -59,7 +59,7 @@ def run() -> None:
 
 
 def _answer(post: Post) -> Post:
-    """As something that can be found."""
+    """Returns an entry as an answer."""
     return Post(post.id, "answer", post.body, markup=post.markup, formulas=post.formulas)
 
 

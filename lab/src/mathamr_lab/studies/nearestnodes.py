@@ -1,9 +1,9 @@
-"""Candidates by nearest nodes instead of every node: what a graph of neighbours (HNSW) finds, costs and takes as formulas grow.
+"""Candidates by nearest nodes instead of all nodes: recall, cost and size of an HNSW graph as the number of formulas grows.
 
-The visual classes are real ones, those of a shard of formulas (`mathamr train formula-graph … --prepare`). Two ways to keep them in the engine
-`edge`: as the system does, an entry a visual class with many rows, and as the paper does, an entry a node. A query asks for the
-nearest of each of its nodes, and the visual classes that come are compared by exact MaxSim, in both views; what exact MaxSim over
-all visual classes finds is the truth. Times are of the clock, encoding and graphs on all threads, a query by one.
+The visual classes are real ones, from a shard of formulas (`mathamr train formula-graph … --prepare`). They are stored in the engine
+`edge` in two layouts: as in the system, one entry per visual class with many rows, and as in the paper, one entry per node. A query searches the
+nearest neighbours of each of its nodes, and the visual classes found are compared by exact MaxSim, in both views; the truth is exact MaxSim over
+all visual classes. Times are wall-clock times, encoding and graphs on all threads, a query on one.
 `MATHAMR_FORMULAS` names the shard, and `MATHAMR_NEAR_SECONDS` bounds the time (600); the queries are those of ARQMath-1.
 """
 
@@ -41,13 +41,13 @@ BATCH = 4096
 QUERIES = 10
 DEPTHS = (10, 100, 1000)
 ARQMATH = 9_300_000
-"""Looks of the whole collection of ARQMath."""
+"""The number of visual classes in the complete collection of ARQMath."""
 THEIRS = "the paper: 400 million vectors of 100 numbers for 9.8 million formulas, 24 hours to become ready, 1.6 s a query"
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What one size took."""
+    """The cost of one size."""
 
     visuals: int
     rows: int
@@ -80,7 +80,7 @@ def run() -> None:
         found: list[Cost] = []
         started = time.perf_counter()
         for size in SIZES:
-            # A larger size takes as much longer as it is larger.
+            # A larger size takes proportionally longer.
             spent, last = time.perf_counter() - started, found[-1] if found else None
             expected = (last.stored + last.graphs) * 1.2 * size / last.visuals if last else 0.0
             if size > len(shard) or spent + expected > budget * share:
@@ -153,7 +153,7 @@ def _queries(
     *,
     apart: bool,
 ) -> tuple[float, float, float, tuple[float, ...]]:
-    """(seconds a query, of exact MaxSim over everything, candidates, shares of the true first ones that are found)."""
+    """Returns (seconds per query, of exact MaxSim over everything, candidates, shares of the true first ones that are found)."""
     whole = {name: np.concatenate(list(own)) for name, own in vectors.items()}
     starts = {name: np.cumsum([0, *map(len, own)])[:-1] for name, own in vectors.items()}
     seconds = exact = candidates = 0.0
@@ -187,7 +187,7 @@ def _queries(
         exact += time.perf_counter() - began
         for share, depth in zip(shares, DEPTHS, strict=True):
             truth = np.sort(best)[::-1][:depth]
-            # What is as good as the last of the true ones is as true.
+            # Results that score as high as the last true one count as true.
             worth = sum(best[number] >= truth[-1] - 1e-5 for number in order[:depth])
             share.append(min(1.0, worth / len(truth)))
     count = len(asked)

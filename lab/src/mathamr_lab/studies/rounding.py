@@ -1,7 +1,7 @@
-"""The text encoder in eight bits against 32: are known items found as well? Answers are found by the questions they belong to.
+"""The text encoder in eight bits against 32: are known items found equally well by their questions?
 
 `MATHAMR_BENCH_TOPICS` questions of the known items (default 120; 0: all 704) among their own answers and as many
-others as make `MATHAMR_BENCH_POSTS` (default 1,000; with all questions it is all 3,395 answers); one vector a post, by the
+others as make `MATHAMR_BENCH_POSTS` (default 1,000; with all questions it is all 3,395 answers); one vector per post, by the
 text encoder of the model in the box. On a machine with a GPU the 32 bits are computed there; `MATHAMR_BENCH_EXACT=0` leaves them out.
 """
 
@@ -83,7 +83,7 @@ def _compare(
 
 
 def _vectors(encoder: AnyTextEncoder, posts: Sequence[Post]) -> FloatArray:
-    """One vector a post: that of all of its text."""
+    """Returns one vector per post: that of its complete text."""
     found = encoder.encode(wording_alone(post)[0] for post in posts)
     return np.stack([vectors.vectors[-1] for vectors in found]).astype(np.float32)
 

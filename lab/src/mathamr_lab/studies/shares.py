@@ -1,14 +1,14 @@
-"""What the graph adds to a text, and which shares are best, on questions that no part was trained on.
+"""What the graph adds to the text, and which shares are best, on questions that neither part was trained on.
 
-The graph network of the box stands beside text encoders with many shares; shares are chosen on other questions than
-they are measured on (five parts by the hash of the id).
+The graph network of the box is combined with text encoders in many shares; shares are chosen on other questions than
+they are measured on (five folds by the hash of the id).
 
     MATHAMR_JUDGED="arqmath.index:task1-2020.xml:task1-2020.qrels …"    indexes with graphs, topics, judgments
     MATHAMR_TEXTS=small/model/text:…            folders of text encoders
     MATHAMR_WORK=work                           where the figures are written
 
-Of judged topics nDCG' is compared, which needs the judged answers alone; where every judgment is the highest grade, one
-over the rank of the first of them among all posts of the index but the topic itself. `MATHAMR_VECTORS` names precomputed
+For judged topics nDCG' is compared, which needs only the judged answers; if every judgment is the highest grade, it is the
+reciprocal rank of the first of them among all posts of the index but the topic itself. `MATHAMR_VECTORS` names precomputed
 vectors of texts.
 """
 
@@ -51,9 +51,9 @@ GRAPHS = "both-hierarchy-none"
 FOLDS = 5
 STEPS = (0.7, 0.8, 0.9, 0.95, 1.0)
 MANNERS = ("single", "maxsim", "both")
-"""Whole posts, their parts, and both as the hybrid weighs them."""
+"""How posts are scored: by complete posts, by their parts, and by both as in the hybrid."""
 QUESTION = "question "
-"""Before the id of a topic, which may be that of a post."""
+"""The prefix of a topic's id, which may be that of a post."""
 
 
 def run() -> None:
@@ -71,9 +71,9 @@ def _report(tests: dict[str, SharesTest], work: Path) -> None:
 
 @dataclass(frozen=True, eq=False)
 class SharesTest:
-    """Questions, the documents they are asked among, which are relevant, and the graph network's vectors of all.
+    """Questions, the documents they are searched in, which are relevant, and the graph network's vectors of all.
 
-    `barred` marks documents that do not count for a question. Of graded judgments nDCG' is measured, otherwise known items.
+    `barred` marks documents that do not count for a question. Graded judgments are measured by nDCG', others as known items.
     """
 
     questions: list[str]
@@ -86,7 +86,7 @@ class SharesTest:
 
 
 def _judged(given: str) -> tuple[str, SharesTest]:
-    """The topics of a file, whose graphs are made here, among the judged posts of an index or among all of them."""
+    """Reads the topics of a file and builds their graphs, to be searched among the judged posts of an index or among all of them."""
     folder, topics, judgments = (Path(part) for part in given.split(":"))
     qrels = read_qrels(judgments).with_relevant()
     asked = {topic.id: topic.post for topic in read_topics(topics) if topic.id in qrels.grades}
@@ -160,7 +160,7 @@ def _measured(name: str, tests: dict[str, SharesTest]) -> dict[str, Any]:
 
 
 def _candidates() -> list[Shares]:
-    """The same share for all, then formulas or documents with another."""
+    """Returns shares to try: the same for all levels, then another one for formulas or documents."""
     same = [Shares(step, step, step) for step in STEPS]
     others = [
         replace(shares, **{level: step})
@@ -184,7 +184,7 @@ def _best(tables: dict[str, Any], chosen: dict[str, BoolArray]) -> Shares:
 
 
 def _cross_validated(tables: dict[str, Any], tests: dict[str, SharesTest]) -> dict[str, DoubleArray]:
-    """What is added to each question with the shares that are best for the questions of the other parts."""
+    """Returns the gain of each question with the shares that are best for the other folds."""
     parts = {
         kind: np.array([crc32(question.encode()) % FOLDS for question in test.questions])
         for kind, test in tests.items()
@@ -201,7 +201,7 @@ def _cross_validated(tables: dict[str, Any], tests: dict[str, SharesTest]) -> di
 def _worths(
     test: SharesTest, text: dict[str, TextVectors], shares: Shares, size: int
 ) -> dict[str, DoubleArray]:
-    """What every question's ranking is worth, in every manner: nDCG', or one over the rank of the first relevant post up to 10."""
+    """Returns the score of every question's ranking, for each of `MANNERS`: nDCG', or the reciprocal rank of the first relevant post up to 10."""
     device = chosen_device("auto")
     joined = {
         post: PostEncoder.side_by_side(test.graph[post], text[post], shares, size) for post in test.wordings

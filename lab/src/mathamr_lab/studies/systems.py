@@ -1,15 +1,15 @@
-"""Every system on arqmath-mini: both tasks with bootstrap intervals over topics, what an index takes, how quick it is.
+"""Every system on arqmath-mini: both tasks with bootstrap intervals over topics, size of the index, and speed.
 
-`MATHAMR_SYSTEMS` names the models, with spaces between them, and `MODEL@RANKING` another ranking of the same index;
+`MATHAMR_SYSTEMS` names the models, separated by spaces, and `MODEL@RANKING` another ranking of the same index;
 by default all models in the box with their first ranking. `MATHAMR_SYSTEMS_AT` is the folder in which indexes
-(`MODEL.index`), figures (`MODEL.json`) and runs (`NAME-TASK.run.gz`) are kept: what is there already is not made again, and
-runs of other makes, put there under names of their own, become rows as well. `MATHAMR_SYSTEMS_JOBS` processes build an index, and
-`MATHAMR_SYSTEMS_TABLE=1` only prints the table of what is there.
+(`MODEL.index`), figures (`MODEL.json`) and runs (`NAME-TASK.run.gz`) are cached: existing ones are not computed again, and
+runs of other systems, added under names of their own, become rows as well. `MATHAMR_SYSTEMS_JOBS` processes build an index, and
+`MATHAMR_SYSTEMS_TABLE=1` only prints the table of the existing results.
 
-Speeds are those of one core: `index` is the whole way from a file of posts to an index, `queries` is a topic searched for,
-1,000 deep, on the processor. To index everything with every model takes hours of one core: with `MATHAMR_SYSTEMS_COSTS=INDEX`, an
-index of the collection by whatever model, only what each model costs is measured, from a slice of `MATHAMR_SYSTEMS_SLICE` posts
-and rows made up after it (`costs`); the table then has ≈ before vectors and megabytes.
+Speeds are those of one core: `index` is from a file of posts to a complete index, `queries` is the search for a topic,
+1,000 deep, in processor time. Indexing everything with every model takes hours of one core: with `MATHAMR_SYSTEMS_COSTS=INDEX`, an
+index of the collection by any model, only the cost of each model is measured, from a slice of `MATHAMR_SYSTEMS_SLICE` posts
+and synthetic rows like those of the slice (`costs`); the table then has ≈ before vectors and megabytes.
 """
 
 from __future__ import annotations
@@ -48,16 +48,16 @@ TESTS: dict[str, tuple[Task, tuple[str, ...], tuple[str, ...]]] = {
     "task2": ("formulas", ("task2-2020", "task2-2021"), ("nDCG'", "MAP'", "Bpref")),
     "known-items": ("answers", ("known-items",), ("MRR@10",)),
 }
-"""By name: what is searched for, the files of topics and judgments, and the measures."""
+"""By name: the task, the files of topics and judgments, and the measures."""
 BASELINES = {"task1": ("random", "bm25"), "task2": ("random", "latex-ngrams"), "known-items": ("bm25",)}
 KNOWN_DEPTH = 100
-"""Results of known items that are kept: their measure looks at ten."""
+"""The number of results of known items that are stored: their measure needs ten."""
 TIMED = 20
-"""Topics whose search is timed."""
+"""The number of topics whose search is timed."""
 SAMPLE = 60
-"""Posts that one core indexes."""
+"""The number of posts that one core indexes."""
 SLICE = 150
-"""Posts that costs are measured on where not all are indexed."""
+"""The number of posts that costs are measured on if not all are indexed."""
 
 
 def run() -> None:
@@ -96,7 +96,7 @@ def _baselines(mini: Path, folder: Path) -> None:
 
 
 def _measure(name: str, mini: Path, folder: Path) -> None:
-    """Indexes the posts, and searches for all topics; each only where it was not done."""
+    """Indexes the posts, and searches for all topics, unless that was done before."""
     model, _, strategy = name.partition("@")
     index, figures = folder / f"{_plain(model)}.index", folder / f"{_plain(model)}.json"
     if not figures.exists():
@@ -121,7 +121,7 @@ def _measure(name: str, mini: Path, folder: Path) -> None:
 
 
 def _measure_costs(named: Sequence[str], whole: Path, folder: Path) -> None:
-    """What every model and its rankings cost, from a slice; each only where it is not known."""
+    """Measures the cost of every model and its rankings from a slice, unless it is known."""
     rankings: dict[str, list[str]] = {}
     for name in named:
         model, _, strategy = name.partition("@")
@@ -144,7 +144,7 @@ def _measure_costs(named: Sequence[str], whole: Path, folder: Path) -> None:
 
 
 def _rows(index: Path, model: str) -> int:
-    """The vectors in an index; an entry may have many."""
+    """Returns the number of vectors in an index; an entry may have many."""
     total = 0
     with Index.open(index, device="cpu", model=model) as opened:
         engine = opened.archive.engine
@@ -156,7 +156,7 @@ def _rows(index: Path, model: str) -> int:
 
 
 def _plain(name: str) -> str:
-    """A model's name, or the last part of its folder's, as part of a file's name."""
+    """Returns a model's name, or the last part of its folder's name, as part of a file name."""
     return Path(name).name
 
 
@@ -175,7 +175,7 @@ def _indexed(
         model,
         "--json",
     ]
-    # An index that another model left, with graphs that this one needs too, may lie there.
+    # The folder may contain an index of another model with graphs that this one needs too.
     again = ["--rebuild"] if out.exists() else []
     done = subprocess.run(
         [*command, *options, *again],
@@ -190,7 +190,7 @@ def _indexed(
 
 
 def _one_core(mini: Path, model: str) -> float:
-    """Posts a second from a file to an index, by one process with one thread; its start is not counted."""
+    """Returns posts per second from a file to an index, by one process with one thread; its start is not counted."""
     with tempfile.TemporaryDirectory(prefix="mathamr-systems-") as name:
         path = Path(name) / "posts.jsonl"
         chosen = islice(read_posts(mini / "Posts.xml", Report()), 0, 100 * SAMPLE, 100)
@@ -211,7 +211,7 @@ def _write(run: Run, path: Path, depth: int = DEPTH) -> None:
 
 
 def table(mini: Path, folder: Path) -> Iterator[str]:
-    """Markdown: a row for everything that has a run in the folder."""
+    """Returns Markdown with a row for everything that has a run in the folder."""
     judged = {
         test: read_topic_files(mini_files(mini.parent, *files))[1] for test, (_, files, _) in TESTS.items()
     }
@@ -267,7 +267,7 @@ def _costs(name: str, folder: Path) -> list[str]:
 
 
 def _training(model: str) -> float:
-    """Seconds of a model's training, where its folder tells; else 0."""
+    """Returns the seconds of a model's training if its folder records them, otherwise 0."""
     training = read_config(model_folder(model)).get("training")
     shown = training.get("seconds", 0) if isinstance(training, dict) else 0
     return float(sum(shown.values()) if isinstance(shown, dict) else shown)

@@ -82,7 +82,7 @@ def topic_sets(data: Path) -> list[TopicSet]:
 
 
 def environment(name: str) -> str:
-    """The value of an environment variable that a study cannot do without."""
+    """Returns the value of an environment variable that a study requires."""
     if not os.environ.get(name):
         raise MathAMRError(
             f"this study needs the environment variable {name}; its module's docstring says for what"

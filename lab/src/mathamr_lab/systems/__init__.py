@@ -1,1 +1,1 @@
-"""Trainers of the systems; each folder bears the name of the product's system."""
+"""Trainers of the systems; each folder has the name of the product's system."""

@@ -1,1 +1,1 @@
-"""Training: one loop for every network, and what contrastive trainings share (thesis, section 3.4)."""
+"""Training: one loop for every network, and the common parts of contrastive trainings (thesis, section 3.4)."""

@@ -1,4 +1,4 @@
-"""The training card: what a model was trained on, how, for how long, and its curves."""
+"""The training card: a model's training data, configuration, duration and curves."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def curves(measured: Sequence[ValidationFigure], progress: TrainingProgress) -> 
 def _chart(
     drawing: Drawing, top: float, series: Sequence[tuple[str, str, Points]], steps: float, high: float
 ) -> None:
-    """Lines from zero to `high`: a loss is never below zero."""
+    """Draws lines from zero to `high`: a loss is never negative."""
     high = high if high > 0 else 1.0
     base = top + _TOP + _HEIGHT
 

@@ -1,6 +1,6 @@
-"""Random numbers that belong to a place rather than to a moment.
+"""Random numbers that depend on a place rather than on the order of draws.
 
-Each number is a hash of the seed and of what it is for (epoch, pair, element). So an interrupted run, a run on
+Each number is a hash of the seed and its purpose (epoch, pair, element). So an interrupted run, a run on
 several processes and a run with other batches in memory all draw the same numbers for the same graph.
 """
 
@@ -18,7 +18,7 @@ _STEP, _FIRST, _SECOND = (
 
 
 def mixed(keys: UInt64Array, numbers: AnyArray | int) -> UInt64Array:
-    """New keys from keys and numbers: the finaliser of SplitMix64."""
+    """Derives new keys from keys and numbers: the finaliser of SplitMix64."""
     with np.errstate(over="ignore"):
         state = keys + (np.asarray(numbers).astype(np.uint64) + np.uint64(1)) * _STEP
         state = (state ^ (state >> np.uint64(30))) * _FIRST
@@ -27,7 +27,7 @@ def mixed(keys: UInt64Array, numbers: AnyArray | int) -> UInt64Array:
 
 
 def key(*numbers: int) -> UInt64Array:
-    """The key of a place given by numbers, as an array of one."""
+    """Returns the key of a place given by numbers, as an array of one."""
     state = np.zeros(1, np.uint64)
     for number in numbers:
         state = mixed(state, number)
@@ -35,7 +35,7 @@ def key(*numbers: int) -> UInt64Array:
 
 
 def uniform(keys: UInt64Array) -> DoubleArray:
-    """Numbers from 0 to below 1, one for each key.
+    """Returns numbers in [0, 1), one for each key.
 
     >>> values = uniform(mixed(key(7), np.arange(100_000)))
     >>> round(float(values.mean()), 2), bool(values.min() >= 0), bool(values.max() < 1)

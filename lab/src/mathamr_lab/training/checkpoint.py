@@ -1,4 +1,4 @@
-"""Checkpoints: all that a run needs to go on as if it had never stopped, in one safetensors file."""
+"""Checkpoints: everything that a run needs to continue as if it had never stopped, in one safetensors file."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ FORMAT = "2"
 
 @dataclass(slots=True, kw_only=True)
 class TrainingProgress:
-    """How far a run has come: `epoch` and `step` are the next ones to do.
+    """The progress of a run: `epoch` and `step` are the next ones to do.
 
-    `loss_sum` is that of the running epoch, `marked` what it was at the last point of the `curve`, which lists (step,
-    loss); `history` has one row an epoch. `best` is the worth of the best epoch, `waited` counts the epochs since.
-    `before` is the validation before training, of a network that was worth something already.
+    `loss_sum` is that of the current epoch, `marked` its value at the last point of the `curve`, which lists (step,
+    loss); `history` has one row per epoch. `best` is the score of the best epoch, `waited` counts the epochs since.
+    `before` is the validation before training, for a pretrained network.
     """
 
     epoch: int = 0
@@ -42,7 +42,7 @@ class TrainingProgress:
 def save_checkpoint(
     path: Path, state: dict[str, Tensor], progress: TrainingProgress, identity: dict[str, Any]
 ) -> None:
-    """Writes a checkpoint in one move: a kill leaves the one before. `identity` says which run it belongs to."""
+    """Writes a checkpoint atomically: a kill leaves the previous one. `identity` says which run it belongs to."""
     temporary = path.with_name(path.name + ".new")
     head = {
         "format": FORMAT,
@@ -57,29 +57,29 @@ def save_checkpoint(
 
 
 def load_checkpoint(path: Path, identity: dict[str, Any]) -> tuple[dict[str, Tensor], TrainingProgress]:
-    """The state and progress of a checkpoint of this very run; one of another run is refused."""
+    """Reads the state and progress of a checkpoint of this run; one of another run is refused."""
     state = read_tensors(path)
     before, progress = read_progress(path)
     now: dict[str, Any] = json.loads(json.dumps(identity))
     differing = sorted(name for name in before.keys() | now.keys() if before.get(name) != now.get(name))
     if differing:
         raise MathAMRError(
-            f"{path} belongs to another run: other {', '.join(differing)}; choose another folder, or start afresh"
+            f"{path} belongs to another run: other {', '.join(differing)}; choose another folder, or delete it"
         )
     return state, progress
 
 
 def read_progress(path: Path) -> tuple[dict[str, Any], TrainingProgress]:
-    """(identity, progress) of the run of a checkpoint; its tensors are not read."""
+    """Reads (identity, progress) of a checkpoint, without its tensors."""
     head = read_metadata(path)
     if head.get("format") != FORMAT:
         raise MathAMRError(
-            f"{path} is no checkpoint of this version; train in another folder, or start afresh"
+            f"{path} is not a checkpoint of this version; train in another folder, or delete it"
         )
     try:
         identity = dict(json.loads(head["identity"]))
         progress = TrainingProgress(**json.loads(head["progress"]))
         progress.curve = [(int(step), float(loss)) for step, loss in progress.curve]
     except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise MathAMRError(f"{path} is no checkpoint, or it is damaged: {error}") from error
+        raise MathAMRError(f"{path} is not a checkpoint, or it is damaged: {error}") from error
     return identity, progress

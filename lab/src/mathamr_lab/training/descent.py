@@ -1,4 +1,4 @@
-"""`Descent`: a network, AdamW with clipped gradients, and the schedule of its rate; all of it can be stored and resumed."""
+"""`Descent`: a network, AdamW with clipped gradients, and the schedule of its rate; its state can be stored and resumed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _MOMENTS = ("step", "exp_avg", "exp_avg_sq")
 
 
 class Descent:
-    """Moves the weights of a network down a loss, whatever the loss is."""
+    """Minimises any loss of a network."""
 
     def __init__(
         self,
@@ -31,11 +31,11 @@ class Descent:
         )
 
     def rate(self, number: int) -> float:
-        """The learning rate of a step."""
+        """Returns the learning rate of a step."""
         return self._schedule.rate(number, *self._rates)
 
     def step(self, loss: Tensor, number: int) -> Tensor:
-        """Takes step `number` of all; the loss stays on its device."""
+        """Takes step `number`, counted over all epochs; the loss stays on its device."""
         for group in self._optimiser.param_groups:
             group["lr"] = self.rate(number)
         self._optimiser.zero_grad(set_to_none=True)
@@ -45,7 +45,7 @@ class Descent:
         return loss.detach()
 
     def state(self) -> dict[str, Tensor]:
-        """Weights and moments: everything that the next step depends on."""
+        """Returns weights and moments: everything that the next step depends on."""
         state = {f"model.{name}": tensor for name, tensor in self.model.state_dict().items()}
         for name, parameter in self.model.named_parameters():
             for kind, value in self._optimiser.state.get(parameter, {}).items():

@@ -1,4 +1,4 @@
-"""`ContrastiveLearner`: a network, its contrastive loss and its optimiser; one step at a time, whatever fits into memory."""
+"""`ContrastiveLearner`: a network, its contrastive loss and its optimiser; a step may exceed memory."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ P = TypeVar("P")
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class ContrastiveStep(Generic[P]):
-    """One step's work of one process: its own posts in parts, and what all vectors together stand for.
+    """The work of one process in a step: its own posts in parts, and what all vectors together represent.
 
-    `gathered` counts the vectors of each process; `order` brings the gathered ones into the order of questions and
-    documents, `questions` of them being vectors of questions.
+    `gathered` counts the vectors of each process; `order` sorts the gathered ones into questions and
+    documents, the first `questions` of them being vectors of questions.
     """
 
     parts: tuple[P, ...]
@@ -32,9 +32,9 @@ class ContrastiveStep(Generic[P]):
 
 
 class ContrastiveLearner(Generic[P]):
-    """Learns from steps: encodes, compares, and moves the weights by AdamW with clipped gradients.
+    """Learns from steps: encodes, compares, and updates the weights by AdamW with clipped gradients.
 
-    `encode` makes the vectors of a part, of this `size`; `rates` are those of the optimiser's groups at a step; `clipped` are the
+    `encode` computes the vectors of a part, of this `size`; `rates` are those of the optimiser's groups at a step; `clipped` are the
     parameters whose gradients are clipped together.
     """
 
@@ -58,7 +58,7 @@ class ContrastiveLearner(Generic[P]):
         self._clip, self._clipped = clip, list(clipped)
 
     def learn(self, step: ContrastiveStep[P], number: int) -> Tensor:
-        """Takes one step; the loss stays on the device, so that nothing has to wait for it."""
+        """Takes one step; the loss stays on the device, so that nothing waits for it."""
         for group, rate in zip(self._optimiser.param_groups, self._rates(number), strict=True):
             group["lr"] = rate
         self._optimiser.zero_grad(set_to_none=True)
@@ -70,7 +70,7 @@ class ContrastiveLearner(Generic[P]):
         return loss.detach()
 
     def encoded(self, parts: Iterable[P]) -> Tensor:
-        """The vectors of parts, without gradients and without dropout."""
+        """Returns the vectors of parts, without gradients and without dropout."""
         self.model.eval()
         with torch.inference_mode():
             return self._joined([self._encode(part) for part in parts])
@@ -92,9 +92,9 @@ class ContrastiveLearner(Generic[P]):
         return loss
 
     def _in_parts(self, step: ContrastiveStep[P]) -> Tensor:
-        """The gradient of a batch that is too large for memory: first all vectors, then each part with its gradient.
+        """Computes the gradient of a batch that exceeds memory: first all vectors, then each part with its gradient.
 
-        Each part is encoded twice, the second time with the same random numbers as the first.
+        Each part is encoded twice, with the same random numbers.
         """
         chances, parts = [], []
         for part in step.parts:

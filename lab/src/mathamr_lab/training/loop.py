@@ -1,4 +1,4 @@
-"""The training loop: epochs, validation, early stopping, checkpoints, progress, and the best network in the end."""
+"""The training loop: epochs, validation, early stopping, checkpoints, progress, and finally the best network."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SECONDS_BETWEEN_CHECKPOINTS = 300.0
 SECONDS_BETWEEN_LINES = 10.0
 POINTS_AN_EPOCH = 40
 AGREEMENT = 16
-"""Steps after which several processes agree whether to stop."""
+"""The number of steps after which several processes agree whether to stop."""
 
 B = TypeVar("B")
 S = TypeVar("S")
@@ -37,11 +37,11 @@ S = TypeVar("S")
 def train(
     trainer: Trainer[B, S], out: Path, resources: Resources, *, fresh: bool = False
 ) -> TrainingProgress:
-    """Trains into a folder; a run that was stopped goes on from its checkpoint there."""
+    """Trains into a folder; a stopped run continues from its checkpoint there."""
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise MathAMRError(f"cannot make the model folder {out}: {error}") from error
+        raise MathAMRError(f"cannot create the model folder {out}: {error}") from error
     run = _Run(trainer, out, resources)
     path = out / CHECKPOINT
     if path.exists() and not fresh:
@@ -62,12 +62,12 @@ class _Run(Generic[B, S]):
         self._seconds_before = 0.0
 
     def say(self, line: str) -> None:
-        """A line of progress, from one process only."""
+        """Prints a line of progress, in one process only."""
         if self.resources.processes.first:
             print(line, file=self.resources.stream or sys.stderr, flush=True)
 
     def go(self) -> None:
-        """Trains until the last epoch, early stopping, or a wish to stop."""
+        """Trains until the last epoch, early stopping, or a request to stop."""
         progress = self.progress
         if progress.done:
             self._say_done()
@@ -100,7 +100,7 @@ class _Run(Generic[B, S]):
             self.say(f"before training: {self._worded(validation)}")
 
     def _epoch(self, stop: threading.Event) -> bool:
-        """The rest of an epoch; False when it was to stop before its end."""
+        """Trains the rest of an epoch; returns False if it was stopped before its end."""
         progress, trainer, first = self.progress, self.trainer, self.resources.processes.first
         plan = trainer.plan(progress.epoch)
         loss_sum = torch.tensor(progress.loss_sum, dtype=torch.float64, device=self.resources.device)
@@ -130,7 +130,7 @@ class _Run(Generic[B, S]):
         return True
 
     def _mark(self, loss_sum: float, count: int) -> None:
-        """A point of the curve; a loss that is no number ends the run here."""
+        """Adds a point to the curve; a loss that is not a number ends the run here."""
         progress = self.progress
         mean = (loss_sum - progress.marked) / count
         if not np.isfinite(mean):
@@ -199,7 +199,7 @@ class _Run(Generic[B, S]):
         self._checkpoint()
 
     def _validated(self) -> Validation | None:
-        """The first process's figures, for all to agree on."""
+        """Returns the first process's figures, so that all processes agree."""
         result = self.trainer.validate()
         if result is None or self.resources.processes.count == 1:
             return result
@@ -216,7 +216,7 @@ class _Run(Generic[B, S]):
         return self._seconds_before + time.monotonic() - self._started
 
     def _checkpoint(self) -> None:
-        """Writes the state, and the card; a run that is done needs no state any more."""
+        """Writes the state, and the card; a finished run needs no state."""
         progress = self.progress
         progress.seconds = self._elapsed()
         self._saved = time.monotonic()
@@ -229,7 +229,7 @@ class _Run(Generic[B, S]):
 
 @contextmanager
 def _wish_to_stop() -> Iterator[threading.Event]:
-    """An event that a first interrupt sets, so that the step is finished and saved; a second one ends at once."""
+    """Returns an event that a first interrupt sets, so that the step is finished and saved; a second one ends at once."""
     stop = threading.Event()
     if threading.current_thread() is not threading.main_thread():
         yield stop

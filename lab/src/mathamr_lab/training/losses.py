@@ -14,15 +14,15 @@ from mathamr.core.arrays import AnyArray, BoolArray
 from mathamr_lab.training.maxsim import VectorRows, maxsim, there
 
 SHARPEST = 1e-3
-"""The least temperature: below it single numbers of the loss would overflow."""
+"""The least temperature: below it the loss would overflow."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Contrast:
-    """What the vectors of one step stand for.
+    """What the vectors of one step represent.
 
     Document i answers question i; further documents answer none. `ignored` marks other documents that answer a
-    question too, so that they are not taken for negatives. `query_documents` and `document_documents` are the rows
+    question too, so that they are not negatives. `query_documents` and `document_documents` are the rows
     of the document vectors.
     """
 
@@ -43,7 +43,7 @@ class Contrast:
         document_documents: AnyArray,
         device: torch.device,
     ) -> Contrast:
-        """From the numbers of vectors of each question and document; `answers` marks which document answers which."""
+        """Builds it from the number of vectors of each question and document; `answers` marks which document answers which."""
         ignored = answers.copy()
         np.fill_diagonal(ignored, False)
         return cls(
@@ -56,7 +56,7 @@ class Contrast:
 
 
 class TemperedLoss(nn.Module):
-    """A loss of a step's questions and documents over similarities, which a learnable temperature divides."""
+    """A loss of a step's questions and documents over similarities, which are divided by a learnable temperature."""
 
     def __init__(self, temperature: float = 0.05) -> None:
         super().__init__()

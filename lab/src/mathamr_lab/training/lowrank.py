@@ -12,7 +12,7 @@ from mathamr.systems.layers.lowrank import DOWN, UP
 
 
 class LowRank(nn.Module):
-    """A linear layer that stays, and a change of it that learns; it begins as no change."""
+    """A frozen linear layer and a trainable change to it, which is zero at first."""
 
     def __init__(self, linear: nn.Linear, rank: int) -> None:
         super().__init__()
@@ -28,13 +28,13 @@ class LowRank(nn.Module):
         nn.init.kaiming_uniform_(self.down, a=5**0.5)
 
     def forward(self, x: Tensor) -> Tensor:
-        """What the layer gives, and what the change adds."""
+        """Returns the output of the layer plus that of the change."""
         result: Tensor = self.linear(x) + (x @ self.down.T) @ self.up.T
         return result
 
 
 def add_changes(model: nn.Module, rank: int, within: Iterable[str] = ("layers",)) -> list[str]:
-    """Freezes a network and puts a change beside every linear layer below these parts; the names of the layers."""
+    """Freezes a network and adds a change to every linear layer below these parts; returns the names of the layers."""
     for parameter in model.parameters():
         parameter.requires_grad_(False)
     roots = tuple(f"{part}." for part in within)
@@ -51,7 +51,7 @@ def add_changes(model: nn.Module, rank: int, within: Iterable[str] = ("layers",)
 
 
 def changes_of(model: nn.Module) -> dict[str, Tensor]:
-    """The changes of a network's layers, by the layer's name."""
+    """Returns the changes of a network's layers, by the layer's name."""
     return {
         f"{name}.{kind}": getattr(module, kind).detach()
         for name, module in model.named_modules()

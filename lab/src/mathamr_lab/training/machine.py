@@ -1,4 +1,4 @@
-"""The machine a model is trained on: what it is, and how much memory is in use."""
+"""The machine that a model is trained on, and its memory in use."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import torch
 
 
 def memory_in_use(device: torch.device) -> int:
-    """The most bytes that were in use so far: on the GPU, or of this process."""
+    """Returns the peak memory in bytes: of the GPU, or of this process."""
     if device.type == "cuda":
         return int(torch.cuda.max_memory_allocated(device))
     if sys.platform == "win32":
@@ -22,7 +22,7 @@ def memory_in_use(device: torch.device) -> int:
 
 
 def machine(device: torch.device) -> str:
-    """The machine in words."""
+    """Describes the machine in words."""
     words = [
         f"{platform.system()} {platform.machine()}",
         f"{os.cpu_count()} cores",

@@ -13,16 +13,16 @@ from mathamr.core.arrays import AnyArray
 from mathamr.systems.layers.segments import segment_sums
 
 LIMIT = 1 << 25
-"""Similarities that are held at a time."""
+"""The number of similarities in memory at a time."""
 LOWEST = -1.0
-"""What a document without vectors is worth to every vector of a question: the lowest cosine."""
+"""The score of a document without vectors: the lowest cosine."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VectorRows:
-    """Which rows of a table of vectors belong to which post: they stand post by post.
+    """Which rows of a table of vectors belong to which post; rows are ordered by post.
 
-    `padded` lists the rows of every post, filled up with row 0 where `real` is false.
+    `padded` lists the rows of every post, padded with row 0 where `real` is false.
     """
 
     counts: tuple[int, ...]
@@ -34,7 +34,7 @@ class VectorRows:
 
     @classmethod
     def of(cls, counts: Sequence[int] | AnyArray, device: torch.device | str = "cpu") -> VectorRows:
-        """The rows of posts with these numbers of vectors."""
+        """Returns the rows of posts with these numbers of vectors."""
         numbers = np.asarray(counts, np.int64)
         width = max(1, int(numbers.max())) if len(numbers) else 1
         begins = np.cumsum(numbers) - numbers
@@ -48,7 +48,7 @@ class VectorRows:
 
 
 def there(array: AnyArray, device: torch.device | str) -> Tensor:
-    """An array on a device; nothing waits for it."""
+    """Copies an array to a device without waiting."""
     tensor = torch.from_numpy(array)
     if torch.device(device).type == "cuda":
         tensor = tensor.pin_memory()
@@ -56,9 +56,9 @@ def there(array: AnyArray, device: torch.device | str) -> Tensor:
 
 
 def maxsim(queries: Tensor, query_rows: VectorRows, documents: Tensor, document_rows: VectorRows) -> Tensor:
-    """The mean over a question's vectors of their best match in each document (equations 3.5 and 3.7).
+    """Returns the mean over a question's vectors of their best match in each document (equations 3.5 and 3.7).
 
-    Padding never counts. A gradient flows into the best match only, and none of the similarities are kept for it.
+    Padding never counts. A gradient flows only into the best match, and no similarities are stored for it.
     """
     count, width = document_rows.padded.shape
     rows = max(1, LIMIT // max(1, count * width, len(documents)))

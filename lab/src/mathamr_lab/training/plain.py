@@ -1,4 +1,4 @@
-"""`PlainTrainer`: a network that learns one loss by AdamW in one process; its kinds say what a step and its loss are."""
+"""`PlainTrainer`: minimises one loss of a network by AdamW in one process; subclasses define a step and its loss."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ S = TypeVar("S")
 
 
 class PlainTrainer(ABC, Generic[S]):
-    """The trainer of one network: parameters that need a gradient learn, all others are kept and not stored.
+    """The trainer of one network: parameters that need a gradient are trained, all others are frozen and not stored.
 
-    A kind gives the number of its examples, makes steps, tells their loss, validates, and saves.
+    A subclass gives the number of examples, makes steps, computes their loss, validates, and saves.
     """
 
     unit = "examples"
@@ -49,15 +49,15 @@ class PlainTrainer(ABC, Generic[S]):
 
     @abstractmethod
     def identity(self) -> dict[str, Any]:
-        """Which run this is."""
+        """Identifies the run."""
 
     @abstractmethod
     def subject(self) -> TrainingSubject:
-        """What is trained."""
+        """Describes what is trained."""
 
     @abstractmethod
     def step(self, batch: IntArray, epoch: int) -> S:
-        """The examples of these numbers, made ready."""
+        """Prepares the examples of these numbers."""
 
     @abstractmethod
     def loss(self, step: S) -> Tensor:
@@ -65,18 +65,18 @@ class PlainTrainer(ABC, Generic[S]):
 
     @abstractmethod
     def validate(self) -> Validation | None:
-        """What the network is worth now."""
+        """Measures the network."""
 
     @abstractmethod
     def save(self, folder: Path, about: dict[str, Any]) -> None:
-        """Writes what was learned."""
+        """Writes the learned weights."""
 
     def plan(self, epoch: int) -> list[IntArray]:
-        """The examples of every step of an epoch, shuffled."""
+        """Returns the shuffled examples of every step of an epoch."""
         return shuffled(self.count, self.configuration.batch_size, self.configuration.seed, epoch)
 
     def chance(self, batch: IntArray, epoch: int) -> np.random.Generator:
-        """Random numbers that belong to a step, whenever and wherever it is made."""
+        """Returns random numbers that depend only on the step."""
         return np.random.default_rng([self.configuration.seed, 7, epoch, int(batch[0]), len(batch)])
 
     def learn(self, step: S, number: int) -> Tensor:
@@ -93,11 +93,11 @@ class PlainTrainer(ABC, Generic[S]):
         return loss.detach().float()
 
     def figures(self, number: int) -> dict[str, float]:
-        """The rate."""
+        """Returns the rate."""
         return {"rate": self._schedule.rate(number, self.configuration.learning_rate)}
 
     def state(self) -> dict[str, Tensor]:
-        """What was learned, the moments of the optimiser, and the random states."""
+        """Returns the learned weights, the moments of the optimiser, and the random states."""
         state: dict[str, Tensor] = {f"model.{name}": each for name, each in self.learned.items()}
         for name, parameter in self.learned.items():
             for kind, value in self._optimiser.state.get(parameter, {}).items():
@@ -128,9 +128,9 @@ class PlainTrainer(ABC, Generic[S]):
 def fit(
     trainer: PlainTrainer[S], threads: int = 2, say: Callable[[str], None] = lambda line: None
 ) -> float | None:
-    """Trains in memory, for experiments that train many small networks: the network ends as its best epoch left it.
+    """Trains in memory, for experiments that train many small networks, and restores the best epoch.
 
-    The worth of that epoch, or `None` where nothing tells.
+    Returns the score of that epoch, or `None` if there is no validation.
     """
     best: float | None = None
     kept: dict[str, Tensor] = {}

@@ -1,4 +1,4 @@
-"""Batches made in threads before they are used."""
+"""Prefetches batches in threads."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ R = TypeVar("R")
 
 
 def prefetched(function: Callable[[T], R], items: Iterable[T], threads: int) -> Iterator[R]:
-    """The results in order, computed by threads before they are used; with no threads each is computed when it is needed.
+    """Yields the results in order, computed by threads before they are used; without threads each is computed when it is needed.
 
     >>> list(prefetched(abs, [-1, -2, -3], threads=2))
     [1, 2, 3]

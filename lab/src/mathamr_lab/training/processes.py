@@ -1,4 +1,4 @@
-"""One process or many (torchrun): who encodes what, vectors gathered with gradients, gradients summed."""
+"""One process or many (torchrun): divides posts, gathers vectors with gradients, and sums gradients."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from mathamr.core.errors import MathAMRError
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Division:
-    """Who encodes which posts of a step: the places of this process's `own`, how many vectors each process will have
-    (`gathered`), and where each vector of the step stands once those of all processes are gathered (`order`)."""
+    """How the posts of a step are divided: the places of this process's `own`, how many vectors each process will have
+    (`gathered`), and the place of each vector of the step among the gathered ones (`order`)."""
 
     own: IntArray
     gathered: tuple[int, ...]
@@ -29,14 +29,14 @@ class Division:
 
 @dataclass(frozen=True, slots=True)
 class Processes:
-    """This process's place among those that train together."""
+    """This process's rank among those that train together."""
 
     rank: int = 0
     count: int = 1
 
     @property
     def first(self) -> bool:
-        """Whether this process is the one that writes and reports."""
+        """True if this process writes and reports."""
         return self.rank == 0
 
     def share(self, batch_size: int) -> int:
@@ -54,7 +54,7 @@ class Processes:
         batch_size: int,
         device: torch.device,
     ) -> Division:
-        """Divides the posts of a step, each with so many vectors, by the place of the pair that each belongs to."""
+        """Divides the posts of a step, with their numbers of vectors, by the place of the pair that each belongs to."""
         home = owners // self.share(batch_size)
         gathered = np.bincount(home, counts, self.count).astype(np.int64)
         order = None
@@ -67,10 +67,10 @@ class Processes:
         return Division(np.flatnonzero(home == self.rank), tuple(gathered.tolist()), order)
 
     def gather(self, vectors: Tensor, counts: Sequence[int]) -> Tensor:
-        """The vectors of all processes, end to end; gradients flow into this process's own.
+        """Returns the vectors of all processes, end to end; gradients flow into this process's own.
 
-        `counts` says how many each process has: all know it, so that nothing has to be asked. Every process then
-        computes the whole loss, and the sum of their gradients is the gradient of one process with the whole batch.
+        `counts` says how many each process has: all know it, so that it need not be communicated. Every process then
+        computes the complete loss, and the sum of their gradients is the gradient of one process with the complete batch.
         """
         if self.count == 1:
             return vectors
@@ -84,7 +84,7 @@ class Processes:
         return torch.cat(parts)
 
     def sum_gradients(self, parameters: Iterable[nn.Parameter], common: Iterable[nn.Parameter]) -> None:
-        """Adds up the gradients of all processes; `common` are parameters of the loss, which each computed whole."""
+        """Sums the gradients of all processes; `common` are parameters of the loss, which each computed completely."""
         if self.count == 1:
             return
         shared = list(common)
@@ -103,14 +103,14 @@ class Processes:
             gradient.copy_(part.view_as(gradient))
 
     def agreed(self, numbers: Tensor) -> Tensor:
-        """The first process's numbers, in every process."""
+        """Returns the first process's numbers, in every process."""
         if self.count > 1:
             dist.broadcast(numbers, 0)
         return numbers
 
 
 def join(device: str) -> tuple[Processes, torch.device]:
-    """Joins the processes that torchrun started, if it did; each takes a GPU of its own where there are some."""
+    """Joins the processes that torchrun started, if it did; each takes a GPU of its own if there are some."""
     count = int(os.environ.get("WORLD_SIZE", "1"))
     if count == 1:
         return Processes(), chosen_device(device)
@@ -133,7 +133,7 @@ def leave() -> None:
 
 @contextmanager
 def joined_processes(device: str) -> Iterator[tuple[Processes, torch.device]]:
-    """`join` at the begin and `leave` at the end."""
+    """Calls `join` at the start and `leave` at the end."""
     try:
         yield join(device)
     finally:

@@ -1,4 +1,4 @@
-"""`Resources`: what a training may use."""
+"""`Resources`: the resources of a training."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mathamr_lab.training.processes import Processes
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resources:
-    """Device, processes, threads that make batches ahead, minutes after which a run stops for now, where it reports."""
+    """Device, processes, threads that prefetch batches, minutes after which a run pauses, and its output of progress."""
 
     device: torch.device
     processes: Processes = field(default_factory=Processes)

@@ -20,7 +20,7 @@ Named = TypeVar("Named", bound=tuple[Any, ...])
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingConfiguration:
-    """What the optimiser does: `warmup` is the share of all steps in which the rate rises to `learning_rate`.
+    """The settings of the optimiser: `warmup` is the share of all steps in which the rate rises to `learning_rate`.
 
     `temperature` divides the similarities of a contrastive loss. A subclass lists the `ranges` of its own fields and
     checks everything else in `check`.
@@ -51,7 +51,7 @@ class TrainingConfiguration:
         self.check()
 
     def check(self) -> None:
-        """Refuse fields that do not fit, beyond their ranges."""
+        """Refuses invalid fields, beyond their ranges."""
 
     def to_json(self) -> dict[str, Any]:
         """The fields, for checkpoints and cards."""
@@ -63,7 +63,7 @@ class TrainingConfiguration:
         return cls(**known_fields(cls, row, cls.title))
 
     def changed(self, changes: Iterable[str]) -> Self:
-        """The same with some fields changed, each as ``name=value``."""
+        """Returns a copy with some fields changed, each as ``name=value``."""
         found: Self = changed({self.title: self}, changes)[self.title]
         return found
 
@@ -110,7 +110,7 @@ class FormulaTraining(DescentConfiguration):
 
 
 def named_configuration(name: str, known: Mapping[str, Named], changes: Iterable[str]) -> Named:
-    """The configurations of a name with some fields changed, each as ``name=value``."""
+    """Returns the named configurations with some fields changed, each as ``name=value``."""
     if name not in known:
         raise UnknownNameError("configuration", name, list(known))
     parts = {getattr(part, "title", "model"): part for part in known[name]}
@@ -125,7 +125,7 @@ def check_precision(precision: str) -> None:
 
 
 def autocast(precision: str, device: torch.device) -> AbstractContextManager[object]:
-    """Compute in bfloat16 where that is wanted; ``auto`` wants it on a GPU."""
+    """Returns the context for bfloat16 if it is wanted; ``auto`` wants it on a GPU."""
     import torch
 
     low = precision == "bfloat16" or (precision == "auto" and device.type == "cuda")

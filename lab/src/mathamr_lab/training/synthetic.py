@@ -1,4 +1,4 @@
-"""Shards of made-up graphs with the shape of real ones, whose pairs share a topic: for benchmarks and tests."""
+"""Shards of synthetic graphs with the shape of real ones, whose pairs share a topic: for benchmarks and tests."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def synthetic_shard(
     topic: float = 0.3,
     topic_labels: int = 12,
 ) -> Shard:
-    """Questions 0, 2, 4… and their answers 1, 3, 5…; the sizes are means a post, those of the thesis's corpus.
+    """Makes questions 0, 2, 4… and their answers 1, 3, 5…; the sizes are means per post, by default those of the thesis's corpus.
 
-    A share `topic` of the nodes of a pair has one of the `topic_labels` labels that belong to the pair.
+    A share `topic` of the nodes of a pair has one of the `topic_labels` labels of the pair.
     """
     draw = np.random.default_rng(seed)
     posts = 2 * pairs
@@ -43,7 +43,7 @@ def synthetic_shard(
     real = np.bincount(part_posts, sizes, posts).astype(np.int64)
     part_starts = np.cumsum(sizes) - sizes
     first = part_starts - np.repeat((np.cumsum(real) - real), counts.sum(1))
-    # Formula nodes first among the virtual ones, then sentences, then the document.
+    # Virtual nodes are ordered: formulas, then sentences, then the document.
     virtual = real[part_posts] + np.where(
         is_formula, within - counts[part_posts, 0], counts[part_posts, 1] + within
     )
@@ -132,7 +132,7 @@ def _edges(posts: AnyArray, sources: AnyArray, relations: AnyArray | int, target
 
 
 def _zipf(draw: np.random.Generator, bound: int, count: int) -> AnyArray:
-    """Numbers below the bound, the low ones far more often: uniform in their logarithm."""
+    """Draws numbers below the bound, low ones far more often: uniform in their logarithm."""
     return np.minimum((bound + 1) ** draw.random(count) - 1, bound - 1).astype(np.int64)
 
 

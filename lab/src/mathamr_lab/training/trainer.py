@@ -1,4 +1,4 @@
-"""`Trainer`: all that the loop knows of a network that learns."""
+"""`Trainer`: the interface between the loop and a network."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ S = TypeVar("S")
 
 @dataclass(frozen=True, slots=True)
 class ValidationFigure:
-    """One figure of every validation: its name in the history, its heading in lines and cards, and if it is a loss.
+    """One figure of every validation: its name in the history, its heading in lines and cards, and whether it is a loss.
 
-    A figure that is no loss is from 0 to 1.
+    A figure that is not a loss is from 0 to 1.
     """
 
     name: str
@@ -27,22 +27,22 @@ class ValidationFigure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Validation:
-    """What a network is worth: figures by name, among how many things it searched, and the one number to raise."""
+    """The quality of a network: figures by name, the number of searched items, and the one number to maximise."""
 
     figures: Mapping[str, float]
     searched: int
     worth: float
 
     def to_json(self) -> dict[str, Any]:
-        """For the history."""
+        """Returns the JSON form for the history."""
         return {**self.figures, "searched": self.searched}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingSubject:
-    """What is trained, on what and how, in words: for the first lines of a run and for its card.
+    """A description of what is trained, on what and how: for the first lines of a run and for its card.
 
-    `validation` is a sentence on what a validation does; `monitor` names what the best epoch is chosen by.
+    `validation` is a sentence about the validation; `monitor` names the figure that chooses the best epoch.
     """
 
     summary: str
@@ -54,23 +54,23 @@ class TrainingSubject:
 
 
 class Trainer(Protocol[B, S]):
-    """A network, what it learns from, and how: one step at a time.
+    """A network, its training data, and its training: one step at a time.
 
-    The loop asks for the plan of an epoch, has its steps made ahead in threads, learns them in order, validates after
-    every epoch, and saves the best. A run that was stopped goes on from `state` to the same numbers, so that whatever
-    the next step depends on belongs to the state, also a plan that was made with weights of an earlier step.
+    The loop calls `plan` for an epoch, has its steps prefetched in threads, learns them in order, validates after
+    every epoch, and saves the best. A stopped run continues from `state` with the same numbers, so everything
+    that the next step depends on belongs to the state, including a plan that was made with weights of an earlier step.
     """
 
     epochs: int
     patience: int
-    """Epochs without getting better after which training stops."""
+    """The number of epochs without improvement after which training stops."""
     steps: int
-    """Steps of an epoch."""
+    """The number of steps in an epoch."""
     examples: int
-    """Examples of a full step, over all processes, in the unit of `unit`."""
+    """The number of examples in a full step, over all processes, in the unit of `unit`."""
     unit: str
     pretrained: bool
-    """Whether the network is worth something before it is trained here: it is validated first, then."""
+    """True if the network is pretrained: it is then validated before training."""
 
     @property
     def measured(self) -> Sequence[ValidationFigure]:
@@ -78,35 +78,35 @@ class Trainer(Protocol[B, S]):
         ...
 
     def identity(self) -> dict[str, Any]:
-        """Which run this is: a checkpoint of another one is refused, and what differs is named."""
+        """Identifies the run: a checkpoint of another one is refused, with the difference."""
         ...
 
     def subject(self) -> TrainingSubject:
-        """What is trained."""
+        """Describes what is trained."""
         ...
 
     def plan(self, epoch: int) -> Sequence[B]:
-        """The batches of an epoch, in order."""
+        """Returns the batches of an epoch, in order."""
         ...
 
     def step(self, batch: B, epoch: int) -> S:
-        """A batch made ready to learn from; called ahead, in threads."""
+        """Prepares a batch to learn from; called in prefetching threads."""
         ...
 
     def learn(self, step: S, number: int) -> Tensor:
-        """Takes step `number` of all; the loss may stay on the device, so that nothing has to wait for it."""
+        """Takes step `number`, counted over all epochs; the loss may stay on the device, so that nothing waits for it."""
         ...
 
     def figures(self, number: int) -> dict[str, float]:
-        """Figures of the training itself after so many steps, such as the temperature, by name."""
+        """Returns figures of the training itself after this many steps, such as the temperature, by name."""
         ...
 
     def validate(self) -> Validation | None:
-        """What the network is worth now; None where there is nothing to tell it by."""
+        """Measures the network; None if there is nothing to validate on."""
         ...
 
     def state(self) -> dict[str, Tensor]:
-        """Everything that the next step depends on."""
+        """Returns everything that the next step depends on."""
         ...
 
     def use_state(self, state: dict[str, Tensor]) -> None:
@@ -114,5 +114,5 @@ class Trainer(Protocol[B, S]):
         ...
 
     def save(self, folder: Path, about: dict[str, Any]) -> None:
-        """Writes the network as it is now; `about` says of which epoch it is and what it is worth."""
+        """Writes the current network; `about` says which epoch it is from and how good it is."""
         ...

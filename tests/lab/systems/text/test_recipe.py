@@ -113,7 +113,7 @@ def test_a_corpus_comes_back_from_its_file_with_the_numbers_of_any_vocabulary(
     moved = back.numbered_for(shifted)
     for ours, theirs in zip(corpus.texts.posts, moved.texts.posts, strict=True):
         assert [pieces.vocabulary[n] for n in ours.numbers] == [shifted.vocabulary[n] for n in theirs.numbers]
-    with pytest.raises(MathAMRError, match="other word pieces"):
+    with pytest.raises(MathAMRError, match="different word pieces"):
         back.numbered_for(type(pieces)([*pieces.vocabulary, "more"]))
     assert vocabulary_checksum(pieces) == corpus.vocabulary
 

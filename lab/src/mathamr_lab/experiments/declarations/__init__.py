@@ -1,1 +1,1 @@
-"""One experiment a module, with the thesis's figures beside each variant."""
+"""One experiment per module, with the thesis's figures beside each variant."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from mathamr_lab.experiments.experiment import FormulaExperiment, FormulaVariant
 
 LEXICAL = "lexical"
-"""The row that says what our own search finds by words and parts of trees."""
+"""The row of our own search by words and parts of trees."""
 BASELINES = (
     FormulaVariant("BM25, LaTeX n-grams", ranking="BM25, LaTeX n-grams"),
     FormulaVariant("BM25, layout tuples", ranking="BM25, layout tuples"),

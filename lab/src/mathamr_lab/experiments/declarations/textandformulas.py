@@ -21,7 +21,7 @@ _CONTEXTS = {
 
 
 def _contexts(base: str, seeds: str, ending: str) -> tuple[TrialRow, ...]:
-    """The contexts; with the paper's figures where they were trained and, as there, only judged formulas were ranked."""
+    """Returns the contexts, with the paper's figures for those that were trained and, as in the paper, ranked only judged formulas."""
     is_published = "{" in seeds and not ending
     return tuple(
         TrialRow(
@@ -76,7 +76,7 @@ _TESTS = (
     ("Known items", "known-items", _KNOWN),
 )
 _Part = tuple[str, str, Mapping[str, tuple[float, ...]]]
-"""A row of MaRF's tables: its name, the folder of its scores, and by test set what the paper has."""
+"""A row of MaRF's tables: its name, the folder of its scores, and the paper's figures by test set."""
 
 
 def _rows(parts: Sequence[_Part], test: str) -> tuple[TrialRow, ...]:
@@ -89,7 +89,7 @@ def _rows(parts: Sequence[_Part], test: str) -> tuple[TrialRow, ...]:
 def _tables(
     parts: Sequence[_Part], sources: Mapping[str, str] | None = None, suffix: str = ""
 ) -> tuple[TrialTable, ...]:
-    """A table of the same rows for each test set."""
+    """Makes a table of the same rows for each test set."""
     return tuple(
         TrialTable(
             title=f"{title}{suffix}",

@@ -1,4 +1,4 @@
-"""`python -m mathamr_lab.experiments.trials contexts|marf PREPARED --out FOLDER`: trials where only torch and numpy are."""
+"""`python -m mathamr_lab.experiments.trials contexts|marf PREPARED --out FOLDER`: trials with only torch and numpy installed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Exit code 0 when done, 1 after a clear error."""
+    """Returns exit code 0 when done, 1 after a clear error."""
     parser = argparse.ArgumentParser(prog="python -m mathamr_lab.experiments.trials", description=__doc__)
     parser.add_argument("trial", choices=("contexts", "marf"))
     parser.add_argument("prepared", type=Path)

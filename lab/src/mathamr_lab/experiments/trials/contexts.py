@@ -1,7 +1,7 @@
 """The trial of MathAMR's contexts: trained on some topics, measured on the others (Mansouri, Oard and Zanibbi 2022, Tables 1 and 2).
 
-Every topic is ranked by a model that was not trained on it: the topics are cut into folds, and each fold is ranked by
-the model of all others.
+Every topic is ranked by a model that was not trained on it: the topics are split into folds, and each fold is ranked by
+the model trained on the others.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from mathamr_lab.training.lowrank import add_changes
 from mathamr_lab.training.plain import fit
 
 DEPTH = 1000
-"""Formulas of a run, as many as ARQMath takes."""
+"""The number of formulas in a run, as in ARQMath."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,7 +42,7 @@ class ContextMaterials:
     qrels: Qrels
 
     def rows(self, context: str, topics: Iterable[str]) -> list[dict[str, Any]]:
-        """Judged pairs of lines of these topics: every place of a judged visual class is a candidate."""
+        """Returns judged pairs of lines of these topics: every place of a judged visual class is a candidate."""
         by_visual: dict[str, list[str]] = {}
         for place in self.places:
             lines = by_visual.setdefault(place.visual, [])
@@ -59,7 +59,7 @@ class ContextMaterials:
 
 
 def folds(topics: Sequence[str], count: int, seed: int = 0) -> list[list[str]]:
-    """The topics in so many folds, by chance, each topic in one."""
+    """Splits the topics into random folds, each topic in one."""
     order = np.random.default_rng([seed, 11]).permutation(len(topics))
     ranked = sorted(topics)
     return [[ranked[place] for place in order[start::count]] for start in range(count)]
@@ -71,7 +71,7 @@ def trained(
     trainings: Sequence[LineTraining],
     device: torch.device,
 ) -> TextEncoder:
-    """A text encoder with changes that learned from judged lines, one training after the other."""
+    """Returns a text encoder with changes that were trained on judged lines, one training after the other."""
     encoder = load_base_encoder(configuration.base, "cpu")
     torch.manual_seed(trainings[0].seed if trainings else 0)
     add_changes(encoder.model, configuration.rank)
@@ -94,7 +94,7 @@ def ranked(
     topics: Sequence[FormulaPlace],
     places: Sequence[FormulaPlace],
 ) -> dict[str, dict[str, float]]:
-    """Looks for each topic by the cosine of contexts, each look at its best place."""
+    """Returns visual classes for each topic by the cosine of contexts, each by its best place."""
     sentences = SentenceEncoder(encoder, length)
     candidates = sentences.encode([place.contexts[context] for place in places])
     queries = sentences.encode([place.contexts[context] for place in topics])
@@ -117,7 +117,7 @@ def cross_fitted(
     count: int = 5,
     wider: Sequence[FormulaPlace] = (),
 ) -> tuple[dict[str, dict[str, float]], dict[str, dict[str, float]]]:
-    """The judged visual classes of every topic by the model of the other folds; and those of a wider collection, if one is given."""
+    """Ranks the judged visual classes of every topic by the model of the other folds, and those of a wider collection, if given."""
     known = [place for place in materials.topics if place.topic in materials.qrels.grades]
     found: dict[str, dict[str, float]] = {}
     widely: dict[str, dict[str, float]] = {}
@@ -138,7 +138,7 @@ def untrained(
     device: torch.device,
     wider: Sequence[FormulaPlace] = (),
 ) -> tuple[dict[str, dict[str, float]], dict[str, dict[str, float]]]:
-    """The visual classes of every topic by the text encoder as it is; and those of a wider collection, if one is given."""
+    """Ranks the visual classes of every topic by the untrained text encoder, and those of a wider collection, if given."""
     encoder = load_base_encoder(configuration.base, str(device))
     known = [place for place in materials.topics if place.topic in materials.qrels.grades]
     found = ranked(encoder, configuration.length, configuration.context, known, materials.places)
@@ -148,7 +148,7 @@ def untrained(
 
 
 def trainings_of(seed: int, changes: Mapping[str, Any] | None = None) -> list[LineTraining]:
-    """The contrastive loss first, then multiple negatives ranking."""
+    """Returns the two trainings: the contrastive loss first, then multiple negatives ranking."""
     given = dict(changes or {})
     return [
         LineTraining(objective="contrast", seed=seed, **given),
@@ -157,14 +157,14 @@ def trainings_of(seed: int, changes: Mapping[str, Any] | None = None) -> list[Li
 
 
 def keep(out: Path, name: str, found: Mapping[str, Mapping[str, float]], materials: ContextMaterials) -> None:
-    """Writes the values of the run's measures; of contexts of AMR, which rerank other runs, also the run."""
+    """Writes the run's measures; for AMR contexts, which rerank other runs, also the run."""
     keep_run(out, name, found, materials.qrels, depth=DEPTH if "/amr-" in name else 0)
 
 
 def keep_widely(
     out: Path, name: str, found: Mapping[str, Mapping[str, float]], materials: ContextMaterials
 ) -> None:
-    """Of a search in all formulas: the measures of its best thousand, as ARQMath has them, and all scores of AMR's contexts."""
+    """Writes for a search in all formulas the measures of the best thousand, as in ARQMath, and all scores of AMR contexts."""
     best = {topic: dict(nlargest(DEPTH, each.items(), key=itemgetter(1))) for topic, each in found.items()}
     keep_run(out, name, best, materials.qrels, (*JUDGED, "judged@10"))
     if "/amr-" in name:

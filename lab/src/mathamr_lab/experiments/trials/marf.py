@@ -31,14 +31,14 @@ from mathamr_lab.systems.marf.trainers import (
 from mathamr_lab.training.plain import fit
 
 RUNS = ("context", "marf-token-several")
-"""Rankings whose results are kept, not only their measures."""
+"""Rankings whose results are stored, not only their measures."""
 _BLOCK = 1 << 20
-"""Rows of a block of representations."""
+"""The number of rows in a block of representations."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SearchTask:
-    """Topics, what is searched for them, judgments, and which measures fit."""
+    """Topics, the searched entries, judgments, and the measures."""
 
     name: str
     topics: PostShard
@@ -53,7 +53,7 @@ class SearchTask:
 
 
 def tasks(folder: Path) -> list[SearchTask]:
-    """What a prepared folder has to search: judged answers, known items, judged formulas."""
+    """Returns the search tasks of a prepared folder: judged answers, known items, judged formulas."""
     found = []
     searched: dict[str, PostShard] = {}
     for name, candidates, chosen in (
@@ -71,7 +71,7 @@ def tasks(folder: Path) -> list[SearchTask]:
 
 
 def by_candidates(all_tasks: Sequence[SearchTask]) -> list[tuple[PostShard, list[SearchTask]]]:
-    """Tasks that search the same entries together, so that those are encoded once."""
+    """Groups tasks that search the same entries, so that these are encoded once."""
     groups: dict[int, tuple[PostShard, list[SearchTask]]] = {}
     for task in all_tasks:
         groups.setdefault(id(task.candidates), (task.candidates, []))[1].append(task)
@@ -81,7 +81,7 @@ def by_candidates(all_tasks: Sequence[SearchTask]) -> list[tuple[PostShard, list
 class Representations:
     """Rows of many entries on a device, for MaxSim with one query at a time.
 
-    Representations of about the same length stand in one block; a shorter one repeats its first row, which changes
+    Representations of similar length share a block; a shorter one repeats its first row, which changes
     no maximum.
     """
 
@@ -122,14 +122,14 @@ def _repeated(rows: Tensor, width: int) -> Tensor:
 
 
 def represented(found: Sequence[Sequence[Tensor]], device: torch.device) -> Representations:
-    """The representations of entries, each with some."""
+    """Encodes the representations of entries, each with some."""
     rows = [row for each in found for row in each]
     owners = [place for place, each in enumerate(found) for _ in each]
     return Representations(rows, owners, len(found), device)
 
 
 def keep_scores(out: Path, name: str, task: SearchTask, scores: Mapping[int, Tensor]) -> None:
-    """Writes the measures of a run by topic, and its best results, where they are of use to others."""
+    """Writes the measures of a run by topic and, for `RUNS`, its best results."""
     found: dict[str, dict[str, float]] = {}
     for place, row in scores.items():
         values = row.float().cpu().numpy()
@@ -142,7 +142,7 @@ def keep_scores(out: Path, name: str, task: SearchTask, scores: Mapping[int, Ten
 def measure_context(
     network: MarfNetwork, all_tasks: Sequence[SearchTask], out: Path, name: str, device: torch.device
 ) -> None:
-    """The context encoder alone."""
+    """Measures the context encoder alone."""
     for candidates, searches in by_candidates(all_tasks):
         found = context_vectors(network, candidates.posts, device)
         documents = represented([[each] for each in found], device)
@@ -156,7 +156,7 @@ def measure_context(
 def measure_formulas(
     network: MarfNetwork, all_tasks: Sequence[SearchTask], out: Path, name: str, device: torch.device
 ) -> None:
-    """The formula encoder alone: the query's longest formula with the formulas of each entry, averaged."""
+    """Measures the formula encoder alone: the query's longest formula with the formulas of each entry, averaged."""
     scoring, most = network.configuration.scoring, network.configuration.formulas
 
     def rows(found: list[list[Tensor]]) -> list[list[Tensor]]:
@@ -179,7 +179,7 @@ def measure_formulas(
 def measure_fusion(
     network: MarfNetwork, all_tasks: Sequence[SearchTask], out: Path, name: str, device: torch.device
 ) -> None:
-    """MaRF: the query with its longest formula, entries with one or several, averaged (Algorithm 1)."""
+    """Measures MaRF: the query with its longest formula, entries with one or several, averaged (Algorithm 1)."""
     most = network.configuration.formulas
     for candidates, searches in by_candidates(all_tasks):
         documents = represented(fused_vectors(network, candidates.posts, device, most), device)
@@ -194,7 +194,7 @@ def measure_fusion(
 def measure_compression(
     network: MarfNetwork, components: Tensor, all_tasks: Sequence[SearchTask], out: Path, device: torch.device
 ) -> None:
-    """How rankings stand fewer numbers, fewer rows and eight bits a number, of queries and entries alike."""
+    """Measures rankings with fewer numbers, fewer rows and eight bits per number, for queries and entries."""
     most = network.configuration.formulas
     for task in all_tasks:
         asked = [task.topics.posts[place] for place in task.asked]
@@ -223,7 +223,7 @@ CURVE: tuple[tuple[int, int, int], ...] = (
 
 
 class MarfTrial:
-    """Trains and measures with one seed, part by part, keeping runs and weights as they come."""
+    """Trains and measures with one seed, part by part, and stores runs and weights as they are computed."""
 
     def __init__(
         self, folder: Path, out: Path, training: MarfTraining, device: torch.device, seed: int
@@ -238,13 +238,13 @@ class MarfTrial:
         say(f"seed {seed}: {len(self.shard):,} posts, {len(self.shard.pairs):,} pairs")
 
     def part(self, stage: str) -> PartTraining:
-        """How a part learns with this seed."""
+        """Returns the training configuration of a part with this seed."""
         return replace(self.training.of(stage), seed=self.seed)
 
     def run(self) -> MarfNetwork:
-        """Words, context, then for each scoring the formulas and both fusions; the usual one first.
+        """Trains words, context, then for each scoring the formulas and both fusions, the default scoring first.
 
-        The network with its parts by token, as they were trained.
+        Returns the network trained with token scoring.
         """
         model = self.training.model
         network = self.context()
@@ -264,7 +264,7 @@ class MarfTrial:
         return network
 
     def context(self) -> MarfNetwork:
-        """A network with a trained context encoder; its other parts are new."""
+        """Returns a network with a trained context encoder; its other parts are new."""
         torch.manual_seed(self.seed)
         model = self.training.model
         base = load_base_encoder(model.base, "cpu")
@@ -299,12 +299,12 @@ class MarfTrial:
             self._usual = copy.deepcopy(joined), components
 
     def compress(self) -> None:
-        """What the usual model of the first seed is worth when less of it is stored; last, for it takes long."""
+        """Measures the default model of the first seed with compressed storage; it comes last because it takes long."""
         if self._usual is not None:
             measure_compression(*self._usual, self.tasks, self.out, self.device)
 
     def keep(self, name: str, module: torch.nn.Module, prefix: str) -> None:
-        """Writes what a part has learned, in sixteen bits."""
+        """Writes the learned weights of a part in sixteen bits."""
         learned = {
             f"{prefix}{each}": parameter
             for each, parameter in module.named_parameters()
@@ -320,5 +320,5 @@ class MarfTrial:
 
 
 def _is_base(name: str, prefix: str) -> bool:
-    """Whether a parameter of the context encoder is the base's own: neither a change, nor added, nor the head."""
+    """True if a parameter of the context encoder belongs to the base: neither a change, nor added, nor the head."""
     return prefix == "context." and not name.endswith((".down", ".up", "pieces.added", "head.weight"))

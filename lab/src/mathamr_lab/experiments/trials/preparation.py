@@ -1,4 +1,4 @@
-"""What trials read, made from a test collection: contexts of judged formulas, and posts as MaRF reads them."""
+"""Prepares the input of trials from a test collection: contexts of judged formulas, and posts as MaRF reads them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _AT_A_TIME = 1000
 
 
 def sets_by_task(collection: TestCollection) -> dict[str, list[TestSet]]:
-    """The test sets by the name under which trials know them."""
+    """Returns the test sets by the names that trials use."""
     found: dict[str, list[TestSet]] = {"task1": [], "known-items": [], "task2": []}
     for test in collection.tests:
         name = "task2" if test.task == "formulas" else "known-items" if test.is_known_items else "task1"
@@ -37,7 +37,7 @@ def sets_by_task(collection: TestCollection) -> dict[str, list[TestSet]]:
 
 
 def judged(tests: Iterable[TestSet]) -> Qrels:
-    """The judgments of several test sets as one."""
+    """Merges the judgments of several test sets."""
     return Qrels({topic: grades for test in tests for topic, grades in test.qrels.grades.items()})
 
 
@@ -47,7 +47,9 @@ def prepare_contexts(
     """Writes the contexts of all query formulas, of judged formulas, and of one place of every visual class."""
     tests = sets_by_task(collection).get("task2")
     if tests is None:
-        raise MathAMRError("no topics of formulas with judgments: MathAMR's contexts are compared on such")
+        raise MathAMRError(
+            "comparing MathAMR's contexts needs topics of formulas with judgments; the collection has none"
+        )
     qrels = judged(tests)
     _write_qrels(folder, "task2", qrels)
     reader = load_parser(parser, model)
@@ -65,7 +67,7 @@ def prepare_contexts(
 def prepare_marf(
     collection: TestCollection, folder: Path, configuration: MarfConfiguration, say: Callable[[str], None]
 ) -> None:
-    """Writes the pairs to learn from, what is searched, the topics, and the shares of mathematics."""
+    """Writes the training pairs, the searched entries, the topics, and the shares of mathematics."""
     searched = list(collection.posts())
     posts = {post.id: post for post in (*searched, *collection.further_posts())}
     pairs = [
@@ -136,7 +138,7 @@ def _write_qrels(folder: Path, name: str, qrels: Qrels) -> None:
 
 
 def math_share(post: Post) -> float:
-    """The share of mathematics in a post: formula tokens among all its tokens (Wang, Zheng and Kani, section 4.3).
+    """Returns the share of mathematics in a post: formula tokens among all its tokens (Wang, Zheng and Kani, section 4.3).
 
     A post without tokens has 0.
 

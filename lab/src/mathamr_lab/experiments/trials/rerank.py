@@ -1,4 +1,4 @@
-"""Runs of other systems, ordered again by MathAMR, and both fused (Mansouri, Oard and Zanibbi 2022, Table 2)."""
+"""Reranks runs of other systems by MathAMR, and fuses both (Mansouri, Oard and Zanibbi 2022, Table 2)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MEASURES = ("nDCG'@10", "P'@10", "MAP'", "Bpref")
 
 
 def reranked(run: Run, ours: Run) -> Run:
-    """The results of a run by MathAMR's scores; what it has no score of follows in its old order."""
+    """Reranks the results of a run by MathAMR's scores; results without a score follow in their old order."""
     found: dict[str, list[tuple[str, float]]] = {}
     for topic, hits in run.rankings.items():
         known = {hit.id: hit.score for hit in ours.rankings.get(topic, ())}
@@ -32,7 +32,7 @@ def reranked(run: Run, ours: Run) -> Run:
 
 
 def of_judged(run: Run, qrels: Qrels) -> Run:
-    """What was judged of a run: where MathAMR knows no other formulas, nothing else can be ordered or fused."""
+    """Returns the judged results of a run: if MathAMR scored no others, nothing else can be reranked or fused."""
     return Run.of(
         run.name,
         {
@@ -43,7 +43,7 @@ def of_judged(run: Run, qrels: Qrels) -> Run:
 
 
 def fused(run: Run, again: Run) -> Run:
-    """Score-weighted reciprocal ranks of a run and of itself ordered again."""
+    """Fuses a run and its reranking by score-weighted reciprocal ranks."""
     found = {
         topic: [
             (hit.id, hit.score)
@@ -63,7 +63,7 @@ def fused(run: Run, again: Run) -> Run:
 def markdown(
     originals: Mapping[str, Path], ours: Sequence[Path], qrels: Qrels, *, judged_only: bool = False
 ) -> str:
-    """Every original run, ordered again by the runs of MathAMR's seeds, and fused; the mean over seeds."""
+    """Reports every original run, reranked by the runs of MathAMR's seeds, and fused; means over seeds."""
     runs = {name: read_run(path) for name, path in originals.items()}
     if judged_only:
         runs = {name: of_judged(run, qrels) for name, run in runs.items()}
@@ -72,7 +72,7 @@ def markdown(
 
 
 def _scores(path: Path, run: Run) -> Run:
-    """MathAMR's scores of what a run found: from a table of all formulas' scores, or from a run."""
+    """Returns MathAMR's scores of a run's results: from a table of all formulas' scores, or from a run."""
     return ScoreTable.load(path).over(run, path.stem) if path.suffix == ".npz" else read_run(path)
 
 

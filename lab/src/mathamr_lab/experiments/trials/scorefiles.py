@@ -1,4 +1,4 @@
-"""What trials have in common: a folder of runs, each with its scores, that grows as they come."""
+"""The files of trials: a folder of runs with their scores, written as they are computed."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _BEGAN = time.monotonic()
 
 
 def say(line: str) -> None:
-    """A line of progress with the time."""
+    """Prints a line of progress with the time."""
     print(f"[{time.monotonic() - _BEGAN:6.1f} s] {line}", file=sys.stderr, flush=True)
 
 
 def judgments(folder: Path, name: str) -> Qrels:
-    """The judgments of `NAME.qrels`, or of several years, `NAME-YEAR.qrels`, as one.
+    """Reads the judgments of `NAME.qrels`, or of several years, `NAME-YEAR.qrels`, as one.
 
     Topics without a relevant item are left out, as ARQMath did.
     """
@@ -43,7 +43,7 @@ def keep_run(
     names: Iterable[str] = JUDGED,
     depth: int = 0,
 ) -> dict[str, float]:
-    """Writes the values of a run's measures by topic (`NAME.json`), and its best `depth` (`NAME.run.gz`); the means."""
+    """Writes a run's measures by topic (`NAME.json`) and its best `depth` results (`NAME.run.gz`); returns the means."""
     path = out / f"{name}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     rounded = {

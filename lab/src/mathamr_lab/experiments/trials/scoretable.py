@@ -1,4 +1,4 @@
-"""`ScoreTable`: the scores of a whole collection for some topics, small enough to keep: what reranking any run needs."""
+"""`ScoreTable`: the scores of a complete collection for some topics, small enough to store: any run can be reranked with it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class ScoreTable:
 
     @classmethod
     def of(cls, scores: Mapping[str, Mapping[str, float]]) -> ScoreTable:
-        """From cosines by topic and item."""
+        """Builds it from cosines by topic and item."""
         items = tuple(next(iter(scores.values()), {}))
         if any(tuple(found) != items for found in scores.values()):
             raise MathAMRError("a table of scores needs the same items for every topic")
@@ -34,7 +34,7 @@ class ScoreTable:
         return cls(tuple(scores), items, steps.reshape(len(scores), len(items)))
 
     def over(self, run: Run, name: str) -> Run:
-        """The cosines of what a run has found, as a run of its own; what the table does not have is left out."""
+        """Returns the cosines of a run's results as a new run; results that the table lacks are left out."""
         row = {topic: number for number, topic in enumerate(self.topics)}
         place = {item: number for number, item in enumerate(self.items)}
         return Run.of(
@@ -50,7 +50,7 @@ class ScoreTable:
         )
 
     def save(self, path: Path) -> None:
-        """One file without pickles."""
+        """Writes one file without pickles."""
         np.savez_compressed(path, topics=np.array(self.topics), items=np.array(self.items), steps=self.steps)
 
     @classmethod
@@ -60,7 +60,7 @@ class ScoreTable:
             with np.load(path, allow_pickle=False) as file:
                 table = cls(tuple(map(str, file["topics"])), tuple(map(str, file["items"])), file["steps"])
         except (OSError, ValueError, KeyError) as error:
-            raise MathAMRError(f"{path} holds no table of scores, or it is damaged: {error}") from error
+            raise MathAMRError(f"{path} is not a table of scores, or it is damaged: {error}") from error
         if table.steps.shape != (len(table.topics), len(table.items)) or table.steps.dtype != np.uint16:
-            raise MathAMRError(f"{path} holds no table of scores: topics and items do not fit the numbers")
+            raise MathAMRError(f"{path} is not a table of scores: topics and items do not fit the numbers")
         return table

@@ -1,6 +1,6 @@
 """`TrialPlan`: the stages of an experiment with many small models of MathAMR or MaRF.
 
-OUT/trials/TRIAL/prepared   what the trial reads; can be carried to a machine that only trains
+OUT/trials/TRIAL/prepared   the input of the trial; can be copied to a machine that only trains
 OUT/trials/TRIAL/           its runs and scores
 """
 
@@ -29,13 +29,13 @@ RERANKING = {
     "By AMR with LaTeX": "seed-{seed}/amr-latex",
     "By AMR with LaTeX, not trained": "untrained/amr-latex",
 }
-"""What reranks other runs, by its title: the scores of contexts, `{seed}` standing for each seed."""
+"""The scores of contexts that rerank other runs, by title, with `{seed}` for each seed."""
 ORIGINALS = ("random", "latex-ngrams")
-"""Baselines that are reranked where no runs are named."""
+"""The baselines that are reranked if no runs are named."""
 
 
 class TrialPlan(Plan):
-    """Prepares what a trial reads, and fits its models with every seed."""
+    """Prepares the input of a trial, and fits its models with every seed."""
 
     def __init__(self, setting: ExperimentSetting) -> None:
         super().__init__(setting)
@@ -80,7 +80,7 @@ class TrialPlan(Plan):
         self.stages.add(Stage("fit", f"fit {trial} {which}", mark, inputs, (prepared,), work, 1, 1 / 300))
 
     def markdown(self, folder: Path) -> str:
-        """The tables of what is measured by now."""
+        """Returns the tables of what is measured so far."""
         known = {name: judged(tests) for name, tests in sets_by_task(self.setting.collection).items()}
         text = trialtables.markdown(self.experiment, self.folder, range(self.setting.seeds), known)
         return text + (f"\n{self._reranked()}\n\n" if self.experiment.name == "mathamr-rerank" else "\n")
@@ -107,7 +107,7 @@ class TrialPlan(Plan):
 
 
 def own_scores(folder: Path, scores: str, seeds: int) -> Sequence[Path]:
-    """MathAMR's scores of all formulas where there are some, else its runs of the judged ones; by seed."""
+    """Returns MathAMR's scores of all formulas if they exist, otherwise its runs of the judged ones, by seed."""
     for ending in ("-all.npz", ".run.gz"):
         found = [folder / f"{scores.format(seed=seed)}{ending}" for seed in range(seeds)]
         there = [path for path in dict.fromkeys(found) if path.exists()]

@@ -17,7 +17,7 @@ PREPARED, SHARES = "prepared", "shares.json"
 
 
 def row_scores(folder: Path, row: TrialRow, test: str, seeds: Sequence[int]) -> MeasuredRow:
-    """The scores of a row, of as many seeds as are there."""
+    """Returns the scores of a row, for all seeds that exist."""
     wanted = seeds if "{seed}" in row.scores else [0]
     found: dict[int, Scores] = {}
     for seed in wanted:
@@ -40,7 +40,7 @@ def _read(path: Path) -> Mapping[str, Mapping[str, float]]:
 def markdown(
     experiment: TrialExperiment, folder: Path, seeds: Sequence[int], judged: Mapping[str, Qrels]
 ) -> str:
-    """The tables of an experiment from a trial's folder; what is not measured yet is left out."""
+    """Returns the tables of an experiment from a trial's folder; what is not measured yet is left out."""
     lines = [f"# {experiment.title}", "", experiment.question, ""]
     if experiment.note:
         lines += [experiment.note, ""]
@@ -60,7 +60,7 @@ def markdown(
 
 
 def _by_share(table: TrialTable, found: Sequence[MeasuredRow], folder: Path) -> str:
-    """A line for the topics above each share of mathematics."""
+    """Returns a line for the topics above each share of mathematics."""
     shares = shares_of(folder)[table.test]
     lines = [["", "share of mathematics", "topics", *table.measures]]
     for row in (row for row in found if row.seeds):
@@ -76,7 +76,7 @@ def _by_share(table: TrialTable, found: Sequence[MeasuredRow], folder: Path) -> 
 def _recall(
     table: TrialTable, found: Sequence[MeasuredRow], folder: Path, seeds: Sequence[int], qrels: Qrels
 ) -> str:
-    """A line for the relevant answers above each share of mathematics: how many of them were found."""
+    """Returns a line for the relevant answers above each share of mathematics: how many of them were found."""
     shares = shares_of(folder)["answers"]
     lines = [["", "share of mathematics", "answers", *table.measures]]
     for declared, row in zip(table.rows, found, strict=True):
@@ -104,14 +104,14 @@ def _recall(
 
 
 def _found(run: Run, wanted: Sequence[tuple[str, str]], measure: str) -> dict[str, float]:
-    """For every wanted answer 1 if the run has it within the measure's depth, else 0."""
+    """Returns 1 for every relevant answer that the run has within the measure's depth, otherwise 0."""
     depth = int(measure.partition("@")[2])
     best = {topic: set(run.ids(topic, depth)) for topic, _ in wanted}
     return {f"{topic} {item}": float(item in best[topic]) for topic, item in wanted}
 
 
 def shares_of(folder: Path) -> dict[str, dict[str, float]]:
-    """The shares of mathematics of topics, by test set, and of `answers`."""
+    """Returns the shares of mathematics of topics, by test set, and of `answers`."""
     path = folder / PREPARED / SHARES
     try:
         row: dict[str, dict[str, float]] = json.loads(path.read_text(encoding="utf-8"))

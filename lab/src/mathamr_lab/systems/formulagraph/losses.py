@@ -9,11 +9,11 @@ from torch import Tensor
 from torch.nn import functional
 
 LEAST = 1e-3
-"""What MaxSim counts at least in a harmonic mean, which knows no numbers below 0."""
+"""The lower bound of MaxSim in a harmonic mean, which needs positive numbers."""
 
 
 def node_losses(ours: Tensor, owners: Tensor, theirs: Tensor, starts: Tensor, temperature: float) -> Tensor:
-    """For every node of the first graphs the loss of equation 2.
+    """Returns the loss of equation 2 for every node of the first graphs.
 
     Its partner in each graph of the second kind is the node with the highest cosine; the one of its own formula is
     positive, those of all other formulas of the batch are negative.
@@ -26,7 +26,7 @@ def node_losses(ours: Tensor, owners: Tensor, theirs: Tensor, starts: Tensor, te
 
 
 def best_in_each(ours: Tensor, theirs: Tensor, starts: Tensor) -> Tensor:
-    """The highest cosine of every node of ours (columns) in each graph of theirs (rows).
+    """Returns the highest cosine of every node of ours (columns) in each graph of theirs (rows).
 
     Graph i has the vectors from `starts[i]` to `starts[i + 1]`.
     """
@@ -48,9 +48,9 @@ def joint_loss(of_pairs: Sequence[tuple[str, Tensor]]) -> Tensor:
 def mutual_scores(
     queries: Tensor, query_starts: Tensor, theirs: Tensor, starts: Tensor, pairs: tuple[Tensor, Tensor]
 ) -> Tensor:
-    """For pairs (query, other) how well their nodes meet, both ways: the harmonic mean of both MaxSims.
+    """Returns for pairs (query, other) the harmonic mean of MaxSim in both directions.
 
-    MaxSim itself (equation 4) asks only what of the query is in the other formula, not what else is there.
+    MaxSim itself (equation 4) measures only what of the query is in the other formula, not what else it contains.
     """
     there = segment_means(best_in_each(queries, theirs, starts).T.contiguous(), query_starts)
     back = segment_means(best_in_each(theirs, queries, query_starts).T.contiguous(), starts)
@@ -60,12 +60,12 @@ def mutual_scores(
 
 
 def segment_means(values: Tensor, starts: Tensor) -> Tensor:
-    """The means of runs of rows."""
+    """Returns the means of runs of rows."""
     return torch.segment_reduce(values, "mean", lengths=starts.diff().long(), axis=0, unsafe=True)
 
 
 def order_loss(scores: Tensor, wanted: Tensor, temperature: float) -> Tensor:
-    """How far the order of candidates (a row for each query) is from a teacher's: the mean divergence of both as shares."""
+    """Returns the mean divergence between the order of candidates (a row for each query) and a teacher's, both as distributions."""
     return functional.kl_div(
         (scores / temperature).log_softmax(1),
         (wanted / temperature).log_softmax(1),

@@ -1,4 +1,4 @@
-"""`FormulaMaterials`: what formula graphs are trained on, numbered by the labels of the model to be, and its batches."""
+"""`FormulaMaterials`: the training data of formula graphs, numbered by the labels of the new model, and its batches."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from mathamr_lab.systems.formulagraph.subexpressions import Subexpressions
 from mathamr_lab.systems.formulagraph.teacher import Teacher
 
 FEW = 2
-"""Fewer formulas than these have no negatives."""
+"""The least number of formulas, so that there are negatives."""
 
 
 class FormulaChoice(NamedTuple):
-    """A batch by number: its formulas in ascending order, and the anchors whose order is learnt beside them."""
+    """A batch by number: its formulas in ascending order, and the anchors whose order is learned with them."""
 
     number: int
     formulas: AnyArray
@@ -30,7 +30,7 @@ class FormulaChoice(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class FormulaMaterials:
-    """Formulas to train on and to validate on; both views have the same formulas in the same order."""
+    """Formulas for training and validation; both views have the same formulas in the same order."""
 
     shard: FormulaShard
     teacher: Teacher | None
@@ -42,7 +42,7 @@ class FormulaMaterials:
     def of(
         cls, shard: FormulaShard, configuration: NodeTraining, teacher: Teacher | None
     ) -> FormulaMaterials:
-        """The formulas of a shard; those that are too large are left out."""
+        """Takes the formulas of a shard; those that are too large are left out."""
         own = shard.renumbered(shard.frequent(configuration.rare))
         sizes = np.maximum(np.diff(own.slt.starts), np.diff(own.opt.starts))
         usable = np.flatnonzero(sizes <= configuration.largest)
@@ -71,7 +71,7 @@ class FormulaMaterials:
         return {view: Subexpressions(self.trees(view)) for view in ("slt", "opt")}
 
     def fingerprint(self) -> str:
-        """Of all that is trained on."""
+        """A hash of the training data."""
         content = hashlib.sha256()
         for trees in (self.shard.slt, self.shard.opt):
             for array in (trees.labels, trees.parents, trees.edges):
@@ -81,7 +81,7 @@ class FormulaMaterials:
         return content.hexdigest()[:16]
 
     def batches(self, epoch: int) -> list[FormulaChoice]:
-        """The batches of an epoch: shuffled."""
+        """Returns the shuffled batches of an epoch."""
         configuration = self.configuration
         chance = np.random.default_rng([configuration.seed, 1, epoch])
         order = self.train[chance.permutation(len(self.train))]

@@ -1,4 +1,4 @@
-"""The six ways to pair graphs of one formula in training (Amador and Zanibbi, section 3), and the loss over them."""
+"""The six methods to pair graphs of one formula in training (Amador and Zanibbi, section 3), and the loss over them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from mathamr.core.errors import UnknownNameError
 
 
 class Pair(NamedTuple):
-    """Nodes of the first graph look for their partners in the second; `part` says that the second is a sub-expression."""
+    """Nodes of the first graph are matched with nodes of the second; `part` says that the second is a sub-expression."""
 
     first: str
     second: str
@@ -30,7 +30,7 @@ PAIRINGS: dict[str, tuple[Pair, ...]] = {
 
 
 def pairing(name: str) -> tuple[Pair, ...]:
-    """The pairs of a pairing by its name."""
+    """Returns the pairs of a named pairing."""
     if name not in PAIRINGS:
         raise UnknownNameError("pairing", name, list(PAIRINGS))
     return PAIRINGS[name]

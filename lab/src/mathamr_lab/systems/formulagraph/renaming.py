@@ -1,4 +1,4 @@
-"""Formulas under other names: variables renamed one and all, numbers changed, so that a change of names is learnt."""
+"""Renames formulas consistently: new variables and numbers, so that the network learns to ignore names."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from mathamr.core.arrays import AnyArray
 from mathamr.graphs.formulashard import FormulaLabels
 
 LETTERS = 200
-"""The most frequent variables: new names are drawn among them."""
+"""The number of most frequent variables among which new names are drawn."""
 NUMERALS = 40
 
 
 class Renaming:
     """Draws, for every formula of a batch, a new name for each of its variables and numbers.
 
-    The name depends on formula and label alone, so that both views of one formula are renamed alike, every occurrence
-    of a variable alike, and different variables differently (they are moved around a circle of names).
+    The name depends only on formula and label, so that both views of a formula are renamed alike, every occurrence
+    of a variable alike, and different variables differently (names are shifted cyclically).
     """
 
     def __init__(self, labels: FormulaLabels, variables: float, numbers: float) -> None:
@@ -27,7 +27,7 @@ class Renaming:
         self._size = len(labels)
 
     def drawn(self, formulas: int, chance: np.random.Generator) -> AnyArray:
-        """For every formula how far its variables and its numbers move; 0 leaves them."""
+        """Draws for every formula how far its variables and its numbers are shifted; 0 leaves them."""
         moves = np.zeros((2, formulas), np.int64)
         for kind, (rate, circle) in enumerate(zip(self.rates, self._circles, strict=True)):
             if rate and len(circle) > 1:
@@ -36,7 +36,7 @@ class Renaming:
         return moves
 
     def applied(self, labels: AnyArray, owners: AnyArray, moves: AnyArray) -> AnyArray:
-        """The labels of nodes under the new names of their formulas."""
+        """Returns the labels of nodes under the new names of their formulas."""
         found = labels
         for kind, circle in enumerate(self._circles):
             if not moves[kind].any():

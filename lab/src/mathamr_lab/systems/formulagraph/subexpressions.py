@@ -1,4 +1,4 @@
-"""Sub-expressions of formula trees, drawn anew each epoch (Amador and Zanibbi, section 3)."""
+"""Sub-expressions of formula trees, drawn again in each epoch (Amador and Zanibbi, section 3)."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from mathamr.systems.formulagraph.batch import Chosen, node_ranges
 
 
 class Subexpressions:
-    """Sub-expressions of trees (Amador and Zanibbi, section 3): a random internal node goes, the largest part stays.
+    """Sub-expressions of trees (Amador and Zanibbi, section 3): a random internal node is removed, and the largest part is kept.
 
-    Of equal parts the one above stays, then the first below. A tree without an internal node stays as it is.
+    Among equally large parts the one above is kept, then the first below. A tree without an internal node is unchanged.
     """
 
     def __init__(self, trees: FormulaTrees) -> None:
@@ -24,7 +24,7 @@ class Subexpressions:
         self._heaviest = _heaviest(trees, of)
 
     def drawn(self, chosen: AnyArray, chance: np.random.Generator) -> Chosen:
-        """One sub-expression of each of these trees, which are in ascending order."""
+        """Draws one sub-expression of each of these trees, which are in ascending order."""
         begins = self._internal_starts[chosen]
         many = self._internal_starts[chosen + 1] - begins
         drawn = begins + np.minimum((chance.random(len(chosen)) * many).astype(np.int64), many - 1)
@@ -32,7 +32,7 @@ class Subexpressions:
         return self.without(chosen, removed)
 
     def without(self, chosen: AnyArray, removed: AnyArray) -> Chosen:
-        """The largest part of each tree without one of its nodes; -1 removes nothing."""
+        """Returns the largest part of each tree without one of its nodes; -1 removes nothing."""
         trees = self._trees
         start, end = trees.starts[chosen], trees.starts[chosen + 1]
         gone = np.maximum(removed, 0)
@@ -41,7 +41,7 @@ class Subexpressions:
         below = np.where((removed < 0) | (heavy < 0), 0, trees.sizes[heavy])
         above = end - start - size
         keeps_above = above >= below
-        # What stays is two runs of nodes: before and behind what went, or the largest part below and nothing.
+        # The kept part is two runs of nodes, before and after the removed one, or only the largest part below.
         firsts = np.where(keeps_above, start, heavy)
         first_ends = np.where(keeps_above, np.where(removed < 0, end, removed), heavy + below)
         seconds = np.where(keeps_above & (removed >= 0), removed + size, first_ends)
@@ -52,7 +52,7 @@ class Subexpressions:
 
 
 def _heaviest(trees: FormulaTrees, of: AnyArray) -> AnyArray:
-    """For every node, by its number among all nodes, its child with the most nodes, the first of equal ones, or -1."""
+    """Returns for every node, by its number among all nodes, its first child with the most nodes, or -1."""
     children = np.flatnonzero(trees.parents >= 0)
     above = trees.starts[of[children]] + trees.parents[children]
     order = np.lexsort((children, -trees.sizes[children].astype(np.int64), above))

@@ -1,7 +1,7 @@
-"""`Teacher`: orders of candidates that another judge of formulas gave, for a network to learn from.
+"""`Teacher`: orders of candidates by another scorer of formulas, for a network to learn from.
 
-The judge may be slow (laying trees on each other takes a millisecond a pair): what it knows is put into vectors, which are
-searched by the million.
+The scorer may be slow (aligning two trees takes a millisecond): the network puts its knowledge into vectors, which can
+be searched by the million.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from mathamr.core.arrays import AnyArray
 from mathamr.core.errors import MathAMRError
 
 MOST_HELD = 100
-"""Orders that are validated on at most."""
+"""The maximum number of orders for validation."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Teacher:
-    """For every anchor, a formula by its number, some candidates and what each is worth to it."""
+    """For every anchor, a formula by its number, some candidates and their scores."""
 
     anchors: AnyArray
     candidates: AnyArray
@@ -32,20 +32,20 @@ class Teacher:
 
     @property
     def held(self) -> int:
-        """How many of the last orders are kept to validate on."""
+        """The number of orders at the end that are held out for validation."""
         return min(MOST_HELD, len(self) // 10)
 
     def checked(self, formulas: int) -> Teacher:
-        """Itself, if all its numbers are formulas."""
+        """Returns itself if all its numbers are formulas."""
         for numbers in (self.anchors, self.candidates):
             if len(numbers) and not 0 <= int(numbers.min()) <= int(numbers.max()) < formulas:
                 raise MathAMRError(
-                    f"the teacher names formulas that are not among the {formulas} of the shard"
+                    f"the teacher refers to formulas that are not among the {formulas} of the shard"
                 )
         return self
 
     def save(self, path: Path) -> None:
-        """One npz without pickles."""
+        """Writes one `.npz` without pickles."""
         with path.open("wb") as file:
             np.savez_compressed(file, anchors=self.anchors, candidates=self.candidates, scores=self.scores)
 
@@ -58,5 +58,5 @@ class Teacher:
             if anchors.ndim != 1 or candidates.shape != scores.shape or len(candidates) != len(anchors):
                 raise ValueError("its arrays do not fit each other")
         except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
-            raise MathAMRError(f"{path} is no teacher's file, or it is damaged: {error}") from error
+            raise MathAMRError(f"{path} is not a teacher's file, or it is damaged: {error}") from error
         return cls(anchors, candidates, scores)

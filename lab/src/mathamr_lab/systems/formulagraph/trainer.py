@@ -1,4 +1,4 @@
-"""`NodeTrainer`: both networks of formula graphs learn which nodes are of one formula (Amador and Zanibbi, section 3)."""
+"""`NodeTrainer`: both networks of formula graphs learn which nodes belong to the same formula (Amador and Zanibbi, section 3)."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ from mathamr_lab.training.settings import autocast
 from mathamr_lab.training.trainer import TrainingSubject, Validation
 
 Which = tuple[str, bool]
-"""A view, and whether of sub-expressions."""
+"""A view, and whether it is of sub-expressions."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TaughtBatch:
-    """Formulas whose order a teacher knows: `pairs` of anchors and candidates by their places, and what each is worth."""
+    """Formulas that a teacher ordered: `pairs` of anchors and candidates by their places, and their scores."""
 
     views: Mapping[str, FormulaBatch]
     pairs: tuple[Tensor, Tensor]
@@ -45,7 +45,7 @@ class TaughtBatch:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NodeStep:
-    """The graphs of a step, and what a teacher says about others."""
+    """The graphs of a step, and a teacher's scores of others."""
 
     graphs: Mapping[Which, FormulaBatch]
     taught: TaughtBatch | None
@@ -72,7 +72,7 @@ class NodeTrainer(TreeTrainer[NodeStep]):
         self.descend(self.network, configuration, len(materials.batches(0)))
 
     def identity(self) -> dict[str, Any]:
-        """Which run this is."""
+        """Identifies the run."""
         return {
             "model": self.network.configuration.to_json(),
             "training": self.configuration.to_json(),
@@ -84,13 +84,13 @@ class NodeTrainer(TreeTrainer[NodeStep]):
         return self.materials.batches(epoch)
 
     def step(self, batch: FormulaChoice, epoch: int) -> NodeStep:
-        """The graphs of a batch: whole ones, and sub-expressions drawn for this epoch, under other names where so drawn."""
+        """Returns the graphs of a batch: complete ones, and sub-expressions drawn for this epoch, renamed at random."""
         chance = np.random.default_rng([self.configuration.seed, 2, epoch, batch.number])
         graphs = self._graphs(batch, chance) if self.configuration.contrast else {}
         return NodeStep(graphs, self._taught(batch))
 
     def _graphs(self, batch: FormulaChoice, chance: np.random.Generator) -> dict[Which, FormulaBatch]:
-        """Firsts as they are; seconds, whole or in part, under other names."""
+        """Returns first graphs unchanged, and second ones, complete or in part, renamed."""
         moves = self._renaming.drawn(len(batch.formulas), chance)
         found: dict[Which, FormulaBatch] = {}
         for view in sorted({pair.first for pair in self._pairs}):
@@ -138,7 +138,7 @@ class NodeTrainer(TreeTrainer[NodeStep]):
 
     def _contrast(self, given: Mapping[Which, FormulaBatch]) -> Tensor:
         graphs = {which: batch.to(self.device) for which, batch in given.items()}
-        # A whole graph without new names is the first and the second of a pair: it is encoded once.
+        # A complete graph that is not renamed is the first and the second of a pair: it is encoded once.
         vectors: dict[int, Tensor] = {}
         for which, batch in given.items():
             if id(batch) not in vectors:
@@ -179,7 +179,7 @@ class NodeTrainer(TreeTrainer[NodeStep]):
 
     @torch.no_grad()
     def validate(self) -> Validation | None:
-        """The loss of formulas that are not trained on, and how well a sub-expression finds its own formula among them."""
+        """Returns the loss of held-out formulas, and how well a sub-expression finds its own formula among them."""
         batches = self.materials.held_batches()
         if not batches:
             return None

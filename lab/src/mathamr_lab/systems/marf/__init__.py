@@ -1,1 +1,1 @@
-"""How MaRF learns: words, context, formulas, and the fusion of both."""
+"""The training of MaRF: words, context, formulas, and the fusion of both."""

@@ -1,4 +1,4 @@
-"""How MaRF's parts are trained, and the named configurations of the whole."""
+"""How MaRF's parts are trained, and the named configurations."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ STAGES = ("words", "context", "formulas", "fusion", "join")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartTraining(TrainingConfiguration):
-    """How one part learns; `length` cuts what it reads of a post, and `pairs` bounds those of an epoch, none by 0."""
+    """The training of one part; `length` cuts what it reads of a post, and `pairs` bounds those of an epoch (0: no bound)."""
 
     title: ClassVar[str] = "training of MaRF"
     ranges: ClassVar[Ranges] = {"length": (3, 512), "pairs": (0, 1e9), "validation": (0, 0.9)}
@@ -28,14 +28,14 @@ class PartTraining(TrainingConfiguration):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarfTraining:
-    """The sizes of MaRF and how each part learns."""
+    """The sizes of MaRF and the training of each part."""
 
     model: MarfConfiguration
     parts: dict[str, PartTraining]
     stages: tuple[str, ...]
 
     def of(self, stage: str) -> PartTraining:
-        """How a stage learns."""
+        """Returns the training of a stage."""
         return self.parts[stage]
 
 
@@ -48,7 +48,7 @@ _PARTS = {
 
 
 def marf_training(settings: TrainingSettings) -> MarfTraining:
-    """The whole configuration of a training's settings; changes of ``model`` are of the sizes."""
+    """Returns the configuration for a training's settings; changes of ``model`` change the sizes."""
     if settings.config not in CONFIGURATIONS:
         raise UnknownNameError("configuration", settings.config, list(CONFIGURATIONS))
     settings.checked((*STAGES, "model", "all"))

@@ -1,4 +1,4 @@
-"""A MaRF network at the start of its training, and what is stored of it at the end."""
+"""A MaRF network at the start of its training, and the weights that are stored at the end."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from mathamr_lab.training.lowrank import add_changes
 def fresh_network(
     base: TextEncoder, vocabularies: MarfVocabularies, configuration: MarfConfiguration
 ) -> MarfNetwork:
-    """A network that begins from a text encoder, with changes of low rank that can learn."""
+    """Creates a network that starts from a text encoder, with trainable low-rank changes."""
     transformer = _extended(base, vocabularies)
     add_changes(transformer, configuration.rank)
     transformer.pieces.added.requires_grad_(True)
@@ -45,7 +45,7 @@ def _extended(base: TextEncoder, vocabularies: MarfVocabularies) -> Any:
 
 
 class AddedPieces(nn.Module):
-    """The embeddings of a vocabulary that stays, and of words added behind it that are learned."""
+    """The frozen embeddings of a vocabulary, and trainable ones of words appended to it."""
 
     def __init__(self, kept: nn.Embedding, added: int) -> None:
         super().__init__()
@@ -63,7 +63,7 @@ class AddedPieces(nn.Module):
 
 
 def with_added_pieces(model: Transformer, words: list[list[int]]) -> Transformer:
-    """A transformer whose vocabulary has further words, each begun as the mean of the pieces that spell it."""
+    """Returns a transformer with further words in its vocabulary, each initialised to the mean of the pieces that spell it."""
     kept = model.pieces
     assert isinstance(kept, nn.Embedding)
     layer = AddedPieces(kept, len(words))
@@ -76,12 +76,12 @@ def with_added_pieces(model: Transformer, words: list[list[int]]) -> Transformer
 
 
 def stored_weights(learned: Mapping[str, Tensor], components: Tensor) -> dict[str, Tensor]:
-    """What a folder holds, in sixteen bits."""
+    """Returns the weights for a folder, in sixteen bits."""
     return halved({**learned, COMPONENTS: components})
 
 
 def principal_components(rows: Tensor, size: int) -> Tensor:
-    """The directions (size of a row, size) on which products of rows are kept best."""
+    """Returns the directions (size of a row, size) that best preserve products of rows."""
     products = rows.float().T @ rows.float()
     directions: Tensor = torch.linalg.eigh(products.double())[1].flip(1)
     return directions[:, :size].float().contiguous()

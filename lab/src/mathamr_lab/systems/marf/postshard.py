@@ -1,4 +1,4 @@
-"""`PostShard`: posts as MaRF reads them and who answers whom, in one file without pickles."""
+"""`PostShard`: posts as MaRF reads them and pairs of question and answer, in one file without pickles."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from mathamr.text.wordpieces import PieceNumbers
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PostShard:
-    """Posts by number, and pairs (question, answer) of them; the ids of formulas are not kept."""
+    """Posts by number, and pairs (question, answer) of them; the ids of formulas are not stored."""
 
     ids: tuple[str, ...]
     posts: tuple[PostInput, ...]
@@ -58,11 +58,11 @@ class PostShard:
                 )
                 return cls(tuple(map(str, file["ids"])), posts, file["pairs"])
         except (OSError, ValueError, KeyError, StopIteration) as error:
-            raise MathAMRError(f"{path} holds no posts for MaRF, or it is damaged: {error}") from error
+            raise MathAMRError(f"{path} does not hold posts for MaRF, or it is damaged: {error}") from error
 
     @classmethod
     def of(cls, ids: Sequence[str], posts: Iterable[PostInput], pairs: Iterable[tuple[str, str]]) -> Self:
-        """From posts with their ids, and pairs of ids; pairs of unknown posts are left out."""
+        """Builds it from posts with their ids, and pairs of ids; pairs of unknown posts are left out."""
         number = {each: place for place, each in enumerate(ids)}
         known = [(number[one], number[other]) for one, other in pairs if one in number and other in number]
         return cls(tuple(ids), tuple(posts), np.array(known, np.int32).reshape(-1, 2))

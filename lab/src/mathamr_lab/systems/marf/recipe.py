@@ -47,7 +47,7 @@ MOST_COMMANDS, LEAST_COMMANDS = 400, 25
 MOST_TOKENS, LEAST_TOKENS = 1500, 5
 _AT_A_TIME = 1000
 _SAMPLE = 2000
-"""Answers whose fused rows tell the principal components."""
+"""The number of answers from whose fused rows the principal components are computed."""
 _BEFORE = {
     "context": ("words",),
     "fusion": ("context", "formulas"),
@@ -57,7 +57,7 @@ _PREFIX = {"words": "", "context": "context.", "formulas": "formula.", "fusion":
 
 
 class MarfRecipe:
-    """All parts of MaRF, one after the other, each from pairs of questions and answers."""
+    """Trains all parts of MaRF, one after the other, from pairs of questions and answers."""
 
     configurations = tuple(CONFIGURATIONS)
     stages = STAGES
@@ -120,7 +120,7 @@ RECIPE = MarfRecipe()
 
 
 def vocabularies_of(posts: Sequence[Post]) -> MarfVocabularies:
-    """The commands and tokens that occur often enough in posts."""
+    """Returns the commands and tokens that occur often enough in posts."""
     return MarfVocabularies(
         MathTokens.frequent((f.latex for p in posts for f in p.formulas), MOST_COMMANDS, LEAST_COMMANDS),
         LatexVocabulary.frequent((f.latex for p in posts for f in p.formulas), MOST_TOKENS, LEAST_TOKENS),
@@ -138,7 +138,7 @@ def _prepared(work: StageWork) -> tuple[MarfConfiguration, MarfVocabularies]:
 
 
 def _network(work: StageWork, before: Sequence[str], seed: int) -> tuple[MarfNetwork, int]:
-    """A fresh network as the stages before left it, and the number of the mask among its pieces."""
+    """Returns a new network with the weights of the stages before, and the number of the mask among its pieces."""
     model, vocabularies = _prepared(work)
     torch.manual_seed(seed)
     base = training_base(model.base, work.prepared)
@@ -149,12 +149,12 @@ def _network(work: StageWork, before: Sequence[str], seed: int) -> tuple[MarfNet
         if path.exists():
             use_learned(network, path, _PREFIX[stage])
         elif stage != "words":
-            raise MathAMRError(f"there is no {path}: train the stage {stage} first, or all stages")
+            raise MathAMRError(f"{path} does not exist: train the stage {stage} first, or all stages")
     return network, mask
 
 
 def use_learned(network: nn.Module, path: Path, prefix: str) -> None:
-    """Puts what a stage learned into a network; a head that only the stage had is left out."""
+    """Loads what a stage learned into a network; a head that only the stage had is left out."""
     parameters = dict(network.named_parameters())
     with torch.no_grad():
         for name, value in read_tensors(path).items():
@@ -182,7 +182,7 @@ def _learn(work: StageWork, training: MarfTraining, stage: str) -> StageResult:
 
 
 def _join(work: StageWork) -> StageResult:
-    """What was learned, and the principal components of fused rows, as one model folder."""
+    """Writes the learned weights and the principal components of fused rows as one model folder."""
     network, _ = _network(work, _BEFORE["join"], 0)
     device = work.resources.device
     network.to(device).eval()

@@ -1,4 +1,4 @@
-"""How MaRF compares queries and documents while it learns: MaxSim over padded rows, or the mean of tokens."""
+"""How MaRF compares queries and documents in training: MaxSim over padded rows, or the mean of tokens."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from torch.nn import functional
 
 
 def pooled(vectors: Tensor, lengths: Tensor) -> Tensor:
-    """The mean of each row's tokens, of length one: a formula as one vector (passage-level scoring)."""
+    """Returns the unit mean of each row's tokens: a formula as one vector (passage-level scoring)."""
     places = torch.arange(vectors.shape[1], device=vectors.device)
     real = (places < lengths[:, None])[..., None]
     return functional.normalize((vectors * real).sum(1), dim=-1)
@@ -17,9 +17,9 @@ def pooled(vectors: Tensor, lengths: Tensor) -> Tensor:
 def padded_maxsim(
     queries: Tensor, query_lengths: Tensor, documents: Tensor, document_lengths: Tensor
 ) -> Tensor:
-    """MaxSim of every query with every document, both padded (rows, width, size): the mean over a query's tokens.
+    """Returns MaxSim of every query with every document, both padded (rows, width, size): the mean over a query's tokens.
 
-    Equation 2 of the paper has the sum; the mean orders the documents of a query in the same way.
+    Equation 2 of the paper has the sum; the mean gives the same order of documents for a query.
     """
     similar = torch.einsum("qis,djs->qdij", queries, documents)
     width = torch.arange(documents.shape[1], device=documents.device)

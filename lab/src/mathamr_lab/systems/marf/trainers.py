@@ -32,7 +32,7 @@ from mathamr_lab.training.trainer import TrainingSubject, Validation, Validation
 LEARNED = "learned.safetensors"
 MASKED = 0.15
 _SEARCHED = 500
-"""Validation pairs whose answers are searched."""
+"""The number of validation pairs whose answers are searched."""
 _AT_A_TIME = 50
 
 Rows = tuple[Tensor, Tensor]
@@ -40,7 +40,7 @@ S = TypeVar("S")
 
 
 class PartTrainer(PlainTrainer[S]):
-    """What all have in common: the shard, the configuration, and what is stored: the parameters that learned, in sixteen bits."""
+    """The common part: the shard, the configuration, and the stored parameters: those that were trained, in sixteen bits."""
 
     what = "a part of MaRF"
     configuration: PartTraining
@@ -59,7 +59,7 @@ class PartTrainer(PlainTrainer[S]):
         super().__init__(model, count, configuration, device)
 
     def identity(self) -> dict[str, Any]:
-        """Which run this is."""
+        """Identifies the run."""
         return {
             "part": self.what,
             "training": self.configuration.to_json(),
@@ -68,7 +68,7 @@ class PartTrainer(PlainTrainer[S]):
         }
 
     def save(self, folder: Path, about: dict[str, Any]) -> None:
-        """Writes the parameters that learned."""
+        """Writes the trained parameters."""
         stored = {name: each.detach().to("cpu", torch.float16) for name, each in self.learned.items()}
         (folder / LEARNED).write_bytes(tensor_bytes(stored))
 
@@ -85,7 +85,7 @@ class PartTrainer(PlainTrainer[S]):
 
 
 class MaskedWords(nn.Module):
-    """A context encoder's transformer with a head that tells masked pieces, tied to its embeddings (BERT)."""
+    """A context encoder's transformer with a head that predicts masked pieces, tied to its embeddings (BERT)."""
 
     def __init__(self, context: ContextEncoder) -> None:
         super().__init__()
@@ -95,7 +95,7 @@ class MaskedWords(nn.Module):
         self.bias = nn.Parameter(torch.zeros(context.transformer.configuration.pieces))
 
     def forward(self, numbers: Tensor, lengths: Tensor, hidden: Tensor) -> Tensor:
-        """The logits of hidden pieces."""
+        """Returns the logits of hidden pieces."""
         states = self.context.transformer(numbers, lengths)[hidden]
         pieces = self.context.transformer.pieces
         assert isinstance(pieces, AddedPieces)
@@ -104,7 +104,7 @@ class MaskedWords(nn.Module):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MaskedStep:
-    """Rows with masked pieces, where they are, and what they were."""
+    """Rows with masked pieces, their positions, and the original pieces."""
 
     numbers: Tensor
     lengths: Tensor
@@ -113,7 +113,7 @@ class MaskedStep:
 
 
 class WordTrainer(PartTrainer[MaskedStep]):
-    """Further masked-language training on the posts' text, so that added tokens come to mean something."""
+    """Continues masked-language training on the posts' text, so that added tokens get a meaning."""
 
     what, unit = "words", "posts"
 
@@ -132,7 +132,7 @@ class WordTrainer(PartTrainer[MaskedStep]):
         super().__init__(shard, self._words, len(shard), configuration, device)
 
     def step(self, batch: IntArray, epoch: int) -> MaskedStep:
-        """Posts with 15 % of their pieces hidden: most as a mask, some as another piece, some as they are."""
+        """Returns posts with 15 % of their pieces hidden: most by the mask, some by another piece, some unchanged."""
         chance = self.chance(batch, epoch)
         numbers, lengths = padded(
             [self.shard.posts[post].numbers[: self.configuration.length] for post in batch], 0
@@ -156,7 +156,7 @@ class WordTrainer(PartTrainer[MaskedStep]):
         return functional.cross_entropy(logits.float(), step.were.to(self.device))
 
     def validate(self) -> None:
-        """Nothing: the last epoch is taken."""
+        """Returns nothing: the last epoch is taken."""
         return None
 
 
@@ -206,7 +206,7 @@ class PairTrainer(PartTrainer[PairStep]):
 
     @abstractmethod
     def scores(self, step: PairStep) -> Tensor:
-        """Every question of a step with every answer."""
+        """Returns the scores of every question of a step with every answer."""
 
     def loss(self, step: PairStep) -> Tensor:
         """InfoNCE over the batch."""
@@ -215,7 +215,7 @@ class PairTrainer(PartTrainer[PairStep]):
         return functional.cross_entropy(logits, torch.arange(len(logits), device=self.device))
 
     def validate(self) -> Validation | None:
-        """MRR@10 and recall@10 of the validation questions' answers among each other."""
+        """Returns MRR@10 and recall@10 of the validation questions' answers among each other."""
         if len(self.held) < 2:
             return None
         self.model.eval()
@@ -232,12 +232,12 @@ class PairTrainer(PartTrainer[PairStep]):
 
     def _rows(self, rows: Rows | None) -> Rows:
         if rows is None:
-            raise MathAMRError("a step without what its part reads")
+            raise MathAMRError("a step lacks the input of its part")
         return rows[0].to(self.device, non_blocking=True), rows[1].to(self.device, non_blocking=True)
 
 
 class ContextTrainer(PairTrainer):
-    """The context encoder, by MaxSim over tokens."""
+    """Trains the context encoder, by MaxSim over tokens."""
 
     what = "the context encoder"
 
@@ -256,13 +256,13 @@ class ContextTrainer(PairTrainer):
 
 
 def _halves(vectors: Tensor, lengths: Tensor) -> Tensor:
-    """MaxSim of the first half of some rows with the second."""
+    """Returns MaxSim of the first half of some rows with the second."""
     (questions, answers), (ours, theirs) = vectors.chunk(2), lengths.chunk(2)
     return padded_maxsim(questions, ours, answers, theirs)
 
 
 class FormulaTrainer(PairTrainer):
-    """The formula encoder, on a formula of a question against one of its answer, token by token or as one vector."""
+    """Trains the formula encoder on a formula of a question against one of its answer, by token or as one vector."""
 
     what = "the formula encoder"
 
@@ -297,12 +297,12 @@ class FormulaTrainer(PairTrainer):
         return questions @ answers.T
 
     def identity(self) -> dict[str, Any]:
-        """Also how formulas are scored."""
+        """Identifies the run, including the scoring of formulas."""
         return {**super().identity(), "scoring": self._scoring}
 
 
 class FusionTrainer(PairTrainer):
-    """The fusion, with both encoders as they are; of each post one formula, by chance or its longest."""
+    """Trains the fusion with both encoders frozen; each post has one formula, at random or its longest."""
 
     what = "the fusion"
 
@@ -318,7 +318,7 @@ class FusionTrainer(PairTrainer):
     def _formulas(self, posts: Sequence[int], chance: np.random.Generator | None) -> Rows | None:
         several = chance if self.network.configuration.formulas > 1 else None
         questions = len(posts) // 2
-        # A question has its longest formula when it is searched for (Algorithm 1), so it has it here.
+        # A search uses the longest formula of a question (Algorithm 1), so training does too.
         return padded(
             [
                 _chosen(self.shard.formulas(post), several if place >= questions else None)
@@ -342,7 +342,7 @@ _NOTHING = np.zeros(0, np.uint16)
 
 
 def _chosen(formulas: tuple[PieceNumbers, ...], chance: np.random.Generator | None) -> PieceNumbers:
-    """One of a post's formulas by chance, or without it the longest; nothing where there is none."""
+    """Returns a random one of a post's formulas, or the longest; nothing if there is none."""
     if not formulas:
         return _NOTHING
     return formulas[0 if chance is None else int(chance.integers(len(formulas)))]

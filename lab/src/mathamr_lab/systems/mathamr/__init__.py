@@ -1,1 +1,1 @@
-"""How MathAMR learns from judged formulas."""
+"""The training of MathAMR from judged formulas."""

@@ -1,4 +1,4 @@
-"""`JudgedLines`: contexts of judged formulas as word pieces, and who was judged how relevant to whom."""
+"""`JudgedLines`: contexts of judged formulas as word pieces, and the judgments between them."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from mathamr.systems.mathamr.sentenceencoder import line_pieces, whole
 from mathamr.text.wordpieces import Pieces, WordPieces
 
 SCORES = (0.0, 0.5, 1.0, 1.0)
-"""What grades count: high and medium 1, low 0.5, not relevant 0 (seed, section 4)."""
+"""The scores of grades: high and medium 1, low 0.5, not relevant 0 (seed, section 4)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JudgedLines:
-    """Lines as pieces; a judgment i says that line `candidates[i]` has the grade `grades[i]` for line `queries[i]`.
+    """Lines as pieces; judgment i says that line `candidates[i]` has the grade `grades[i]` for line `queries[i]`.
 
-    `topics` tells judgments of one topic from those of others.
+    `topics` has the topic of each judgment.
     """
 
     lines: tuple[Pieces, ...]
@@ -38,11 +38,11 @@ class JudgedLines:
 
     @property
     def scores(self) -> FloatArray:
-        """What the grades count."""
+        """The scores of the grades."""
         return np.array(SCORES, np.float32)[self.grades]
 
     def take(self, places: IntArray) -> JudgedLines:
-        """Some judgments, in that order."""
+        """Returns some judgments, in that order."""
         return JudgedLines(
             self.lines,
             self.topics[places],
@@ -53,7 +53,7 @@ class JudgedLines:
 
     @classmethod
     def of_rows(cls, rows: Iterable[dict[str, Any]], pieces: WordPieces, length: int) -> Self:
-        """From rows with `topic`, `query`, `candidate` (lines of text) and `grade` (0 to 3)."""
+        """Builds it from rows with `topic`, `query`, `candidate` (lines of text) and `grade` (0 to 3)."""
         texts: dict[str, int] = {}
         topics: dict[str, int] = {}
         found: list[tuple[int, int, int, int]] = []
@@ -87,7 +87,7 @@ class JudgedLines:
 
     @classmethod
     def read(cls, path: Path, pieces: WordPieces, length: int) -> Self:
-        """From JSON lines."""
+        """Reads JSON lines."""
         try:
             with path.open(encoding="utf-8") as file:
                 return cls.of_rows((json.loads(line) for line in file if line.strip()), pieces, length)
@@ -95,7 +95,7 @@ class JudgedLines:
             raise MathAMRError(f"cannot read the judgments in {path}: {error}") from error
 
     def save(self, path: Path) -> None:
-        """One npz file, without pickles."""
+        """Writes one `.npz` without pickles."""
         lengths = np.array([len(line) for line in self.lines], np.int32)
         np.savez_compressed(
             path,
@@ -116,11 +116,11 @@ class JudgedLines:
                 lines = tuple(whole(numbers) for numbers in np.split(file["numbers"], cuts))
                 return cls(lines, file["topics"], file["queries"], file["candidates"], file["grades"])
         except (OSError, ValueError, KeyError) as error:
-            raise MathAMRError(f"{path} holds no judged lines, or it is damaged: {error}") from error
+            raise MathAMRError(f"{path} does not hold judged lines, or it is damaged: {error}") from error
 
 
 def split_by_grade(grades: Sequence[int] | AnyArray, share: float, seed: int) -> tuple[IntArray, IntArray]:
-    """(training, validation): of every grade the same share is kept to validate on (seed, section 5)."""
+    """Returns (training, validation): the same share of every grade is held out (seed, section 5)."""
     chance = np.random.default_rng([seed, 3])
     kept = [
         chance.permutation(np.flatnonzero(np.asarray(grades) == grade))[

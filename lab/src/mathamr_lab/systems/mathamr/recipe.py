@@ -37,11 +37,11 @@ CONFIGURATIONS = {
     "text-latex": MathAMRConfiguration(context="text-latex"),
     "opt": MathAMRConfiguration(context="opt"),
 }
-"""One a context of Table 1, the paper's own first."""
+"""One configuration per context of Table 1, the paper's own first."""
 
 
 class MathAMRRecipe:
-    """The contrastive loss first, then multiple negatives ranking; then the model folder."""
+    """Trains by the contrastive loss first, then by multiple negatives ranking; then writes the model folder."""
 
     configurations = tuple(CONFIGURATIONS)
     stages = STAGES
@@ -63,7 +63,7 @@ class MathAMRRecipe:
             model = replace(model, base=name)
         if not sources.path.is_file():
             raise MathAMRError(
-                f"{sources.path} is no file: MathAMR learns from JSON lines with topic, query, candidate and grade"
+                f"{sources.path} is not a file: MathAMR learns from JSON lines with topic, query, candidate and grade"
             )
         judged = JudgedLines.read(sources.path, training_base(model.base, folder).pieces, model.length)
         judged.save(folder / JUDGED)
@@ -110,7 +110,7 @@ def _prepared_model(work: StageWork) -> MathAMRConfiguration:
 
 
 def _changed(work: StageWork, model: MathAMRConfiguration, before: str | None, seed: int) -> TextEncoder:
-    """The base with changes beside its layers, as a stage before left them."""
+    """Returns the base with changes beside its layers, as an earlier stage left them."""
     encoder = training_base(model.base, work.prepared)
     torch.manual_seed(seed)
     add_changes(encoder.model, model.rank)
@@ -136,10 +136,10 @@ def _join(work: StageWork) -> StageResult:
     model = _prepared_model(work)
     last = next((stage for stage in ("ranking", "contrast") if (work.folder(stage) / CHANGES).exists()), None)
     if last is None:
-        raise MathAMRError(f"nothing was learned in {work.out} yet: train contrast or ranking first")
+        raise MathAMRError(f"nothing was trained in {work.out} yet: train contrast or ranking first")
     changes = halved(changes_of(_changed(work, model, last, 0).model))
     judged = JudgedLines.load(work.prepared / JUDGED)
-    # What it was measured on must not be what it learned from: so the folder says how many judgments that were.
+    # A model must not be measured on its training judgments, so the folder records their number.
     learned = {"judgments": len(judged), "topics": len(set(judged.topics.tolist()))}
     base = training_base(model.base, work.prepared)
     MathAMRSystem(base, model, changes, about={"training": learned}).save(work.model)

@@ -25,12 +25,12 @@ from mathamr_lab.training.trainer import TrainingSubject, Validation, Validation
 OBJECTIVES = ("contrast", "ranking")
 CHANGES = "changes.safetensors"
 GROUPS = 4
-"""Groups of lines of about the same length in a step: half of what one group would pad and compute."""
+"""The number of groups of similar length in a step: half of the padding and work of a single group."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LineTraining(TrainingConfiguration):
-    """How the encoder learns: larger batches and fewer epochs than the paper's 16 and 50, for there are fewer judgments.
+    """The training of the encoder: larger batches and fewer epochs than the paper's 16 and 50, because there are fewer judgments.
 
     Under `contrast` pairs further apart than `margin` cost nothing; under `ranking` cosines are divided by
     `temperature`, as Sentence-BERT's scale of 20 does.
@@ -53,7 +53,7 @@ class LineTraining(TrainingConfiguration):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LineStep:
-    """Queries first, then candidates; `scores` of the pairs; `ignored` marks what is no negative."""
+    """Queries first, then candidates; `scores` of the pairs; `ignored` marks candidates that are not negatives."""
 
     lines: PieceBatch
     scores: Tensor
@@ -107,7 +107,7 @@ class LineTrainer(PlainTrainer[LineStep]):
         return functional.cross_entropy(logits, torch.arange(len(logits), device=self.device))
 
     def validate(self) -> Validation | None:
-        """Spearman's correlation of cosines with the scores of the judgments kept for it (seed, section 4)."""
+        """Returns Spearman's correlation of cosines with the scores of the held-out judgments (seed, section 4)."""
         if len(self.held) < 2:
             return None
         self.model.eval()
@@ -121,7 +121,7 @@ class LineTrainer(PlainTrainer[LineStep]):
         return Validation(figures={"spearman": found}, searched=len(self.held), worth=found)
 
     def identity(self) -> dict[str, Any]:
-        """Which run this is."""
+        """Identifies the run."""
         numbers = np.concatenate([self.judged.queries, self.judged.candidates, self.judged.grades])
         return {
             "training": self.configuration.to_json(),
@@ -148,7 +148,7 @@ class LineTrainer(PlainTrainer[LineStep]):
 
 
 def contrastive(queries: Tensor, candidates: Tensor, scores: Tensor, margin: float) -> Tensor:
-    """The mean of s d² + (1 - s) max(0, margin - d)², d being one minus the cosine; a score of a half pulls and pushes.
+    """Returns the mean of s d² + (1 - s) max(0, margin - d)², where d is one minus the cosine; a score of 0.5 pulls and pushes.
 
     >>> ones = torch.tensor([[1.0, 0.0]])
     >>> float(contrastive(ones, torch.tensor([[0.0, 1.0]]), torch.tensor([1.0]), 0.5))
@@ -161,7 +161,7 @@ def contrastive(queries: Tensor, candidates: Tensor, scores: Tensor, margin: flo
 
 
 def spearman(first: Any, second: Any) -> float:
-    """Spearman's correlation: that of the ranks, equal values sharing the mean of theirs; 0 where one is constant.
+    """Returns Spearman's rank correlation, with mean ranks for equal values; 0 if one side is constant.
 
     >>> spearman([1.0, 2.0, 3.0], [0.1, 0.5, 0.3])
     0.5

@@ -1,1 +1,1 @@
-"""How MathAMR+ is trained: its graph network, its text encoder, and both joined."""
+"""The training of MathAMR+: its graph network, its text encoder, and both joined."""

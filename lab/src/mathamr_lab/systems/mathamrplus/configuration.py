@@ -1,4 +1,4 @@
-"""`WholeTraining`: how all of MathAMR+ is trained, stage by stage, and the named configurations."""
+"""`WholeTraining`: the training of MathAMR+, stage by stage, and the named configurations."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ STAGES = ("graph", "text", "tune", "join")
 class JoinConfiguration:
     """How both encoders become one model.
 
-    `learned` goes so far from the text encoder before training to the trained one; `size` principal components of its
-    states are kept; `shares` are the text's, of formulas, sentences and documents, or ``best``: those with the best
+    `learned` interpolates from the text encoder before training (0) to the trained one (1); `size` principal components of its
+    states are kept; `shares` are the text's for formulas, sentences and documents, or ``best``: those with the best
     MRR@10 of the validation pairs among `others` further answers.
     """
 
@@ -38,7 +38,7 @@ class JoinConfiguration:
         self.given()
 
     def given(self) -> Shares | None:
-        """The shares, where they are not to be chosen."""
+        """The shares, unless they are to be chosen."""
         if self.shares == BEST:
             return None
         try:
@@ -52,7 +52,7 @@ class JoinConfiguration:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WholeTraining:
-    """A configuration of every stage; `graph` names that of the graph network, `stages` are those usually done."""
+    """A configuration of every stage; `graph` names that of the graph network, `stages` are the default stages."""
 
     graph: str
     text: TextTraining = field(default_factory=TextTraining)
@@ -75,7 +75,7 @@ WHOLE = {
         graph="small", text=TextTraining(batch_size=16, epochs=1), join=JoinConfiguration(size=64)
     ),
 }
-"""By name: that of the model in the box first, then those of the graph network with the text encoder's usual training."""
+"""By name: that of the model in the box first, then those of the graph network with the default text training."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

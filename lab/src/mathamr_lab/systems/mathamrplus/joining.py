@@ -1,4 +1,4 @@
-"""Joining a trained graph network and a trained text encoder into one model: what is kept, and how much of each counts.
+"""Joins a trained graph network and a trained text encoder into one model, and chooses the weight of each.
 
 The text encoder learns through a projection, but its states hold more than the projection keeps: the model keeps their
 principal components instead. The shares of text and graph are chosen on validation pairs that neither was trained on.
@@ -28,13 +28,13 @@ SHARES = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 
 def between(base: TextEncoder, tuned: TextEncoder, share: float) -> TextEncoder:
-    """The encoder on the way from one to the other: so much of what was learned, the rest as it was before.
+    """Interpolates between two encoders: this share of the tuned weights, the rest of the base.
 
-    What a tuned model forgot of the texts it was not tuned on comes back (Wortsman et al., "Robust fine-tuning",
-    2022). The head, which the base does not have, stays that of the tuned one.
+    This restores what a tuned model forgot of texts outside its training (Wortsman et al., "Robust fine-tuning",
+    2022). The head, which the base does not have, is that of the tuned one.
     """
     if not 0 <= share <= 1:
-        raise MathAMRError(f"the share of what was learned is from 0 to 1, not {share}")
+        raise MathAMRError(f"the learned share must be from 0 to 1, got {share}")
     before, after = base.model.state_dict(), dict(tuned.model.state_dict())
     for name, weights in before.items():
         if name not in after or after[name].shape != weights.shape:
@@ -46,13 +46,13 @@ def between(base: TextEncoder, tuned: TextEncoder, share: float) -> TextEncoder:
 
 
 def averaged(encoders: Sequence[TextEncoder]) -> TextEncoder:
-    """The encoder whose weights are the means of several that began as one."""
+    """Averages the weights of several encoders that had the same start."""
     states = [encoder.model.state_dict() for encoder in encoders]
     if any(
         state.keys() != states[0].keys() or any(state[name].shape != states[0][name].shape for name in state)
         for state in states
     ):
-        raise MathAMRError("encoders of different shapes have no mean")
+        raise MathAMRError("encoders of different shapes cannot be averaged")
     model = Transformer(encoders[0].model.configuration)
     model.load_state_dict(
         {name: torch.stack([state[name] for state in states]).mean(0) for name in states[0]}
@@ -61,23 +61,21 @@ def averaged(encoders: Sequence[TextEncoder]) -> TextEncoder:
 
 
 def without_head(encoder: TextEncoder) -> TextEncoder:
-    """The encoder whose vectors are the means of its states as they are."""
+    """Returns the encoder without its projection: its vectors are the means of its states."""
     return _headed(encoder, None)
 
 
 def with_principal_components(
     encoder: TextEncoder, texts: TextShard, size: int, most: int = 2000
 ) -> TextEncoder:
-    """The encoder whose vectors are the first principal components of its states, found on some of the texts."""
+    """Returns the encoder with a projection to the first principal components of its states, computed on some of the texts."""
     plain = without_head(encoder)
     places = np.random.default_rng(0).permutation(len(texts))[:most]
     found = [row.vectors for row in plain.encode_pieces([texts.posts[place] for place in places])]
     if sum(map(len, found)) < size:
-        raise MathAMRError(
-            f"the vectors of {len(found)} texts are too few to find {size} principal components"
-        )
+        raise MathAMRError(f"the vectors of {len(found)} texts are too few for {size} principal components")
     exact = np.concatenate(found).astype(np.float64)
-    # About the origin, not the mean: cosines are to stay what they are.
+    # The components are about the origin, not the mean, so that cosines are preserved.
     _, directions = np.linalg.eigh(exact.T @ exact)
     return _headed(encoder, torch.from_numpy(directions[:, ::-1][:, :size].T.astype(np.float32).copy()))
 
@@ -94,7 +92,7 @@ def _headed(encoder: TextEncoder, head: torch.Tensor | None) -> TextEncoder:
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """Posts with the vectors of both encoders, and which of them ask and answer: what shares are tried on."""
+    """Posts with the vectors of both encoders, and which of them are questions and answers: shares are tried on them."""
 
     pairs: IntArray
     documents: IntArray
@@ -103,7 +101,7 @@ class Trial:
     text: dict[int, Any]
 
     def reciprocal(self, shares: Shares, size: int) -> float:
-        """MRR@10 of the validation questions' answers by MaxSim with these shares."""
+        """Returns MRR@10 of the validation questions' answers by MaxSim with these shares."""
         answers = [self._joined(int(post), shares, size) for post in self.documents]
         table = np.concatenate(answers)
         counts = np.array([len(rows) for rows in answers])
@@ -131,11 +129,11 @@ def trial(
     seed: int = 0,
     others: int = 3000,
 ) -> Trial:
-    """The validation pairs of a training, their answers among so many others, encoded by both."""
+    """Encodes the validation pairs of a training, with further answers, by both encoders."""
     pairs = checked(np.array(shard.pairs, np.int64), len(shard))
     _, held = split(pairs, validation, seed)
     if not len(held):
-        raise MathAMRError("there are no validation pairs to choose shares on: give them (join.shares=A,B,C)")
+        raise MathAMRError("there are no validation pairs to choose shares on: set them (join.shares=A,B,C)")
     rest = np.setdiff1d(np.unique(pairs[:, 1]), held[:, 1])
     drawn = np.random.default_rng(1).permutation(rest)[:others]
     documents = np.union1d(held[:, 1], drawn)
@@ -152,7 +150,7 @@ def trial(
 def chosen_shares(
     tried: Trial, size: int, shares: Sequence[float] = SHARES
 ) -> tuple[Shares, list[dict[str, float]]]:
-    """The shares with the best MRR@10 of the validation pairs: one for all levels first, then one for formulas."""
+    """Returns the shares with the best MRR@10 of the validation pairs: one for all levels first, then one for formulas."""
     rows: list[dict[str, float]] = []
 
     def worth(candidate: Shares) -> float:

@@ -1,4 +1,4 @@
-"""The recipe of MathAMR+: from a store of graphs and its posts to the two encoders and the model they are joined to."""
+"""The recipe of MathAMR+: from a store of graphs and its posts to two encoders and their joined model."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _TEXT_STAGES = {"text", "tune", "join"}
 
 
 class MathAMRPlusRecipe:
-    """Graph network and text encoder, trained on the same pairs, apart, and joined."""
+    """Trains the graph network and the text encoder separately on the same pairs, and joins them."""
 
     configurations = tuple(WHOLE)
     stages = STAGES
@@ -69,11 +69,11 @@ class MathAMRPlusRecipe:
         folder: Path,
         say: Callable[[str], None],
     ) -> list[Path]:
-        """Writes the pairs with their graphs and, where text is trained, the texts and the encoder to start from."""
+        """Writes the pairs with their graphs and, if text is trained, the texts and the encoder to start from."""
         reads_text = bool(_TEXT_STAGES & set(stage_configurations(settings).stages))
         if reads_text and not sources.posts:
             raise MathAMRError(
-                "the text encoder reads the posts that the graphs were made of: name them (--posts), or train the"
+                "the text encoder reads the posts that the graphs were built from: name them (--posts), or train the"
                 " graph network alone (--stages graph)"
             )
         path = folder / PAIRS
@@ -83,7 +83,9 @@ class MathAMRPlusRecipe:
             )
             say(said)
         elif sources.accepted or sources.without:
-            raise MathAMRError("pairs are chosen from a store, not from a shard: they were chosen already")
+            raise MathAMRError(
+                "a shard has its pairs already: --without and --accepted apply only to a store"
+            )
         else:
             shards.load(sources.path)
             shutil.copyfile(sources.path, path)
@@ -146,19 +148,19 @@ def _text(work: StageWork, found: StageConfigurations, stage: str, base: Path) -
 
 
 def _trained_text(work: StageWork) -> Path:
-    """The text encoder that was trained last."""
+    """Returns the text encoder that was trained last."""
     tuned = work.folder("tune")
     return tuned if (tuned / CONFIG).exists() else work.folder("text")
 
 
 def _join(work: StageWork, found: StageConfigurations) -> StageResult:
-    """Both encoders in one model folder: text as principal components in eight bits, and the shares of both."""
+    """Writes both encoders to one model folder: text as principal components in eight bits, and the shares of both."""
     if not work.resources.processes.first:
         return StageResult([])
     graph, text, configuration = work.folder("graph"), _trained_text(work), found.join
     for folder, what in ((graph, "graph network"), (text, "text encoder")):
         if not (folder / CONFIG).exists():
-            raise MathAMRError(f"there is no {what} to join in {folder}; train it first, or all stages")
+            raise MathAMRError(f"{folder} has no {what} to join; train it first, or all stages")
     made_of = {
         "configuration": [str(configuration), found.graph.validation, found.graph.seed],
         "graph": file_hash(graph / CONFIG),
@@ -196,7 +198,7 @@ def _best_shares(
     for text in (found.text, last):
         if (text.validation, text.seed) != (found.graph.validation, found.graph.seed):
             raise MathAMRError(
-                "graph and text keep different pairs for validation, so that no shares can be chosen on them: give"
+                "graph and text hold out different validation pairs, so no shares can be chosen on them: give"
                 " both the same validation and seed, or give the shares (join.shares=A,B,C)"
             )
     device = str(work.resources.device)
@@ -216,7 +218,7 @@ def _best_shares(
 
 
 def _joined_before(path: Path, model: Path, made_of: dict[str, Any]) -> list[dict[str, Any]]:
-    """What joining told before, where the same was joined."""
+    """Returns the report of an earlier joining of the same inputs."""
     try:
         row = json.loads(path.read_text(encoding="utf-8"))
         same = row["made of"] == made_of and (model / CONFIG).exists()

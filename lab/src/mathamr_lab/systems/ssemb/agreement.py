@@ -8,7 +8,7 @@ from torch.nn import functional
 
 
 def agreement_loss(one: Tensor, other: Tensor, temperature: float) -> Tensor:
-    """InfoNCE over two views of the same graphs, both ways: those of other graphs in the batch are negative."""
+    """InfoNCE over two views of the same graphs, in both directions: the other graphs of the batch are negatives."""
     scores = one @ other.T / temperature
     wanted = torch.arange(len(scores), device=scores.device)
     return (functional.cross_entropy(scores, wanted) + functional.cross_entropy(scores.T, wanted)) / 2

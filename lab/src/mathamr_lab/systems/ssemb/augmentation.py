@@ -19,9 +19,9 @@ AUGMENTATIONS: tuple[Augmenting, ...] = get_args(Augmenting)
 
 @dataclass(frozen=True, slots=True)
 class AugmentationConfiguration:
-    """How views are made; the defaults are the paper's (section 3.1.3). `mask` is the rate of attribute masking.
+    """How views are computed; the defaults are the paper's (section 3.1.3). `mask` is the rate of attribute masking.
 
-    `drop` is the share of nodes, and of edges, that node dropping and edge perturbation change.
+    Node dropping and edge perturbation change the share `drop` of nodes and edges.
     """
 
     kind: str = "both"
@@ -36,7 +36,9 @@ class AugmentationConfiguration:
             raise UnknownNameError("augmentation", self.kind, list(AUGMENTATIONS))
         for name in ("first", "second", "third", "mask", "drop"):
             if not 0 <= getattr(self, name) <= 1:
-                raise MathAMRError(f"the augmentation's {name} is from 0 to 1, not {getattr(self, name)}")
+                raise MathAMRError(
+                    f"the augmentation's {name} must be from 0 to 1, got {getattr(self, name)}"
+                )
 
     def to_json(self) -> dict[str, Any]:
         """For checkpoints and cards."""
@@ -46,7 +48,7 @@ class AugmentationConfiguration:
 def view(
     graphs: OperatorGraphs, configuration: AugmentationConfiguration, labels: int, chance: np.random.Generator
 ) -> OperatorGraphs:
-    """Another view of every graph; `labels` is how many labels the vocabulary has."""
+    """Returns another view of every graph; `labels` is the number of labels in the vocabulary."""
     steps: dict[str, tuple[Callable[..., OperatorGraphs], ...]] = {
         "both": (substituted, masked),
         "substitution": (substituted,),
@@ -61,7 +63,7 @@ def view(
 def masked(
     graphs: OperatorGraphs, configuration: AugmentationConfiguration, labels: int, chance: np.random.Generator
 ) -> OperatorGraphs:
-    """Attribute masking: some labels become unknown."""
+    """Attribute masking: replaces some labels by the unknown one."""
     hidden = chance.random(len(graphs.labels)) < configuration.mask
     return graphs.changed(labels=np.where(hidden, 0, graphs.labels).astype(np.int32))
 
@@ -69,9 +71,9 @@ def masked(
 def substituted(
     graphs: OperatorGraphs, configuration: AugmentationConfiguration, labels: int, chance: np.random.Generator
 ) -> OperatorGraphs:
-    """Substructure substitution: chosen roots become wildcards and lose what is below them.
+    """Substructure substitution: turns chosen roots into wildcards and removes what is below them.
 
-    Leaves are of first order, their parents of second, grandparents of third; what can no longer be reached goes.
+    Leaves are of first order, their parents of second, grandparents of third; unreachable nodes are removed.
     """
     rate = np.array([configuration.first, configuration.second, configuration.third])
     level = np.minimum(graphs.orders, 3)
@@ -85,7 +87,7 @@ def substituted(
 def dropped(
     graphs: OperatorGraphs, configuration: AugmentationConfiguration, labels: int, chance: np.random.Generator
 ) -> OperatorGraphs:
-    """Node dropping: some nodes, never a graph's root, go with their edges."""
+    """Node dropping: removes some nodes, never a graph's root, with their edges."""
     kept = chance.random(len(graphs.labels)) >= configuration.drop
     kept[graphs.node_starts[:-1]] = True
     return graphs.with_nodes(kept)
@@ -94,7 +96,7 @@ def dropped(
 def perturbed(
     graphs: OperatorGraphs, configuration: AugmentationConfiguration, labels: int, chance: np.random.Generator
 ) -> OperatorGraphs:
-    """Edge perturbation: some edges lead to another node of their graph."""
+    """Edge perturbation: redirects some edges to another node of their graph."""
     counts = np.diff(graphs.node_starts)
     sizes = np.repeat(counts, np.diff(graphs.arc_starts))
     moved = chance.random(len(graphs.targets)) < configuration.drop

@@ -15,7 +15,7 @@ from mathamr_lab.training.settings import FormulaTraining, Ranges
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StructTraining(FormulaTraining):
-    """How the network is trained; the defaults are the paper's (section 3.1.3), but for epochs and rate.
+    """The training of the network; the defaults are the paper's (section 3.1.3), except for epochs and rate.
 
     Formulas with fewer than `smallest` nodes are left out.
     """
@@ -48,11 +48,11 @@ CONFIGURATIONS: dict[str, Configurations] = {
         StructTraining(batch_size=16, epochs=2, rare=1, smallest=1, validation=20),
     ),
 }
-"""By name: that of the model in the box, the paper's, and a quick one to try things with."""
+"""By name: that of the model in the box, the paper's, and a quick one for trials."""
 
 
 def configured(name: str, changes: Iterable[str]) -> Configurations:
-    """The named configuration with some fields changed.
+    """Returns the named configuration with some fields changed.
 
     >>> model, augmentation, training = configured("paper", ["size=64", "kind=attribute", "epochs=2"])
     >>> model.size, augmentation.kind, training.epochs

@@ -1,4 +1,4 @@
-"""The recipe of SSEmb: StructEmb from formulas alone; the text encoder is taken as it is."""
+"""The recipe of SSEmb: trains StructEmb on formulas alone; the text encoder is unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`StructTrainer`: StructEmb learns which two views are of one formula (SSEmb, section 2.1.2)."""
+"""`StructTrainer`: StructEmb learns which two views belong to one formula (SSEmb, section 2.1.2)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from mathamr_lab.training.trainer import TrainingSubject, Validation
 
 @dataclass(frozen=True, eq=False)
 class StructMaterials:
-    """The operator graphs of a shard's formulas, some kept for validation, and a teacher where one is learnt from."""
+    """The operator graphs of a shard's formulas, some held out for validation, and an optional teacher."""
 
     labels: FormulaLabels
     graphs: OperatorGraphs
@@ -42,7 +42,7 @@ class StructMaterials:
     def of(
         cls, shard: FormulaShard, configuration: StructTraining, teacher: Teacher | None
     ) -> StructMaterials:
-        """Formulas with enough nodes; rare labels count as their type."""
+        """Takes formulas with enough nodes; rare labels count as their type."""
         if configuration.teacher and teacher is None:
             raise MathAMRError("there is no teacher to learn from: prepare one, or set teacher=0")
         own = shard.renumbered(shard.frequent(configuration.rare))
@@ -58,7 +58,7 @@ class StructMaterials:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Of all that is trained on."""
+        """A hash of the training data."""
         content = hashlib.sha256()
         arrays = [self.graphs.labels, self.graphs.sources, self.graphs.targets]
         for array in [*arrays, *([self.teacher.scores] if self.teacher is not None else [])]:
@@ -67,7 +67,7 @@ class StructMaterials:
 
 
 class StructChoice(NamedTuple):
-    """A batch by number: its formulas, and the anchors whose order is learnt beside them."""
+    """A batch by number: its formulas, and the anchors whose order is learned with them."""
 
     number: int
     formulas: AnyArray
@@ -75,7 +75,7 @@ class StructChoice(NamedTuple):
 
 
 class StructStep(NamedTuple):
-    """Two views of the same formulas; and the graphs that a teacher has ordered, by their places, with what each is worth."""
+    """Two views of the same formulas; and the graphs that a teacher ordered, by their places, with their scores."""
 
     one: GraphNumbers
     other: GraphNumbers
@@ -104,7 +104,7 @@ class StructTrainer(TreeTrainer[StructStep]):
         self.descend(self.network, configuration, len(self.plan(0)))
 
     def identity(self) -> dict[str, Any]:
-        """Which run this is."""
+        """Identifies the run."""
         return {
             "model": self.network.configuration.to_json(),
             "augmentation": self.augmentation.to_json(),
@@ -127,7 +127,7 @@ class StructTrainer(TreeTrainer[StructStep]):
         return [StructChoice(number, *each) for number, each in enumerate(zip(cuts, anchors, strict=True))]
 
     def step(self, batch: StructChoice, epoch: int) -> StructStep:
-        """Both views, drawn for this epoch."""
+        """Returns both views, drawn for this epoch."""
         chance = np.random.default_rng([self.configuration.seed, 2, epoch, batch.number])
         return self._views(batch, chance)
 
@@ -173,7 +173,7 @@ class StructTrainer(TreeTrainer[StructStep]):
 
     @torch.no_grad()
     def validate(self) -> Validation | None:
-        """The loss of formulas that are not trained on, and how well one view finds the other among them."""
+        """Returns the loss of held-out formulas, and how well one view finds the other among them."""
         held = self.materials.held
         if len(held) < 2:
             return None
@@ -193,7 +193,7 @@ class StructTrainer(TreeTrainer[StructStep]):
         )
 
     def save(self, folder: Path, about: dict[str, Any]) -> None:
-        """Writes the folder of the network; the text encoder joins it in the recipe's next stage."""
+        """Writes the folder of the network; the recipe's next stage adds the text encoder."""
         about = {
             "training": {**self.augmentation.to_json(), **self.configuration.to_json()},
             "formulas": len(self.materials.train),

@@ -1,1 +1,1 @@
-"""How text encoders are trained alone: from pairs of many kinds, and from a larger one."""
+"""The training of text encoders alone: from pairs of many kinds, and from a larger encoder."""

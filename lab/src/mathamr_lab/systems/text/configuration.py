@@ -1,4 +1,4 @@
-"""How text encoders alone are trained, stage by stage, and the named configurations."""
+"""The training of text encoders alone, stage by stage, and the named configurations."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from mathamr_lab.systems.mathamrplus.text.configuration import TextTraining, tex
 from mathamr_lab.systems.text.distilling import Distilling, distilling
 
 STAGES = ("tune", "blend", "teach", "distil", "join")
-"""Learning from pairs; the mean of several that did; writing that down for students; learning from it; and the model folder."""
+"""Train on pairs; average several such encoders; write vectors for students; train a student; write the model folder."""
 BEST = "best"
 SHARES = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextBase:
-    """What a training starts from, and whom it learns from.
+    """What a training starts from, and its teacher.
 
     `start` is ``mpnet``, ``minilm``, the name of a model in the box or the folder of a text encoder; `teacher` is a file that
-    ``teach`` wrote, as seen from the training's own folder. Pairs of kinds that begin with a word of `unasked` are not learned as pairs.
+    ``teach`` wrote, relative to the training's folder. Pairs of kinds that begin with a word of `unasked` are not trained on as pairs.
     """
 
     start: str = "minilm"
@@ -32,10 +32,10 @@ class TextBase:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextBlend:
-    """What is kept of several trainings from one start: the mean of their weights, part of the way back to the start.
+    """The average of several trainings from one start, interpolated towards the start.
 
-    `others` are folders of further trained encoders, as seen from the training's own folder, with spaces between; `learned`
-    is the part that is kept, or ``best``. Whether the mean or one alone is taken, validation says (Wortsman et al., "Model
+    `others` are folders of further trained encoders, relative to the training's folder, separated by spaces; `learned`
+    is the share of the tuned weights, or ``best``. Validation decides between the average and a single encoder (Wortsman et al., "Model
     soups", 2022).
     """
 
@@ -48,10 +48,10 @@ class TextBlend:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextJoin:
-    """How the trained encoder becomes a model: part of the way back to its start, and so many principal components.
+    """How the trained encoder becomes a model: interpolated towards its start, with `size` principal components.
 
-    `learned` is that part, or ``best``: the one of `SHARES` with the best validation; what was blended stays as it is.
-    `difference` stores what differs from mpnet.
+    `learned` is the share of the tuned weights, or ``best``: the one of `SHARES` with the best validation; a blend is unchanged.
+    `difference` stores the difference to mpnet.
     """
 
     name: str = "text"
@@ -65,7 +65,7 @@ class TextJoin:
 
 
 def kept_parts(learned: str) -> tuple[float, ...]:
-    """The parts of the way from a start that are tried.
+    """Returns the shares of the tuned weights that are tried.
 
     >>> kept_parts("0.7/1")
     (0.7, 1.0)
@@ -76,10 +76,10 @@ def kept_parts(learned: str) -> tuple[float, ...]:
         found = tuple(float(part) for part in learned.split("/"))
     except ValueError as error:
         raise MathAMRError(
-            f"the part that is kept of what was learned is {BEST!r} or numbers with / between them, not {learned!r}"
+            f"the learned share must be {BEST!r} or numbers separated by /, got {learned!r}"
         ) from error
     if not all(0 <= part <= 1 for part in found):
-        raise MathAMRError(f"the part that is kept of what was learned is from 0 to 1, not {learned}")
+        raise MathAMRError(f"the learned share must be from 0 to 1, got {learned}")
     return found
 
 
@@ -120,11 +120,11 @@ CONFIGURATIONS = {
         stages=("tune", "join"), tune=TextTraining(projection=0, half=True, learning_rate=1e-4, patience=9)
     ),
 }
-"""By name: mpnet on pairs, kept as a difference; MiniLM from a teacher; MiniLM on pairs alone."""
+"""By name: mpnet on pairs, stored as a difference; MiniLM from a teacher; MiniLM on pairs alone."""
 
 
 def configured(settings: TrainingSettings) -> TextRecipe:
-    """The named configuration with the changes of the settings; `base.start=…` changes what it starts from."""
+    """Returns the named configuration with the changes of the settings; `base.start=…` changes what it starts from."""
     if settings.config not in CONFIGURATIONS:
         raise UnknownNameError("configuration", settings.config, list(CONFIGURATIONS))
     settings.checked((*STAGES, "base"))
@@ -146,7 +146,7 @@ def configured(settings: TrainingSettings) -> TextRecipe:
 
 
 def _as_text(changes: list[str], name: str) -> list[str]:
-    """Changes in which the value of a field is text, also where it looks like a number."""
+    """Quotes the values of text fields in changes, also if they look like numbers."""
     return [
         f'{name}="{change.partition("=")[2]}"' if change.startswith(f"{name}=") else change
         for change in changes

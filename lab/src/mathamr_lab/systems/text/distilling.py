@@ -1,8 +1,8 @@
-"""Learning from a larger encoder: a small one comes to find alike what the large one does, labels or none.
+"""Distillation: a small encoder learns the similarities of a large one, with or without labels.
 
-All is measured inside a batch of neighbours, so that what the teacher is asked about is hard: how MaxSim ranks the documents for
-every question, how whole texts and how parts of texts resemble each other (as in Hinton et al., 2015, by the divergence of the two
-distributions); and the student's vectors, mapped linearly, are to point where the teacher's do.
+Everything is measured inside a batch of neighbours, so that the comparisons are hard: how MaxSim ranks the documents for
+every question, how complete texts and how parts of texts resemble each other (as in Hinton et al., 2015, by the divergence of the two
+distributions); and the student's vectors, mapped linearly, should have the direction of the teacher's.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ from mathamr_lab.training.maxsim import maxsim, there
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Distilling:
-    """What a student learns from its teacher, each with its weight.
+    """The weights of what a student learns from its teacher.
 
-    `ranking` is MaxSim of questions and documents, `wholes` the likeness of whole texts, `parts` that of so many (`drawn`) of
-    their parts, `vectors` the teacher's own vectors; `labels` weighs the contrast of the pairs, without a teacher. `sharpness`
+    `ranking` is MaxSim of questions and documents, `wholes` the similarity of complete texts, `parts` that of `drawn` random
+    parts, `vectors` the teacher's own vectors; `labels` weighs the contrast of the pairs, without a teacher. `sharpness`
     is the temperature of the teacher's distributions and of the student's.
     """
 
@@ -60,21 +60,21 @@ class Distilling:
 def distilling(
     changes: Iterable[str], base: Distilling, text: TextTraining
 ) -> tuple[Distilling, TextTraining]:
-    """Both configurations of a student with some fields changed, each as ``name=value``."""
+    """Returns both configurations of a student with some fields changed, each as ``name=value``."""
     found = changed({"distilling": base, "text training": text}, changes)
     return found["distilling"], found["text training"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lesson(Contrast):
-    """A step with the teacher's rows for its questions' and documents' vectors, and which parts are compared."""
+    """A step with the teacher's rows for the vectors of its questions and documents, and the parts to compare."""
 
     taught: Tensor | None = None
     drawn: Tensor | None = None
 
 
 class DistillingLoss(TemperedLoss):
-    """How far a student's similarities and vectors are from its teacher's."""
+    """The distance of a student's similarities and vectors from its teacher's."""
 
     def __init__(self, configuration: Distilling, temperature: float, size: int, teacher: Tensor) -> None:
         super().__init__(temperature)
@@ -107,7 +107,7 @@ class DistillingLoss(TemperedLoss):
         return loss
 
     def _alike(self, ours: Tensor, theirs: Tensor, rows: Tensor) -> Tensor:
-        """The divergence of how some vectors resemble each other, themselves left out."""
+        """Returns the divergence of the similarities among some vectors, without the diagonal."""
         ours, theirs = ours.index_select(0, rows), theirs.index_select(0, rows)
         same = torch.eye(len(rows), dtype=torch.bool, device=rows.device)
         return self._apart(
@@ -123,7 +123,7 @@ class DistillingLoss(TemperedLoss):
 
 
 class DistillingTrainer(TextTrainer):
-    """Trains a student on a corpus of which a teacher's vectors are known, span by span in its order."""
+    """Trains a student on a corpus with a teacher's vectors, span by span in its order."""
 
     def __init__(
         self,
@@ -153,7 +153,7 @@ class DistillingTrainer(TextTrainer):
         return self._taught.index_select(0, rows).float()
 
     def step(self, batch: IntArray, epoch: int) -> ContrastiveStep[PieceBatch]:
-        """The word pieces of a batch, and where the teacher's vectors of them stand."""
+        """Returns the word pieces of a batch, and the rows of the teacher's vectors for them."""
         made = super().step(batch, epoch)
         chosen = self.train[batch].T.flatten()
         rows = np.concatenate(
@@ -166,7 +166,7 @@ class DistillingTrainer(TextTrainer):
         return replace(made, contrast=lesson)
 
     def identity(self) -> dict[str, Any]:
-        """Which run this is."""
+        """Identifies the run."""
         return {**super().identity(), "distilling": self.lessons.to_json(), "teacher": self._checksum}
 
 
@@ -181,7 +181,7 @@ def read_taught(path: Path) -> npt.NDArray[np.float16]:
     try:
         rows = np.load(path, allow_pickle=False)
     except (OSError, ValueError, EOFError) as error:
-        raise MathAMRError(f"{path} holds no vectors of a teacher, or it is damaged: {error}") from error
+        raise MathAMRError(f"{path} does not hold vectors of a teacher, or it is damaged: {error}") from error
     if rows.ndim != 2 or rows.dtype != np.float16:
-        raise MathAMRError(f"{path} holds no vectors of a teacher")
+        raise MathAMRError(f"{path} does not hold vectors of a teacher")
     return np.asarray(rows)

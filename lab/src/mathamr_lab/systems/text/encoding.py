@@ -1,4 +1,4 @@
-"""Encoding elsewhere: posts are cut into word pieces here, encoded on a machine with a GPU, and indexed here.
+"""Remote encoding: posts are cut into word pieces here, encoded on a machine with a GPU, and indexed here.
 
 python -m mathamr_lab.systems.text.encoding texts PATH… --out texts.npz       # here: reads posts or topics
 python -m mathamr_lab.systems.text.encoding vectors texts.npz… --model FOLDER --out vectors.npz   # there: torch and numpy
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def export(posts: Iterator[Post], path: Path) -> str:
-    """Writes posts as word pieces with the spans of their parts; says how many."""
+    """Writes posts as word pieces with the spans of their parts; returns how many."""
     from mathamr.text.minilm import packaged_minilm
     from mathamr_lab.systems.text.materials import cut_posts
 
@@ -48,7 +48,7 @@ def export(posts: Iterator[Post], path: Path) -> str:
 
 
 def precomputed(encoder: TextEncoder, texts: TextCorpus) -> PrecomputedVectors:
-    """The vectors of all texts, as the encoder gives them."""
+    """Returns the vectors of all texts from the encoder."""
     posts = texts.numbered_for(encoder.pieces).texts.posts
     budget = BUDGET * (16 if encoder.device.type == "cuda" else 1)
     return PrecomputedVectors.of(encoder.fingerprint, posts, encoder.encode_pieces(posts, budget))
@@ -63,7 +63,7 @@ def _posts(paths: list[Path]) -> Iterator[Post]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Exit code 0 when done, 1 after a clear error."""
+    """Returns exit code 0 when done, 1 after a clear error."""
     parser = argparse.ArgumentParser(prog="python -m mathamr_lab.systems.text.encoding", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     texts = commands.add_parser("texts", help="posts as word pieces")

@@ -1,7 +1,7 @@
-"""What a text encoder learns from: questions and answers, titles, formulas, names; and what is kept apart from all of it.
+"""The training data of a text encoder: questions and answers, titles, formulas, names; and the held-out part.
 
-Everything that belongs together is one group (a thread, an entry of an encyclopedia), and a group is trained on, validated on
-or left out as a whole: by lists of ids, or by the hash of its name, so that it is the same on every machine.
+Everything that belongs together is one group (a thread, an entry of an encyclopedia), and a group is entirely trained on,
+validated on or left out: by lists of ids, or by the hash of its name, so that it is the same on every machine.
 """
 
 from __future__ import annotations
@@ -30,37 +30,37 @@ from mathamr_lab.systems.mathamrplus.text.shard import TextShard
 from mathamr_lab.training.export import listed
 
 ANSWER = "answer of"
-"""The kind of pairs of a question and its answer, before the name of their collection."""
+"""The prefix of the kind of question-answer pairs, before the name of their collection."""
 LEAST_FORMULA = 16
-"""Characters of LaTeX from which a formula alone is worth asking for."""
+"""The least length of LaTeX, in characters, for a formula to be a query of its own."""
 MOST_HELD, MOST_HELD_SHARE = 400, 0.12
-"""Threads of a collection that are only validated on: so many, and no more than this share of them."""
+"""The number of threads of a collection that are held out for validation, and the largest share of them."""
 SENTENCES = 0.8
-"""The share of answers of which a sentence is asked for alone."""
+"""The share of answers of which a single sentence becomes a query."""
 LEAST_SENTENCE, MOST_SENTENCE = 30, 300
-"""Characters of sentences that are asked for alone."""
+"""The least and greatest length, in characters, of such sentences."""
 
 _PROOF = re.compile(r"(?:alternative |another |first |second )?proof (?:of|that) (?:the )?", re.IGNORECASE)
 
 
 @dataclass(slots=True)
 class TextMaterials:
-    """Texts and pairs as they are gathered, before they are cut into pieces."""
+    """The texts and pairs collected so far, before they are cut into pieces."""
 
     posts: list[Post] = field(default_factory=list)
     groups: list[str] = field(default_factory=list)
     pairs: list[tuple[int, int, str]] = field(default_factory=list)
     held: set[str] = field(default_factory=set)
-    """Groups that are only validated on."""
+    """The groups that are held out for validation."""
 
     def add(self, post: Post, group: str) -> int:
-        """One more text; its number."""
+        """Adds a text and returns its number."""
         self.posts.append(post)
         self.groups.append(group)
         return len(self.posts) - 1
 
     def ask(self, text: str, of: Post, group: str, name: str) -> int:
-        """A text of its own that asks for something, with its formulas."""
+        """Adds a query text for something, with its formulas."""
         identifier = f"{of.id}#{name}"
         markup = of.markup if of.markup != "html" else "text"
         post = Post(identifier, "question", text, markup=markup)
@@ -68,7 +68,7 @@ class TextMaterials:
 
 
 def read_materials(path: Path, without: Iterable[Path], materials: TextMaterials) -> None:
-    """All that a path has to learn from: the threads of posts, or the entries of an encyclopedia but those of `held_names`."""
+    """Reads all training data of a path: the threads of posts, or the entries of an encyclopedia except those of `held_names`."""
     unwanted = {line.strip() for file in without for line in file.read_text(encoding="utf-8").splitlines()}
     if _is_encyclopedia(path):
         entries(path, held_names(path) | unwanted, materials)
@@ -89,9 +89,9 @@ def _is_encyclopedia(path: Path) -> bool:
 def threads(
     posts: Iterable[Post], without: Collection[str], materials: TextMaterials, name: str = ""
 ) -> None:
-    """Questions against answers; titles against bodies and answers; a formula, a sentence alone against its answer.
+    """Pairs questions with answers; titles with bodies and answers; a single formula or sentence with its answer.
 
-    `name` is that of the collection, to validate on each by itself. Posts in `without`, those below such an id, and the answers of such questions are left out.
+    `name` is that of the collection, to validate on each separately. Posts in `without`, those below such an id, and the answers of such questions are left out.
     """
     given = {post.id: post for post in posts}
     numbers: dict[str, int] = {}
@@ -124,7 +124,7 @@ def threads(
 
 
 def held_threads(questions: Collection[str]) -> set[str]:
-    """Of the answered questions that may be learned from, those that are only validated on."""
+    """Returns the answered questions that are held out for validation."""
     share = min(MOST_HELD_SHARE, MOST_HELD / max(1, len(questions)))
     return {each for each in questions if _share(each, "validation") < share}
 
@@ -134,7 +134,7 @@ def _left_out(post: Post, without: Collection[str]) -> bool:
 
 
 def _ask_formula(question: Post, answer: int, materials: TextMaterials) -> None:
-    """The longest formula of a question, if it says enough."""
+    """Adds the longest formula of a question as a query, if it is long enough."""
     longest: Formula | None = max(question.formulas, key=lambda each: len(each.latex), default=None)
     if longest is not None and LEAST_FORMULA <= len(longest.latex) <= 400:
         asked = materials.ask(f"${longest.latex}$", question, question.id, f"formula-{answer}")
@@ -142,7 +142,7 @@ def _ask_formula(question: Post, answer: int, materials: TextMaterials) -> None:
 
 
 def _ask_sentence(post: Post, number: int, group: str, materials: TextMaterials) -> None:
-    """A sentence of a post, by chance, against the post: no label, but a text to be alike on."""
+    """Adds a random sentence of a post as a query for the post: without a label, only to compare similarities."""
     found, parts = wording_alone(post)
     texts = [
         found.text[span.start : span.end]
@@ -157,7 +157,7 @@ def _ask_sentence(post: Post, number: int, group: str, materials: TextMaterials)
 
 
 def entries(path: Path, without: Collection[str], materials: TextMaterials) -> None:
-    """An encyclopedia: names, synonyms and defined words against texts; statements against proofs; related entries."""
+    """Pairs names, synonyms and defined words of an encyclopedia with texts; statements with proofs; related entries."""
     rows = {str(row["id"]): row for row in encyclopedia(path) if str(row["id"]) not in without}
     numbers = {identifier: materials.add(entry_post(row), identifier) for identifier, row in rows.items()}
     named = {name.lower(): identifier for identifier, row in rows.items() for name in names_of(row)}
@@ -182,7 +182,7 @@ def _questions(name: str, key: str) -> Iterator[tuple[str, str]]:
 
 
 def encyclopedia(path: Path) -> Iterator[dict[str, Any]]:
-    """The entries of a file of JSON lines with titles, synonyms and texts."""
+    """Reads the entries of a file of JSON lines with titles, synonyms and texts."""
     try:
         with gzip.open(path, "rt", encoding="utf-8") as file:
             for line in file:
@@ -190,7 +190,7 @@ def encyclopedia(path: Path) -> Iterator[dict[str, Any]]:
                 if row["text"].strip():
                     yield row
     except (OSError, ValueError, KeyError, TypeError, EOFError) as error:
-        raise MathAMRError(f"{path} is no encyclopedia of JSON lines: {error}") from error
+        raise MathAMRError(f"{path} is not an encyclopedia in JSON lines: {error}") from error
 
 
 def entry_post(row: dict[str, Any]) -> Post:
@@ -200,18 +200,18 @@ def entry_post(row: dict[str, Any]) -> Post:
 
 
 def names_of(row: dict[str, Any]) -> list[str]:
-    """The title, the synonyms and what an entry defines, each once."""
+    """Returns the title, the synonyms and the defined words of an entry, each once."""
     names = [row["title"], *row["synonyms"], *row["defines"]]
     return list(dict.fromkeys(name.strip() for name in names if isinstance(name, str) and name.strip()))
 
 
 def held_names(path: Path) -> set[str]:
-    """The ids of the entries whose names are asked in tests: the tenth of them by the hash of the id."""
+    """Returns the ids of the entries whose names are used in tests: a tenth of them by the hash of the id."""
     return {str(row["id"]) for row in encyclopedia(path) if zlib.crc32(str(row["id"]).encode()) % 10 == 0}
 
 
 def gathered(materials: TextMaterials, pieces: WordPieces) -> TextCorpus:
-    """The corpus: texts cut into pieces. Texts without a piece are left out with their pairs."""
+    """Returns the corpus: texts cut into pieces. Texts without a piece are left out with their pairs."""
     cut = list(cut_posts(materials.posts, pieces, WINDOW))
     kept = [number for number, found in enumerate(cut) if len(found.of)]
     place = {number: new for new, number in enumerate(kept)}
@@ -233,12 +233,12 @@ def gathered(materials: TextMaterials, pieces: WordPieces) -> TextCorpus:
 
 
 def cut_posts(posts: Iterable[Post], pieces: WordPieces, most: int) -> Iterator[Pieces]:
-    """The first pieces of posts, with the spans of their formulas, sentences and the whole."""
+    """Returns the first pieces of posts, with the spans of their formulas, sentences and complete text."""
     for chunk in batches(posts, 256):
         wordings = [wording_alone(post)[0] for post in chunk]
         yield from (found.cut(most) for found in pieces.cut(wordings))
 
 
 def _share(name: str, salt: str) -> float:
-    """A number from 0 to 1 that a name always has."""
+    """Returns a fixed number from 0 to 1 for a name."""
     return zlib.crc32(f"{salt}:{name}".encode()) / 2**32

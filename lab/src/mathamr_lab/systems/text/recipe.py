@@ -1,4 +1,4 @@
-"""The recipe of text encoders alone: from posts to an encoder tuned on them, and to a small one that learned from a large one."""
+"""The recipe of text encoders alone: from posts to a tuned encoder, and to a small one distilled from a large one."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ CORPUS, TAUGHT, BLENDING, JOINING = "corpus.npz", "taught.npy", "blending.json",
 
 
 class TextEncoderRecipe:
-    """Encoders tuned on pairs, and encoders that learn from those."""
+    """Trains encoders on pairs, and encoders that learn from those."""
 
     configurations = tuple(CONFIGURATIONS)
     stages = STAGES
@@ -63,7 +63,7 @@ class TextEncoderRecipe:
         folder: Path,
         say: Callable[[str], None],
     ) -> list[Path]:
-        """Writes the corpus of all that is read: the path itself and further posts."""
+        """Writes the corpus of the path and further posts."""
         from mathamr.text.minilm import packaged_minilm
         from mathamr_lab.systems.text.materials import TextMaterials, gathered, read_materials
 
@@ -97,7 +97,7 @@ RECIPE = TextEncoderRecipe()
 
 
 def start_of(name: str) -> TextEncoder:
-    """The encoder that a training starts from, without a head."""
+    """Returns the encoder that a training starts from, without a head."""
     if name == "mpnet":
         from mathamr.text.mpnet import packaged_mpnet
 
@@ -126,7 +126,7 @@ def _tune(work: StageWork, found: TextRecipe) -> StageResult:
 
 
 def _teach(work: StageWork) -> StageResult:
-    """Once for good: students are compared by what they learned from the same teacher."""
+    """Writes the teacher's vectors only once: students are comparable if they learned from the same teacher."""
     path = work.out / TAUGHT
     if work.resources.processes.first and (work.fresh or not path.exists()):
         teacher = load_text_encoder(_trained(work, ("blend", "tune")), str(work.resources.device))
@@ -154,15 +154,15 @@ def _distil(work: StageWork, found: TextRecipe) -> StageResult:
 
 
 def _trained(work: StageWork, stages: Sequence[str]) -> Path:
-    """The folder of the encoder that the first of these stages left."""
+    """Returns the folder of the encoder from the first of these stages that left one."""
     folder = next((path for path in map(work.folder, stages) if (path / CONFIG).exists()), None)
     if folder is None:
-        raise MathAMRError(f"there is no trained text encoder in {work.out}; train it first")
+        raise MathAMRError(f"{work.out} has no trained text encoder; train it first")
     return folder
 
 
 def _blend(work: StageWork, found: TextRecipe) -> StageResult:
-    """The encoder with the best validation: of one training or the mean of several, part of the way back to the start."""
+    """Writes the encoder with the best validation: one training or the average of several, interpolated towards the start."""
     if not work.resources.processes.first:
         return StageResult([])
     device = str(work.resources.device)
@@ -187,7 +187,7 @@ def _blend(work: StageWork, found: TextRecipe) -> StageResult:
 
 
 def _tried(base: TextEncoder, tuned: TextEncoder, learned: str, corpus: TextCorpus) -> list[dict[str, Any]]:
-    """What every part of the way from the start to the tuned encoder is worth."""
+    """Returns the validation of every interpolation between the start and the tuned encoder."""
     rows: list[dict[str, Any]] = []
     for share in kept_parts(learned):
         figures = validated(between(base, tuned, share), corpus)
@@ -196,7 +196,7 @@ def _tried(base: TextEncoder, tuned: TextEncoder, learned: str, corpus: TextCorp
 
 
 def _join(work: StageWork, found: TextRecipe) -> StageResult:
-    """The model folder: part of the way back to the start, in principal components, in few bits."""
+    """Writes the model folder: interpolated towards the start, in principal components, in few bits."""
     if not work.resources.processes.first:
         return StageResult([])
     device = str(work.resources.device)
@@ -222,7 +222,7 @@ def _join(work: StageWork, found: TextRecipe) -> StageResult:
 
 
 def validated(encoder: TextEncoder, corpus: TextCorpus) -> dict[str, float]:
-    """MRR@10 of the answers that are held back, of every collection by itself, by whole texts and by MaxSim."""
+    """Returns MRR@10 of the held-out answers of each collection, by complete texts and by MaxSim."""
     answers = np.unique(corpus.pairs[[kind.startswith("answer") for kind in corpus.kinds], 1])
     kinds = np.array(corpus.kinds)
     figures: dict[str, float] = {}

@@ -19,5 +19,5 @@ def test_texts_round_trip_and_belong_to_their_graphs(text_files: Path, tmp_path:
         assert int(post.of.max()) < len(shard[place].representatives)
     with pytest.raises(MathAMRError, match="are not among the posts given"):
         export_texts([], shard, small_text_encoder().pieces, 60, tmp_path / "none.npz")
-    with pytest.raises(MathAMRError, match="no shard of texts"):
+    with pytest.raises(MathAMRError, match="not a shard of texts"):
         TextShard.load(text_files / "pairs.npz")

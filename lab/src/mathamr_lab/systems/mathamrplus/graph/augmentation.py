@@ -16,7 +16,7 @@ _NODES, _EDGES, _INVERSE_EDGES = 0, 1, 2
 
 
 def augmented(stack: GraphStack, keys: UInt64Array, node_mask: float, edge_drop: float) -> GraphStack:
-    """The stack with some nodes masked and some edges dropped; `keys` has one key of chance for each graph."""
+    """Returns the stack with some nodes masked and some edges dropped; `keys` has one random key per graph."""
     if node_mask:
         hit = _chances(keys, stack.node_counts, _NODES) < node_mask
         node_ids = np.where(hit & ~stack.virtual, np.int32(MASK_ID), stack.node_ids)
@@ -36,7 +36,7 @@ def augmented(stack: GraphStack, keys: UInt64Array, node_mask: float, edge_drop:
 
 
 def graph_keys(seed: int, epoch: int, slots: AnyArray) -> UInt64Array:
-    """The key of chance of each graph: `slots` are their places in the epoch."""
+    """Returns the random key of each graph: `slots` are their places in the epoch."""
     return mixed(key(seed, epoch), slots)
 
 

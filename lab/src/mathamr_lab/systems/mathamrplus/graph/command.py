@@ -11,7 +11,7 @@ from mathamr_lab.training.checkpoint import TrainingProgress
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphRequest:
-    """What a user asks for; `changes` are fields of either configuration as ``name=value``."""
+    """The user's request; `changes` are fields of either configuration as ``name=value``."""
 
     shard: Path
     out: Path
@@ -25,7 +25,7 @@ class GraphRequest:
 
 
 def train_graph(request: GraphRequest) -> TrainingProgress | None:
-    """Trains as asked; only the first of several processes has a result."""
+    """Trains as requested; only the first of several processes returns a result."""
     from mathamr_lab.systems.mathamrplus.graph.materials import GraphMaterials
     from mathamr_lab.systems.mathamrplus.graph.trainer import GraphTrainer
     from mathamr_lab.training.loop import train

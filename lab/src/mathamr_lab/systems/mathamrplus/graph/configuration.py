@@ -16,11 +16,11 @@ Monitor = Literal["loss", "mrr"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphTraining(DescentConfiguration):
-    """How the graph network is trained; the defaults are the thesis's (Table 4.5).
+    """The training of the graph network; the defaults are the thesis's (Table 4.5).
 
     `batch_size` counts the pairs of a step over all processes. `beta` weighs MaxSim against the document vectors
-    (equation 4.2); zero trains the document vector alone. `monitor` chooses what early stopping and the best epoch visual class
-    at. `budget` bounds the nodes and edges in memory at a time: a larger batch is encoded in parts, twice, with the same
+    (equation 4.2); zero trains the document vector alone. `monitor` chooses the figure for early stopping and the best
+    epoch. `budget` bounds the nodes and edges in memory at a time: a larger batch is encoded in parts, twice, with the same
     result. `precision` ``auto`` is bfloat16 on a GPU.
     """
 
@@ -48,7 +48,7 @@ class GraphTraining(DescentConfiguration):
     precision: Precision = "auto"
 
     def check(self) -> None:
-        """Refuse an unknown measure to monitor or precision."""
+        """Refuses an unknown measure to monitor or an unknown precision."""
         check_precision(self.precision)
         if self.monitor not in get_args(Monitor):
             raise UnknownNameError("measure to monitor", self.monitor, list(get_args(Monitor)))
@@ -69,11 +69,11 @@ TRAININGS = {
         monitor="mrr",
     ),
 }
-"""By name: Tables 4.5 and 4.18 of the thesis, a quick one to try things with, and that of the model in the box."""
+"""By name: Tables 4.5 and 4.18 of the thesis, a quick one for trials, and that of the model in the box."""
 
 
 def configured(name: str, changes: Iterable[str]) -> tuple[ModelConfiguration, GraphTraining]:
-    """The named configuration with some fields changed.
+    """Returns the named configuration with some fields changed.
 
     >>> model, training = configured("thesis", ["hidden=128", "beta=0.3", "virtual_start=mean"])
     >>> model.hidden, model.virtual_start, training.beta

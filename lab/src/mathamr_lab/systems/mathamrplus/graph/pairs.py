@@ -1,4 +1,4 @@
-"""`GraphPairs`: the graphs and pairs a network is trained on, and the steps made from them."""
+"""`GraphPairs`: the graphs and pairs that a network is trained on, and the steps made from them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class GraphPairs:
         pairs: IntArray = checked(np.array(shard.pairs, np.int64).reshape(-1, 2), len(shard))
         self.train, self.validation = split(pairs, configuration.validation, configuration.seed)
         if len(self.train) < 2:
-            raise MathAMRError("too few pairs are left to train on after the validation part was taken out")
+            raise MathAMRError("too few training pairs are left after the validation pairs were held out")
         self._answers = Answers(pairs, len(shard))
         self._counts = np.diff(shard.starts["reps"])
         self._costs = np.diff(shard.starts["nodes"]) + 2 * np.diff(shard.starts["edges"])
@@ -52,15 +52,15 @@ class GraphPairs:
             raise MathAMRError(
                 f"beta below 1 trains document vectors, but {int(missing.sum())} graphs, the first of post"
                 f" {self.shard.ids[int(missing.argmax())]!r}, have no document node: graphs of the configuration"
-                f" {self.shard.configuration} cannot be trained so"
+                f" {self.shard.configuration} cannot be trained with it"
             )
 
     def step(
         self, pairs: IntArray, places: AnyArray, epoch: int, device: torch.device
     ) -> ContrastiveStep[GraphBatch]:
-        """The work of a training step on these pairs; `places` are their numbers among the training pairs."""
+        """Returns the work of a training step on these pairs; `places` are their numbers among the training pairs."""
         configuration = self.configuration
-        # The factor 3 keeps the random numbers of trainings recorded before.
+        # The factor 3 keeps the random numbers of earlier trainings.
         slots = np.concatenate([3 * places, 3 * places + 1])
         keys = graph_keys(configuration.seed, epoch, slots)
         graphs = pairs.T.flatten()
@@ -87,7 +87,7 @@ class GraphPairs:
         )
 
     def contrast(self, questions: AnyArray, documents: AnyArray, device: torch.device) -> Contrast:
-        """What the vectors of these questions and documents stand for."""
+        """Returns what the vectors of these questions and documents represent."""
         ours, theirs = self._counts[questions], self._counts[documents]
         return Contrast.of(
             ours,
@@ -99,7 +99,7 @@ class GraphPairs:
         )
 
     def plain(self, graphs: AnyArray) -> Iterator[GraphBatch]:
-        """Graphs as they are, without augmentation, a few at a time."""
+        """Returns graphs without augmentation, a few at a time."""
         costs = ((number, int(self._costs[number])) for number in graphs)
         for part in packed(costs, min(BUDGET, self.configuration.budget)):
             yield GraphBatch.of(GraphStack.of_shard(self.shard, np.array(part)))

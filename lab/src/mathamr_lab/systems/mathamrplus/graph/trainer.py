@@ -28,7 +28,7 @@ from mathamr_lab.training.trainer import TrainingSubject, Validation
 
 
 class GraphTrainer:
-    """Trains a MathAMR+ network, a new one unless one is given; `half` stores its weights in sixteen bits."""
+    """Trains a MathAMR+ network, a new one by default; with `half`, its weights are stored in sixteen bits."""
 
     unit = "pairs"
     pretrained = False
@@ -82,7 +82,7 @@ class GraphTrainer:
             torch.manual_seed(configuration.seed + processes.rank)
 
     def rate(self, number: int) -> float:
-        """The learning rate of a step."""
+        """Returns the learning rate of a step."""
         return self.schedule.rate(number, self.configuration.learning_rate, self.configuration.minimum_rate)
 
     def _encoded(self, part: GraphBatch) -> Tensor:
@@ -91,7 +91,7 @@ class GraphTrainer:
         return vectors
 
     def identity(self) -> dict[str, Any]:
-        """Which run this is."""
+        """Identifies the run."""
         return {
             "model": self.network.configuration.to_json(),
             "training": self.configuration.to_json(),
@@ -99,12 +99,12 @@ class GraphTrainer:
         }
 
     def plan(self, epoch: int) -> list[IntArray]:
-        """Places of training pairs, shuffled."""
+        """Returns the shuffled places of training pairs."""
         configuration = self.configuration
         return batches(len(self.pairs.train), configuration.batch_size, configuration.seed, epoch)
 
     def step(self, batch: IntArray, epoch: int) -> ContrastiveStep[GraphBatch]:
-        """The graphs of a batch, augmented."""
+        """Returns the augmented graphs of a batch."""
         return self.pairs.step(self.pairs.train[batch], batch, epoch, self.device)
 
     def learn(self, step: ContrastiveStep[GraphBatch], number: int) -> Tensor:
@@ -117,7 +117,7 @@ class GraphTrainer:
         return {"temperature": temperature, "rate": self.rate(number)}
 
     def validate(self) -> Validation | None:
-        """The loss of the validation pairs, and how well questions find their answers."""
+        """Returns the loss of the validation pairs, and how well questions find their answers."""
         return validate(self.learner, self.pairs)
 
     def state(self) -> dict[str, Tensor]:

@@ -1,4 +1,4 @@
-"""What a model is worth on the validation pairs: its loss, and how well questions find their own answers."""
+"""Validation of a model: its loss on the validation pairs, and how well questions find their own answers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mathamr_lab.training.maxsim import VectorRows, maxsim
 from mathamr_lab.training.trainer import Validation, ValidationFigure
 
 SEARCHED = 1000
-"""Pairs, at most, whose questions search among their answers."""
+"""The maximum number of pairs whose questions are searched among their answers."""
 
 
 MEASURED = (
@@ -46,7 +46,7 @@ class _Table:
 
 
 def validate(learner: ContrastiveLearner[GraphBatch], pairs: GraphPairs) -> Validation | None:
-    """Measures the network on the validation pairs, searching among at most `SEARCHED`; None when there are none."""
+    """Measures the network on the validation pairs, searching among at most `SEARCHED`; None if there are none."""
     if len(pairs.validation) < 2:
         return None
     table = _Table(learner, pairs, np.unique(pairs.validation))
@@ -71,7 +71,7 @@ def _loss(learner: ContrastiveLearner[GraphBatch], pairs: GraphPairs, table: _Ta
 
 
 def _search(pairs: GraphPairs, table: _Table) -> tuple[float, float, int]:
-    """(MRR@10, recall@10, searched): each question among all the answers, its other answers left out."""
+    """Returns (MRR@10, recall@10, searched): each question searches all the answers, without its other answers."""
     chosen = pairs.validation[:SEARCHED]
     questions, answers = chosen[:, 0], chosen[:, 1]
     ours, theirs = table.vectors(questions), table.vectors(answers)
@@ -83,7 +83,7 @@ def _search(pairs: GraphPairs, table: _Table) -> tuple[float, float, int]:
     own = scores.diagonal().clone()
     ignored = pairs.contrast(questions, answers, scores.device).ignored
     scores = scores.masked_fill(ignored, -torch.inf)
-    # An answer that scores the same stands before: a network that gives all the same finds nothing.
+    # Answers with the same score come first, so that a network with constant scores finds nothing.
     ranks = (scores >= own[:, None]).sum(1).clamp(min=1).double()
     near = ranks <= 10
     return float((near / ranks).mean()), float(near.double().mean()), len(chosen)

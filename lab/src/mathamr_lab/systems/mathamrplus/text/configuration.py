@@ -11,15 +11,15 @@ from mathamr_lab.training.settings import Ranges, TrainingConfiguration
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextTraining(TrainingConfiguration):
-    """How the text encoder is trained.
+    """The training of the text encoder.
 
-    `beta` weighs MaxSim over a post's parts against the vectors of whole posts, as for the graph network. A batch
-    is made of groups of `neighbours` pairs that the model of the last epoch finds alike; 1 is an order by chance.
+    `beta` weighs MaxSim over a post's parts against the vectors of complete posts, as for the graph network. A batch
+    is made of groups of `neighbours` pairs that the model of the last epoch finds similar; 1 is a random order.
     `projection` is the size of a vector, `head_rate` the rate of the projection, which starts at random.
-    `last_epoch` ends training before the schedule of `epochs` does; zero is the last of them. `budget` bounds the
-    word pieces in memory at a time, padding not counted: a larger batch is encoded in parts, twice. Parameters whose
-    names begin with a word of `frozen` are not learned; `half` stores sixteen bits a number instead of eight. Without a
-    `projection` the states themselves learn.
+    `last_epoch` ends training before the schedule of `epochs` does; zero means the last of them. `budget` bounds the
+    word pieces in memory at a time, without padding: a larger batch is encoded in parts, twice. Parameters whose
+    names begin with a word of `frozen` are not trained; `half` stores sixteen bits per number instead of eight. Without a
+    `projection` the states themselves are trained.
     """
 
     title: ClassVar[str] = "text training"
@@ -54,7 +54,7 @@ class TextTraining(TrainingConfiguration):
 
 
 def text_training(changes: Iterable[str], base: TextTraining | None = None) -> TextTraining:
-    """The training with some fields changed, each as ``name=value``.
+    """Returns the training with some fields changed, each as ``name=value``.
 
     >>> text_training(["epochs=3", "beta=0.3"]).beta
     0.3

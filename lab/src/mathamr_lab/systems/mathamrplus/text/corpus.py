@@ -1,4 +1,4 @@
-"""`TextCorpus`: texts, who answers whom among them, and what is kept apart: all that text encoders alone are trained on."""
+"""`TextCorpus`: texts, pairs among them, and held-out pairs: the training data of text encoders alone."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from mathamr.text.wordpieces import Pieces, WordPieces
 from mathamr_lab.systems.mathamrplus.text.shard import TextShard, text_arrays, texts_from
 
 FIRST = "[PAD]"
-"""Where BERT's pieces begin in a vocabulary, alone or inside that of MPNet."""
+"""The first of BERT's pieces in a vocabulary, alone or inside that of MPNet."""
 PIECES = 30_522
-"""So many pieces BERT's vocabulary has."""
+"""The number of pieces in BERT's vocabulary."""
 
 
 @dataclass(frozen=True, eq=False)
 class TextCorpus:
-    """Texts by number with the spans of their parts, the whole of a text last.
+    """Texts by number with the spans of their parts, the complete text last.
 
-    `groups` number what belongs together, such as a question, its title and its answers: none of a group is a negative
-    of another. `held` marks the pairs that are only validated on, `kinds` what sort of pair each is. Pieces are
-    numbered as in BERT's vocabulary, whose checksum is kept.
+    `groups` number what belongs together, such as a question, its title and its answers: texts of a group are never negatives
+    of each other. `held` marks the validation pairs, `kinds` the kind of each pair. Pieces are
+    numbered as in BERT's vocabulary, whose checksum is stored.
     """
 
     ids: tuple[str, ...]
@@ -43,47 +43,47 @@ class TextCorpus:
         if not len(self.ids) == len(self.texts) == len(self.groups):
             raise MathAMRError("a corpus of texts needs an id and a group for every text")
         if not len(self.pairs) == len(self.held) == len(self.kinds):
-            raise MathAMRError("a corpus of texts needs a kind for every pair, and whether it is held back")
+            raise MathAMRError("a corpus of texts needs a kind for every pair, and whether it is held out")
         if len(self.pairs) and not 0 <= int(self.pairs.min()) <= int(self.pairs.max()) < len(self.ids):
-            raise MathAMRError("a pair of a corpus names a text that it does not have")
+            raise MathAMRError("a pair of a corpus refers to a text that does not exist")
 
     def __len__(self) -> int:
         return len(self.ids)
 
     def representatives(self, place: int) -> int:
-        """The parts of a text, the whole counted."""
+        """Returns the number of parts of a text, including the complete text."""
         return int(self.texts.posts[place].of[-1]) + 1
 
     @cached_property
     def apart(self) -> BoolArray:
-        """The texts whose group has a pair that is held back: they are never learned from."""
+        """Marks the texts whose group has a held-out pair: they are never trained on."""
         return np.isin(self.groups, self.groups[self.pairs[self.held].flatten()])
 
     def parted(self) -> tuple[IntArray, IntArray]:
-        """(training, validation) pairs."""
+        """Returns (training, validation) pairs."""
         return self.pairs[self.learned], self.pairs[self.held]
 
     @cached_property
     def learned(self) -> BoolArray:
-        """Which pairs are learned from: those that are not held back, nor of a group of which one is."""
+        """Marks the training pairs: those that are not held out and have no held-out pair in their group."""
         return np.asarray(~self.held & ~self.apart[self.pairs].any(1))
 
     def of_kinds(self, unwanted: Sequence[str]) -> TextCorpus:
-        """The same texts without the pairs of some kinds."""
+        """Returns the same texts without the pairs of some kinds."""
         kept = np.array([kind not in unwanted for kind in self.kinds], np.bool_)
         kinds = tuple(kind for kind in self.kinds if kind not in unwanted)
         return replace(self, pairs=self.pairs[kept], held=self.held[kept], kinds=kinds)
 
     def among(self, questions: AnyArray, documents: AnyArray) -> BoolArray:
-        """For every question and document whether they belong together."""
+        """Returns for every question and document whether they belong together."""
         return np.asarray(self.groups[questions][:, None] == self.groups[documents][None, :])
 
     def cut(self, most: int) -> TextCorpus:
-        """The first pieces of every text only."""
+        """Returns only the first pieces of every text."""
         return replace(self, texts=TextShard(tuple(post.cut(most) for post in self.texts.posts)))
 
     def numbered_for(self, pieces: WordPieces) -> TextCorpus:
-        """The same texts with the numbers that a vocabulary has for their pieces."""
+        """Returns the same texts with a vocabulary's numbers for their pieces."""
         shift = offset(pieces, self.vocabulary)
         if not shift:
             return self
@@ -94,7 +94,7 @@ class TextCorpus:
         return replace(self, texts=TextShard(tuple(moved)))
 
     def save(self, path: Path) -> None:
-        """One `.npz` without pickles."""
+        """Writes one `.npz` without pickles."""
         arrays = {
             **text_arrays(self.texts),
             "ids": _lines(self.ids),
@@ -109,7 +109,7 @@ class TextCorpus:
 
     @classmethod
     def load(cls, path: Path) -> TextCorpus:
-        """The inverse of `save`; anything else is refused."""
+        """The inverse of `save`; refuses anything else."""
         try:
             with np.load(path, allow_pickle=False) as file:
                 return cls(
@@ -122,19 +122,19 @@ class TextCorpus:
                     vocabulary=int(file["vocabulary"]),
                 )
         except (OSError, ValueError, KeyError, EOFError, TypeError, zipfile.BadZipFile) as error:
-            raise MathAMRError(f"{path} is no corpus of texts, or it is damaged: {error}") from error
+            raise MathAMRError(f"{path} is not a corpus of texts, or it is damaged: {error}") from error
 
 
 def offset(pieces: WordPieces, checksum: int | None = None) -> int:
-    """By how much a vocabulary's numbers of BERT's pieces are higher than BERT's own."""
+    """Returns the offset of BERT's pieces in a vocabulary."""
     shift = pieces.vocabulary.index(FIRST) if FIRST in pieces.vocabulary else 0
     if checksum is not None and checksum != vocabulary_checksum(pieces, shift):
-        raise MathAMRError("these texts were cut into other word pieces than the text encoder reads")
+        raise MathAMRError("these texts were cut into different word pieces than the text encoder reads")
     return shift
 
 
 def vocabulary_checksum(pieces: WordPieces, shift: int = 0) -> int:
-    """Equal for equal pieces of BERT."""
+    """A checksum of BERT's pieces."""
     return zlib.crc32("\n".join(pieces.vocabulary[shift : shift + PIECES]).encode())
 
 

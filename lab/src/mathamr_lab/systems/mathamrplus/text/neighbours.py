@@ -1,4 +1,4 @@
-"""Batches of neighbours: pairs that are hard to tell apart stand in one batch, where they are each other's negatives."""
+"""Batches of neighbours: pairs that are hard to distinguish share a batch, where they are each other's negatives."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from mathamr.core.arrays import IntArray
 def neighbour_batches(
     vectors: Tensor, size: int, neighbours: int, chance: np.random.Generator
 ) -> list[IntArray]:
-    """Batches of pairs, each of groups of so many neighbours; one neighbour a group is an order by chance.
+    """Makes batches of groups of neighbouring pairs; with one neighbour per group the order is random.
 
-    Every pair stands in one batch; a last batch of a single pair is left out, for it has no negative.
+    Every pair is in one batch; a last batch of a single pair is left out because it has no negative.
     """
     groups = _groups(vectors, max(1, neighbours), chance)
     chance.shuffle(groups)

@@ -41,22 +41,22 @@ class TextShard:
         return check
 
     def save(self, path: Path) -> None:
-        """One `.npz` without pickles."""
+        """Writes one `.npz` without pickles."""
         with path.open("wb") as file:
             np.savez_compressed(file, allow_pickle=False, **text_arrays(self))
 
     @classmethod
     def load(cls, path: Path) -> TextShard:
-        """The inverse of `save`; anything else is refused."""
+        """The inverse of `save`; refuses anything else."""
         try:
             with np.load(path, allow_pickle=False) as file:
                 return texts_from(file)
         except (OSError, ValueError, KeyError, EOFError, TypeError, zipfile.BadZipFile) as error:
-            raise MathAMRError(f"{path} is no shard of texts, or it is damaged: {error}") from error
+            raise MathAMRError(f"{path} is not a shard of texts, or it is damaged: {error}") from error
 
 
 def text_arrays(texts: TextShard) -> dict[str, npt.NDArray[np.generic]]:
-    """Texts as arrays, end to end."""
+    """Returns texts as concatenated arrays."""
     none = [np.zeros(0, np.int32)]
     return {
         "numbers": np.concatenate([post.numbers for post in texts.posts] or [np.zeros(0, np.uint16)]),
@@ -81,7 +81,7 @@ def texts_from(file: Mapping[str, npt.NDArray[np.generic]]) -> TextShard:
 
 
 def export_texts(posts: Iterable[Post], shard: Shard, pieces: WordPieces, most: int, path: Path) -> str:
-    """Writes the first pieces of every post of a shard of graphs; a post that is not found is an error."""
+    """Writes the first pieces of every post of a shard of graphs; a missing post is an error."""
     from mathamr.core.progress import Progress
     from mathamr.text.wording import wording
 

@@ -1,4 +1,4 @@
-"""`TextTrainer`: the text encoder learns from pairs, over whole posts and over their parts."""
+"""`TextTrainer`: the text encoder learns from pairs, over complete posts and over their parts."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class TextTrainer:
         rest = len(self.train) % configuration.batch_size
         self.steps = len(self.train) // configuration.batch_size + (rest > 1)
         if not self.steps:
-            raise MathAMRError("too few pairs are left to train on after the validation part was taken out")
+            raise MathAMRError("too few training pairs are left after the validation pairs were held out")
         torch.manual_seed(configuration.seed)
         self._base = _checksum(base.model)
         self.encoder = TextEncoder(
@@ -136,7 +136,7 @@ class TextTrainer:
             return vectors_of(self.encoder.model, part.to(self.device))
 
     def identity(self) -> dict[str, Any]:
-        """Which run this is."""
+        """Identifies the run."""
         return {
             "model": self.encoder.model.configuration.to_json(),
             "training": self.configuration.to_json(),
@@ -145,7 +145,7 @@ class TextTrainer:
         }
 
     def plan(self, epoch: int) -> list[IntArray]:
-        """Batches of neighbours, as the weights at the epoch's begin find them: they are kept until its end."""
+        """Returns batches of neighbours by the weights at the start of the epoch; they are kept until its end."""
         if self._plan is None or self._plan[0] != epoch:
             self._plan = epoch, self._batches(epoch)
         return self._plan[1]
@@ -163,17 +163,17 @@ class TextTrainer:
         return [self._agreed(batch) for batch in found]
 
     def _likened(self, posts: IntArray) -> Tensor:
-        """The vectors that say which pairs are neighbours."""
+        """Returns the vectors that decide which pairs are neighbours."""
         return self._wholes(posts)
 
     def _agreed(self, batch: IntArray) -> IntArray:
-        """The first process's batch: on a GPU the neighbours of two processes might differ in the last digit."""
+        """Returns the first process's batch: on a GPU the neighbours of two processes might differ in the last digit."""
         if self.processes.count == 1:
             return batch
         return self.processes.agreed(torch.from_numpy(batch).to(self.device)).cpu().numpy()
 
     def step(self, batch: IntArray, epoch: int) -> ContrastiveStep[PieceBatch]:
-        """The word pieces of a batch: questions first, then their answers."""
+        """Returns the word pieces of a batch: questions first, then their answers."""
         pairs = self.train[batch]
         chosen = pairs.T.flatten()
         posts = [self.texts.posts[post] for post in chosen]
@@ -208,12 +208,12 @@ class TextTrainer:
         return self.learner.learn(step, number)
 
     def figures(self, number: int) -> dict[str, float]:
-        """The temperature and the rate of all but the projection."""
+        """Returns the temperature and the rate of all parameters but the projection."""
         rate = self.configuration.learning_rate * self._schedule.rate(number)
         return {"temperature": float(self.learner.loss.temperature.detach()), "rate": rate}
 
     def vectors(self, posts: Sequence[int] | IntArray) -> list[PostVectors]:
-        """The vectors of posts by number, and which of them is the whole post's."""
+        """Returns the vectors of posts by number, and which of them is the complete post's."""
         self.encoder.model.eval()
         chosen = [self.texts.posts[post] for post in posts]
         found = self.encoder.encode_pieces(chosen, self._budget)
@@ -223,7 +223,7 @@ class TextTrainer:
         ]
 
     def _wholes(self, posts: Sequence[int] | IntArray) -> Tensor:
-        """The vectors of whole posts; their parts are left out."""
+        """Returns the vectors of complete posts, without their parts."""
         self.encoder.model.eval()
         chosen = [self.texts.posts[post].only(int(self.whole[post])) for post in posts]
         rows = self.encoder.encode_pieces(chosen, self._budget)
@@ -234,14 +234,14 @@ class TextTrainer:
         return BUDGET * (16 if self.device.type == "cuda" else 1)
 
     def validate(self) -> Validation | None:
-        """MRR@10 of the validation questions' answers among all answers of the shard, scored in both manners."""
+        """Returns MRR@10 of the validation questions' answers among all answers of the shard, by complete posts and by MaxSim."""
         documents = np.unique(np.array(self.shard.pairs)[:, 1])
         if isinstance(self.shard, TextCorpus):
             documents = among_others(documents, self.validation[:, 1])
         return searched(self.vectors, documents, self.validation, self.answers, self.device)
 
     def state(self) -> dict[str, Tensor]:
-        """Everything that the next step depends on, also the batches of the running epoch."""
+        """Returns everything that the next step depends on, including the batches of the current epoch."""
         state = self.learner.state()
         if self._plan is not None:
             epoch, batches = self._plan
@@ -285,7 +285,7 @@ class TextTrainer:
 
 
 def projected(model: Transformer, size: int) -> Transformer:
-    """A copy of a transformer with a projection to vectors of this size, orthogonal to start with."""
+    """Returns a copy of a transformer with a projection to vectors of this size, orthogonal at first."""
     copy = Transformer(replace(model.configuration, projection=size))
     weights = model.state_dict()
     if copy.head is not None and model.head is None:
@@ -295,7 +295,7 @@ def projected(model: Transformer, size: int) -> Transformer:
 
 
 def _whole(of: Int32Array, shard: Shard | TextCorpus, place: int) -> int:
-    """Which of a post's spans is the whole post: the last representative; where it has no text, its first span."""
+    """Returns which of a post's spans is the complete post: the last representative or, if that has no text, its first span."""
     last = shard.representatives(place) - 1
     (found,) = np.nonzero(of == last)
     if not len(of):

@@ -1,4 +1,4 @@
-"""What a text encoder is worth: how well validation questions find their answers among all answers."""
+"""Validation of a text encoder: how well validation questions find their answers among all answers."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ MEASURED = (
     ValidationFigure("mrr_maxsim", "MRR@10 by MaxSim"),
 )
 ASKED = 500
-"""Validation questions that are asked, at most."""
+"""The maximum number of validation questions."""
 OTHERS = 4000
-"""Answers that those of a corpus's validation questions are looked for among."""
+"""The number of answers among which those of a corpus's validation questions are searched."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PostVectors:
-    """The text vectors of one post: row i belongs to its representative `of[i]`, row `whole` to the whole post."""
+    """The text vectors of one post: row i belongs to its representative `of[i]`, row `whole` to the complete post."""
 
     of: npt.NDArray[np.integer]
     vectors: AnyFloatArray
@@ -41,7 +41,7 @@ def searched(
     answered: Answers | TextCorpus,
     device: torch.device,
 ) -> Validation | None:
-    """MRR@10 of the pairs' answers among these documents, by whole posts and by MaxSim over their parts."""
+    """Returns MRR@10 of the pairs' answers among these documents, by complete posts and by MaxSim over their parts."""
     asked = pairs[:ASKED]
     if not len(asked):
         return None
@@ -60,7 +60,7 @@ def searched(
 
 
 def among_others(documents: IntArray, own: IntArray, others: int = OTHERS) -> IntArray:
-    """Answers that are asked for among so many others, drawn once for all."""
+    """Returns the searched answers and further ones, drawn once for all."""
     rest = np.setdiff1d(documents, own)
     return np.union1d(own, np.random.default_rng(1).permutation(rest)[:others])
 
@@ -72,7 +72,7 @@ def _wholes(found: Sequence[PostVectors], device: torch.device) -> Tensor:
 def _by_parts(
     questions: Sequence[PostVectors], answers: Sequence[PostVectors], device: torch.device
 ) -> Tensor:
-    """MaxSim of questions and answers by their parts."""
+    """Returns MaxSim of questions and answers by their parts."""
     documents = torch.from_numpy(np.concatenate([row.vectors for row in answers])).to(device)
     owners = np.repeat(np.arange(len(answers)), [len(row.of) for row in answers])
     of = torch.from_numpy(owners).to(device)
