@@ -29,7 +29,7 @@ _ENVIRONMENT = re.compile(r"""["']([A-Za-z]+\*?)["']""")
 
 @dataclass(frozen=True)
 class Peer:
-    """One other reader: where its sources are, and how they name a command."""
+    """Another reader of LaTeX: where its sources are, and how they name a command."""
 
     name: str
     sources: tuple[Path, ...]
@@ -37,7 +37,7 @@ class Peer:
     folder: Path | None = None
 
     def commands(self) -> list[str]:
-        """The commands that the sources name; some are no commands after all."""
+        """Returns the commands that the sources name; some of the names are not commands."""
         return sorted(
             {name for text in self._texts() for pattern in self.named for name in pattern.findall(text)}
         )
@@ -77,7 +77,7 @@ def _converted(formula: str) -> str | None:
 
 
 def peers() -> list[Peer]:
-    """All that are installed; none but latex2mathml is an error that says how to install them."""
+    """Returns all installed readers; if only latex2mathml is, raises an error that says how to install the others."""
     folder = Path(os.environ.get("MATHAMR_PEERS", ""))
     modules = folder.resolve() / "node_modules"
     if shutil.which("node") is None or not os.environ.get("MATHAMR_PEERS") or not modules.is_dir():

@@ -1,4 +1,4 @@
-"""An older revision beside the working tree: both do the same job in processes of their own, by processor time.
+"""Compares an older revision with the working tree: both do the same job in separate processes, by processor time.
 
 `MATHAMR_BENCH_REVISION` names the revision: anything that `git archive` accepts, or a folder with its sources.
 """
@@ -44,7 +44,7 @@ def old_sources() -> Iterator[Path]:
 
 
 def measured(source: Path, job: str, given: object) -> float:
-    """The last number that a job prints, run with one thread on the package in a folder; `given` is its input."""
+    """Returns the last number that a job prints, run with one thread on the package in a folder; `given` is its input."""
     path = os.pathsep.join(filter(None, (str(source), os.environ.get("PYTHONPATH"))))
     environment = os.environ | {
         "PYTHONPATH": path, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1",
@@ -59,7 +59,7 @@ def measured(source: Path, job: str, given: object) -> float:
 
 
 def compared(job: str, given: object, rounds: int = 3) -> tuple[float, float]:
-    """Processor seconds of a job now and by the old revision, the least of a few alternating rounds.
+    """Returns the processor seconds of a job now and with the old revision, the least of a few alternating rounds.
 
     The job must import only modules that both revisions have.
     """

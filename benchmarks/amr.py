@@ -1,6 +1,6 @@
 """The built-in AMR parser: sentences per second and peak memory, against spaCy's analysis alone.
 
-Reads the sentences of arqmath-mini's first posts; needs the evaluation data. On a machine that does other work too, look at
+Reads the sentences of arqmath-mini's first posts; needs the evaluation data. On a machine with other work, compare
 the sentences per processor second (and set OPENBLAS_NUM_THREADS=1, or waiting threads count as work).
 """
 
@@ -75,7 +75,7 @@ def run() -> None:
 
 
 def compare() -> None:
-    """The parser against that of the old revision, over the same sentences."""
+    """Compares the parser with that of the old revision, over the same sentences."""
     texts = sentences(COMPARED_POSTS)
     now, then = compared(JOB, texts, rounds=1)
     print(

@@ -1,4 +1,4 @@
-"""AMR notation and cache: graphs a second, against the `penman` library on the same graphs in the same run.
+"""AMR notation and cache: graphs per second, against the `penman` library on the same graphs in the same run.
 
 Needs the evaluation data (`amr/bio-dev.txt`).
 """
@@ -51,7 +51,7 @@ def run() -> None:
 
 
 def _compare(what: str, ours: Callable[[], object], theirs: Callable[[], object], count: int) -> None:
-    """The best of several rounds, in which both take turns: whatever else the machine does meets both."""
+    """Returns the best of several alternating rounds, so that other work on the machine affects both."""
     pairs = [(_seconds(ours), _seconds(theirs)) for _ in range(ROUNDS)]
     our, their = (count / min(times) for times in zip(*pairs, strict=True))
     print(f"   {what:<13} {our:9,.0f} graphs/s, penman {their:7,.0f} graphs/s, ratio {our / their:.2f}")

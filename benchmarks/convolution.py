@@ -1,8 +1,8 @@
 """The relational convolution and a training epoch against PyTorch Geometric's RGCNConv, on this machine.
 
 Sizes are those of the design: 532 relations, 64 bases. `MATHAMR_BENCH_PAIRS` changes the pairs of the epoch
-(default 25,000 on a GPU, 128 on a CPU); RGCNConv is measured on fewer and the rest reckoned. `MATHAMR_BENCH_DEVICE`
-``cpu`` or ``cuda`` measures there alone.
+(default 25,000 on a GPU, 128 on a CPU); RGCNConv is measured on fewer and extrapolated. `MATHAMR_BENCH_DEVICE`
+``cpu`` or ``cuda`` measures only that device.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ RELATIONS, BASES = 532, 64
 
 
 def run() -> None:
-    """Prints milliseconds, memory and ratios; the same operation by both, in one process, in turn."""
+    """Prints milliseconds, memory and ratios; both run the same operation alternately in one process."""
     try:
         from torch_geometric.nn import RGCNConv
     except ImportError as error:
@@ -60,7 +60,7 @@ def run() -> None:
 
 
 def _whole(peer_kind: Any, device: torch.device, posts: int, pairs: int) -> None:
-    """Encoding and training with the thesis's configuration."""
+    """Measures encoding and training with the thesis's configuration."""
     pairs = int(os.environ.get("MATHAMR_BENCH_PAIRS", str(pairs)))
     shard = synthetic_shard(pairs)
     _encoding(shard, device, min(posts, len(shard)))
@@ -140,12 +140,12 @@ def _measured(
 
 
 def _clock(device: torch.device) -> Callable[[], float]:
-    """On a core its own time, so that other work on the machine does not count."""
+    """Returns processor time on a CPU, so that other work on the machine does not count."""
     return time.process_time if device.type == "cpu" else time.perf_counter
 
 
 class _PeerLayer(nn.Module):
-    """RGCNConv in the place of our convolution: it reads the edges back from the groups."""
+    """RGCNConv in place of our convolution: it restores the edges from the groups."""
 
     def __init__(self, kind: Any, size: int, relations: int, bases: int) -> None:
         super().__init__()
@@ -198,7 +198,7 @@ def _memory(used: float) -> str:
 
 
 def _epoch(shard: Shard, device: torch.device, pairs: int, peer_kind: Any) -> tuple[float, float]:
-    """(seconds, most bytes) of training on so many pairs."""
+    """Returns (seconds, peak bytes) of training on this many pairs."""
     configuration = replace(TRAININGS["thesis"], validation=0.0)
     torch.manual_seed(0)
     model = MathAMRPlus(MODELS["thesis"], len(shard.vocabulary), len(shard.relations))
@@ -222,6 +222,6 @@ def _epoch(shard: Shard, device: torch.device, pairs: int, peer_kind: Any) -> tu
     for number, step in enumerate(prefetched(made, plan, threads=4 if device.type == "cuda" else 0)):
         loss += trainer.learn(step, number)
     if not torch.isfinite(loss):
-        raise RuntimeError("the loss is no number")
+        raise RuntimeError("the loss is not a number")
     used = torch.cuda.max_memory_allocated(device) if device.type == "cuda" else 0.0
     return clock() - started, used

@@ -1,9 +1,9 @@
 """Queries/s and recall of every engine and strategy, and how the cost grows with the number of posts.
 
-By itself it makes up posts: clustered, 16 vectors a post on average, 32 dimensions, 33,771 posts like the smaller
+By default it generates posts: clustered, 16 vectors per post on average, 32 dimensions, 33,771 posts like the smaller
 collection of the thesis, whose exact MaxSim ran at 63 queries/s there and approximate at 87. With `MATHAMR_INDEX=DIR` it
 measures the vectors of a built index as well. `MATHAMR_POSTS=10000` makes all of it smaller. Run it with
-`OPENBLAS_NUM_THREADS=1`: the threads of BLAS wait for each other in a loop, which would count as work of the peer.
+`OPENBLAS_NUM_THREADS=1`: waiting BLAS threads spin, which would count as work of the peer.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ LARGEST = 300_000
 DEPTH = 1000
 REPEATS = 5
 PATIENCE = 8.0
-"""Seconds of processor time after which no further round is begun."""
+"""Processor seconds after which no further round is started."""
 
 
 @dataclass(frozen=True)
 class Corpus:
-    """Vectors post by post, and questions."""
+    """Vectors ordered by post, and queries."""
 
     ids: list[str]
     vectors: FloatArray
     starts: IntArray
     documents: FloatArray
     queries: list[FloatArray]
-    """The first row of a question is its document's."""
+    """The queries; the first row of each is its document's."""
 
     @property
     def entries(self) -> list[Entry]:
@@ -73,7 +73,7 @@ def unit(vectors: FloatArray) -> FloatArray:
 
 
 def main_directions(vectors: FloatArray, size: int) -> tuple[FloatArray, float]:
-    """What brings vectors to fewer numbers, and how much of their squares stays: the directions through the origin, so that
+    """Returns the projection to fewer dimensions, and the share of squares that it keeps: the directions go through the origin, so that
     cosines change least."""
     some = vectors[:: max(1, len(vectors) // 20_000)]
     turned = np.linalg.svd(some, full_matrices=False)[2][:size].T
@@ -81,7 +81,7 @@ def main_directions(vectors: FloatArray, size: int) -> tuple[FloatArray, float]:
 
 
 def made_up(posts: int, seed: int = 0) -> Corpus:
-    """Posts of some hundred topics: each vector is a mixture of its post's topic, an aspect and chance."""
+    """Generates posts of some hundred topics: each vector is a mixture of its post's topic, an aspect and noise."""
     draw = np.random.default_rng(seed)
     topics, aspects = unit(draw.standard_normal((400, SIZE))), unit(draw.standard_normal((2000, SIZE)))
     counts = 1 + draw.poisson(VECTORS - 1, posts)
@@ -103,7 +103,7 @@ def made_up(posts: int, seed: int = 0) -> Corpus:
 
 
 def of_index(folder: Path) -> Corpus:
-    """The vectors of an index; questions are some of its own."""
+    """Takes the vectors of an index; queries are some of its own posts."""
     engine = open_engine(folder / "vectors", read_only=True)
     ids = sorted(engine.ids("posts"))
     document = {name: rows.vectors[0] for name, rows in engine["document"].fetch(ids).items()}
@@ -121,7 +121,7 @@ def of_index(folder: Path) -> Corpus:
 
 
 def plain_blocks(corpus: Corpus, query: FloatArray) -> FloatArray:
-    """The peer: the block loop of a few lines that needs nothing but numpy; blocks that BLAS keeps on one thread."""
+    """The peer: a block loop of a few lines that needs only numpy; BLAS keeps each block on one thread."""
     rows = (1 << 18) // query.size
     scores = np.empty(len(corpus.starts), np.float32)
     ends = np.append(corpus.starts[1:], len(corpus.vectors))
@@ -138,9 +138,9 @@ def plain_blocks(corpus: Corpus, query: FloatArray) -> FloatArray:
 
 
 def per_second(work: Callable[[FloatArray], Any], queries: Sequence[FloatArray]) -> float:
-    """Queries a second of one core: processor time of all threads, and of each query the quickest of some rounds.
+    """Returns queries per second of one core: processor time of all threads, and for each query the fastest of some rounds.
 
-    Other programs that run on the machine hardly change it, and more cores are a matter of more queries at a time.
+    Other programs on the machine hardly change it; more cores answer more queries at a time.
     """
     work(queries[0])
     quickest = np.full(len(queries), np.inf)
@@ -156,7 +156,7 @@ def per_second(work: Callable[[FloatArray], Any], queries: Sequence[FloatArray])
 
 
 def recall(found: list[list[str]], wanted: list[list[str]], depth: int) -> float:
-    """How much of the exact MaxSim ranking's first results was found among as many."""
+    """Returns the share of the exact MaxSim ranking's first results that was found among as many."""
     shares = [
         len(set(some[:depth]) & set(all_[:depth])) / min(depth, len(all_))
         for some, all_ in zip(found, wanted, strict=True)
@@ -197,7 +197,7 @@ def strategies(engine: Engine) -> dict[str, Callable[[FloatArray], list[str]]]:
 
 
 def filled(folder: Path, corpus: Corpus, name: str, options: dict[str, Any]) -> tuple[Engine, float, float]:
-    """An engine with the corpus; processor seconds to write it and to prepare it."""
+    """Creates an engine with the corpus; returns it with the processor seconds of writing and preparing."""
     engine = create_engine(folder, corpus.fields, name, options)
     started = time.process_time()
     entries = corpus.entries
@@ -210,7 +210,7 @@ def filled(folder: Path, corpus: Corpus, name: str, options: dict[str, Any]) -> 
 
 
 def table_of(corpus: Corpus, variants: dict[str, tuple[str, dict[str, Any]]], folder: Path) -> None:
-    """Every strategy of every engine beside the plain blocks."""
+    """Prints every strategy of every engine beside the plain blocks."""
     ids = np.array(corpus.ids)
     wanted = []
     for query in corpus.queries:
@@ -246,7 +246,7 @@ def table_of(corpus: Corpus, variants: dict[str, tuple[str, dict[str, Any]]], fo
 
 
 def growth(largest: int, folder: Path) -> None:
-    """How the cost of exact MaxSim grows with the number of posts."""
+    """Prints how the cost of exact MaxSim grows with the number of posts."""
     print("\nexact MaxSim of the first 1000, queries/s, as the collection grows")
     print("    posts     vectors  plain blocks  flat float32  flat int8    MB  write CPU s  opened in ms")
     for size in (3_000, 10_000, 33_771, 100_000, 300_000):
@@ -261,9 +261,9 @@ def growth(largest: int, folder: Path) -> None:
         opening = time.perf_counter() - started
         ((segment, _),) = reader.stores["posts"].view().parts()
         rows = segment.fields["parts"]
-        for way in ("none", "int8"):
+        for first_pass in ("none", "int8"):
             speeds.append(
-                per_second(lambda query: rows.search_maxsim(query, DEPTH, None, way), corpus.queries)  # noqa: B023
+                per_second(lambda query: rows.search_maxsim(query, DEPTH, None, first_pass), corpus.queries)  # noqa: B023
             )
         megabytes = sum(path.stat().st_size for path in (folder / "flat").iterdir()) >> 20
         shutil.rmtree(folder / "flat")

@@ -1,9 +1,9 @@
-"""`mathamr serve` while `mathamr index` runs on the same folder: errors, holes in the ranks, how soon a new post is found.
+"""`mathamr serve` while `mathamr index` runs on the same folder: errors, gaps in the ranks, and delay until a new post is found.
 
-A folder of Markdown notes, made of the sample's posts, is indexed and served. Then it is changed twenty times (a note is
+A folder of Markdown notes from the sample's posts is indexed and served. Then it is changed twenty times (a note is
 added, one changed, one deleted, one renamed), and after each change `mathamr index` is run in a process of its own, while
-clients ask the server one query after the other. The clock starts when the command has ended, and stops when a search for
-the one word that only the new note has finds it. `MATHAMR_BENCH_UPDATES` (20), `MATHAMR_BENCH_QUERIES` (1,000, at least)
+clients send the server one query after the other. The clock starts when the command has ended, and stops when a search for
+a word that only the new note has finds it. `MATHAMR_BENCH_UPDATES` (20), `MATHAMR_BENCH_QUERIES` (1,000, at least)
 and `MATHAMR_BENCH_NOTES` (120, more than two for each update) change the sizes.
 """
 
@@ -39,7 +39,7 @@ NOTES = int(os.environ.get("MATHAMR_BENCH_NOTES", "120"))
 CLIENTS = 2
 K = 10
 PATIENCE = 60.0
-"""Seconds after which a post that is still not found is missing."""
+"""Seconds after which a post that is still not found counts as missing."""
 
 
 @dataclass
@@ -81,7 +81,7 @@ class Server:
             raise MathAMRError("the server did not start")
 
     def search(self, query: str, offset: int = 0) -> dict[str, object]:
-        """The answer to a query; raises what went wrong."""
+        """Returns the answer to a query; raises any failure."""
         parameters = urlencode({"q": query, "k": K, "offset": offset})
         with urllib.request.urlopen(f"{self.address}v1/search?{parameters}", timeout=120) as answer:
             found: dict[str, object] = json.load(answer)
@@ -93,7 +93,7 @@ class Server:
 
 
 def hole(answer: dict[str, object], offset: int) -> str | None:
-    """What is wrong with the ranks of an answer."""
+    """Describes a gap in the ranks of an answer."""
     hits = answer["hits"]
     assert isinstance(hits, list)
     ranks = [hit["rank"] for hit in hits]
@@ -145,7 +145,7 @@ def run() -> None:
 
 
 def _markdown(found: Iterable[Piece]) -> str:
-    """Pieces of a post as somebody would write them down."""
+    """Writes parts of a post as Markdown notes."""
     shown = [
         f"${piece.text}$" if piece.kind == "formula" else "\n\n" if piece.kind == "break" else piece.text
         for piece in found

@@ -1,8 +1,8 @@
-"""Formula systems: how fast looks become vectors, how many there are, what they take, how long a query takes, and 9.3 million of them.
+"""Formula systems: encoding speed, number and size of vectors, and query time, extrapolated to 9.3 million visual classes.
 
-The looks are those of the judged pool of ARQMath-1 (trees, no parser in the way). Times are of one processor core. Models
-are those in the box, or the folders that `MATHAMR_FORMULA_MODELS` names, with colons between them. The projection is a
-straight line through what was measured at several sizes: exact search looks at every row.
+The visual classes are those of the judged pool of ARQMath-1 (trees, so nothing is parsed). Times are of one processor core. Models
+are those in the box, or the folders that `MATHAMR_FORMULA_MODELS` names, separated by colons. The projection is a
+straight line through measurements at several sizes: exact search reads every row.
 `python -m mathamr_lab.studies nearestnodes` measures search by nearest nodes.
 """
 
@@ -29,11 +29,11 @@ from mathamr_lab.experiments.judgedpool import JudgedPool
 
 SIZES = (500, 1000, 2000, 4000)
 ARQMATH = 9_300_000
-"""Looks of the whole collection of ARQMath."""
+"""The number of visual classes in the complete collection of ARQMath."""
 QUERIES = 10
 ROWS = 1000
-BOTH_WAYS = 300
-"""Looks that are compared both ways, as `mutual` does."""
+MUTUAL = 300
+"""The number of visual classes that are compared in both directions, as `mutual` does."""
 BATCH = 512
 
 
@@ -108,7 +108,7 @@ def _measure(system: System, visuals: Sequence[VisualFormula], queries: Sequence
 
 
 def _query(system: System, engine: object, queries: Sequence[VisualFormula]) -> float:
-    """Seconds of a query: its own vectors, candidates and scores of every field, many rows compared both ways."""
+    """Returns the seconds of a query: its own vectors, candidates and scores of every field, many rows compared in both directions."""
     began = time.process_time()
     for found in system.encode_visuals(queries):
         for name, vectors in found.items():
@@ -117,7 +117,7 @@ def _query(system: System, engine: object, queries: Sequence[VisualFormula]) -> 
                 field.search(vectors.vectors[0], ROWS)
                 continue
             best = field.search_maxsim(vectors.vectors, ROWS)
-            for kept in field.fetch([hit.id for hit in best[:BOTH_WAYS]]).values():
+            for kept in field.fetch([hit.id for hit in best[:MUTUAL]]).values():
                 mutual_maxsim(vectors.vectors, kept.vectors)
     return (time.process_time() - began) / len(queries)
 

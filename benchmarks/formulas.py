@@ -23,7 +23,7 @@ from mathamr_lab.data import data_folder
 from mathamr_lab.experiments.pathtuples import mean_tuple_f1
 
 POSTS = 300
-"""Posts whose formulas are taken through the stages of an index."""
+"""The number of posts whose formulas go through the stages of an index."""
 
 
 def run() -> None:
@@ -37,9 +37,9 @@ def run() -> None:
     _nasty(data / "formulas/nasty.jsonl")
     _collection(data / "arqmath-mini/formulas.tsv")
     _speed([row["latex"] for row in pool])
-    _versus_first_release([row["latex"] for row in pool])
+    _versus_revision([row["latex"] for row in pool])
     posts = islice(read_posts(data / "arqmath-mini", Report()), POSTS)
-    _stages_versus_first_release(list(posts))
+    _stages_versus_revision(list(posts))
 
 
 def _parsed(latex: str) -> ParsedFormula | None:
@@ -50,7 +50,7 @@ def _parsed(latex: str) -> ParsedFormula | None:
 
 
 def _is_measured(row: dict[str, Any]) -> bool:
-    """Operator trees count where LaTeXML could read the formula itself."""
+    """True if LaTeXML could parse the formula itself; only then its operator tree counts."""
     return not row["opt_mode"].startswith("fragments")
 
 
@@ -129,7 +129,7 @@ def _collection(path: Path) -> None:
 
 
 def _speed(formulas: Sequence[str]) -> None:
-    """Both trees against presentation only, one core, in turns so that the machine's moods hit both."""
+    """Compares both trees with presentation alone, on one core, alternately so that other work affects both."""
     from latex2mathml.converter import convert
 
     ours, theirs = [], []
@@ -164,7 +164,7 @@ print(time.process_time() - started)
 """
 
 
-def _versus_first_release(formulas: Sequence[str]) -> None:
+def _versus_revision(formulas: Sequence[str]) -> None:
     now, then = compared(_PARSING, list(formulas))
     if then is not None:
         print(f"speed: {then / now:.2f} times as fast as before")
@@ -219,12 +219,12 @@ print(times[{end}] - times[{start}])
 """
 
 
-def _stages_versus_first_release(posts: Sequence[Post]) -> None:
-    """All that an index makes of formulas: the keys of looks, the terms of posts and looks, the trees of graphs.
+def _stages_versus_revision(posts: Sequence[Post]) -> None:
+    """Measures everything that an index computes from formulas: visual keys, the terms of posts and visual classes, the trees of graphs.
 
-    Each stage goes over the whole collection before the next one begins, and in other processes, so nothing is
-    remembered from one to the next but what one hands on: the first release handed on nothing, now terms and trees come
-    of the parse for the looks. What is handed on is written down and read again here as between processes.
+    Each stage goes over the complete collection before the next one begins, and in other processes, so only explicit
+    results are passed on: the trees of the parse for visual keys serve terms and graphs. They are written and read again
+    here, as between processes.
     """
     given = [post.to_json() for post in posts]
     formulas = [formula.latex for post in posts for formula in post.formulas]

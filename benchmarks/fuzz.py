@@ -1,8 +1,8 @@
-"""What hostile formulas cost: `python -m benchmarks.fuzz --inputs 1000000 --log fuzz.jsonl`.
+"""The cost of hostile formulas: `python -m benchmarks.fuzz --inputs 1000000 --log fuzz.jsonl`.
 
-Both readings of every formula, and its MathML for the page: no formula of 300 characters may cost more than 100 ms of processor or 100 MB of memory, and whatever is written there is
-a tree or a `FormulaError`. Inputs come in blocks, each in a process of its own whose memory may grow by 100 MB at most;
-they depend on the seed and the number of the block alone, so a run goes on where its log ends, and a finding comes back.
+Both readings of every formula, and its MathML for the page: no formula of 300 characters may cost more than 100 ms of processor or 100 MB of memory, and every input gives
+a tree or a `FormulaError`. Inputs come in blocks, each in a process whose memory may grow by 100 MB at most;
+they depend only on the seed and the number of the block, so a run continues where its log ends, and a finding can be reproduced.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ MILLISECONDS = 100
 MEGABYTES = 100
 BLOCK = 5_000
 _HANGS_AFTER = 20
-"""Seconds of processor after which a block is ended: one input took them all, or nearly."""
+"""Processor seconds after which a block is killed: one input took nearly all of them."""
 _THOROUGH = 20
-"""Every so many inputs the trees are also written and read, and the MathML is read back."""
+"""One in this many inputs is checked thoroughly: its trees are written and read back, and its MathML is read back."""
 
 
 def run() -> None:
-    """A short run for `make bench`; the long one is a command of its own."""
+    """Runs a short version for `make bench`; the long one is a separate command."""
     main(["--inputs", "20000"])
 
 
@@ -60,7 +60,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _blocks(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
-    """The results of all blocks, those of an earlier run first."""
+    """Yields the results of all blocks, those of an earlier run first."""
     wanted = range(-(-options.inputs // BLOCK))
     done: set[int] = set()
     if options.log is not None and options.log.exists():
@@ -89,7 +89,7 @@ def _blocks(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
 
 
 def _in_process(seed: int, number: int) -> dict[str, Any]:
-    """One block in a process of its own; where that dies, the input it died of is a finding."""
+    """Runs one block in a process of its own; if that dies, the input it died of is a finding."""
     with tempfile.TemporaryDirectory() as folder:
         progress = Path(folder) / "input"
         command = [sys.executable, "-m", "benchmarks.fuzz", "--seed", str(seed), "--block", str(number)]
@@ -145,12 +145,12 @@ def _read_block(seed: int, number: int, progress: Path | None) -> dict[str, Any]
 
 
 def _limit_memory() -> None:
-    """From here on the process may take 100 MB more: an input that needs more is a `MemoryError`."""
+    """Allows the process 100 MB more: an input that needs more raises `MemoryError`."""
     resource.setrlimit(resource.RLIMIT_AS, (_memory() + (MEGABYTES << 20), resource.RLIM_INFINITY))
 
 
 def _memory(resident: bool = False) -> int:
-    """Bytes of this process: all that is mapped, or what lies in memory."""
+    """Returns the bytes of this process: mapped or resident."""
     pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[int(resident)]
     return int(pages) * os.sysconf("SC_PAGE_SIZE")
 
@@ -160,7 +160,7 @@ def _limit_processor(used: float) -> None:
 
 
 def _read(latex: str, thorough: bool) -> str:
-    """What comes of an input: a tree, one with repairs, a clear error; anything else is a finding."""
+    """Classifies an input: a tree, one with repairs, or a clear error; anything else is a finding."""
     try:
         formula = parse(latex, reading="mathematician")
         markup = formula.presentation_mathml()

@@ -1,4 +1,4 @@
-"""Posts to stored tensors: posts a second on one and two workers, peak memory as the corpus grows, projections.
+"""Posts to stored tensors: posts per second on one and two workers, peak memory as the corpus grows, projections.
 
 The peer is the thesis: 2,482,294 posts in 22 days on four A100s (section 4.1).
 """
@@ -50,7 +50,7 @@ def run() -> None:
 
 
 def _build(posts_file: Path, posts: int, workers: int) -> tuple[float, float]:
-    """Seconds and peak memory (MB, with the workers) of `mathamr graph --out` in a process of its own."""
+    """Returns seconds and peak memory (MB, including the workers) of `mathamr graph --out` in a process of its own."""
     folder = Path(tempfile.mkdtemp(prefix="mathamr-bench-"))
     command = [
         sys.executable,
@@ -83,7 +83,7 @@ def _build(posts_file: Path, posts: int, workers: int) -> tuple[float, float]:
 
 
 def _stages(posts_file: Path, count: int) -> None:
-    """Where the time goes on one core."""
+    """Prints the time of each stage on one core."""
     from mathamr.amr.document import parse_documents
     from mathamr.amr.parser import load_parser
     from mathamr.formulas.trees import trees_of

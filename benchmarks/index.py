@@ -1,4 +1,4 @@
-"""Posts to an index: seconds a stage, posts a second, memory, size; what an update and a single change cost against a new build, and the
+"""Posts to an index: seconds per stage, posts per second, memory, size; the cost of an update and a single change against a new build, and of the
 lexical part against parsing its formulas.
 
 MATHAMR_BENCH_POSTS posts of arqmath-mini (default 600; 0: all of them), MATHAMR_BENCH_ENGINE (default flat), and the model in the folder
@@ -78,7 +78,7 @@ def _index(path: Path, posts: list[Post], out: Path, model: Path | None) -> dict
 
 
 def _start() -> float:
-    """What it takes to load the code and a model, before any work."""
+    """Measures the time to load the code and a model, before any work."""
     before = os.times()
     code = "import mathamr.index.build.builder, mathamr.systems.mathamrplus.graphencoder"
     subprocess.run([sys.executable, "-c", code], check=True)
@@ -91,7 +91,7 @@ def _changed(post: Post) -> Post:
 
 
 def _lexical(out: Path, posts: list[Post]) -> None:
-    """The peer is parsing: there are no terms of formulas without their trees."""
+    """Compares the lexical part with parsing, because terms of formulas need their trees."""
     with IndexWriter.open(out, device="cpu") as archive:
         reset_lexical(archive)
         reset_outdated(archive)

@@ -1,8 +1,8 @@
-"""kill -9 of builds, updates and single changes of an index: is the result that of one that nobody disturbed?
+"""kill -9 of builds, updates and single changes of an index: is the result that of an undisturbed run?
 
-For each engine: kills at steps that reach the disk (see `tests/index/killing.py`), one in each of twenty stretches of a
-build, of an update and of single changes; then kills of the real command, `mathamr index`, after random times, until it comes
-to its end. The peer is the same command without kills.
+For each engine: kills at steps that write to disk (see `tests/index/killing.py`), one in each of twenty parts of a
+build, of an update and of single changes; then kills of the real command, `mathamr index`, after random times, until it
+finishes. The peer is the same command without kills.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def _kill_steps(folder: Path, model: Path, engine: str) -> None:
 
 
 def _kill_command(folder: Path, model: Path, engine: str) -> None:
-    """The command, killed after random times, over and over, until a build and an update have come to their end."""
+    """Kills the command after random times until a build and an update have finished."""
     folder.mkdir()
     chance = random.Random(3)
     posts = sample_posts()
@@ -114,7 +114,7 @@ def _timed(command: list[str]) -> float:
 
 
 def _killed(command: list[str], after: float) -> bool:
-    """Whether the command was killed before it had come to its end."""
+    """True if the command was killed before it finished."""
     process = subprocess.Popen(
         command, env=_one_thread(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )

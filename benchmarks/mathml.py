@@ -35,7 +35,7 @@ def run() -> None:
         _exactness(name, rows)
     _other_converter(pool)
     _collection(data / "arqmath-mini/presentation_mathml.tsv")
-    _two_ways(data / "arqmath-mini/presentation_mathml.tsv")
+    _mathml_versus_latex(data / "arqmath-mini/presentation_mathml.tsv")
     _visual_ids(data / "arqmath-mini/formulas.tsv")
     _speed(pool)
 
@@ -63,7 +63,7 @@ def _converted(convert: Callable[[str], Tree], mathml: str) -> Tree | None:
 
 
 def _other_converter(rows: Sequence[dict[str, Any]]) -> None:
-    """latex2mathml writes flat rows: how often its markup gives the published tree, as it is and as we read it."""
+    """Measures how often latex2mathml's flat rows give the published tree, unchanged and in our dialect."""
     from latex2mathml.converter import convert
 
     plain = adapted = total = refused = 0
@@ -102,8 +102,8 @@ def _collection(path: Path) -> None:
         print(f"   {count:6d}  {reason}")
 
 
-def _two_ways(path: Path) -> None:
-    """Do the collection's MathML, by older LaTeXML, and its LaTeX, by our parser, give the same layout tree?"""
+def _mathml_versus_latex(path: Path) -> None:
+    """Compares the layout trees of the collection's MathML, by older LaTeXML, with those of its LaTeX, by our parser."""
     equal = raw = total = 0
     with path.open(encoding="utf-8") as lines:
         for line in islice(lines, 1, None, 8):
@@ -122,7 +122,7 @@ def _two_ways(path: Path) -> None:
 
 
 def _visual_ids(path: Path) -> None:
-    """Formulas to which the collection gave one visual id though their LaTeX differs: do they share a key?"""
+    """Measures whether formulas with one visual id but different LaTeX share a key."""
     latex_of: dict[str, set[str]] = defaultdict(set)
     with path.open(encoding="utf-8") as lines:
         columns = next(lines).rstrip("\n").split("\t")

@@ -1,11 +1,11 @@
-"""Exact MaxSim over as many posts as the larger collection of the thesis has, on all cores that the process may use.
+"""Exact MaxSim over as many posts as the larger collection of the thesis has, on all cores of the process.
 
-`MATHAMR_POSTS` (1,370,000) posts of about 16 vectors of 32 dimensions, made up in one of two ways. With vectors of an index
+`MATHAMR_POSTS` (1,370,000) synthetic posts of about 16 vectors of 32 dimensions. With vectors of an index
 (`MATHAMR_INDEX=DIR`, or a file that `python -m benchmarks.million INDEX FILE` cut from one, in `MATHAMR_BENCH_VECTORS`) each post is
-a real one, its vectors brought to 32 dimensions by their main directions and moved by chance, all of them together and each by itself.
-Without, posts are mixtures of topics, aspects and chance. Queries are moved posts as well, questions where it is known which are.
+a real one, its vectors projected to 32 dimensions and perturbed, together and each separately.
+Otherwise posts are mixtures of topics, aspects and noise. Queries are perturbed posts as well, questions if it is known which are.
 
-The first 1,000 results of every query, one query after the other, by the clock: from memory, and with the files forgotten by the system
+Times are wall-clock times for the first 1,000 results of every query, one after the other: from memory, and with the files dropped from the page cache
 before every query. Some are compared with a plain loop over everything. `taskset -c 0,1` gives two cores.
 """
 
@@ -33,19 +33,19 @@ from mathamr.index.engines.maxsim import maxsim
 POSTS = int(os.environ.get("MATHAMR_POSTS", "1370000"))
 QUERIES = 20
 ROWS = {"questions": 16, "typed queries": 4}
-"""How many of its vectors a query has at most: those of a question in the thesis, and of some typed words with a formula."""
+"""The maximum number of vectors of a query: those of a question in the thesis, and of some typed words with a formula."""
 FORGOTTEN = 4
-"""Queries before which the files are forgotten: each reads all of them again."""
+"""The number of queries before which the files are dropped from the page cache: each reads all of them again."""
 COMPARED = 3
-"""Queries of which the plain loop makes sure."""
+"""The number of queries that are checked by the plain loop."""
 AT_A_TIME = 50_000
 TOGETHER, APART = 0.35, 0.35
-"""How long the chance is that moves all vectors of a post, and each of them."""
+"""The length of the noise that is added to all vectors of a post, and to each of them."""
 
 
 @dataclass(frozen=True)
 class Source:
-    """Real posts to draw from: vectors post by post, and which may be asked for."""
+    """Real posts to draw from: vectors ordered by post, and which may be queries."""
 
     vectors: FloatArray
     counts: IntArray
@@ -81,7 +81,7 @@ class Source:
         return cls(unit(read["vectors"].astype(np.float32)), read["counts"], asked, str(read["name"]))
 
     def moved(self, draw: np.random.Generator, chosen: IntArray) -> FloatArray:
-        """The vectors of real posts, moved by chance."""
+        """Returns the vectors of real posts with noise."""
         counts, starts = self.counts[chosen], (np.cumsum(self.counts) - self.counts)[chosen]
         rows = np.arange(counts.sum()) + np.repeat(starts - (np.cumsum(counts) - counts), counts)
         together = TOGETHER * unit(draw.standard_normal((len(chosen), SIZE), np.float32))
@@ -102,7 +102,7 @@ def source() -> Source:
 
 
 def write(real: Source, path: Path) -> None:
-    """The file of a field with all posts, as an engine writes it."""
+    """Writes the file of a field with all posts, as an engine does."""
     draw = np.random.default_rng(7)
     chosen = draw.integers(0, len(real.counts), POSTS)
     counts = real.counts[chosen]
@@ -128,14 +128,14 @@ def opened(path: Path) -> ManyRows:
 
 
 def forget(path: Path) -> None:
-    """Asks the system to keep nothing of a file in memory."""
+    """Asks the system to drop a file from its page cache."""
     with path.open("rb") as file:
         os.fsync(file.fileno())
         os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
 
 def bandwidth() -> float:
-    """Bytes a second that one core reads from memory."""
+    """Returns the bytes per second that one core reads from memory."""
     large = np.ones(1 << 26, np.int64)
     shortest = float("inf")
     for _ in range(5):
@@ -146,7 +146,7 @@ def bandwidth() -> float:
 
 
 def exact(rows: ManyRows, query: FloatArray) -> FloatArray:
-    """The MaxSim of all posts, by a plain loop: no bound, no code of ours."""
+    """Returns the MaxSim of all posts by a plain loop, without bounds or our code."""
     slots, found = rows.slots, []
     for start in range(0, len(slots), AT_A_TIME):
         posts = np.arange(start, min(len(slots), start + AT_A_TIME))
@@ -156,7 +156,7 @@ def exact(rows: ManyRows, query: FloatArray) -> FloatArray:
 
 
 def asked(rows: ManyRows, queries: list[FloatArray]) -> tuple[FloatArray, float]:
-    """Seconds by the clock of each query, and seconds of cores of one."""
+    """Returns the wall-clock seconds of each query, and the processor seconds of one."""
     walls, used = [], time.process_time()
     for query in queries:
         started = time.perf_counter()
@@ -166,7 +166,7 @@ def asked(rows: ManyRows, queries: list[FloatArray]) -> tuple[FloatArray, float]
 
 
 def again(rows: ManyRows, query: FloatArray) -> int:
-    """How many posts had to be scored exactly for the first 1,000."""
+    """Returns how many posts had to be scored exactly for the first 1,000."""
     assert rows.quantised is not None
     about, wrong = rows.quantised.scan(rows.slots, query)
     first = np.argpartition(about, -DEPTH)[-DEPTH:]

@@ -1,9 +1,9 @@
-"""A whole index by the command, watched: seconds and memory of every stage, how busy the processors are, what a kill loses.
+"""A complete index by the command: seconds and memory of every stage, processor load, and what a kill loses.
 
 `MATHAMR_BENCH_POSTS` posts of arqmath-mini (default 300; 0: all), the model in the box, as many workers as this process
-may use processors (`taskset` says how many). Every process is looked at five times a second, and the catalogue: what was
-marked when is what a kill at that moment would have kept. Then the command is killed once in the middle, by the clock,
-and finishes, which takes as long again; `MATHAMR_BENCH_KILLED=0` leaves that out.
+may use processors (`taskset` limits them). Every process and the catalogue are sampled five times a second: the posts
+marked at a moment are those that a kill would have kept. Then the command is killed once in the middle
+and finishes, which takes as long again; `MATHAMR_BENCH_KILLED=0` skips that.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ POSTS = int(os.environ.get("MATHAMR_BENCH_POSTS", "300")) or None
 KILLED = os.environ.get("MATHAMR_BENCH_KILLED", "1") != "0"
 PAUSE = 0.2
 ENDING = 0.3
-WORTH_TELLING = 0.5
-"""Seconds between two stages from which on they are told: workers are loaded there."""
+REPORTED_GAP = 0.5
+"""Gaps between two stages are reported from this many seconds: workers are loaded there."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """What was seen of one process at a moment: its own memory (bytes of private pages) and its seconds of a processor."""
+    """A sample of one process: its own memory (bytes of private pages) and its processor seconds."""
 
     memory: int
     spent: float
@@ -47,12 +47,12 @@ class Sight:
 
 @dataclass(slots=True)
 class Watch:
-    """What was seen of one run of the command, each with its second since the start."""
+    """The samples of one run of the command, each with its second since the start."""
 
     processes: list[tuple[float, dict[str, Sight]]] = field(default_factory=list)
-    """By name: the first process, and the others by what they do and their number."""
+    """The processes by name: the first one, and the others by their task and number."""
     marked: list[tuple[float, int]] = field(default_factory=list)
-    """Posts whose graph and vectors a kill would not take."""
+    """The posts whose graph and vectors would survive a kill."""
     seconds: float = 0.0
     killed: bool = False
 
@@ -89,7 +89,7 @@ def _show(count: int, watch: Watch, built: dict[str, Any], used: float) -> None:
         f" {used / watch.seconds / processors():.0%} of them busy, {count / watch.seconds:.1f} posts/s,"
         f" {1e3 * used / count:.1f} ms of processors a post"
     )
-    # The last moments are those of the interpreter.
+    # The last moments belong to the interpreter.
     start = max(0.0, watch.seconds - ENDING - built["seconds"])
     begins = {stage: start + began for stage, began in built["began_by_stage"].items()}
     ends = {stage: begins[stage] + seconds for stage, seconds in built["seconds_by_stage"].items()}
@@ -97,7 +97,7 @@ def _show(count: int, watch: Watch, built: dict[str, Any], used: float) -> None:
     for stage, following in pairwise([*begins, ""]):
         _row(stage, watch, begins[stage], ends[stage])
         after = begins.get(following, watch.seconds)
-        if after - ends[stage] > WORTH_TELLING:
+        if after - ends[stage] > REPORTED_GAP:
             _row("workers load" if following else "closing", watch, ends[stage], after)
     print(
         f"  longest time between two writes {_longest(watch):.1f} s, {len({n for _, n in watch.marked}):,} writes"
@@ -105,7 +105,7 @@ def _show(count: int, watch: Watch, built: dict[str, Any], used: float) -> None:
 
 
 def _row(stage: str, watch: Watch, start: float, end: float) -> None:
-    """The time of a stage, what all processes spent on it, and the most memory of all together and of each."""
+    """Returns the time of a stage, the processor time of all processes, and the peak memory of all together and of each."""
     before = [sights for when, sights in watch.processes if when < start][-1:]
     seen = before + [sights for when, sights in watch.processes if start <= when <= end]
     together = max((sum(sight.memory for sight in sights.values()) for sights in seen), default=0)
@@ -129,7 +129,7 @@ def _began(watch: Watch) -> float:
 
 
 def _longest(watch: Watch) -> float:
-    """The longest time in which nothing new was marked, from the first mark to the last."""
+    """Returns the longest time without a new mark, from the first mark to the last."""
     changes = [
         when
         for number, (when, count) in enumerate(watch.marked)
@@ -176,7 +176,7 @@ def _marked(out: Path) -> int | None:
 
 
 def _sights(first: int) -> dict[str, Sight]:
-    """A process and all below it, by name, where the system tells; one that ends meanwhile is left out."""
+    """Samples a process and all its children, by name, if the system reports them; one that ends meanwhile is left out."""
     found: dict[str, Sight] = {}
     counts = Counter[str]()
     waiting = [first]

@@ -1,7 +1,7 @@
-"""LaTeX as others read it: KaTeX, Temml and MathJax (npm), latex2mathml (pip).
+"""LaTeX as other programs read it: KaTeX, Temml and MathJax (npm), latex2mathml (pip).
 
-Their test suites are not in their packages, so the formulas are made here: every command and environment that their sources
-name, in the ways of writing it that the peer itself accepts. For all of them: how many we read, how many we get silently wrong
+Their test suites are not in their packages, so the formulas are generated: every command and environment that their sources
+name, in the spellings that the peer itself accepts. For all of them: how many we read, how many we get silently wrong
 (no repair, but other characters than any peer shows), how many have the structure that a peer gives them. The formulas of the
 bundled sample follow, as real ones. MATHAMR_PEERS names the folder in which npm installed the packages.
 """
@@ -25,14 +25,14 @@ from mathamr.formulas.parse import FormulaError, ParsedFormula, parse
 from mathamr.formulas.tree import Slt
 from mathamr.formulas.visualkey import visual_key
 
-_WAYS = ("\\{0}", "a\\{0} b", "\\{0}{{a}}", "\\{0}{{a}}{{b}}", "\\{0}{{a}}{{b}}{{c}}", "\\{0}[a]{{b}}", "{{a\\{0} b}}", "\\{0}{{1em}}a",
+_SPELLINGS = ("\\{0}", "a\\{0} b", "\\{0}{{a}}", "\\{0}{{a}}{{b}}", "\\{0}{{a}}{{b}}{{c}}", "\\{0}[a]{{b}}", "{{a\\{0} b}}", "\\{0}{{1em}}a",
          "\\{0}{{red}}{{a}}", "\\left\\{0} a\\right.", "\\{0}*{{a}}", "\\text{{a\\{0}{{b}}c}}", "\\frac{{1}}{{\\{0}{{a}}}}_{{n}}")  # fmt: skip
-"""Ways of writing a command; those are used that the peer accepts which names it."""
+"""Spellings of a command; those are used that the peer which names it accepts."""
 _BODIES = ("a", "a&b\\\\c&d", "{{cc}}a&b\\\\c&d", "{{2}}a&b\\\\c&d", "[t]a&b\\\\c&d")
 _SAME = str.maketrans({"−": "-", "∣": "|", "∥": "‖", "·": "⋅", "‾": "¯", "―": "¯", "ˉ": "¯", "ˆ": "^", "˜": "~", "∼": "~", "⏐": "|",
                        "∘": "◦", "˚": "°", "\u0338": None, "⃗": "→", "∶": ":", "〈": "⟨", "〉": "⟩", "ϵ": "ε", "ϕ": "φ", "ˊ": "\u0301",
                        "ˋ": "`", "•": "∙", "°": "\u030a", "◦": "\u030a", "⟺": "⇔", "∗": "*", "∷": "::", "≔": ":=", "≕": "=:", "∹": "-:", "⩴": "::=", "ˇ": "\u030c", "˘": "\u0306", "´": "\u0301", "⃛": "˙˙˙", "⃜": "˙˙˙˙", "¨": "\u0308", "˙": "\u0307", "⁡": None, "\u2062": None, "\u2063": None, "\u2064": None})  # fmt: skip
-"""Characters of which converters take one or the other for the same sign."""
+"""Characters that converters use interchangeably for the same sign."""
 _SIZE = re.compile(r"[0-9]+x[0-9]+$")
 _NOTATIONS = frozenset(["box", "roundedbox", "horizontalstrike", "updiagonalstrike", "downdiagonalstrike", "updiagonalarrow",
                         "northeastarrow", "verticalstrike", "bottom", "top", "left", "right", "circle", "longdiv", "actuarial",
@@ -52,8 +52,8 @@ def run() -> None:
 
 
 def suite(peer: Peer) -> list[str]:
-    """What the peer reads of all that could be written with the commands it names."""
-    written = [way.format(name) for name in peer.commands() for way in _WAYS]
+    """Returns what the peer reads of all spellings of the commands it names."""
+    written = [spelling.format(name) for name in peer.commands() for spelling in _SPELLINGS]
     written += [
         rf"\begin{{{name}}}{body.format()}\end{{{name}}}" for name in peer.environments() for body in _BODIES
     ]
@@ -124,18 +124,18 @@ def _tree(mathml: str) -> Slt | None:
 
 
 def _shows_the_same(ours: Slt, trees: Mapping[str, Slt]) -> bool:
-    """Whether some peer shows the same characters."""
+    """True if some peer shows the same characters."""
     return _characters(ours) in [_characters(tree) for tree in trees.values()]
 
 
 def _characters(tree: Slt) -> str:
-    """What is on the page but how it is arranged: its characters, sorted."""
+    """Returns the visible characters, sorted, without their arrangement."""
     text = "".join(_shown(label) for label in tree.labels).translate(_SAME)
     return "".join(sorted("".join(unicodedata.normalize("NFKD", text).split()).translate(_SAME)))
 
 
 def _shown(label: str) -> str:
-    """The characters of one node: of a matrix its fences, of a fraction, a root or a box nothing."""
+    """Returns the characters of one node: the fences of a matrix, none for a fraction, a root or a box."""
     if label.startswith("M!"):
         return unescape(_SIZE.sub("", label[2:]))
     if label in ("O!divide", "O!root") or any(word in _NOTATIONS for word in label.split()):

@@ -1,8 +1,8 @@
 """Reading a dump: posts/s, MB/s and peak memory over 1 GB of Stack Exchange style XML, against bare lxml.
 
-The dump is made here of our own words, in a temporary folder, and deleted afterwards. Each reader runs in a
-process of its own, so that the peak memory is its own too; seconds are of the processor, which other work on the
-machine disturbs less than the clock. `MATHAMR_BENCH_MB` makes the dump smaller.
+The dump is generated from our own words, in a temporary folder, and deleted afterwards. Each reader runs in a
+separate process, so that its peak memory is its own; seconds are processor seconds, which other work on the
+machine affects less than the clock. `MATHAMR_BENCH_MB` makes the dump smaller.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def run() -> None:
 
 
 def write_dump(path: Path, size: int) -> int:
-    """Write rows as Stack Exchange does until the file is this large; how many."""
+    """Writes rows as Stack Exchange does until the file is this large; returns how many."""
     chance = random.Random(7)
     bodies = [escape(_body(chance)).replace("&#x27;", "'").replace("\n", "&#xA;") for _ in range(3000)]
     written, count = 0, 0
@@ -132,7 +132,7 @@ def _row(number: int, body: str, chance: random.Random) -> str:
 
 
 def _body(chance: random.Random) -> str:
-    """A body of some 1.5 kB with 11 formulas, as on a site for mathematics; one in ten without containers."""
+    """Generates a body of some 1.5 kB with 11 formulas, as on a site for mathematics; one in ten without containers."""
     marked = chance.random() < 0.9
     paragraphs = []
     for _ in range(chance.randrange(2, 7)):

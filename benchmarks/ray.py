@@ -1,10 +1,10 @@
-"""An index built on a Ray cluster of this machine against one built by its own processes: time, speed-up, overhead, equal files.
+"""An index built on a Ray cluster of this machine against one built by local processes: time, speed-up, overhead, equal files.
 
-Before that, requests that only wait, so that it does not matter how many processors there are: what remains is the cluster's own.
+Before that, requests that only wait, so that the number of processors does not matter: what remains is the cluster's overhead.
 MATHAMR_BENCH_POSTS posts of arqmath-mini (default 200; 0: all of them), MATHAMR_BENCH_WORKERS (default 1,2,4) and the model
-MATHAMR_BENCH_MODEL (default: the one in the box). A last build finds all its shards: what is left is reading and writing.
-Hours of work are kept with MATHAMR_BENCH_FOLDER: what was built stands there, a benchmark that was ended goes on with what is missing,
-and `report.txt` has every line that was printed. MATHAMR_BENCH_WAITING=0 leaves out the requests that only wait.
+MATHAMR_BENCH_MODEL (default: the one in the box). A last build finds all its shards: only reading and writing are left.
+MATHAMR_BENCH_FOLDER keeps hours of work: builds are stored there, an interrupted benchmark continues with what is missing,
+and `report.txt` has every line that was printed. MATHAMR_BENCH_WAITING=0 skips the requests that only wait.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ DEVICE = os.environ.get("MATHAMR_BENCH_DEVICE", "cpu")
 FOLDER = os.environ.get("MATHAMR_BENCH_FOLDER", "")
 WAITING = os.environ.get("MATHAMR_BENCH_WAITING", "1") != "0"
 SHARD, SHARDS = 0.5, 48
-"""Seconds of a request that only waits, and how many there are."""
+"""The seconds of a request that only waits, and the number of such requests."""
 _COUNTERS = {"lock", "flat.json"}
 """Files that name a process, or count how often the engine was flushed."""
 
 
 class Waiting:
-    """Work that takes its time and nobody's processor."""
+    """Work that takes time but no processor."""
 
     hello = "waiting"
 
@@ -55,19 +55,19 @@ def run() -> None:
         folder = Path(FOLDER or stack.enter_context(tempfile.TemporaryDirectory(prefix="mathamr-bench-")))
         folder.mkdir(parents=True, exist_ok=True)
         for workers in (1, 2, 4, 8) if WAITING else ():
-            _tell(folder, _wait(workers))
+            _report(folder, _wait(workers))
         _build(folder)
 
 
-def _tell(folder: Path, line: str) -> None:
-    """Prints a line and keeps it, so that what was measured outlives whoever watches."""
+def _report(folder: Path, line: str) -> None:
+    """Prints a line and appends it to the report, so that measurements survive an interruption."""
     print(line, flush=True)
     with (folder / "report.txt").open("a", encoding="utf-8") as file:
         file.write(line + "\n")
 
 
 def _build(folder: Path) -> None:
-    """Indexes by own processes and on Ray, with as many workers each, and what is different between them."""
+    """Builds indexes by local processes and on Ray, with equal numbers of workers, and compares them."""
     path = folder / f"posts-{POSTS or 'all'}.jsonl"
     if not path.exists():
         beside = path.with_suffix(".part")
@@ -77,24 +77,24 @@ def _build(folder: Path) -> None:
         beside.rename(path)
     with path.open(encoding="utf-8") as file:
         count = sum(1 for _ in file)
-    _tell(folder, f"  {count:,} posts, model {MODEL or 'of the box'}; whole commands, from start to end")
+    _report(folder, f"  {count:,} posts, model {MODEL or 'of the box'}; whole commands, from start to end")
     first: dict[str, Any] = {}
     for workers in WORKERS:
         own = _built(path, folder / f"own-{workers}", workers)
         ray = _built(path, folder / f"ray-{workers}", workers, folder / f"shards-{workers}")
         first = first or {"own": own["seconds"], "ray": ray["seconds"]}
         same = _same(folder / f"own-{workers}", folder / f"ray-{workers}")
-        _tell(
+        _report(
             folder,
             f"  {workers} workers: own processes {own['seconds']:.1f} s ({first['own'] / own['seconds']:.2f} times as"
             f" fast as with {WORKERS[0]}), Ray {ray['seconds']:.1f} s ({first['ray'] / ray['seconds']:.2f} times),"
             f" Ray/own {ray['seconds'] / own['seconds']:.2f}; workers of Ray were at work"
             f" {ray['cluster']['seconds']:.1f} s on {ray['cluster']['made']} shards; files {same}",
         )
-        _tell(folder, f"    stages, own: {_stages(own)}; Ray: {_stages(ray)}")
+        _report(folder, f"    stages, own: {_stages(own)}; Ray: {_stages(ray)}")
     again = _built(path, folder / "again", WORKERS[-1], folder / f"shards-{WORKERS[-1]}")
     size = sum(each.stat().st_size for each in (folder / f"shards-{WORKERS[-1]}").rglob("*.shard"))
-    _tell(
+    _report(
         folder,
         f"  again with all {again['cluster']['found']} shards there ({size / 2**20:.1f} MiB,"
         f" {size / count / 1024:.1f} KiB a post): {again['seconds']:.1f} s; {_stages(again)};"
@@ -103,7 +103,7 @@ def _build(folder: Path) -> None:
 
 
 def _wait(workers: int) -> str:
-    """So many requests by so many workers, against the time that they would take if nothing else did."""
+    """Sends requests to workers, and compares with the time of waiting alone."""
     root = str(Path(__file__).resolve().parent.parent)
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")]))
     work = WorkSpec.of("benchmarks.ray:Waiting", (), None, {}).saying("waiting")
@@ -144,7 +144,7 @@ def _stages(row: dict[str, Any]) -> str:
 
 
 def _same(one: Path, other: Path) -> str:
-    """Whether two indexes are equal, file by file; segments of the flat engine carry a counter in their names."""
+    """True if two indexes are equal, file by file; segments of the flat engine have a counter in their names."""
     mine, theirs = _hashes(one), _hashes(other)
     different = sorted(name for name in mine.keys() | theirs.keys() if mine.get(name) != theirs.get(name))
     return f"{len(mine)} equal" if not different else f"different: {', '.join(different)}"

@@ -1,9 +1,9 @@
-"""Where the time of a query goes: by stage, by strategy, by kind of query, and before the first one.
+"""The time of a query: by stage, by strategy, by kind of query, and of the first one.
 
 Searches the index that `MATHAMR_INDEX` names, or one of the bundled sample, which is built with the model in the box.
-The peer is bm25s over the words and LaTeX of the same posts, in memory: what lexical search costs when nothing is read
-from disk, nothing is parsed and nothing is explained. Times are those of the processor, so that a busy machine does not
-change them; stages are wall time.
+The peer is bm25s over the words and LaTeX of the same posts, in memory: the cost of lexical search when nothing is read
+from disk, parsed or explained. Times are processor times, so that a busy machine does not
+change them; stages are wall-clock times.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The server under load from a second process: requests a second, waiting times, memory, writes during reads, a kill.
+"""The server under load from a second process: requests per second, latency, memory, writes during reads, a kill.
 
-Twenty connections ask one query after the other, every query a new one, for `MATHAMR_BENCH_SECONDS` (60) seconds; the
+Twenty connections send one query after the other, every query a new one, for `MATHAMR_BENCH_SECONDS` (60) seconds; the
 peer is the same `Index` searched in this process without HTTP. Then writes are sent while others read, the server is
-killed and started again, and every acknowledged write is looked for. The sample's index is built with the model in
+killed and started again, and every acknowledged write is checked. The sample's index is built with the model in
 the box; further index directories may be named in `MATHAMR_BENCH_INDEXES`, separated by colons.
 """
 
@@ -44,7 +44,7 @@ CONNECTIONS = 20
 WRITING_SECONDS = 15
 QUERIES_BY_STAGE = 25
 GROWING_QUERIES = int(os.environ.get("MATHAMR_BENCH_GROWTH", "5000"))
-"""Queries after which the server's memory is compared with what it was."""
+"""The number of queries after which the server's memory is compared."""
 SECONDS = float(os.environ.get("MATHAMR_BENCH_SECONDS", "60"))
 KEY = "benchmark-" + "k" * 20
 HOST = "127.0.0.1"
@@ -87,14 +87,14 @@ class Server:
 
     @property
     def memory(self) -> float:
-        """Memory in MB of all its processes, what they share counted once (PSS; resident memory where the system knows no such thing)."""
+        """Returns the memory in MB of all its processes, shared pages counted once (PSS; resident memory on systems without it)."""
         own = psutil.Process(self.process.pid)
         found = [each.memory_full_info() for each in (own, *own.children(recursive=True))]
         return sum(float(getattr(each, "pss", each.rss)) for each in found) / 1e6
 
     @property
     def cpu(self) -> float:
-        """Seconds of processor time so far, of all its processes."""
+        """Returns the processor seconds so far, of all its processes."""
         own = psutil.Process(self.process.pid)
         times = [each.cpu_times() for each in (own, *own.children(recursive=True))]
         return float(sum(each.user + each.system for each in times))
@@ -105,7 +105,7 @@ class Server:
 
 
 class Client:
-    """One connection that is kept open: as little HTTP as it takes, so that the client costs little."""
+    """One connection that is kept open, with minimal HTTP so that the client costs little."""
 
     def __init__(self, port: int) -> None:
         self._port = port
@@ -129,7 +129,7 @@ class Client:
 
 
 def queries() -> Iterator[str]:
-    """Titles of the sample's questions and formulas of its posts, each query a new one."""
+    """Yields titles of the sample's questions and formulas of its posts, each query a new one."""
     titles: list[str] = []
     for post in read_posts(sample_folder() / "Posts.xml", Report()):
         if post.title:
@@ -143,7 +143,7 @@ def queries() -> Iterator[str]:
 
 
 async def load(port: int, seconds: float, texts: Iterator[str], task: str = "answers") -> Outcome:
-    """Twenty connections, each asking as soon as it was answered."""
+    """Runs twenty connections, each sending a query as soon as the last one was answered."""
     outcome = Outcome()
     end = time.perf_counter() + seconds
 
@@ -163,7 +163,7 @@ async def load(port: int, seconds: float, texts: Iterator[str], task: str = "ans
 
 
 async def ask_many(port: int, number: int, texts: Iterator[str]) -> Counter[int]:
-    """So many queries over four connections; the statuses of the answers."""
+    """Sends this many queries over four connections; returns the statuses of the answers."""
     statuses: Counter[int] = Counter()
     waiting = iter(range(number))
 
@@ -179,7 +179,7 @@ async def ask_many(port: int, number: int, texts: Iterator[str]) -> Counter[int]
 
 
 def show_growth(index: Path, texts: Iterator[str]) -> None:
-    """How much larger the server is after thousands of queries, each a new one: what it remembers must have an end."""
+    """Prints how the server's memory grows over thousands of new queries: its caches must be bounded."""
     server = Server(index)
     try:
         asyncio.run(ask_many(server.port, GROWING_QUERIES // 10, texts))
@@ -197,7 +197,7 @@ def show_growth(index: Path, texts: Iterator[str]) -> None:
 
 
 async def write(port: int, seconds: float) -> tuple[list[str], list[float]]:
-    """One connection that puts post after post; which were acknowledged, and after how long."""
+    """Puts post after post over one connection; returns which were acknowledged, and after how long."""
     client, acknowledged, took = Client(port), [], []
     end = time.perf_counter() + seconds
     for number in count():
@@ -214,13 +214,13 @@ async def write(port: int, seconds: float) -> tuple[list[str], list[float]]:
 
 
 async def missing(port: int, ids: list[str]) -> list[str]:
-    """Those of the posts that the server does not have."""
+    """Returns those posts that the server does not have."""
     client = Client(port)
     return [id for id in ids if (await client.ask("GET", f"/v1/posts/{quote(id, safe='')}"))[0] != 200]
 
 
 async def stages(port: int) -> dict[str, float]:
-    """Milliseconds a query, by stage."""
+    """Returns milliseconds per query, by stage."""
     _, text = await Client(port).ask("GET", "/v1/metrics")
     rows = dict(line.rsplit(" ", 1) for line in text.decode().splitlines() if not line.startswith("#"))
     total = float(rows["mathamr_queries_total"])
@@ -229,7 +229,7 @@ async def stages(port: int) -> dict[str, float]:
 
 
 def in_process(index: Path, texts: Iterator[str], seconds: float) -> float:
-    """Queries a second of the library alone, one after the other."""
+    """Returns queries per second of the library alone, one after the other."""
     with Index.open(index) as opened:
         opened.warm()
         done, started = 0, time.perf_counter()
@@ -240,7 +240,7 @@ def in_process(index: Path, texts: Iterator[str], seconds: float) -> float:
 
 
 def processor_times(index: Path, texts: Iterator[str], task: str) -> dict[str, float]:
-    """Milliseconds of processor time a query by stage, one query at a time: a busy machine does not change them."""
+    """Returns milliseconds of processor time per query by stage, one query at a time: a busy machine does not change them."""
     total: Counter[str] = Counter()
     with Index.open(index) as opened, patch("time.perf_counter", time.process_time):
         opened.warm()
@@ -257,7 +257,7 @@ def processor_times(index: Path, texts: Iterator[str], task: str) -> dict[str, f
 
 
 def measure(index: Path) -> None:
-    """All figures of one index, on a copy of it."""
+    """Prints all figures of one index, measured on a copy of it."""
     with tempfile.TemporaryDirectory() as scratch:
         copy = Path(scratch) / "index"
         shutil.copytree(index, copy)
@@ -300,7 +300,7 @@ def measure(index: Path) -> None:
 
 
 async def load_one(port: int, query: str) -> None:
-    """One query."""
+    """Sends one query."""
     status, body = await Client(port).ask("GET", f"/v1/search?q={quote(query)}")
     assert status == 200, body
 

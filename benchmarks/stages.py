@@ -1,14 +1,14 @@
 """One stage or two: recall against speed of exact MaxSim and of first stages that find candidates for it, as posts grow.
 
-Posts are made up: each is a real one whose vectors were brought to `MATHAMR_SIZE` (32) numbers by their main directions and
-moved a little, together and each by itself. The real ones are those of an index (`MATHAMR_INDEX=DIR`); without one all are made
-up (see `engines`). `MATHAMR_POSTS=33771,300000,1370000` says how many, `MATHAMR_ENGINES=flat,edge,postgres,memory` where (`memory`:
-the rows of `flat` without its files, for sizes whose files take long to write), `MATHAMR_OPTIONS=links=8,construction=24` with which
-options of the engines beside those of a first stage, `MATHAMR_REPORT=FILE` where every figure is kept as JSON as soon as it is there.
+Posts are synthetic: each is a real one whose vectors were projected to `MATHAMR_SIZE` (32) numbers and
+perturbed, together and each separately. The real ones are those of an index (`MATHAMR_INDEX=DIR`); without one all are
+generated (see `engines`). `MATHAMR_POSTS=33771,300000,1370000` sets the sizes, `MATHAMR_ENGINES=flat,edge,postgres,memory` the engines (`memory`:
+the rows of `flat` without its files, for sizes whose files take long to write), `MATHAMR_OPTIONS=links=8,construction=24` further
+options of the engines, `MATHAMR_REPORT=FILE` the file to which every figure is written as JSON as soon as it is measured.
 A Postgres server is started here unless `MATHAMR_POSTGRES_URL` names one. With no engine (`MATHAMR_ENGINES=`) the settings of encodings are
-compared instead, on the posts as they are. Queries are real posts, moved likewise. Queries/s are of one
-core's processor time; of Postgres, whose work another process does, of the clock with one client. Memory is what the process has
-more than before, pages of files that are mapped included; of Postgres it is the server's own affair.
+compared instead, on the real posts. Queries are real posts, perturbed likewise. Queries/s are of one
+core's processor time; for Postgres, which works in another process, wall-clock time with one client. Memory is the growth
+of the process, including pages of mapped files; that of Postgres is not measured.
 """
 
 from __future__ import annotations
@@ -54,9 +54,9 @@ SIZES = (33_771, 300_000)
 QUERIES = 20
 DEPTH = 1000
 POOLS = (1000, 5000, 20_000)
-"""Candidates; the most only where posts are many."""
+"""The numbers of candidates; the largest only for many posts."""
 ENCODINGS = {"fde, one cell": (0, 1), "fde, 4 cells × 2": (2, 2)}
-"""Planes and repetitions."""
+"""Pairs of planes and repetitions."""
 SETTINGS = (
     (0, 1, 1),
     (1, 1, 1),
@@ -67,15 +67,15 @@ SETTINGS = (
     (3, 4, 0.0625),
     (4, 8, 0.03125),
 )
-"""Planes, repetitions and how much of a vector's size is kept by the projection."""
+"""Triples of planes, repetitions and the share of a vector's size that the projection keeps."""
 PAYLOAD = 20_000
-"""Entries that are written at a time."""
+"""The number of entries that are written at a time."""
 FLUSHED = 10
-"""So many times they are written before they are made to survive a crash."""
+"""The number of writes between two flushes."""
 OPTIONS = dict(each.split("=", 1) for each in os.environ.get("MATHAMR_OPTIONS", "").split(",") if each)
 SIZE = int(os.environ.get("MATHAMR_SIZE", "32"))
 LARGE = 100_000
-"""With so many posts or more, fewer queries are asked of what is slow."""
+"""From this many posts on, slow strategies get fewer queries."""
 CLIENTS = 4
 SERVER = (
     "shared_buffers=2GB",
@@ -86,7 +86,7 @@ SERVER = (
 
 
 def turned(real: Corpus, size: int) -> Corpus:
-    """The same posts with fewer numbers a vector."""
+    """Returns the same posts with fewer numbers per vector."""
     if real.vectors.shape[1] <= size:
         return real
     directions, kept = main_directions(real.vectors, size)
@@ -100,7 +100,7 @@ def turned(real: Corpus, size: int) -> Corpus:
 
 
 def resampled(real: Corpus, posts: int, seed: int = 0) -> Corpus:
-    """As many posts as wanted: real ones in turn, each moved as a whole and its vectors each by itself."""
+    """Returns as many posts as wanted: real ones in turn, each perturbed together and its vectors separately."""
     draw = np.random.default_rng(seed)
     counts = np.diff(real.starts, append=len(real.vectors))
     chosen = np.arange(posts) % len(counts)
@@ -127,7 +127,7 @@ def resampled(real: Corpus, posts: int, seed: int = 0) -> Corpus:
 
 
 def batches_of(corpus: Corpus, names: Collection[str]) -> Iterator[list[Entry]]:
-    """The entries with some of their fields, some at a time: not all of them need stand in memory as objects."""
+    """Yields the entries with some of their fields, some at a time, so that not all are in memory as objects."""
     ends = np.append(corpus.starts[1:], len(corpus.vectors))
     for begin in range(0, len(corpus.ids), PAYLOAD):
         entries = (
@@ -142,7 +142,7 @@ def batches_of(corpus: Corpus, names: Collection[str]) -> Iterator[list[Entry]]:
 
 
 class Took(NamedTuple):
-    """Seconds by the clock, and of this process's processors."""
+    """Wall-clock seconds, and processor seconds of this process."""
 
     clock: float
     processor: float
@@ -161,10 +161,10 @@ class Took(NamedTuple):
 
 
 def filled(folder: Path, corpus: Corpus, name: str, options: dict[str, Any]) -> tuple[Engine, Took, Took]:
-    """An engine with the corpus; what it took to write it and to prepare it."""
+    """Creates an engine with the corpus; returns it with the times of writing and preparing."""
     fields = corpus.fields
     if name == "postgres" and len(corpus.ids) >= LARGE:
-        # Half the time of a build: only what two stages need.
+        # Only what two stages need, which halves the time of a build.
         fields = tuple(field for field in fields if field.many)
     engine = create_engine(folder, fields, name, options)
     names = {field.name for field in fields}
@@ -180,7 +180,7 @@ def filled(folder: Path, corpus: Corpus, name: str, options: dict[str, Any]) -> 
 
 
 def wanted_of(corpus: Corpus) -> list[list[str]]:
-    """The exact ranking, by the plain loop."""
+    """Returns the exact ranking, by the plain loop."""
     ids, wanted = np.array(corpus.ids), []
     for query in corpus.queries:
         scores = np.round(plain_blocks(corpus, query), 6)
@@ -190,7 +190,7 @@ def wanted_of(corpus: Corpus) -> list[list[str]]:
 
 
 def by_clock(work: Callable[[FloatArray], Any], queries: list[FloatArray]) -> float:
-    """Queries a second of the clock, of each query the quicker of two rounds."""
+    """Returns queries per wall-clock second, for each query the faster of two rounds."""
     work(queries[0])
     quickest = np.full(len(queries), np.inf)
     for _ in range(2):
@@ -202,7 +202,7 @@ def by_clock(work: Callable[[FloatArray], Any], queries: list[FloatArray]) -> fl
 
 
 def together(work: Callable[[FloatArray], Any], queries: list[FloatArray]) -> float:
-    """Queries a second of the clock that several threads get at once."""
+    """Returns queries per wall-clock second of several threads together."""
     with ThreadPoolExecutor(CLIENTS) as pool:
         list(pool.map(work, queries))
         started = time.perf_counter()
@@ -214,7 +214,7 @@ Strategy = Callable[[FloatArray], list[str]]
 
 
 def two_stages(engine: Engine, pool: int, *, exact: bool) -> Strategy:
-    """The document vector finds candidates."""
+    """Finds candidates by the document vector and reranks them."""
 
     def search(query: FloatArray) -> list[str]:
         found = [hit.id for hit in engine["document"].search(query[0], pool, exact=exact)]
@@ -224,12 +224,12 @@ def two_stages(engine: Engine, pool: int, *, exact: bool) -> Strategy:
 
 
 def maxsim_of(engine: Engine, k: int, *, exact: bool) -> Strategy:
-    """MaxSim, over all or over what the engine's first stage finds."""
+    """Ranks by MaxSim, over all posts or over the candidates of the engine's first stage."""
     return lambda query: [hit.id for hit in engine["parts"].search_maxsim(query, k, exact=exact)]
 
 
 def encodings(real: Corpus) -> None:
-    """What settings of an encoding find of the ten best by MaxSim, among posts as they are."""
+    """Prints how many of the ten best by MaxSim the settings of an encoding find, among the real posts."""
     counts = np.diff(real.starts, append=len(real.vectors))
     chosen = np.arange(0, len(counts), max(1, len(counts) // QUERIES))[:QUERIES]
     queries = [real.vectors[real.starts[post] :][: counts[post]] for post in chosen]
@@ -258,7 +258,7 @@ def encodings(real: Corpus) -> None:
 
 
 class Table:
-    """Prints rows, and keeps them for a file."""
+    """Prints rows, and collects them for a file."""
 
     def __init__(self, corpus: Corpus, wanted: list[list[str]], speed: Callable[..., float]) -> None:
         self._corpus, self._wanted, self._speed = corpus, wanted, speed
@@ -267,7 +267,7 @@ class Table:
     def add(
         self, engine: str, name: str, search: Strategy, queries: int = QUERIES, *, once: bool = False
     ) -> None:
-        """Speed and recall of a strategy; what is slow is asked `once`."""
+        """Measures speed and recall of a strategy; slow ones are run `once`."""
         chosen = self._corpus.queries[:queries]
         if once:
             clock = time.perf_counter if self._speed is by_clock else time.process_time
@@ -286,7 +286,7 @@ class Table:
 
 
 def measure(corpus: Corpus, name: str, folder: Path, report: dict[str, Any]) -> None:
-    """Every stage of one engine."""
+    """Measures every stage of one engine."""
     wanted, speed = wanted_of(corpus), by_clock if name == "postgres" else per_second
     table = Table(corpus, wanted, speed)
     print("engine    stages                             queries/s   R@10  R@100 R@1000", flush=True)
@@ -360,7 +360,7 @@ def measure(corpus: Corpus, name: str, folder: Path, report: dict[str, Any]) -> 
 
 
 def in_memory(corpus: Corpus, report: dict[str, Any]) -> None:
-    """Stages of `flat` over rows that were never written: what disk and files add is not in it."""
+    """Measures stages of `flat` over rows that were never written, without the cost of disk and files."""
     counts = np.diff(corpus.starts, append=len(corpus.vectors))
     nothing = np.zeros(len(corpus.vectors), np.int64)
     rows = ManyRows.arrange(
@@ -410,7 +410,7 @@ def _plain(corpus: Corpus, query: FloatArray) -> list[str]:
 
 
 def _reopened(engine: Engine, folder: Path, pool: int) -> Engine:
-    """The same with another number of candidates: only `engine.json` says it."""
+    """Reopens the engine with another number of candidates, which is only in `engine.json`."""
     engine.close()
     path = folder / "engine.json"
     head = json.loads(path.read_text())
@@ -420,7 +420,7 @@ def _reopened(engine: Engine, folder: Path, pool: int) -> Engine:
 
 
 def _disk(engine: Engine, folder: Path) -> tuple[int, int]:
-    """Bytes on disk, and how many of them graphs take where a server says so."""
+    """Returns the bytes on disk, and how many of them graphs take if a server reports that."""
     if engine.name != "postgres":
         return sum(path.stat().st_blocks * 512 for path in folder.rglob("*") if path.is_file()), 0
     import psycopg
@@ -435,7 +435,7 @@ def _disk(engine: Engine, folder: Path) -> tuple[int, int]:
 
 
 def _resident() -> int:
-    """Bytes of memory that the process has."""
+    """Returns the resident memory of the process in bytes."""
     return int(psutil.Process().memory_info().rss)
 
 
@@ -446,7 +446,7 @@ def _keep(report: dict[str, Any]) -> None:
 
 
 def run() -> None:
-    """Every engine, every size."""
+    """Measures every engine at every size."""
     sizes = [int(size) for size in os.environ.get("MATHAMR_POSTS", "").split(",") if size] or list(SIZES)
     names = [name for name in os.environ.get("MATHAMR_ENGINES", "flat,edge,postgres").split(",") if name]
     index = os.environ.get("MATHAMR_INDEX")

@@ -1,7 +1,7 @@
-"""Where the time of a post goes in a process that makes graphs and vectors for an index, in ms of a processor.
+"""The processor time per post, in ms, of a worker that builds graphs and vectors for an index.
 
-`MATHAMR_BENCH_POSTS` posts of arqmath-mini (default 150; as many short and long ones as there are in all), in portions as a build hands them out, the model in
-the box, text by ONNX Runtime. The first portion is not counted: parser and model are loaded with it.
+`MATHAMR_BENCH_POSTS` posts of arqmath-mini (default 150; short and long ones as in the collection), in portions as in a build, the model in
+the box, text by ONNX Runtime. The first portion is not counted, because parser and model are loaded with it.
 """
 
 from __future__ import annotations
@@ -48,18 +48,18 @@ PARTS: tuple[tuple[str, tuple[tuple[Any, str], ...]], ...] = (
         ((maker, "passage"), (wording, "wording"), (WordPieces, "cut"), (encoding, "stored_passage")),
     ),
 )
-"""What is told, and the functions whose time it is, less that of what they call and is told elsewhere."""
+"""The reported parts and their functions; a part's time excludes calls that belong to other parts."""
 
 
 class Clock:
-    """The processor's time by part, each function's own."""
+    """Processor time by part, without nested calls of other parts."""
 
     def __init__(self) -> None:
         self.spent = Counter[str]()
         self._inner: list[float] = []
 
     def timed(self, part: str, function: Callable[..., Any]) -> Callable[..., Any]:
-        """The same function; what it takes is counted for a part."""
+        """Wraps a function so that its time is added to a part."""
 
         def call(*values: Any, **named: Any) -> Any:
             started = process_time()
@@ -104,13 +104,13 @@ def run() -> None:
     count = sum(map(len, others))
     rows = [*clock.spent.most_common(), ("all else", total - clock.spent.total())]
     print(f"  {count:,} posts, {len(others)} portions, ms a post: {1e3 * total / count:.1f}")
-    told = ", ".join(f"{what} {number / count:.0f}" for what, number in seen.items())
-    print(f"    graph network, a post: {told}")
+    counts = ", ".join(f"{what} {number / count:.0f}" for what, number in seen.items())
+    print(f"    graph network, a post: {counts}")
     print("    " + ", ".join(f"{part} {1e3 * spent / count:.1f}" for part, spent in rows))
 
 
 def _counting(refine: Callable[..., Refinement], seen: Counter[str]) -> Callable[..., Refinement]:
-    """The same, counting what the graphs have and what each layer computes of it."""
+    """Wraps `refined` so that it counts the nodes of graphs and what each layer computes of them."""
 
     def call(stack: GraphStack, *values: int) -> Refinement:
         found = refine(stack, *values)

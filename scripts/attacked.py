@@ -1,4 +1,4 @@
-"""`Scene`: a checkout that is attacked by scripts/attacks.py, with a small index of its own and limits on what it may use."""
+"""`Scene`: a checkout that scripts/attacks.py attacks, with a small index of its own and limits on its resources."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from typing import Any
 
 KEY = "write-" + "w" * 16
 Outcome = tuple[bool, str]
-"""Whether it held, and what was seen."""
+"""Whether the attack failed, and what was observed."""
 
 
 class Scene:
@@ -47,7 +47,7 @@ class Scene:
     def run(
         self, *arguments: str, seconds: int = 60, megabytes: int = 8192, module: str = "mathamr", **more: Any
     ) -> subprocess.CompletedProcess[str]:
-        """A command of the checkout, within limits."""
+        """Runs a command of the checkout, within limits."""
         return self.python("-m", module, *arguments, seconds=seconds, megabytes=megabytes, **more)
 
     def python(
@@ -59,7 +59,7 @@ class Scene:
         cwd: Path | None = None,
         **environment: str,
     ) -> subprocess.CompletedProcess[str]:
-        """A program over the checkout, within limits."""
+        """Runs a program over the checkout, within limits."""
 
         def limit() -> None:
             resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
@@ -81,22 +81,22 @@ class Scene:
         )
 
     def copy(self) -> Path:
-        """The index, to be harmed."""
+        """Copies the index, to be damaged."""
         folder = Path(tempfile.mkdtemp(dir=self.room)) / "index"
         shutil.copytree(self.base, folder)
         return folder
 
     def search(self, folder: Path, *more: str, **given: Any) -> subprocess.CompletedProcess[str]:
-        """`mathamr search`, by words."""
+        """Runs `mathamr search`, by words."""
         return self.run("search", str(folder), "zebra group", "--strategy", "lexical", *more, **given)
 
     def check(self, folder: Path, *more: str) -> subprocess.CompletedProcess[str]:
-        """`mathamr index --check`."""
+        """Runs `mathamr index --check`."""
         return self.run("index", "--out", str(folder), "--check", *more, megabytes=0, seconds=120)
 
     @contextmanager
     def serving(self, folder: Path | None = None, files: int = 0) -> Iterator[Server]:
-        """The server of the checkout."""
+        """Runs the server of the checkout."""
         server = Server(self, folder or self.copy(), files)
         try:
             yield server
@@ -106,7 +106,7 @@ class Scene:
 
 
 class Server:
-    """`mathamr serve` and questions to it."""
+    """`mathamr serve` and requests to it."""
 
     def __init__(self, scene: Scene, folder: Path, files: int) -> None:
         def limit() -> None:
@@ -128,7 +128,7 @@ class Server:
     def ask(
         self, method: str, path: str, body: object = None, seconds: float = 60, **headers: str
     ) -> tuple[int, bytes]:
-        """The status (0 where there is none in time) and the body of an answer."""
+        """Returns the status (0 if there is none in time) and the body of an answer."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=seconds)
         sent = None if body is None else json.dumps(body)
         named = {name.replace("_", "-"): value for name, value in headers.items()}
@@ -144,7 +144,7 @@ class Server:
             connection.close()
 
     def slowest_health(self, disturb: list[str], patience: float = 30) -> float:
-        """Seconds that a look at its health takes at most while these addresses are asked."""
+        """Returns the longest time of a health check, in seconds, while these addresses are requested."""
         threads = [
             threading.Thread(target=self.ask, args=("GET", each), kwargs={"seconds": patience}, daemon=True)
             for each in disturb
@@ -161,8 +161,8 @@ class Server:
         return worst
 
 
-def told(done: subprocess.CompletedProcess[str]) -> Outcome:
-    """A program held if it ended by itself and without a traceback."""
+def judged(done: subprocess.CompletedProcess[str]) -> Outcome:
+    """Judges a program: it held if it ended by itself and without a traceback."""
     if done.returncode < 0:
         return False, f"ended by {signal.Signals(-done.returncode).name}"
     last = (done.stderr.strip() or done.stdout.strip()).splitlines()[-1:] or [""]

@@ -3,9 +3,9 @@
 
     python scripts/attacks.py CHECKOUT [NAME…]
 
-prints a line an attack: `held` or `OPEN`, and what happened. A checkout of the first release (065ca40) shows what was
-open there, one of this tree that it is not any more; the tests that keep it so are named in docs/secure.md. Programs
-run with limits on processor time and memory, in folders of their own, so that what is still open harms nothing.
+prints a line per attack, `held` or `OPEN`, and what happened. Run it on an older
+revision to see which attacks were open there; docs/secure.md names the tests that keep them closed. Programs run with
+limits on processor time and memory, in folders of their own, so that an open attack does no harm.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from attacked import Outcome, Scene, patched, told
+from attacked import Outcome, Scene, judged, patched
 
 ATTACKS: dict[str, Callable[[Scene], Outcome]] = {}
 
@@ -63,7 +63,7 @@ def bombs_in_queries(scene: Scene) -> Outcome:
     return status == 200, f"another search: {status or 'no answer'} after {time.monotonic() - started:.1f} s"
 
 
-# Somebody's index
+# The index of someone else
 
 
 @attack
@@ -77,7 +77,7 @@ def code_in_a_manifest(scene: Scene) -> Outcome:
     scene.run("search", str(folder), "zebra", "--strategy", "maxsim")
     checked = scene.check(folder, "--no-repair")
     ran = pwned.exists()
-    return not ran, f"{'the command ran' if ran else 'nothing ran'}; check: {told(checked)[1]}"
+    return not ran, f"{'the command ran' if ran else 'nothing ran'}; check: {judged(checked)[1]}"
 
 
 @attack
@@ -143,7 +143,7 @@ def triggers_in_a_database(scene: Scene) -> Outcome:
     with sqlite3.connect(folder / "catalogue.db") as database:
         database.execute("CREATE TRIGGER evil AFTER INSERT ON posts BEGIN DELETE FROM meta; END")
     done = scene.search(folder)
-    return done.returncode != 0 and "Traceback" not in done.stderr, told(done)[1]
+    return done.returncode != 0 and "Traceback" not in done.stderr, judged(done)[1]
 
 
 # Slow text
@@ -152,7 +152,7 @@ def triggers_in_a_database(scene: Scene) -> Outcome:
 @attack
 def dots_in_a_post(scene: Scene) -> Outcome:
     code = "from mathamr.posts.sentences import sentences; print(len(list(sentences('.' * 40000 + 'a'))))"
-    return told(scene.python("-c", code, seconds=15))
+    return judged(scene.python("-c", code, seconds=15))
 
 
 @attack
@@ -170,7 +170,7 @@ def a_poison_post(scene: Scene) -> Outcome:
     done = scene.check(folder)
     return (
         done.returncode == 0,
-        f"PUT {status or 'not answered in 300 s'}; check {told(done)[1]}",
+        f"PUT {status or 'not answered in 300 s'}; check {judged(done)[1]}",
     )
 
 
@@ -196,7 +196,7 @@ def superlinear_readers(scene: Scene) -> Outcome:
         path.write_text(text)
         done = scene.python("-c", code, str(path), seconds=20)
         if done.returncode:
-            slow.append(f"{name} {told(done)[1]}")
+            slow.append(f"{name} {judged(done)[1]}")
     return not slow, "; ".join(slow) or "all within 20 s"
 
 
@@ -207,12 +207,12 @@ def superlinear_readers(scene: Scene) -> Outcome:
 def a_byte_in_graphs(scene: Scene) -> Outcome:
     folder = scene.copy()
     data = bytearray((folder / "graphs/graphs.db").read_bytes())
-    data[100] ^= 0x40  # what kind of page the first one is
+    data[100] ^= 0x40  # the type of the first page
     (folder / "graphs/graphs.db").write_bytes(data)
     checked, repaired = scene.check(folder, "--no-repair"), scene.check(folder)
     after = scene.check(folder, "--no-repair")
-    held = all(told(each)[0] for each in (checked, repaired, after)) and after.returncode == 0
-    return held, f"check {told(checked)[1]}; repair {told(repaired)[1]}; then rc {after.returncode}"
+    held = all(judged(each)[0] for each in (checked, repaired, after)) and after.returncode == 0
+    return held, f"check {judged(checked)[1]}; repair {judged(repaired)[1]}; then rc {after.returncode}"
 
 
 @attack
@@ -229,7 +229,7 @@ def a_byte_in_the_parsers_fingerprint(scene: Scene) -> Outcome:
 
     before = graphs()
     done = scene.check(folder)
-    return graphs() == before, f"graphs {before} before, {graphs()} after; {told(done)[1]}"
+    return graphs() == before, f"graphs {before} before, {graphs()} after; {judged(done)[1]}"
 
 
 @attack
@@ -240,7 +240,7 @@ def a_byte_in_the_models_fingerprint(scene: Scene) -> Outcome:
         lambda row: row["model"].update(fingerprint="x" + row["model"]["fingerprint"][1:]),
     )
     done = scene.check(folder, "--no-repair")
-    return done.returncode != 0 and told(done)[0], f"check says {told(done)[1]}"
+    return done.returncode != 0 and judged(done)[0], f"check says {judged(done)[1]}"
 
 
 @attack
@@ -266,7 +266,7 @@ def a_damaged_page_of_the_catalogue(scene: Scene) -> Outcome:
         kept = database.execute("SELECT count(*) FROM posts WHERE id LIKE 'put%'").fetchone()[0]
     return (
         kept >= 6,
-        f"{kept} of 12 posts that were put are left; {told(done)[1]}; search rc {left.returncode}",
+        f"{kept} of 12 posts that were put are left; {judged(done)[1]}; search rc {left.returncode}",
     )
 
 
@@ -286,7 +286,7 @@ def a_byte_in_vectors(scene: Scene) -> Outcome:
     data[len(data) * 2 // 3] ^= 0x40
     path.write_bytes(data)
     done = scene.run("search", str(folder), "zebra group", "--strategy", "maxsim")
-    return done.returncode != 0 and told(done)[0], f"search {told(done)[1]}"
+    return done.returncode != 0 and judged(done)[0], f"search {judged(done)[1]}"
 
 
 @attack
@@ -294,7 +294,7 @@ def backup_and_restore(scene: Scene) -> Outcome:
     packed, again = scene.room / "a.backup", scene.room / "again"
     made = scene.run("backup", str(scene.base), str(packed), megabytes=0)
     back = scene.run("restore", str(packed), str(again), megabytes=0)
-    return made.returncode == back.returncode == 0, f"{told(made)[1]}; {told(back)[1]}"
+    return made.returncode == back.returncode == 0, f"{judged(made)[1]}; {judged(back)[1]}"
 
 
 # One view, resources
@@ -338,7 +338,7 @@ def an_index_that_is_made_again_under_a_reader(scene: Scene) -> Outcome:
         "assert [hit.rank for hit in found] == list(range(1, len(found) + 1)), 'places have holes'\n"
         "assert any('o3' in hit.id for hit in found), 'new posts are not found'\n"
     )
-    return told(scene.python("-c", code, str(folder), str(notes), megabytes=0, seconds=200))
+    return judged(scene.python("-c", code, str(folder), str(notes), megabytes=0, seconds=200))
 
 
 @attack
@@ -361,7 +361,7 @@ def a_full_disk(scene: Scene) -> Outcome:
         "resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))\n"
         "index = Index.open(sys.argv[1])\nassert list(index.search('zebra', strategy='lexical'))\n"
     )
-    return told(scene.python("-c", code, str(folder), megabytes=0))
+    return judged(scene.python("-c", code, str(folder), megabytes=0))
 
 
 @attack
@@ -409,7 +409,7 @@ def loops_of_links_and_files(scene: Scene) -> Outcome:
         + "}Hello $x$.\\end{document}"
     )
     (folder / "own.sty").symlink_to("own.sty")
-    return told(scene.run("posts", str(folder), seconds=60))
+    return judged(scene.run("posts", str(folder), seconds=60))
 
 
 @attack
@@ -422,7 +422,7 @@ def names_that_are_no_utf8(scene: Scene) -> Outcome:
     found = scene.search(out)
     return (
         made.returncode == 0 and found.returncode == 0,
-        f"index rc {made.returncode}; search {told(found)[1]}",
+        f"index rc {made.returncode}; search {judged(found)[1]}",
     )
 
 
@@ -471,14 +471,14 @@ def libraries_of_the_current_folder(scene: Scene) -> Outcome:
 
 
 def main(checkout: str, *names: str) -> int:
-    """Runs the attacks; the number of those that are open."""
+    """Runs the attacks and returns the number of those that are open."""
     opened = 0
     with tempfile.TemporaryDirectory() as room:
         scene = Scene(Path(checkout).resolve(), Path(room))
         for name in names or ATTACKS:
             try:
                 held, what = ATTACKS[name](scene)
-            except Exception as error:  # an attack that could not be made is neither
+            except Exception as error:  # an attack that could not be run is neither held nor open
                 print(f"{name} | not made | {type(error).__name__}: {error}", flush=True)
                 continue
             opened += not held

@@ -1,7 +1,7 @@
-"""Compiles the sample corpus: `sample/areas/*.md`, pleasant to write, into ARQMath's formats, which readers read.
+"""Compiles the sample corpus from `sample/areas/*.md` into ARQMath's formats.
 
     python scripts/build_sample.py            check the sources, write src/mathamr/sample/, print the sizes
-    python scripts/build_sample.py --check    the same without writing: exit 1 where the files are not up to date
+    python scripts/build_sample.py --check    the same without writing: exit 1 if the files are not up to date
 
 `docs/sample.md` describes the source format. Every mistake found is printed as `file:line: what is wrong`.
 """
@@ -27,11 +27,11 @@ PACKAGE = ROOT / "src" / "mathamr" / "sample"
 
 
 class SampleError(Exception):
-    """Mistakes in the sources, one a line."""
+    """Mistakes in the sources, one per line."""
 
 
 def compile_sample(areas: Path) -> dict[str, str]:
-    """The compiled files, by their path under the package; all mistakes at once as a `SampleError`."""
+    """Returns the compiled files, by their path under the package; raises all mistakes at once as a `SampleError`."""
     problems: list[str] = []
     sections: list[Section] = []
     for path in sorted(areas.glob("*.md")):
@@ -94,13 +94,13 @@ def compile_sample(areas: Path) -> dict[str, str]:
 
 
 def numbered(pattern: str) -> Callable[[], str]:
-    """Ids that count from 1."""
+    """Yields ids that count from 1."""
     counter = iter(range(1, sys.maxsize))
     return lambda: pattern.format(next(counter))
 
 
 def number_visually(formulas: list[str]) -> dict[str, int]:
-    """One number for each visually distinct formula; a checksum, so that an edit elsewhere leaves it as it is."""
+    """Returns one number for each visually distinct formula: a checksum, so that edits elsewhere do not change it."""
     numbers: dict[str, int] = {}
     taken: set[int] = set()
     for key in sorted({visual_key(latex) for latex in formulas}):
@@ -127,7 +127,7 @@ def marked_formula(
 
 
 def posts_xml(posts: list[Section], rendered: dict[str, tuple[Rendered, Rendered]]) -> str:
-    """Stack Exchange's rows as ARQMath has them."""
+    """Returns the rows of Stack Exchange in ARQMath's format."""
     rows = []
     for post in posts:
         title, body = rendered[post.id]
@@ -181,7 +181,7 @@ def topic_element(topic: Section, marked: dict[str, str], title: Rendered, body:
 
 
 def sizes(files: dict[str, str]) -> str:
-    """What the sample holds, for the documentation."""
+    """Returns what the sample contains, for the documentation."""
     posts = [row.attrib for row in ElementTree.fromstring(files["Posts.xml"].encode())]
     kinds = Counter(post["PostTypeId"] for post in posts)
     accepted = sum("AcceptedAnswerId" in post for post in posts)

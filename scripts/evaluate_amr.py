@@ -43,7 +43,7 @@ def smatch(predicted: Sequence[str], gold: Sequence[str]) -> dict[str, float]:
 
 
 def concepts_and_relations(graph: penman.Graph) -> tuple[Counter[str], Counter[tuple[str, str, str]]]:
-    """A graph as bags: its concepts, and its relations between concepts or to constants."""
+    """Returns a graph as bags: its concepts, and its relations between concepts or to constants."""
     names = {variable: str(concept) for variable, _, concept in graph.instances()}
     bag = Counter(
         (names[source], role, names.get(str(target), str(target)))
@@ -87,7 +87,7 @@ def report(
 
 
 def print_details(bags: list, gold_bags: list) -> None:
-    """What is missed and invented most, and each role's quality."""
+    """Prints the most frequent omissions and inventions, and each role's quality."""
     for place, kind in enumerate(("concepts", "relations")):
         missed: Counter = Counter()
         invented: Counter = Counter()
@@ -118,7 +118,7 @@ def plain(graph: penman.Graph) -> str:
 
 
 def collapse_authors(text: str) -> str:
-    """A MathAMR graph with each formula as one node `formula` and roles in AMR's own case."""
+    """Returns a MathAMR graph with each formula as one node `formula` and roles in AMR's own case."""
     text = re.sub(r":arg([0-9])", r":ARG\1", without_subtrees(text, ":math ("))
     graph = penman.decode(_EQUATION.sub("MATH", text), model=amr_model)
     formulas = {s for s, role, value in graph.attributes() if value == "MATH" and role == ":value"}
@@ -134,12 +134,12 @@ def collapse_authors(text: str) -> str:
 
 
 def collapse_ours(text: str) -> str:
-    """Our graph with each formula as one node `formula`."""
+    """Returns our graph with each formula as one node `formula`."""
     return _FORMULA_CONCEPT.sub("formula", text)
 
 
 def connected(triples: Triples, top: str) -> str:
-    """Penman text of the part of a graph that its top reaches."""
+    """Returns the Penman text of the part of a graph that its top reaches."""
     reached, size = {top}, 0
     while len(reached) > size:
         size = len(reached)
@@ -153,7 +153,7 @@ def connected(triples: Triples, top: str) -> str:
 
 
 def without_subtrees(text: str, opening: str) -> str:
-    """The text without the parenthesised parts that begin with `opening`."""
+    """Returns the text without the parenthesised parts that begin with `opening`."""
     kept, place = [], 0
     while (found := text.find(opening, place)) >= 0:
         kept.append(text[place:found])

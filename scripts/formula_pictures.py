@@ -1,9 +1,9 @@
-"""Draws formulas as the page draws them, beside KaTeX, into pictures to be looked at.
+"""Draws formulas as the page does, beside KaTeX, as pictures for visual inspection.
 
     npm install --prefix /tmp/katex katex
     python scripts/formula_pictures.py --katex /tmp/katex/node_modules/katex --out docs/images/formulas.png
 
-Chromium and playwright must be there. Without `--katex` our side is drawn alone.
+Chromium and playwright must be installed. Without `--katex` only our side is drawn.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ FORMULAS = {
         r"\int_{-\infty}^{\infty}\left|\hat f(\xi)\right|^2d\xi=\|f\|_2^2",
     ],
 }  # fmt: skip
-"""Our own formulas, by what can go wrong with them."""
+"""Our own formulas, grouped by what can go wrong with them."""
 
 STYLE = """
 body { font: 15px/1.5 sans-serif; margin: 10px; width: WIDTHpx; }
@@ -150,7 +150,7 @@ def page_of(katex: Path | None, names: list[str], width: int, columns: int) -> s
 
 
 def main() -> None:
-    """Writes one picture of all formulas, or one a chapter."""
+    """Writes one picture of all formulas, or one per chapter."""
     parser = argparse.ArgumentParser(description="Draw formulas beside KaTeX.")
     parser.add_argument("--katex", type=Path, help="folder of the npm package katex")
     parser.add_argument("--out", type=Path, required=True, help="the picture, or a folder for one a chapter")

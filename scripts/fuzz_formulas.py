@@ -1,7 +1,7 @@
 """Fuzzes LaTeX to trees with atheris: `python scripts/fuzz_formulas.py [CORPUS] -max_total_time=300`.
 
-Whatever the bytes, there is a tree or a `FormulaError`; anything else is a crash that atheris saves. Half of the
-inputs are plain text, half are made of LaTeX's own pieces, which gets much deeper. Install it with:
+Any bytes must give a tree or a `FormulaError`; anything else is a crash that atheris saves. Half of the
+inputs are plain text, half are made of LaTeX's own tokens, which reach much deeper. Install it with:
 pip install atheris
 """
 

@@ -1,4 +1,4 @@
-"""The Markdown of the sample corpus: to HTML with ARQMath's formula spans, every formula checked on the way."""
+"""The Markdown of the sample corpus: converts it to HTML with ARQMath's formula spans and checks every formula."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ Problem = Callable[[int, str], None]  # a line (0: the section's own) and what i
 
 @dataclass
 class Rendered:
-    """HTML made of Markdown, and the LaTeX of its formulas in order."""
+    """HTML from Markdown, and the LaTeX of its formulas in order."""
 
     html: str
     formulas: list[str]
 
 
 def squeeze(latex: str) -> str:
-    """LaTeX on one line: each run of white space is one blank."""
+    """Returns LaTeX on one line, with one blank for each run of white space."""
     return " ".join(latex.split())
 
 
 def visual_key(latex: str) -> str:
-    r"""What formulas that look the same share: unseen blanks, needless braces, final punctuation are left out.
+    r"""Returns a key that formulas with the same appearance share: without invisible blanks, needless braces and final punctuation.
 
     >>> visual_key(r"\frac{1}{2} \leq x^{2}\,.") == visual_key(r"\frac12\le x^2")
     True
@@ -76,7 +76,7 @@ class Markdown:
         return Rendered(self.fill("\n\n".join(self.blocks(self.protect(text, line)))), self.formulas)
 
     def protect(self, text: str, line: int) -> str:
-        """Puts code and formulas into slots, where no other rule of Markdown can touch them."""
+        """Moves code and formulas into slots, where no other rule of Markdown can touch them."""
         if strange := re.search("[^\n\x20-\x7e\u00a0-\ud7ff]", text):
             self.problem(
                 line + text.count("\n", 0, strange.start()),
@@ -103,12 +103,12 @@ class Markdown:
         return TOKEN.sub(slot, text)
 
     def slot(self, content: str) -> str:
-        """The placeholder of a piece of finished HTML."""
+        """Returns the placeholder of a piece of finished HTML."""
         self.slots.append(content)
         return f"\ue000{len(self.slots) - 1}\ue001"
 
     def fill(self, text: str) -> str:
-        """Puts the finished pieces back."""
+        """Replaces the slots by the finished pieces."""
         return SLOT.sub(lambda match: self.slots[int(match[1])], text)
 
     def inline(self, text: str) -> str:
@@ -119,7 +119,7 @@ class Markdown:
         return self.fill(re.sub(r"\[([^\]]+)\]\(([^)\s]+)\)", self.link, text))
 
     def link(self, match: re.Match[str]) -> str:
-        """`[text](#101)` leads to a post of the corpus, anything else is an address."""
+        """Renders a link: `[text](#101)` leads to a post of the corpus, anything else is an address."""
         url = self.post_url(match[2][1:]) if match[2].startswith("#") else match[2]
         if url is None:
             self.problem(0, f"a link to {match[2]}, which is no post of the corpus")
@@ -145,7 +145,7 @@ class Markdown:
                 yield f"<p>{self.inline(chunk)}</p>"
 
     def list_block(self, chunk: str, tag: str) -> str:
-        """A list of one level; a line without a marker goes on with the item above it."""
+        """Renders a list of one level; a line without a marker continues the item above it."""
         items: list[str] = []
         for line in chunk.split("\n"):
             if match := LIST_ITEM.match(line):
@@ -168,13 +168,13 @@ class Markdown:
 
 
 def is_item(chunk: str, bullet: str | None) -> bool:
-    """Whether a chunk goes on with a list of this kind."""
+    """True if a chunk continues a list of this kind."""
     match = LIST_ITEM.match(chunk)
     return match is not None and match[1] == bullet
 
 
 def check_latex(latex: str, at: int, problem: Problem) -> None:
-    """What every formula must satisfy: content, balanced braces, environments and fences, no blank line."""
+    """Checks every formula: content, balanced braces, environments and fences, no blank line."""
     shown = squeeze(latex)[:60]
     if not latex.strip():
         problem(at, "an empty formula")
@@ -189,7 +189,7 @@ def check_latex(latex: str, at: int, problem: Problem) -> None:
 
 
 def is_nested(latex: str) -> bool:
-    r"""Whether every brace and every environment that opens is closed by its own partner.
+    r"""True if every brace and every environment that opens is closed by its own partner.
 
     >>> is_nested(r"\{ \begin{cases} {x} \end{cases}"), is_nested(r"\begin{cases} { \end{cases} }")
     (True, False)

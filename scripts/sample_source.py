@@ -1,4 +1,4 @@
-"""The sources of the sample corpus: what stands in `sample/areas/*.md`, read and checked section by section."""
+"""The sources of the sample corpus: reads and checks `sample/areas/*.md` section by section."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ JUDGED_FORMULA = re.compile(r"(\d) +`([^`]+)`(?: +#.*)?")
 
 @dataclass
 class Section:
-    """One question, answer or topic as it stands in a source file."""
+    """One question, answer or topic of a source file."""
 
     kind: str
     id: str
@@ -41,7 +41,7 @@ class Section:
 
     @property
     def number(self) -> int:
-        """What sections are sorted by."""
+        """The sort key of sections."""
         return int(self.id.removeprefix("A.").removeprefix("B."))
 
     def ids(self, name: str) -> list[str]:
@@ -50,7 +50,7 @@ class Section:
 
 
 def read_sections(text: str, area: str, problem: Problem) -> list[Section]:
-    """The sections of one area's file; what stands before the first heading is a remark."""
+    """Reads the sections of one area's file; text before the first heading is a remark."""
     sections: list[Section] = []
     lines = text.split("\n")
     starts = [number for number, line in enumerate(lines) if line.startswith("## ")]
@@ -68,7 +68,7 @@ def read_sections(text: str, area: str, problem: Problem) -> list[Section]:
 
 
 def read_section(section: Section, lines: list[str], problem: Problem) -> None:
-    """Fields up to the first blank line, then the body, then a topic's judgments."""
+    """Reads fields up to the first blank line, then the body, then a topic's judgments."""
     known = FIELDS[section.kind if section.kind != "topic" else f"topic {section.id[0]}"]
     at = 0
     while at < len(lines) and lines[at].strip():
@@ -97,7 +97,7 @@ def read_section(section: Section, lines: list[str], problem: Problem) -> None:
 
 
 def read_judgment(section: Section, line: str, at: int, problem: Problem) -> None:
-    """`1001 3` for a topic of task 1, a grade and LaTeX between backquotes for one of task 2; then a # remark."""
+    """Reads `1001 3` for a topic of task 1, a grade and LaTeX between backquotes for one of task 2; then a # remark."""
     if section.id.startswith("A."):
         match, form = JUDGED_POST.fullmatch(line), "'ANSWER GRADE'"
         what, grade = (match[1], match[2]) if match else ("", "")
@@ -114,7 +114,7 @@ def read_judgment(section: Section, line: str, at: int, problem: Problem) -> Non
 
 @dataclass(frozen=True)
 class Say:
-    """Notes a problem of one section, at its heading unless a line is named."""
+    """Reports a problem of one section, at its heading unless a line is named."""
 
     section: Section
     problem: Callable[[Section, int, str], None]
@@ -125,7 +125,7 @@ class Say:
 
 
 def check_sections(sections: list[Section], problem: Callable[[Section, int, str], None]) -> None:
-    """Ids, dates, tags, links and judgments name what exists."""
+    """Checks that ids, dates, tags, links and judgments refer to what exists."""
     seen: dict[str, Section] = {}
     for section in sections:
         if (first := seen.setdefault(section.id, section)) is not section:
@@ -150,7 +150,7 @@ def check_sections(sections: list[Section], problem: Callable[[Section, int, str
 
 
 def check_links(section: Section, seen: dict[str, Section], say: Say) -> None:
-    """An answer has its question, an accepted answer belongs to its question, links lead to other questions."""
+    """Checks that an answer has its question, an accepted answer belongs to its question, links lead to other questions."""
     parent = seen.get(section.fields.get("to", ""))
     if section.kind == "answer":
         if parent is None or parent.kind != "question":
@@ -168,7 +168,7 @@ def check_links(section: Section, seen: dict[str, Section], say: Say) -> None:
 
 
 def check_judgments(topic: Section, seen: dict[str, Section], say: Say) -> None:
-    """A topic can be measured: something is relevant, something is not, nothing is judged twice."""
+    """Checks that a topic can be measured: something is relevant, something is not, nothing is judged twice."""
     keys = [what if topic.id.startswith("A.") else visual_key(what) for _, what, _ in topic.judgments]
     for (at, what, _), key in zip(topic.judgments, keys, strict=True):
         if keys.count(key) > 1:

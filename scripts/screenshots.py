@@ -1,6 +1,6 @@
 """Takes the pictures of the page that the docs show: `python scripts/screenshots.py http://127.0.0.1:8080/`.
 
-The server must be that of the bundled sample (`mathamr demo --serve`); Chromium and playwright must be there.
+The server must be that of the bundled sample (`mathamr demo --serve`); Chromium and playwright must be installed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ SHOTS: dict[str, tuple[dict[str, str], tuple[int, int], str]] = {
     "page-dark": ({"q": QUESTION, "post": "101", "view": "why"}, DESKTOP, "dark"),
     "page-phone": ({"q": QUESTION}, PHONE, "light"),
 }
-"""Name, what the address asks for, size and theme of every picture."""
+"""The name, query, size and theme of every picture."""
 
 
 def main() -> None:

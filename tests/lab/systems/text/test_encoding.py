@@ -52,7 +52,7 @@ def test_a_damaged_file_of_texts_is_a_clear_error(tmp_path: Path, capsys: pytest
     save_text_encoder(tmp_path / "text", small_text_encoder())
     arguments = [str(tmp_path / "texts.npz"), "--model", str(tmp_path / "text"), "--out", str(tmp_path / "v")]
     assert main(["vectors", *arguments]) == 1
-    assert "no corpus of texts" in capsys.readouterr().err
+    assert "not a corpus of texts" in capsys.readouterr().err
 
 
 def test_vectors_that_cannot_be_written_are_a_clear_error(
