@@ -104,12 +104,12 @@ def exact_encoder(encoder: AnyTextEncoder) -> TextEncoder:
     if isinstance(encoder, TextEncoder):
         return encoder
     if not isinstance(encoder, OnnxTextEncoder) or encoder.source is None:
-        raise MathAMRError("this text encoder was not loaded from a folder: its exact weights are not known")
+        raise MathAMRError("this text encoder was not loaded from a folder, so its exact weights are unknown")
     return load_text_encoder(encoder.source, "cpu")
 
 
 def _named_backend() -> str:
-    raise MathAMRError("this text encoder was not loaded from a folder, so its exact weights are unknown")
+    """Returns the value of `MATHAMR_TEXT`."""
     if TEXT.value not in (AUTO, ONNX, FLOAT):
         raise MathAMRError(f"{TEXT.name} must be {AUTO}, {ONNX} or {FLOAT}, got {TEXT.value!r}")
     return TEXT.value
