@@ -17,12 +17,12 @@ from mathamr.formulas.tree import Opt, Slt, Tree
 VARIABLE, NUMBER, OPERAND = 0.6, 0.4, 0.25
 """The worth of two different variables, two different numbers, and operands of different types."""
 LARGEST = 200
-"""Nodes of a tree that are aligned; of a larger tree the first ones count, which stand highest."""
+"""The number of nodes of a tree that are aligned; of a larger tree the first ones count, which are nearest to the root."""
 FEWEST = 2
 """The fewest nodes of a common part."""
 _OPERANDS = ("V!", "N!", "C!")
 _MOST_PARTS = 400
-"""Pairs of nodes that are tried as roots of common parts, the best first."""
+"""The number of pairs of nodes that are tried as roots of common parts, the best first."""
 
 Trees = tuple[Opt | None, Slt | None]
 

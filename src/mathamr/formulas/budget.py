@@ -1,4 +1,4 @@
-"""The work that one formula may cost: it is spent while the formula is read, never counted afterwards."""
+"""The work that one formula may cost: it is spent while the formula is parsed, never counted afterwards."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from mathamr.core.errors import MathAMRError
 
 FREE = 3_000
 PER_CHARACTER = 10
-"""Steps that any formula may cost, and those that its length allows; real formulas need a tenth of it at most."""
+"""The steps that any formula may cost, and those that each character adds; real formulas need at most a tenth of them."""
 MOST_ELEMENTS = 200_000
-"""Elements of MathML, and nodes of a tree, whatever the length of the formula."""
+"""The maximum number of MathML elements and of tree nodes, whatever the length of the formula."""
 
 
 class SpentError(MathAMRError):
-    """The work is spent; who knows the formula says so with a `FormulaError`."""
+    """The work is spent; the caller, who knows the formula, raises a `FormulaError`."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -21,10 +21,10 @@ class SpentError(MathAMRError):
 
 
 class Budget:
-    """Steps of reading, in proportion to what the author wrote.
+    """A number of parsing steps, in proportion to the length of the source.
 
-    Short notation may stand for long formulas (macros, commands that repeat their argument), and nested it grows
-    without end: `\\pdv[\\pdv[…` doubles with every level. Honest formulas need a step or two a character.
+    Short notation may expand to long formulas (macros, commands that repeat their argument), and nesting makes it grow
+    without bound: `\\pdv[\\pdv[…` doubles with every level. Real formulas need a step or two per character.
     """
 
     __slots__ = ("left", "limit")
@@ -35,11 +35,11 @@ class Budget:
 
     @property
     def elements(self) -> int:
-        """How many elements of MathML the formula may become."""
+        """Returns how many MathML elements the formula may become."""
         return min(self.limit, MOST_ELEMENTS)
 
     def spend(self, steps: int = 1) -> None:
-        """Takes some steps; too many are an error."""
+        """Takes some steps; raises `SpentError` if too few are left."""
         self.left -= steps
         if self.left < 0:
             raise SpentError

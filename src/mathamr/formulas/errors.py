@@ -1,4 +1,4 @@
-"""What can be wrong with a formula: errors that end the reading, repairs that do not."""
+"""Defects of a formula: errors that end parsing, and repairs that do not."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from mathamr.core.errors import ParseError
 
 
 class FormulaError(ParseError):
-    """A formula that cannot be read; shows the place with a caret."""
+    """A formula that cannot be parsed; it shows the place with a caret."""
 
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """Something malformed that was read anyway: what was done, and where."""
+    """Something malformed that was parsed anyway: what was done, and where."""
 
     message: str
     offset: int

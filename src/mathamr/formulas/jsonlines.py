@@ -1,4 +1,4 @@
-"""Formulas as JSON lines: what other programs send and get."""
+"""Formulas as JSON lines, for other programs."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ Answer = dict[str, object]
 
 
 def answers(lines: Iterable[bytes], parser: FormulaParser) -> Iterator[str]:
-    """For every line one line, in order: `latex`, `slt` and `opt` as Tangent strings, `repairs`, `error`.
+    """Yields one line per line, in order: `latex`, `slt` and `opt` as Tangent strings, `repairs`, `error`.
 
-    A line is `{"latex": …}` or `{"pmml": …, "cmml": …}` (one of the two may be missing). What was malformed and read
-    anyway is among the `repairs` of LaTeX, with its offset; a mathematician's reading also has its `decisions`. What
-    fails has an `error` and nulls; the lines after it are answered all the same.
+    A line is `{"latex": …}` or `{"pmml": …, "cmml": …}` (one of the two may be missing). Malformed LaTeX that was parsed
+    anyway is among the `repairs`, with its offset; a mathematician's reading also has its `decisions`. A line that
+    fails has an `error` and nulls; the following lines are answered all the same.
     """
     for line in lines:
         answer: Answer = {"latex": None, "slt": None, "opt": None, "repairs": None, "error": None}
@@ -31,7 +31,7 @@ def answers(lines: Iterable[bytes], parser: FormulaParser) -> Iterator[str]:
 
 
 def _is_unicode(text: str) -> bool:
-    """Whether the text can be written as UTF-8: JSON may smuggle in half a surrogate pair."""
+    """True if the text can be written as UTF-8: JSON may contain half a surrogate pair."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -52,7 +52,7 @@ def _answer(line: bytes, parser: FormulaParser, answer: Answer) -> Answer:
         formula = parser.parse(latex).to_dict()
         return {name: formula[name] for name in ("slt", "opt", "repairs", "decisions") if name in formula}
     if presentation is None and content is None:
-        raise MathAMRError("nothing to read: none of latex, pmml and cmml is there")
+        raise MathAMRError("nothing to parse: the line has none of latex, pmml and cmml")
     return {
         "slt": None if presentation is None else to_string(slt_from_mathml(presentation)),
         "opt": None if content is None else to_string(opt_from_mathml(content)),

@@ -52,7 +52,7 @@ def value(label: str) -> str:
 
 @lru_cache(maxsize=16384)
 def clean(text: str) -> str:
-    """The text of a MathML token as a label shows it: stripped, with the notation's own characters escaped.
+    """Returns the text of a MathML token as a label: stripped, with the notation's own characters escaped.
 
     Invisible operators (function application, times, separator, plus) become nothing.
 

@@ -1,7 +1,7 @@
-"""Some nodes of a layout tree marked where a person sees them: in the LaTeX, and in the formula as it is drawn.
+"""Marks some nodes of a layout tree in the LaTeX source and in the drawn formula.
 
-Neither the LaTeX nor the drawing knows the nodes of the tree, but all three have the same symbols in nearly the same
-order. So the symbols are laid beside each other like two versions of a text, and what stays alone stays unmarked.
+Neither the LaTeX nor the drawing refers to the nodes of the tree, but all three have the same symbols in nearly the same
+order. So the symbols are aligned like two versions of a text, and unmatched ones stay unmarked.
 """
 
 from __future__ import annotations
@@ -24,27 +24,27 @@ from mathamr.formulas.tree import Slt
 from mathamr.formulas.visualkey import ALIKE
 
 LONGEST = 600
-"""Symbols of a formula in which something is marked; nobody looks for it in a longer one."""
+"""The maximum number of symbols of a formula in which nodes are marked; in a longer one nobody looks for them."""
 MATCHED = "matched"
 
 _GROUP = re.compile(r"M!(&[a-z]+;|.)(&[a-z]+;|.)[0-9]+x[0-9]+", re.DOTALL)
 _ESCAPES = {"&comma;": ",", "&lsqb;": "[", "&rsqb;": "]", "&quest;": "?"}
 _LEAVES = frozenset(["mi", "mn", "mo", "mtext", "ms"])
 _SIGNS = frozenset(["msqrt", "mroot", "menclose"])
-"""Elements that draw a sign of their own around what they hold."""
+"""Elements that draw a sign of their own around their content."""
 _ROWS = frozenset(["mrow", "msqrt", "mstyle", "math", "mtd", "mpadded"])
 _UNSEEN = frozenset(["{", "}", "^", "_", "\\left", "\\right", "&", "\\\\"])
 
 
 class PrintedSymbol(NamedTuple):
-    """What is seen of a node of a layout tree."""
+    """The visible form of a node of a layout tree."""
 
     text: str
     node: int
 
 
 def symbols(tree: Slt) -> list[PrintedSymbol]:
-    """The symbols of a layout tree in the order in which markup lists them; fences once before and once after.
+    """Returns the symbols of a layout tree in the order of markup; fences once before and once after.
 
     >>> from mathamr.formulas.parse import parse
     >>> "".join(symbol.text for symbol in symbols(parse(r"(a_i^2+1)=\\frac{x}{y}").slt))
@@ -67,7 +67,7 @@ def symbols(tree: Slt) -> list[PrintedSymbol]:
             parts.append(PrintedSymbol(_seen(group[1]), item))
         elif label[:2] not in ("M!", "O!"):
             parts.append(PrintedSymbol(_seen(value(label)), item))
-        # A fraction says first what is over its line, a script what is under it.
+        # A fraction lists first what is over its line, a script what is under it.
         order = "ou" if label == "O!divide" else "wcd"
         parts += [edges[edge] for edge in order if edge in edges]
         if group is not None:
@@ -78,7 +78,7 @@ def symbols(tree: Slt) -> list[PrintedSymbol]:
 
 
 def stretches(latex: str, macros: Macros, tree: Slt, nodes: Collection[int]) -> list[tuple[int, int]]:
-    """Where the marked nodes stand in the LaTeX: [start, end) of each stretch, in order.
+    """Returns the ranges [start, end) of the marked nodes in the LaTeX, in order.
 
     Braces and commands between two marked symbols are marked with them.
 
@@ -103,7 +103,7 @@ def stretches(latex: str, macros: Macros, tree: Slt, nodes: Collection[int]) -> 
         if last and text.isdigit() and last[0][-1:].isdigit() and last[2] == start:
             written[-1] = (last[0] + text, last[1], end, True)
         elif not token.isspace():
-            # What a macro writes stands where the macro is called.
+            # The symbols of a macro are at its call.
             written.append((text, start, start + lengths.get(start, len(token)), bool(text)))
     seen = [place for place, each in enumerate(written) if each[3]]
     marked = _marked([written[place][0] for place in seen], symbols(tree), nodes)
@@ -120,7 +120,7 @@ def stretches(latex: str, macros: Macros, tree: Slt, nodes: Collection[int]) -> 
 
 
 def _balanced(latex: str, start: int, end: int) -> tuple[int, int]:
-    """A stretch with the braces that stand right before and behind it, as far as it lacks them."""
+    """Extends a range by the braces directly before and after it, as far as they are unbalanced."""
     depth = low = 0
     for brace in re.findall(r"\\.|[{}]", latex[start:end]):
         depth += {"{": 1, "}": -1}.get(brace, 0)
@@ -133,7 +133,7 @@ def _balanced(latex: str, start: int, end: int) -> tuple[int, int]:
 
 
 def drawn_with_marks(element: Element, tree: Slt, nodes: Collection[int]) -> Element:
-    """The formula as it is drawn with the marked nodes in a style of their own; what is marked as a whole is one piece."""
+    """Draws the formula with the marked nodes in a style of their own; adjacent marked nodes are one piece."""
     leaves = [each for each in element.iterate() if each.tag in _LEAVES]
     chosen = {
         id(leaves[place]) for place in _marked([_seen(each.text) for each in leaves], symbols(tree), nodes)
@@ -162,12 +162,12 @@ def drawn_with_marks(element: Element, tree: Slt, nodes: Collection[int]) -> Ele
         return made
 
     kept: list[Element] = []
-    """Keeps the elements alive whose identities are remembered."""
+    """Elements that are kept alive because their ids are keys."""
     return _styled(rebuilt(element, make), whole)
 
 
 def _joined(children: Sequence[Element], whole: Collection[int]) -> list[Element]:
-    """Neighbours that are marked become one row; signs at its ends stay outside, whose space depends on their place."""
+    """Joins marked neighbours to one row; signs at its ends stay outside, because their space depends on their position."""
     found: list[Element] = []
     run: list[Element] = []
     for child in [*children, None]:
@@ -196,7 +196,7 @@ def _styled(element: Element, whole: Collection[int]) -> Element:
 
 
 def _marked(texts: Sequence[str], seen: Sequence[PrintedSymbol], nodes: Collection[int]) -> Iterator[int]:
-    """The places of texts that are symbols of marked nodes."""
+    """Returns the positions of texts that are symbols of marked nodes."""
     if not nodes or len(texts) > LONGEST or len(seen) > LONGEST:
         return
     matcher = SequenceMatcher(None, texts, [symbol.text for symbol in seen], autojunk=False)
@@ -205,7 +205,7 @@ def _marked(texts: Sequence[str], seen: Sequence[PrintedSymbol], nodes: Collecti
 
 
 def _seen(text: str) -> str:
-    """A symbol as all spellings and alphabets have it."""
+    """Returns the form of a symbol that all spellings and alphabets share."""
     text = "".join(_ESCAPES.get(text, text).split())
     if text and text in "\u2061\u2062\u2063\u2064":
         return ""
@@ -215,7 +215,7 @@ def _seen(text: str) -> str:
 
 
 def _written(token: str) -> str:
-    """What a token of LaTeX shows; nothing if it is not a symbol."""
+    """Returns what a token of LaTeX shows; nothing if it is not a symbol."""
     if token in _UNSEEN or token.isspace():
         return ""
     if token in SYMBOLS:

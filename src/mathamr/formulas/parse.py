@@ -1,4 +1,4 @@
-"""LaTeX to both trees of a formula: `parse` is the one way in for LaTeX."""
+"""LaTeX to both trees of a formula: `parse` is the entry point for LaTeX."""
 
 from __future__ import annotations
 
@@ -48,14 +48,14 @@ READINGS: dict[str, str] = {
     "published": "the trees of Tangent-S and ARQMath, as LaTeXML groups the formula",
     "mathematician": "what the formula means: application, bound variables, derivatives, quantifiers",
 }
-"""How an operator tree can be read, and what each reading is; the layout tree is the same in all."""
+"""The readings of an operator tree, with a description; the layout tree is the same in all."""
 
 NO_MACROS = Macros()
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedFormula:
-    """A formula as both trees, with what had to be repaired to read it."""
+    """A formula as both trees, with the repairs that parsing needed."""
 
     latex: str
     slt: Slt
@@ -64,25 +64,25 @@ class ParsedFormula:
     presentation: Element = field(compare=False, repr=False)
     reading: str = "published"
     decisions: tuple[Decision, ...] = ()
-    """What could be read in two ways, how it was read and why; the published reading decides nothing."""
+    """The ambiguities, how they were resolved and why; the published reading records none."""
     macros: Macros = field(default=NO_MACROS, compare=False, repr=False)
 
     def presentation_mathml(self, *, display: bool = False) -> str:
-        """Presentation MathML for the eye, valid and safe to put in a page; trees are made of `presentation`."""
-        # The typesetter is loaded on use: most programs only need the trees.
+        """Returns Presentation MathML for display, valid and safe to put in a page; trees are built from `presentation`."""
+        # The typesetter is imported on use: most programs need only the trees.
         from mathamr.formulas.latex.display.formula import display_mathml
 
         return display_mathml(self.latex, self.macros, display=display)
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Formulas travel between processes with their markup as text."""
+        """Pickles the formula with its markup as text."""
         markup = to_mathml(self.presentation)
         return _restored, (
             self.latex, self.slt, self.opt, self.repairs, markup, self.reading, self.decisions, self.macros,
         )  # fmt: skip
 
     def to_dict(self) -> dict[str, object]:
-        """The formula for JSON: trees as Tangent strings."""
+        """Returns the formula for JSON: trees as Tangent strings."""
         repairs = [{"message": repair.message, "offset": repair.offset} for repair in self.repairs]
         found: dict[str, object] = {
             "latex": self.latex,
@@ -95,7 +95,7 @@ class ParsedFormula:
         return found
 
     def lines(self) -> list[str]:
-        """The formula for reading: both trees as indented text, then what was repaired."""
+        """Returns the formula as text: both trees indented, then the repairs."""
         result = [self.latex, "  layout (SLT)", *(f"    {line}" for line in outline(self.slt))]
         result += ["  operators (OPT)", *(f"    {line}" for line in outline(self.opt))]
         result += [f"  decided: {decision}" for decision in self.decisions]
@@ -123,14 +123,14 @@ def parse(
     reading: str = "published",
     context: Context = EMPTY,
 ) -> ParsedFormula:
-    """Both trees of a formula; raises `FormulaError` where there is nothing to read or a limit is passed.
+    """Parses both trees of a formula; raises `FormulaError` if there is nothing to parse or a limit is exceeded.
 
     `macros` are those of the document (`Macros`, or texts with `\\newcommand` and the like); definitions in the
-    formula itself always hold. With `wildcards`, `?x` is a wildcard of a query; `\\qvar{x}` always is.
+    formula itself always apply. With `wildcards`, `?x` is a wildcard of a query; `\\qvar{x}` always is.
 
-    The operator tree is the published one, or with `reading="mathematician"` says what the formula means; then
-    `context` is what the post's other formulas say about its letters (`context_of`), and `decisions` says what was
-    decided.
+    The operator tree is the published one, or with `reading="mathematician"` expresses the formula's meaning; then
+    `context` is what the post's other formulas say about its letters (`context_of`), and `decisions` lists the resolved
+    ambiguities.
 
     >>> formula = parse(r"\\frac{1}{2}")
     >>> formula.slt.labels, formula.opt.labels
@@ -146,7 +146,7 @@ def check_reading(reading: str) -> None:
 
 
 def context_of(formulas: Iterable[str], macros: Macros | Iterable[str] = ()) -> Context:
-    """What the formulas of a post say about its letters: one that is applied somewhere is a function.
+    """Collects what the formulas of a post say about its letters: one that is applied somewhere is a function.
 
     >>> context = context_of([r"f:A\\to B", "y(0)=1", "n(n+1)"])
     >>> sorted(context.functions), sorted(context.variables)
@@ -168,7 +168,7 @@ def context_of(formulas: Iterable[str], macros: Macros | Iterable[str] = ()) -> 
 def both_readings(
     latex: str, macros: Macros | Iterable[str] = (), context: Context = EMPTY
 ) -> tuple[ParsedFormula, ParsedFormula]:
-    """The published and the mathematician's reading of a formula that is parsed once.
+    """Returns the published and the mathematician's reading of a formula that is parsed once.
 
     >>> published, meant = both_readings("f(x)")
     >>> published.opt.labels[0], meant.opt.labels[0]
@@ -185,7 +185,7 @@ def _parse(latex: str, macros: Macros, wildcards: bool, reading: str, context: C
 
 
 def _published(latex: str, macros: Macros, wildcards: bool) -> tuple[ParsedFormula, Node]:
-    """The published reading, and the node that any other begins with."""
+    """Returns the published reading, and the node that any other reading starts from."""
     if len(latex) > MAX_LENGTH:
         raise FormulaError(f"longer than {MAX_LENGTH} characters", latex, MAX_LENGTH)
     budget = Budget(len(latex))
@@ -202,7 +202,7 @@ def _published(latex: str, macros: Macros, wildcards: bool) -> tuple[ParsedFormu
 
 
 def _meant(published: ParsedFormula, node: Node, context: Context) -> ParsedFormula:
-    """The mathematician's reading of a formula; one without a tree in it keeps its published tree."""
+    """Returns the mathematician's reading of a formula; one without a tree in it keeps its published tree."""
     budget = Budget(len(published.latex))
     found = meaning(node, budget, context)
     tree, decisions = published.opt, found.decisions
@@ -257,12 +257,12 @@ class FormulaParser:
         self._parse = lru_cache(maxsize=remembered)(self._parse_one)
 
     def within(self, context: Context) -> Self:
-        """A parser of the same kind for a post that says this about its letters."""
+        """Returns a parser of the same kind for a post with this context."""
         return type(self)(self.macros, wildcards=self.wildcards, reading=self.reading, context=context)
 
     def _parse_one(self, latex: str) -> ParsedFormula:
         return _parse(latex, self.macros, self.wildcards, self.reading, self.context)
 
     def parse(self, latex: str) -> ParsedFormula:
-        """Both trees of a formula, as the function `parse` gives them."""
+        """Parses both trees of a formula, like the function `parse`."""
         return self._parse(latex)

@@ -1,7 +1,7 @@
 """Pictures of formula trees: one SVG with the layout tree and the operator tree.
 
-The layout tree is drawn as the formula is: the base line runs to the right, scripts stand above and below. The operator
-tree hangs from its root. Only shapes, text and fixed colours that suit light and dark pages: no script, style or font.
+The layout tree is drawn like the formula: the base line runs to the right, scripts are above and below. The operator
+tree hangs from its root. It contains only shapes, text and fixed colours that suit light and dark pages: no script, style or font.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from mathamr.formulas.label import TYPES, node_type, value
 from mathamr.formulas.tree import Opt, Slt, Tree
 
 MAX_NODES = 2000
-"""More nodes than this nobody can read, and a page should not have to draw."""
+"""The maximum number of nodes that a person can read and a page should draw."""
 
 _COLOURS = {
     "N": "#ffe0a3",
@@ -64,7 +64,7 @@ _EDGE_NAMES = {
 
 @dataclass(slots=True)
 class TreeDrawing:
-    """Shapes of one tree, its corner at (0, 0), and how much room they take."""
+    """The shapes of one tree, with its corner at (0, 0), and their size."""
 
     width: float
     height: float
@@ -72,7 +72,7 @@ class TreeDrawing:
 
 
 class NodeMark(NamedTuple):
-    """How a node stands out: the colour of its frame, what stands at its corner, and what is said of it."""
+    """How a node is highlighted: the colour of its frame, the text at its corner, and its tooltip."""
 
     colour: str
     badge: str
@@ -81,7 +81,7 @@ class NodeMark(NamedTuple):
 
 
 Marks = Mapping[int, NodeMark]
-"""Nodes that stand out; where there are marks, all other nodes step back."""
+"""Highlighted nodes; if there are any, all other nodes are pale."""
 
 
 def svg(slt: Slt | None, opt: Opt | None, latex: str = "") -> str:
@@ -110,7 +110,7 @@ def drawn(tree: Tree, marks: Marks | None = None) -> TreeDrawing:
 
 
 def document(rows: Sequence[Sequence[tuple[str, TreeDrawing]]], types: Sequence[str], latex: str) -> str:
-    """Rows of drawings under their titles, side by side where there is room, with a legend of types of nodes."""
+    """Arranges rows of drawings under their titles, side by side if there is space, with a legend of node types."""
     shapes: list[str] = []
     y, width = _MARGIN, 0.0
     if latex:
@@ -132,7 +132,7 @@ def document(rows: Sequence[Sequence[tuple[str, TreeDrawing]]], types: Sequence[
 
 
 def _placed(row: Sequence[tuple[str, TreeDrawing]], top: float, shapes: list[str]) -> tuple[float, float]:
-    """Puts the drawings of a row into a picture; the room they take."""
+    """Puts the drawings of a row into a picture and returns their size."""
     beside = sum(drawing.width for _, drawing in row) <= _MAX_WIDTH_SIDE_BY_SIDE
     x, y, width, height = _MARGIN, top, 0.0, 0.0
     for title, drawing in row:
@@ -151,8 +151,8 @@ def _placed(row: Sequence[tuple[str, TreeDrawing]], top: float, shapes: list[str
 def _layout_drawing(tree: Slt, marks: Marks | None) -> TreeDrawing:
     """The layout tree with its base lines from left to right.
 
-    From the last node to the first the room is measured: what stands above and below a symbol, then what follows
-    on its base line (`n`) and after that the next part of a group (`e`). Then places are given from the root on.
+    Space is measured from the last node to the first: what is above and below a symbol, then what follows
+    on its base line (`n`) and after that the next part of a group (`e`). Then positions are assigned from the root on.
     """
     count = len(tree)
     boxes = [_box_width(label) for label in tree.labels]
@@ -212,7 +212,7 @@ def _layout_edge(tree: Slt, node: int, boxes: list[float], x: list[float], y: li
 
 
 def _operator_drawing(tree: Tree, marks: Marks | None) -> TreeDrawing:
-    """The operator tree hanging from its root; every subtree has room of its own."""
+    """Draws the operator tree hanging from its root; every subtree has its own space."""
     count = len(tree)
     boxes = [_box_width(label) for label in tree.labels]
     children = tree.children()
@@ -301,7 +301,7 @@ def _legend(types: Sequence[str], top: float, room: float) -> TreeDrawing:
 
 
 def _shown(label: str) -> str:
-    """What a box says: the value, with the notation's escapes undone and blanks made visible."""
+    """Returns the text of a box: the value, with the notation's escapes undone and blanks made visible."""
     text = value(label)
     for name, character in _ESCAPES:
         text = text.replace(name, character)
@@ -318,7 +318,7 @@ def _box_width(label: str) -> float:
 
 
 def _text_width(text: str, size: float) -> float:
-    """Room for a text in an unknown font, on the safe side."""
+    """Estimates the width of a text in an unknown font, on the safe side."""
     units = sum(0.0 if combining(each) else 1.1 if east_asian_width(each) in "WF" else 0.64 for each in text)
     return units * size
 
@@ -340,7 +340,7 @@ def _line(x1: float, y1: float, x2: float, y2: float) -> str:
 
 
 def _clean(text: str) -> str:
-    """Without the characters that no XML document may hold."""
+    """Removes the characters that no XML document may contain."""
     return "".join(
         each if each >= " " and not "\ud800" <= each <= "\udfff" and each not in "\ufffe\uffff" else "\ufffd"
         for each in text

@@ -1,4 +1,4 @@
-"""Whether two formulas are the same but for the names of their letters: Pascal's rule in a and b is that in n and k."""
+"""Compares formulas up to the names of their letters: Pascal's rule in a and b is that in n and k."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _FIXED = frozenset(["π"])
 
 
 def form_key(tree: Slt) -> str:
-    """The visual key of a formula whose letters are numbered in the order in which they first come.
+    """Returns the visual key of a formula whose letters are numbered in order of first occurrence.
 
-    Equal for two formulas where each letter of one stands exactly where one letter of the other does. Upright words
+    It is equal for two formulas if their letters correspond one to one, position by position. Upright words
     (`sin`), numbers, π, and letters of special alphabets (ℝ) keep their names; bold letters stay bold.
 
     >>> from mathamr.formulas.parse import parse
@@ -36,13 +36,13 @@ def form_key(tree: Slt) -> str:
 
 
 def count_letters(tree: Slt) -> int:
-    """How many letters there are that may have another name: a quick look before two forms are compared."""
+    """Counts the letters that may be renamed: a quick check before two forms are compared."""
     return sum(_alphabet(label) is not None for label in tree.labels)
 
 
 @lru_cache(maxsize=4096)
 def _alphabet(label: str) -> str | None:
-    """How a letter is drawn, if it may have another name: an empty text for the usual italics."""
+    """Returns the alphabet of a letter that may be renamed: an empty text for the usual italics."""
     letter = label[2:]
     if not label.startswith("V!") or len(letter) != 1 or letter in _FIXED:
         return None

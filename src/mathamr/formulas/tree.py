@@ -31,7 +31,7 @@ class Tree:
 
     @classmethod
     def checked(cls, labels: Sequence[str], parents: Sequence[int], edges: str) -> Self:
-        """A tree from outside, refused unless it is one: the constructor itself trusts its maker."""
+        """Checks a tree from outside; the constructor itself trusts its caller."""
         if not labels or not len(labels) == len(parents) == len(edges):
             raise MathAMRError(
                 f"a tree needs as many parents and edges as labels, and at least one: "
@@ -63,7 +63,7 @@ class Tree:
 
     @classmethod
     def from_nested(cls, nested: Sequence[Any]) -> Self:
-        """The tree that nested lists write: `[label, [edge, child], [edge, child], …]`.
+        """Builds the tree that nested lists describe: `[label, [edge, child], [edge, child], …]`.
 
         >>> Slt.from_nested(["V!x", ["a", ["N!2"]]])
         Slt(labels=('V!x', 'N!2'), parents=(-1, 0), edges='-a')
@@ -122,7 +122,7 @@ class Tree:
         return depths
 
     def depth(self) -> int:
-        """The most edges between the root and a node."""
+        """The number of edges between the root and the deepest node."""
         return max(self.depths())
 
     def sizes(self) -> list[int]:

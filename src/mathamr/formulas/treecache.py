@@ -30,7 +30,7 @@ class Readings(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Bytes in memory; labels that others have too are counted as if they had not."""
+        """The size in memory in bytes; shared labels are counted fully."""
         return _ENTRY + sum(map(_size, (self.opt, self.slt, self.meant)))
 
 

@@ -1,4 +1,4 @@
-"""Both trees of a formula, however it was written."""
+"""Both trees of a formula, from LaTeX or MathML."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from mathamr.formulas.treecache import Readings, TreeCache, TreeKey
 from mathamr.posts.post import Formula
 
 Trees = tuple[Opt | None, Slt | None]
-"""The operator tree and the layout tree; `None` where there is none."""
+"""The operator tree and the layout tree; `None` if there is none."""
 LONGEST_REMEMBERED = 200
-"""Characters of a formula whose terms are remembered: short formulas come again and again, long ones hardly ever."""
+"""The maximum length of a formula whose terms are cached: short formulas recur often, long ones hardly ever."""
 REMEMBERED = TreeCache(24 << 20)
-"""What all stages of a process read their trees from: some eight thousand formulas of a usual length, parsed once."""
+"""The cache that all stages of a process take trees from: some eight thousand formulas of usual length, parsed once."""
 
 
 def trees_of(
     formula: Formula, macros: tuple[str, ...] = (), reading: str = "published", context: Context = EMPTY
 ) -> tuple[Trees, bool]:
-    """Both trees of a formula and whether it was repaired: from its LaTeX, or from MathML where it has none.
+    """Returns both trees of a formula and whether it was repaired: from its LaTeX, or from MathML if it has none.
 
-    MathML says itself what is applied to what: there is nothing to be read in another way.
+    MathML states what is applied to what, so it has only one reading.
     """
     if formula.latex.strip():
         if reading == "published":
@@ -48,7 +48,7 @@ def trees_of(
 
 
 def written_trees(formulas: Iterable[Formula], macros: tuple[str, ...]) -> str:
-    """The published trees of formulas as far as they are remembered, as one line for another process of this machine."""
+    """Returns the cached published trees of formulas as one line, for another process of this machine."""
     rows = []
     for latex in dict.fromkeys(formula.latex for formula in formulas):
         found = REMEMBERED.get((latex, macros))
@@ -58,7 +58,7 @@ def written_trees(formulas: Iterable[Formula], macros: tuple[str, ...]) -> str:
 
 
 def remember_trees(line: str, macros: tuple[str, ...]) -> None:
-    """Remembers trees that another process has written: those of a line of `written_trees`."""
+    """Caches trees that another process wrote: those of a line of `written_trees`."""
     for latex, opt, slt, repaired in json.loads(line):
         REMEMBERED.put((latex, macros), Readings(Opt(*_read_row(opt)), Slt(*_read_row(slt)), bool(repaired)))
 
@@ -73,7 +73,7 @@ def _read_row(row: list[Any]) -> tuple[tuple[str, ...], tuple[int, ...], str]:
 
 
 def _readings(key: TreeKey, with_meaning: bool) -> Readings:
-    """The trees of LaTeX, with the mathematician's where it is wanted: those that are remembered, or made now."""
+    """Returns the trees of LaTeX, with the mathematician's if wanted: cached ones, or parsed now."""
     found = REMEMBERED.get(key)
     if found is None or (with_meaning and found.meant is None and found.slt is not None):
         found = _read(key, with_meaning)

@@ -1,9 +1,9 @@
 """Visual keys: formulas that look the same have the same key, however they were written or grouped.
 
-The key is made of what stands on the page, in reading order: the symbols of each base line with their scripts.
-Grouping that cannot be seen (whether fences were matched, whether a row is one base or many) makes no difference, nor
-do spacing, invisible operators, and characters that are drawn alike. Visible alphabets (bold, script, …) stay apart,
-as does everything that could not be parsed.
+The key is made of the visible symbols in reading order: the symbols of each base line with their scripts.
+Invisible grouping (whether fences were matched, whether a row is one base or many) makes no difference, nor
+do spacing, invisible operators, and characters that look alike. Visible alphabets (bold, script, …) are distinguished,
+as is everything that could not be parsed.
 """
 
 from __future__ import annotations
@@ -48,22 +48,22 @@ ALIKE = str.maketrans(
     | {chr(0x1D6E2 + place): chr(0x391 + place) for place in range(25)}
     | {chr(0x1D6FC + place): chr(0x3B1 + place) for place in range(25)}
 )
-"""Characters drawn alike, and the italic alphabets: a single letter is italic anyway."""
+"""Characters that look alike, and the italic alphabets: a single letter is italic anyway."""
 
 _BUILT = frozenset(["O!divide", "O!root"])
-"""Symbols that are drawn around their parts, even where these are missing."""
+"""Symbols that are drawn around their parts, even if these are missing."""
 _SCRIPTS = {"a": "^{", "b": "_{", "c": "↖{", "d": "↙{", "o": "↑{", "u": "↓{"}
 _FENCE_SCRIPTS = _SCRIPTS | {"o": "^{", "u": "_{"}
 """A script of a fence is a superscript or subscript, whichever name the tree gives it."""
 
 
 def visual_key(tree: Slt) -> str:
-    """A short key of how the formula looks: equal for formulas that look the same."""
+    """Returns a short key of the appearance: equal for formulas that look the same."""
     return blake2b(visual_text(tree).encode(errors="surrogatepass"), digest_size=12).hexdigest()
 
 
 def visual_text(tree: Slt) -> str:
-    """What stands on the page, in reading order; the text behind `visual_key`, to see why keys differ.
+    """Returns the visible symbols in reading order: the text behind `visual_key`, to see why keys differ.
 
     >>> from mathamr.formulas.notation import slt_from_string
     >>> visual_text(slt_from_string("[M!()1x1,a[N!2],w[V!x[-[N!1]]]]"))
@@ -94,7 +94,7 @@ def visual_text(tree: Slt) -> str:
 
 
 def _drawn(node: int, labels: Sequence[str], below: Mapping[int, dict[str, int]]) -> list[int | str]:
-    """One symbol and all that hangs on it but the next symbol: text, and base lines still to be drawn."""
+    """Draws one symbol and everything attached to it except the next symbol: text, and base lines still to be drawn."""
     label, edges = labels[node], below.get(node, {})
     matrix = _MATRIX.fullmatch(label) if "w" in edges and label.startswith("M!") else None
     if matrix is not None:
@@ -115,12 +115,12 @@ def _drawn(node: int, labels: Sequence[str], below: Mapping[int, dict[str, int]]
 
 
 def _text(label: str) -> str:
-    """What the eye reads of a label."""
+    """Returns the visible text of a label."""
     return _remembered(label) if len(label) <= _LONGEST_REMEMBERED else _read(label)
 
 
 def _read(label: str) -> str:
-    """The same, thought about: single upright letters (text, operators) stay apart from italic ones."""
+    """Like `_text`, uncached: single upright letters (text, operators) are distinguished from italic ones."""
     if label.startswith("E!"):
         return label
     text = " ".join(value(label).split())
@@ -129,7 +129,7 @@ def _read(label: str) -> str:
 
 
 _LONGEST_REMEMBERED = 40
-"""Characters of a label that comes again and again; words may be long."""
+"""The maximum length of a cached label; words may be long."""
 _remembered = lru_cache(maxsize=4096)(_read)
 
 
@@ -139,7 +139,7 @@ def _drawn_matrix(
     labels: Sequence[str],
     below: Mapping[int, dict[str, int]],
 ) -> list[int | str]:
-    """Fences around parts, a table, or the unseen wrapper of a row with scripts."""
+    """Draws fences around parts, a table, or the invisible wrapper of a row with scripts."""
     cells: list[int] = []
     cell: int | None = edges["w"]
     while cell is not None:

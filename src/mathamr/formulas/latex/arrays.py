@@ -27,7 +27,7 @@ _WITH_ARGUMENT = frozenset(["alignat", "alignat*", "alignedat", "xalignat", "xal
 
 
 def cells_of(reader: Reader, stops: frozenset[str], style: int) -> Cells:
-    """The cells of a table, row by row, as nodes; empty rows at the end are dropped."""
+    """Returns the cells of a table, row by row, as nodes; empty rows at the end are dropped."""
     rows: Cells = []
 
     def begin_line() -> None:
@@ -46,7 +46,7 @@ def cells_of(reader: Reader, stops: frozenset[str], style: int) -> Cells:
 
 
 def _rules(reader: Reader, rows: Cells) -> None:
-    """A rule across the table takes a row of its own, as the published trees have it."""
+    """Gives a rule across the table a row of its own, as in the published trees."""
     while (rule := reader.peek()) in ("\\hline", "\\cline"):
         reader.i += 1
         if rule == "\\cline":
@@ -56,7 +56,7 @@ def _rules(reader: Reader, rows: Cells) -> None:
 
 
 def table(reader: Reader, rows: Cells, role: str = "", columns: int = 0) -> Node:
-    """Cells as a table; short rows are filled up to a number of columns."""
+    """Makes a table of cells; short rows are filled up to a number of columns."""
     lines = []
     reader.budget.spend(len(rows) * columns)
     for cells in rows:
@@ -149,7 +149,7 @@ def _array(reader: Reader, nodes: list[Node], name: str) -> None:
 
 
 def _columns(template: str) -> int:
-    """How many columns a template like `{l|cc}` has."""
+    """Returns the number of columns of a template like `{l|cc}`."""
     count, depth = 0, 0
     for character in template:
         if character == "{":
@@ -189,7 +189,7 @@ def _gathered(reader: Reader, nodes: list[Node], name: str) -> None:
 
 
 def _unrolled(rows: Cells) -> list[Node]:
-    """All cells as one formula broken over lines; an operator repeated at a break counts once."""
+    """Joins all cells to one formula broken over lines; an operator repeated at a break counts once."""
     result: list[Node] = []
     for cells in rows:
         for cell in cells:

@@ -21,7 +21,7 @@ MATCHING = {
     "(": ")", "[": "]", "{": "}", "|": "|", "‖": "‖", "⦀": "⦀", "⌊": "⌋", "⌈": "⌉", "〈": "〉", "⟨": "⟩", "∥": "∥",
     "⟦": "⟧", "⦃": "⦄", "⦇": "⦈", "⟪": "⟫",
 }  # fmt: skip
-"""The closing delimiter that answers an opening one."""
+"""The closing delimiter that matches an opening one."""
 
 _AROUND_ONE = {
     "{}": "set", "||": "absolute-value", "‖‖": "norm", "⌊⌋": "floor", "⌈⌉": "ceiling", "<>": "expectation",
@@ -51,12 +51,12 @@ def script_operator(role: str, position: str, level: int) -> Node:
 
 
 def is_script_application(node: Node) -> bool:
-    """Whether the node is a base with a script."""
+    """True if the node is a base with a script."""
     return node.kind == APPLY and node.children[0].role in ("SUPERSCRIPTOP", "SUBSCRIPTOP")
 
 
 def scripted(base: Node, script: Node, position: str = "") -> Node:
-    """The base with one script more; where it goes depends on the base and on the braces between them."""
+    """Returns the base with one more script; its position depends on the base and on the braces between them."""
     floating = script.role.startswith("FLOAT")
     level = script.level
     if not position:
@@ -82,7 +82,7 @@ def scripted(base: Node, script: Node, position: str = "") -> Node:
 
 
 def decorated(symbol: Node, script: Node) -> Node:
-    """An operator with a script: it keeps its role."""
+    """Returns an operator with a script; it keeps its role."""
     node = scripted(symbol, script)
     node.role = symbol.role
     return node
@@ -147,12 +147,12 @@ def fence(parts: Sequence[Node]) -> Node:
 
 
 def is_matching(opening: Node, closing: Node) -> bool:
-    """Whether the two delimiters are a pair."""
+    """True if the two delimiters are a pair."""
     return MATCHING.get(opening.text) == closing.text
 
 
 def same_operator(left: Node, right: Node) -> bool:
-    """Whether two operators are written alike, so that `a + b + c` is one sum; with scripts they never are."""
+    """True if two operators look the same, so that `a + b + c` is one sum; with scripts they never do."""
     return left is right or (
         left.kind == right.kind == TOKEN and left.text == right.text and left.key == right.key
     )
@@ -173,7 +173,7 @@ def left_associated(terms: Sequence[Node], operators: Sequence[Node]) -> Node:
 
 
 class Product:
-    """Factors gathered from the left; a factor joined by the same operator is added to the application."""
+    """Collects factors from the left; a factor joined by the same operator is added to the application."""
 
     __slots__ = ("factors", "sign")
 
@@ -187,7 +187,7 @@ class Product:
                 self.factors = list(first.children[1:])
 
     def join(self, sign: Node, factor: Node) -> None:
-        """One factor more."""
+        """Adds a factor."""
         if self.sign is None:
             self.sign = sign
         elif not same_operator(self.sign, sign):
@@ -196,12 +196,12 @@ class Product:
         self.factors.append(factor)
 
     def node(self) -> Node:
-        """The application, or the only factor."""
+        """Returns the application, or the only factor."""
         return self.factors[0] if self.sign is None else apply(self.sign, *self.factors)
 
 
 def morphed_bar(bar: Node, role: str) -> Node:
-    """A vertical bar that plays a part: as a delimiter the double bar is `‖`, between things it is `∥`."""
+    """Returns a vertical bar in its role: as a delimiter the double bar is `‖`, between operands it is `∥`."""
     if role == "PUNCT":
         text = {"|": "∣", "‖": "∥"}.get(bar.text, bar.text)
     else:

@@ -1,4 +1,4 @@
-"""Commands of layout: space, boxes, colours, and what leaves no trace in a formula."""
+"""Layout commands: space, boxes, colours, and commands without a trace in a formula."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def _ignored_with_argument(reader: Reader, nodes: list[Node]) -> None:
 
 @command("\\raise", "\\lower")
 def _shift(reader: Reader, nodes: list[Node]) -> None:
-    """A box that is moved stays what it is."""
+    """Skips the distance of a moved box, which is otherwise unchanged."""
     reader.dimension()
 
 
@@ -77,7 +77,7 @@ command("\\textcolor", "\\colorbox", "\\mathcolor")(second_shown)
 
 @command("\\definecolor", "\\colorlet")
 def _colour(reader: Reader, nodes: list[Node]) -> None:
-    """A colour with a name leaves no trace."""
+    """A named colour leaves no trace."""
     three = reader.tokens[reader.i - 1] == "\\definecolor"
     reader.raw_optional()
     for _ in range(3 if three else 2):
@@ -134,7 +134,7 @@ def _enclose(reader: Reader, nodes: list[Node]) -> None:
 
 @command("\\\\", "\\newline")
 def _line_end(reader: Reader, nodes: list[Node]) -> None:
-    """A line that ends outside a table leaves no trace, and neither do its options."""
+    """A line end outside a table leaves no trace, and neither do its options."""
     reader.skip_line_options()
 
 

@@ -6,7 +6,7 @@ from mathamr.formulas.latex.cursor import Cursor
 
 
 def character_by_number(cursor: Cursor) -> str | None:
-    """The character whose number stands here: `\\char65`, `\\char"41`, ``\\char`A``, `\\symbol{65}`, `\\unicode{x41}`."""
+    """Returns the character that is given by number: `\\char65`, `\\char"41`, ``\\char`A``, `\\symbol{65}`, `\\unicode{x41}`."""
     start = cursor.i - 1
     cursor.raw_optional()
     number = cursor.raw_argument().strip() if cursor.peek() == "{" else cursor.number()

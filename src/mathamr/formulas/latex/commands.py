@@ -476,7 +476,7 @@ def _character(reader: Reader, nodes: list[Node]) -> None:
 
 @command("\\ref", "\\eqref", "\\cite")
 def _reference(reader: Reader, nodes: list[Node]) -> None:
-    """A reference stands for words that are not here."""
+    """Reads a reference as an empty text, because its target is unknown."""
     reader.raw_optional()
     reader.raw_argument()
     nodes.append(Node(TEXT))
@@ -498,7 +498,7 @@ def _wildcard(reader: Reader, nodes: list[Node]) -> None:
 
 @command("\\qvar@construct")
 def _question_and_next(reader: Reader, nodes: list[Node]) -> None:
-    """What older conversions with wildcards made of a question mark and the token behind it."""
+    """Reproduces what older conversions with wildcards made of a question mark and the next token."""
     for token in ("?", reader.raw_argument()):
         node = symbol(token, reader.font, reader.style)
         if node is not None:

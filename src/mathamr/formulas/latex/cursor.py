@@ -1,4 +1,4 @@
-"""`Cursor`: a place in the tokens of one formula, and what is read there without knowing what it means."""
+"""`Cursor`: a position in the tokens of one formula, and what can be read there without knowing its meaning."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from mathamr.formulas.errors import FormulaError, Repair
 
 MAX_DEPTH = 60
-"""Arguments within each other; a formula nested deeper is refused."""
+"""The maximum nesting of arguments; a formula nested deeper is refused."""
 
 
 DIMENSION = re.compile(r"\s*([+-]?[0-9]*[.,]?[0-9]*)\s*(pt|em|ex|mu|cm|mm|in|pc|bp|dd|cc|sp|px)?")
@@ -17,11 +17,11 @@ _LENGTH = re.compile(
 )
 _STRETCH = re.compile(r"(\s*(plus|minus)\s*[0-9.]+\s*[a-z]{2,5})+")
 _LONGEST_LENGTH = 24
-"""Tokens of a length at most."""
+"""The maximum number of tokens in a length."""
 
 
 class Cursor:
-    """Goes over the tokens of one formula, and notes what was malformed."""
+    """Moves over the tokens of one formula, and records repairs."""
 
     def __init__(self, tokens: list[str], offsets: list[int], source: str) -> None:
         self.tokens, self.offsets, self.source = tokens, offsets, source
@@ -33,17 +33,17 @@ class Cursor:
     # -- where we are
 
     def offset(self, position: int | None = None) -> int:
-        """Offset in the source of a token, by default the one read last."""
+        """Returns the offset of a token in the source, by default of the last one read."""
         position = self.i - 1 if position is None else position
         return self.offsets[position] if 0 <= position < self.count else len(self.source)
 
     def repair(self, message: str, position: int | None = None) -> None:
-        """Notes that something malformed was read anyway."""
+        """Records that something malformed was parsed anyway."""
         if len(self.repairs) < 100:
             self.repairs.append(Repair(message, self.offset(position)))
 
     def skip_spaces(self) -> None:
-        """To the next token that is not space."""
+        """Moves to the next token that is not space."""
         while self.i < self.count and self.tokens[self.i].isspace():
             self.i += 1
 
@@ -53,7 +53,7 @@ class Cursor:
         return self.tokens[self.i] if self.i < self.count else ""
 
     def descend(self) -> None:
-        """One argument deeper; too deep is an error."""
+        """Enters an argument; raises `FormulaError` if that is too deep."""
         self.depth += 1
         if self.depth > MAX_DEPTH:
             raise FormulaError(f"nested deeper than {MAX_DEPTH} levels", self.source, self.offset(self.i))
@@ -61,7 +61,7 @@ class Cursor:
     # -- arguments as text
 
     def raw_argument(self) -> str:
-        """The text of the next argument, unread: names, lengths, colours."""
+        """Returns the text of the next argument without parsing it: names, lengths, colours."""
         token = self.peek()
         if token != "{":
             if token and token not in ("}", "&", "\\\\", "\\end"):
@@ -75,7 +75,7 @@ class Cursor:
         return text
 
     def raw_tokens(self) -> list[str]:
-        """The tokens of the next argument, unread."""
+        """Returns the tokens of the next argument without parsing them."""
         token = self.peek()
         if token != "{":
             if not token or token in ("}", "&", "\\\\", "\\end", "\\right"):
@@ -104,7 +104,7 @@ class Cursor:
         return text
 
     def matching_brace(self) -> int:
-        """The position of the brace that closes the one here, or the end."""
+        """Returns the position of the brace that closes the one here, or the end."""
         depth, position = 0, self.i
         while position < self.count:
             token = self.tokens[position]
@@ -119,7 +119,7 @@ class Cursor:
         return position
 
     def dimension(self) -> str:
-        """The bare length that stands here (`1em plus 2pt`, `{1em}`), read; nothing if there is none."""
+        """Reads the bare length here (`1em plus 2pt`, `{1em}`), if there is one."""
         if self.peek() == "{":
             return self.raw_argument()
         text = "".join(self.tokens[self.i : self.i + _LONGEST_LENGTH])
@@ -134,7 +134,7 @@ class Cursor:
         return length
 
     def number(self) -> str:
-        """The bare number that stands here as TeX writes it: `65`, `"41`, `'101`, or the letter behind a back-tick."""
+        """Reads the bare number here in TeX's notation: `65`, `"41`, `'101`, or the letter after a back-tick."""
         if self.peek() == "`":
             self.i += 2
             return "`" + "".join(self.tokens[self.i - 1 : self.i])
@@ -147,9 +147,9 @@ class Cursor:
         return sign + "".join(self.tokens[start : self.i])
 
     def skip_line_options(self) -> None:
-        """What may follow the end of a line: a star, and space in brackets.
+        """Skips what may follow the end of a line: a star, and space in brackets.
 
-        Behind a blank only a length is an option: in amsmath `\\\\ [y]` begins the next line with `[y]`.
+        After a blank only a length is an option: in amsmath `\\\\ [y]` begins the next line with `[y]`.
         """
         if self.i < self.count and self.tokens[self.i] == "*":
             self.i += 1
@@ -163,7 +163,7 @@ class Cursor:
             self.repair("the brackets behind \\\\ hold no length", self.i)
 
     def star(self) -> bool:
-        """Whether a star follows; it is read."""
+        """Reads a star, if one follows, and returns whether it did."""
         if self.peek() == "*":
             self.i += 1
             return True

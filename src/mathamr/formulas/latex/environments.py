@@ -36,7 +36,7 @@ TRANSPARENT = frozenset(
     ["equation", "equation*", "displaymath", "math", "document", "center", "subequations", "dmath", "dmath*", "flushleft", "flushright"]
 )  # fmt: skip
 HEADED = frozenset(["numcases", "subnumcases"])
-"""Cases with what stands before the brace as their argument."""
+"""Cases whose argument is what comes before the brace."""
 CHOICES = (
     "cases",
     "dcases",
@@ -80,7 +80,7 @@ def _end(reader: GroupReader[Any, Any], items: list[Any]) -> None:
 
 
 def _stray_cell(reader: GroupReader[Any, Any], items: list[Any]) -> None:
-    """A cell over several columns, where the table does not read it itself."""
+    """Reads a cell over several columns outside of a table."""
     reader.raw_argument()
     reader.raw_argument()
     items.extend(reader.argument())
@@ -96,7 +96,7 @@ def read_cells(
     read_cell: Callable[[], None],
     end_line: Callable[[], None],
 ) -> None:
-    """Reads the cells of a table line by line; `end_line` reads the options behind `\\\\`."""
+    """Reads the cells of a table line by line; `end_line` reads the options after `\\\\`."""
     font, outer_style = reader.font, reader.style
     begin_line()
     while True:

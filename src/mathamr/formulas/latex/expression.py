@@ -13,12 +13,12 @@ from mathamr.formulas.latex.node import ABSENT, HINT, SCRIPT, TOKEN, Node, dual,
 
 _POST = frozenset(["POSTSUPERSCRIPT", "POSTSUBSCRIPT"])
 LAST_SHOWN = SCRIPT
-"""Kinds up to this one are mathematics; the others are space and what could not be read."""
+"""Kinds up to this one are mathematics; the others are space and unreadable input."""
 _FLOAT = frozenset(["FLOATSUPERSCRIPT", "FLOATSUBSCRIPT"])
 
 
 def expression(nodes: Sequence[Node], budget: Budget, rule: str = "Anything", trailing: bool = False) -> Node:
-    """The nodes as one node; `trailing` allows punctuation at the end, which belongs to the text around."""
+    """Joins the nodes to one node; `trailing` allows punctuation at the end, which belongs to the surrounding text."""
     if len(nodes) == 1 and nodes[0].kind <= LAST_SHOWN and not trailing:
         return nodes[0]
     budget.spend(len(nodes))
@@ -50,7 +50,7 @@ def expression(nodes: Sequence[Node], budget: Budget, rule: str = "Anything", tr
 
 
 def grouped(nodes: Sequence[Node]) -> list[Node]:
-    """What the grammar could not read: delimiters in rows of their own, scripts on what stands before them."""
+    """Groups what the grammar could not parse: delimiters in rows of their own, scripts on the node before them."""
     stack: list[list[Node]] = [[], []]
     position = too_deep = 0
     while position < len(nodes) or len(stack) > 1:
@@ -82,7 +82,7 @@ def grouped(nodes: Sequence[Node]) -> list[Node]:
 
 
 def _with_scripts(line: Sequence[Node]) -> list[Node]:
-    """Scripts on the node before them, or before their base where they float."""
+    """Attaches scripts to the node before them, or before their base if they float."""
     result: list[Node] = []
     position, count = 0, len(line)
     while position < count:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 class Font(NamedTuple):
-    """The font in force; `family` is `math` until an alphabet is chosen, and `forced` marks `\\boldsymbol`."""
+    """The current font; `family` is `math` until an alphabet is chosen, and `forced` marks `\\boldsymbol`."""
 
     family: str
     series: str
@@ -66,7 +66,7 @@ STICKY = frozenset(["serif", "sansserif", "typewriter"])
 
 
 def chosen(font: Font, alphabet: Font) -> Font:
-    """The font inside an alphabet's argument; `\\boldsymbol` around it stays in force."""
+    """Returns the font inside an alphabet's argument; `\\boldsymbol` around it stays effective."""
     if font.forced:
         return Font(alphabet.family, font.series, alphabet.shape, True)
     return alphabet
@@ -79,7 +79,7 @@ def emboldened(font: Font) -> Font:
 
 @lru_cache(maxsize=16384)
 def specialized(font: Font, text: str) -> Font:
-    """The font that a symbol really gets: capitals of Greek are upright, small ones italic, signs plain."""
+    """Returns the actual font of a symbol: Greek capitals are upright, small letters italic, signs plain."""
     family, series, shape, forced = font
     if len(text) == 1:
         category, name = unicodedata.category(text), unicodedata.name(text, "")
@@ -94,7 +94,7 @@ def specialized(font: Font, text: str) -> Font:
 
 @lru_cache(maxsize=256)
 def variant(font: Font) -> str:
-    """The font as MathML's `mathvariant`; nothing for upright text."""
+    """Returns the font as MathML's `mathvariant`; nothing for upright text."""
     family, series, shape, _ = font
     bold, italic = series == "bold", shape == "italic"
     if family in ("serif", "math"):

@@ -1,6 +1,6 @@
 """`GroupReader`: the front end of LaTeX formulas, which both back ends share.
 
-It reads groups, scripts, infix fractions, arguments and delimiters from tokens whose macros are expanded. A back end says
+It reads groups, scripts, infix fractions, arguments and delimiters from tokens whose macros are expanded. A back end defines
 what they become: `Reader` makes the nodes of trees, `Typesetter` the atoms of MathML.
 """
 
@@ -19,7 +19,7 @@ from mathamr.formulas.latex.lexer import tokenize
 from mathamr.formulas.latex.styles import SCRIPTS, SMALLER
 
 MAX_GROUPS = 500
-"""Braces within each other."""
+"""The maximum nesting of braces."""
 
 BRACE = frozenset(["}"])
 BRACKET = frozenset(["]"])
@@ -37,14 +37,14 @@ INFIX_FENCES = {
     "\\atopwithdelims": ("?", "?"),
     "\\above": ("", ""),
 }
-"""Commands between numerator and denominator, and the delimiters around both; `?` stands for those that follow."""
+"""Commands between numerator and denominator, and the delimiters around both; `?` marks those that follow."""
 WITH_LINE = frozenset(["\\over", "\\above", "\\overwithdelims"])
 _OPENERS = {"{": "}", "\\bgroup": "\\egroup", "\\begingroup": "\\endgroup", "\\left": "\\right"}
 _CLOSERS = frozenset(_OPENERS.values())
 STRUCTURAL = frozenset(["^", "_", "'", "\\sp", "\\sb", *_OPENERS, *_CLOSERS, *INFIX_FENCES])
 _NO_ARGUMENT = frozenset(["", "}", "&", "\\\\", "\\end", "\\right", "\\cr", "$", "\\egroup"])
 _SPACES = frozenset([" ", "\n", "  ", "\t"])
-"""The usual runs of space."""
+"""The most frequent runs of space."""
 
 Item = TypeVar("Item")
 Fence = TypeVar("Fence")
@@ -53,7 +53,7 @@ Environments = dict[str, Callable[[Any, list[Any], str], None]]
 
 
 class InfixFraction(NamedTuple, Generic[Fence]):
-    """A fraction whose command stands between its parts: `a \\over b`."""
+    """A fraction whose command is between its parts: `a \\over b`."""
 
     command: str
     left: Fence | None
@@ -62,7 +62,7 @@ class InfixFraction(NamedTuple, Generic[Fence]):
 
 
 class Frame(Generic[Item, Fence]):
-    """A group that is being read: its items so far, and what is restored when it ends.
+    """A group that is being read: its items so far, and what is restored at its end.
 
     `grouped` and `emptied` are the lengths at which the last inner group and the last empty group ended: a script there
     belongs to the group's last item, or floats.
@@ -103,9 +103,9 @@ class GroupReader(Cursor, ABC, Generic[Item, Fence]):
         super().__init__(tokens, offsets, source)
         self.budget = budget
         self.level = 1
-        """How many groups and arguments are open."""
+        """The number of open groups and arguments."""
         self.known: dict[str, Item] = {}
-        """Symbols of the font and style in force that need not be made again."""
+        """A cache of symbols in the current font and style."""
         self.set_font_and_style(MATH, style)
 
     # -- what the back end decides
@@ -128,7 +128,7 @@ class GroupReader(Cursor, ABC, Generic[Item, Fence]):
 
     @abstractmethod
     def fence(self, text: str, left: bool) -> Fence:
-        """A delimiter that a command brings with it."""
+        """Returns the delimiter that a command implies."""
 
     @abstractmethod
     def put_fence(self, items: list[Item], fence: Fence) -> None:
@@ -150,15 +150,15 @@ class GroupReader(Cursor, ABC, Generic[Item, Fence]):
         """Called with the group around a `\\left` and its delimiter."""
 
     def has_piece(self, frame: Frame[Item, Fence]) -> bool:
-        """Whether a group has its first piece: an argument without braces ends there."""
+        """True if a group has its first piece: an argument without braces ends there."""
         return bool(frame.items)
 
     def set_font_and_style(self, font: Font, style: int) -> None:
-        """Puts a font and a style in force."""
+        """Sets a font and a style."""
         self.font, self.style = font, style
 
     def put(self, token: str, frame: Frame[Item, Fence]) -> None:
-        """Appends what a command or symbol stands for."""
+        """Appends the meaning of a command or symbol."""
         command = self.commands.get(token)
         if command is not None:
             command(self, frame.items)
@@ -166,17 +166,17 @@ class GroupReader(Cursor, ABC, Generic[Item, Fence]):
             self.put_symbol(token, frame.items)
 
     def set_font(self, font: Font) -> None:
-        """Puts a font in force."""
+        """Sets a font."""
         self.set_font_and_style(font, self.style)
 
     def set_style(self, style: int) -> None:
-        """Puts a style in force."""
+        """Sets a style."""
         self.set_font_and_style(self.font, style)
 
     # -- groups
 
     def read(self, stops: frozenset[str], single: bool = False) -> list[Item]:
-        """Items up to one of the stops (which stays unread) or the end; `single` reads no more than one piece."""
+        """Reads items up to one of the stops (which stays unread) or the end; `single` reads at most one piece."""
         frame: Frame[Item, Fence] = Frame("", self.font, self.style, self.i)
         outer: list[Frame[Item, Fence]] = []
         bracket = "]" in stops
@@ -224,9 +224,7 @@ class GroupReader(Cursor, ABC, Generic[Item, Fence]):
                 self.opened(frame, fence)
             outer.append(frame)
             if len(outer) > MAX_GROUPS:
-                raise FormulaError(
-                    f"more than {MAX_GROUPS} groups within each other", self.source, self.offset()
-                )
+                raise FormulaError(f"more than {MAX_GROUPS} nested groups", self.source, self.offset())
             self.level += 1
             return Frame(token, self.font, self.style, self.i - 1, fence)
         elif token in _CLOSERS:
@@ -238,7 +236,7 @@ class GroupReader(Cursor, ABC, Generic[Item, Fence]):
     def _closed(
         self, token: str, frame: Frame[Item, Fence], outer: list[Frame[Item, Fence]]
     ) -> Frame[Item, Fence]:
-        """The frame around, after a closing token; groups inside that are still open end too."""
+        """Returns the surrounding frame after a closing token; inner groups that are still open end too."""
         if not any(_OPENERS.get(one.opener) == token for one in (frame, *outer)):
             self.repair(f"{token} without its opening")
             if token == "\\right":
@@ -291,7 +289,7 @@ class GroupReader(Cursor, ABC, Generic[Item, Fence]):
     # -- arguments
 
     def _short_argument(self) -> Item | None:
-        """An argument that is one known symbol, with or without braces: most are."""
+        """Returns an argument that is one known symbol, with or without braces, as most are."""
         i, tokens, known = self.i, self.tokens, self.known
         if i + 2 < self.count and tokens[i] == "{" and tokens[i + 2] == "}":
             item = known.get(tokens[i + 1])
@@ -339,7 +337,7 @@ class GroupReader(Cursor, ABC, Generic[Item, Fence]):
         return items
 
     def _enclosed(self, end: frozenset[str]) -> list[Item]:
-        """Items between a brace or bracket, which stands here, and its end."""
+        """Reads items between the brace or bracket here and its end."""
         start = self.i
         self.i += 1
         items = self.read(end)
@@ -350,7 +348,7 @@ class GroupReader(Cursor, ABC, Generic[Item, Fence]):
         return items
 
     def argument_in(self, style: int, what: str = "argument") -> list[Item]:
-        """The items of the next argument in a style of its own."""
+        """Reads the items of the next argument in the given style."""
         outer = self.style
         self.set_style(style)
         items = self.argument(what)
@@ -358,11 +356,11 @@ class GroupReader(Cursor, ABC, Generic[Item, Fence]):
         return items
 
     def script_argument(self) -> list[Item]:
-        """What stands in a script: a group or the next piece, in script style."""
+        """Reads a script: a group or the next piece, in script style."""
         return self.argument_in(SCRIPTS[self.style], "script")
 
     def read_up_to(self, end: str, command: str) -> list[Item]:
-        """Items up to a command that divides a group, which is read: `\\root 3 \\of x`, `\\buildrel a \\over b`."""
+        """Reads items up to and including a command that divides a group: `\\root 3 \\of x`, `\\buildrel a \\over b`."""
         items = self.read(frozenset([end, "}", "\\right", "&", "\\\\", "\\end"]))
         if self.peek() == end:
             self.i += 1
@@ -371,7 +369,7 @@ class GroupReader(Cursor, ABC, Generic[Item, Fence]):
         return items
 
     def delimiter_token(self) -> str:
-        """The next token, which must be a delimiter; nothing for a dot, or where none is left."""
+        """Reads the next token, which must be a delimiter; nothing for a dot, or if none is left."""
         token = self.peek()
         self.i += 1
         if not token:
@@ -382,12 +380,12 @@ class GroupReader(Cursor, ABC, Generic[Item, Fence]):
         return "" if token == "." else token
 
     def refuse_delimiter(self, token: str) -> None:
-        """Leaves a token that is not a delimiter for what follows."""
+        """Leaves a token that is not a delimiter unread."""
         self.repair(f"{token} is not a delimiter")
         self.i -= 1
 
     def substituted(self, latex: str, *arguments: Sequence[str]) -> list[Item]:
-        """LaTeX that a command stands for; `#1` to `#9` in it stand for arguments, as tokens."""
+        """Reads the LaTeX that a command expands to; `#1` to `#9` in it are arguments, as tokens."""
         tokens: list[str] = []
         pieces = iter(_tokens(latex))
         for piece in pieces:
@@ -407,7 +405,7 @@ class GroupReader(Cursor, ABC, Generic[Item, Fence]):
 
 
 def _leaves(stop: str, outer: Sequence[Frame[Any, Any]], frame: Frame[Any, Any]) -> bool:
-    """Whether a stop inside open groups ends them: `\\end` always, the end of a cell only `\\left`."""
+    """True if a stop inside open groups ends them: `\\end` always does, the end of a cell only for `\\left`."""
     if stop == "\\end":
         return True
     return stop in CELL_ENDS and all(one.opener == "\\left" for one in (*outer[1:], frame))

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 MAX_LENGTH = 100_000
-"""Characters in a formula; a longer text is refused."""
+"""The maximum number of characters in a formula."""
 
 _COMMAND = r"\\(?:(?:lx|qvar)?@[a-zA-Z@]+|[a-zA-Z]+)|\\[\s\S]"
-"""Also the inner commands that converted collections contain, like `\\lx@paragraphsign`."""
+"""Commands, including inner ones in converted collections like `\\lx@paragraphsign`."""
 _TOKEN = re.compile(_COMMAND + r"|\s+|[\s\S]")
 _TOKEN_WITH_COMMENTS = re.compile(_COMMAND + r"|%[^\n]*\n?\s*|\s+|[\s\S]")
 
@@ -27,7 +27,7 @@ _SIGNS = {"lt;": "<", "gt;": ">"}
 
 
 def tokenize(text: str) -> tuple[list[str], list[int]]:
-    """The tokens of a formula and the offset at which each begins.
+    """Returns the tokens of a formula and the offset at which each begins.
 
     >>> tokenize("a_1 % one")
     (['a', '_', '1', ' '], [0, 1, 2, 3])
@@ -55,7 +55,7 @@ def _lexed(text: str) -> tuple[list[str], list[int]]:
 
 
 def _with_verbatim(text: str) -> tuple[list[str], list[int]]:
-    """The tokens of a text with `\\verb|…|` in it, which becomes typewriter text, every character as it is."""
+    """Returns the tokens of a text with `\\verb|…|` in it, which becomes typewriter text, every character literally."""
     tokens: list[str] = []
     offsets: list[int] = []
     done = 0
@@ -73,10 +73,10 @@ def _with_verbatim(text: str) -> tuple[list[str], list[int]]:
 
 
 def unescaped(text: str) -> tuple[str, list[int]]:
-    """The text without the remains of double escapes, and where they were: `a&amp;b`, `a &amp;lt; b`.
+    """Returns the text without the remains of double escapes, and their offsets: `a&amp;b`, `a &amp;lt; b`.
 
-    Converted collections have them even behind what a converter put into the cell, `&\\displaystyle amp;=b`. The text keeps
-    its length, so that all offsets stay. Where no `&` was escaped twice an `&lt;` stays, as the published trees have it.
+    Converted collections have them even after what a converter put into the cell, `&\\displaystyle amp;=b`. The text keeps
+    its length, so that all offsets stay. If no `&` was escaped twice, an `&lt;` stays, as in the published trees.
 
     >>> unescaped("a&amp;<b &lt; c")
     ('a&    <b <    c', [1, 9])
@@ -101,7 +101,7 @@ def unescaped(text: str) -> tuple[str, list[int]]:
 
 
 def without_comment_signs(text: str) -> tuple[str, int] | None:
-    """The text with a blank for every `%`, and where the first one was; `None` if it has none.
+    """Returns the text with a blank for every `%`, and the offset of the first one; `None` if it has none.
 
     Collections contain formulas that a comment hides completely (`%x^2`); what the author meant is readable without it.
     """

@@ -21,7 +21,7 @@ NOT_SIGN = "\uff0f"
 
 
 def joined(nodes: Sequence[Node]) -> list[Node]:
-    """The list with neighbours joined, and space turned into separators where it is wide."""
+    """Returns the list with neighbours joined, and wide space turned into separators."""
     result: list[Node] = []
     position, count = 0, len(nodes)
     special = spaced = False
@@ -60,7 +60,7 @@ def joined(nodes: Sequence[Node]) -> list[Node]:
 
 
 def _continues(first: Node, node: Node) -> bool:
-    """Whether the node is a letter or digit in the same font as the first of a run."""
+    """True if the node is a letter or digit in the same font as the first of a run."""
     return (
         node.kind == TOKEN
         and (node.role == "NUMBER" or node.role == "UNKNOWN")
@@ -133,7 +133,7 @@ def _join_signs(result: list[Node]) -> None:
 
 
 def _combined(nodes: Sequence[Node]) -> list[Node]:
-    """`\\not` with what follows it, and a whole number with a fraction: `2\\frac{1}{2}` is a sum."""
+    """Joins `\\not` with what follows it, and an integer with a fraction: `2\\frac{1}{2}` is a sum."""
     result: list[Node] = []
     for node in nodes:
         previous = result[-1] if result else None
@@ -160,7 +160,7 @@ def _is_whole(node: Node) -> bool:
 
 
 def negated(node: Node) -> Node:
-    """What `\\not` makes of a sign: its negation, or the sign with a stroke."""
+    """Returns the negation of a sign, or the sign with a stroke."""
     if node.kind != TOKEN or len(node.text) != 1:
         stroke = Node(TOKEN, "ENCLOSE", "", "not")
         stroke.enclosure = "updiagonalstrike"
@@ -173,7 +173,7 @@ def negated(node: Node) -> Node:
 
 
 def _spaced(nodes: Sequence[Node]) -> list[Node]:
-    """Space is dropped; where it adds up to a quad or more it becomes punctuation."""
+    """Drops space; from a quad on it becomes punctuation."""
     result: list[Node] = []
     width, phantom = 0, False
     for node in nodes:

@@ -1,4 +1,4 @@
-"""Macros of the user: definitions are taken out of the tokens, calls are replaced, within limits."""
+"""User macros: takes definitions out of the tokens and expands calls, within limits."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Macro:
     body: tuple[str, ...]
     default: tuple[str, ...] | None = None
     frozen: bool = False
-    """Whether the body is never expanded again: `\\let` keeps the command as it was."""
+    """True if the body is never expanded again: `\\let` keeps the command's old meaning."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Macros:
 
     @classmethod
     def from_latex(cls, *definitions: str) -> Macros:
-        """The macros that LaTeX text defines (a preamble, or single definitions); other text is ignored."""
+        """Reads the macros that LaTeX text defines (a preamble, or single definitions); other text is ignored."""
         table: dict[str, Macro] = {}
         for text in definitions:
             tokens, offsets = tokenize(text)
@@ -58,21 +58,21 @@ class Macros:
 
     @classmethod
     def of(cls, macros: Macros | Iterable[str]) -> Macros:
-        """What a caller gave, as macros."""
+        """Converts a caller's argument to macros."""
         return macros if isinstance(macros, Macros) else cls.from_latex(*macros)
 
 
 def expanded(
     tokens: list[str], offsets: list[int], source: str, macros: Macros, budget: Budget
 ) -> tuple[list[str], list[int], list[tuple[str, int]]]:
-    """The tokens with all macros replaced, their offsets (a macro's tokens stand where it was called), and notes."""
+    """Returns the tokens with all macros expanded, their offsets (a macro's tokens have that of its call), and repairs."""
     if not macros.table and DEFINING.isdisjoint(tokens):
         return tokens, offsets, []
     return _Expander(tokens, offsets, source, dict(macros.table)).expand(budget)
 
 
 class _Expander:
-    """Replaces from the left; what a macro gives is read again, and a definition ends with its group."""
+    """Expands from the left; the expansion of a macro is read again, and a definition ends with its group."""
 
     def __init__(
         self, tokens: Sequence[str], offsets: Sequence[int], source: str, table: dict[str, Macro]
@@ -82,11 +82,11 @@ class _Expander:
         self.notes: list[tuple[str, int]] = []
         self.here = 0
         self.scopes: list[dict[str, Macro | None]] = []
-        """For every open group what its definitions have replaced."""
+        """For every open group, the definitions that its own definitions replaced."""
         self.budget = Budget(len(source))
 
     def collect(self) -> None:
-        """Only the definitions; an `\\edef` without end is left out, and unknown where it is called."""
+        """Collects only the definitions; an `\\edef` without end is left out, and its calls are unknown."""
         while self.pending:
             token, self.here = self.pending.pop()
             if token in DEFINING:
@@ -122,7 +122,7 @@ class _Expander:
         return tokens, offsets, self.notes
 
     def _call(self, name: str, macro: Macro, tokens: list[str], offsets: list[int]) -> None:
-        """What the macro stands for goes back to be read; what is frozen is done."""
+        """Pushes the expansion of a macro back to be read; a frozen one is final."""
         here = self.here
         if macro.frozen:
             tokens.extend(macro.body)
@@ -147,7 +147,7 @@ class _Expander:
                 self.table[name] = before
 
     def _prefixed(self, prefix: str) -> None:
-        """A definition behind `\\global` or `\\long`."""
+        """Reads a definition after `\\global` or `\\long`."""
         everywhere = False
         while prefix in _PREFIXES:
             everywhere = everywhere or prefix == "\\global"
@@ -159,7 +159,7 @@ class _Expander:
             self.pending.append((prefix, self.here))
 
     def _environment(self, token: str) -> str:
-        """The name by which the table knows `\\begin{name}`; its tokens stay where they are."""
+        """Returns the key of `\\begin{name}` in the table; its tokens stay unread."""
         position = len(self.pending) - 1
         while position >= 0 and self.pending[position][0].isspace():
             position -= 1
@@ -185,7 +185,7 @@ class _Expander:
         return self.pending[-1][0] if self.pending else ""
 
     def argument(self) -> list[str]:
-        """The next token, or the inside of the next group."""
+        """Reads the next token, or the content of the next group."""
         if not self.peek():
             self.notes.append(("missing argument of a macro", self.here))
             return []
@@ -193,7 +193,7 @@ class _Expander:
         return [token] if token != "{" else self.until(("}",))
 
     def until(self, ends: tuple[str, ...]) -> list[str]:
-        """Tokens up to one of the ends outside braces, which is read too."""
+        """Reads tokens up to and including one of the ends outside braces."""
         depth = 0
         result: list[str] = []
         while self.pending:
@@ -212,7 +212,7 @@ class _Expander:
         return self.until(("]",))
 
     def replacement(self, macro: Macro) -> list[str]:
-        """What a call stands for, paid as it is put together."""
+        """Returns the expansion of a call, and spends budget while it is built."""
         arguments: dict[str, list[str]] = {}
         pattern = macro.pattern
         if macro.default is not None:
@@ -241,7 +241,7 @@ class _Expander:
     # -- definitions
 
     def name(self) -> str:
-        """The command that is defined: `\\x` or `{\\x}`."""
+        """Reads the command that is defined: `\\x` or `{\\x}`."""
         pieces = [piece for piece in self.argument() if not piece.isspace()]
         if len(pieces) != 1 or pieces[0][0] != "\\":
             self.notes.append(("a definition without a command", self.here))
@@ -249,7 +249,7 @@ class _Expander:
         return pieces[0]
 
     def put(self, name: str, macro: Macro, everywhere: bool = False) -> None:
-        """Defines a macro, in the group that is open or everywhere."""
+        """Defines a macro, in the open group or globally."""
         if everywhere:
             for scope in self.scopes:
                 scope.pop(name, None)
@@ -298,7 +298,7 @@ class _Expander:
             self.put(name, Macro(pattern, tuple(body), default), everywhere)
 
     def _parameters(self) -> tuple[tuple[str, ...], tuple[str, ...] | None]:
-        """`[2][x]`: how many, and the default of the first."""
+        """Reads `[2][x]`: the number of parameters, and the default of the first."""
         count = "".join(self.optional() or ["0"]).strip()
         default = self.optional()
         number = int(count) if count.isdigit() and len(count) == 1 else 0
@@ -307,7 +307,7 @@ class _Expander:
         return pattern, None if default is None else tuple(default)
 
     def _new_environment(self, everywhere: bool) -> None:
-        """An environment is two macros; it is also a group."""
+        """Defines an environment as two macros; it is also a group."""
         if self.peek() == "*":
             self.pending.pop()
         name = "".join(self.argument()).strip()

@@ -1,6 +1,6 @@
-"""`Node`: a piece of mathematics between LaTeX and MathML, with the grammatical role it plays.
+"""`Node`: a piece of mathematics between LaTeX and MathML, with its grammatical role.
 
-The roles are those of LaTeXML's intermediate form, whose reading of LaTeX the published trees carry:
+The roles are those of LaTeXML's intermediate form, whose parse of LaTeX determines the published trees:
 `UNKNOWN` and `ID` (identifiers), `NUMBER`, `ADDOP`, `MULOP`, `BINOP`, `RELOP`, `METARELOP`, `ARROW`, `OPEN`,
 `CLOSE`, `MIDDLE`, `VERTBAR`, `PUNCT`, `PERIOD`, `FUNCTION`, `OPFUNCTION`, `TRIGFUNCTION`, `SUMOP`, `INTOP`,
 `LIMITOP`, `BIGOP`, `DIFFOP`, `OPERATOR`, `POSTFIX`, `MODIFIER`, `MODIFIEROP`, `SUPOP`, `ARRAY`, `ATOM`, and
@@ -47,7 +47,7 @@ class Node:
         self.font = font
         self.children = children
         self.key = key or meaning or text
-        """What the grammar knows a symbol by: its meaning, its name or its text."""
+        """How the grammar identifies a symbol: its meaning, its name or its text."""
         self.position = position
         """Where scripts go: `mid` (above and below), `post`, `pre`, or nothing."""
         self.level = level
@@ -59,12 +59,12 @@ class Node:
         self.presentation: Element | None = None
         self.content: Element | None = None
         self.source: Sequence[Node] = ()
-        """The list that the grammar made this node of, for another reading of the same list."""
+        """The list that the grammar made this node from, for another reading of the same list."""
         self.traits = 0
-        """What another reading of the list asks again and again; nothing before it asks."""
+        """A cache of traits for another reading of the list; empty before it is needed."""
 
     def with_role(self, role: str, position: str = "", meaning: str = "") -> Node:
-        """A copy that plays another role (`\\mathrel{x}`)."""
+        """Returns a copy with another role (`\\mathrel{x}`)."""
         copy = Node(self.kind, role, self.text, meaning or self.meaning, self.font, self.children, self.key,
                     position or self.position, self.level)  # fmt: skip
         copy.enclosure, copy.source = self.enclosure, self.source
@@ -76,12 +76,12 @@ class Node:
 
 
 def apply(operator: Node, *operands: Node) -> Node:
-    """The operator applied to operands."""
+    """Applies the operator to operands."""
     return Node(APPLY, children=(operator, *operands))
 
 
 def dual(content: Node, presentation: Node, role: str = "") -> Node:
-    """Something that means `content` and looks like `presentation`."""
+    """Makes a node that means `content` and looks like `presentation`."""
     return Node(DUAL, role, children=(content, presentation))
 
 
@@ -91,7 +91,7 @@ def row(children: Sequence[Node], role: str = "") -> Node:
 
 
 def operator(meaning: str, text: str = "", role: str = "") -> Node:
-    """A symbol that the formula does not show, or that the grammar makes from several."""
+    """Makes a symbol that the formula does not show, or that the grammar makes from several."""
     return Node(TOKEN, role, text, meaning)
 
 

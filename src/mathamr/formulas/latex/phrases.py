@@ -15,18 +15,18 @@ from mathamr.formulas.latex.transparent import TRACELESS
 _STYLES = frozenset(["\\displaystyle", "\\textstyle", "\\scriptstyle", "\\scriptscriptstyle"])
 _SHOWN_AS_THEY_ARE = frozenset(["\\smash", "\\clap", "\\mathclap", "\\mathllap", "\\mathrlap", "\\sout", "\\pmb",
                                 "\\reflectbox", "\\boxed"])  # fmt: skip
-"""Commands of formulas that leave their argument in the words as it is."""
+"""Mathematical commands that leave their argument among the words unchanged."""
 
 
 def words(reader: Reader, font: Font | None = None) -> Node:
-    """The argument of a text command: phrases and formulas as one node; a formula alone is just that formula."""
+    """Reads the argument of a text command: phrases and formulas as one node; a formula alone is just that formula."""
     parts = _NodePhrases.words(reader, font or PLAIN)
     return parts[0] if len(parts) == 1 else Node(TEXT, children=parts)
 
 
 class _NodePhrases(PhraseReader[Font, Node]):
     characters: ClassVar[Mapping[str, str]] = {"|": "—", "<": "¡", ">": "¿"} | CHARACTERS
-    """The published trees have the characters of TeX's oldest fonts."""
+    """Returns the characters of TeX's oldest fonts, as in the published trees."""
     switches: ClassVar[Mapping[str, str]] = {
         name: alphabet for name, alphabet in FONT_SWITCHES.items() if name not in ("\\cal", "\\mit")
     }

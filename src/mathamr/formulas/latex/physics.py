@@ -120,7 +120,7 @@ def _derivative(sign: Node | str) -> Command:
 
 
 def _short_for(*tokens: str) -> Command:
-    """Symbols that stand for themselves."""
+    """Returns a command that stands for these symbols."""
 
     def put(reader: Reader, nodes: list[Node]) -> None:
         nodes.extend(
@@ -131,7 +131,7 @@ def _short_for(*tokens: str) -> Command:
 
 
 def _starred(name: str) -> Command:
-    """A command that may have a star, which only changes how it looks."""
+    """Returns a command that skips an optional star, which only changes the appearance."""
 
     def put(reader: Reader, nodes: list[Node]) -> None:
         reader.star()

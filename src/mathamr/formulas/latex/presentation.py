@@ -76,7 +76,7 @@ def present(node: Node) -> Element:
 
 
 def shown_text(node: Node, tag: str) -> str:
-    """The characters that show a symbol: in its own font, where Unicode has letters for it."""
+    """Returns the characters that show a symbol, in its own font if Unicode has letters for it."""
     text = node.text
     if not text:
         text = node.key or node.role
@@ -89,7 +89,7 @@ def shown_text(node: Node, tag: str) -> str:
 
 
 def operator_role(node: Node) -> str:
-    """The role of an operator under its scripts and accents."""
+    """Returns the role of an operator below its scripts and accents."""
     while not node.role and node.kind == APPLY:
         if node.children[0].role not in _EMBELLISHING:
             return ""

@@ -1,4 +1,4 @@
-"""`Reader`: the back end that makes nodes, of which both trees are built; commands and environments plug in."""
+"""`Reader`: the back end that makes nodes, from which both trees are built; commands and environments register here."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ def command(*names: str) -> Callable[[Command], Command]:
 
 
 _KNOWN: dict[Font, tuple[dict[str, Node], ...]] = {}
-"""The symbols that were made so far, by font, style and token."""
+"""A cache of symbols by font, style and token."""
 
 
 def symbol(token: str, font: Font, style: int) -> Node | None:
-    """The node of a token that is one symbol, or None for commands that do something."""
+    """Returns the node of a token that is one symbol, or None for commands that do something."""
     entry = SYMBOLS.get(token)
     if entry is not None:
         role, text, meaning, name, limits = entry
@@ -83,7 +83,7 @@ class Reader(GroupReader[Node, Node]):
         self.wildcards = wildcards
 
     def set_font_and_style(self, font: Font, style: int) -> None:
-        """Puts a font and a style in force."""
+        """Sets a font and a style."""
         self.font, self.style = font, style
         tables = _KNOWN.get(font)
         if tables is None:
@@ -91,12 +91,12 @@ class Reader(GroupReader[Node, Node]):
         self.known = tables[style]
 
     def set_style(self, style: int) -> None:
-        """Puts a style in force."""
+        """Sets a style."""
         self.style = style
         self.known = _KNOWN[self.font][style]
 
     def expression(self, nodes: Sequence[Node], rule: str = "Anything", trailing: bool = False) -> Node:
-        """The nodes as one expression, paid for by this formula."""
+        """Parses the nodes as one expression, within this formula's budget."""
         return expression(nodes, self.budget, rule, trailing)
 
     def parsed_argument(self, what: str = "argument") -> Node:
@@ -106,7 +106,7 @@ class Reader(GroupReader[Node, Node]):
     # -- symbols and groups
 
     def put(self, token: str, frame: Frame[Node, Node]) -> None:
-        """Appends what a command or symbol stands for."""
+        """Appends the meaning of a command or symbol."""
         nodes = frame.items
         command = COMMANDS.get(token)
         if command is None:
@@ -129,11 +129,11 @@ class Reader(GroupReader[Node, Node]):
             items.append(Node(ERROR, text=token))
 
     def has_piece(self, frame: Frame[Node, Node]) -> bool:
-        """Whether a group has its first piece; an empty group is one."""
+        """True if a group has its first piece; an empty group counts."""
         return bool(frame.items) or frame.emptied >= 0
 
     def opened(self, frame: Frame[Node, Node], fence: Node) -> None:
-        """A delimiter is a node of the list like others."""
+        """Appends a delimiter, which is a node like any other."""
         frame.items.append(fence)
 
     def put_fence(self, items: list[Node], fence: Node) -> None:
@@ -181,7 +181,7 @@ class Reader(GroupReader[Node, Node]):
             )
 
     def _attachment(self, frame: Frame[Node, Node], kind: str) -> str:
-        """Whether a script belongs to what stands before it (`POST`) or floats (`FLOAT`)."""
+        """Returns whether a script belongs to the node before it (`POST`) or floats (`FLOAT`)."""
         nodes = frame.items
         position, scripts, result, spaced = len(nodes), 0, "FLOAT", False
         while position > 0:
@@ -218,7 +218,7 @@ class Reader(GroupReader[Node, Node]):
         return fraction_node(above, below, meaning, line, fraction.left, fraction.right)
 
     def fence(self, text: str, left: bool) -> Node:
-        """A delimiter that a command brings with it."""
+        """Returns the delimiter that a command implies."""
         return Node(TOKEN, "OPEN" if left else "CLOSE", text)
 
     def delimiter(self, left: bool) -> Node:

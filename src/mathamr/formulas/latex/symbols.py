@@ -17,11 +17,11 @@ class Symbol(NamedTuple):
 
 
 _PACKAGES = "# mathtools and other packages."
-"""The line of the table behind which nothing is LaTeX's own or amssymb's."""
+"""The line of the table after which symbols belong to other packages than LaTeX and amssymb."""
 
 
 def _load() -> tuple[dict[str, Symbol], frozenset[str]]:
-    """All symbols, and the names of those that packages or authors define."""
+    """Reads all symbols, and the names of those that packages or authors define."""
     symbols: dict[str, Symbol] = {}
     core: frozenset[str] | None = None
     role, limits = "", False
@@ -44,7 +44,7 @@ def _load() -> tuple[dict[str, Symbol], frozenset[str]]:
 
 
 NAMES = {":": "colon", "\\|": "||", "\\{": "{", "\\}": "}"}
-"""Names of symbols that are not the name of their command."""
+"""Names of symbols that differ from the name of their command."""
 
 SYMBOLS, OF_PACKAGES = _load()
 DIGITS = {digit: Symbol("NUMBER", digit, digit, "", False) for digit in "0123456789"}
@@ -78,7 +78,7 @@ DELIMITERS = {
     "\\downarrow": ("↓", "OPEN", "downarrow"), "\\Downarrow": ("⇓", "OPEN", "Downarrow"),
     "\\updownarrow": ("↕", "OPEN", "updownarrow"), "\\Updownarrow": ("⇕", "OPEN", "Updownarrow"),
 }  # fmt: skip
-"""Delimiters that `\\left` and `\\right` take: text, role (an opening one closes behind `\\right`), name."""
+"""Delimiters that `\\left` and `\\right` take: text, role (an opening one closes after `\\right`), name."""
 
 ACCENTS = {
     "\\hat": "^", "\\widehat": "^", "\\check": "ˇ", "\\widecheck": "ˇ", "\\breve": "˘", "\\acute": "´", "\\grave": "`",
@@ -122,4 +122,4 @@ SPACES_IN_NUMBERS = {
 NEGATIONS = dict(
     zip("=<>∈≤≥≺≻⪯⪰⊂⊃⊆⊇⊑⊐≡≍≈⊲⊳⊴⊵∃", "≠≮≯∉≰≱⊀⊁⋠⋡⊄⊅⊈⊉⋢⋣≢≭≉⋪⋫⋬⋭∄", strict=True)
 )  # fmt: skip
-"""What `\\not` makes of a sign; any other sign gets a stroke through it."""
+"""The negation of a sign by `\\not`; any other sign gets a stroke through it."""

@@ -20,10 +20,10 @@ TEXT_FONTS = {
     "\\shortintertext": None, "\\raisebox": None, "\\parbox": None, "\\ce": None, "\\cee": None, "\\pu": None,
     "\\rlap": None, "\\llap": None, "\\underline": None, "\\textsuperscript": None, "\\textsubscript": None,
 }  # fmt: skip
-"""Commands that set words, and the font they choose (None: the font around)."""
+"""Commands that set words, and their font (None: the surrounding font)."""
 
 BOXES = {"\\makebox": 0, "\\framebox": 0, "\\raisebox": 1, "\\parbox": 1}
-"""Boxes of words that take options, and how many lengths stand before these."""
+"""Boxes of words that take options, and the number of lengths before these."""
 
 LOGOS = ("TeX", "LaTeX", "LaTeXe", "KaTeX", "AmS")
 CHARACTERS = {
@@ -34,7 +34,7 @@ CHARACTERS = {
     "\\ae": "æ", "\\oe": "œ", "\\o": "ø", "\\aa": "å", "\\l": "ł", "\\i": "ı", "\\j": "ȷ", "\\AE": "Æ", "\\OE": "Œ",
     "\\O": "Ø", "\\AA": "Å", "\\L": "Ł", **{f"\\{logo}": logo for logo in LOGOS},
 }  # fmt: skip
-"""Commands of text that stand for characters."""
+"""Text commands that produce characters."""
 
 TEXT_ACCENTS = {
     "\\'": "\u0301", "\\`": "\u0300", "\\^": "\u0302", '\\"': "\u0308", "\\~": "\u0303", "\\=": "\u0304",
@@ -50,40 +50,40 @@ Part = TypeVar("Part")
 
 
 def plain_text(text: str) -> str:
-    """Text with its ligatures and accents as single characters, and one blank for every run of space."""
+    """Returns text with its ligatures and accents as single characters, and one blank for every run of space."""
     for written, meant in LIGATURES:
         text = text.replace(written, meant)
     return composed(_SPACE.sub(" ", text))
 
 
 def accented(letter: str, mark: str) -> str:
-    """The first letter with a mark; `\\'\\i` is í, which has no dot anyway."""
+    """Returns the first letter with a mark; `\\'\\i` is í, which has no dot anyway."""
     letter = _DOTTED.get(letter.strip()) or CHARACTERS.get(letter.strip(), letter)
     return letter[:1] + mark + letter[1:]
 
 
 def composed(text: str) -> str:
-    """Letters and their accents as one character, word by word: heaped accents take quadratic time."""
+    """Returns letters and their accents as one character, word by word: stacked accents take quadratic time."""
     return " ".join(
         unicodedata.normalize("NFC", word) if len(word) <= _LONGEST_WORD else word for word in text.split(" ")
     )
 
 
 class PhraseReader(ABC, Generic[Look, Part]):
-    """The inside of one text argument, read without recursion.
+    """Reads the content of one text argument without recursion.
 
-    A `Look` is the font in force, and for a page its colour; a `Part` is a phrase or a formula between dollars.
+    A `Look` is the current font, and for a page its colour; a `Part` is a phrase or a formula between dollars.
     """
 
     characters: ClassVar[Mapping[str, str]] = CHARACTERS
-    """What tokens stand for."""
+    """Returns the characters that tokens produce."""
     switches: ClassVar[Mapping[str, str]] = FONT_SWITCHES
 
     def __init__(self, reader: Any, end: int, look: Look) -> None:
         self.reader: GroupReader[Any, Any] = reader
         self.end, self.look = end, look
         self.looks: list[Look] = []
-        """What is restored at the end of each open group."""
+        """The looks that are restored at the end of each open group."""
         self.parts: list[Part] = []
         self.letters: list[str] = []
         self.math_font = MATH
@@ -110,11 +110,11 @@ class PhraseReader(ABC, Generic[Look, Part]):
 
     @abstractmethod
     def in_font(self, font: Font) -> Look:
-        """The look in force, in another font."""
+        """Returns the current look in another font."""
 
     @abstractmethod
     def command(self, token: str) -> None:
-        """A command that only one of the back ends knows."""
+        """Reads a command that only one of the back ends knows."""
 
     @abstractmethod
     def put_formula(self, items: list[Any]) -> None:
@@ -128,13 +128,13 @@ class PhraseReader(ABC, Generic[Look, Part]):
             self.parts.append(self.phrase(text, self.look))
 
     def switch(self, look: Look) -> None:
-        """Puts a look in force."""
+        """Sets a look."""
         if look != self.look:
             self.flush()
             self.look = look
 
     def open_group(self, look: Look) -> None:
-        """Reads the brace that stands here, if one does, and puts a look in force until it closes."""
+        """Reads an opening brace, if there is one, and sets a look until it closes."""
         if self.reader.peek() == "{":
             self.reader.i += 1
             self.looks.append(self.look)

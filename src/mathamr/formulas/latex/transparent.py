@@ -1,4 +1,4 @@
-"""Commands that both back ends treat alike: they leave no trace, change the font, or show an argument as it is."""
+"""Commands that both back ends treat alike: they leave no trace, change the font, or show an argument unchanged."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _SHOWN = (
     "\\hiderel", "\\ensuremath", "\\vcenter", "\\mathsmaller", "\\mathlarger", "\\mathmbox", "\\reflectbox",
     "\\mathreflectbox", "\\shoveleft", "\\shoveright", "\\cramped", "\\unit", "\\smashoperator", "\\mathmakebox",
 )  # fmt: skip
-"""Commands that show their argument as it is, behind options."""
+"""Commands that show their argument unchanged, after options."""
 _SECOND_SHOWN = (
     "\\href", "\\style", "\\class", "\\cssId", "\\hyperref", "\\scalebox", "\\data", "\\htmlClass", "\\htmlId",
     "\\htmlStyle", "\\htmlData",
@@ -48,14 +48,14 @@ def _ignored_with_argument(reader: AnyReader, items: list[Any]) -> None:
 
 
 def shown(reader: AnyReader, items: list[Any]) -> None:
-    """Shows the argument as it is, behind options."""
+    """Shows the argument unchanged, after options."""
     while reader.raw_optional() is not None:
         pass
     items.extend(reader.argument())
 
 
 def second_shown(reader: AnyReader, items: list[Any]) -> None:
-    """Shows the second argument as it is."""
+    """Shows the second argument unchanged."""
     reader.raw_optional()
     reader.raw_argument()
     items.extend(reader.argument())
@@ -66,12 +66,12 @@ def _option(reader: AnyReader, items: list[Any]) -> None:
 
 
 def _moved_aside(reader: AnyReader, items: list[Any]) -> None:
-    """A box that is moved aside stays where it is."""
+    """Leaves a box that is moved aside where it is."""
     reader.dimension()
 
 
 def _choice(reader: AnyReader, items: list[Any]) -> None:
-    """Shows the one of four arguments that belongs to the style in force."""
+    """Shows the one of four arguments that belongs to the current style."""
     choices = [reader.argument() for _ in range(4)]
     items.extend(choices[reader.style])
 
@@ -85,7 +85,7 @@ def _font_switch(change: Callable[[Font], Font]) -> Callable[[AnyReader, list[An
 
 
 def _diagram_arrow(reader: AnyReader, items: list[Any]) -> None:
-    """An arrow between the objects of `\\xymatrix`: where it goes and its labels are left out."""
+    """Skips an arrow between the objects of `\\xymatrix`, with its direction and labels."""
     reader.repair("an arrow of a diagram is left out")
     while True:
         token = reader.peek()

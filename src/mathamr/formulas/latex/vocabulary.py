@@ -1,4 +1,4 @@
-"""All commands that LaTeX and its packages define; importing the modules that say what they do fills the reader's table."""
+"""All commands that LaTeX and its packages define; importing the modules that define them fills the reader's table."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MODULES = (arrays, boxes, commands, commutative, physics)
 
 
 def is_predefined(name: str) -> bool:
-    """Whether a command is LaTeX's own or amsmath's; those of other packages exist only where a document loads them.
+    """True if a command is LaTeX's own or amsmath's; those of other packages exist only if a document loads them.
 
     >>> [is_predefined(name) for name in ("\\\\sin", "\\\\frac", "\\\\abs", "\\\\R")]
     [True, True, False, False]

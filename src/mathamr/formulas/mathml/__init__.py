@@ -1,1 +1,1 @@
-"""MathML in and out: Presentation to layout trees, Content to operator trees, safe markup for a page."""
+"""MathML input and output: Presentation to layout trees, Content to operator trees, safe markup for a page."""

@@ -1,4 +1,4 @@
-"""Presentation MathML reduced to MathML Core, by an allow-list: what browsers draw and a page can trust.
+"""Presentation MathML reduced to MathML Core by an allow-list: markup that browsers draw and a page can trust.
 
 Elements, attributes and values that are not listed do not pass; scripts, links, event handlers and foreign markup
 therefore cannot. What Core lacks is rewritten with what it has (fences, alphabets, boxes, alignment).
@@ -24,7 +24,7 @@ _ARITY = {
     "mover": 2,
     "munderover": 3,
 }
-"""Elements that need an exact number of children; with another number they are invalid and become rows."""
+"""Elements that need an exact number of children; with another number they become rows."""
 
 _ROWS = frozenset(["mrow", "mstyle", "mpadded", "mphantom", "merror", "msqrt"])
 _TABLES = frozenset(["mtable", "mtr", "mtd"])
@@ -59,13 +59,13 @@ def _in_em(value: str) -> float | None:
 
 
 def _is_length(value: str) -> bool:
-    """A length small enough that a formula can neither cover nor push away the page around it."""
+    """True for a length small enough that a formula can neither cover nor displace the page around it."""
     size = _in_em(value)
     return size is not None and _MIN_EM <= size <= _MAX_EM
 
 
 def _is_small_length(value: str) -> bool:
-    """A length by which something may be moved up or down."""
+    """True for a length by which something may be moved up or down."""
     size = _in_em(value)
     return size is not None and abs(size) <= -_MIN_EM
 
@@ -103,7 +103,7 @@ _ATTRIBUTES: dict[str, dict[str, Callable[[str], object]]] = {
 
 
 def core(root: Element) -> Element:
-    """The formula in MathML Core; a `math` root gives a row, since the writer makes its own.
+    """Returns the formula in MathML Core; a `math` root becomes a row, since the writer makes its own.
 
     >>> core(Element("mi", "R", (), {"mathvariant": "bold", "href": "javascript:alert(1)"}))
     <mi>𝐑</mi>
@@ -112,7 +112,7 @@ def core(root: Element) -> Element:
 
 
 def _parts(element: Element) -> Sequence[Element]:
-    """The children that count: of tokens none, of alternatives the first, of others those that are markup."""
+    """Returns the relevant children: none of tokens, the first of alternatives, the markup of others."""
     if element.tag in TOKENS or element.tag in _DROPPED:
         return ()
     if element.tag in ("semantics", "maction"):
@@ -167,7 +167,7 @@ def _attributes(element: Element) -> Mapping[str, str]:
 
 
 def _table_part(tag: str, element: Element, children: list[Element]) -> Element:
-    """Rows hold only cells and tables only rows; what else is found there is put into one."""
+    """Wraps other children: rows hold only cells, and tables only rows."""
     attributes = dict(_attributes(element))
     if tag == "mtable":
         children = [child if child.tag == "mtr" else _in_row(child) for child in children]
@@ -183,7 +183,7 @@ def _in_row(child: Element) -> Element:
 
 
 def _fenced(element: Element, children: list[Element]) -> Element:
-    """`mfenced` written out: its fences and separators are operators of a row."""
+    """Expands `mfenced`: its fences and separators become operators of a row."""
     separators = "".join(element.attributes.get("separators", ",").split())
     row = [Element("mo", element.attributes.get("open", "("), (), {"fence": "true", "form": "prefix"})]
     for place, child in enumerate(children):

@@ -1,8 +1,8 @@
-"""Other converters' Presentation MathML brought to LaTeXML's habits, on which the published layout trees rest.
+"""Converts the Presentation MathML of other converters to LaTeXML's conventions, which the published layout trees follow.
 
 KaTeX, MathJax and latex2mathml leave rows flat, name alphabets by `mathvariant`, and differ on which symbols are
 identifiers (`mi`) and which operators (`mo`). LaTeXML itself changed some operators before version 0.8.7, on which the
-published trees and our LaTeX parser rest, and after the ARQMath collection was converted.
+published trees and our LaTeX parser are based, and after the ARQMath collection was converted.
 """
 
 from __future__ import annotations
@@ -13,22 +13,22 @@ from mathamr.formulas.mathml.rows import regrouped
 
 _INVISIBLE_TIMES = "\u2062"
 _IDENTIFIERS = frozenset("∞∅…⋯⋱⋮¬∠△♯♭♮℘#?■")
-"""Symbols that LaTeXML writes as `mi`; all other single characters that are no letters are `mo`."""
+"""Symbols that LaTeXML writes as `mi`; all other single characters that are not letters are `mo`."""
 
 _LIMITS = frozenset(
     ["lim", "inf", "sup", "liminf", "limsup", "lim inf", "lim sup", "det", "dim", "Pr", "mod"]
 )
-"""Names that take their scripts below and above, which LaTeXML writes as `mo`."""
+"""Names with scripts below and above, which LaTeXML writes as `mo`."""
 
 _OPERATORS = {"-": "−", "·": "⋅", "―": "¯", "‾": "¯", "″": "′′", "‴": "′′′", "∥": "‖"}
 
 
 _OLDER_OPERATORS = {"-": "−", "||": "‖"}
-"""Operators of LaTeXML before 0.8.7, as it writes them today."""
+"""Operators of LaTeXML before 0.8.7, with their current form."""
 
 
 def in_latexml_style(root: Element) -> Element:
-    """The formula as LaTeXML 0.8.7 would have written it; its own output comes back as it is.
+    """Returns the formula as LaTeXML 0.8.7 would have written it; its own output is unchanged.
 
     >>> in_latexml_style(Element("msup", "", [Element("mi", "R", (), {"mathvariant": "double-struck"}), Element("mi", "′")]))
     <msup><mi>ℝ</mi><mo>′</mo></msup>
@@ -41,7 +41,7 @@ def in_latexml_style(root: Element) -> Element:
 
 
 def is_latexml(root: Element) -> bool:
-    """LaTeXML signs with its classes, and writes products that other converters leave to the eye."""
+    """True if the markup has LaTeXML's classes, or invisible products, which other converters leave out."""
     if root.attributes.get("class", "").startswith("ltx_"):
         return True
     return any(element.tag == "mo" and element.text == _INVISIBLE_TIMES for element in root.iterate())

@@ -8,17 +8,17 @@ from types import MappingProxyType
 from mathamr.core.errors import MathAMRError
 
 NO_ATTRIBUTES: Mapping[str, str] = MappingProxyType({})
-"""What an element without attributes shares with all others."""
+"""The shared attributes of elements without any."""
 
 TEXT = "#text"
-"""Tag of a child that is only text: what follows a child element inside a token (`<mtext>if <b>x</b> is</mtext>`)."""
+"""The tag of a child that is only text: what follows a child element inside a token (`<mtext>if <b>x</b> is</mtext>`)."""
 
 
 class Element:
     """One MathML element: local tag name, text before the first child, children, attributes.
 
-    Made by the thousand per second by the LaTeX parser, so there is nothing here but the four fields; children
-    and attributes may be replaced or, where the maker passed a list or dict, changed in place.
+    The LaTeX parser makes thousands per second, so it has only the four fields; children
+    and attributes may be replaced or, if they are a list or dict, changed in place.
 
     >>> Element("msup", "", [Element("mi", "x"), Element("mn", "2")])
     <msup><mi>x</mi><mn>2</mn></msup>
@@ -39,7 +39,7 @@ class Element:
         self.attributes = attributes
 
     def __eq__(self, other: object) -> bool:
-        """Same tags, texts, attributes and shape; iterative, so that depth costs no recursion."""
+        """Compares tags, texts, attributes and shape; iterative, so that depth needs no recursion."""
         if not isinstance(other, Element):
             return NotImplemented
         pairs = [(self, other)]
@@ -70,7 +70,7 @@ class Element:
         return "".join(parts)
 
     def iterate(self) -> Iterator[Element]:
-        """This element and all below it, in document order."""
+        """Yields this element and all below it, in document order."""
         stack = [self]
         while stack:
             element = stack.pop()
@@ -83,10 +83,10 @@ def rebuilt(
     make: Callable[[Element, list[Element]], Element],
     parts: Callable[[Element], Sequence[Element]] = lambda element: element.children,
 ) -> Element:
-    """The tree made anew from below: `make` gets each element and its already remade parts.
+    """Rebuilds the tree bottom-up: `make` gets each element and its rebuilt children.
 
-    Elements are listed breadth first; going through the list backwards, the parts of each element are remade
-    before it and lie side by side, so depth costs no recursion.
+    Elements are listed breadth first; backwards through the list, the children of each element are rebuilt
+    before it and are adjacent, so depth needs no recursion.
     """
     elements = [root]
     counts: list[int] = []
@@ -105,4 +105,4 @@ def rebuilt(
 
 
 class MathMLError(MathAMRError):
-    """MathML that cannot be read or has no tree; the text says which element and why."""
+    """MathML that cannot be parsed or has no tree; the message names the element and the reason."""

@@ -21,9 +21,9 @@ _LAST_TO_FIRST = SLT_EDGES[:0:-1]
 
 
 class _Symbol:
-    """A symbol under construction: its next on the base line, its other edges, and where its base line ends.
+    """A symbol under construction: its successor on the base line, its other edges, and the end of its base line.
 
-    `last` is kept only at the head of a base line, and None while the head is alone.
+    `last` is set only at the head of a base line, and None while the head is alone.
     """
 
     __slots__ = ("edges", "label", "last", "next")
@@ -46,10 +46,10 @@ class _Symbol:
 
 
 def slt(element: Element, limit: int = MOST_ELEMENTS) -> Slt:
-    """The symbol layout tree of Presentation MathML; more than `limit` elements are refused.
+    """Builds the symbol layout tree of Presentation MathML; more than `limit` elements are refused.
 
-    Elements are listed breadth first; going through the list backwards, the parts of each element are
-    converted before it and lie side by side, so depth costs no recursion.
+    Elements are listed breadth first; backwards through the list, the children of each element are
+    converted before it and are adjacent, so depth needs no recursion.
 
     >>> slt(Element("msup", "", [Element("mi", "x"), Element("mn", "2")])).labels
     ('V!x', 'N!2')
@@ -77,7 +77,7 @@ def slt(element: Element, limit: int = MOST_ELEMENTS) -> Slt:
             continue
         convert = _CONVERTERS.get(item.tag)
         if convert is None:
-            raise MathMLError(f"no layout tree knows the element <{item.tag}>: not Presentation MathML")
+            raise MathMLError(f"layout trees have no element <{item.tag}>: it is not Presentation MathML")
         symbols = converted[taken : taken + count]
         symbols.reverse()
         taken += count
@@ -86,7 +86,7 @@ def slt(element: Element, limit: int = MOST_ELEMENTS) -> Slt:
 
 
 def _size(element: Element, limit: int) -> int:
-    """How many elements there are in what a tree leaves out but a page draws."""
+    """Counts the elements that a tree leaves out but a page draws."""
     for count, _ in enumerate(element.iterate()):
         if count >= limit:
             raise SpentError
@@ -121,7 +121,7 @@ def _flatten(root: _Symbol) -> Slt:
 
 
 def _chain(symbols: Sequence[_Symbol]) -> _Symbol:
-    """The symbols on one base line; the head stands for all."""
+    """Chains the symbols on one base line and returns its head."""
     if not symbols:
         return _Symbol("W!")
     head = symbols[0]
@@ -131,7 +131,7 @@ def _chain(symbols: Sequence[_Symbol]) -> _Symbol:
 
 
 def _row(element: Element, symbols: Sequence[_Symbol]) -> _Symbol:
-    """A row: one base line, or one group node where fences enclose it."""
+    """Converts a row: one base line, or one group node if fences enclose it."""
     kept = [each for each in symbols if each.label != "W!" or each.edges is not None or each.next is not None]
     if len(kept) < 2:
         return kept[0] if kept else _Symbol("W!")
@@ -146,7 +146,7 @@ def _row(element: Element, symbols: Sequence[_Symbol]) -> _Symbol:
 
 
 def _parts(inner: Sequence[_Symbol], separators: Container[str]) -> list[_Symbol]:
-    """What separators divide between fences: the first symbol of each part, every part on its own base line.
+    """Splits the content of fences at separators: returns the first symbol of each part, every part on its own base line.
 
     Separators count among the row's own members; a single member (a row of its own) is divided along its
     base line.
@@ -170,7 +170,7 @@ def _parts(inner: Sequence[_Symbol], separators: Container[str]) -> list[_Symbol
 
 
 def _group(fences: str, firsts: Sequence[_Symbol]) -> _Symbol:
-    """One node for fences and what they enclose; an element edge leads from each part to the next."""
+    """Makes one node for fences and their content; an element edge leads from each part to the next."""
     for left, right in pairwise(firsts):
         left.hang("e", right)
     group = _Symbol(f"M!{fences}1x{len(firsts)}")
@@ -179,19 +179,19 @@ def _group(fences: str, firsts: Sequence[_Symbol]) -> _Symbol:
 
 
 def _is_table(symbol: _Symbol) -> bool:
-    """A table without fences, which includes the wrapper of a row with scripts."""
+    """True for a table without fences, which includes the wrapper of a row with scripts."""
     return symbol.label[:2] == "M!" and _TABLE.fullmatch(symbol.label) is not None
 
 
 def _is_fenced_table(inner: Sequence[_Symbol]) -> bool:
-    """Whether fences enclose nothing but one table without scripts, whose label then takes them."""
+    """True if fences enclose only one table without scripts, whose label then takes them."""
     return (
         len(inner) == 1 and _is_table(inner[0]) and inner[0].next is None and len(inner[0].edges or ()) == 1
     )
 
 
 def _merged_tables(symbols: list[_Symbol]) -> list[_Symbol]:
-    """Neighbouring tables with the same number of rows become one, side by side; the left one's scripts stay."""
+    """Merges neighbouring tables with the same number of rows side by side; the left one's scripts stay."""
     if len([each for each in symbols if each.label[:2] == "M!"]) < 2:
         return symbols
     merged: list[_Symbol] = []
@@ -213,7 +213,7 @@ def _merged_tables(symbols: list[_Symbol]) -> list[_Symbol]:
 
 
 class _Columns(NamedTuple):
-    """A table taken apart."""
+    """The columns of a table."""
 
     table: _Symbol
     rows: int
@@ -230,12 +230,12 @@ class _Columns(NamedTuple):
         return cls(symbol, rows, width, cells) if rows * width == len(cells) else None
 
     def goes_with(self, other: _Columns, cells: int) -> bool:
-        """Whether the other table continues this one; very large tables are left alone to keep time in bounds."""
+        """True if the other table continues this one; very large tables are not merged, to bound the time."""
         return self.rows == other.rows and self.table.next is None and cells <= _MAX_MERGED_CELLS
 
 
 def _merge(neighbours: Sequence[_Columns]) -> None:
-    """Take the columns of all into the first table, row by row."""
+    """Moves the columns of all tables into the first one, row by row."""
     if len(neighbours) < 2:
         return
     table, rows, _, _ = neighbours[0]
@@ -263,7 +263,7 @@ def _cells(table: _Symbol) -> list[_Symbol]:
 
 
 def _fill(table: _Symbol, rows: int, columns: int, cells: Sequence[_Symbol]) -> None:
-    """Give the table its size and its cells, row by row."""
+    """Gives the table its size and its cells, row by row."""
     table.label = f"M!{rows}x{columns}"
     if cells:
         table.hang("w", cells[0])
@@ -276,7 +276,7 @@ def _is_typed(label: str) -> bool:
 
 
 def _scripted(base: _Symbol, scripts: dict[str, _Symbol]) -> _Symbol:
-    """The base with its scripts (one or more); a base that is a row, or has one of the places filled, is wrapped first."""
+    """Returns the base with its scripts (one or more); a base that is a row, or has such a script already, is wrapped first."""
     if base.next is not None or (base.edges is not None and not base.edges.keys().isdisjoint(scripts)):
         wrapper = _Symbol("M!1x1")
         wrapper.edges = {"w": base}
@@ -372,7 +372,7 @@ def _cells_of_table(table: Element) -> Sequence[Element]:
 
 
 def _fenced(element: Element, symbols: Sequence[_Symbol]) -> _Symbol:
-    """`mfenced`: fences and separators are its attributes; each child is a part."""
+    """Converts `mfenced`: fences and separators are its attributes; each child is a part."""
     attributes = element.attributes
     fences = clean(attributes.get("open", "(")) + clean(attributes.get("close", ")"))
     separators = "".join(attributes.get("separators", ",").split())
@@ -468,7 +468,7 @@ _SELECTED: dict[str, Callable[[Element], Sequence[Element]]] = {
     "maction": _first_child,
     "mtable": _cells_of_table,
 }
-"""Elements of which not exactly the children are converted."""
+"""Elements of which only some children are converted."""
 
 PRESENTATION_TAGS = (frozenset(_CONVERTERS) | frozenset(_TOKENS)) - {"qvar"}
-"""All elements of Presentation MathML that a tree can be made of."""
+"""All elements of Presentation MathML that a tree can contain."""

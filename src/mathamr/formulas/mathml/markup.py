@@ -1,4 +1,4 @@
-"""MathML text straight to trees: what a reader of a collection's MathML files calls."""
+"""MathML text directly to trees, for readers of a collection's MathML files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _Made = TypeVar("_Made", Slt, Opt)
 def slt_from_mathml(text: str, source: str = "") -> Slt:
     """The layout tree of Presentation MathML, or of the presentation part of parallel markup.
 
-    LaTeXML's output gives the published tree; that of other converters is brought to LaTeXML's habits first.
+    LaTeXML's output gives the published tree; that of other converters is converted to LaTeXML's conventions first.
 
     >>> slt_from_mathml("<math><msup><mi>x</mi><mn>2</mn></msup></math>").edges
     '-a'

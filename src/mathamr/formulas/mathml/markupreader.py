@@ -1,6 +1,6 @@
 """MathML text to elements: strict about safety, lenient about what converters write.
 
-No document type, no entity definition, no network, bounded size and depth; HTML's names for characters (`&alpha;`)
+There is no document type, entity definition or network access, and size and depth are bounded; HTML's names for characters (`&alpha;`)
 and any namespace prefix are understood.
 """
 
@@ -16,7 +16,7 @@ from mathamr.formulas.mathml.element import NO_ATTRIBUTES, TEXT, Element
 
 MAX_CHARACTERS = 4_000_000
 MAX_DEPTH = 10_000
-"""Nesting of elements; their number is limited, too."""
+"""The maximum nesting of elements; their number is limited as well."""
 
 TOKENS = frozenset(["mi", "mn", "mo", "mtext", "ms"])
 """Presentation elements that hold text; text between their children is kept, elsewhere it is only layout."""
@@ -25,7 +25,7 @@ _REFERENCE = re.compile(r"&(?!amp;|lt;|gt;|quot;|apos;)([A-Za-z][A-Za-z0-9]*;)")
 
 
 class _RefusedError(Exception):
-    """Raised inside the XML parser's callbacks, where the place is only known to the parser."""
+    """Raised inside the XML parser's callbacks, because only the parser knows the position."""
 
 
 def read(text: str, source: str = "") -> Element:
@@ -70,7 +70,7 @@ def _character(reference: re.Match[str]) -> str:
 
 
 class _Document:
-    """Collects what the XML parser meets: `children` holds the root, `_open` the elements not yet closed."""
+    """Collects the parser's events: `children` holds the root, `_open` the elements that are not closed yet."""
 
     def __init__(self) -> None:
         self.children: list[Element] = []
@@ -98,7 +98,7 @@ class _Document:
         self._open.pop()
 
     def characters(self, text: str) -> None:
-        """Text comes in pieces where comments stand in it, and is put together at the next tag."""
+        """Collects text, which comes in pieces around comments and is joined at the next tag."""
         self._texts.append(text)
 
     def _flush(self) -> None:

@@ -1,6 +1,6 @@
 """Content MathML to an operator tree, node for node as Tangent-S builds it.
 
-Where the published code stops (an unknown symbol, too many operands of an ordered operator) the tree goes on in the
+Where the published code stops (an unknown symbol, too many operands of an ordered operator) the conversion continues in the
 same spirit: see `docs/mathml.md`.
 """
 
@@ -108,12 +108,12 @@ class _Operation:
 
 
 def opt(element: Element, limit: int = MOST_ELEMENTS) -> Opt:
-    """The operator tree of Content MathML; a tree of more than `limit` nodes is refused.
+    """Builds the operator tree of Content MathML; a tree of more than `limit` nodes is refused.
 
-    Shared operands are copied and short rows of matrices filled up, so small input could fill the memory.
+    Shared operands are copied and short rows of matrices are filled up, so small input could fill the memory.
 
-    Elements are listed breadth first; going through the list backwards, the children of each element are
-    converted before it and lie side by side, so depth costs no recursion.
+    Elements are listed breadth first; backwards through the list, the children of each element are
+    converted before it and are adjacent, so depth needs no recursion.
 
     >>> x = Element("ci", "x")
     >>> opt(Element("apply", "", [Element("plus"), x, Element("cn", "1")])).labels
@@ -193,7 +193,7 @@ def _flatten(root: _Operation, limit: int) -> Opt:
 
 
 def _apply(operands: list[_Operation]) -> _Operation:
-    """The first child is the operator and becomes the parent; an operator that is a tree gets a `+!` parent."""
+    """Makes the first child, the operator, the parent; an operator that is a tree gets a `+!` parent."""
     if not operands:
         return _Operation("W!", [])
     head = operands[0]
@@ -214,14 +214,14 @@ def _apply(operands: list[_Operation]) -> _Operation:
 
 
 def _root(arguments: list[_Operation]) -> list[_Operation]:
-    """Radicand and degree, which is 2 unless given."""
+    """Returns radicand and degree, which is 2 by default."""
     degrees = [argument for argument in arguments if argument.label == "$!degree" and argument.operands]
     radicand = [argument for argument in arguments if argument.label != "$!degree"]
     return [*radicand, degrees[0].operands[0] if degrees else _Operation("N!2", [])]
 
 
 def _integral(arguments: list[_Operation]) -> list[_Operation]:
-    """What is integrated, then the two limits, white where there are none."""
+    """Returns the integrand, then the two limits, blank if there are none."""
     limits = {argument.label: argument.operands[0] for argument in arguments if argument.operands}
     integrand = [argument for argument in arguments if argument.label[:2] != "$!"]
     return [*integrand, *(limits.get(name) or _Operation("W!", []) for name in ("$!lowlimit", "$!uplimit"))]
@@ -270,7 +270,7 @@ def _matrix(item: Element, operands: list[_Operation]) -> _Operation:
 
 
 def _filled(rows: Sequence[_Operation], limit: int) -> int:
-    """Fills short rows of a matrix up to the longest; says how many cells that took."""
+    """Fills short rows of a matrix up to the longest; returns how many cells that took."""
     columns = max((len(row.operands) for row in rows), default=0)
     missing = len(rows) * columns - sum(len(row.operands) for row in rows)
     if missing > limit:
@@ -285,7 +285,7 @@ def _matrix_row(item: Element, operands: list[_Operation]) -> _Operation:
 
 
 def _error(item: Element, operands: list[_Operation]) -> _Operation:
-    """What could not be parsed: its fragments, with runs of unknown letters joined to a text."""
+    """Converts unparsed fragments; runs of unknown letters are joined to a text."""
     merged: list[_Operation] = []
     letters: list[_Operation] = []
     for operand in [*operands, None]:
@@ -337,7 +337,7 @@ def _resolve(
     converted: Sequence[_Operation],
     shares: Sequence[tuple[Element, _Operation]],
 ) -> None:
-    """Let every `share` stand for what it points at: by id, else the last operand of the relation before.
+    """Replaces every `share` by its target: by id, or the last operand of the previous relation.
 
     A target that is not a node of the tree is the text inside a `ci`.
     """
@@ -359,7 +359,7 @@ def _resolve(
 
 
 def _last_operand_before(share: Element, places: dict[int, tuple[Element, int]]) -> Element | None:
-    """In `a = b = <share/>…`, what stands right of the relation before the one that holds the share."""
+    """In `a = b = <share/>…`, returns the right side of the relation before the one that holds the share."""
     relation, _ = places.get(id(share), (None, 0))
     chain, place = places.get(id(relation), (None, 0))
     if chain is None or place == 0 or not chain.children[place - 1].children:

@@ -59,7 +59,7 @@ def _grouped(children: Sequence[Element]) -> list[Element]:
 
 
 def _fences(children: Sequence[Element]) -> list[Element | None]:
-    """For each member of a row the fence that it is or carries; the bars of a bra-ket, ⟨x|A|y⟩, are none."""
+    """Returns for each member of a row the fence that it is or carries; the bars of a bra-ket, ⟨x|A|y⟩, do not count."""
     fences: list[Element | None] = []
     angles = 0
     for child in children:
@@ -85,7 +85,7 @@ def _fence(element: Element) -> Element | None:
 
 
 def _role(fence: Element, levels: Sequence[Sequence[Element]], ahead: Sequence[Element | None]) -> str:
-    """Whether a fence opens or closes: by its shape, its attributes or, for a bar, by what stands around."""
+    """Returns whether a fence opens or closes: by its shape, its attributes or, for a bar, by its neighbours."""
     text = fence.text.strip()
     if text in _OPENING:
         return "open"
@@ -107,7 +107,7 @@ def _role(fence: Element, levels: Sequence[Sequence[Element]], ahead: Sequence[E
 
 
 def _bars_ahead(text: str, ahead: Sequence[Element | None]) -> int:
-    """How many bars of this kind follow before the fences around are closed."""
+    """Counts the bars of this kind that follow before the surrounding fences are closed."""
     depth = count = 0
     for fence in ahead:
         if fence is None:

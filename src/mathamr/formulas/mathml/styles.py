@@ -1,7 +1,7 @@
-"""The styles that MathML from here may carry, by name: all that Core's attributes cannot say.
+"""The allowed styles of our MathML, by name: everything that Core's attributes cannot express.
 
-A page with a style sheet of its own gets the names as classes (`style_sheet` is what it must say of them), any other
-page the declarations themselves. No other style or class passes.
+A page with its own style sheet gets the names as classes (`style_sheet` is what it must contain), any other
+page the declarations themselves. No other style or class is allowed.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ Styling = Literal["inline", "classes"]
 """Whether styles are written as declarations or as names for a style sheet."""
 
 STYLE = "#style"
-"""Attribute of an element that holds names of styles; no markup from outside can have an attribute of this name."""
+"""The attribute for names of styles; markup from outside cannot have an attribute of this name."""
 
 PREFIX = "math-"
-"""What the classes of a page begin with, so that they are no others."""
+"""The prefix of classes on a page, which separates them from others."""
 
 _RULE = "0.06em solid"
 _DASHED = "0.06em dashed"
@@ -61,22 +61,22 @@ STYLES = {
     "pulled-left": "transform: translateX(-100%)",
     "pulled-half": "transform: translateX(-50%)",
 }
-"""Declarations by name; where several names meet, those that come later here win."""
+"""Declarations by name; if several names apply, those that come later here win."""
 
 QUIRKS = {
-    # Chromium moves the lower limit of an integral under its slant and keeps the room that it had.
+    # Chromium moves the lower limit of an integral under its slant but keeps its original space.
     "tucked": "margin-right: -0.5em",
     "tucked-little": "margin-right: -0.25em",
-    # It also leaves the room of the largest sign behind any root.
+    # It also leaves the space of the largest sign after any root.
     "small-root": "margin-right: -0.2em",
 }
-"""What only Chromium needs: written by style sheets alone, which can ask for it."""
+"""Declarations that only Chromium needs: only style sheets have them, because they can test for it."""
 
 _CHROMIUM = "@supports (app-region: drag)"
 
 
 def are_known(names: str) -> bool:
-    """Whether a value consists of our names alone.
+    """True if a value consists only of our names.
 
     >>> are_known("right above"), are_known("right dialog"), are_known("")
     (True, False, False)
@@ -85,7 +85,7 @@ def are_known(names: str) -> bool:
 
 
 def declarations(names: str) -> str:
-    """The declarations that some of our names stand for.
+    """Returns the declarations of some of our names.
 
     >>> declarations("tag")
     'padding-left: 2em'
@@ -95,7 +95,7 @@ def declarations(names: str) -> str:
 
 
 def classes(names: str) -> str:
-    """The classes that some of our names are on a page.
+    """Returns the classes of some of our names on a page.
 
     >>> classes("right above")
     'math-right math-above'
@@ -104,7 +104,7 @@ def classes(names: str) -> str:
 
 
 def style_sheet() -> str:
-    """What a page that gets classes must say of them."""
+    """Returns the style sheet for a page that gets classes."""
     rules = [f"math .{PREFIX}{name} {{ {says}; }}" for name, says in STYLES.items()]
     quirks = [f"  math .{PREFIX}{name} {{ {says}; }}" for name, says in QUIRKS.items()]
     return "\n".join([*rules, f"{_CHROMIUM} {{", *quirks, "}", ""])

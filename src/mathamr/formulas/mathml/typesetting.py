@@ -1,7 +1,7 @@
-"""What the eye needs and trees do not: fences of the right size, accents, spaces of names and text, alignment.
+"""Display details that trees do not need: fence sizes, accents, spaces of names and text, alignment.
 
-Elements made from LaTeX say only what layout trees need. Here the missing attributes are filled in; one that is there
-stays, so MathML from a converter that knows better is left as it is.
+Elements made from LaTeX contain only what layout trees need. Here the missing attributes are added; existing ones
+stay, so MathML from a better converter is unchanged.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _LEFT, _RIGHT = {STYLE: "left"}, {STYLE: "right"}
 
 
 def typeset(root: Element) -> Element:
-    """The formula, in MathML Core, with all that a browser must be told to draw it as LaTeX would.
+    """Returns the formula in MathML Core, with everything that a browser needs to draw it like LaTeX.
 
     >>> typeset(Element("mrow", "", [Element("mo", "("), Element("mi", "x"), Element("mo", ")")])).children[0]
     <mo form="prefix" stretchy="false">(</mo>
@@ -33,7 +33,7 @@ def typeset(root: Element) -> Element:
 
 
 class _Typesetter:
-    """Goes from the leaves to the root and remembers which elements are higher than a line, and how they end.
+    """Goes from the leaves to the root and records which elements are higher than a line, and how they end.
 
     `_first` and `_last` say of an element whether its outermost leaf on that side is the name of a function (`log`)
     or an operator sign.
@@ -43,7 +43,7 @@ class _Typesetter:
         self._tall: set[int] = set()
         self._first: dict[int, str] = {}
         self._last: dict[int, str] = {}
-        self._kept: list[Element] = []  # ids stay taken while the elements live
+        self._kept: list[Element] = []  # keeps the elements alive, so that their ids stay unique
 
     def typeset(self, element: Element, children: list[Element]) -> Element:
         made = self._made(element, children)
@@ -61,7 +61,7 @@ class _Typesetter:
         return "sign" if element.tag == "mo" else (self._last if last else self._first).get(id(element), "")
 
     def _spaced(self, row: list[Element]) -> list[Element]:
-        """A thin space between the name of a function and what is no sign or fence, as in `m log m`."""
+        """Adds a thin space between the name of a function and anything but a sign or fence, as in `m log m`."""
         spaced: list[Element] = []
         for place, element in enumerate(row):
             if place:
@@ -102,7 +102,7 @@ def _with(element: Element, defaults: Mapping[str, str]) -> Element:
 
 
 def _with_fixed_ends(text: str) -> str:
-    """Blanks at the ends of a text would be dropped; there they are part of the formula."""
+    """Replaces blanks at the ends of a text, which browsers would drop."""
     bare = text.strip()
     if not bare:
         return _NO_BREAK_SPACE * bool(text)
@@ -111,7 +111,7 @@ def _with_fixed_ends(text: str) -> str:
 
 
 def _row(children: Sequence[Element], tall: bool) -> list[Element]:
-    """Fences open or close, and grow only around what is higher than a line; an open brace makes cases."""
+    """Sets fences to open or close, and to grow only around content that is higher than a line; an open brace makes cases."""
     row = [_fence(child, place, len(children), tall) for place, child in enumerate(children)]
     if len(row) == 2 and row[0].tag == "mo" and row[0].text == "{" and row[1].tag == "mtable":
         table = row[1]
@@ -134,7 +134,7 @@ def _fence(element: Element, place: int, count: int, tall: bool) -> Element:
 
 
 def _accented(children: Sequence[Element]) -> list[Element]:
-    """An accent keeps its size over one letter; over more a bar is as long as what it covers."""
+    """Sets the size of an accent: fixed over one letter; over more, a bar is as long as what it covers."""
     base, accent = children
     if accent.tag != "mo":
         return list(children)
@@ -146,7 +146,7 @@ def _accented(children: Sequence[Element]) -> list[Element]:
 
 
 def _is_aligned(rows: Sequence[Element]) -> bool:
-    """Whether the rows come from an alignment: some second column begins with a relation that lacks its left side."""
+    """True if the rows come from an alignment: some second column begins with a relation without a left side."""
     return any(
         _lacks_left_side(cell)
         for row in rows

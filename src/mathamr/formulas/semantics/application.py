@@ -71,7 +71,7 @@ def _judged(head: Node, meaning: Node, group: Group, grammar: MeaningGrammar) ->
 
 
 def _by_visuals(head: Node, meaning: Node, group: Group, inside: Sequence[Node]) -> tuple[bool, str]:
-    """By the kind of letter and what stands in the parentheses."""
+    """Decides by the kind of letter and the content of the parentheses."""
     name = letter(head)
     first = group.items[0]
     if _is_one_thing(group.items):
@@ -101,7 +101,7 @@ def _by_visuals(head: Node, meaning: Node, group: Group, inside: Sequence[Node])
 
 
 def _occurs_alone(name: str, items: Sequence[Item]) -> bool:
-    """Whether a letter occurs in a list without being applied there itself: `n(n+1)`, but not `y(y(x))`."""
+    """True if a letter occurs in a list without being applied there itself: `n(n+1)`, but not `y(y(x))`."""
     for position, item in enumerate(items):
         if isinstance(item, Group):
             if _occurs_alone(name, item.items):

@@ -21,7 +21,7 @@ INTEGRAL = symbolic("integral")
 
 
 def is_big(items: Sequence[Item], position: int) -> bool:
-    """Whether a big operator stands at a place; `\\max` is one only with something below it."""
+    """True if there is a big operator at a place; `\\max` is one only with something below it."""
     item = items[position]
     if not item_traits(item) & BIG or not isinstance(item, Node):
         return False
@@ -111,7 +111,7 @@ def _integral(
 
 
 def _own(body: Sequence[Item]) -> list[tuple[int, int]]:
-    """The differentials of an integral: all, but where integrals stand in it those before them, or the last."""
+    """Returns the differentials of an integral: all or, if it contains integrals, those before them, or the last."""
     found = differentials(body)
     inner = [position for position, item in enumerate(body) if role(item) == "INTOP"]
     if not inner:

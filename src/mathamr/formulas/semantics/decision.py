@@ -1,4 +1,4 @@
-"""Decisions of a reading: what could be read in two ways, how it was read, and why."""
+"""Decisions of a reading: ambiguities, how they were resolved, and why."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MAX_DECISIONS = 100
 
 
 class Decision(NamedTuple):
-    """One ambiguity: the piece of the formula, how it was read, and the reason."""
+    """One ambiguity: the piece of the formula, its reading, and the reason."""
 
     subject: str
     choice: str
@@ -34,19 +34,19 @@ EMPTY = Context()
 
 @dataclass(slots=True)
 class DecisionNotes:
-    """What one reading knows beforehand, finds out, decides and has spent."""
+    """The context, findings, decisions and spent budget of one reading."""
 
     budget: Budget
     context: Context = EMPTY
     functions: set[str] = field(default_factory=set)
-    """Letters that this formula applies, or maps, or derives."""
+    """Letters that this formula applies, maps, or differentiates."""
     variables: set[str] = field(default_factory=set)
     """Letters that this formula multiplies with a group."""
     doubted: set[str] = field(default_factory=set)
-    """Letters that were read as no functions; if one turns out to be, the formula is read again."""
+    """Letters that were not read as functions; if one turns out to be a function, the formula is read again."""
     decisions: dict[Decision, None] = field(default_factory=dict)
 
     def decide(self, subject: str, choice: str, reason: str) -> None:
-        """Notes a decision; the same one is noted once."""
+        """Records a decision, once."""
         if len(self.decisions) < MAX_DECISIONS:
             self.decisions[Decision(subject, choice, reason)] = None

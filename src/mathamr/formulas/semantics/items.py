@@ -36,12 +36,12 @@ _BEFORE_OPERANDS = SIGNS | {
 
 
 class UnreadableError(Exception):
-    """A list that this reading does not follow; it keeps its published tree."""
+    """A list that this reading cannot follow; it keeps its published tree."""
 
 
 @dataclass(slots=True, eq=False)
 class Group:
-    """What stands between two delimiters. `use` is what the formula around says it is: an interval, a gcd."""
+    """The content between two delimiters. `use` is its role in the surrounding formula: an interval, a gcd."""
 
     opening: str
     closing: str
@@ -151,7 +151,7 @@ def _is_bar(item: Item) -> bool:
 def _barred(items: list[Item]) -> list[Item]:
     """The list with absolute values and norms as groups; other bars stay as they are.
 
-    A bar opens where nothing stands before it that it could close; behind an operand it closes what is open, and
+    A bar opens if there is nothing before it that it could close; after an operand it closes an open one, and
     opens only if an even number of bars is left.
     """
     left = sum(map(_is_bar, items)) if traits_of(items) & DELIMITER else 0

@@ -1,4 +1,4 @@
-"""`Mathematician`: the reading as a whole, from a formula's nodes to nodes that say what it means."""
+"""`Mathematician`: the complete reading, from a formula's nodes to nodes that express its meaning."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from mathamr.formulas.semantics.sums import summed
 from mathamr.formulas.semantics.traits import SYMBOL, item_traits
 
 MAX_DEPTH = 60
-"""Lists within each other; a formula nested deeper keeps its published tree."""
+"""The maximum nesting of lists; a formula nested deeper keeps its published tree."""
 
 _ACCENTS = {
     "^": "hat", "¯": "bar", "~": "tilde", "→": "vec", "˙": "dot", "¨": "ddot", "ˇ": "check", "˘": "breve",
@@ -28,14 +28,14 @@ _ACCENTS = {
 _DOTS = frozenset("…⋯")
 _SAME_DOTS = Node(TOKEN, "ID", "…")
 _AS_SUM, _AS_PRODUCT = 6, 3
-"""What it costs to read a list of one item as a sum, and as a product."""
+"""The cost of reading a list of one item as a sum, and as a product."""
 _TRANSPARENT = frozenset(["⏞", "⏟", "⎴", "⎵"])
-"""Braces above and below change nothing."""
+"""Commands without a meaning: braces above and below."""
 
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """What a formula means, what was decided, and what it says about its letters."""
+    """The meaning of a formula, its decisions, and what it says about its letters."""
 
     node: Node
     decisions: tuple[Decision, ...]
@@ -47,9 +47,9 @@ KEPT = Decision("formula", "the published reading", "it is too large or nested t
 
 
 def meaning(node: Node, budget: Budget, context: Context = EMPTY) -> Meaning:
-    """A mathematician's reading of a formula; one that cannot be read within its budget keeps its published tree.
+    """Reads a formula like a mathematician; one that exceeds its budget keeps its published tree.
 
-    Where a letter turns out to be a function only after it was read as something else, the formula is read again.
+    If a letter turns out to be a function after it was read as something else, the formula is read again.
     """
     notes = DecisionNotes(budget, context)
     try:
@@ -68,21 +68,21 @@ def meaning(node: Node, budget: Budget, context: Context = EMPTY) -> Meaning:
 
 
 class Mathematician:
-    """One reading of one formula: the modules beside this one, tied together."""
+    """One reading of one formula, which connects the other modules of this package."""
 
     def __init__(self, notes: DecisionNotes) -> None:
         self.notes = notes
         self._depth = 0
         self._known: dict[int, tuple[Node, Node]] = {}
         self._lists: dict[int, tuple[Node, list[Item]]] = {}
-        # by identity; the node itself is kept beside its meaning, so that no other node gets its identity
+        # by identity; the node itself is stored beside its meaning, so that no other node gets its identity
 
     def read(self, node: Node) -> Node:
-        """The whole formula."""
+        """Reads the complete formula."""
         return self.node(node)
 
     def node(self, node: Node) -> Node:
-        """What a node of the list means, read anew where it was made of a list."""
+        """Returns the meaning of a node of the list; a node that was made from a list is read again."""
         if node.kind == TOKEN:
             return _SAME_DOTS if node.text in _DOTS and node.role == "ID" else node
         known = self._known.get(id(node))
@@ -93,7 +93,7 @@ class Mathematician:
         return known[1]
 
     def settled(self, node: Node) -> Node:
-        """A node that has been read, to stand in a list that is being read."""
+        """Makes a node that was read already usable in a list that is being read."""
         self._known[id(node)] = (node, node)
         return node
 
@@ -127,7 +127,7 @@ class Mathematician:
         return fenced(group, self)
 
     def items(self, node: Node) -> list[Item]:
-        """The items of the list that a node was made of; a list that cannot be followed is one item."""
+        """Returns the items of the list that a node was made from; a list that cannot be followed is one item."""
         if not node.source:
             return self.items(node.children[0]) if node.kind == DUAL else [node]
         known = self._lists.get(id(node))
@@ -142,7 +142,7 @@ class Mathematician:
         return known[1]
 
     def _is_itself(self, node: Node, steps: int) -> bool:
-        """Whether a list of one node means just that symbol, as it does after so many steps, which are paid for."""
+        """True if a list of one node means just that symbol; spends the steps that reading it would take."""
         if node.kind != TOKEN or not item_traits(node) & SYMBOL or self._depth + 2 > MAX_DEPTH:
             return False
         self.notes.budget.spend(steps)
@@ -194,7 +194,7 @@ class Mathematician:
 
 
 def _closed(node: Node) -> Node:
-    """The published node, no longer to be taken apart."""
+    """Returns the published node, which is not taken apart again."""
     shut = row(node.children) if node.kind == ROW else node.with_role(node.role)
     shut.source = ()
     return shut

@@ -1,4 +1,4 @@
-"""Nodes that this reading makes: bound variables, conditions, applications, words."""
+"""Nodes that only this reading makes: bound variables, conditions, applications, words."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def word(text: str) -> Node:
 
 
 _LONGEST_TEXT = 1_000
-"""Nodes of a text with formulas in it that are looked at: they are shared, and as a tree they have no end."""
+"""The maximum number of nodes of a text with formulas that are visited: shared nodes could make the tree exponentially large."""
 
 
 def _text(node: Node) -> str:

@@ -1,4 +1,4 @@
-"""`MeaningGrammar`: what the modules of this reading ask of each other, so that none needs to import its neighbours."""
+"""`MeaningGrammar`: the interface between the modules of this reading, so that none needs to import the others."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class MeaningGrammar(Protocol):
     notes: DecisionNotes
 
     def node(self, node: Node) -> Node:
-        """What a node of the list means, read anew where it was made of a list."""
+        """Returns the meaning of a node of the list; a node that was made from a list is read again."""
 
     def formula(self, items: Sequence[Item]) -> Node:
         """What a list means: formulas, relations, sums."""
@@ -31,7 +31,7 @@ class MeaningGrammar(Protocol):
         """What a group means."""
 
     def settled(self, node: Node) -> Node:
-        """A node that has been read, to stand in a list that is being read."""
+        """Makes a node that was read already usable in a list that is being read."""
 
     def items(self, node: Node) -> list[Item]:
-        """The items of the list that a node was made of."""
+        """Returns the items of the list that a node was made from."""

@@ -180,7 +180,7 @@ def _is_set(items: Sequence[Item]) -> bool:
 
 
 def _mark(sides: Sequence[Sequence[Item]], signs: Sequence[Node]) -> None:
-    """Tells groups what they are: intervals behind `\\in`, a greatest common divisor before `=1`."""
+    """Marks the use of groups: intervals after `\\in`, a greatest common divisor before `=1`."""
     for sign, side in zip(signs, sides[1:], strict=True):
         if sign.meaning in _MEMBERSHIP:
             as_intervals(side)

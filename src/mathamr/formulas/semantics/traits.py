@@ -19,7 +19,7 @@ class Traited(Protocol):
 
     @property
     def traits(self) -> int:
-        """Its traits; 0 for a node that was not looked at yet."""
+        """Its traits; 0 for a node whose traits are not computed yet."""
 
 
 (
@@ -37,7 +37,7 @@ QUANTIFIERS = frozenset(["for-all", "exists", "not-exists"])
 EXTREMES = frozenset(["maximum", "minimum", "supremum", "infimum"])
 SCRIPTS = frozenset(["POSTSUPERSCRIPT", "POSTSUBSCRIPT", "FLOATSUPERSCRIPT", "FLOATSUBSCRIPT"])
 _NO_SIGNS = frozenset(["top", "bottom"])
-"""Symbols that the table of signs has and that stand alone."""
+"""Symbols of the table of signs that have no operands."""
 _SUBGROUPS = frozenset("⊴⊵⊲⊳◁▷")
 
 _BY_ROLE = {
@@ -63,7 +63,7 @@ _BY_ROLE = {
     "NUMBER": SYMBOL,
     "UNKNOWN": SYMBOL,
 } | dict.fromkeys(SCRIPTS, SCRIPTED)
-"""`SYMBOL` is what is a factor by itself, whatever stands around it."""
+"""`SYMBOL` marks roles that are a factor in any context."""
 _BY_SIGN = {
     "or": CONJUNCTION,
     "and": CONJUNCTION,
@@ -120,5 +120,5 @@ def _traits(kind: int, own_role: str, role: str, text: str, key: str, meaning: s
 
 
 _LONGEST_REMEMBERED = 40
-"""Characters of a symbol; words may be long, and hardly any of them comes again."""
+"""The maximum length of a cached symbol; words may be long, and hardly any of them recurs."""
 _remembered = lru_cache(maxsize=4096)(_traits)

@@ -1,1 +1,1 @@
-"""LaTeX to MathML for the eye: what a page shows of a formula, apart from the trees that a search compares."""
+"""LaTeX to MathML for display, independent of the trees that a search compares."""

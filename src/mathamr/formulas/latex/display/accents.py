@@ -1,4 +1,4 @@
-"""What stands above and below: accents, lines, braces, arrows with labels."""
+"""Marks above and below: accents, lines, braces, arrows with labels."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _WIDE = {
     "\\overrightharpoon": "⇀", "\\overleftharpoon": "↼", "\\overgroup": "⏠",
 }  # fmt: skip
 _WIDENED = {"\\widetilde": "˜", "\\widecheck": "ˇ"}
-"""Accents that no browser stretches: they are drawn wider over several letters."""
+"""Accents that no browser stretches: over several letters they are drawn wider."""
 _WIDE_BELOW = {
     "\\underrightarrow": "→", "\\underleftarrow": "←", "\\underleftrightarrow": "↔", "\\underparen": "⏝", "\\utilde": "~",
     "\\undergroup": "⏡",
@@ -47,7 +47,7 @@ _SPECIAL: dict[str, dict[str, str]] = {
     "¨": {STYLE: "raised"},
     "¯": {STYLE: "raised"},
 }
-"""How some small accents must be drawn to be in their place."""
+"""How some small accents must be drawn to be in the right place."""
 
 
 def _over(base: Element, accent: str, wide: bool) -> Element:
@@ -134,7 +134,7 @@ for _name, _text in _LINES.items():
 def _placed(
     setter: Typesetter, above: Element | None, below: Element | None, kind: int | None = None
 ) -> Atom:
-    """The next argument with something above and below it; a relation stays one."""
+    """Returns the next argument with something above and below it; a relation stays a relation."""
     atoms = setter.argument()
     base = in_row(arranged(atoms))
     if kind is None:
@@ -190,7 +190,7 @@ def _built_relation(setter: Typesetter, atoms: list[Atom]) -> None:
 # -- long arrows
 
 _SHORTEST = 2.6
-"""Length of the shortest arrow, in the em of its labels: what fonts can draw."""
+"""The length of the shortest arrow, in the em of its labels: what fonts can draw."""
 
 
 def long_arrow(
@@ -205,7 +205,7 @@ def long_arrow(
 
 
 def _label(element: Element | None, shortest: float) -> Element:
-    """A label with room at both ends, more of it where the label is short."""
+    """Adds space at both ends of a label, more for a short one."""
     if element is None or (element.tag == "mrow" and not element.children):
         return Element("mspace", "", (), {"width": length(shortest)})
     letters = sum(len(part.text) for part in element.iterate())

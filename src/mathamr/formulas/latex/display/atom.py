@@ -15,11 +15,11 @@ from mathamr.formulas.mathml.element import Element
 from mathamr.formulas.mathml.styles import STYLE
 
 ORD, OP, BIN, REL, OPEN, CLOSE, PUNCT, INNER, SPACE, SWITCH = range(10)
-"""Classes of TeX; then space, which has none, and a change of style or colour for all that follows in the row."""
+"""The classes of TeX; then space, which has none, and a change of style or colour for the rest of the row."""
 
 THIN, MEDIUM, THICK = 3 / 18, 4 / 18, 5 / 18
 _SPACES = (
-    # Small letters: not in scripts.
+    # Lower-case letters do not apply in scripts.
     " Tmk   t",  # ORD
     "TT k   t",  # OP
     "mm  m  m",  # BIN
@@ -42,11 +42,11 @@ _OVERHANG = {
 _INTEGRALS = frozenset("∫∬∭⨌∮∯∰∱∲∳⨍")
 
 MOVABLE, ALWAYS = "movable", "always"
-"""Whether scripts stand above and below in display style only, or everywhere."""
+"""Whether scripts are above and below only in display style, or everywhere."""
 
 
 class Atom:
-    """One piece: what is drawn, its class, its scripts, and the style in which it was read."""
+    """One piece: its element, its class, its scripts, and the style in which it was read."""
 
     __slots__ = ("core", "element", "font", "kind", "limits", "style", "sub", "sup", "switch")
 
@@ -55,7 +55,7 @@ class Atom:
     ) -> None:
         self.element, self.kind, self.style = element, kind, style
         self.core = core_of(element)
-        """The operator inside, whose space is that of the whole."""
+        """The operator inside, whose space is that of the complete atom."""
         self.limits = limits
         self.font = font
         """The font of a letter or digit that may be part of a word or number."""
@@ -65,7 +65,7 @@ class Atom:
 
 
 _BACK = ((1.0, "back-em"), (THIN, "back-thin"), (1 / 18, "back-mu"))
-"""Negative space by the styles that draw it: browsers take no negative width."""
+"""Negative space by the styles that draw it: browsers do not accept a negative width."""
 
 
 def space(width: float) -> Atom:
@@ -98,7 +98,7 @@ def length(width: float) -> str:
 
 
 def operator(text: str, **attributes: str) -> Element:
-    """An operator, whose spaces are not known yet."""
+    """Makes an operator, whose spaces are not known yet."""
     return Element("mo", text, (), attributes)
 
 
@@ -112,14 +112,14 @@ def core_of(element: Element) -> Element | None:
 
 
 def in_row(elements: Sequence[Element]) -> Element:
-    """Elements as one; one alone is itself."""
+    """Joins elements to a row; a single one is returned unchanged."""
     return elements[0] if len(elements) == 1 else Element("mrow", "", elements)
 
 
 def arranged(atoms: Sequence[Atom], before: int | None = None) -> list[Element]:
-    """The atoms with their scripts, in a row with the space that TeX puts between them.
+    """Arranges the atoms with their scripts in a row, with the space that TeX puts between them.
 
-    `before` is the class of something unseen that stands first, as the empty group in a cell of an alignment.
+    `before` is the class of an invisible first atom, such as the empty group in a cell of an alignment.
     """
     atoms = _joined(atoms)
     kinds = _classes(atoms, before)
@@ -158,7 +158,7 @@ def arranged(atoms: Sequence[Atom], before: int | None = None) -> list[Element]:
 
 
 def _overhang(previous: Atom | None, atom: Atom) -> float:
-    """The space that a fence needs behind a slanted letter."""
+    """Returns the space that a fence needs after a slanted letter."""
     if previous is None or atom.core is None or previous.sub is not None or previous.sup is not None:
         return 0.0
     if atom.kind not in (OPEN, CLOSE) and atom.core.text not in "|∣‖∥":
@@ -167,12 +167,12 @@ def _overhang(previous: Atom | None, atom: Atom) -> float:
 
 
 def overhang(element: Element) -> float:
-    """How far a slanted letter leans over what stands behind it, in em."""
+    """Returns how far a slanted letter leans over what follows it, in em."""
     return _OVERHANG.get(element.text, 0.0) if element.tag == "mi" and not element.attributes else 0.0
 
 
 def scripted(atom: Atom) -> Element:
-    """What is drawn of an atom, with its scripts beside it or above and below."""
+    """Returns the element of an atom with its scripts beside it or above and below."""
     element, sub, sup = atom.element, atom.sub, atom.sup
     if sub is None and sup is None:
         return element
@@ -200,7 +200,7 @@ def scripted(atom: Atom) -> Element:
 
 
 def _tucked(sub: Element, sup: Element | None) -> Mapping[str, str]:
-    """The quirk of a lower limit that is wider than the upper one, under the slant of an integral."""
+    """Names the quirk of a lower limit that is wider than the upper one, under the slant of an integral."""
     below, above = (sum(len(part.text) for part in limit.iterate()) if limit else 0 for limit in (sub, sup))
     if below <= above:
         return {}
@@ -208,7 +208,7 @@ def _tucked(sub: Element, sup: Element | None) -> Mapping[str, str]:
 
 
 def _ends_in_fence(element: Element) -> bool:
-    """Whether the last thing in a row is a delimiter of ordinary size."""
+    """True if the last element of a row is a delimiter of ordinary size."""
     while element.tag == "mrow" and element.children:
         element = element.children[-1]
     return element.tag == "mo" and element.text in STRETCHED and element.attributes.get("stretchy") == "false"
@@ -228,7 +228,7 @@ def _width(left: int, right: int, style: int) -> float:
 
 
 def _classes(atoms: Sequence[Atom], before: int | None) -> list[int]:
-    """The classes after TeX's rules for binary operators: without two operands they are ordinary signs."""
+    """Returns the classes after TeX's rules for binary operators: without two operands they are ordinary signs."""
     kinds = [atom.kind for atom in atoms]
     last: int | None = None
     left = before
@@ -246,7 +246,7 @@ def _classes(atoms: Sequence[Atom], before: int | None) -> list[int]:
 
 
 def _space_out(core: Element, before: float, after: float, between: bool) -> None:
-    """Writes the space around an operator, unless a browser gives it that space anyway."""
+    """Writes the space around an operator, unless browsers add it by default."""
     attributes = {name: value for name, value in core.attributes.items() if name not in ("lspace", "rspace")}
     if not between or default_spaces(core.text) != (before, after):
         attributes |= {"lspace": length(before), "rspace": length(after)}
@@ -254,7 +254,7 @@ def _space_out(core: Element, before: float, after: float, between: bool) -> Non
 
 
 def _joined(atoms: Sequence[Atom]) -> list[Atom]:
-    """Digits of a number and upright letters of a word as one element; scripts belong to the whole."""
+    """Joins digits of a number and upright letters of a word to one element; scripts belong to all of it."""
     runs: list[list[Atom]] = []
     for atom in atoms:
         if runs and _joins(runs[-1][-1], atom):

@@ -1,4 +1,4 @@
-"""Space, boxes, strokes, phantoms, colours, styles and fonts; and what leaves no trace on a page."""
+"""Space, boxes, strokes, phantoms, colours, styles and fonts; and commands without a trace on a page."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def _black_box(setter: Typesetter, atoms: list[Atom]) -> None:
 
 
 def _in(tag: str, attributes: Mapping[str, str], skipped: int = 0) -> Command:
-    """The argument inside an element; `skipped` arguments before it say what a page does not follow."""
+    """Puts the argument inside an element; `skipped` arguments before it have no effect on a page."""
 
     def put(setter: Typesetter, atoms: list[Atom]) -> None:
         while setter.raw_optional() is not None:
@@ -94,7 +94,7 @@ COMMANDS["\\phantom"] = _in("mphantom", {})
 
 @command("\\smash")
 def _smashed(setter: Typesetter, atoms: list[Atom]) -> None:
-    """Without height and depth, or without the one that is named."""
+    """Removes height and depth, or only the named one."""
     which = (setter.raw_optional() or "tb").strip()
     sizes = {name: "0em" for letter, name in (("t", "height"), ("b", "depth")) if letter in which}
     atoms.append(Atom(Element("mpadded", "", (setter.element(),), sizes), ORD, setter.style))
@@ -120,7 +120,7 @@ COMMANDS["\\vphantom"] = _phantom_of({"width": "0em"})
 
 
 def _without_width(name: str) -> Command:
-    """What stands beside its place, or over it, and takes no room."""
+    """Draws something beside or over its place without taking space."""
 
     def put(setter: Typesetter, atoms: list[Atom]) -> None:
         atoms.append(Atom(beside(setter.element(), name), ORD, setter.style))
@@ -129,11 +129,11 @@ def _without_width(name: str) -> Command:
 
 
 _LONGEST_BESIDE = 40
-"""Characters beside their place; more could cover the page around a formula."""
+"""The maximum number of characters beside their place; more could cover the page around a formula."""
 
 
 def beside(element: Element, name: str) -> Element:
-    """An element that takes no room, pulled to the left by one of our styles or by none."""
+    """Makes an element that takes no space, shifted to the left by one of our styles or not at all."""
     if sum(len(part.text) for part in element.iterate()) > _LONGEST_BESIDE:
         return element
     inside = Element("mrow", "", (element,), {STYLE: name} if name else {})
@@ -196,7 +196,7 @@ _HEX = re.compile("#?([0-9a-fA-F]{6}|[0-9a-fA-F]{3})")
 
 
 def colour_of(setter: Typesetter) -> str:
-    """The colour that an argument names, as MathML writes it; nothing where it names none."""
+    """Returns the colour that an argument names, in MathML's form, if it names one."""
     model = (setter.raw_optional() or "").strip()
     return _colour(setter, model, setter.raw_argument().strip())
 
@@ -262,7 +262,7 @@ for _name in ("red", "blue", "green", "orange", "pink", "purple", "gray"):
     COMMANDS["\\" + _name] = _in_colour(_name)
 
 
-# -- styles and fonts
+# Sets a style for the rest of the group.
 
 
 def style_switch(style: int) -> Command:

@@ -61,7 +61,7 @@ def _arrow(setter: Typesetter, line: TableLine) -> None:
 
 
 def _label(setter: Typesetter, sign: str) -> Element | None:
-    """What stands up to the arrow's next sign outside braces."""
+    """Returns everything up to the arrow's next sign outside braces."""
     depth, start = 0, setter.i
     end = start
     while end < setter.count and (depth or setter.tokens[end] != sign):
@@ -75,7 +75,7 @@ def _label(setter: Typesetter, sign: str) -> Element | None:
 
 
 def _upright(arrow: Element, left: Element | None, right: Element | None) -> Element:
-    """An upright arrow in the middle of its cell: each label has room on the other side too."""
+    """Returns a vertical arrow in the middle of its cell: each label has space on the other side too."""
     arrow.attributes = {**arrow.attributes, "lspace": "0.1em", "rspace": "0.1em"}
     before = [_beside(right, hidden=True), _beside(left, hidden=False)]
     after = [_beside(right, hidden=False), _beside(left, hidden=True)]
@@ -90,7 +90,7 @@ def _beside(label: Element | None, hidden: bool) -> Element | None:
 
 
 def _with_columns(line: TableLine) -> TableLine:
-    """Lines of upright arrows have an empty cell between two of them, under the arrows of the line above."""
+    """Adds an empty cell between two vertical arrows of a line, under the arrows of the line above."""
     if not any(_is_upright(cell) for cell in line.cells):
         return line
     cells: list[Cell] = []

@@ -1,4 +1,4 @@
-"""The most frequent entries of MathML Core's operator dictionary: the defaults of a browser."""
+"""The most frequent entries of MathML Core's operator dictionary: the defaults of browsers."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ SPACES = {
     **dict.fromkeys("()[]{}⟨⟩⌊⌋⌈⌉", (0.0, 0.0)),
     ",": (0.0, _THIN),
 }
-"""Space before and after operators that stand between two operands."""
+"""The space before and after operators between two operands."""
 
 STRETCHED = frozenset("()[]{}⟨⟩⌊⌋⌈⌉|‖∥∣/\\↑↓↕⇑⇓⇕⟦⟧⎰⎱⌈⌉⌜⌝⌞⌟√⟮⟯")
-"""Operators that grow with their row in some browser unless `stretchy` is false."""
+"""Operators that some browser stretches with their row unless `stretchy` is false."""
 
 
 def default_spaces(text: str) -> tuple[float, float] | None:
-    """Space before and after an operator between two operands, where it is known.
+    """Returns the space before and after an operator between two operands, if it is known.
 
     >>> default_spaces(",")
     (0.0, 0.16666666666666666)

@@ -1,4 +1,4 @@
-"""Fences: delimiters that grow with what stands between them, or have a size of their own."""
+"""Fences: delimiters that grow with their content, or have a fixed size."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _TALL = frozenset(["mfrac", "mtable", "munder", "munderover", "mroot", "mspace"]
 
 
 def is_tall(elements: Sequence[Element], budget: Budget) -> bool:
-    """Whether something is higher than a line, so that delimiters around it must grow."""
+    """True if something is higher than a line, so that delimiters around it must grow."""
     waiting = list(elements)
     while waiting:
         element = waiting.pop()
@@ -37,7 +37,7 @@ def fenced(
     budget: Budget,
     style: int = DISPLAY,
 ) -> Element:
-    """Elements between delimiters that grow with them; around a line of text they stay as they are.
+    """Puts elements between delimiters that grow with them; around a line of text they keep their size.
 
     (A delimiter that may grow is as wide as its largest form in Chromium, whatever its size: the fractions of
     text style get one of their size.)
@@ -57,7 +57,7 @@ def fenced(
 
 
 def _only_fractions(elements: Sequence[Element], budget: Budget) -> bool:
-    """Whether nothing is higher than a fraction of two lines."""
+    """True if nothing is higher than a fraction of two lines."""
     waiting = list(elements)
     while waiting:
         element = waiting.pop()
@@ -84,7 +84,7 @@ def _fence(element: Element, form: str, grows: bool, before: float = 0.0) -> Ele
 
 
 _SCALED = 1.2
-"""Up to here a delimiter is drawn larger instead of grown, which takes less room in Chromium."""
+"""Up to this size a delimiter is scaled instead of stretched, which takes less space in Chromium."""
 
 
 def sized(text: str, size: float) -> Element:

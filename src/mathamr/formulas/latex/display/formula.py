@@ -1,4 +1,4 @@
-"""LaTeX to MathML for a page: `display_mathml` is the one way in."""
+"""LaTeX to MathML for a page: `display_mathml` is the entry point."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from mathamr.formulas.mathml.styles import Styling
 from mathamr.formulas.mathml.writing import typeset_to_mathml
 
 VOCABULARY = (accents, decoration, diagrams, fractions, matrices, operators, physicsdrawing, words)
-"""The modules that say what commands draw; importing them fills the typesetter's table."""
+"""The modules that define what commands draw; importing them fills the typesetter's table."""
 
 _LINE_ENDS = CELL_ENDS - {"&"}
 
@@ -35,9 +35,9 @@ _LINE_ENDS = CELL_ENDS - {"&"}
 def display_mathml(
     latex: str, macros: Macros | Iterable[str] = (), *, display: bool = False, styling: Styling = "inline"
 ) -> str:
-    """A formula as MathML that looks as LaTeX sets it, valid and safe to put in a page.
+    """Returns a formula as MathML that looks as in LaTeX, valid and safe to put in a page.
 
-    Raises `FormulaError` where there is nothing to draw or a limit is passed. `macros` are those of the document.
+    Raises `FormulaError` if there is nothing to draw or a limit is exceeded. `macros` are those of the document.
 
     >>> display_mathml("a/b").partition("<semantics>")[2].partition("<annotation")[0]
     '<mrow><mi>a</mi><mo stretchy="false" lspace="0em" rspace="0em">/</mo><mi>b</mi></mrow>'
@@ -47,7 +47,7 @@ def display_mathml(
 
 
 def displayed(latex: str, macros: Macros, display: bool) -> Element:
-    """What is drawn of a formula."""
+    """Returns the element that draws a formula."""
     if len(latex) > MAX_LENGTH:
         raise FormulaError(f"longer than {MAX_LENGTH} characters", latex, MAX_LENGTH)
     budget = Budget(len(latex))

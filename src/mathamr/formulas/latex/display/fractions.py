@@ -57,7 +57,7 @@ command("\\tfrac")(_fraction_in(TEXT))
 
 @command("\\cfrac")
 def _continued(setter: Typesetter, atoms: list[Atom]) -> None:
-    """A continued fraction, whose parts are as large as the whole."""
+    """Draws a continued fraction, whose parts have full size."""
     setter.raw_optional()
     strut = Element("mspace", "", (), {"height": "0.85em", "depth": "0.35em"})
     above, below = setter.element("numerator", DISPLAY), setter.element("denominator", DISPLAY)
@@ -73,7 +73,7 @@ def _flat(setter: Typesetter, atoms: list[Atom]) -> None:
 
 @command("\\nicefrac", "\\sfrac")
 def _slanted(setter: Typesetter, atoms: list[Atom]) -> None:
-    """A numerator above the line, a denominator on it, both in the size of scripts."""
+    """Draws a numerator above the line and a denominator on it, both in script size."""
     setter.raw_optional()
     above, below = setter.element("numerator", SCRIPT), setter.element("denominator", SCRIPT)
     raised = Element("mpadded", "", (in_style(above, SCRIPT),), {"voffset": "0.4em", "height": "1em"})
@@ -133,7 +133,7 @@ def _plain_root(setter: Typesetter, atoms: list[Atom]) -> None:
 def _append_root(setter: Typesetter, atoms: list[Atom], degree: Element | None, radicand: Element) -> None:
     quirk = {} if is_tall([radicand], setter.budget) else {STYLE: "small-root"}
     if setter.style != DISPLAY:
-        # Fonts leave next to no room under the line outside of display style.
+        # Fonts leave hardly any space under the line outside of display style.
         radicand = Element("mrow", "", (Element("mspace", "", (), {"height": "0.75em"}), radicand))
     if degree is None or (degree.tag == "mrow" and not degree.children):
         atoms.append(Atom(Element("msqrt", "", (radicand,), quirk), ORD, setter.style))

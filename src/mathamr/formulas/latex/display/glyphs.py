@@ -1,4 +1,4 @@
-"""Symbols as they are drawn: the class of each, and the element that shows it in the font in force."""
+"""Symbols as they are drawn: the class of each, and its element in the current font."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _CLASSES = {
     "PUNCT": PUNCT,
     "POSTFIX": CLOSE,
 }
-"""Class of TeX for the roles of the grammar; others are ordinary."""
+"""TeX's class for each role of the grammar; others are ordinary."""
 
 _EXCEPTIONS: dict[str, int] = {
     **dict.fromkeys(
@@ -59,18 +59,18 @@ _TEXTS = {
     "\\liminf": "lim\u2009inf", "\\limsup": "lim\u2009sup", "\\argmax": "arg\u2009max", "\\argmin": "arg\u2009min",
     "\\esssup": "ess\u2009sup", "\\essinf": "ess\u2009inf", "\\perp": "⊥", "\\varnothing": "⌀",
 }  # fmt: skip
-"""What is drawn where the trees hold another character."""
+"""Characters that are drawn where the trees have another one."""
 
 _OPERATORS = frozenset(["ADDOP", "MULOP", "BINOP", "RELOP", "METARELOP", "ARROW", "OPEN", "CLOSE", "VERTBAR", "PUNCT", "SUMOP",
                         "INTOP", "SUPOP", "POSTFIX", "PERIOD"])  # fmt: skip
 _LETTERLIKE = frozenset("∂∇ıȷ")
-"""What a browser would slant like a letter."""
+"""Characters that a browser would slant like a letter."""
 _BIG = frozenset(["SUMOP", "INTOP"])
 
 
 @lru_cache(maxsize=1)
 def _by_text() -> dict[str, str]:
-    """The command of every character that some command stands for."""
+    """The command for every character that a command produces."""
     found = {"−": "-", "·": "\\cdot", "‖": "\\|"}
     for name, symbol in SYMBOLS.items():
         if len(symbol.text) == 1 and not symbol.text.isascii():
@@ -79,7 +79,7 @@ def _by_text() -> dict[str, str]:
 
 
 def class_of(token: str) -> int:
-    """The class of a symbol; what is none is ordinary."""
+    """Returns the class of a symbol; anything else is ordinary."""
     if token in _EXCEPTIONS:
         return _EXCEPTIONS[token]
     symbol = SYMBOLS.get(token)
@@ -87,7 +87,7 @@ def class_of(token: str) -> int:
 
 
 def symbol_atom(token: str, font: Font, style: int) -> Atom | None:
-    """A token that is one symbol, or None for commands that do something."""
+    """Returns the atom of a token that is one symbol, or None for commands that do something."""
     if token not in SYMBOLS and len(token) == 1:
         token = _by_text().get(token, token)
     symbol = SYMBOLS.get(token)
@@ -112,7 +112,7 @@ def symbol_atom(token: str, font: Font, style: int) -> Atom | None:
 
 
 def _operation(symbol: Symbol, text: str, style: int) -> Atom:
-    """A big operator, or the name of a function; with limits it is an operator so that a browser can move them."""
+    """Draws a big operator, or the name of a function; with limits it is an operator so that a browser can move them."""
     limits = MOVABLE if symbol.limits or symbol.role == "SUMOP" else ""
     if symbol.role in _BIG or len(text) == 1:
         large = {"\\bigtimes": "true", "\\smallint": "false"}.get("\\" + symbol.name)
@@ -129,12 +129,12 @@ def name(text: str, style: int, limits: str = "") -> Atom:
 
 
 def fence_or_sign(text: str) -> Element:
-    """An operator that keeps its size."""
+    """Draws an operator that keeps its size."""
     return operator(text, stretchy="false") if text in STRETCHED else operator(text)
 
 
 def letter(text: str, font: Font, style: int, slanted: bool = False, upright: bool = False) -> Atom:
-    """A letter or another ordinary symbol in its font; some commands say by themselves how it stands."""
+    """Draws a letter or another ordinary symbol in its font; some commands fix its slant."""
     own = specialized(font, text)
     alphabet = "" if upright else variant(own) or ("italic" if slanted else "")
     if alphabet == "italic" and len(text) == 1:

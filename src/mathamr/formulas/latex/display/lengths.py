@@ -1,4 +1,4 @@
-"""Lengths of TeX in em, as far as a page can follow them."""
+"""Lengths of TeX in em, as far as a page can use them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _NARROWEST, _WIDEST = -4.0, 50.0
 
 
 def em_of(text: str) -> float:
-    """A length in em; what is none, or more than a line, is nothing.
+    """Returns a length in em; 0 if it is not a length, or more than a line.
 
     >>> em_of("18mu"), em_of("2pt"), em_of("9999cm")
     (1.0, 0.2, 0.0)
@@ -19,12 +19,12 @@ def em_of(text: str) -> float:
 
 
 def bare_length(cursor: Cursor) -> float:
-    """The length that stands here without braces (`\\kern 1em`) or in them, read, in em."""
+    """Reads the length here, without braces (`\\kern 1em`) or in them, in em."""
     return em_of(cursor.dimension())
 
 
 def line_gap(cursor: Cursor) -> float:
-    """What may follow the end of a line, read: the space that it asks for, in em."""
+    """Reads the options after the end of a line and returns their space, in em."""
     start = cursor.i
     cursor.skip_line_options()
     return em_of("".join(cursor.tokens[start : cursor.i]).strip("* []"))

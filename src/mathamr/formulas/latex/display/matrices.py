@@ -1,4 +1,4 @@
-"""Environments: matrices, cases, arrays with rules, alignments, lines under each other."""
+"""Environments: matrices, cases, arrays with rules, alignments, lines below each other."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _GAP = Element("mspace", "", (), {"width": "0.1em"})
 
 
 def _stray_break(setter: Typesetter, atoms: list[Atom]) -> None:
-    """The end of a line where no line can end; the space that it asks for goes with it."""
+    """Skips the end of a line where no line can end, with its options."""
     line_gap(setter)
 
 
@@ -84,7 +84,7 @@ def _cases(setter: Typesetter, atoms: list[Atom], name: str) -> None:
 
 
 def _chosen(setter: Typesetter, made: Element, closing: bool = False) -> Atom:
-    """A choice behind an opening brace, or before a closing one."""
+    """Draws cases after an opening brace, or before a closing one."""
     brace = operator("}" if closing else "{")
     row = [made, _GAP] if closing else [_GAP, made]
     element = fenced(None if closing else brace, row, brace if closing else None, setter.budget)

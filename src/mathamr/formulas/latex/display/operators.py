@@ -105,7 +105,7 @@ def _colon(setter: Typesetter, atoms: list[Atom]) -> None:
 
 
 def _apart(text: str) -> Command:
-    """An arrow with more space around it than a relation has."""
+    """Draws an arrow with more space around it than a relation has."""
 
     def put(setter: Typesetter, atoms: list[Atom]) -> None:
         atoms.extend([space(THICK), Atom(operator(text), REL, setter.style), space(THICK)])
@@ -188,7 +188,7 @@ def _side_set(setter: Typesetter, atoms: list[Atom]) -> None:
 
 
 def _scripts_alone(corner: Sequence[Atom]) -> Atom | None:
-    """The scripts of nothing at the end of a corner."""
+    """Returns the last atom of a corner if it has only scripts, without a base."""
     if not corner or any(part.text for part in corner[-1].element.iterate()):
         return None
     return corner[-1]

@@ -1,4 +1,4 @@
-"""Notation of physics (the packages `physics` and `braket`), as the LaTeX that it stands for."""
+"""Notation of physics (the packages `physics` and `braket`), expanded to plain LaTeX."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mathamr.formulas.latex.physics import WORDS
 
 
 def _written(latex: str, count: int = 1) -> Command:
-    """A fixed number of arguments; a star before them changes only sizes, which follow the content anyway."""
+    """Expands a fixed number of arguments; a star before them changes only sizes, which follow the content anyway."""
 
     def put(setter: Typesetter, atoms: list[Atom]) -> None:
         setter.star()
@@ -45,7 +45,7 @@ def _differential(sign: str) -> Command:
 
 
 def _order(setter: Typesetter) -> Sequence[str] | None:
-    """The tokens of an argument in brackets."""
+    """Returns the tokens of an argument in brackets."""
     if setter.peek() != "[":
         return None
     start = setter.i + 1

@@ -29,14 +29,14 @@ _PARTIAL_RULES = {"\\cline": "above", "\\cmidrule": "above", "\\cdashline": "abo
 _SIDES = {"l": "left", "r": "right", **dict.fromkeys("pmbX", "left")}
 _MOST_COLUMNS = 200
 _MOST_RULES = 20
-"""Parts of rules above one line."""
+"""The maximum number of rule parts above one line."""
 _REPEATED = re.compile(r"\*\s*\{\s*([0-9]{1,3})\s*\}\s*\{([^{}]*)\}")
 _RANGE = re.compile(r"\s*([0-9]{1,3})\s*-\s*([0-9]{1,3})\s*")
 
 
 @dataclass(slots=True)
 class Cell:
-    """What one cell shows, and how many columns it takes."""
+    """The content of one cell, and the number of columns it spans."""
 
     element: Element
     classes: list[str] = field(default_factory=list)
@@ -53,15 +53,15 @@ class TableLine:
     tag: Element | None = None
 
     def is_empty(self) -> bool:
-        """Whether nothing is written here."""
+        """True if the line is empty."""
         return all(cell.element.tag == "mrow" and not cell.element.children for cell in self.cells)
 
 
 def lines_of(setter: Typesetter, stops: frozenset[str], style: int, aligned: bool = False) -> list[TableLine]:
-    """The cells of a table, line by line; an empty line at the end is dropped, its rules stay.
+    """Reads the cells of a table, line by line; an empty line at the end is dropped, its rules stay.
 
-    In an alignment every second cell begins with an unseen operand, so that a relation is spaced as one. Short lines
-    will be filled up, which is paid for here.
+    In an alignment every second cell begins with an invisible operand, so that a relation is spaced as one. The cells that
+    fill up short lines are paid for here.
     """
     outer_tag = setter.tag
     lines: list[TableLine] = []
@@ -114,7 +114,7 @@ def _read_rules(setter: Typesetter, line: TableLine) -> None:
 
 
 def columns_of(template: str) -> tuple[tuple[str, ...], dict[int, str]]:
-    """The sides on which the columns of `{l|c@{}r}` stand, and the columns before which there is a rule.
+    """Returns the alignment of the columns of `{l|c@{}r}`, and the columns before which there is a rule.
 
     >>> columns_of("l|c:r")
     (('left', '', 'right'), {1: '', 2: '-dashed'})
@@ -138,20 +138,20 @@ def columns_of(template: str) -> tuple[tuple[str, ...], dict[int, str]]:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How a kind of table is set: the class of its cells, the strut of a row, the sides of its columns."""
+    """How a kind of table is laid out: the class of its cells, the strut of a row, the alignment of its columns."""
 
     cell: str = "cell"
     strut: tuple[float, float] = (0.79, 0.31)
-    """Height and depth that every row has at least, in em; with the padding of its cells they are TeX's."""
+    """The least height and depth of every row, in em; with the padding of its cells they are TeX's."""
     sides: tuple[str, ...] = ()
-    """The last one holds for all columns after it."""
+    """The alignment of columns; the last one holds for all further columns."""
     repeats: bool = False
-    """Whether the sides come again and again, in pairs that stand apart."""
+    """True if the alignments repeat, in pairs with space between them."""
     outer: bool = False
-    """Whether there is space before the first column and after the last."""
+    """True if there is space before the first column and after the last."""
     attributes: tuple[tuple[str, str], ...] = ()
     rules: tuple[tuple[int, str], ...] = ()
-    """Columns before which there is an upright rule, and which."""
+    """The columns before which there is a vertical rule, and its style."""
 
     def classes(self, column: int) -> list[str]:
         """The classes of a cell in a column."""
@@ -178,7 +178,7 @@ LINES = Layout("line", attributes=_LARGE)
 
 
 def table(lines: Sequence[TableLine], layout: Layout) -> Element:
-    """Lines as a table; the rules of an empty last line stand below the line before it."""
+    """Makes a table of lines; the rules of an empty last line are drawn below the line before it."""
     drawn = list(lines)
     below: list[tuple[str, int, int]] = []
     if drawn and drawn[-1].is_empty() and drawn[-1].tag is None:
@@ -196,7 +196,7 @@ def table(lines: Sequence[TableLine], layout: Layout) -> Element:
 def _cells(
     line: TableLine, width: int, layout: Layout, below: Sequence[tuple[str, int, int]]
 ) -> list[Element]:
-    """The cells of one line, filled up to the width of the table; a strut in the first gives the line its height."""
+    """Makes the cells of one line, filled up to the width of the table; a strut in the first gives the line its height."""
     height, depth = layout.strut
     strut = Element(
         "mspace", "", (), {"height": length(height), "depth": length(depth + max(line.gap, -depth))}
@@ -225,7 +225,7 @@ def _cells(
 
 
 def in_lines(lines: Sequence[TableLine], display: bool) -> Element:
-    """A whole formula: one line, or several under each other; numbers stand behind."""
+    """Makes a complete formula: one line, or several below each other; equation numbers follow."""
     lines = [line for line in lines if not line.is_empty() or line.tag is not None]
     if len(lines) == 1 and len(lines[0].cells) == 1:
         line = lines[0]

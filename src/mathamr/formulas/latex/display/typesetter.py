@@ -1,4 +1,4 @@
-"""`Typesetter`: the back end that makes atoms, which are drawn as MathML as TeX would set them; commands plug in."""
+"""`Typesetter`: the back end that makes atoms, which are drawn as MathML as TeX would set them; commands register here."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ from mathamr.formulas.latex.symbols import DELIMITERS
 from mathamr.formulas.mathml.element import Element
 
 MOST_BACK = 6.0
-"""Negative space in one formula, in em."""
+"""The maximum negative space in one formula, in em."""
 _PRIMES = ("", "′", "″", "‴", "⁗")
 
 Command = Callable[["Typesetter", list[Atom]], None]
 COMMANDS: dict[str, Command] = {**transparent.COMMANDS, **environments.COMMANDS}
-"""What every command draws that is not a symbol; filled by the modules beside this one."""
+"""What every command draws that is not a symbol; filled by the other modules of this package."""
 ENVIRONMENTS: dict[str, Callable[[Typesetter, list[Atom], str], None]] = {}
-"""What every environment draws; filled by the modules beside this one."""
+"""What every environment draws; filled by the other modules of this package."""
 
 
 def command(*names: str) -> Callable[[Command], Command]:
@@ -73,34 +73,34 @@ class Typesetter(GroupReader[Atom, Element | None]):
         self._back = MOST_BACK
 
     def space(self, width: float) -> Atom:
-        """Space of a width in em; negative space ends where a formula could leave its place in the page."""
+        """Appends space of a width in em; negative space is limited so that a formula cannot leave its place in the page."""
         if width < 0:
             width = max(width, -self._back)
             self._back += width
         return space(width)
 
     def set_style(self, style: int) -> None:
-        """Puts a style in force."""
+        """Sets a style."""
         self.style = style
 
     def _short_argument(self) -> Atom | None:
-        """Atoms change when they get scripts, so that none is shared."""
+        """Returns nothing: atoms change when they get scripts, so none can be shared."""
         return None
 
     def row(self, stops: frozenset[str], before: int | None = None) -> Element:
-        """All up to one of the stops as one element."""
+        """Reads everything up to one of the stops as one element."""
         return in_row(arranged(self.read(stops), before))
 
     def element(self, what: str = "argument", style: int | None = None) -> Element:
-        """The next argument as one element, in a style of its own if one is given."""
+        """Reads the next argument as one element, in the given style if there is one."""
         return in_row(arranged(self.argument(what) if style is None else self.argument_in(style, what)))
 
     def script_element(self) -> Element:
-        """What stands in a script: a group or the next piece."""
+        """Reads a script: a group or the next piece."""
         return in_row(arranged(self.script_argument()))
 
     def optional_element(self, style: int) -> Element | None:
-        """An argument in brackets as one element in a style of its own, if there is one."""
+        """Reads an argument in brackets as one element in the given style, if there is one."""
         outer = self.style
         self.set_style(style)
         atoms = self.optional()
@@ -126,7 +126,7 @@ class Typesetter(GroupReader[Atom, Element | None]):
         return following.isdigit() and following.isascii()
 
     def has_piece(self, frame: Frame[Atom, Element | None]) -> bool:
-        """Whether a group has its first piece; a change of style is none."""
+        """True if a group has its first piece; a change of style does not count."""
         return any(atom.kind != SWITCH for atom in frame.items)
 
     def put_fence(self, items: list[Atom], fence: Element | None) -> None:
@@ -168,7 +168,7 @@ class Typesetter(GroupReader[Atom, Element | None]):
             base.sub = script
 
     def _base(self, atoms: list[Atom], above: bool) -> Atom:
-        """The atom that a script belongs to: the last one, or nothing where that has such a script already."""
+        """Returns the atom that a script belongs to: the last one, or a new empty one if that has such a script already."""
         if atoms and atoms[-1].kind < SPACE:
             last = atoms[-1]
             if (last.sup if above else last.sub) is None:
@@ -178,7 +178,7 @@ class Typesetter(GroupReader[Atom, Element | None]):
         return atoms[-1]
 
     def primes(self, frame: Frame[Atom, Element | None], count: int) -> None:
-        """Primes behind a letter; above an index or before another superscript they are its superscript."""
+        """Attaches primes after a letter; above an index or before another superscript they are its superscript."""
         prime = operator(_PRIMES[4] * (count // 4) + _PRIMES[count % 4], lspace="0em", rspace="0em")
         following = self.peek()
         base = self._base(frame.items, above=True)
@@ -187,7 +187,7 @@ class Typesetter(GroupReader[Atom, Element | None]):
             and base.sub is None
             and following not in ("^", "_", "\\sp", "\\sb")
         ):
-            # Fonts have the sign raised already.
+            # Fonts draw the sign raised already.
             base.element = Element("mrow", "", (base.element, prime))
             base.font = None
             return
@@ -220,11 +220,11 @@ class Typesetter(GroupReader[Atom, Element | None]):
         return Atom(fenced(fraction.left, [element], fraction.right, self.budget), INNER, style)
 
     def fence(self, text: str, left: bool) -> Element:
-        """A delimiter that a command brings with it."""
+        """Returns the delimiter that a command implies."""
         return operator(text)
 
     def delimiter(self, left: bool) -> Element | None:
-        """Reads the delimiter behind `\\left`, `\\right` or `\\middle`, which grows; nothing for a dot."""
+        """Reads the growing delimiter after `\\left`, `\\right` or `\\middle`; nothing for a dot."""
         token = self.delimiter_token()
         if not token:
             return None
@@ -239,6 +239,6 @@ class Typesetter(GroupReader[Atom, Element | None]):
 
 
 def _primes_of(script: Element) -> int:
-    """How many primes a superscript consists of, as `y^{\\prime\\prime}`; none where there is anything else."""
+    """Returns the number of primes that a superscript consists of, as in `y^{\\prime\\prime}`; 0 if there is anything else."""
     parts = script.children if script.tag == "mrow" else (script,)
     return len(parts) if all(part.tag == "mo" and part.text == "′" for part in parts) else 0

@@ -88,7 +88,7 @@ class _WordSetter(PhraseReader[_Look, Element]):
             self.unknown(token)
 
     def _mathematics(self, setter: Typesetter, token: str) -> None:
-        """A command of mathematics among words, as it is drawn in a formula."""
+        """Draws a mathematical command among words, as in a formula."""
         self.flush()
         count, setter.count = setter.count, self.end
         found: list[Atom] = []
@@ -145,7 +145,7 @@ def _logo(setter: Typesetter, atoms: list[Atom]) -> None:
 
 @command("\\tag")
 def _tag(setter: Typesetter, atoms: list[Atom]) -> None:
-    """The number of a line: the line's maker puts it at the end."""
+    """Records the number of a line, which is put at the end of the line."""
     bare = setter.star()
     words_of_tag = words(setter)
     fences = [] if bare else [Element("mtext", "("), Element("mtext", ")")]
@@ -154,7 +154,7 @@ def _tag(setter: Typesetter, atoms: list[Atom]) -> None:
 
 @command("\\ref", "\\eqref", "\\cite")
 def _reference(setter: Typesetter, atoms: list[Atom]) -> None:
-    """A reference stands for a number that is not here: its name is shown."""
+    """Shows the name of a reference, whose number is unknown here."""
     name = setter.tokens[setter.i - 1]
     setter.raw_optional()
     text = setter.raw_argument()

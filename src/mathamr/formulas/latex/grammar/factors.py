@@ -21,7 +21,7 @@ from mathamr.formulas.latex.node import ABSENT, INVISIBLE_TIMES, Node, apply, op
 ENDS_OF_TERMS = frozenset(
     [END, "ADDOP", "PUNCT", "PERIOD", "METARELOP", "ARROW", "MODIFIEROP", "MODIFIER", "SUPOP", "POSTFIX"]
 )
-"""Roles that never go on with a product."""
+"""Roles that never continue a product."""
 
 
 class Factors(Groups):
@@ -30,7 +30,7 @@ class Factors(Groups):
     __slots__ = ()
 
     def term(self) -> Node | None:
-        """A product, also by juxtaposition; bars behind it are bounds or conditions."""
+        """Parses a product, also by juxtaposition; bars after it are bounds or conditions."""
         first = self.factor()
         if first is None or self.roles[self.i] in ENDS_OF_TERMS:
             return first
@@ -98,7 +98,7 @@ class Factors(Groups):
         return apply(bar, product.node(), right)
 
     def factor(self) -> Node | None:
-        """One factor: a symbol with its scripts, a function with its argument, a group, a big operator."""
+        """Parses one factor: a symbol with its scripts, a function with its argument, a group, a big operator."""
         self.budget.spend()
         role = self.roles[self.i]
         if role == "UNKNOWN" or role == "NUMBER":
@@ -130,7 +130,7 @@ class Factors(Groups):
         return self._symbol()
 
     def _prescripted(self) -> Node | None:
-        """Scripts before their base, then whatever the base begins."""
+        """Parses scripts before their base, then the base."""
         start = self.i
         while self.roles[self.i] in SCRIPTS:
             self.i += 1

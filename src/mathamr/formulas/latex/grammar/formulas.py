@@ -1,8 +1,8 @@
 """The grammar of formulas: a list of nodes with roles becomes one expression.
 
-A deterministic reading with ordered choice, equivalent to the grammar of LaTeXML 0.8.7 (a rule that has
-succeeded is never tried again in another way), so that trees agree with the published ones. What can be read
-twice is remembered, so the time is linear in practice where the original's is exponential.
+A deterministic parser with ordered choice, equivalent to the grammar of LaTeXML 0.8.7 (a rule that has
+succeeded is never tried again with another alternative), so that trees agree with the published ones. Results
+are memoised, so the time is linear in practice where the original's is exponential.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from mathamr.formulas.latex.node import ABSENT, INVISIBLE_COMMA, TOKEN, Node, ap
 
 
 class Grammar(Factors):
-    """One reading of one list of nodes: formulas, sums, and the pieces of formulas that stand alone."""
+    """Parses one list of nodes: formulas, sums, and incomplete formulas."""
 
     __slots__ = ()
 
     def parse(self, rule: str) -> Node | None:
-        """The whole list as one expression by a rule (`Anything`, `Subscript`, `Superscript`), or None.
+        """Parses the complete list as one expression by a rule (`Anything`, `Subscript`, `Superscript`), or returns None.
 
-        Readings are tried in turn: with kets and bars one deep, without kets, with bars two and three deep.
+        Alternatives are tried in turn: with kets and bars one deep, without kets, with bars two and three deep.
         """
         start = _RULES[rule]
         result = self._attempt(start, 1)
@@ -53,7 +53,7 @@ class Grammar(Factors):
         return result if self.roles[self.i] == END else None
 
     def anything(self) -> Node | None:
-        """A formula, or the pieces of one that stand alone: `= b`, `\\leq`, `+,-`, `{}^2`."""
+        """Parses a formula, or an incomplete one: `= b`, `\\leq`, `+,-`, `{}^2`."""
         node = self.formulae()
         if node is not None:
             return node
@@ -125,7 +125,7 @@ class Grammar(Factors):
         return node
 
     def operator_before_expression(self) -> Node | None:
-        """`\\leq b`: something is missing at the left."""
+        """Parses `\\leq b`, whose left side is missing."""
         start = self.i
         sign = self.any_operator()
         if sign is not None:
@@ -136,11 +136,11 @@ class Grammar(Factors):
         return None
 
     def subscript(self) -> Node | None:
-        """What stands in a subscript: formulas, operators, with or without punctuation between."""
+        """Parses a subscript: formulas, operators, with or without punctuation between them."""
         return self._script_list(self.one_subscript)
 
     def superscript(self) -> Node | None:
-        """What stands in a superscript: also primes."""
+        """Parses a superscript, which may also hold primes."""
         return self._script_list(self.one_superscript)
 
     def _script_list(self, item: Callable[[], Node | None]) -> Node | None:
@@ -263,7 +263,7 @@ class Grammar(Factors):
         return first
 
     def more_sides(self, left: Node, sign: Node, right: Node) -> Node:
-        """What follows a first relation: a chain of relations, or a list as the right side.
+        """Parses what follows a first relation: a chain of relations, or a list as the right side.
 
         In `a = b, c, d = e` the last item of the list begins the next formula.
         """

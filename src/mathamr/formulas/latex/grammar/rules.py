@@ -1,4 +1,4 @@
-"""The state of one reading, and the rules that all others use: operators, scripts, the ends of groups."""
+"""The state of one parse, and the rules that all others use: operators, scripts, the ends of groups."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from mathamr.formulas.latex.assembly import decorated, is_matching, joined_relat
 from mathamr.formulas.latex.node import ABSENT, DUAL, Node, apply
 
 END = "END"
-"""Role of the place behind the last node."""
+"""The role of the position after the last node."""
 
 MAX_DEPTH = 40
-"""Parentheses and bars within each other; what is deeper is left as a row."""
+"""The maximum nesting of parentheses and bars; a deeper list is left as a row."""
 
 _ROLES_BY_KIND = ("UNKNOWN", "ATOM", "ATOM", "ATOM", "ATOM", "ATOM", "", "PUNCT", "ATOM", "UNKNOWN")
 SCRIPTS = frozenset(["POSTSUPERSCRIPT", "POSTSUBSCRIPT", "FLOATSUPERSCRIPT", "FLOATSUBSCRIPT"])
@@ -24,12 +24,12 @@ NAMES = frozenset(["ATOM", "ID", "ARRAY", "UNKNOWN"])
 ADDING = frozenset(["ADDOP", "BINOP"])
 MULTIPLYING = frozenset(["MULOP", "BINOP"])
 
-# What a reading may not use: bars as delimiters, bars as bounds, angles as relations; and how deep bars may nest.
+# What an alternative may not use: bars as delimiters, bars as bounds, angles as relations; and how deep bars may nest.
 NO_BARS, NO_BOUNDS, NO_ANGLES, DEPTH = 1, 2, 4, 8
 
 
 def role_of(node: Node) -> str:
-    """The role by which the grammar reads a node."""
+    """Returns the role of a node in the grammar."""
     if node.role:
         return node.role
     if node.kind == DUAL:
@@ -38,11 +38,11 @@ def role_of(node: Node) -> str:
 
 
 class TooDeepError(Exception):
-    """More nesting than the grammar follows; the list stays a row."""
+    """The nesting exceeds the limit of the grammar; the list stays a row."""
 
 
 class Rules(ABC):
-    """A cursor on nodes with roles; rules move it where they succeed and leave it where they fail."""
+    """A cursor on nodes with roles; rules move it if they succeed and leave it if they fail."""
 
     __slots__ = (
         "bars_too_deep",
@@ -92,7 +92,7 @@ class Rules(ABC):
             raise TooDeepError
 
     def closing(self, opening: Node) -> Node | None:
-        """The closing delimiter here, if it answers the opening one."""
+        """Returns the closing delimiter here, if it matches the opening one."""
         if self.roles[self.i] == "CLOSE" and is_matching(opening, self.nodes[self.i]):
             self.i += 1
             return self.nodes[self.i - 1]
@@ -117,7 +117,7 @@ class Rules(ABC):
         return self.scripts(node)
 
     def _punctuated(self, parts: list[Node]) -> None:
-        """Adds what follows as (punctuation, expression)."""
+        """Appends what follows as (punctuation, expression)."""
         while self.roles[self.i] == "PUNCT":
             before = self.i
             self.i += 1
@@ -128,7 +128,7 @@ class Rules(ABC):
             parts += (self.nodes[before], following)
 
     def _relations(self, sides: list[Node]) -> None:
-        """Adds what follows as (relation, expression)."""
+        """Appends what follows as (relation, expression)."""
         while True:
             before = self.i
             sign = self.relation_sign()
