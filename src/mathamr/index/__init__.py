@@ -1,1 +1,1 @@
-"""The index: engines that keep vectors, the directory around them, and the lexical index beside them."""
+"""The index: engines that store vectors, the lexical index, and the directory that holds them."""

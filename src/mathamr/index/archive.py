@@ -1,6 +1,6 @@
 """`Archive`: an index directory opened for reading: the manifest, the catalogue of posts, and the parts derived from it.
 
-manifest.json   what made the index, counts, checksums (`Manifest`)
+manifest.json   model, engine and parser of the index, counts, checksums (`Manifest`)
 lock            held by the process that changes the index (`WriterLock`)
 catalogue.db    posts, formulas, and which parts still have to be derived from them (`Catalogue`)
 graphs/         graphs and tensors (`GraphStore`), where the model reads them
@@ -48,7 +48,7 @@ class Archive(Closing):
     """
 
     read_only: ClassVar[bool] = True
-    """Whether it was opened only for reading."""
+    """True if it was opened only for reading."""
 
     def __init__(
         self,
@@ -146,18 +146,18 @@ class Archive(Closing):
 
     @property
     def words_only(self) -> bool:
-        """Whether the snapshot has posts and words, but no vectors yet."""
+        """True if the snapshot has posts and words, but no vectors yet."""
         return self._view is not None and self._view.words_only
 
     def vectors_made(self) -> str:
-        """How many vectors have been made, for people."""
+        """A message about how many vectors have been computed."""
         made, total = self._live.vectors_made()
         if made < total:
             return f"vectors: {made:,} of {total:,} made"
         return f"vectors: all {total:,} of posts made, those of formulas not yet"
 
     def _is_same_index(self) -> bool:
-        """Whether the manifest still names the model, parser and engine that are loaded here."""
+        """True if the manifest still names the model, parser and engine that are loaded here."""
         try:
             now = Manifest.read(self.folder)
         except MathAMRError:
@@ -173,7 +173,7 @@ class Archive(Closing):
 
     def _fresh_engine(self) -> Engine:
         if not ENGINES[self.manifest.engine.name].capabilities.concurrent:
-            return self._base_engine()  # nobody else can write it meanwhile
+            return self._base_engine()  # no other process can write it meanwhile
         return open_engine(self.folder / VECTORS, read_only=True)
 
     def _fresh_lexical(self) -> LexicalIndex:
@@ -192,9 +192,9 @@ class Archive(Closing):
 
     @classmethod
     def open(cls, folder: Path | str, *, device: str = "auto", model: Path | str | None = None) -> Self:
-        """The index in a folder.
+        """Opens the index in a folder.
 
-        While vectors are being made, the index can be searched by words. `model` is the folder or the name of the
+        While vectors are being computed, the index can be searched by words. `model` is the folder or the name of the
         model, if it is no longer where the manifest says.
         """
         folder = Path(folder).expanduser()
@@ -213,22 +213,22 @@ class Archive(Closing):
 
     @property
     def system_type(self) -> type[System]:
-        """The class of the system that made the vectors: tasks, needs and rankings, without weights."""
+        """The class of the system that computed the vectors: tasks, needs and rankings, without weights."""
         return SYSTEMS[self.manifest.model.system]
 
     @property
     def needs(self) -> frozenset[Need]:
-        """What the system needs of a post."""
+        """The parts of a post that the system needs."""
         return self.system_type.needs
 
     @property
     def has_graphs(self) -> bool:
-        """Whether the posts of the index have graphs."""
+        """True if the posts of the index have graphs."""
         return needs_graphs(self.needs)
 
     @property
     def system(self) -> System:
-        """The system that made the vectors: queries need the same one."""
+        """The system that computed the vectors, which queries need as well."""
         with self._loading:
             if self._system is None:
                 recorded = self.manifest.model
@@ -256,7 +256,7 @@ class Archive(Closing):
 
     @property
     def work(self) -> GuardedGraphs:
-        """Makes graphs with the parser of the index, in another process; for one thread at a time."""
+        """Computes graphs with the parser of the index in another process; for one thread at a time."""
         with self._loading:
             if self._work is None:
                 recorded = self.manifest.parser
@@ -273,7 +273,7 @@ class Archive(Closing):
 
     @property
     def engine(self) -> Engine:
-        """The engine with the vectors; raises `VectorsMissingError` while they are being made."""
+        """The engine with the vectors; raises `VectorsMissingError` while they are being computed."""
         view = self._view
         if view is None:
             return self._base_engine()
@@ -304,7 +304,7 @@ class Archive(Closing):
         return GraphStore(self.folder / GRAPHS, read_only=self.read_only)
 
     def graph(self, post_id: str) -> MathGraph:
-        """The graph of a post, where the index has graphs."""
+        """The graph of a post; raises if the index has no graphs."""
         if not self.has_graphs:
             raise MathAMRError(
                 f"the index {self.folder} has no graphs: its model {self.manifest.model.name} reads none"
@@ -331,7 +331,7 @@ class Archive(Closing):
         return found
 
     def payloads(self, of: FieldTarget, ids: Sequence[str]) -> dict[str, Payload]:
-        """The payloads of posts or formulas, from the engine or, where it has no entry, from the catalogue."""
+        """The payloads of posts or formulas, from the engine or, if it has no entry, from the catalogue."""
         found = {} if self.words_only else self.engine.payloads(of, ids)
         missing = [identifier for identifier in ids if identifier not in found]
         if missing and of != "visual":
@@ -387,7 +387,7 @@ def check_finished(manifest: Manifest, folder: Path) -> None:
 
 
 def needs_graphs(needs: frozenset[Need]) -> bool:
-    """Whether graphs are made of posts for a system with these needs."""
+    """True if a system with these needs requires graphs of posts."""
     return bool(needs & {"graph", "tensor"})
 
 
@@ -399,7 +399,7 @@ def recorded_model(recorded: ModelRecord) -> Path | None:
 
 
 def check_model(manifest: Manifest, system: System, folder: Path) -> None:
-    """Raises an error if another model made the vectors of the index."""
+    """Raises an error if the vectors of the index come from another model."""
     recorded = manifest.model
     if system.fingerprint != recorded.fingerprint or system.kind != recorded.system:
         if recorded.folder is None and recorded.name == system.name:
@@ -418,7 +418,7 @@ def check_model(manifest: Manifest, system: System, folder: Path) -> None:
 
 
 def check_parser(manifest: Manifest, fingerprint: str, folder: Path) -> None:
-    """Raises an error if another AMR parser made the graphs of the index."""
+    """Raises an error if the graphs of the index come from another AMR parser."""
     if manifest.parser is not None and fingerprint != manifest.parser.fingerprint:
         raise MathAMRError(
             f"the graphs of the index {folder} were made with the AMR parser {manifest.parser.fingerprint}, here is"

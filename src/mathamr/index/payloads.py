@@ -11,7 +11,7 @@ from mathamr.posts.post import Post
 
 
 def is_tagged_by_question(post: Post) -> bool:
-    """Whether a post is found by the tags of its question: forums tag questions only."""
+    """True if a post is found by the tags of its question: forums tag questions only."""
     return post.role == "answer" and not post.tags
 
 

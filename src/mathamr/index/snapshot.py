@@ -44,7 +44,7 @@ class Snapshot:
 
     @property
     def words_only(self) -> bool:
-        """Whether the vectors of this revision were not there yet."""
+        """True if the vectors of this revision were not there yet."""
         return self.engine is None
 
     def close(self, shared: Engine | None = None) -> None:
@@ -91,7 +91,7 @@ def take_snapshot(
 
 
 def _is_worth(catalogue: Catalogue, before: Snapshot) -> bool:
-    """Whether the words of all posts are better than the previous snapshot, which lacks some posts."""
+    """True if the words of all posts are better than the previous snapshot, which lacks some posts."""
     if before.words_only:
         return catalogue.revision != before.revision
     made, total = catalogue.vectors_made()

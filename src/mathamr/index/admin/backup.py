@@ -1,10 +1,10 @@
-"""`backup` and `restore`: an index in one file, taken while it is searched and changed, and an index out of such a file.
+"""`backup` and `restore`: write an index into one file while it is searched and changed, and create an index from such a file.
 
-The posts are what counts: the catalogue and the graphs are copied by SQLite itself, which gives one state of each,
-whatever is written meanwhile. Vectors and lexical entries come with them where no change happened while they were copied;
-otherwise they are made again from the posts when the index is restored. Vectors that are on a server are read from it and
-packed as the engine `flat` keeps them: a backup that named the server would share its collections with the index. The
-file is a tar archive of plain files with their hashes; whatever else it holds is refused.
+The posts matter most: SQLite itself copies the catalogue and the graphs, which yields one consistent state of each even if they
+are written meanwhile. Vectors and lexical entries are included if nothing changed while they were copied; otherwise they are
+computed again from the posts when the index is restored. Vectors on a server are fetched and packed in the format of the engine
+`flat`: a backup that named the server would share its collections with the index. The file is a tar archive of plain files with
+their hashes; any other content is refused.
 """
 
 from __future__ import annotations
@@ -46,22 +46,22 @@ ATTEMPTS = 5
 MOST_FILES = 100_000
 DATABASES = (CATALOGUE, f"{GRAPHS}/graphs.db")
 _AT_A_TIME = 256
-"""Entries that are fetched from a server at a time."""
+"""Number of entries that are fetched from a server at a time."""
 _RESTORING = ".restoring"
-"""The ending of a folder that a backup is unpacked into, until it is complete."""
+"""The suffix of the folder into which a backup is unpacked, until it is complete."""
 _PASSING = (".new", "-wal", "-shm")
 _OWN = (MANIFEST, CATALOGUE, GRAPHS, VECTORS, LEXICAL)
 
 
 @dataclass(frozen=True, slots=True)
 class BackupSummary:
-    """What a backup holds."""
+    """The content of a backup."""
 
     path: Path
     posts: int
     bytes: int
     derived: bool
-    """Whether vectors and lexical entries are in it, too."""
+    """True if it includes vectors and lexical entries."""
 
 
 def backup(folder: Path, path: Path) -> BackupSummary:
@@ -94,7 +94,7 @@ def backup(folder: Path, path: Path) -> BackupSummary:
 
 
 def restore(path: Path, folder: Path, options: BuildOptions | None = None) -> CheckReport:
-    """Makes an index from a backup in a new folder, checked; what the backup has no vectors or entries of gets them."""
+    """Creates an index from a backup in a new folder, checks it, and computes vectors and lexical entries that are missing."""
     path, folder = path.expanduser(), folder.expanduser()
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise MathAMRError(f"{folder} is not empty; name a new folder")
@@ -117,7 +117,7 @@ def restore(path: Path, folder: Path, options: BuildOptions | None = None) -> Ch
 
 
 def _copied(folder: Path, copy: Path) -> bool:
-    """Copies the parts; whether vectors and lexical entries are of the same state as the posts."""
+    """Copies the parts; returns whether vectors and lexical entries match the state of the posts."""
     for _ in range(ATTEMPTS):
         for each in copy.iterdir():
             shutil.rmtree(each) if each.is_dir() else each.unlink()
@@ -137,7 +137,7 @@ def _copied(folder: Path, copy: Path) -> bool:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(each, target, follow_symlinks=False)
         except OSError:
-            continue  # a writer has replaced a file meanwhile
+            continue  # a writer replaced a file meanwhile
         if remote:
             _fetch_vectors(folder, copy)
         if state == _state(folder) and state[1]:
@@ -148,14 +148,14 @@ def _copied(folder: Path, copy: Path) -> bool:
 
 
 def _is_remote(folder: Path) -> bool:
-    """Whether the vectors of an index are not in its folder."""
+    """True if the vectors of an index are not in its folder."""
     return (folder / VECTORS).is_dir() and ENGINES[
         EngineHead.read(folder / VECTORS).engine
     ].capabilities.remote
 
 
 def _fetch_vectors(folder: Path, copy: Path) -> None:
-    """The vectors of a server as files of the copy, whose manifest names the engine of these files then."""
+    """Copies the vectors of a server into files; the copy's manifest then names the engine of these files."""
     with (
         closing(open_engine(folder / VECTORS, read_only=True)) as there,
         closing(create_engine(copy / VECTORS, there.fields)) as here,
@@ -181,7 +181,7 @@ def _fetch_vectors(folder: Path, copy: Path) -> None:
 
 
 def _state(folder: Path) -> tuple[int, bool]:
-    """The revision of the posts, and whether all parts follow them."""
+    """The revision of the posts, and whether all parts are up to date with it."""
     with Catalogue(folder / CATALOGUE, read_only=True) as catalogue:
         return catalogue.revision, catalogue.settled
 
@@ -198,7 +198,7 @@ def _copy_database(source: Path, target: Path) -> None:
 
 
 def _files(folder: Path, *parts: str) -> Iterator[Path]:
-    """The files of some parts; half-written ones are left out, and what SQLite keeps beside a database in use."""
+    """The files of some parts, without half-written ones and without SQLite's auxiliary files."""
     for part in parts:
         path = folder / part
         found = sorted(path.rglob("*")) if path.is_dir() else [path]
@@ -221,7 +221,7 @@ def _pack(copy: Path, file: IO[bytes]) -> None:
 
 
 def _unpack(path: Path, room: Path) -> None:
-    """The files of a backup, each only where its name says and only if it is what was packed."""
+    """Unpacks the files of a backup; refuses names outside of the folder and files that do not match their hash."""
     try:
         with path.open("rb") as file, tarfile.open(fileobj=file, mode="r:") as archive:
             listing = _listing(archive, path)
@@ -230,7 +230,7 @@ def _unpack(path: Path, room: Path) -> None:
             while (entry := archive.next()) is not None:
                 wanted = waiting.pop(entry.name, None)
                 content = archive.extractfile(entry) if entry.isreg() else None
-                # A sparse entry may be larger than the whole archive: what it lacks is filled with zeros.
+                # A sparse entry may be larger than the archive: its gaps are filled with zeros.
                 is_whole = entry.sparse is None and entry.size <= path.stat().st_size
                 if wanted is None or content is None or not is_whole:
                     raise MathAMRError(

@@ -1,7 +1,7 @@
-"""`check_index`: checks that the parts of an index are complete and consistent, and derives again what is not.
+"""`check_index`: checks that the parts of an index are complete and consistent, and recomputes those that are not.
 
-The catalogue is what counts: graphs, vectors and lexical entries are derived from it and can always be made again.
-Damage to the catalogue itself is repaired from the files that its posts came from, as far as these are still there.
+The catalogue matters most: graphs, vectors and lexical entries are derived from it and can always be recomputed. A damaged
+catalogue is repaired from the files that its posts came from, as far as these still exist.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from mathamr.posts.report import Report
 
 BATCH = 200
 ASIDE = ".damaged"
-"""The ending of a damaged catalogue that was put aside."""
+"""The suffix of a damaged catalogue that was set aside."""
 
 
 def check_index(
@@ -44,12 +44,12 @@ def check_index(
     repair: bool = True,
     inputs: Collection[Path] = (),
 ) -> CheckReport:
-    """Inspects every part of an index; with `repair` derives again what it can, and reports what is lost.
+    """Inspects every part of an index; with `repair` recomputes what it can, and reports what is lost.
 
     Of the options only the AMR parser (if it is not ours), the folder of the model (if it moved), the device, the number
-    of workers and whether progress is shown are used. Without `repair` nothing is changed, and with it nothing before
-    everything is there that the repair needs. A damaged catalogue is filled again from those of its inputs that are
-    named in `inputs`: a manifest may come from somebody else, so no other path in it is read.
+    of workers and whether progress is shown are used. Without `repair` nothing is changed; with it, nothing is
+    changed before everything that the repair needs is available. A damaged catalogue is filled again from those of its
+    inputs that are named in `inputs`: a manifest may come from somebody else, so no other path in it is read.
     """
     options = options or BuildOptions()
     folder = folder.expanduser()
@@ -106,7 +106,7 @@ def _catalogue(
     options: BuildOptions,
     inputs: Collection[str] | None,
 ) -> Catalogue | None:
-    """The catalogue; a damaged one is put aside and filled again, unless `inputs` is `None`: then nothing is changed."""
+    """The catalogue; a damaged one is set aside and filled again, unless `inputs` is `None`: then nothing is changed."""
     path = folder / CATALOGUE
     try:
         catalogue = Catalogue(path, read_only=inputs is None)
@@ -135,7 +135,7 @@ def _catalogue(
 
 
 def _save(catalogue: Catalogue, aside: Path, options: BuildOptions) -> Counter[str]:
-    """Copies the intact posts of a damaged catalogue; returns how many of each input."""
+    """Copies the intact posts of a damaged catalogue; returns their number by input."""
     saved: Counter[str] = Counter()
     with BuildPool(options.workers) as pool:
         for batch in batches(salvage(aside), BATCH):
@@ -175,7 +175,7 @@ def _read_again(
 
 
 def _repair(archive: IndexWriter, damage: Damage, report: CheckReport, options: BuildOptions) -> None:
-    """Makes again what is missing or damaged, and takes away what is too much."""
+    """Recomputes what is missing or damaged, and removes what is superfluous."""
     catalogue = archive.catalogue
     _check_means(archive)
     with catalogue.transaction():
@@ -200,7 +200,7 @@ def _repair(archive: IndexWriter, damage: Damage, report: CheckReport, options: 
 
 
 def _check_means(archive: IndexWriter) -> None:
-    """Raises an error before anything is deleted where what would make it again is not there, or is another."""
+    """Raises an error, before anything is deleted, if the model or parser that would recompute it is missing or differs."""
     try:
         _ = archive.system, archive.work if archive.has_graphs else None
     except MathAMRError as error:

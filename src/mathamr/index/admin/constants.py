@@ -1,4 +1,4 @@
-"""What a post costs at each stage of a build and in each engine, and where that was measured."""
+"""Measured costs of a post at each stage of a build and in each engine."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ FILE = "constants.json"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EncodingConstants:
-    """Seconds that the vectors of a post take, on a processor or on an accelerator; `None` where nobody has measured it."""
+    """Seconds to compute the vectors of a post, on a processor or on an accelerator; `None` if not measured."""
 
     processor: float | None = None
     accelerator: float | None = None
     beside: float = 0.0
-    """Seconds of a processor that a post takes beside the accelerator."""
+    """Processor seconds per post in addition to the accelerator."""
     accelerator_measured: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildConstants:
-    """Costs of one post as the measured ones were: seconds of one processor, bytes on disk."""
+    """Costs of one post of the measured kind: seconds of one processor, bytes on disk."""
 
     model: str
     engine: str
     measured_on: str
     posts: int
     letters_per_post: float
-    """Characters of title and body, marks included."""
+    """Characters of title and body, including markup."""
     formulas_per_post: float
     read_seconds: float
     keys_seconds: float
@@ -42,17 +42,17 @@ class BuildConstants:
     graphs_seconds: float
     encoding: EncodingConstants
     write_seconds: float
-    """What the one who writes takes for a post, whoever made it: catalogue, graphs, terms, vectors."""
+    """Seconds of the writing process per post: catalogue, graphs, terms, vectors."""
     bytes_per_post: Mapping[str, float] = field(default_factory=dict)
     vectors_per_post: float = 0.0
     vector_size: float = 1.0
-    """Numbers of a vector, in the mean."""
+    """Mean number of components of a vector."""
     worker_bytes: float = 0.0
     """Memory of one worker with its model and its AMR parser."""
     command: str = "mathamr plan --measure"
 
     def to_json(self) -> dict[str, Any]:
-        """For a file."""
+        """The constants as JSON for a file."""
         return asdict(self)
 
     @classmethod
@@ -66,7 +66,7 @@ class BuildConstants:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineConstants:
-    """What an engine took for so many posts: all figures are of the whole collection, at that size."""
+    """Measured costs of an engine for a collection of a certain size; all figures are for the whole collection."""
 
     engine: str
     measured_on: str
@@ -74,19 +74,19 @@ class EngineConstants:
     posts: int
     vectors: int
     size: int
-    """Numbers of a vector."""
+    """Number of components of a vector."""
     load_seconds: float
-    """To write them and make them ready for search."""
+    """Seconds to write them and prepare them for search."""
     bytes: float
     memory_bytes: float | None = None
-    """What searching keeps in memory so that no question waits for the disk; `None`: not measured."""
+    """Bytes of memory with which no search waits for the disk; `None` if not measured."""
     query_seconds: float | None = None
-    """Of a core, for one question of MaxSim over all of them, or of the stages that `strategy` names."""
+    """Core seconds for one MaxSim query over all of them, or for the stages that `strategy` names."""
     strategy: str = "exact MaxSim"
 
     @classmethod
     def from_json(cls, row: Mapping[str, Any], where: str) -> EngineConstants:
-        """From a file's row."""
+        """Reads the constants from a row of a file."""
         try:
             return cls(**row)
         except TypeError as error:
@@ -102,13 +102,13 @@ class KnownConstants:
 
     @classmethod
     def read(cls, path: Path | None = None) -> KnownConstants:
-        """Those of a file, or those that come with the package."""
+        """Reads the constants of a file, or those of the package."""
         path = path or Path(str(resources.files("mathamr.index.build") / FILE))
         try:
             rows = json.loads(path.read_text(encoding="utf-8"))
             if not isinstance(rows, dict):
                 raise ValueError("expected an object")
-            # What `plan --measure` prints is one build.
+            # The output of `plan --measure` is one build.
             builds = rows.get("builds", [rows])
             return cls(
                 tuple(BuildConstants.from_json(row, str(path)) for row in builds),
@@ -120,7 +120,7 @@ class KnownConstants:
             raise MathAMRError(f"{path} does not hold constants: {error}") from error
 
     def build(self, model: str | None, engine: str | None = None) -> BuildConstants:
-        """The constants of a model, of the first one unless one is named; with that engine, where it was measured so."""
+        """The constants of a model (by default the first one), measured with that engine if possible."""
         model = model or (self.builds[0].model if self.builds else None)
         known = [each for each in self.builds if each.model == model]
         if not known:
@@ -129,6 +129,6 @@ class KnownConstants:
         return next((each for each in known if each.engine == engine), known[0])
 
     def engine(self, name: str, posts: float) -> EngineConstants | None:
-        """What is known of an engine, at the size nearest to so many posts."""
+        """The constants of an engine, at the measured size nearest to that number of posts."""
         known = [each for each in self.engines if each.engine == name]
         return min(known, key=lambda each: abs(each.posts - posts)) if known else None

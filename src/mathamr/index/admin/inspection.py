@@ -1,4 +1,4 @@
-"""Looking at every part of an index without changing anything: what is missing, too much, damaged or out of step."""
+"""Inspects every part of an index without changing anything: finds what is missing, superfluous, damaged or outdated."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ Outcome = Literal["found", "mended", "lost"]
 
 @dataclass(slots=True)
 class IndexProblem:
-    """One thing that is wrong: in which part, what, how often, with examples, and what became of it.
+    """A problem of one part: its kind, the number of cases with examples, and whether it was repaired.
 
-    What is `lost` cannot be made again from what is left.
+    A problem that is `lost` cannot be repaired from the remaining data.
     """
 
     part: str
@@ -50,7 +50,7 @@ class IndexProblem:
 
 @dataclass(slots=True)
 class CheckReport:
-    """What a check found and did."""
+    """The findings and repairs of a check."""
 
     folder: Path
     problems: list[IndexProblem] = field(default_factory=list)
@@ -59,11 +59,11 @@ class CheckReport:
 
     @property
     def sound(self) -> bool:
-        """Whether nothing is wrong any more."""
+        """True if no problem is left."""
         return all(problem.outcome == "mended" for problem in self.problems)
 
     def lines(self) -> list[str]:
-        """For people: a line a problem, then the verdict."""
+        """The report as text: one line per problem, then the verdict."""
         verdict = "whole" if self.sound else "not whole"
         return [
             *map(str, self.problems),
@@ -71,7 +71,7 @@ class CheckReport:
         ]
 
     def to_json(self) -> dict[str, Any]:
-        """For `--json`."""
+        """The report for `--json`."""
         return {
             "index": str(self.folder),
             "sound": self.sound,
@@ -81,23 +81,23 @@ class CheckReport:
         }
 
     def add(self, part: str, what: str, outcome: Outcome = "found") -> None:
-        """Notes a problem."""
+        """Adds a problem."""
         self.problems.append(IndexProblem(part, what, outcome=outcome))
 
     def add_each(self, part: str, what: str, names: Iterable[str], outcome: Outcome = "found") -> None:
-        """Notes a problem of all these, if there are any."""
+        """Adds a problem with all these cases, if there are any."""
         found = sorted(map(str, names))
         if found:
             self.problems.append(IndexProblem(part, what, len(found), tuple(found[:EXAMPLES]), outcome))
 
 
 class _OutOfReachError(MathAMRError):
-    """A server that does not answer."""
+    """Raised if a server does not answer."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Damage:
-    """What has to be made again; a part that is `whole_…` is made again from nothing."""
+    """The parts that must be recomputed; a part marked `whole_…` is rebuilt from scratch."""
 
     posts: set[str] = field(default_factory=set)
     graphs: set[str] = field(default_factory=set)
@@ -117,7 +117,7 @@ class Damage:
 
 
 def inspect(archive: Archive, report: CheckReport) -> Damage:
-    """Looks at the posts, then at each part derived from them, and at last at the manifest."""
+    """Inspects the posts, then each part derived from them, and finally the manifest."""
     damage = Damage()
     _inspect_posts(archive, report, damage)
     if archive.has_graphs:
@@ -129,7 +129,7 @@ def inspect(archive: Archive, report: CheckReport) -> Damage:
 
 
 def _fails(part: str, report: CheckReport, inspect_part: Callable[[], None]) -> bool:
-    """Whether a part cannot be read and has to be made again; one that is only busy or far away is an error."""
+    """True if a part cannot be read and must be recomputed; raises if it is only busy or unreachable."""
     try:
         inspect_part()
     except (InUseError, _OutOfReachError):
@@ -226,7 +226,7 @@ def _inspect_vectors(archive: Archive, report: CheckReport, damage: Damage) -> N
 
 
 class _Entries:
-    """The entries of a kind in an engine against their sketches in the catalogue."""
+    """Compares the entries of a kind in an engine with their sketches in the catalogue."""
 
     def __init__(
         self, engine: Engine, of: FieldTarget, expected: dict[str, Sketch], pending: set[str]

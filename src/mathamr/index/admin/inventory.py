@@ -1,4 +1,4 @@
-"""Taking stock of an index: the counts and checksums that its manifest holds, what it takes on disk."""
+"""Counts and checksums of an index for its manifest, and its size on disk."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FIXED_FILES = ("graphs/vocabulary.txt", "graphs/relations.txt")
 
 
 def take_stock(archive: Archive, manifest: Manifest | None = None) -> None:
-    """Writes the manifest (or another one instead) with what the index holds now, and a copy of it in the catalogue."""
+    """Updates the counts and checksums of the manifest (or of the one that is passed), and stores a copy in the catalogue."""
     catalogue = archive.catalogue
     counts = {
         "posts": len(catalogue),
@@ -41,7 +41,7 @@ def take_stock(archive: Archive, manifest: Manifest | None = None) -> None:
 
 
 def size_on_disk(path: Path) -> int:
-    """The bytes of a file, with those that SQLite keeps beside it, or of all files in a folder."""
+    """The bytes of a file and its auxiliary SQLite files, or of all files in a folder."""
     if path.is_dir():
         return sum(each.stat().st_size for each in path.rglob("*") if each.is_file())
     return sum(each.stat().st_size for each in path.parent.glob(path.name + "*"))

@@ -1,7 +1,7 @@
-"""What building an index costs on this machine: seconds of workers and of the one who writes, bytes, memory.
+"""Measures the costs of building an index on this machine: seconds of workers and of the writing process, bytes, memory.
 
-Some posts are indexed twice. The first time every request is answered here and timed; the second time the answers are
-known already, so what is left is what no number of machines makes quicker: reading and writing.
+Some posts are indexed twice. The first time every request is answered in this process and timed; the second time the answers
+come from a cache, so the remaining time is that of reading and writing, which more machines cannot shorten.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ from mathamr.systems.system import Item
 from mathamr.text.backend import ONNX, chosen_backend
 
 POSTS = 160
-"""Posts that are measured: enough that starting counts for little, few enough that nobody waits long."""
+"""Number of posts that are measured: enough that start-up matters little, few enough that nobody waits long."""
 READ = 10_000
-"""Posts that are read: tables beside a dump are read with its first post."""
+"""Number of posts that are read, since the tables of a dump are read with its first post."""
 
 
 class MeasuringPool(BuildPool):
@@ -49,7 +49,7 @@ class MeasuringPool(BuildPool):
 
     @property
     def is_alone(self) -> bool:
-        """Not alone: what workers would do goes through `pool`."""
+        """False, so that the work of workers goes through this pool."""
         return False
 
     def workers_for(
@@ -60,23 +60,23 @@ class MeasuringPool(BuildPool):
         allowance: Allowance | None = None,
         made_with: str = "",
     ) -> Pool:
-        """This process, with a clock."""
+        """A pool that runs in this process and measures time."""
         if factory not in self._works:
             module, _, attribute = factory.partition(":")
             self._works[factory] = getattr(import_module(module), attribute)(*arguments)
         return _MeasuredPool(self, factory, self._works[factory])
 
     def taken_in(self, posts: Sequence[Post]) -> Iterator[list[str]]:
-        """Looks alone: of a large collection, for which one plans, nearly nothing of what the same parse gives can be kept."""
+        """Computes the visual keys only: with a large collection, almost none of the other results of a parse fit into the cache."""
         return self.visual_keys(posts)
 
     def answer(self, factory: str, work: Work, request: list[Any]) -> Any:
-        """The answer to a request, made or remembered."""
+        """The answer to a request, computed or from the cache."""
         key = json.dumps([factory, request])
         if key not in self._answers:
             what = f"{factory.rpartition(':')[2]} {request[0]}"
             if what not in self.seconds:
-                work(request[:2])  # loads what is loaded with the first post
+                work(request[:2])  # loads everything that the first post needs
             started = time.process_time()
             answer = work(request)
             self.seconds[what] += time.process_time() - started
@@ -94,7 +94,7 @@ class _MeasuredPool:
             yield request, self._pool.answer(self._factory, self._work, request)
 
     def close(self) -> None:
-        """The work stays for the second time."""
+        """Does nothing: the work is used again for the second build."""
 
 
 def measure(
@@ -106,7 +106,7 @@ def measure(
     parser: str | None = None,
     posts: int = POSTS,
 ) -> BuildConstants:
-    """The constants of this machine, from some posts of an input."""
+    """Measures the constants of this machine with some posts of an input."""
     many, reading = _read(source)
     chosen = many[: max(posts, FEW + 1)]
     if len(chosen) <= FEW:
@@ -150,7 +150,7 @@ def measure(
 
 
 def _read(source: Path) -> tuple[list[Post], float]:
-    """Many posts of an input, and the seconds that one takes."""
+    """Reads posts of an input; also returns the seconds per post."""
     started = time.process_time()
     posts = list(islice(read_posts(source, Report()), READ))
     return posts, (time.process_time() - started) / max(1, len(posts))
@@ -159,7 +159,7 @@ def _read(source: Path) -> tuple[list[Post], float]:
 def _again(
     path: Path, out: Path, options: BuildOptions, pool: MeasuringPool
 ) -> tuple[BuildSummary, float, dict[str, int]]:
-    """A build whose answers are known: what it did, the seconds that are not the workers', and the bytes it leaves."""
+    """Repeats a build with cached answers: its summary, the seconds outside of the workers, and the bytes it writes."""
     counted, before = sum(pool.seconds.values()), time.process_time()
     summary = build_index([path], out, options, pool=pool)
     spent = time.process_time() - before - (sum(pool.seconds.values()) - counted)
@@ -167,9 +167,9 @@ def _again(
 
 
 def _encoding(index: Path, posts: Sequence[Post], device: str) -> tuple[EncodingConstants, int, int]:
-    """Seconds of a processor, or of an accelerator, that the vectors of a post take once its graph is there.
+    """Processor or accelerator seconds to compute the vectors of a post that has its graph.
 
-    And how many vectors there are in all, and how many numbers they have together.
+    Also returns the total number of vectors and of their components.
     """
     backend = chosen_backend(device)
     on_processor = backend == ONNX
@@ -179,12 +179,12 @@ def _encoding(index: Path, posts: Sequence[Post], device: str) -> tuple[Encoding
         for _ in archive.system.encode(items[:8]):
             pass  # loads what is loaded with the first post
         started, clock = time.perf_counter(), time.process_time()
-        made = list(archive.system.encode(items))
+        encoded = list(archive.system.encode(items))
         wall, used = time.perf_counter() - started, time.process_time() - clock
     seconds = (used if on_processor else wall) / len(items)
     rows = [
         own.vectors.shape
-        for each in made
+        for each in encoded
         for fields in (each.post, *(by for _, by in each.formulas))
         for own in fields.values()
     ]

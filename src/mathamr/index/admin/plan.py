@@ -1,9 +1,9 @@
-"""`BuildPlan`: hours, disk and memory of an index of many posts, projected from what a post costs.
+"""`BuildPlan`: projects hours, disk and memory of an index of many posts from the costs of one post.
 
-Everything grows with the posts and with their letters. What workers do is divided among the processors, or among the
-accelerators; reading and writing are done by one process, whoever works beside it. A build takes as long as both together
-at most, and as long as the longer of them at least: graphs and vectors are written while others are made, words and visual classes
-are not. `docs/scale.md` has the formula and what it was checked against.
+All costs grow with the number of posts and with their length. The work of workers is divided among the processors or
+accelerators; one process does all reading and writing. A build takes at most the sum of both, and at least the longer of them:
+graphs and vectors are written while others are computed, words and visual classes are not. `docs/scale.md` has the formula and
+the measurements that confirm it.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from mathamr.index.admin.constants import BuildConstants, EngineConstants, Known
 
 By = Literal["one process", "processors", "accelerators"]
 SHARDS = 0.75
-"""Bytes of shards for a byte of graphs and vectors in the index, terms included; .72 for the sample."""
+"""Bytes of shards per byte of graphs and vectors in the index, including terms; .72 for the sample."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedStage:
-    """A stage: who does it, their seconds in all, and how long it takes by the clock."""
+    """A stage: which machines run it, their total seconds, and the wall-clock time."""
 
     name: str
     by: By
@@ -31,7 +31,7 @@ class PlannedStage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedEngine:
-    """What an engine takes for the vectors of a collection; what nobody has measured is `None`."""
+    """The costs of an engine for the vectors of a collection; `None` if not measured."""
 
     engine: str
     load_seconds: float | None
@@ -63,19 +63,19 @@ class BuildPlan:
 
     @property
     def seconds(self) -> float:
-        """By the clock, from start to end, if one stage waited for the other."""
+        """Wall-clock seconds if every stage waits for the one before."""
         return sum(stage.clock_seconds for stage in self.stages)
 
     @property
     def least_seconds(self) -> float:
-        """By the clock, if nobody ever waited for another."""
+        """Wall-clock seconds if stages overlap completely."""
         by: dict[str, float] = {}
         for stage in self.stages:
             by[stage.by] = by.get(stage.by, 0.0) + stage.clock_seconds
         return max(by.values())
 
     def to_json(self) -> dict[str, Any]:
-        """For `--json`."""
+        """The report for `--json`."""
         return asdict(self) | {"seconds": self.seconds, "least_seconds": self.least_seconds}
 
 
@@ -89,7 +89,7 @@ def plan_build(
     engine: str | None = None,
     letters: float | None = None,
 ) -> BuildPlan:
-    """What an index of so many posts takes on so many processors and accelerators."""
+    """Projects the costs of an index of that many posts on these processors and accelerators."""
     if not 1 <= posts <= 1e12:
         raise MathAMRError(f"a plan is for 1 to 1e12 posts, not {posts:g}")
     build = known.build(model, engine)
@@ -97,7 +97,7 @@ def plan_build(
     if not 1 <= letters <= 1e9:
         raise MathAMRError(f"a post has 1 to 1e9 letters in the mean, not {letters:g}")
     amount = posts * letters / build.letters_per_post
-    """Posts as the measured ones were: twice as long is twice as many."""
+    """The equivalent number of posts of measured length: a post twice as long counts twice."""
     stages = _stages(build, amount, cores, gpus)
     disk = {part: size * amount for part, size in build.bytes_per_post.items()}
     names = dict.fromkeys([*(each.engine for each in known.builds), *(each.engine for each in known.engines)])
@@ -159,7 +159,7 @@ def _stages(build: BuildConstants, amount: float, cores: int, gpus: int) -> tupl
 
 
 def _engine(name: str, known: EngineConstants | None, build: BuildConstants, amount: float) -> PlannedEngine:
-    """An engine's figures for as many numbers; its bytes are those of a build with it, where there was one."""
+    """An engine's figures scaled to this collection; its bytes come from a build with that engine if there is one."""
     own = amount * build.bytes_per_post.get("vectors", 0.0) if build.engine == name else None
     if known is None:
         return PlannedEngine(
@@ -188,7 +188,7 @@ def _engine(name: str, known: EngineConstants | None, build: BuildConstants, amo
 
 
 def _drivers(stages: tuple[PlannedStage, ...], cores: int, gpus: int) -> tuple[str, ...]:
-    """What the time goes to, and what would shorten it."""
+    """Explains what takes the time, and what would shorten it."""
     total = sum(stage.clock_seconds for stage in stages)
     alone = sum(stage.clock_seconds for stage in stages if stage.by == "one process")
     longest = max(stages, key=lambda stage: stage.clock_seconds)

@@ -1,1 +1,1 @@
-"""How an index is built, updated, checked and repaired."""
+"""Builds and updates an index."""

@@ -1,4 +1,4 @@
-"""`build_index`: from files of posts to an index directory, or from an index to one that follows its files again."""
+"""`build_index`: builds an index directory from files of posts, or brings an existing one up to date with its files."""
 
 from __future__ import annotations
 
@@ -48,14 +48,15 @@ from mathamr.systems.system import System
 from mathamr.text.backend import chosen_backend, index_backend
 
 MANY = 1000
-"""After so many new entries, and at the end of a first build, the engine is prepared for search."""
+"""Number of new entries after which the engine is optimised for search; it also is after a first build."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildOptions:
-    """How an index is built; what is `None` stays as it is in an index that exists.
+    """The options of a build; `None` keeps the value of an existing index.
 
-    `model` is a folder, or the name of a model in the box. `rebuild` lets another model, engine or AMR parser take over an index: what depends on it is made again.
+    `model` is a folder or the name of a built-in model. `rebuild` allows another model, engine or AMR parser for an existing
+    index: everything that depends on it is computed again.
     """
 
     model: Path | str | None = None
@@ -70,12 +71,12 @@ class BuildOptions:
     rebuild: bool = False
     show_progress: bool = False
     cluster: ClusterOptions | None = None
-    """The machines that do the work, if not this one alone."""
+    """The cluster that does the work, or None for this machine alone."""
 
 
 @dataclass(slots=True, kw_only=True)
 class BuildSummary:
-    """What a build did, for people and machines."""
+    """The results of a build."""
 
     folder: Path
     manifest: Manifest
@@ -88,11 +89,11 @@ class BuildSummary:
 
     @property
     def posts_per_second(self) -> float:
-        """New and changed posts a second, over all stages."""
+        """New and changed posts per second, over all stages."""
         return (self.intake.new + self.intake.changed) / max(self.seconds, 1e-9)
 
     def to_json(self) -> dict[str, Any]:
-        """For `--json`."""
+        """The report for `--json`."""
         intake = self.intake
         return {
             "index": str(self.folder),
@@ -127,9 +128,9 @@ def build_index(
 ) -> BuildSummary:
     """Builds the index of all posts in these files and folders, or brings an existing one up to date with them.
 
-    Killed at any moment, the same call finishes it. Posts of other inputs stay as they are; those of `without` go.
-    Without any path, what was left undone is finished; with `again` the inputs that the index knows are read again, as
-    far as they are there. `pool` does the work, if not the one that the options ask for.
+    If it is killed, the same call finishes the work. Posts of other inputs stay as they are; those of `without` are deleted.
+    Without any path, it finishes an interrupted build; with `again` it reads the known inputs again, as far as they still
+    exist. `pool` replaces the worker pool that the options select.
     """
     options = options or BuildOptions()
     started = time.perf_counter()
@@ -138,7 +139,7 @@ def build_index(
     if again and not inputs:
         inputs = [(Path(record.path), record) for record in known_inputs(out)]
     if not (out / MANIFEST).exists():
-        for path, record in inputs:  # an input without posts raises an error before a folder is made
+        for path, record in inputs:  # an input without posts raises an error before a folder is created
             read_posts(path, Report(), record.format, options.beside)
     log, counts = BuildLog(show=options.show_progress), IntakeCounts()
     with pool or _pool(options) as pool, _opened(out, options, bool(inputs), pool) as archive:
@@ -179,14 +180,14 @@ def _pool(options: BuildOptions) -> BuildPool:
 
 
 def known_inputs(out: Path) -> list[InputRecord]:
-    """The inputs that an index was made from and that are still there; none where there is no index of today's format."""
+    """The inputs of an index that still exist; none if there is no index of the current format."""
     if not (out / MANIFEST).exists():
         return []
     return [record for record in Manifest.read(out).inputs if Path(record.path).exists()]
 
 
 def _opened(out: Path, options: BuildOptions, has_inputs: bool, pool: BuildPool) -> IndexWriter:
-    """The index in the folder, open for writing, with the model, engine and parser that the options ask for."""
+    """Opens the index in the folder for writing, with the model, engine and parser that the options select."""
     if not (out / MANIFEST).exists():
         if not has_inputs:
             raise MathAMRError(f"{out} is not an index; create one with: mathamr index PATH --out {out}")
@@ -229,7 +230,7 @@ def _opened(out: Path, options: BuildOptions, has_inputs: bool, pool: BuildPool)
 
 
 def _before(out: Path, options: BuildOptions) -> Manifest | None:
-    """The manifest of the index as it is."""
+    """The current manifest of the index."""
     if not (out / MANIFEST).exists():
         return None
     return Manifest.read(out)
@@ -238,7 +239,7 @@ def _before(out: Path, options: BuildOptions) -> Manifest | None:
 def _wanted(
     before: Manifest | None, system: System, model: Path, text_backend: str, options: BuildOptions
 ) -> Manifest:
-    """The manifest as the options want it, not finished if anything has to be made again."""
+    """The manifest that the options require, marked as unfinished if anything must be computed again."""
     is_boxed = model == boxed_folder(model.name)
     record = ModelRecord(
         name=model.name if is_boxed else system.name,
@@ -275,7 +276,7 @@ def _wanted(
 
 
 def _wanted_parser(before: Manifest | None, options: BuildOptions) -> ParserRecord:
-    """The AMR parser that the options ask for, or the one that made the graphs, loaded to know what it is."""
+    """The AMR parser that the options select, or that of the graphs; it is loaded to determine its fingerprint."""
     recorded = before.parser if before else None
     name = options.parser or (recorded.name if recorded else "builtin")
     model = options.parser_model or (recorded.model if recorded and not options.parser else None)
@@ -288,7 +289,7 @@ def _check_engine(before: Manifest, wanted: Manifest, out: Path) -> None:
     if wanted.engine != before.engine:
         raise MathAMRError(
             f"the index {out} keeps its vectors in the engine {before.engine.name!r} {before.engine.options or ''}, not in"
-            f" {wanted.engine.name!r} {wanted.engine.options or ''}; leave --engine out, or move it with --rebuild"
+            f" {wanted.engine.name!r} {wanted.engine.options or ''}; omit --engine, or move it with --rebuild"
         )
 
 
@@ -309,7 +310,7 @@ def _check_free(out: Path) -> None:
 
 
 def _remembered(path: Path, manifest: Manifest) -> InputRecord:
-    """The input of that path, which need not exist any more."""
+    """The record of an input by its path, which may no longer exist."""
     name = os.fsencode(path.expanduser().resolve()).decode("utf-8", "replace")
     for record in manifest.inputs:
         if record.path in (name, str(path)):
@@ -319,7 +320,7 @@ def _remembered(path: Path, manifest: Manifest) -> InputRecord:
 
 
 def _remember(archive: IndexWriter, inputs: Sequence[InputRecord]) -> None:
-    """Writes the manifest of an index all of whose parts follow its posts."""
+    """Writes the manifest of an index whose parts are all up to date."""
     counted = archive.catalogue.inputs()
     records = {record.path: record for record in archive.manifest.inputs} | {
         record.path: record for record in inputs
@@ -329,7 +330,7 @@ def _remember(archive: IndexWriter, inputs: Sequence[InputRecord]) -> None:
 
 
 def peak_memory() -> int:
-    """The most memory this process ever had, and the largest of its children; in bytes."""
+    """The peak memory of this process and that of its largest child, in bytes."""
     unit = 1 if sys.platform == "darwin" else 1024
     return unit * sum(
         resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)

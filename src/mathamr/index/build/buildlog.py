@@ -1,4 +1,4 @@
-"""`BuildLog`: what the stages of a build did, and how long they took."""
+"""`BuildLog`: records the work and the duration of the stages of a build."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from mathamr.core.progress import Progress
 
 @dataclass(slots=True)
 class BuildLog:
-    """Seconds and posts by stage, and what needed a fallback on the way to a graph."""
+    """Seconds and posts by stage, and the fallbacks that graphs needed."""
 
     seconds: dict[str, float] = field(default_factory=dict)
     began: dict[str, float] = field(default_factory=dict)
-    """When each stage began first, in seconds since there is this log."""
+    """The first start of each stage, in seconds since the log was created."""
     posts: Counter[str] = field(default_factory=Counter)
     fallbacks: Counter[str] = field(default_factory=Counter)
     show: bool = False
@@ -31,7 +31,7 @@ class BuildLog:
         total: int | None = None,
         share: Callable[[], float | None] | None = None,
     ) -> Iterator[Progress | None]:
-        """Times a stage and shows how far it has come."""
+        """Times a stage and shows its progress."""
         started = time.perf_counter()
         self.began.setdefault(name, started - self._since)
         try:

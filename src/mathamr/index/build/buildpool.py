@@ -23,13 +23,13 @@ FEW = 64
 """Up to this many posts are done in this process: starting workers would take longer."""
 T = TypeVar("T")
 ReadFormula = tuple[Formula, tuple[str, ...]]
-"""A formula, and the macros it is read with."""
+"""A formula, and the macros for parsing it."""
 Chosen = tuple[Post, Sequence[int]]
 """A post, and the places of some of its formulas."""
 
 
 class PostWork:
-    """What a worker does: it turns posts or formulas as JSON into their visual keys or terms."""
+    """The task of a worker: it turns posts or formulas as JSON into their visual keys or terms."""
 
     @property
     def hello(self) -> str:
@@ -60,21 +60,21 @@ class BuildPool(Closing):
     device = "cpu"
     """The device on which workers encode."""
     has_index = True
-    """Whether all workers can read the index folder."""
+    """True if all workers can read the index folder."""
     cluster_counts: ClusterCounts | None = None
-    """What a cluster did, where one does the work."""
+    """The work of the cluster, if there is one."""
     keeps_trees = False
-    """Whether graphs will be made of the posts that are read, so that their trees are worth caching."""
+    """True if graphs will be computed from the posts, so that caching their trees is worthwhile."""
 
     def __init__(self, workers: int = 1) -> None:
         self.workers = workers
         """Processes on this machine."""
         self.kept = self._empty_cache()
-        """What was computed while posts were read."""
+        """The results that were computed while posts were read."""
 
     @property
     def is_alone(self) -> bool:
-        """Whether all work is done in this process."""
+        """True if all work is done in this process."""
         return self.workers < 2
 
     def workers_for(
@@ -85,7 +85,7 @@ class BuildPool(Closing):
         allowance: Allowance | None = None,
         made_with: str = "",
     ) -> Pool:
-        """Workers of one kind, as `WorkerPool` starts them; `made_with` says what answers depend on besides the requests."""
+        """Workers of one kind, as `WorkerPool` starts them; `made_with` names what the answers depend on besides the requests."""
         return WorkerPool(factory, arguments, workers=self.workers, allowance=allowance)
 
     def visual_keys(self, posts: Sequence[Post]) -> Iterator[list[str]]:
@@ -149,9 +149,7 @@ class BuildPool(Closing):
         requests = ([wanted, *map(sent, chunk)] for chunk in batches(items, CHUNK))
         for request, answer in self._pool.map(requests):
             if isinstance(answer, Lost):
-                raise MathAMRError(
-                    f"a worker was lost ({answer.message}); run the command again to go on from here"
-                )
+                raise MathAMRError(f"a worker was lost ({answer.message}); run the command again to resume")
             yield from understood(received, request, answer)
 
     @cached_property

@@ -1,7 +1,7 @@
-"""Renamed and copied files: a post with the content of another one takes over its graph and its vectors.
+"""Reuses work for renamed and copied files: a post with the content of another one takes over its graph and its vectors.
 
-Ids follow the paths of files, so a renamed file adds new posts and removes the old ones, although only references in
-what is derived from them depend on the name.
+Ids follow the paths of files, so a renamed file adds new posts and removes the old ones, although only references in their
+derived data depend on the name.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class _Taken:
 
 
 def take_over(archive: Archive) -> int:
-    """Gives posts the graphs and vectors of duplicates; returns for how many, which then need not be encoded."""
+    """Gives posts the graphs and vectors of duplicates; returns the number of posts that need not be encoded."""
     catalogue, count = archive.catalogue, 0
     if not catalogue.has_vectors:
         return 0
@@ -113,7 +113,7 @@ def _renamed(rows: dict[str, Vectors], old: str, new: str) -> dict[str, Vectors]
 
 
 def fetched(archive: Archive, of: FieldTarget, ids: list[str]) -> dict[str, dict[str, Vectors]]:
-    """The vectors of entries by field, as the engine has them."""
+    """Fetches the vectors of entries by field from the engine."""
     found: dict[str, dict[str, Vectors]] = {}
     for field in archive.manifest.model.fields:
         if field.of == of and ids:

@@ -1,8 +1,8 @@
-"""`Encoders`: the vectors of many posts or visual classes, made by processes side by side; few are made here and now.
+"""`Encoders`: compute the vectors of many posts or visual classes in parallel processes, and of a few in this process.
 
-One thread a process: for networks as small as these, threads of one process wait for each other most of the time. A post
-that has no graph yet gets it from the same process, which encodes it without asking for it again; of other posts
-a worker reads graphs and tensors from the index itself, so that only posts go to it, and vectors come back.
+Each process uses one thread, since threads would mostly wait for each other in such small networks. A post without a graph
+gets it from the process that encodes it; for other posts a worker reads graphs and tensors from the index itself, so that only
+posts are sent and vectors come back.
 """
 
 from __future__ import annotations
@@ -37,17 +37,17 @@ from mathamr.systems.vectors import Vectors
 from mathamr.text.backend import FLOAT, ONNX
 
 CHUNK = 48
-"""Posts that a worker gets at a time, if they are short: enough to parse their sentences together."""
+"""Number of short posts that a worker gets at a time: enough to parse their sentences together."""
 LETTERS = 84_000
-"""Characters of such posts together, about a second's work, so that progress is seen and little is lost."""
+"""Total characters of such posts, about a second's work, so that progress is visible and little is lost."""
 VISUALS = 64
 ReadFormula = tuple[Formula, tuple[str, ...]]
-"""A formula, and the macros it is read with."""
+"""A formula, and the macros for parsing it."""
 
 
 @dataclass(frozen=True, slots=True)
 class NewPost:
-    """What was made of a post that had nothing yet: its sentences, its graph, its tensor where one is read, and its vectors."""
+    """The results for a new post: its sentences, its graph, its tensor if the system needs one, and its vectors."""
 
     passage: StoredPassage
     graph: StoredPost
@@ -56,7 +56,7 @@ class NewPost:
 
 
 class Encoders(Closing):
-    """Makes vectors for an index that is being built; a context manager."""
+    """Computes vectors for an index that is being built; a context manager."""
 
     def __init__(self, archive: Archive, pool: BuildPool, count: int) -> None:
         self._archive, self._pool = archive, pool
@@ -77,22 +77,22 @@ class Encoders(Closing):
         if workers.hello == archive.system.fingerprint:
             self._workers = workers
         else:
-            workers.close()  # the system was given, and is not the one of that folder
+            workers.close()  # the caller passed a system that is not the one of that folder
 
     @property
     def are_apart(self) -> bool:
-        """Whether processes of their own do the work, which can also make graphs."""
+        """True if separate processes do the work, which can also compute graphs."""
         return self._workers is not None
 
     @property
     def scale(self) -> int:
-        """How many times more posts are taken at a time than two processes need."""
+        """The factor by which batches are larger than two processes need."""
         return self._pool.scale
 
     def new(self, posts: Iterable[Post]) -> Iterator[NewPost | Lost]:
-        """What is made of posts that have nothing yet, in order; `Lost` for one over which every process was lost."""
+        """The results for new posts, in order; `Lost` for a post over which every process was lost."""
         if self._workers is None:
-            raise AssertionError("graphs are made by processes of their own")
+            raise AssertionError("graphs are computed by separate processes")
         for request, answer in self._workers.map(
             ["new", *chunk] for chunk in portions(posts, self._pool.portion, self._pool.kept.trees)
         ):
@@ -103,16 +103,16 @@ class Encoders(Closing):
                 yield from understood(_new_post, request, answer)
 
     def _alone(self, workers: Pool, line: str) -> NewPost | Lost:
-        """One post of a chunk over which a process was lost: with its own graph, a minimal one, or none."""
+        """Encodes one post of a chunk over which a process was lost: with its own graph, a minimal one, or none."""
         ((_, answer),) = workers.map([["new", line]])
         if not isinstance(answer, Lost):
             return next(understood(_new_post, ["new", line], answer))
         ((_, minimal),) = workers.map([["new", MINIMAL + line]])
         if isinstance(minimal, Lost):
             return minimal
-        made = next(understood(_new_post, ["new", line], minimal))
-        made.graph.fallbacks[f"post: {answer.cause}"] = 1
-        return made
+        result = next(understood(_new_post, ["new", line], minimal))
+        result.graph.fallbacks[f"post: {answer.cause}"] = 1
+        return result
 
     def posts(
         self, posts: Sequence[Post], here: Callable[[Sequence[Post]], Iterable[Item]]
@@ -155,7 +155,7 @@ class Encoders(Closing):
 def portions(
     posts: Iterable[Post], seconds: int = 1, trees: Callable[[Post], str] = lambda _: ""
 ) -> Iterator[list[str]]:
-    """Posts as JSON, as many together as are about a second's work, or several; the trees that are known go with them.
+    """Groups posts as JSON into portions of about a second's work, or several; known trees are sent with them.
 
     Long portions also end at posts that a hash selects, so that a build that resumes in the middle arrives at the same
     portions again.
@@ -177,13 +177,13 @@ def portions(
 
 
 def _is_end(line: str, seconds: int) -> bool:
-    """Whether a long portion ends with this post: in the mean after a quarter of what one may hold, so hardly any is full."""
+    """True if a long portion ends with this post: on average at a quarter of its limit, so hardly any portion is full."""
     share = 4 / seconds * max(1 / CHUNK, len(line) / LETTERS)
     return crc32(line.encode("utf-8", "surrogatepass")) < share * 2**32
 
 
 class EncodingWork:
-    """What a worker does: posts or visual classes as JSON become their vectors, new posts also their graphs."""
+    """The task of a worker: it turns posts or visual classes as JSON into vectors, and new posts also into graphs."""
 
     def __init__(
         self,
@@ -200,7 +200,7 @@ class EncodingWork:
 
     @cached_property
     def _store(self) -> GraphStore | None:
-        """The graphs of the index; in a new one they are not there before the first posts are written."""
+        """The graph store of the index; in a new index it appears when the first posts are written."""
         needed = needs_graphs(self._system.needs)
         return GraphStore(self._folder / GRAPHS, read_only=True) if needed else None
 
@@ -209,7 +209,7 @@ class EncodingWork:
         return GraphWork(*self._parser)
 
     def __call__(self, request: list[Any]) -> list[Any]:
-        """One answer an item; the request begins with what the items are."""
+        """One answer per item; the first element of the request names the kind of the items."""
         wanted, *items = request
         if wanted == "visual":
             needs_trees = "trees" in self._system.needs
@@ -255,14 +255,14 @@ class EncodingWork:
 
 
 def read_tensor(store: GraphStore, post_id: str, graphs: GraphInput) -> GraphTensor:
-    """The stored tensor of a post, or one made now."""
+    """The stored tensor of a post, or a newly computed one."""
     if store.has_tensor(graphs.configuration, post_id):
         return store.tensor(graphs.configuration, post_id)
     return made_tensor(store.graph(post_id), graphs)
 
 
 def made_tensor(graph: MathGraph, graphs: GraphInput) -> GraphTensor:
-    """The tensor of a graph, in the model's numbers."""
+    """The tensor of a graph, numbered by the model's vocabularies."""
     configuration = GraphConfiguration.from_name(graphs.configuration)
     return tensorise(graph, graphs.vocabulary, graphs.relations, configuration)
 
@@ -273,7 +273,7 @@ def _visual(key: str, read: ReadFormula, needs_trees: bool) -> VisualFormula:
 
 
 def _item_row(item: Item) -> list[str | None]:
-    """A post with its graph for a process that does not see the index."""
+    """A post with its graph for a process that cannot read the index."""
     return [
         item.post.to_json(),
         None if item.graph is None else notation.write(item.graph, one_line=True),

@@ -1,4 +1,4 @@
-"""What goes into an engine for a post, its formulas and visual classes: their entries, and sketches to check them by."""
+"""Builds the entries of a post, its formulas and visual classes for an engine, and sketches for checking them."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ from mathamr.systems.system import Encoded
 from mathamr.systems.vectors import Vectors
 
 FEWEST_WORDS = 3
-"""A note with fewer words below its title, and no formula, is found by its words only."""
+"""A note with fewer words below its title and without formulas gets no vectors; only its words are searched."""
 SKETCH_TOLERANCE = 0.003
-"""Engines may keep half precision: so far may the sketch of one vector stray."""
+"""Tolerance of the sketch of one vector, since engines may store half precision."""
 
 
 @dataclass(frozen=True, slots=True)
 class PostEntries:
-    """The entries of one post; `post` is `None` where it has no vectors of its own."""
+    """The entries of one post; `post` is `None` if it has no vectors of its own."""
 
     post: Entry | None = None
     formulas: tuple[Entry, ...] = ()
 
 
 def says_nothing(post: Post) -> bool:
-    """Whether a note has a title and hardly more: a part's page, a table of contents, a stub.
+    """True if a note has hardly more than a title: the page of a part, a table of contents, a stub.
 
-    Its vectors would be near to everything. It is found by its words.
+    Its vectors would be close to everything, so only its words are searched.
 
     >>> says_nothing(Post("a", "section", "\\\\maketitle", "Part II", "latex"))
     True
@@ -58,7 +58,7 @@ def says_nothing(post: Post) -> bool:
 def entries_of(
     pending: PendingPost, post: Post, encoded: Encoded, tags: tuple[str, ...] | None = None
 ) -> PostEntries:
-    """The entries of a post and its formulas, given their vectors; `tags` are those it is found by, if not its own."""
+    """The entries of a post and its formulas, given their vectors; `tags` replaces the post's own tags."""
     payload = payload_of(post, tags)
     own = _filled(encoded.post)
     return PostEntries(
@@ -85,7 +85,7 @@ def _formula_entries(
 
 
 def visual_entry(visual: str, rows: Mapping[str, Vectors]) -> Entry | None:
-    """The entry of a visual class, given its vectors; `None` where it has none."""
+    """The entry of a visual class, given its vectors; `None` if it has none."""
     own = _filled(rows)
     return Entry(visual, own, Payload(visual=visual)) if own else None
 
@@ -95,13 +95,13 @@ def _filled(rows: Mapping[str, Vectors]) -> dict[str, Vectors]:
 
 
 def sketch(rows: Mapping[str, Vectors], fields: Sequence[Field], of: FieldTarget) -> Sketch:
-    """A sketch of an entry's vectors in all fields: what is damaged or mixed up has another one."""
+    """A sketch of an entry's vectors in all fields; damaged or swapped vectors have a different one."""
     value, count = 0.0, 0
     for number, field in enumerate(field for field in fields if field.of == of):
         if field.name in rows:
             vectors = rows[field.name].vectors.astype(np.float64)
             columns, weights = _weights(*vectors.shape[::-1])
-            # As if the rows had length one, as an engine keeps them.
+            # As if the rows had length one, as an engine stores them.
             lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
             lengths[lengths == 0] = 1.0
             value += (1 + number % 3) * float((vectors @ columns / lengths) @ weights)
@@ -116,6 +116,6 @@ def _weights(size: int, rows: int) -> tuple[DoubleArray, DoubleArray]:
 
 
 def agree(found: Sketch, expected: Sketch) -> bool:
-    """Whether two sketches are of the same vectors; an engine may keep them in half precision."""
+    """True if two sketches belong to the same vectors, possibly in half precision."""
     tolerance = SKETCH_TOLERANCE * max(1, expected.rows) ** 0.5
     return found.rows == expected.rows and abs(found.value - expected.value) <= tolerance

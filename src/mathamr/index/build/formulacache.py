@@ -16,8 +16,8 @@ from mathamr.index.lexical.bags import PostBags
 from mathamr.posts.post import Post
 
 KEPT, MOST_KEPT = 12 << 20, 96 << 20
-"""Bytes that are kept of first looks for every process that makes them, and altogether. They are in memory alone: a kill
-loses them, and a process makes those of a thousand posts with a dozen formulas each in less than five seconds."""
+"""Size of the cache in bytes, per process and in total. It is in memory only: if the build is killed, a process computes the
+results for a thousand posts with a dozen formulas each again in less than five seconds."""
 REFUSED = 5
 """Posts without room after which the cache counts as full."""
 
@@ -59,7 +59,7 @@ class FormulaCache:
         # by the post's id, with a hash of the post as it was read
 
     def put(self, post: Post, parsed: ParsedPost) -> None:
-        """Keeps what fits; a post that comes again was changed, and is made again."""
+        """Stores results while there is room; a post that arrives again was changed, so its results are dropped."""
         size = parsed.bags.size + len(parsed.trees)
         if size > self.room:
             self._refused += 1
@@ -71,7 +71,7 @@ class FormulaCache:
 
     @property
     def is_full(self) -> bool:
-        """Whether several posts found no room, so that it is not due to their size."""
+        """True if there was no room for several posts, which rules out a single large one."""
         return self._refused >= REFUSED
 
     def bags(self, post: Post) -> PostBags | None:

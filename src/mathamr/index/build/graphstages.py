@@ -1,4 +1,4 @@
-"""The stages that make graphs and their tensors, for systems that read them."""
+"""The stages that compute graphs and their tensors, for systems that use them."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from mathamr.index.manifest import ParserRecord
 from mathamr.systems.system import GraphInput
 
 BATCH = 1024
-"""Posts whose graphs are marked at a time."""
+"""Number of posts whose graphs are marked at a time."""
 
 
 def parser_of(archive: Archive) -> ParserRecord:
-    """The AMR parser that makes the graphs of an index."""
+    """The AMR parser of an index's graphs."""
     parser = archive.manifest.parser
     if parser is None:
         raise MathAMRError(f"the manifest of {archive.folder} does not say which AMR parser makes its graphs")
@@ -33,7 +33,7 @@ def parser_of(archive: Archive) -> ParserRecord:
 
 
 def make_graphs(archive: Archive, workers: int, log: BuildLog) -> None:
-    """The graphs of new and changed posts; those of deleted ones go."""
+    """Computes the graphs of new and changed posts, and deletes those of deleted posts."""
     catalogue, parser = archive.catalogue, parser_of(archive)
     check_recorded(parser.name, parser.model, archive.folder)
     count = catalogue.count_pending("graph")
@@ -43,7 +43,7 @@ def make_graphs(archive: Archive, workers: int, log: BuildLog) -> None:
     ):
         counts = BuildCounts()
         living = (each for each in catalogue.pending("graph") if each.post is not None)
-        # Where posts only went, or were renamed, no parser is loaded.
+        # If posts were only deleted or renamed, no parser is loaded.
         if any(not has_graph(store, each, parser.fingerprint) for each in living):
             counts = build_graphs(
                 (each.post for each in catalogue.pending("graph") if each.post is not None),
@@ -69,7 +69,7 @@ def make_graphs(archive: Archive, workers: int, log: BuildLog) -> None:
 
 
 def quarantine(archive: Archive, lost: dict[str, str], store: GraphStore, log: BuildLog) -> None:
-    """Takes posts out that no graph can be made of within bounds, and remembers them: the others go on."""
+    """Excludes posts whose graph exceeds the limits and records them, so that the others can continue."""
     catalogue = archive.catalogue
     if not lost:
         return
@@ -85,7 +85,7 @@ def quarantine(archive: Archive, lost: dict[str, str], store: GraphStore, log: B
 
 
 def sweep_graphs(archive: Archive, outdated: Collection[str] = ()) -> None:
-    """Deletes graphs of posts that went while nobody needed graphs, and of those that are read otherwise now."""
+    """Deletes graphs of posts that were deleted while no graphs were needed, and of posts that are parsed differently now."""
     if (archive.folder / GRAPHS).is_dir():
         with GraphStore(archive.folder / GRAPHS, create=True) as store, store.transaction():
             unwanted = set(outdated)
@@ -95,7 +95,7 @@ def sweep_graphs(archive: Archive, outdated: Collection[str] = ()) -> None:
 
 
 def make_tensors(archive: Archive, workers: int, log: BuildLog) -> None:
-    """The tensors of all graphs that have none, numbered by the model's vocabularies."""
+    """Computes the tensors of all graphs that have none, numbered by the model's vocabularies."""
     with (
         log.stage("tensors", total=archive.catalogue.count_pending("vectors")) as progress,
         archive.graphs() as store,
@@ -107,7 +107,7 @@ def make_tensors(archive: Archive, workers: int, log: BuildLog) -> None:
 
 
 def graph_input(archive: Archive) -> GraphInput:
-    """Which graphs the system of an index reads."""
+    """The configuration of the graphs that the system of an index uses."""
     graphs = archive.system.graphs
     if graphs is None:
         raise MathAMRError(
@@ -127,6 +127,6 @@ def tensor_of(store: GraphStore, post_id: str, graphs: GraphInput) -> GraphTenso
 
 
 def has_graph(store: GraphStore, each: PendingPost, fingerprint: str) -> bool:
-    """Whether the store has the graph of this very post by this parser, or none of one that is gone."""
+    """True if the store has the graph of this version of the post by this parser, or none of a deleted post."""
     expected = None if each.post is None else digest(each.post, fingerprint)
     return store.digest(each.id) == expected

@@ -1,8 +1,8 @@
-"""Reading inputs into the catalogue: what is new, changed, unchanged or gone since the last time.
+"""Reads inputs into the catalogue: finds what is new, changed, unchanged or gone since the last time.
 
-A post belongs to the input that brought it first; another input's post of the same id gets that input's name before its
-own. Only posts of the inputs that are read can disappear, and only when
-an input was read to its end: of a damaged one nothing is deleted.
+A post belongs to the input that contained it first; a post of another input with the same id gets that input's name as a
+prefix. Only posts of the inputs that are read can be deleted, and only if the input was read to its end: a damaged input
+deletes nothing.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from mathamr.posts.report import Report
 
 BATCH = 200
 LONGEST_POST_ID = LONGEST_ID - 96
-"""So that the ids of a post's formulas, which may be made of its own, are not too long."""
+"""The longest id of a post; it leaves room for the ids of its formulas, which may contain it."""
 HIGHEST_SCORE = 2**53 - 1
 INCOMPLETE = ("damaged archive", "archive too dense", "unreadable", "unreadable input", "file too large")
-"""Causes in a reader's report that mean: there may be posts that were not seen."""
+"""Causes in a reader's report which mean that some posts may not have been read."""
 
 
 @dataclass(slots=True)
 class IntakeCounts:
-    """What the inputs brought; `held_back` counts posts that are gone from an input that could not be read to its end."""
+    """Counts of the posts of the inputs; `held_back` counts posts missing from an input that could not be read to its end."""
 
     new: int = 0
     changed: int = 0
@@ -49,12 +49,12 @@ class IntakeCounts:
 
     @property
     def read(self) -> int:
-        """How many posts of the inputs are in the index."""
+        """The number of posts of the inputs in the index."""
         return self.new + self.changed + self.unchanged
 
 
 def input_record(path: Path, format: str | None = None, beside: Iterable[Path] = ()) -> InputRecord:
-    """How an input is remembered: by its full path, so that it is the same from wherever it is named."""
+    """The record of an input under its full path, which does not depend on the working directory."""
     if path != STDIN and not path.exists():
         raise MathAMRError(f"{path}: no such file or folder")
     return InputRecord(_named(path), format, tuple(_named(each) for each in beside))
@@ -73,9 +73,9 @@ def take_in(
     pool: BuildPool,
     progress: Progress | None = None,
 ) -> None:
-    """Brings the catalogue to what the input holds now; a kill leaves it somewhere between then and now."""
+    """Brings the catalogue up to date with the input; if it is killed, part of the changes are stored."""
     counts.reports[record.path] = report
-    # The full path: a post's source is the same from wherever its file is named.
+    # The full path, so that a post's source does not depend on the working directory.
     full = path if path == STDIN else path.resolve()
     beside = [Path(each) for each in record.beside]
     posts = read_posts(full, report, record.format, beside)
@@ -108,7 +108,7 @@ def take_in(
 
 
 class _Intake:
-    """One reading of one input: which of its posts are new or changed, and which of the known ones it no longer has."""
+    """One pass over an input: finds its new and changed posts, and the known ones that it no longer has."""
 
     def __init__(self, catalogue: Catalogue, source: str, counts: IntakeCounts, report: Report) -> None:
         self._catalogue, self._source = catalogue, source
@@ -116,16 +116,16 @@ class _Intake:
         self._left = {
             owner for owner in catalogue.inputs() if owner not in ("", source) and not Path(owner).exists()
         }
-        """Inputs that do not exist any more: whoever brings their posts may have them."""
+        """Inputs that no longer exist; another input may take over their posts."""
         self._seen = bytearray()
-        """A byte for every number of a post."""
+        """One byte per post number: whether the post was seen."""
 
     def is_another(self, owner: str) -> bool:
-        """Whether posts of that input are another's files: not ours, not put by hand, not of an input that is gone."""
+        """True if that input is another existing one: not this input, not posts put one by one, not a missing input."""
         return owner not in ("", self._source) and owner not in self._left
 
     def wants(self, post: Post) -> bool:
-        """Whether a post has to be written, because it is new or not as it was."""
+        """True if a post must be written, because it is new or has changed."""
         known = self._catalogue.known(post.id)
         held = self._catalogue.quarantined(post.id) if known is None else None
         if held is not None and held[0] == digest_of(post):
@@ -155,7 +155,7 @@ class _Intake:
             self._see(self._catalogue.put(post, self._source, visuals))
 
     def gone(self) -> list[str]:
-        """The posts of the input that did not come again."""
+        """The known posts of the input that were not seen."""
         return [
             post_id
             for number, post_id in self._catalogue.of_input(self._source)
@@ -168,14 +168,14 @@ class _Intake:
 
 
 def forget(catalogue: Catalogue, record: InputRecord) -> int:
-    """Deletes all posts of an input; how many."""
+    """Deletes all posts of an input; returns their number."""
     gone = [post_id for _, post_id in catalogue.of_input(record.path)]
     with catalogue.transaction():
         return sum(catalogue.delete(post_id) for post_id in gone)
 
 
 def _usable(posts: Iterable[Post], report: Report) -> Iterator[Post]:
-    """The posts that an engine can hold."""
+    """The posts that an engine can store."""
     for post in posts:
         try:
             check_usable(post)
@@ -186,7 +186,7 @@ def _usable(posts: Iterable[Post], report: Report) -> Iterator[Post]:
 
 
 def check_usable(post: Post) -> None:
-    """Refuses a post that no engine could hold."""
+    """Raises an error for a post that no engine could store."""
     check_id(post.id)
     if len(post.id) > LONGEST_POST_ID:
         raise MathAMRError(

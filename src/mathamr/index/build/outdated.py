@@ -1,4 +1,4 @@
-"""Empties the derived parts of an index that another model, engine, parser or version made, so that they are made again."""
+"""Empties the derived parts of an index that come from another model, engine, parser or version, so that they are recomputed."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def reset_outdated(archive: IndexWriter) -> None:
 
 
 def _unmark_changed_markups(archive: IndexWriter) -> None:
-    """Unmarks all stages of posts whose markup is cut into sentences by other rules now."""
+    """Unmarks all stages of posts whose markup is now split into sentences by other rules."""
     catalogue, now = archive.catalogue, passage_fingerprints()
     stored = {markup: catalogue.meta(f"{markup} by") for markup in now}
     if stored == now:

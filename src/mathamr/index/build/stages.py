@@ -1,9 +1,8 @@
 """The stages that derive an index from its catalogue: lexical entries first, then graphs, tensors, vectors.
 
-Words are made quickly and can be searched while the rest is made.
-What the system of the index does not need is not made. Each stage takes the posts or visual classes that its part does not
-follow yet, in batches, writes and flushes them, and only then marks them in the catalogue. Doing some of it twice
-changes nothing, so a kill at any moment costs no more than the work on what was not marked yet.
+Words are quick to compute and can be searched while the rest is computed. Stages that the system does not need are skipped.
+Each stage processes the posts or visual classes for which its part is outdated, in batches: it writes and flushes the results,
+and only then marks them in the catalogue. Repeating work changes nothing, so a kill costs only the work that was not marked.
 """
 
 from __future__ import annotations
@@ -47,9 +46,9 @@ from mathamr.systems.field import FieldTarget
 from mathamr.systems.system import Encoded, Item
 
 BATCH = 1024
-"""Posts or visual classes that are taken from the catalogue at a time."""
+"""Number of posts or visual classes that are read from the catalogue at a time."""
 SECONDS = 2.0
-"""What was made in this time is written, flushed and marked together."""
+"""Seconds between two writes: the results of this time are written, flushed and marked together."""
 LEXICAL_BATCH = 1024
 """The same for terms, which take less room; fewer and larger segments are merged less often."""
 
@@ -60,7 +59,7 @@ class IndexStages:
     def __init__(self, archive: Archive) -> None:
         self._archive = archive
         self._has_vocabularies = False
-        """Whether the graph store has the model's vocabularies, so that single changes need not check again."""
+        """True if the graph store has the model's vocabularies, so that single changes need not check again."""
 
     def settle(self, *, pool: BuildPool | None = None, log: BuildLog | None = None) -> BuildLog:
         """Brings all parts up to date with the catalogue."""
@@ -71,13 +70,13 @@ class IndexStages:
         take_over(archive)
         count = max(catalogue.count_pending("vectors"), catalogue.count_stale_visuals("vectors"))
         if count > FEW:
-            pool.dismiss()  # the encoders need the processors
+            pool.dismiss()  # frees the processors for the encoders
         with Encoders(archive, pool, count) as encoders:
             if encoders.are_apart and catalogue.count_pending("graph"):
                 self.make_new(encoders, log)
             if catalogue.count_pending("graph"):
                 make_graphs(archive, pool.workers, log)
-            self._follow_words(pool, log)  # posts without a graph were taken out
+            self._follow_words(pool, log)  # posts without a graph were excluded
             if count := catalogue.count_pending("vectors"):
                 if count > FEW and "tensor" in archive.needs and not encoders.are_apart:
                     make_tensors(archive, pool.workers, log)
@@ -93,7 +92,7 @@ class IndexStages:
             self.make_lexical(pool, log)
 
     def _skip_needless(self) -> None:
-        """Marks stages that the system does not need as done."""
+        """Marks the stages that the system does not need as done."""
         kinds = {field.of for field in self._archive.manifest.model.fields}
         with self._archive.catalogue.transaction():
             if not self._archive.has_graphs:
@@ -104,7 +103,7 @@ class IndexStages:
                 self._archive.catalogue.skip_visuals("vectors")
 
     def make_new(self, encoders: Encoders, log: BuildLog) -> None:
-        """Makes graphs, tensors and vectors of new posts in one pass: the process that parses a post also encodes it."""
+        """Computes graphs, tensors and vectors of new posts in one pass: the process that parses a post also encodes it."""
         archive, catalogue, parser = self._archive, self._archive.catalogue, parser_of(self._archive)
         check_recorded(parser.name, parser.model, archive.folder)
         with (
@@ -125,12 +124,12 @@ class IndexStages:
                             waiting.append((each, wanted))
                             yield each.post
 
-            made = ((*waiting.popleft(), new) for new in encoders.new(posts()))
-            for part in every(SECONDS, progress.each(made) if progress else made):
+            results = ((*waiting.popleft(), new) for new in encoders.new(posts()))
+            for part in every(SECONDS, progress.each(results) if progress else results):
                 self._write_new(store, part, log)
 
     def _without_anything(self, batch: list[PendingPost]) -> Iterator[PendingPost]:
-        """Of posts that wait for a graph, those that also wait for vectors and have none that still hold."""
+        """The posts that lack both a graph and valid vectors."""
         catalogue = self._archive.catalogue
         encoded = catalogue.encoded(batch)
         for each in batch:
@@ -140,43 +139,43 @@ class IndexStages:
     def _write_new(
         self, store: GraphStore, part: list[tuple[PendingPost, bytes, NewPost | Lost]], log: BuildLog
     ) -> None:
-        """Writes, flushes and marks what was made of some posts, each with the digest that its graph must have.
+        """Writes, flushes and marks the results for some posts, each with the digest that its graph must have.
 
-        Those over which processes were lost are taken out.
+        Posts over which processes were lost are excluded.
         """
         archive, catalogue, graphs = self._archive, self._archive.catalogue, self._archive.system.graphs
-        made = [(each, new) for each, _, new in part if isinstance(new, NewPost)]
+        results = [(each, new) for each, _, new in part if isinstance(new, NewPost)]
         wanted = {each.id: digest for each, digest, _ in part}
         with store.transaction():
-            for each, new in made:
+            for each, new in results:
                 store.put([new.graph])
                 if new.tensor is not None and graphs is not None:
                     store.put_tensors(graphs.configuration, [(each.id, new.tensor)])
         store.flush()
         with catalogue.transaction():
-            catalogue.put_passages((each, new.passage) for each, new in made)
-            catalogue.mark("graph", [each for each, new in made if new.graph.digest == wanted[each.id]])
-        entries = self._entry_maker([each for each, _ in made])
-        self._write_vectors([(each, entries(each, new.encoded)) for each, new in made])
+            catalogue.put_passages((each, new.passage) for each, new in results)
+            catalogue.mark("graph", [each for each, new in results if new.graph.digest == wanted[each.id]])
+        entries = self._entry_maker([each for each, _ in results])
+        self._write_vectors([(each, entries(each, new.encoded)) for each, new in results])
         for stage in ("graphs", "vectors"):
-            log.posts[stage] += len(made)
-        for _, new in made:
+            log.posts[stage] += len(results)
+        for _, new in results:
             log.fallbacks.update(new.graph.fallbacks)
         quarantine(
             archive, {each.id: new.message for each, _, new in part if isinstance(new, Lost)}, store, log
         )
 
     def _use_vocabularies(self, store: GraphStore) -> None:
-        """Lets the store number its tensors as the model does."""
+        """Makes the store number its tensors by the model's vocabularies."""
         if "tensor" in self._archive.needs and not self._has_vocabularies:
             graphs = graph_input(self._archive)
             use_vocabularies(store, graphs.vocabulary, graphs.relations)
             self._has_vocabularies = True
 
     def make_vectors(self, encoders: Encoders, log: BuildLog) -> None:
-        """The entries of new and changed posts and of their formulas; those of deleted ones go.
+        """Computes the entries of new and changed posts and of their formulas, and deletes those of deleted posts.
 
-        What was made is written every few seconds: a kill loses no more.
+        Results are written every few seconds, so that a kill loses no more.
         """
         catalogue, archive = self._archive.catalogue, self._archive
         total = catalogue.count_pending("vectors")
@@ -187,32 +186,32 @@ class IndexStages:
             if store is not None:
                 self._use_vocabularies(store)
             for batch in batches(catalogue.pending("vectors"), BATCH * encoders.scale):
-                kept = self._kept(batch)
-                made = self._entries(encoders, store, batch, kept)
-                for part in every(SECONDS, progress.each(made) if progress else made):
+                unchanged = self._unchanged_vectors(batch)
+                results = self._entries(encoders, store, batch, unchanged)
+                for part in every(SECONDS, progress.each(results) if progress else results):
                     self._write_vectors(part)
-                log.posts["vectors"] += sum(each.post is not None for each in batch) - len(kept)
+                log.posts["vectors"] += sum(each.post is not None for each in batch) - len(unchanged)
 
-    def _write_vectors(self, made: list[tuple[PendingPost, PostEntries]]) -> None:
+    def _write_vectors(self, results: list[tuple[PendingPost, PostEntries]]) -> None:
         """Writes, flushes and marks the entries of some posts."""
         catalogue, engine = self._archive.catalogue, self._archive.engine
-        kept = {entry.id for _, entries in made for entry in entries.formulas}
-        had = {name for each, _ in made for name in (*each.gone, *(name for name, _ in each.formulas))}
-        engine.delete("formulas", sorted(had - kept))
-        engine.delete("posts", [each.id for each, entries in made if entries.post is None])
-        self._upsert("posts", [entries.post for _, entries in made if entries.post is not None])
-        self._upsert("formulas", [entry for _, entries in made for entry in entries.formulas])
+        current = {entry.id for _, entries in results for entry in entries.formulas}
+        had = {name for each, _ in results for name in (*each.gone, *(name for name, _ in each.formulas))}
+        engine.delete("formulas", sorted(had - current))
+        engine.delete("posts", [each.id for each, entries in results if entries.post is None])
+        self._upsert("posts", [entries.post for _, entries in results if entries.post is not None])
+        self._upsert("formulas", [entry for _, entries in results for entry in entries.formulas])
         engine.flush()
         with catalogue.transaction():
-            for each, entries in made:
+            for each, entries in results:
                 catalogue.mark_vectors(
                     each,
                     Sketch() if entries.post is None else self._sketch("posts", entries.post),
                     {entry.id: self._sketch("formulas", entry) for entry in entries.formulas},
                 )
 
-    def _kept(self, batch: list[PendingPost]) -> dict[str, Encoded]:
-        """The vectors of posts of which only votes, tags or the place changed, if the engine still has all of them."""
+    def _unchanged_vectors(self, batch: list[PendingPost]) -> dict[str, Encoded]:
+        """The vectors of posts that changed only in votes, tags or place, if the engine still has all of them."""
         wanted = self._archive.catalogue.encoded(batch)
         chosen = [(each, each.post) for each in batch if each.post is not None and each.id in wanted]
         posts = fetched(self._archive, "posts", [each.id for each, _ in chosen])
@@ -244,12 +243,12 @@ class IndexStages:
         encoders: Encoders,
         store: GraphStore | None,
         batch: list[PendingPost],
-        kept: Mapping[str, Encoded],
+        unchanged: Mapping[str, Encoded],
     ) -> Iterator[tuple[PendingPost, PostEntries]]:
-        """The entries of the posts of a batch, as they come; a post that is gone has none."""
+        """Yields the entries of the posts of a batch; a deleted post has none."""
         living = [each.post for each in batch if each.post is not None]
-        encoded_anew = encoders.posts(
-            [post for post in living if post.id not in kept],
+        newly_encoded = encoders.posts(
+            [post for post in living if post.id not in unchanged],
             lambda posts: (self._item(store, post) for post in posts),
         )
         entries = self._entry_maker(batch)
@@ -257,13 +256,13 @@ class IndexStages:
             if each.post is None:
                 yield each, PostEntries()
             else:
-                yield each, entries(each, kept.get(each.id) or next(encoded_anew))
-        # Asked to the end: processes that are left in the middle of their answers are ended, and the next batch needs them.
-        if next(encoded_anew, None) is not None:
+                yield each, entries(each, unchanged.get(each.id) or next(newly_encoded))
+        # Read to the end: a generator that is left early ends its processes, which the next batch needs.
+        if next(newly_encoded, None) is not None:
             raise AssertionError("more posts were encoded than requested")
 
     def _entry_maker(self, batch: list[PendingPost]) -> Callable[[PendingPost, Encoded], PostEntries]:
-        """What makes the entries of posts of a batch from their vectors: an answer is found by its question's tags."""
+        """A function that builds the entries of posts from their vectors; an answer gets the tags of its question."""
         living = [each.post for each in batch if each.post is not None]
         questions = self._archive.catalogue.posts(
             sorted({post.parent for post in living if post.parent and is_tagged_by_question(post)})
@@ -279,7 +278,7 @@ class IndexStages:
         return entries
 
     def _item(self, store: GraphStore | None, post: Post) -> Item:
-        """A post with what the system needs of it."""
+        """A post with the graph and tensor that the system needs."""
         needs = self._archive.needs
         if store is None:
             return Item(post=post)
@@ -290,7 +289,7 @@ class IndexStages:
         )
 
     def make_visual_vectors(self, encoders: Encoders, log: BuildLog) -> None:
-        """The entries of new visual classes, and of those that another formula represents now; those that went go."""
+        """Computes the entries of new visual classes and of those with a new representative, and deletes those that are gone."""
         catalogue, engine = self._archive.catalogue, self._archive.engine
         with log.stage("visual", "visual", catalogue.count_stale_visuals("vectors")) as progress:
             catalogue.choose_representatives("vectors")
@@ -300,40 +299,42 @@ class IndexStages:
                 before = catalogue.visuals_made_of(visuals)
                 wanted = [visual for visual in found if before.get(visual) != sources[visual]]
                 encoded = encoders.visuals([(visual, found[visual]) for visual in wanted])
-                made = {
+                results = {
                     visual: visual_entry(visual, rows) for visual, rows in zip(wanted, encoded, strict=True)
                 }
                 gone = [visual for visual in visuals if visual not in found]
-                engine.delete("visual", [*gone, *(visual for visual, entry in made.items() if entry is None)])
-                self._upsert("visual", [entry for entry in made.values() if entry is not None])
+                engine.delete(
+                    "visual", [*gone, *(visual for visual, entry in results.items() if entry is None)]
+                )
+                self._upsert("visual", [entry for entry in results.values() if entry is not None])
                 engine.flush()
                 with catalogue.transaction():
-                    for visual, entry in made.items():
+                    for visual, entry in results.items():
                         own = Sketch() if entry is None else self._sketch("visual", entry)
                         catalogue.mark_visual_vectors(visual, sources[visual], own)
                     catalogue.mark_visuals(
-                        "vectors", [visual for visual in found if visual not in made], gone
+                        "vectors", [visual for visual in found if visual not in results], gone
                     )
-                log.posts["visual"] += len(made)
+                log.posts["visual"] += len(results)
                 if progress:
                     progress.advance(len(visuals))
 
     def make_lexical(self, pool: BuildPool, log: BuildLog) -> None:
-        """The terms of new and changed posts, and of visual classes."""
+        """Computes the terms of new and changed posts, and of visual classes."""
         catalogue, lexical = self._archive.catalogue, self._archive.lexical
         total = catalogue.count_pending("lexical") + catalogue.count_stale_visuals("lexical")
         with log.stage("lexical", "entries", total) as progress:
             catalogue.choose_representatives("lexical")
             for batch in batches(catalogue.pending("lexical"), LEXICAL_BATCH):
                 chosen = self._with_represented(batch)
-                made = list(pool.post_bags([(post, list(places.values())) for post, places in chosen]))
+                results = list(pool.post_bags([(post, list(places.values())) for post, places in chosen]))
                 lexical.posts.update_bags(
-                    ((post.id, bag) for (post, _), (bag, _) in zip(chosen, made, strict=True)),
+                    ((post.id, bag) for (post, _), (bag, _) in zip(chosen, results, strict=True)),
                     [each.id for each in batch if each.post is None],
                 )
                 visuals = [visual for _, places in chosen for visual in places]
                 lexical.formulas.update_bags(
-                    zip(visuals, (bag for _, bags in made for bag in bags), strict=True)
+                    zip(visuals, (bag for _, bags in results for bag in bags), strict=True)
                 )
                 with catalogue.transaction():
                     catalogue.mark("lexical", batch)
@@ -355,7 +356,7 @@ class IndexStages:
     def _with_represented(self, batch: list[PendingPost]) -> list[tuple[Post, dict[str, int]]]:
         """The living posts of a batch, each with the stale visual classes it represents and the places of their formulas.
 
-        What a post and its formulas need is made together: then no formula is parsed twice.
+        The terms of a post and of its formulas are computed together, so that no formula is parsed twice.
         """
         represented = self._archive.catalogue.represented_by([each.number for each in batch])
         found: list[tuple[Post, dict[str, int]]] = []
@@ -371,6 +372,6 @@ class IndexStages:
 
 
 def _digest(formula: Formula, macros: tuple[str, ...]) -> bytes:
-    """What the vectors of a visual class are made of."""
+    """A digest of the formula from which the vectors of a visual class are computed."""
     said = (formula.latex, formula.presentation_mathml or "", formula.content_mathml or "", *macros)
     return blake2b("\0".join(said).encode("utf-8", "surrogatepass"), digest_size=16).digest()

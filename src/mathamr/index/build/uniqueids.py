@@ -1,4 +1,4 @@
-"""`UniqueIds`: new ids for posts whose ids another input has already, such as a second `README.md`."""
+"""`UniqueIds`: new ids for posts whose ids another input already uses, such as a second `README.md`."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from mathamr.posts.post import Link, Post
 
 
 class UniqueIds:
-    """Prefixes the ids that other inputs have with the path of this input, also in references to them.
+    """Prefixes the ids that other inputs use with the path of this input, also in references to them.
 
-    A post that another input has with the same content keeps its id: it is the same post. `again` reads the whole input
+    A post that another input has with the same content keeps its id, since it is the same post. `again` reads the whole input
     once more, which is done only if one of its ids belongs to another input.
     """
 
@@ -29,7 +29,7 @@ class UniqueIds:
         self._names: dict[str, str] | None = None
 
     def named(self, post: Post) -> Post:
-        """The post under the id it has in the index, its references too."""
+        """The post with its id and its references as in the index."""
         mentioned = [post.id, post.parent, post.accepted_answer, *(link.target for link in post.links)]
         if self._names is None and any(name and self._is_others(name) for name in mentioned):
             self._names = dict(self._collisions())
@@ -59,7 +59,7 @@ class UniqueIds:
                 yield post.id, self._free(post.id)
 
     def _free(self, post_id: str) -> str:
-        """The id with as much of the input's path before it as makes it unique."""
+        """The id, prefixed with as much of the input's path as makes it unique."""
         folders = PurePath(self._source).parts
         if folders and post_id.startswith(folders[-1]):  # one file, whose posts carry its name
             folders = folders[:-1]
@@ -71,5 +71,5 @@ class UniqueIds:
 
 
 def _is_same(one: Post, other: Post) -> bool:
-    """Whether two posts have the same content."""
+    """True if two posts have the same content."""
     return (one.title, one.body, one.kind, one.markup) == (other.title, other.body, other.kind, other.markup)

@@ -23,7 +23,7 @@ def _visual_key(formula: Formula, macros: tuple[str, ...]) -> str:
 
 @lru_cache(maxsize=10_000)
 def _key_of_latex(latex: str, macros: tuple[str, ...]) -> str:
-    """Posts say the same short formulas again and again, each under a name of its own."""
+    """Cached, since posts repeat the same short formulas under different ids."""
     return _made_key(Formula("", latex), macros)
 
 
@@ -31,6 +31,6 @@ def _made_key(formula: Formula, macros: tuple[str, ...]) -> str:
     (_, slt), _ = trees_of(formula, macros)
     if slt is not None:
         return visual_key(slt)
-    # What could not be read looks like nothing but the same source.
+    # A formula that cannot be parsed looks like formulas with the same source only.
     source = formula.latex or formula.presentation_mathml or formula.content_mathml or ""
     return "source-" + blake2b(source.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()

@@ -1,4 +1,4 @@
-"""Following the inputs of an index: what changed, in batches, for as long as anybody wants to know."""
+"""Watches the inputs of an index and reports changes in batches."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ NAMED = 3
 def changes(
     paths: Sequence[Path], out: Path, stop: threading.Event | None = None, *, settled: int = SETTLED
 ) -> Iterator[list[str]]:
-    """The names of what changed in these files and folders, a few of them, once things have settled.
+    """Yields the names of some changed files once no more changes arrive, until `stop` is set.
 
-    The index itself may stand inside a folder that is followed: what happens there is no change. Ends with `stop`.
+    The index itself may lie inside a watched folder; changes in it are ignored.
     """
     from watchfiles import watch
 

@@ -28,9 +28,9 @@ from mathamr.index.manifest import Manifest
 from mathamr.posts.post import Post
 
 OWN_INPUT = ""
-"""The input of posts that came from no file: only `delete` removes them."""
+"""The input of posts that do not come from a file; only `delete` removes them."""
 _RESERVE = 8 << 20
-"""Bytes that must be free before a change begins, so that a failed change can be undone."""
+"""Bytes that must be free on the disk before a change, so that a failed change can be undone."""
 _ROOM = 30
 """Upper bound of the bytes that are derived from one byte of a post."""
 
@@ -65,7 +65,7 @@ class IndexWriter(Archive):
         model: Path | str | None = None,
         purpose: str = "a Python program",
     ) -> Self:
-        """As `Archive.open`; work that a killed process left unfinished is finished first.
+        """Like `Archive.open`, but first finishes work that a killed process left unfinished.
 
         `purpose` appears in the error of others that want to change the index meanwhile.
         """
@@ -90,9 +90,9 @@ class IndexWriter(Archive):
         return writer
 
     def put(self, posts: Sequence[Post]) -> None:
-        """Adds posts, or replaces those of the same id; when it returns they are found, and safe on disk.
+        """Adds posts, or replaces those of the same id; once it returns, they can be found and are safe on disk.
 
-        They belong to no file from then on, so reading a file again does not change them. Their graphs are made first,
+        From then on they belong to no file, so reading a file again does not change them. Their graphs are computed first,
         within limits: if one post exceeds them (`TooMuchWorkError`), none is stored.
         """
         for post in posts:
@@ -110,9 +110,9 @@ class IndexWriter(Archive):
                 self.settle()
 
     def delete(self, ids: Sequence[str]) -> list[str]:
-        """Deletes posts; the ids that were there. When it returns they are gone, also after a crash.
+        """Deletes posts and returns the ids that existed. Once it returns, they are gone, even after a crash.
 
-        A post of a file comes back when the file is read again.
+        A post from a file comes back when the file is read again.
         """
         check_room(self.folder, _RESERVE)
         with self._writing, self._sharing.alone(), self._undone(ids):
@@ -124,7 +124,7 @@ class IndexWriter(Archive):
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """Keeps changes out while this thread reads; see `Archive.reading`."""
+        """Blocks changes while this thread reads; see `Archive.reading`."""
         with self._sharing.shared():
             yield
 
@@ -135,7 +135,7 @@ class IndexWriter(Archive):
 
     @contextmanager
     def _undone(self, ids: Sequence[str]) -> Iterator[None]:
-        """Undoes a change that fails, so that nothing is stored of a write that raised an error."""
+        """Undoes a change that fails, so that a write that raised an error stores nothing."""
         before = self.catalogue.with_inputs(ids)
         try:
             yield

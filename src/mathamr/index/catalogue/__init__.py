@@ -1,1 +1,1 @@
-"""The catalogue: posts, formulas, and what has still to be derived from them."""
+"""The catalogue: posts, formulas, and which parts must still be derived from them."""

@@ -1,4 +1,4 @@
-"""`Catalogue`: the posts of an index and their formulas, in SQLite; what everything else of the index is derived from."""
+"""`Catalogue`: the posts of an index and their formulas in SQLite; all other parts of the index are derived from it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CATALOGUE = "catalogue.db"
 _posts: Cache[tuple[bytes, bytes], tuple[Post, int]] = Cache(
     512, weight=64 << 20, weigh=lambda _, found: found[1]
 )
-"""The posts that were read last, with their sizes as text: good ones are found again and again."""
+"""Limits of the cache of posts that were read recently, since good posts are found repeatedly."""
 _QUARANTINE = "quarantined "
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
@@ -68,7 +68,7 @@ CREATE INDEX IF NOT EXISTS visuals_gone ON visuals (visual) WHERE gone = 1;
 
 
 class Catalogue(Journal, Occurrences, StoredPassages):
-    """Posts and formulas by id. Any thread may read; writing is one thread's at a time, inside `transaction`."""
+    """Posts and formulas by id. Any thread may read; one thread at a time may write, inside `transaction`."""
 
     def __init__(self, path: Path, *, create: bool = False, read_only: bool = False) -> None:
         if not create and not path.is_file():
@@ -85,7 +85,7 @@ class Catalogue(Journal, Occurrences, StoredPassages):
         return bool(self._rows("SELECT 1 FROM posts WHERE id = ? AND deleted = 0", (post_id,)))
 
     def ids(self) -> Iterator[str]:
-        """The ids of all posts, in the order in which they came."""
+        """The ids of all posts, in the order in which they were added."""
         for (post_id,) in self._each("SELECT number, id FROM posts WHERE deleted = 0"):
             yield post_id
 
@@ -97,7 +97,7 @@ class Catalogue(Journal, Occurrences, StoredPassages):
         return found
 
     def posts(self, ids: Sequence[str]) -> dict[str, Post]:
-        """Posts by id; what is not there (any more) is left out."""
+        """Posts by id; missing ones are left out."""
         sql = "SELECT id, digest, post FROM posts WHERE deleted = 0 AND id IN "
         return {post_id: self._verified(*row) for post_id, *row in self._chosen(sql, ids)}
 
@@ -111,7 +111,7 @@ class Catalogue(Journal, Occurrences, StoredPassages):
         return found
 
     def _verified(self, digest: bytes, blob: bytes) -> Post:
-        """A post as it was stored; one that was changed on disk raises an error."""
+        """A post after a check of its digest; raises an error if it was changed on disk."""
         post = _as_stored(digest, blob)
         if post is None:
             raise MathAMRError(
@@ -121,13 +121,13 @@ class Catalogue(Journal, Occurrences, StoredPassages):
         return post
 
     def every_post(self, without: Container[str] = ()) -> Iterator[Post]:
-        """All posts but those with these ids, in the order in which they came."""
+        """All posts except those with these ids, in the order in which they were added."""
         for post_id, blob in self._each("SELECT number, id, post FROM posts WHERE deleted = 0"):
             if post_id not in without:
                 yield unpacked(blob)
 
     def answers(self, post_id: str) -> list[Post]:
-        """The posts whose parent is that post: the accepted answer first, then by votes, then the earlier one."""
+        """The posts whose parent is that post: the accepted answer first, then by votes, then by age."""
         question = self.posts([post_id]).get(post_id)
         accepted = question.accepted_answer if question else None
         sql = "SELECT post FROM posts WHERE parent = ? AND deleted = 0 ORDER BY number"
@@ -138,12 +138,12 @@ class Catalogue(Journal, Occurrences, StoredPassages):
         )
 
     def tags(self) -> Counter[str]:
-        """How many posts have each tag."""
+        """The number of posts with each tag."""
         sql = "SELECT tag, count(*) FROM tags t JOIN posts p ON t.post = p.number WHERE deleted = 0 GROUP BY tag"
         return Counter(dict(self._rows(sql)))
 
     def labelled(self, label: str) -> list[str]:
-        """The ids of the posts that a label leads to: those it names first, then those that hold what it names."""
+        """The ids of the posts that a label leads to: first those it names, then those that contain what it names."""
         sql = (
             "SELECT id FROM labels l JOIN posts p ON l.post = p.number"
             " WHERE label = ? AND deleted = 0 ORDER BY own DESC, number"
@@ -151,12 +151,12 @@ class Catalogue(Journal, Occurrences, StoredPassages):
         return [post_id for (post_id,) in self._rows(sql, (_text(label),))]
 
     def sources(self) -> Counter[str]:
-        """Where posts came from, and how many from each."""
+        """The number of posts from each source."""
         sql = "SELECT source, count(*) FROM posts WHERE deleted = 0 GROUP BY source"
         return Counter(dict(self._rows(sql)))
 
     def spread(self, count: int) -> list[Post]:
-        """Some posts, from the first to the last in even steps."""
+        """Some posts, evenly spaced from the first to the last."""
         first, last = self._rows("SELECT min(number), max(number) FROM posts WHERE deleted = 0")[0]
         if first is None:
             return []
@@ -165,11 +165,11 @@ class Catalogue(Journal, Occurrences, StoredPassages):
         return [unpacked(blob) for (blob,) in rows]
 
     def kinds(self) -> Counter[str]:
-        """How many posts there are of each kind."""
+        """The number of posts of each kind."""
         return Counter(dict(self._rows("SELECT kind, count(*) FROM posts WHERE deleted = 0 GROUP BY kind")))
 
     def inputs(self) -> Counter[str]:
-        """How many posts came from each input; those that were put one by one came from the input without a name."""
+        """The number of posts from each input; posts that were put one by one belong to the input without a name."""
         return Counter(dict(self._rows("SELECT input, count(*) FROM posts WHERE deleted = 0 GROUP BY input")))
 
     @property
@@ -178,14 +178,14 @@ class Catalogue(Journal, Occurrences, StoredPassages):
         return int(self.meta("revision") or 0)
 
     def checksum(self) -> str:
-        """One word for all posts as they are, whatever their order."""
+        """A checksum of the content of all posts, independent of their order."""
         total = 0
         for (digest,) in self._each("SELECT number, digest FROM posts WHERE deleted = 0"):
             total += int.from_bytes(digest, "little")
         return f"{total % (1 << 128):032x}"
 
     def damaged(self) -> Iterator[str]:
-        """The ids of posts whose content is not what was stored."""
+        """The ids of posts whose content does not match its digest."""
         for post_id, digest, blob in self._each(
             "SELECT number, id, digest, post FROM posts WHERE deleted = 0"
         ):
@@ -196,7 +196,7 @@ class Catalogue(Journal, Occurrences, StoredPassages):
                 yield post_id
 
     def known(self, post_id: str) -> tuple[int, bytes, str] | None:
-        """(number, digest, input) of a post that is there."""
+        """(number, digest, input) of an existing post."""
         rows = self._rows("SELECT number, digest, input FROM posts WHERE id = ? AND deleted = 0", (post_id,))
         return rows[0] if rows else None
 
@@ -207,7 +207,7 @@ class Catalogue(Journal, Occurrences, StoredPassages):
         )
 
     def put(self, post: Post, source: str, visuals: Sequence[str]) -> int:
-        """Adds or replaces a post of an input, given the visual classes of its formulas; its number."""
+        """Adds or replaces a post of an input, given the visual classes of its formulas; returns its number."""
         self._count_change()
         parent = None if post.parent is None else _text(post.parent)
         row = (_text(post.kind), parent, source, _text(post.source), digest_of(post), packed(post))
@@ -253,7 +253,7 @@ class Catalogue(Journal, Occurrences, StoredPassages):
             )
 
     def _unmark_answers(self, post_id: str) -> None:
-        """The answers of a question are found by its tags, which have changed."""
+        """Unmarks the vectors of a question's answers, which are filtered by its tags, after these have changed."""
         self._db.execute(
             "UPDATE posts SET vectors = 0 WHERE parent = ? AND deleted = 0"
             f" AND kind IN ({', '.join('?' * len(ANSWERING))})",
@@ -267,7 +267,7 @@ class Catalogue(Journal, Occurrences, StoredPassages):
         )
 
     def _unmark_visuals_of(self, number: int) -> None:
-        """What is made of the visual classes of a post may be another's from now on."""
+        """Unmarks the visual classes of a post, since another formula may represent them from now on."""
         self._db.execute(
             "INSERT INTO visuals (visual) SELECT visual FROM formulas WHERE post = ? AND gone = 0"
             " ON CONFLICT (visual) DO UPDATE SET gone = 0, lexical = 0, vectors = 0",
@@ -275,7 +275,7 @@ class Catalogue(Journal, Occurrences, StoredPassages):
         )
 
     def _put_formula(self, number: int, post_id: str, position: int, formula: Formula, visual: str) -> None:
-        """A formula under its own id; under one of its post's where another formula has that id, or it is no id."""
+        """Stores a formula under its own id, or under one derived from its post if that id is taken or invalid."""
         visual_id = None if formula.visual_id is None else _text(formula.visual_id)
         for name in chain((formula.id, f"{post_id}/{formula.id}"), _numbered(f"{post_id}/{position}")):
             if not name or len(name) > LONGEST_ID or _text(name) != name:
@@ -291,7 +291,7 @@ class Catalogue(Journal, Occurrences, StoredPassages):
                 return
 
     def delete(self, post_id: str) -> bool:
-        """Marks a post as deleted; whether it was there."""
+        """Marks a post as deleted; returns whether it existed."""
         known = self.known(post_id)
         if known is None:
             return False
@@ -304,14 +304,14 @@ class Catalogue(Journal, Occurrences, StoredPassages):
         return True
 
     def quarantine(self, post_id: str, reason: str) -> None:
-        """Takes a post out that cannot be followed by the derived parts, and remembers it as it was."""
+        """Excludes a post from which the parts cannot be derived, and records its digest."""
         known = self.known(post_id)
         if known is not None:
             self.set_meta(f"{_QUARANTINE}{post_id}", json.dumps([known[1].hex(), reason]))
             self.delete(post_id)
 
     def quarantined(self, post_id: str) -> tuple[bytes, str] | None:
-        """(digest, reason) of a post that was taken out."""
+        """(digest, reason) of an excluded post."""
         found = self.meta(f"{_QUARANTINE}{post_id}")
         if found is None:
             return None
@@ -325,7 +325,7 @@ def _numbered(name: str) -> Iterator[str]:
 
 
 def _is_only_moved(old: Post, new: Post) -> bool:
-    """Whether a post says what it said under the same label, only at another place: nothing has to be made again."""
+    """True if only the place of a post changed, not its content or label, so that nothing must be derived again."""
     labels = {post.place.label if post.place is not None else "" for post in (old, new)}
     return (
         old.place != new.place and len(labels) == 1 and replace(old, place=None) == replace(new, place=None)
@@ -333,7 +333,7 @@ def _is_only_moved(old: Post, new: Post) -> bool:
 
 
 def _as_stored(digest: bytes, blob: bytes) -> Post | None:
-    """The post of a row, if it is the one that the digest was made of."""
+    """The post of a row if it matches the digest, else None."""
     found = _posts.get((digest, blob))
     if found is None:
         post, content = unpacked_with_content(blob)
@@ -345,10 +345,10 @@ def _as_stored(digest: bytes, blob: bytes) -> Post | None:
 
 
 def digest_of(post: Post) -> bytes:
-    """What tells one content of a post from another."""
+    """A digest of the content of a post."""
     return blake2b(post.to_json().encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 def _text(text: str) -> str:
-    """A text that SQLite can keep: lone halves of surrogate pairs are replaced."""
+    """Replaces lone halves of surrogate pairs, which SQLite cannot store."""
     return text.encode("utf-8", "replace").decode()

@@ -1,4 +1,4 @@
-"""`CatalogueSnapshot`: the catalogue as it was at one moment, for any number of threads, whatever is written since."""
+"""`CatalogueSnapshot`: the catalogue at one moment, for any number of threads, unaffected by later writes."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from mathamr.index.catalogue.catalogue import Catalogue
 
 
 class CatalogueSnapshot(Catalogue):
-    """One connection inside one transaction, which SQLite shows one state; threads take turns.
+    """One connection inside one read transaction, which sees one state; threads take turns.
 
-    While it is open, the file beside the database that writers add to grows with what they write.
+    While it is open, SQLite's write-ahead log grows with every write.
     """
 
     def __init__(self, path: Path) -> None:
@@ -24,7 +24,7 @@ class CatalogueSnapshot(Catalogue):
         with self._turn:
             self._db.execute("BEGIN")
         self.pinned = super().revision
-        """The revision of what is seen."""
+        """The revision of the snapshot."""
 
     @property
     def _db(self) -> Connection:
@@ -39,7 +39,7 @@ class CatalogueSnapshot(Catalogue):
             return super()._rows(sql, values)
 
     def close(self) -> None:
-        """Lets the state go."""
+        """Ends the transaction and closes the connection."""
         with self._turn:
             super().close()
             self._one = None

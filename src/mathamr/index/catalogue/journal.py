@@ -1,8 +1,8 @@
-"""`Journal`: which derived parts (graph, vectors, lexical entry) follow the posts and visual classes of a catalogue already.
+"""`Journal`: records which derived parts (graph, vectors, lexical entry) are up to date with the posts and visual classes.
 
-A post's row is unmarked together with the change of the post, in one transaction, and marked again only after the part
-was flushed: so whatever moment a process is killed at, the rows tell what has still to be made. A deleted post keeps
-its row, unseen by readers, until it is gone from all parts; so do the formulas that a changed post no longer has.
+A post's row is unmarked in the same transaction as the change of the post, and marked again only after the part was flushed:
+whenever a process is killed, the rows show what must still be derived. A deleted post keeps its row, invisible to readers, until
+it is gone from all parts; so do the formulas that a changed post no longer has.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _AT_A_TIME = 500
 
 @dataclass(frozen=True, slots=True)
 class PendingPost:
-    """A post that a derived part has still to follow: the post as it is now, or `None` when it was deleted.
+    """A post for which a derived part is outdated: the current post, or `None` if it was deleted.
 
     `formulas` are the ids its formulas have in the index, in the order of `post.formulas`, with their visual classes;
     `gone` the ids of formulas it had before.
@@ -43,7 +43,7 @@ class PendingPost:
 
 @dataclass(frozen=True, slots=True)
 class Sketch:
-    """What is remembered of an entry's vectors: how many rows there are in all fields, and a number made of them."""
+    """A summary of an entry's vectors: the number of rows in all fields, and a number computed from them."""
 
     rows: int = 0
     value: float = 0.0
@@ -51,50 +51,50 @@ class Sketch:
 
 @dataclass(frozen=True, slots=True)
 class Duplicate:
-    """A post that says or said the same as another: its id, and what its vectors in the engine are like."""
+    """A post whose content is or was the same as another's: its id, and a summary of its vectors in the engine."""
 
     id: str
     post: Sketch
     formulas: int
-    """How many rows its formulas have."""
+    """The number of rows of its formulas."""
 
 
 class Journal(Database):
-    """What has still to be done for which posts, and that it has been done."""
+    """Queries and updates the marks of posts and visual classes."""
 
     def count_pending(self, stage: Stage) -> int:
-        """How many posts that part does not follow yet, deleted ones included."""
+        """The number of posts for which that part is outdated, including deleted ones."""
         return int(self._value(f"SELECT count(*) FROM posts WHERE {stage} = 0"))
 
     @property
     def settled(self) -> bool:
-        """Whether all parts follow all posts and visual classes."""
+        """True if all parts are up to date with all posts and visual classes."""
         return not any(map(self.count_pending, STAGES)) and not any(
             self.stale_visuals(stage, 1) for stage in VISUAL_STAGES
         )
 
     @property
     def has_words(self) -> bool:
-        """Whether the lexical entries follow all posts and visual classes: there is something to search, though not by vectors."""
+        """True if the lexical entries are up to date with all posts and visual classes, so that words can be searched."""
         return not self.count_pending("lexical") and not self.stale_visuals("lexical", 1)
 
     def vectors_made(self) -> tuple[int, int]:
-        """How many posts have their vectors, and how many there are."""
+        """The number of posts that have vectors, and the number of all posts."""
         total = int(self._value("SELECT count(*) FROM posts WHERE deleted = 0"))
         waiting = int(self._value("SELECT count(*) FROM posts WHERE vectors = 0 AND deleted = 0"))
         return total - waiting, total
 
     def stale_visuals(self, stage: VisualStage, most: int) -> list[str]:
-        """Some of the visual classes that part does not follow yet."""
+        """Some of the visual classes for which that part is outdated."""
         sql = f"SELECT visual FROM visuals WHERE {stage} = 0 ORDER BY visual LIMIT ?"
         return [visual for (visual,) in self._rows(sql, (most,))]
 
     def count_stale_visuals(self, stage: VisualStage) -> int:
-        """How many visual classes that part does not follow yet."""
+        """The number of visual classes for which that part is outdated."""
         return int(self._value(f"SELECT count(*) FROM visuals WHERE {stage} = 0"))
 
     def pending(self, stage: Stage) -> Iterator[PendingPost]:
-        """The posts that part does not follow yet, in order; they may be marked while this is read."""
+        """Yields the posts for which that part is outdated, in order; the caller may mark them meanwhile."""
         last = 0
         sql = (
             "SELECT number, id, digest, deleted, post FROM posts"
@@ -123,7 +123,7 @@ class Journal(Database):
                     yield PendingPost(number, post_id, digest, unpacked(blob), own, left)
 
     def follows(self, stage: Stage, post_id: str) -> bool:
-        """Whether that part follows that post."""
+        """True if that part is up to date with that post."""
         return bool(self._rows(f"SELECT 1 FROM posts WHERE id = ? AND {stage} = 1", (post_id,)))
 
     def post_sketches(self) -> Iterator[tuple[str, Sketch]]:
@@ -152,33 +152,33 @@ class Journal(Database):
                 yield visual, Sketch(count, value)
 
     def visuals_made_of(self, visuals: Sequence[str]) -> dict[str, bytes]:
-        """Of which formula the vectors of visual classes were made, where there are any."""
+        """The digest of the formula from which the vectors of each visual class were computed, if there are any."""
         return dict(
             self._chosen("SELECT visual, made_of FROM visuals WHERE made_of NOT NULL AND visual IN ", visuals)
         )
 
     def mark(self, stage: Stage, pending: Iterable[PendingPost]) -> None:
-        """That part now follows these posts, unless they were changed again meanwhile."""
+        """Marks that part as up to date with these posts, unless they were changed again meanwhile."""
         self._db.executemany(
             f"UPDATE posts SET {stage} = 1 WHERE number = ? AND digest = ? AND deleted = ?",
             ((each.number, each.digest, int(each.post is None)) for each in pending),
         )
 
     def mark_vectors(self, each: PendingPost, sketch: Sketch, formulas: Mapping[str, Sketch]) -> None:
-        """The engine now has the vectors of this post and of these formulas of it."""
+        """Records that the engine has the vectors of this post and of these formulas of it."""
         self._db.execute(
             "UPDATE posts SET vectors = 1, rows = ?, sketch = ? WHERE number = ? AND digest = ? AND deleted = ?",
             (sketch.rows, sketch.value, each.number, each.digest, int(each.post is None)),
         )
         self._db.execute("DELETE FROM encoded WHERE post = ?", (each.number,))
         if each.post is not None:
-            made = (
+            row = (
                 each.number,
                 meaning_of(each.post),
                 sketch.rows,
                 sum(own.rows for own in formulas.values()),
             )
-            self._db.execute("INSERT INTO encoded VALUES (?, ?, ?, ?)", made)
+            self._db.execute("INSERT INTO encoded VALUES (?, ?, ?, ?)", row)
         self._db.execute("UPDATE formulas SET rows = 0, sketch = 0 WHERE post = ?", (each.number,))
         self._db.executemany(
             "UPDATE formulas SET rows = ?, sketch = ? WHERE id = ? AND post = ?",
@@ -186,7 +186,7 @@ class Journal(Database):
         )
 
     def encoded(self, pending: Iterable[PendingPost]) -> dict[str, tuple[int, int]]:
-        """Of those posts whose vectors in the engine still say what the posts say: how many rows they and their formulas have."""
+        """For the posts whose vectors in the engine are still valid: the numbers of rows of the post and of its formulas."""
         named = {each.number: each for each in pending if each.post is not None}
         rows = self._chosen("SELECT post, meaning, rows, formulas FROM encoded WHERE post IN ", list(named))
         return {
@@ -196,7 +196,7 @@ class Journal(Database):
         }
 
     def duplicates(self, pending: Iterable[PendingPost]) -> dict[str, Duplicate]:
-        """For posts whose own vectors do not say what they say: another whose vectors in the engine do."""
+        """For posts without valid vectors of their own: another post with the same content that has vectors in the engine."""
         living = [each for each in pending if each.post is not None]
         own = self.encoded(living)
         wanted = {each.id: meaning_of(each.post) for each in living if each.post and each.id not in own}
@@ -212,11 +212,11 @@ class Journal(Database):
 
     @property
     def has_vectors(self) -> bool:
-        """Whether the engine has vectors of any post."""
+        """True if the engine has vectors of any post."""
         return bool(self._rows("SELECT 1 FROM encoded LIMIT 1"))
 
     def mark_visuals(self, stage: VisualStage, visuals: Iterable[str], gone: Iterable[str] = ()) -> None:
-        """That part now follows these visual classes, and has let go of those that no formula has any more."""
+        """Marks that part as up to date with these visual classes, and `gone` as removed from it."""
         self._db.executemany(
             f"UPDATE visuals SET {stage} = 1 WHERE visual = ?", ((each,) for each in visuals)
         )
@@ -225,14 +225,14 @@ class Journal(Database):
         )
 
     def mark_visual_vectors(self, visual: str, made_of: bytes, sketch: Sketch) -> None:
-        """The engine now has the vectors of this visual class, made of that formula."""
+        """Records that the engine has the vectors of this visual class, computed from that formula."""
         self._db.execute(
             "UPDATE visuals SET vectors = 1, made_of = ?, rows = ?, sketch = ? WHERE visual = ?",
             (made_of, sketch.rows, sketch.value, visual),
         )
 
     def unmark_visuals(self, stage: VisualStage, visuals: Iterable[str] | None = None) -> None:
-        """That part has lost these visual classes, or all of them."""
+        """Records that that part lost these visual classes, or all of them."""
         lost = f"{stage} = 0" + (", made_of = NULL, rows = 0, sketch = 0" if stage == "vectors" else "")
         if visuals is None:
             self._db.execute(f"UPDATE visuals SET {lost}")
@@ -240,15 +240,15 @@ class Journal(Database):
             self._db.executemany(f"UPDATE visuals SET {lost} WHERE visual = ?", ((each,) for each in visuals))
 
     def skip(self, stage: Stage) -> None:
-        """Nothing is derived there: no post waits for it."""
+        """Marks that part as up to date with all posts, because nothing is derived for it."""
         self._db.execute(f"UPDATE posts SET {stage} = 1 WHERE {stage} = 0")
 
     def skip_visuals(self, stage: VisualStage) -> None:
-        """Nothing is derived there: no visual class waits for it."""
+        """Marks that part as up to date with all visual classes, because nothing is derived for it."""
         self._db.execute(f"UPDATE visuals SET {stage} = 1 WHERE {stage} = 0")
 
     def unmark(self, stage: Stage, ids: Iterable[str] | None = None) -> None:
-        """That part has lost these posts, or all of them."""
+        """Records that that part lost these posts, or all of them."""
         if ids is None:
             self._db.execute(f"UPDATE posts SET {stage} = 0")
             if stage == "vectors":
@@ -261,7 +261,7 @@ class Journal(Database):
                 self._db.execute(lost, (each,))
 
     def purge(self) -> None:
-        """Forgets deleted posts, and formulas and visual classes that no post has any more, once all parts have let go of them."""
+        """Removes deleted posts, and formulas and visual classes without a post, once they are gone from all parts."""
         gone = "SELECT number FROM posts WHERE deleted = 1 AND graph = 1 AND vectors = 1 AND lexical = 1"
         self._db.execute(f"DELETE FROM formulas WHERE post IN ({gone})")
         self._db.execute(f"DELETE FROM tags WHERE post IN ({gone})")
@@ -279,7 +279,7 @@ class Journal(Database):
 
 
 def meaning_of(post: Post) -> bytes:
-    """What tells one content of a post from another as far as vectors are made of it: not its votes, tags, place or id."""
+    """A digest of the content from which vectors are computed: without votes, tags, place and id."""
     said = replace(
         with_id(post, ""),
         parent=None,
@@ -296,12 +296,12 @@ def meaning_of(post: Post) -> bytes:
 
 
 def packed(post: Post) -> bytes:
-    """A post as a row holds it."""
+    """A post as it is stored in a row."""
     return zlib.compress(post.to_json().encode("utf-8", "surrogatepass"), 6)
 
 
 LARGEST_POST = 32 << 20
-"""Bytes of a post as JSON; no reader hands out a larger one, and a row that unpacks to more is damaged."""
+"""The largest size of a post as JSON, in bytes; no reader returns a larger one, so a row that unpacks to more is damaged."""
 
 
 def unpacked(blob: bytes) -> Post:

@@ -1,4 +1,4 @@
-"""`Occurrences`: the formulas of a catalogue where they occur: by their ids, by their posts, by how they look."""
+"""`Occurrences`: looks up the formulas of a catalogue by id, by post and by visual class."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from mathamr.posts.post import Formula
 
 _PLACES = "FROM formulas f JOIN posts p ON p.number = f.post"
 _LIVING = f"{_PLACES} WHERE gone = 0 AND deleted = 0"
-"""The formulas that posts have now, each with its post."""
+"""The current formulas of existing posts, each with its post."""
 
 
 @dataclass(frozen=True, slots=True)
 class FormulaEntry:
     """One occurrence of a formula: its id in the index, its post, and the formula itself.
 
-    `visual` is the key of how it looks, `formula.visual_id` what the input called that. `id` is the formula's own
-    id, unless another post has a formula of that id already.
+    `visual` is the key of its visual class, `formula.visual_id` the input's name for that class. `id` is the formula's
+    own id, unless another post already has a formula of that id.
     """
 
     id: str
@@ -30,7 +30,7 @@ class FormulaEntry:
     visual: str
     formula: Formula
     macros: tuple[str, ...] = ()
-    """Those of its post, which it is read with."""
+    """The macros of its post, with which it is parsed."""
 
     @property
     def latex(self) -> str:
@@ -39,12 +39,12 @@ class FormulaEntry:
 
     @property
     def display(self) -> bool:
-        """Whether it stands on a line of its own."""
+        """True if it is a display formula."""
         return self.formula.display
 
     @property
     def visual_id(self) -> str | None:
-        """The visual id that the input gave, as ARQMath's does."""
+        """The visual id in the input, such as ARQMath's."""
         return self.formula.visual_id
 
 
@@ -59,7 +59,7 @@ class Occurrences(Database):
         return found
 
     def formulas(self, ids: Sequence[str]) -> dict[str, FormulaEntry]:
-        """Formulas by id; what is not there (any more) is left out."""
+        """Formulas by id; missing ones are left out."""
         once = cache(unpacked)  # several may be of one post
         sql = f"SELECT f.id, p.id, position, visual, p.post {_LIVING} AND f.id IN "
         return {
@@ -71,7 +71,7 @@ class Occurrences(Database):
 
     def formulas_of(self, post_id: str) -> list[FormulaEntry]:
         """The formulas of a post, in their order."""
-        # The post itself comes once, in a row before its formulas.
+        # The post itself is in one row before those of its formulas.
         sql = (
             "SELECT NULL, -1 AS place, NULL, post FROM posts WHERE deleted = 0 AND id = ?1 UNION ALL"
             f" SELECT f.id, position, visual, NULL {_LIVING} AND p.id = ?1 ORDER BY place"
@@ -112,11 +112,11 @@ class Occurrences(Database):
             yield from (visual for (visual,) in rows)
 
     def with_visual(self, key: str) -> list[str]:
-        """The ids of the formulas that look like that."""
+        """The ids of the formulas of that visual class."""
         return self._formulas_by("visual", key)
 
     def with_visual_id(self, visual_id: str) -> list[str]:
-        """The ids of the formulas with that visual id of the input."""
+        """The ids of the formulas with that visual id in the input."""
         return self._formulas_by("visual_id", visual_id)
 
     def _formulas_by(self, column: str, value: str) -> list[str]:
@@ -124,9 +124,9 @@ class Occurrences(Database):
         return [formula_id for (formula_id,) in self._rows(sql, (value,))]
 
     def visuals(self, keys: Sequence[str]) -> dict[str, list[tuple[str, str, str | None]]]:
-        """Looks by their keys: for each visual id of the input, the first formula, its post, and that id.
+        """Visual classes by key: for each visual id in the input, the first formula, its post, and that id.
 
-        Nearly every visual class has one visual id at most.
+        Nearly every visual class has at most one visual id.
         """
         found: dict[str, list[tuple[str, str, str | None]]] = {}
         sql = f"SELECT visual, f.id, p.id, visual_id, min(f.number) {_LIVING} AND visual IN "
@@ -137,9 +137,9 @@ class Occurrences(Database):
         return found
 
     def choose_representatives(self, stage: VisualStage) -> None:
-        """Finds for each stale visual class the post whose formula represents it, always the same one: the first by id.
+        """Finds for each stale visual class the post whose formula represents it, always the first by id.
 
-        The visual classes stay stale; `represented_by` and `representatives` go by what was found last.
+        The visual classes stay stale; `represented_by` and `representatives` use the most recent choice.
         """
         for sql in (
             "CREATE TEMP TABLE IF NOT EXISTS chosen (visual TEXT PRIMARY KEY, post INTEGER) WITHOUT ROWID",
@@ -159,7 +159,7 @@ class Occurrences(Database):
         return found
 
     def representatives(self, visuals: Sequence[str]) -> dict[str, tuple[Formula, tuple[str, ...]]]:
-        """The formula, with the macros it is read with, that represents each stale visual class that a living post has."""
+        """The formula, with its macros, that represents each stale visual class of an existing post."""
         once = cache(unpacked)  # several may be of one post
         sql = (
             "SELECT c.visual, p.post, (SELECT min(position) FROM formulas f WHERE f.post = c.post"

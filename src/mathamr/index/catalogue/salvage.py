@@ -39,7 +39,7 @@ def salvage(path: Path) -> Iterator[tuple[Post, str]]:
 
 
 def _highest(connection: Connection) -> int:
-    """The highest number a post may have, from whichever tables can still be read."""
+    """The highest number that a post may have, from the tables that can still be read."""
     highest = 0
     for sql in (
         "SELECT max(number) FROM posts",

@@ -1,7 +1,7 @@
-"""`StoredPassages`: the sentences of posts, kept beside them, so that a search does not cut its hits into sentences again.
+"""`StoredPassages`: stores the sentences of posts, so that a search need not split its hits into sentences again.
 
-They are made when an index is built and depend on the post alone: where there are none (a post that was added since),
-or those that are stored belong to another version of the post or to other rules for cutting, the caller makes them.
+They are computed when an index is built and depend on the post alone. If they are missing, as for a post that was added later,
+or belong to another version of the post or of the splitting rules, the caller computes them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ CREATE TABLE IF NOT EXISTS passages (
     post INTEGER PRIMARY KEY, digest BLOB NOT NULL, rules TEXT NOT NULL, passage BLOB NOT NULL);
 """
 _passages: Cache[bytes, tuple[Passage, int]] = Cache(512, weight=64 << 20, weigh=lambda _, found: found[1])
-"""The passages that were read last, with their sizes as text: good posts are found again and again."""
+"""Limits of the cache of passages that were read recently, since good posts are found repeatedly."""
 MARKUPS: tuple[Markup, ...] = get_args(Markup)
 _AT_A_TIME = 200
 _INSERT = "INSERT OR REPLACE INTO passages VALUES (?, ?, ?, ?)"
@@ -33,7 +33,7 @@ _INSERT = "INSERT OR REPLACE INTO passages VALUES (?, ?, ?, ?)"
 
 @dataclass(frozen=True, slots=True)
 class StoredPassage:
-    """The sentences of a post as they are kept: by which rules they were cut, and packed."""
+    """The sentences of a post as they are stored: the rules by which they were split, and the packed sentences."""
 
     rules: str
     packed: bytes
@@ -43,13 +43,13 @@ class StoredPassages(Database):
     """Passages of posts by the posts' ids."""
 
     def put_passages(self, made: Iterable[tuple[PendingPost, StoredPassage]]) -> None:
-        """Keeps passages that somebody made of posts as they were then; the next keeping finds those that have changed since."""
+        """Stores passages of posts at a given version; `keep_passages` later replaces those of posts that have changed."""
         self._db.executemany(
             _INSERT, ((each.number, each.digest, kept.rules, kept.packed) for each, kept in made)
         )
 
     def passages(self, ids: Sequence[str]) -> dict[str, Passage]:
-        """What is kept of some posts as they are now; damaged rows are taken for none."""
+        """The stored passages of some posts in their current version; damaged rows count as missing."""
         sql = (
             "SELECT p.id, k.rules, k.passage FROM posts p JOIN passages k"
             " ON k.post = p.number AND k.digest = p.digest WHERE p.deleted = 0 AND p.id IN "
@@ -59,7 +59,7 @@ class StoredPassages(Database):
         return {post_id: read for post_id, read in found if read is not None}
 
     def keep_passages(self, on_progress: Callable[[int], None] = lambda count: None) -> int:
-        """Makes the passages that are missing or outdated, and forgets those of posts that are gone; how many were made."""
+        """Computes missing and outdated passages, and deletes those of deleted posts; returns how many were computed."""
         with self.transaction():
             self._db.execute("DELETE FROM passages WHERE post NOT IN (SELECT number FROM posts)")
         places = ", ".join("?" * len(MARKUPS))
@@ -70,35 +70,35 @@ class StoredPassages(Database):
                 tuple(map(rules_of, MARKUPS)),
             )
         )
-        made = 0
+        computed = 0
         while numbers := [number for (number,) in islice(missing, _AT_A_TIME)]:
             sql = "SELECT number, digest, post FROM posts WHERE deleted = 0 AND number IN "
-            kept = [row for each in self._chosen(sql, numbers) for row in _kept(*each)]
+            rows = [row for each in self._chosen(sql, numbers) for row in _passage_rows(*each)]
             with self.transaction():
-                self._db.executemany(_INSERT, kept)
-            made += len(kept)
-            on_progress(len(kept))
-        return made
+                self._db.executemany(_INSERT, rows)
+            computed += len(rows)
+            on_progress(len(rows))
+        return computed
 
 
 def rules_of(markup: Markup) -> str:
-    """A word for a markup and for how posts in it are cut into sentences."""
+    """Identifies a markup and the rules by which its posts are split into sentences."""
     return f"{markup}:{passage_fingerprint(markup)}"
 
 
 def in_force(rules: str) -> bool:
-    """Whether posts are still cut like this; other markups than the one in question are not loaded to know it."""
+    """True if posts are still split by these rules; loads only the markup that they name."""
     return any(rules.startswith(f"{markup}:") and rules == rules_of(markup) for markup in MARKUPS)
 
 
 def stored_passage(post: Post, read: Passage) -> StoredPassage:
-    """The passage of a post, to be kept."""
+    """The passage of a post in the form in which it is stored."""
     content = read.to_json().encode("utf-8", "surrogatepass")
     return StoredPassage(rules_of(post.markup), zlib.compress(content, 6))
 
 
-def _kept(number: int, digest: bytes, blob: bytes) -> Iterator[tuple[int, bytes, str, bytes]]:
-    """The row of a post; none of one that cannot be read, which a check of the index tells."""
+def _passage_rows(number: int, digest: bytes, blob: bytes) -> Iterator[tuple[int, bytes, str, bytes]]:
+    """The row of a post; none for an unreadable post, which a check of the index reports."""
     with suppress(MathAMRError):
         post = unpacked(blob)
         kept = stored_passage(post, passage(post))

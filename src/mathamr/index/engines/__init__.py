@@ -1,1 +1,1 @@
-"""Engines: where vectors are kept and searched."""
+"""Engines, which store and search vectors."""

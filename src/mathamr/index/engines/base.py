@@ -1,4 +1,4 @@
-"""`EngineBase`: what every engine does alike: a kind of entry leads to its store, a field to its reader."""
+"""`EngineBase`: the common part of all engines: it dispatches kinds of entries to their stores and fields to their readers."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ Reader = TypeVar("Reader")
 
 
 class EntryStore(Protocol):
-    """The entries of one kind; the calls are those of `Engine`."""
+    """The entries of one kind; its methods are those of `Engine`."""
 
     def upsert(self, entries: Iterable[Entry]) -> None:
         """Adds or replaces entries."""
         ...
 
     def delete(self, ids: Iterable[str]) -> None:
-        """Forgets entries."""
+        """Deletes entries."""
         ...
 
     def count(self) -> int:
@@ -32,7 +32,7 @@ class EntryStore(Protocol):
         ...
 
     def payloads(self, ids: Sequence[str]) -> dict[str, Payload]:
-        """What is known about entries."""
+        """The payloads of entries."""
         ...
 
 
@@ -40,7 +40,7 @@ Store = TypeVar("Store", bound=EntryStore)
 
 
 class EngineBase(Generic[Store, Reader]):
-    """Stores by kind and readers by field; of a kind without fields there is nothing, and nothing can be stored."""
+    """Stores by kind and readers by field; a kind without fields has no entries and cannot store any."""
 
     def __init__(
         self, fields: Sequence[Field], stores: Mapping[FieldTarget, Store], readers: Mapping[str, Reader]
@@ -59,12 +59,12 @@ class EngineBase(Generic[Store, Reader]):
         self.stores[of].upsert(entries)
 
     def delete(self, of: FieldTarget, ids: Iterable[str]) -> None:
-        """Forgets entries."""
+        """Deletes entries."""
         if of in self.stores:
             self.stores[of].delete(ids)
 
     def count(self, of: FieldTarget) -> int:
-        """How many entries there are."""
+        """The number of entries."""
         return self.stores[of].count() if of in self.stores else 0
 
     def ids(self, of: FieldTarget) -> Iterator[str]:
@@ -72,5 +72,5 @@ class EngineBase(Generic[Store, Reader]):
         return self.stores[of].ids() if of in self.stores else iter(())
 
     def payloads(self, of: FieldTarget, ids: Sequence[str]) -> dict[str, Payload]:
-        """What is known about entries."""
+        """The payloads of entries."""
         return self.stores[of].payloads(ids) if of in self.stores else {}

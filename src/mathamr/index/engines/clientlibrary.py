@@ -1,4 +1,4 @@
-"""`ClientLibrary`: a library that an engine needs; it may be missing, and its errors become ours."""
+"""`ClientLibrary`: an optional library that an engine needs; its errors become ours."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class ClientLibrary:
     speaker: str
     """Its name in error messages."""
     title: str
-    """What has to be installed."""
+    """The command that installs it."""
     install: str
 
     def check(self) -> None:

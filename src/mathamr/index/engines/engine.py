@@ -1,8 +1,7 @@
-"""The engine seam: where the vectors of posts, formulas and visual classes are kept and searched (thesis, 3.5).
+"""The interface of engines, which store and search the vectors of posts, formulas and visual classes (thesis, 3.5).
 
-An engine holds entries of the kinds that its fields are of: each with a payload and, by field, one row or many. It
-lives in a folder, whose `engine.json` says which engine it is, its fields and how it was made; a remote engine keeps
-there where its server is.
+An engine holds entries of the kinds that its fields belong to, each with a payload and, by field, one row or many. It has a
+folder, whose `engine.json` names the engine, its fields and its options; a remote engine stores the address of its server there.
 """
 
 from __future__ import annotations
@@ -47,10 +46,10 @@ MOST_FIELDS = 64
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What an engine can do beyond the contract."""
+    """Optional capabilities of an engine."""
 
     approximate: bool
-    """`exact=False` can be another, quicker search, if its options say so; elsewhere every search is exact."""
+    """`exact=False` may use a faster approximate search, depending on the options; else every search is exact."""
     concurrent: bool
     """Other processes may read while one writes."""
     remote: bool
@@ -65,11 +64,11 @@ class FieldReader(Protocol):
 
     @property
     def field(self) -> Field:
-        """What is read."""
+        """The field that is read."""
         ...
 
     def count(self) -> int:
-        """How many entries there are."""
+        """The number of entries."""
         ...
 
     def ids(self) -> Iterator[str]:
@@ -77,7 +76,7 @@ class FieldReader(Protocol):
         ...
 
     def fetch(self, ids: Sequence[str]) -> dict[str, Vectors]:
-        """The rows of entries, with what each stands for; unknown ids are left out."""
+        """The rows of entries, with the part that each represents; unknown ids are left out."""
         ...
 
     def search(
@@ -95,28 +94,28 @@ class FieldReader(Protocol):
     def search_rows(
         self, vectors: FloatArray, k: int, where: Filter | None = None, exact: bool = True
     ) -> list[list[ScoredRow]]:
-        """For each row of the query the k stored rows with the highest cosine, whichever entries they are of."""
+        """For each row of the query the k stored rows with the highest cosine, of any entries."""
         ...
 
     def score(self, vectors: FloatArray, ids: Sequence[str]) -> Sequence[Scored]:
-        """The exact MaxSim of given entries; unknown ids are left out."""
+        """The exact MaxSim of these entries; unknown ids are left out."""
         ...
 
 
 @runtime_checkable
 class SkimsMaxSim(Protocol):
-    """A reader that knows about the MaxSim of everything long before it knows it exactly."""
+    """A reader that can approximate the MaxSim of all entries much faster than it can compute it."""
 
     def skim_maxsim(self, vectors: FloatArray, k: int, where: Filter | None = None) -> Sequence[Scored]:
-        """The k entries with about the highest MaxSim: for whoever asks for the exact score (`score`) of few of them."""
+        """The k entries with approximately the highest MaxSim, for callers that compute the exact `score` of a few of them."""
         ...
 
 
 class Engine(Protocol):
     """Entries by kind and id, their vectors by field.
 
-    Reads are safe from several threads; one thread writes. What is written is searched at once, and is safe on disk
-    when `flush` has returned. Of a kind without fields there are no entries.
+    Reads are safe from several threads; one thread writes. Written entries can be searched at once, and are safe on disk
+    when `flush` has returned. A kind without fields has no entries.
     """
 
     name: ClassVar[str]
@@ -124,7 +123,7 @@ class Engine(Protocol):
 
     @property
     def fields(self) -> tuple[Field, ...]:
-        """What is kept of entries."""
+        """The fields of the entries."""
         ...
 
     def __getitem__(self, field: str) -> FieldReader:
@@ -146,12 +145,12 @@ class Engine(Protocol):
     def upsert(self, of: FieldTarget, entries: Iterable[Entry]) -> None:
         """Adds entries or replaces those of the same id, in all fields; of several with one id the last counts.
 
-        When an entry is refused, none of the call's entries is stored.
+        If an entry is refused, none of the call's entries is stored.
         """
         ...
 
     def delete(self, of: FieldTarget, ids: Iterable[str]) -> None:
-        """Forgets entries; unknown ids are ignored."""
+        """Deletes entries; unknown ids are ignored."""
         ...
 
     def count(self, of: FieldTarget) -> int:
@@ -163,7 +162,7 @@ class Engine(Protocol):
         ...
 
     def payloads(self, of: FieldTarget, ids: Sequence[str]) -> dict[str, Payload]:
-        """What is known about entries; unknown ids are left out."""
+        """The payloads of entries; unknown ids are left out."""
         ...
 
     def flush(self) -> None:
@@ -175,7 +174,7 @@ class Engine(Protocol):
         ...
 
     def verify(self) -> list[str]:
-        """What is damaged, as messages; empty when all is well."""
+        """Messages about damage; empty if everything is intact."""
         ...
 
     def close(self) -> None:
@@ -183,7 +182,7 @@ class Engine(Protocol):
         ...
 
     def destroy(self) -> None:
-        """Removes everything that is kept, in the folder and on a server, and closes: the folder is free again."""
+        """Deletes all data, in the folder and on a server, and closes the engine: the folder is free again."""
         ...
 
 
@@ -221,7 +220,7 @@ def by_kind(fields: Sequence[Field]) -> dict[FieldTarget, tuple[Field, ...]]:
 
 @dataclass(frozen=True, slots=True)
 class EngineHead:
-    """What `engine.json` says: which engine, its fields, its options."""
+    """The content of `engine.json`: the engine's name, its fields, its options."""
 
     engine: str
     fields: tuple[Field, ...]
@@ -236,7 +235,7 @@ class EngineHead:
             raise MathAMRError(f"the fields of an engine have names of their own, not {', '.join(names)}")
 
     def write(self, folder: Path) -> None:
-        """Makes the folder an engine's; one that is already is refused."""
+        """Writes the head into the folder; raises if the folder already holds an engine."""
         if (folder / HEAD).exists():
             raise MathAMRError(f"{folder} holds an engine already; open it, or choose another folder")
         try:
@@ -247,12 +246,12 @@ class EngineHead:
 
     @staticmethod
     def remove(folder: Path) -> None:
-        """Makes the folder nobody's again: the engine could not be made."""
+        """Removes the head after the engine could not be created."""
         (folder / HEAD).unlink(missing_ok=True)
 
     @classmethod
     def read(cls, folder: Path, engine: str | None = None) -> EngineHead:
-        """The head in a folder; with `engine` it must be that one's."""
+        """Reads the head in a folder; raises if it does not name `engine`."""
         path = folder / HEAD
         try:
             row = json.loads(path.read_bytes())
@@ -280,19 +279,19 @@ Options = TypeVar("Options")
 
 def read_options(options_type: type[Options], engine: str, options: Mapping[str, Any] | None) -> Options:
     """The options of an engine, a frozen dataclass, from names and values; an unknown name lists the known ones."""
-    given = dict(options or {})
+    values = dict(options or {})
     known = {field.name: field for field in fields(options_type)}  # type: ignore[arg-type]
-    for name, value in given.items():
+    for name, value in values.items():
         if name not in known:
             raise MathAMRError(f"the engine {engine!r} has no option {name!r}; known: {', '.join(known)}")
         if isinstance(known[name].default, int):
-            # From a command line a number comes as text.
+            # A command line passes numbers as text.
             try:
-                given[name] = int(value)
+                values[name] = int(value)
             except (TypeError, ValueError) as error:
                 raise MathAMRError(
                     f"the engine {engine!r} takes a number for {name!r}, not {value!r}"
                 ) from error
         elif not isinstance(value, str):
             raise MathAMRError(f"the engine {engine!r} takes a word for {name!r}, not {value!r}")
-    return options_type(**given)
+    return options_type(**values)

@@ -1,4 +1,4 @@
-"""`Entry`, `Payload`, `Filter`: what goes into an engine, what narrows a search; `ScoredRow`, what comes out beside `Scored`."""
+"""`Entry` and `Payload`: the input of an engine; `Filter`: restricts a search; `ScoredRow`: a result besides `Scored`."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from mathamr.systems.field import Field
 from mathamr.systems.vectors import Vectors
 
 MOST_LEVEL = 127
-"""Levels are kept in a byte each."""
+"""The highest level; each is stored in one byte."""
 
 
 @dataclass(frozen=True, slots=True)
 class Payload:
-    """What is known about an entry besides its vectors; searches are narrowed by it.
+    """The metadata of an entry, by which searches are filtered.
 
-    `post` is the post a formula stands in and `visual` the key of how that formula looks; both are empty for posts.
+    `post` is the post that contains a formula and `visual` the key of its visual class; both are empty for posts.
     """
 
     kind: str = ""
@@ -38,7 +38,7 @@ class Payload:
 
     @property
     def time(self) -> float | None:
-        """The date in seconds since 1970; none where there is no date that can be read."""
+        """The date in seconds since 1970; None if there is no valid date."""
         try:
             return seconds(self.date) if self.date else None
         except MathAMRError:
@@ -56,9 +56,9 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Narrows a search: what is left empty narrows nothing.
+    """Restricts a search; an empty field restricts nothing.
 
-    An entry passes when it has one of the `kinds`, all of the `tags`, one of the `sources`, a date from `after` on and
+    An entry passes if it has one of the `kinds`, all of the `tags`, one of the `sources`, a date from `after` on and
     earlier than `before`, and at least `minimum_score`. An entry without a date or a score passes no bound on it.
     """
 
@@ -81,7 +81,7 @@ class Filter:
         )
 
     def passes(self, payload: Payload) -> bool:
-        """Whether an entry with that payload is searched: the definition every engine keeps."""
+        """True if an entry with that payload passes; this defines the behaviour of every engine."""
         after, before = self.times
         time = payload.time
         return (
@@ -98,7 +98,7 @@ class Filter:
 
 
 class ScoredRow(NamedTuple):
-    """A found row of an entry: its number among the entry's rows, what it stands for, and its cosine."""
+    """A found row of an entry: its number among the entry's rows, the part it represents, and its cosine."""
 
     id: str
     row: int
@@ -125,9 +125,9 @@ def seconds(date: str) -> float:
 
 
 def checked(entries: Iterable[Entry], fields: Sequence[Field]) -> Iterator[Entry]:
-    """The entries as an engine may store them: unit vectors of the right sizes, or a clear error before any is stored.
+    """Normalises entries to unit vectors of the right sizes; raises a clear error before any is stored.
 
-    `fields` are those that an entry may have, in the order in which it then has them.
+    `fields` lists the permitted fields, in the order that entries get.
     """
     names = [each.name for each in fields]
     for entry in entries:
@@ -147,7 +147,7 @@ def checked(entries: Iterable[Entry], fields: Sequence[Field]) -> Iterator[Entry
 
 
 def _checked_rows(entry: Entry, field: Field) -> Vectors:
-    """The rows of an entry in a field, made unit."""
+    """The rows of an entry in a field, normalised to unit length."""
     rows, what = entry.rows[field.name], f"the {field.name} vectors of {entry.id!r}"
     vectors = unit(rows.vectors, field.size, what, dimensions=2)
     if not len(vectors) or (len(vectors) > 1 and not field.many):
@@ -164,7 +164,7 @@ def _checked_rows(entry: Entry, field: Field) -> Vectors:
 
 
 def _valid(payload: Payload) -> Payload:
-    """A payload without lone surrogates, which names of files may have and no engine can store: "?" stands for them."""
+    """Replaces lone surrogates in a payload, which file names may have but no engine can store, by "?"."""
     return replace(
         payload,
         kind=_valid_text(payload.kind),
@@ -185,7 +185,7 @@ def _valid_text(text: str) -> str:
 
 
 def unit(vectors: FloatArray, size: int, what: str, *, dimensions: int) -> FloatArray:
-    """Vectors of length one in float32, or zero; what has another size or is no number is refused."""
+    """Normalises vectors to unit length in float32 (zero vectors stay); raises for a wrong size or non-finite numbers."""
     array = np.asarray(vectors, np.float32)
     if array.ndim != dimensions or array.shape[-1] != size:
         wanted = f"{size}" if dimensions == 1 else f"n × {size}"
@@ -208,7 +208,7 @@ def unit(vectors: FloatArray, size: int, what: str, *, dimensions: int) -> Float
 
 
 def unit_query(vectors: FloatArray, size: int) -> FloatArray:
-    """The vectors of a query, one row at least, made unit."""
+    """The vectors of a query, at least one row, normalised to unit length."""
     query = unit(vectors, size, "the query's vectors", dimensions=2)
     if not len(query):
         raise MathAMRError("the query has no vectors")
@@ -216,7 +216,7 @@ def unit_query(vectors: FloatArray, size: int) -> FloatArray:
 
 
 def best_rows(rows: Sequence[ScoredRow], k: int) -> list[ScoredRow]:
-    """The k best rows, best first, equal ones by entry and place; scores are rounded as those of entries are."""
+    """The k best rows, best first, ties by entry and place; scores are rounded like those of entries."""
     rounded = np.round(np.array([each.score for each in rows], np.float64), DECIMALS) + 0.0
     scored = (each._replace(score=score) for each, score in zip(rows, rounded.tolist(), strict=True))
     return sorted(scored, key=lambda each: (-each.score, each.id, each.row))[:k]

@@ -16,21 +16,21 @@ MOST_OVERSAMPLING = 1000
 
 @dataclass(frozen=True, slots=True)
 class FirstStage:
-    """Options that engines share: how a search that need not be exact finds candidates among entries of many rows.
+    """Options that engines share: how an approximate search finds candidates among entries of many rows.
 
-    An exact search scores every entry, whatever the options.
+    An exact search scores every entry regardless of the options.
     """
 
     first: str = "exact"
-    """`exact`: there is no first stage; `fde`: a fixed-dimensional encoding of the rows is kept and searched first."""
+    """`exact`: no first stage; `fde`: a fixed-dimensional encoding of the rows is stored and searched first."""
     planes: int = 0
-    """Planes that cut space into cells; 0: one cell, the mean of all rows."""
+    """Number of planes that divide space into cells; 0: one cell, the mean of all rows."""
     repetitions: int = 1
-    """Cuts, where there are planes."""
+    """Number of repetitions, if there are planes."""
     projected: int = 4000
-    """Numbers to which the rows of a cell are projected; with as many as a row has they stay as they are."""
+    """Dimension to which the rows of a cell are projected; the dimension of a row means no projection."""
     oversampling: int = 4
-    """Candidates for each result that is wanted."""
+    """Number of candidates per requested result."""
     pool: int = 1000
     """Candidates at least."""
 
@@ -41,26 +41,26 @@ class FirstStage:
             check_number("first stage", name, getattr(self, name), most)
 
     def check(self, fields: Sequence[Field]) -> None:
-        """Refuses settings of encodings that cannot be made of these fields."""
+        """Raises if encodings with these settings are impossible for these fields."""
         for field in fields:
             self.encoding(field)
 
     def encoding(self, field: Field) -> FixedEncoding | None:
-        """How the rows of a field are encoded; none where there is no first stage over it."""
+        """The encoding of the rows of a field; None if it has no first stage."""
         return self.encoding_of_rows(field.size) if field.many else None
 
     def encoding_of_rows(self, size: int) -> FixedEncoding | None:
-        """How many rows of a size are encoded."""
+        """The encoding of fields with many rows of that size."""
         if self.first != "fde":
             return None
         return FixedEncoding(size, self.planes, self.repetitions, self.projected)
 
     def candidates(self, k: int) -> int:
-        """How many entries the first stage hands on for k results."""
+        """The number of candidates from the first stage for k results."""
         return max(self.pool, self.oversampling * k)
 
 
 def check_number(whose: str, name: str, value: int, most: int) -> None:
-    """Refuses an option that is too small or too large."""
+    """Raises if an option is too small or too large."""
     if not 1 <= int(value) <= most:
         raise MathAMRError(f"the {whose}'s {name} is from 1 to {most:,}, not {value}")

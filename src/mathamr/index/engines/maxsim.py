@@ -7,11 +7,11 @@ import numpy as np
 from mathamr.core.arrays import AnyArray, FloatArray
 
 BLOCK = 2048
-"""Vectors that are multiplied at a time: their similarities with a query stay in the cache."""
+"""Number of vectors that are multiplied at a time; their similarities with a query fit the CPU cache."""
 PIECE = 1 << 17
-"""Multiplications BLAS gets at a time: so few that it does not share them among threads."""
+"""Number of multiplications per BLAS call: so few that BLAS does not share them among threads."""
 LOWEST = -1.0
-"""What a post without vectors is worth to every vector of a query: the lowest cosine."""
+"""The score of a post without vectors for every vector of a query: the lowest cosine."""
 
 
 def maxsim(query: FloatArray, vectors: FloatArray, starts: AnyArray) -> FloatArray:
@@ -45,7 +45,7 @@ def maxsim(query: FloatArray, vectors: FloatArray, starts: AnyArray) -> FloatArr
 
 
 def mutual_maxsim(query: FloatArray, rows: FloatArray) -> float:
-    """The harmonic mean of MaxSim from the query to the rows and back; 0 where either is not above 0.
+    """The harmonic mean of MaxSim from the query to the rows and back; 0 if either is not above 0.
 
     >>> query = np.eye(2, dtype=np.float32)
     >>> mutual_maxsim(query, query), round(mutual_maxsim(query, query[:1]), 3)

@@ -1,4 +1,4 @@
-"""`NearestField`: one field of a store that finds the nearest entries by itself; rankings whose ties are in order."""
+"""`NearestField`: reads one field of a store that finds the nearest entries itself, and orders ties."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from mathamr.systems.field import Field
 from mathamr.systems.vectors import Vectors
 
 _AT_A_TIME = 4096
-"""Entries that are scored at a time."""
+"""Number of entries that are scored at a time."""
 _TIE = 1.5 * 10.0**-DECIMALS
 
 
 class NearestStore(Protocol):
-    """The entries of one kind in a store that compares vectors where they lie."""
+    """The entries of one kind in a store that compares vectors itself."""
 
     def count(self, field: Field | None = None) -> int:
-        """How many entries have a field."""
+        """The number of entries that have a field."""
         ...
 
     def ids(self, field: Field | None = None) -> Iterator[str]:
@@ -44,7 +44,7 @@ class NearestStore(Protocol):
         *,
         exact: bool = True,
     ) -> list[tuple[str, float]]:
-        """Ids and scores of the entries nearest to a query, best first; MaxSim is a sum here. `among` are the ids to look at."""
+        """Ids and scores of the entries nearest to a query, best first; MaxSim is a sum here. `among` restricts the search to these ids."""
         ...
 
 
@@ -55,7 +55,7 @@ class NearestField:
         self.field, self._collection = field, collection
 
     def count(self) -> int:
-        """How many entries there are."""
+        """The number of entries."""
         return self._collection.count(self.field)
 
     def ids(self) -> Iterator[str]:
@@ -115,14 +115,14 @@ class NearestField:
     def _reduced(self, query: FloatArray) -> tuple[FloatArray, int]:
         """The query that is sent to the store, and the divisor of its scores.
 
-        Where entries have one row, the mean of cosines is the product with the mean of the query's rows.
+        If entries have one row, the mean of cosines is the product with the mean of the query's rows.
         """
         return (query, len(query)) if self.field.many else (np.asarray(query.mean(axis=0)), 1)
 
     def _nearest(
         self, query: FloatArray, k: int, where: Filter | None, exact: bool
     ) -> tuple[list[str], list[float]]:
-        """The k best; asks for more while the last that is left out may tie with the last that is kept."""
+        """The k best; requests more results while the first one beyond k may tie with the last of them."""
         reduced, rows = self._reduced(query)
         limit = k + 1
         while True:

@@ -82,7 +82,7 @@ class LexicalPart:
         return self._impacts.state
 
     def count(self) -> int:
-        """How many entries there are."""
+        """The number of entries."""
         return self._state.count
 
     def ids(self) -> Iterator[str]:
@@ -195,7 +195,7 @@ class LexicalPart:
             self._impacts = Impacts(state)
 
     def verify(self) -> list[str]:
-        """What is damaged, as messages; empty when all is well."""
+        """Messages about damage; empty if everything is intact."""
         return [
             f"{segment.path}: its content does not have its checksum"
             for segment, _ in Segments.read(self._folder).parts
@@ -225,7 +225,7 @@ class LexicalIndex(Closing):
         self.formulas.refresh()
 
     def verify(self) -> list[str]:
-        """What is damaged, as messages; empty when all is well."""
+        """Messages about damage; empty if everything is intact."""
         return self.posts.verify() + self.formulas.verify()
 
     def close(self) -> None:

@@ -142,7 +142,7 @@ class Segment:
         )
 
     def is_intact(self) -> bool:
-        """Whether the file still has its checksum."""
+        """True if the file still has its checksum."""
         return intact(self.path)
 
 

@@ -1,1 +1,1 @@
-"""Building an index on many machines: posts in shards, made anywhere, put together in one place."""
+"""Builds an index on many machines: workers compute shards of posts anywhere, and one process assembles them."""

@@ -18,7 +18,7 @@ from mathamr.text.backend import FLOAT, chosen_backend
 
 
 class ClusterPool(BuildPool):
-    """Workers on many machines. They cannot read the index folder, so requests carry all that they need."""
+    """Workers on many machines. They cannot read the index folder, so requests carry everything that they need."""
 
     portion = 8
     has_index = False
@@ -37,12 +37,12 @@ class ClusterPool(BuildPool):
 
     @property
     def cluster_counts(self) -> ClusterCounts:
-        """What the cluster did so far."""
+        """The work of the cluster so far."""
         return self.cluster.counts
 
     @cached_property
     def scale(self) -> int:  # type: ignore[override]
-        """Enough posts in a batch that no worker idles while the last of them are done."""
+        """The factor for the size of batches, such that no worker idles while the last posts of a batch are processed."""
         return max(1, self.cluster.wanted)
 
     def workers_for(
@@ -53,15 +53,15 @@ class ClusterPool(BuildPool):
         allowance: Allowance | None = None,
         made_with: str = "",
     ) -> Pool:
-        """The cluster, for some work."""
+        """A pool for one kind of work on the cluster."""
         if self.device != "cpu" and allowance is not None:
-            # A graphics processor's memory is mapped: no limit of addresses can hold it.
+            # A GPU's memory is mapped into the address space, so a limit on addresses cannot be used.
             allowance = Allowance(allowance.timeout, allowance.processor)
         work = WorkSpec.of(factory, tuple(map(_portable, arguments)), allowance, identity(made_with))
         return _WorkPool(self.cluster, work)
 
     def close(self) -> None:
-        """Ends the workers and lets go of the cluster."""
+        """Ends the workers and disconnects from the cluster."""
         super().close()
         self.cluster.close()
 
@@ -83,15 +83,15 @@ class _WorkPool:
 
 
 def identity(made_with: str) -> dict[str, str]:
-    """What shards depend on beside their requests, the usual way of reading text left unsaid.
+    """The settings on which shards depend besides their requests; defaults are left out.
 
-    Vectors of another way, or made ahead, differ in their last digits: they must not be found under the same names.
+    Vectors of another text backend, and precomputed ones, differ in their last digits, so they need other names.
     """
     unusual = {setting.name: setting.value for setting in (TEXT, VECTORS) if setting.value != setting.default}
     return {"made with": made_with, **unusual}
 
 
 def _portable(argument: Any) -> Any:
-    """A built-in model as its name, since the package may be installed elsewhere on other machines."""
+    """Replaces the path of a built-in model by its name, since the package may be installed elsewhere on other machines."""
     is_boxed = isinstance(argument, str) and Path(argument).parent == box()
     return Path(argument).name if is_boxed else argument

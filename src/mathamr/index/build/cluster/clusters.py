@@ -20,12 +20,12 @@ CLUSTERS: Registry[type[BuildPool]] = Registry(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterOptions:
-    """Which cluster builds an index (address ``local``: this machine's processors), and where its shards are kept."""
+    """The cluster that builds an index (address ``local``: this machine's processors), and the location of its shards."""
 
     address: str
     shards: str
     workers: int | None = None
-    """Workers in all; by default one for each processor of the cluster."""
+    """Total number of workers; by default one per processor of the cluster."""
     device: str = "cpu"
     name: str = "ray"
     """The kind of cluster, a name in `CLUSTERS`."""
@@ -33,17 +33,17 @@ class ClusterOptions:
 
 @dataclass(slots=True)
 class ClusterCounts:
-    """What a cluster did."""
+    """Counts of a cluster's work."""
 
     made: int = 0
     found: int = 0
-    """Shards that an earlier run had made."""
+    """Shards reused from an earlier run."""
     damaged: int = 0
     lost_workers: int = 0
     started_workers: int = 0
     repeated: int = 0
-    """Requests that were given to another worker."""
+    """Requests that were reassigned to another worker."""
     seconds: float = 0.0
-    """Seconds that workers were at work, all together."""
+    """Total busy seconds of all workers."""
     nodes: dict[str, int] = field(default_factory=dict)
     """Shards by machine."""

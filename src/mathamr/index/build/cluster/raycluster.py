@@ -1,8 +1,8 @@
 """`RayCluster`: workers on the machines of a Ray cluster, each with a few requests at a time.
 
-Every worker is an actor that loads its model once. It gets a request more than it works on, so that it never waits, and
-no more: what is in flight is bounded, however many posts there are. A worker that is lost, alone or with its machine,
-costs the requests it had; others get them, and a new one starts where there is room. Machines that join get workers too.
+Every worker is an actor that loads its model once. It holds the request it works on and one more, so that it never waits and
+the number of requests in flight stays bounded. If a worker is lost, alone or with its machine, others get its requests, and a
+new worker starts where there is room. Machines that join the cluster get workers, too.
 """
 
 from __future__ import annotations
@@ -33,22 +33,22 @@ from mathamr.index.build.cluster.workspec import WorkSpec
 
 LOCAL = "local"
 DEEP = 2
-"""Requests that a worker has at a time: the one it works on and the next."""
+"""Number of requests per worker: the one it works on and the next."""
 AHEAD = 4
-"""Requests for each worker that are taken before the oldest is answered."""
+"""Number of requests per worker that are read before the oldest is answered."""
 ATTEMPTS = 3
-"""Workers that may be lost over a request before it counts as the request's fault."""
+"""Number of workers lost over a request after which the request is considered the cause."""
 PATIENCE = 300.0
-"""Seconds without a single worker before we give up."""
+"""Seconds without a single worker after which the build fails."""
 SECONDS_BETWEEN_SCANS = 5.0
-"""Seconds between two looks for machines that have joined."""
+"""Seconds between two checks for machines that have joined."""
 _OBJECTS = 100 << 20
-"""Memory for Ray's own objects on a machine that we start: requests are small, answers are files."""
+"""Memory for Ray's object store on a machine that we start; it is small since requests are small and answers are files."""
 
 
 @dataclass(slots=True, eq=False)
 class _Request:
-    """A request on its way; its answer is a shard, or `lost`."""
+    """A request in flight; its answer is a shard, or `lost`."""
 
     work: WorkSpec
     request: Any
@@ -56,7 +56,7 @@ class _Request:
     attempts: int = 0
     is_done: bool = False
     was_known: bool = False
-    """Whether an earlier run had made the shard."""
+    """True if an earlier run wrote the shard."""
     lost: Lost | None = None
 
 
@@ -71,7 +71,7 @@ class _Actor:
 
 
 class RayCluster(Closing):
-    """A connection to Ray with workers of ours; a context manager."""
+    """A connection to Ray and our workers; a context manager."""
 
     def __init__(self, address: str, url: str, *, workers: int | None = None, gpus: bool = False) -> None:
         self.store = ShardStore(url)
@@ -82,25 +82,25 @@ class RayCluster(Closing):
         self._starting: dict[Any, _Actor] = {}
         self._waiting: deque[_Request] = deque()
         self._known: dict[str, set[str]] = {}
-        """By work, the shards that were there when we first looked."""
+        """The shards that existed at the start, by work."""
         self._looked = -SECONDS_BETWEEN_SCANS
         self._alone_since = time.monotonic()
 
     @property
     def _gone(self) -> tuple[type[Exception], ...]:
-        """What Ray raises when a worker is no more: it died, or Ray ended it because its machine had no memory left."""
+        """Ray's exceptions for a lost worker: it died, or Ray killed it because its machine ran out of memory."""
         errors = self._ray.exceptions
         return errors.RayActorError, errors.OutOfMemoryError
 
     @property
     def wanted(self) -> int:
-        """How many workers there should be: the requested number, or one for each processor of the cluster."""
+        """The target number of workers: as requested, or one per processor of the cluster."""
         if self._workers is not None:
             return self._workers
         return max(1, int(self._ray.cluster_resources().get("CPU", 1)))
 
     def hello(self, work: WorkSpec) -> Any:
-        """What the work says on the first machine that is ready."""
+        """The hello of the work from the first machine that is ready."""
         while True:
             while not self._actors:
                 self._tend(1.0)
@@ -117,7 +117,7 @@ class RayCluster(Closing):
     def map(self, work: WorkSpec, requests: Iterable[Any]) -> Iterator[tuple[Any, Any | Lost]]:
         """(request, answer) in the order of the requests, which are read a bounded number ahead.
 
-        Another `map` may run between two answers of one.
+        Another `map` may run between two answers.
         """
         if work.name not in self._known:
             self._known[work.name] = self.store.keys(work.name)
@@ -171,7 +171,7 @@ class RayCluster(Closing):
             raise MathAMRError(f"cannot read {name.path} at {self.store.url}: {error}") from error
 
     def _work(self, patience: float) -> None:
-        """One round: looks after the workers, gives them what waits, takes what they answer."""
+        """One round: replaces lost workers, hands out waiting requests, and collects answers."""
         self._tend(0.0 if self._actors else patience)
         self._hand_out()
         refs = {ref: actor for actor in self._actors for ref in actor.requests}
@@ -186,7 +186,7 @@ class RayCluster(Closing):
         self._hand_out()
 
     def _hand_out(self) -> None:
-        """Gives requests to the workers that have the fewest, never more than `DEEP` to one."""
+        """Hands requests to the workers that have the fewest, never more than `DEEP` to one."""
         while self._waiting and self._actors:
             actor = min(self._actors, key=lambda one: len(one.requests))
             if len(actor.requests) >= DEEP:
@@ -195,7 +195,7 @@ class RayCluster(Closing):
             actor.requests[actor.handle.make.remote(each.work, each.key, each.request)] = each
 
     def _take(self, actor: _Actor, ref: Any) -> None:
-        """One answer; where its worker is gone, what it had waits again."""
+        """Collects one answer; if its worker is gone, the worker's requests are queued again."""
         try:
             kind, said = self._ray.get(ref)
         except self._gone:
@@ -222,13 +222,13 @@ class RayCluster(Closing):
         self.counts.nodes[actor.node] = self.counts.nodes.get(actor.node, 0) + 1
 
     def _lose(self, actor: _Actor) -> list[_Request]:
-        """Forgets a worker; the requests that it had."""
+        """Removes a worker and returns its requests."""
         if actor in self._actors:
             self._actors.remove(actor)
             self.counts.lost_workers += 1
             print(f"ray: a worker on {actor.node} was lost; others make its shards", file=sys.stderr)
             with suppress(Exception):
-                # One that only cannot be reached would keep its place from the next.
+                # A worker that is merely unreachable would keep occupying its resources.
                 self._ray.kill(actor.handle)
         self._alone_since = time.monotonic()
         self._looked = -SECONDS_BETWEEN_SCANS
@@ -236,7 +236,7 @@ class RayCluster(Closing):
         return lost
 
     def _tend(self, patience: float) -> None:
-        """Starts workers where some are missing, and lets those work that are ready."""
+        """Starts missing workers, and activates those that have become ready."""
         now = time.monotonic()
         if now - self._looked >= SECONDS_BETWEEN_SCANS:
             self._looked = now
@@ -263,9 +263,9 @@ class RayCluster(Closing):
             there = float(self._ray.cluster_resources().get("GPU", 0.0))
             if not there:
                 raise MathAMRError(
-                    "the Ray cluster knows of no accelerator; leave --device out, or start it with them"
+                    "the Ray cluster has no accelerator; omit --device, or start the cluster with accelerators"
                 )
-            # Ray knows parts of an accelerator to four digits; rounded up, the last worker would find no room.
+            # Ray counts shares of an accelerator to four digits; if they were rounded up, the last worker would not fit.
             options["num_gpus"] = math.floor(1e4 * min(1.0, there / self.wanted)) / 1e4
         handle = self._ray.remote(**options)(ShardWorker).remote(self.store.url)
         self._starting[handle.hello.remote()] = _Actor(handle)
@@ -308,14 +308,14 @@ def _connected(address: str, workers: int | None) -> Any:
         raise MissingExtraError("Ray", INSTALL) from error
     options: dict[str, Any] = {"logging_level": "warning", "log_to_driver": False}
     if address == LOCAL:
-        # Never the cluster that the environment may name: local is here.
+        # Never the cluster that the environment may name: ``local`` means this machine.
         options |= {"address": LOCAL, "num_cpus": workers or processors(), "object_store_memory": _OBJECTS}
         options |= {"include_dashboard": False}
     else:
         options["address"] = address
     try:
         ray.init(**options)
-    except Exception as error:  # Ray says with a bare one that a node of a busy machine did not begin in time
+    except Exception as error:  # Ray raises a bare one if a node on a busy machine did not start in time
         ray.shutdown()
         raise MathAMRError(f"cannot reach the Ray cluster {address!r}: {error}") from error
     return ray

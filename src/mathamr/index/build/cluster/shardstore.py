@@ -1,9 +1,9 @@
-"""`ShardStore`: what workers made of some posts, in a folder or object store that all machines see.
+"""`ShardStore`: the workers' results for some posts, in a folder or object store that all machines share.
 
-A shard is named by what it was made from and by whom, so whoever needs the same finds it, in this run or the next one.
-Its file is a short head with a checksum and packed JSON: nothing in it can run code, and it is read within limits. What
-is torn or damaged is as good as absent. Whoever may write there may still put wrong vectors there: the folder belongs
-to those who build the index.
+A shard is named by a hash of its input and of the work, so this run or a later one finds a shard that it needs again. Its file
+is a short header with a checksum and compressed JSON: nothing in it can run code, and its size is limited. A truncated or
+damaged shard counts as missing. Anybody with write access could still store wrong vectors, so only those who build the index
+should have it.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ INSTALL = "pip install 'mathamr[ray]'"
 MAGIC = b"mathamr shard 1\n"
 LARGEST_FILE = 256 << 20
 LARGEST_CONTENT = 1 << 30
-"""Bytes of a shard, packed and unpacked; more is not read."""
+"""The largest size of a shard in bytes, compressed and decompressed."""
 _CHECK = 32
 _LEVEL = 3
 
 
 class DamagedShardError(MathAMRError):
-    """A shard that is not as it was written, or was never one."""
+    """Raised if a file is damaged or is not a shard."""
 
 
 class _Files(Protocol):
-    """What is used of a file system of fsspec."""
+    """The part of fsspec's file system interface that is used here."""
 
     def makedirs(self, path: str, exist_ok: bool = False) -> None: ...
     def find(self, path: str) -> list[str]: ...
@@ -47,19 +47,19 @@ class _Files(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ShardName:
-    """A shard by the kind of work that made it and by the hash of what it was made from."""
+    """The name of a shard: the kind of work, and the hash of its input."""
 
     work: str
     key: str
 
     @property
     def path(self) -> str:
-        """Where it is in a store: no folder gets very many files."""
+        """The path in a store; it spreads the files over many folders."""
         return f"{self.work}/{self.key[:2]}/{self.key}.shard"
 
 
 def shard_key(made_by: Mapping[str, str], request: Any) -> str:
-    """The hash of what a shard is made from and of who makes it."""
+    """The hash of a shard's input and of the work."""
     content = json.dumps([dict(sorted(made_by.items())), request])
     return blake2b(content.encode(), digest_size=20).hexdigest()
 
@@ -72,7 +72,7 @@ class ShardStore:
         try:
             from fsspec.core import url_to_fs
         except ImportError as error:
-            raise MissingExtraError("fsspec, which shards are kept with,", INSTALL) from error
+            raise MissingExtraError("fsspec, which stores the shards,", INSTALL) from error
         try:
             files, root = url_to_fs(url)
             self._files: _Files = files
@@ -85,7 +85,7 @@ class ShardStore:
             raise MathAMRError(f"cannot keep shards at {url}: {error}") from error
 
     def keys(self, work: str) -> set[str]:
-        """The keys of all shards of a kind of work that are there now."""
+        """The keys of all existing shards of a kind of work."""
         self._files.invalidate_cache()
         try:
             found = self._files.find(f"{self._root}/{work}")
@@ -116,7 +116,7 @@ class ShardStore:
         return len(content)
 
     def read(self, name: ShardName) -> Any:
-        """What a shard holds; `FileNotFoundError` where it is not there, `DamagedShardError` where it is damaged."""
+        """The content of a shard; raises `FileNotFoundError` if it is missing, `DamagedShardError` if it is damaged."""
         path = f"{self._root}/{name.path}"
         size = self._files.size(path)
         if size is None or size > LARGEST_FILE + len(MAGIC) + _CHECK:
@@ -139,7 +139,7 @@ class ShardStore:
 
 
 def _unpacked(packed: bytes, where: str) -> Any:
-    """JSON out of what `write` packed, within limits."""
+    """Decompresses and parses a shard within the size limits."""
     try:
         with zstandard.ZstdDecompressor().stream_reader(packed) as reader:
             content = reader.read(LARGEST_CONTENT + 1)

@@ -1,7 +1,7 @@
-"""`ShardWorker`: what one worker of a cluster does, whoever brings it its requests.
+"""`ShardWorker`: one worker of a cluster, independent of how requests reach it.
 
-The work itself is done by a process of its own, as on one machine: a post that takes too much ends that process, not the
-worker. What was made goes to the shards, and only word of it goes back.
+A separate process does the work, as on one machine: a post that exceeds its limits ends that process, not the worker. Results
+are written to the shards, and only a short reply goes back.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ Answer = tuple[str, Any]
 
 
 class ShardWorker:
-    """Makes shards; its model is loaded once, with the first request that needs it."""
+    """Computes shards; its model is loaded once, with the first request that needs it."""
 
     def __init__(self, url: str) -> None:
         self._store = ShardStore(url)
         self._pool_of: tuple[tuple[str, tuple[Any, ...]], WorkerPool] | None = None
 
     def hello(self) -> dict[str, str]:
-        """Where this is, and of which version: machines of several versions would make an index of pieces."""
+        """The machine and version of this worker; different versions would produce an inconsistent index."""
         return {"version": __version__, "machine": platform.machine(), "node": platform.node()}
 
     def said(self, work: WorkSpec) -> Answer:
-        """What the work says once it is ready, as ("hello", …)."""
+        """The hello of the work once it is ready, as ("hello", …)."""
         try:
             return "hello", self._pool(work).hello
         except MathAMRError as error:
@@ -57,7 +57,7 @@ class ShardWorker:
             return "error", f"{platform.node()}: {error}"
 
     def _pool(self, work: WorkSpec) -> WorkerPool:
-        """The process that does this work; another one ends when the work changes, so that memory is of one."""
+        """The process for this work; the process of another work is ended first, so that only one uses memory."""
         wanted = (work.factory, work.arguments)
         if self._pool_of is None or self._pool_of[0] != wanted:
             if self._pool_of is not None:

@@ -12,27 +12,27 @@ from mathamr.index.build.cluster.shardstore import shard_key
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkSpec:
-    """A factory of `Work` and its arguments, what it may cost, and who it is: shards are named after that."""
+    """A factory of `Work` with its arguments, its allowance, and the identity after which shards are named."""
 
     factory: str
     arguments: tuple[Any, ...] = ()
     allowance: tuple[float, float | None, int | None] | None = None
     identity: dict[str, str] = field(default_factory=dict)
-    """What the answers depend on beside the request: models and parsers by their fingerprints, not by their paths."""
+    """What the answers depend on besides the request: models and parsers by their fingerprints, not by their paths."""
     hello: Any = None
-    """What the work said on the first machine: it has to say the same everywhere."""
+    """The hello of the work on the first machine; it must be the same everywhere."""
 
     @classmethod
     def of(
         cls, factory: str, arguments: tuple[Any, ...], allowance: Allowance | None, identity: dict[str, str]
     ) -> WorkSpec:
-        """Work as a pool of processes would get it."""
+        """Creates the description from the arguments of a worker pool."""
         cost = None if allowance is None else (allowance.timeout, allowance.processor, allowance.memory)
         return cls(factory=factory, arguments=arguments, allowance=cost, identity=identity)
 
     @property
     def name(self) -> str:
-        """A short name, under which its shards are kept.
+        """A short name for the folder of its shards.
 
         >>> WorkSpec(factory="mathamr.index.build.buildpool:PostWork").name
         'postwork'
@@ -40,7 +40,7 @@ class WorkSpec:
         return self.factory.rpartition(":")[2].lower()
 
     def saying(self, hello: Any) -> WorkSpec:
-        """The same, after the first machine was ready."""
+        """A copy with the hello of the first machine."""
         return replace(self, hello=hello)
 
     def key(self, request: Any) -> str:

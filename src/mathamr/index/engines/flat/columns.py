@@ -67,7 +67,7 @@ class PayloadColumns:
         )
 
     def mask(self, where: Filter) -> BoolArray:
-        """Which rows pass a filter; `Filter.passes` says the same of one payload."""
+        """A mask of the rows that pass a filter; `Filter.passes` does the same for one payload."""
         numbers = {name: number for number, name in enumerate(self.names.all())}
         passing = np.ones(len(self), np.bool_)
         if where.kinds:
@@ -160,5 +160,5 @@ class PayloadColumns:
 
 
 def _numbered(names: Iterable[str]) -> dict[str, int]:
-    """The number of every name, in their order: the same names are numbered alike, whatever was merged into what."""
+    """Numbers the names in sorted order, so that the result does not depend on the order of merges."""
     return {name: number for number, name in enumerate(sorted(set(names)))}

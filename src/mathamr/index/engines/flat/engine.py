@@ -1,8 +1,8 @@
 """The flat engine: memory-mapped vectors, every search exact, nothing needed but numpy.
 
-Entries that are written wait in memory; `flush` writes them as one more segment a kind and then replaces `flat.json`,
-which lists the segments: that one rename is the moment in which all fields change. Whatever a crash leaves behind is
-not listed and is swept away by the next writer. Small segments are merged as they come, so that there are never many.
+Written entries are buffered in memory; `flush` writes them as one more segment per kind and then replaces `flat.json`, which
+lists the segments: that rename changes all fields atomically. Files that a crash leaves behind are not listed, and the next
+writer deletes them. Small segments are merged as they accumulate, so that there are never many.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from mathamr.systems.field import Field, FieldTarget
 _LIST = "flat.json"
 _SEGMENT, _DEAD = ".safetensors", ".dead"
 _SPARSE = 0.25
-"""A segment with more deleted entries than this part is rewritten."""
+"""A segment is rewritten if more than this share of its entries is deleted."""
 
 Stored = tuple[StoredSegment, ...]
 
@@ -81,7 +81,7 @@ class FlatEngine(EngineBase[FlatEntries, FlatField]):
             yield from entries.stored
 
     def flush(self) -> None:
-        """Writes what waits as new segments, then the list: when it returns, a crash loses nothing."""
+        """Writes buffered entries as new segments, then the list; once it returns, a crash loses nothing."""
         self._write(everything=False)
 
     def optimize(self) -> None:
@@ -111,7 +111,7 @@ class FlatEngine(EngineBase[FlatEntries, FlatField]):
         self._list.remove_unlisted()
 
     def _store(self, entries: FlatEntries, part: StoredSegment | FlatSegment) -> StoredSegment:
-        """Puts a part of a plan on disk."""
+        """Writes a part of a plan to disk."""
         if isinstance(part, FlatSegment):
             file = self._name(entries, _SEGMENT)
             part.write(self.folder / file, self._options)
@@ -128,12 +128,12 @@ class FlatEngine(EngineBase[FlatEntries, FlatField]):
         return f"{entries.of}-{self._number:08d}{suffix}"
 
     def verify(self) -> list[str]:
-        """Files whose content no longer has its checksum."""
+        """Messages about files whose content does not match their checksum."""
         names = [name for stored in self._stored() for name in (stored.file, stored.dead_file) if name]
         return [f"{name} is damaged" for name in names if not intact(self.folder / name)]
 
     def close(self) -> None:
-        """Flushes and lets the next writer in."""
+        """Flushes and releases the lock."""
         if self._lock is not None:
             try:
                 self.flush()
@@ -154,14 +154,14 @@ class FlatEngine(EngineBase[FlatEntries, FlatField]):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Plan:
-    """What the entries of a kind will consist of after a flush: segments that stay, and new ones."""
+    """The segments of a kind after a flush: those that stay, and new ones."""
 
     parts: list[StoredSegment | FlatSegment]
     changed: bool
 
 
 def _plan(entries: FlatEntries, everything: bool) -> _Plan:
-    """Which segments stay and which are merged with what waits: those that are not much larger, as they come."""
+    """Decides which segments stay and which are merged with the buffered entries: those that are not much larger."""
     keep, merge = list(entries.stored), []
     waiting = entries.view().waiting
     fresh = 0 if waiting is None else len(waiting)
@@ -177,7 +177,7 @@ def _plan(entries: FlatEntries, everything: bool) -> _Plan:
         merge += [one for one in sparse if one not in merge]
         keep = [one for one in keep if one not in merge]
     parts: list[StoredSegment | FlatSegment] = list(keep)
-    # The oldest first: how entries stand in a segment depends on when they came, not on how often they were flushed.
+    # The oldest first, so that the order of entries depends on when they were added, not on the number of flushes.
     merge.sort(key=entries.stored.index)
     merged = [
         (one.segment, np.nonzero(one.alive)[0] if one.alive is not None else np.arange(len(one.segment)))

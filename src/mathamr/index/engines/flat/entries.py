@@ -1,4 +1,4 @@
-"""`FlatEntries`: the entries of one kind in segments; `FlatField`: one field of them, to be read."""
+"""`FlatEntries`: the entries of one kind in segments; `FlatField`: reads one field of them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from mathamr.systems.vectors import Vectors
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StoredSegment:
-    """A segment on disk and which of its entries are deleted; never changed, only replaced."""
+    """A segment on disk and a mask of its deleted entries; immutable, only replaced."""
 
     file: str
     segment: FlatSegment
@@ -39,7 +39,7 @@ class StoredSegment:
 
     @property
     def alive(self) -> BoolArray | None:
-        """Which entries are not deleted; `None`: all of them."""
+        """A mask of the entries that are not deleted; `None` means all of them."""
         if not len(self.dead):
             return None
         mask = np.ones(len(self.segment), np.bool_)
@@ -48,13 +48,13 @@ class StoredSegment:
 
     @property
     def living(self) -> int:
-        """How many entries are not deleted."""
+        """The number of entries that are not deleted."""
         return len(self.segment) - len(self.dead)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _View:
-    """What a search sees: it stays the same while others write."""
+    """The state that a search sees, which stays the same while others write."""
 
     stored: tuple[StoredSegment, ...]
     waiting: FlatSegment | None
@@ -67,7 +67,7 @@ class _View:
 
 
 class FlatEntries:
-    """Entries of one kind: segments on disk, and what waits in memory to be written."""
+    """Entries of one kind: segments on disk, and entries buffered in memory."""
 
     def __init__(
         self,
@@ -95,7 +95,7 @@ class FlatEntries:
             self._view = None
 
     def delete(self, ids: Iterable[str]) -> None:
-        """Forgets entries."""
+        """Deletes entries."""
         self._check_writable()
         gone = list(ids)
         with self.lock:
@@ -119,11 +119,11 @@ class FlatEntries:
             raise MathAMRError("the engine was opened for reading only")
 
     def become(self, stored: tuple[StoredSegment, ...]) -> None:
-        """Nothing waits any more: all is in these segments."""
+        """Replaces all segments and empties the buffer."""
         self.stored, self.waiting, self._view = stored, {}, None
 
     def view(self) -> _View:
-        """What there is now."""
+        """The current state."""
         with self.lock:
             if self._view is None:
                 waiting = list(self.waiting.values())
@@ -134,7 +134,7 @@ class FlatEntries:
             return self._view
 
     def count(self) -> int:
-        """How many entries there are."""
+        """The number of entries."""
         with self.lock:
             return sum(stored.living for stored in self.stored) + len(self.waiting)
 
@@ -145,7 +145,7 @@ class FlatEntries:
             yield from ids if alive is None else (ids[number] for number in np.nonzero(alive)[0])
 
     def find(self, ids: Iterable[str]) -> Iterator[tuple[FlatSegment, IntArray]]:
-        """Where entries are: an id is alive in one segment only."""
+        """The segments and places of entries; an id is alive in one segment only."""
         wanted = list(dict.fromkeys(ids))
         for segment, alive in self.view().parts():
             numbers = segment.find(wanted)
@@ -155,7 +155,7 @@ class FlatEntries:
                 yield segment, numbers
 
     def payloads(self, ids: Sequence[str]) -> dict[str, Payload]:
-        """What is known about entries."""
+        """The payloads of entries."""
         return {
             identifier: segment.payloads[number]
             for segment, numbers in self.find(ids)
@@ -164,13 +164,13 @@ class FlatEntries:
 
 
 class FlatField:
-    """Those entries that have vectors in a field; every search is exact unless there is a first stage. See `FieldReader`."""
+    """Reads the entries that have vectors in a field; every search is exact unless there is a first stage. See `FieldReader`."""
 
     def __init__(self, field: Field, entries: FlatEntries) -> None:
         self.field, self._entries = field, entries
 
     def _parts(self, where: Filter | None) -> Iterator[tuple[FlatSegment, FieldRows, BoolArray | None]]:
-        """Segments, their rows, and which places are alive and pass a filter."""
+        """Segments, their rows, and a mask of the places that are alive and pass a filter."""
         for segment, alive in self._entries.view().parts():
             rows = segment.fields[self.field.name]
             passing = alive
@@ -180,7 +180,7 @@ class FlatField:
             yield segment, rows, None if passing is None else passing[rows.entries]
 
     def count(self) -> int:
-        """How many entries there are."""
+        """The number of entries."""
         return sum(
             len(rows) if passing is None else int(passing.sum()) for _, rows, passing in self._parts(None)
         )
@@ -191,7 +191,7 @@ class FlatField:
             yield from segment.ids.some(rows.entries if passing is None else rows.entries[passing])
 
     def _find(self, ids: Sequence[str]) -> Iterator[tuple[list[str], FieldRows, IntArray]]:
-        """Ids, where their rows are, and at which places."""
+        """Yields ids with the rows and places where they are stored."""
         for segment, numbers in self._entries.find(ids):
             rows = segment.fields[self.field.name]
             places = rows.places(numbers)
@@ -229,7 +229,7 @@ class FlatField:
         )
 
     def skim_maxsim(self, vectors: FloatArray, k: int, where: Filter | None = None) -> Sequence[Scored]:
-        """The k best entries by MaxSim over whole numbers, where there are so many that this is quicker."""
+        """The k best entries by MaxSim over the int8 copy, if there are so many entries that this is faster."""
         query, first_pass = unit_query(vectors, self.field.size), self._entries.options.first_pass
         return self._merge(
             lambda rows, passing: rows.skim_maxsim(query, check_k(k), passing, first_pass), k, where
@@ -271,7 +271,7 @@ class FlatField:
         k: int,
         where: Filter | None,
     ) -> Sequence[Scored]:
-        """The best of every segment, together."""
+        """Merges the best results of every segment."""
         ids: list[str] = []
         scores: list[FloatArray] = [np.empty(0, np.float32)]
         for segment, rows, passing in self._parts(where):

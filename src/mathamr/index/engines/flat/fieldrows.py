@@ -1,6 +1,6 @@
-"""The vectors of one field in a segment: one row an entry, or many in slots; what each row stands for.
+"""The vectors of one field in a segment: one row per entry, or many in slots; and the part that each row represents.
 
-Here an entry has a place among those that have the field; `entries` says which entry of the segment stands there.
+A *place* counts the entries that have the field; `entries` maps places to the entries of the segment.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from mathamr.systems.field import Field
 from mathamr.systems.vectors import Vectors
 
 _FEW = 8
-"""Where fewer than one entry in so many passes a filter, only those are scored."""
+"""If fewer than one in this many entries pass a filter, only those are scored."""
 _PIECE = 1 << 14
-"""Vectors that are multiplied with a single vector at a time."""
+"""Number of vectors that are multiplied with a single vector at a time."""
 _AT_A_TIME = 1 << 12
-"""Entries that get their fixed encodings at a time."""
+"""Number of entries whose fixed encodings are computed at a time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +48,7 @@ class FieldRows(ABC):
     def arrange(
         cls, entries: IntArray, vectors: AnyArray, counts: IntArray, levels: AnyArray, references: RaggedArray
     ) -> Self:
-        """From rows that stand entry by entry: how many each has, and what they are."""
+        """Builds the layout from rows that are concatenated by entry, and the number of rows of each."""
 
     @classmethod
     def of(cls, entries: Sequence[Entry], field: Field, dtype: str) -> Self:
@@ -66,7 +66,7 @@ class FieldRows(ABC):
 
     @classmethod
     def merged(cls, parts: Sequence[tuple[FieldRows, IntArray, IntArray]]) -> Self:
-        """Some places of several, each with the numbers that their entries have from now on."""
+        """Joins some places of several rows, each with the new numbers of their entries."""
         where = [_spread(rows.starts[places], rows.counts[places]) for rows, places, _ in parts]
         vectors = np.concatenate([rows._gather(places) for rows, places, _ in parts])
         return cls.arrange(
@@ -90,16 +90,16 @@ class FieldRows(ABC):
     @property
     @abstractmethod
     def dtype(self) -> np.dtype[Any]:
-        """How numbers are kept."""
+        """The type of the stored numbers."""
 
     @cached_property
     def starts(self) -> IntArray:
-        """The first row of each entry, counted through all."""
+        """The first row of each entry, counted over all entries."""
         starts: IntArray = np.cumsum(self.counts) - self.counts
         return starts
 
     def places(self, entries: IntArray) -> IntArray:
-        """Where entries of the segment stand; those without the field are left out."""
+        """The places of entries of the segment; entries without the field are left out."""
         if not len(self):
             return np.empty(0, np.int64)
         order = self._by_entry
@@ -124,7 +124,7 @@ class FieldRows(ABC):
 
     @abstractmethod
     def _gather(self, places: IntArray) -> FloatArray:
-        """The vectors of entries, entry after entry."""
+        """The concatenated vectors of entries."""
 
     @abstractmethod
     def search(self, vector: FloatArray, k: int, passing: BoolArray | None) -> tuple[IntArray, FloatArray]:
@@ -139,20 +139,20 @@ class FieldRows(ABC):
     def skim_maxsim(
         self, query: FloatArray, k: int, passing: BoolArray | None, first_pass: str
     ) -> tuple[IntArray, FloatArray]:
-        """Like `search_maxsim`, with scores that may be a little off where exact ones take longer."""
+        """Like `search_maxsim`, with approximate scores if exact ones take longer."""
         return self.search_maxsim(query, k, passing, first_pass)
 
     def search_encoded(
         self, encoding: FloatArray, query: FloatArray, pool: int, k: int, passing: BoolArray | None
     ) -> tuple[IntArray, FloatArray]:
-        """Like `search_maxsim`, over those `pool` entries that a query's fixed encoding finds; all where there is none."""
+        """Like `search_maxsim`, over the `pool` entries that the query's fixed encoding finds; over all if there is none."""
         return self.search_maxsim(query, k, passing, "auto")
 
     @abstractmethod
     def search_rows(
         self, query: FloatArray, k: int, passing: BoolArray | None
     ) -> list[tuple[IntArray, FloatArray]]:
-        """For each row of the query the numbers, counted through all, and cosines of the k nearest rows."""
+        """For each row of the query the numbers (counted over all entries) and cosines of the k nearest rows."""
 
     @abstractmethod
     def score(self, query: FloatArray, places: IntArray) -> FloatArray:
@@ -160,7 +160,7 @@ class FieldRows(ABC):
 
     @abstractmethod
     def arrays(self, options: FlatOptions) -> dict[str, AnyArray]:
-        """The parts by name, for a file."""
+        """The arrays by name, to be written to a file."""
 
     def _common(self) -> dict[str, AnyArray]:
         cells = self.references.cells
@@ -173,7 +173,7 @@ class FieldRows(ABC):
 
     @abstractmethod
     def fits(self, entries: int, size: int) -> bool:
-        """Whether the parts fit together and to a segment of so many entries, as far as can be seen at a glance."""
+        """True if the arrays have consistent sizes for a segment of that many entries; does not read their content."""
 
     def _fits(self, entries: int) -> bool:
         rows = int(self.counts.sum())
@@ -186,7 +186,7 @@ class FieldRows(ABC):
 
 @dataclass(frozen=True, eq=False)
 class SingleRows(FieldRows):
-    """One row an entry."""
+    """Fields with one row per entry."""
 
     vectors: AnyArray
 
@@ -207,7 +207,7 @@ class SingleRows(FieldRows):
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """How numbers are kept."""
+        """The type of the stored numbers."""
         return self.vectors.dtype
 
     def _gather(self, places: IntArray) -> FloatArray:
@@ -249,7 +249,7 @@ class SingleRows(FieldRows):
         return scores
 
     def arrays(self, options: FlatOptions) -> dict[str, AnyArray]:
-        """The parts by name, for a file."""
+        """The arrays by name, to be written to a file."""
         return self._common() | {"vectors": self.vectors}
 
     @classmethod
@@ -258,24 +258,24 @@ class SingleRows(FieldRows):
         return cls(*_read_common(arrays), arrays["vectors"])
 
     def fits(self, entries: int, size: int) -> bool:
-        """Whether the parts fit together."""
+        """True if the parts fit together."""
         return self._fits(entries) and self.vectors.shape == (len(self), size)
 
 
 @dataclass(frozen=True, eq=False)
 class ManyRows(FieldRows):
-    """Many rows an entry, in slots."""
+    """Fields with many rows per entry, in slots."""
 
     slots: Slots
     quantised: Quantised | None = None
     encodings: AnyArray | None = None
-    """The fixed encoding of each entry, where a first stage searches them."""
+    """The fixed encoding of each entry, if there is a first stage."""
 
     @classmethod
     def arrange(
         cls, entries: IntArray, vectors: AnyArray, counts: IntArray, levels: AnyArray, references: RaggedArray
     ) -> ManyRows:
-        """Sorted by how many rows entries have."""
+        """Sorts entries by their number of rows."""
         order, slots = Slots.arrange(vectors, counts, entries)
         within = _spread((np.cumsum(counts) - counts)[order], counts[order])
         return cls(entries[order], levels[within], Strings(references.take(within)), slots)
@@ -287,7 +287,7 @@ class ManyRows(FieldRows):
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """How numbers are kept."""
+        """The type of the stored numbers."""
         return self.slots.vectors.dtype
 
     def _gather(self, places: IntArray) -> FloatArray:
@@ -314,13 +314,13 @@ class ManyRows(FieldRows):
 
     @property
     def is_large(self) -> bool:
-        """Whether a first pass over the int8 copy saves time."""
+        """True if a first pass over the int8 copy saves time."""
         return self.quantised is not None and len(self.slots.vectors) >= FEWEST_ROWS
 
     def skim_maxsim(
         self, query: FloatArray, k: int, passing: BoolArray | None, first_pass: str
     ) -> tuple[IntArray, FloatArray]:
-        """By the int8 copy alone, whose scores are off by its rounding."""
+        """Uses the int8 copy alone, whose scores have its rounding error."""
         count = len(self) if passing is None else int(passing.sum())
         quantised = self.quantised
         if (
@@ -347,7 +347,7 @@ class ManyRows(FieldRows):
         first = best(about, k)
         exact = self.slots.score(query, first)
         floor = exact.min() - TIE
-        # Nothing that stays below with the largest error of all is looked at more closely.
+        # Entries that stay below even with the largest error of all need no exact score.
         (near,) = np.nonzero(about >= floor - wrong.most)
         near = near[about[near] + wrong.of(near) >= floor]
         others = np.setdiff1d(near, first, assume_unique=True)
@@ -374,17 +374,17 @@ class ManyRows(FieldRows):
 
     def _encoded(self, encoding: FixedEncoding) -> AnyArray:
         """The fixed encodings of all entries."""
-        made = np.empty((len(self), encoding.length), self.dtype)
+        encodings = np.empty((len(self), encoding.length), self.dtype)
         for start in range(0, len(self), _AT_A_TIME):
             some = np.arange(start, min(start + _AT_A_TIME, len(self)))
             counts = self.counts[some]
-            made[some] = encoding.entries(self._gather(some), np.cumsum(counts) - counts)
-        return made
+            encodings[some] = encoding.entries(self._gather(some), np.cumsum(counts) - counts)
+        return encodings
 
     def search_rows(
         self, query: FloatArray, k: int, passing: BoolArray | None
     ) -> list[tuple[IntArray, FloatArray]]:
-        """Block by block; a row that a slot repeats counts once."""
+        """Searches block by block; a row that a slot repeats counts once."""
         best, columns = BestRows(len(query), k), np.ascontiguousarray(query.T)
         slots, starts = self.slots, self.starts
         bases, widths = slots.bases.tolist(), slots.widths.tolist()
@@ -405,7 +405,7 @@ class ManyRows(FieldRows):
         return self.slots.score(query, places)
 
     def arrays(self, options: FlatOptions) -> dict[str, AnyArray]:
-        """The parts by name, for a file."""
+        """The arrays by name, to be written to a file."""
         parts = self._common() | {
             "vectors": self.slots.vectors,
             "counts": self.slots.counts,
@@ -427,7 +427,7 @@ class ManyRows(FieldRows):
         return cls(*_read_common(arrays), slots, quantised, arrays.get("fde"))
 
     def fits(self, entries: int, size: int) -> bool:
-        """Whether the parts fit together."""
+        """True if the parts fit together."""
         slots = self.slots
         if int(slots.bounds[-1]) != len(self) or slots.vectors.shape != (slots.bases[-1], size):
             return False
@@ -464,7 +464,7 @@ def scanned(vectors: AnyArray, vector: FloatArray) -> FloatArray:
 
 
 def _passing(scores: FloatArray, passing: BoolArray | None) -> tuple[IntArray, FloatArray]:
-    """The places that pass and their scores."""
+    """The places that pass the filter, with their scores."""
     if passing is None:
         return np.arange(len(scores)), scores
     (places,) = np.nonzero(passing)
@@ -472,7 +472,7 @@ def _passing(scores: FloatArray, passing: BoolArray | None) -> tuple[IntArray, F
 
 
 def _spread(starts: IntArray, counts: IntArray) -> IntArray:
-    """The numbers from each start on, as many as its count, one after the other."""
+    """Concatenates the ranges that begin at the starts and have the given lengths."""
     before = np.cumsum(counts) - counts
     spread: IntArray = np.arange(int(counts.sum())) + np.repeat(starts - before, counts)
     return spread

@@ -1,4 +1,4 @@
-"""The best of many scores, with whatever ties with the last of them, so that ties can be put in order afterwards."""
+"""Selects the best of many scores, including ties with the last one, so that ties can be ordered afterwards."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from mathamr.index.scored import DECIMALS
 TIE = np.float32(1.5 * 10.0**-DECIMALS)
 """Scores nearer than this may be equal once they are rounded."""
 _SAMPLED, _EVERY, _MARGIN = 16, 32, 32
-"""Where there are so many times the wanted scores, every so many-th is looked at first, and so many more than it takes."""
+"""Parameters of the sample that estimates a threshold: from which ratio of scores to results it is used, its step, and its margin."""
 _SHRUNK_FROM = 4096
-"""So many more candidates than wanted are held before the worse ones are let go."""
+"""Number of candidates beyond the requested k that are collected before the worst are dropped."""
 
 
 def top(rows: IntArray, scores: FloatArray, k: int) -> tuple[IntArray, FloatArray]:
-    """The k best and whatever ties with the last of them."""
+    """The k best, and those that tie with the last of them."""
     if len(scores) <= k:
         return rows, scores
     least = np.partition(scores, -k)[-k] - TIE
@@ -25,7 +25,7 @@ def top(rows: IntArray, scores: FloatArray, k: int) -> tuple[IntArray, FloatArra
 
 
 def best(scores: FloatArray, k: int) -> IntArray:
-    """The places of the k best; of many, only those above what a sample says can be among them are compared."""
+    """The places of the k best; with many scores, a sample gives a threshold below which scores are skipped."""
     if len(scores) > _SAMPLED * k:
         sample = scores[::_EVERY]
         wanted = min(len(sample), 2 * k // _EVERY + _MARGIN)
@@ -36,7 +36,7 @@ def best(scores: FloatArray, k: int) -> IntArray:
 
 
 class BestRows:
-    """The k best rows for each row of a query, of cosines that come in batches: all of them would fill the memory."""
+    """Collects the k best rows for each row of a query from batches of cosines, which together would fill the memory."""
 
     def __init__(self, query_rows: int, k: int) -> None:
         self._k = k
@@ -45,7 +45,7 @@ class BestRows:
         self._floors = np.full(query_rows, -np.inf, np.float32)
 
     def add(self, rows: IntArray, cosines: FloatArray) -> None:
-        """Takes in some rows: their numbers, and a column of cosines for each row of the query."""
+        """Adds some rows: their numbers, and a column of cosines for each row of the query."""
         reaching = cosines >= self._floors
         for number in np.flatnonzero(reaching.any(axis=0)).tolist():
             chosen = reaching[:, number]

@@ -10,15 +10,15 @@ from mathamr.index.engines.firststage import FirstStage
 
 @dataclass(frozen=True, slots=True)
 class FlatOptions(FirstStage):
-    """How the flat engine keeps and scans vectors."""
+    """How the flat engine stores and scans vectors."""
 
     dtype: str = "float32"
     """`float32`, or `float16` for half the disk and memory, with scores off by up to 0.001."""
     first_pass: str = "auto"
-    """`int8`: whole numbers find the candidates; `none`: every vector is read; `auto`: whichever is faster here."""
+    """`int8`: an int8 copy finds the candidates; `none`: every vector is read; `auto`: the faster of both on this machine."""
 
     def __post_init__(self) -> None:
-        # Not `super()`: a dataclass with slots is another class than the one in which this is written.
+        # Not `super()`: a dataclass with slots is a new class, not the one that encloses this method.
         FirstStage.__post_init__(self)
         for name, known in (("dtype", ("float32", "float16")), ("first_pass", ("auto", "int8", "none"))):
             if getattr(self, name) not in known:

@@ -24,14 +24,14 @@ from mathamr.index.engines.flat.threads import share
 
 _LARGEST = 127
 _ROUNDING = 2.0**-23
-"""What a sum of float32 products is off by at most, for each of its terms."""
+"""The largest error of a sum of float32 products, per term."""
 FEWEST_ROWS = 1 << 16
-"""With fewer vectors than this the exact scan takes a few milliseconds: no first pass can save any."""
+"""With fewer vectors the exact scan takes only a few milliseconds, so that a first pass cannot save time."""
 
 
 @dataclass(frozen=True, eq=False)
 class Quantised:
-    """The vectors of `Slots` as whole numbers: row by row the same layout."""
+    """The vectors of `Slots` as int8 numbers in the same layout."""
 
     numbers: npt.NDArray[np.int8]
     scales: FloatArray
@@ -42,7 +42,7 @@ class Quantised:
 
     @classmethod
     def of(cls, slots: Slots) -> Quantised:
-        """The whole numbers nearest to the vectors."""
+        """Quantises the vectors to the nearest int8 numbers."""
         reach = np.zeros(slots.vectors.shape[1], np.float32)
         bases, widths = slots.bases.tolist(), slots.widths.tolist()
         for begin, end in pairwise(bases):
@@ -56,18 +56,18 @@ class Quantised:
             exact = slots.vectors[bases[block] : bases[block + 1]].astype(np.float32, copy=False)
             rounded = np.clip(np.rint(exact / divisors), -_LARGEST, _LARGEST)
             numbers[bases[block] : bases[block + 1]] = rounded
-            for made, rows in ((errors, exact - rounded * scales), (longest, rounded)):
+            for largest, rows in ((errors, exact - rounded * scales), (longest, rounded)):
                 norms = np.linalg.norm(rows, axis=1)
-                made[begin:end] = norms.reshape(widths[block], end - begin).max(axis=0)
+                largest[begin:end] = norms.reshape(widths[block], end - begin).max(axis=0)
         return cls(numbers, scales, errors, longest)
 
     def scan(self, slots: Slots, query: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """About the MaxSim of every post with a query, and by how much each may be wrong."""
+        """The approximate MaxSim of every post with a query, and the bound of each error."""
         scores, wrong = self.bounded(slots, query)
         return scores, wrong.of(slice(None))
 
     def bounded(self, slots: Slots, query: FloatArray) -> tuple[FloatArray, RoundingBound]:
-        """The same, the errors to be asked for: of a million posts those of a few thousand are wanted."""
+        """Like `scan`, but with lazy errors, since of a million posts only a few thousand need theirs."""
         scaled = query * self.scales
         steps = np.maximum(np.abs(scaled).max(axis=1, keepdims=True), np.finfo(np.float32).tiny) / _LARGEST
         whole = np.rint(scaled / steps)
@@ -99,7 +99,7 @@ class Quantised:
         return scores
 
     def arrays(self) -> dict[str, AnyArray]:
-        """The parts by name, for a file."""
+        """The arrays by name, to be written to a file."""
         return {
             "int8": self.numbers,
             "int8.scales": self.scales,
@@ -110,7 +110,7 @@ class Quantised:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RoundingBound:
-    """By how much scores of a query may be wrong: ‖v - v̂‖, what the query lost for each ‖n‖, and the rounding of sums."""
+    """Bounds the error of a query's scores: ‖v - v̂‖, the query's own rounding times ‖n‖, and the rounding of sums."""
 
     _quantised: Quantised
     _lost: np.float32
@@ -118,12 +118,12 @@ class RoundingBound:
 
     @property
     def most(self) -> np.float32:
-        """By how much any of them."""
+        """The largest bound of all posts."""
         error, length = self._quantised.largest
         return error + self._lost * length + self._rounding
 
     def of(self, posts: AnyArray | slice) -> FloatArray:
-        """By how much those of some posts."""
+        """The bounds of some posts."""
         errors, longest = self._quantised.errors, self._quantised.longest
         lengths = longest[posts] if len(longest) == len(errors) else longest
         wrong: FloatArray = errors[posts] + self._lost * lengths + self._rounding
@@ -134,8 +134,8 @@ class RoundingBound:
 def integer_products(size: int) -> Callable[[AnyArray, AnyArray], Int32Array]:
     """Returns a function that multiplies int8 rows of `size` numbers with int8 columns, exactly, in the calling thread.
 
-    ONNX Runtime is quick where the first factor is unsigned (VNNI, AMX, UDOT), ten times as quick as with two signed factors on x86.
-    Flipping the sign bit adds 128 to a number, which the zero points take off again.
+    ONNX Runtime is fast if the first factor is unsigned (VNNI, AMX, UDOT), ten times as fast as with two signed factors on x86.
+    Flipping the sign bit adds 128 to a number, which the zero points subtract again.
     """
     import onnxruntime
 

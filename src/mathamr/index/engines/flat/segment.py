@@ -1,4 +1,4 @@
-"""`FlatSegment`: some entries of the flat engine in one file that never changes, searched where it lies."""
+"""`FlatSegment`: some entries of the flat engine in one immutable file, which is searched memory-mapped."""
 
 from __future__ import annotations
 
@@ -24,8 +24,7 @@ from mathamr.systems.field import Field
 class FlatSegment:
     """Entries of one kind in columns: ids, payloads, and the rows of each field.
 
-    They are sorted by how many rows they have in all, so that the slots of a field with many rows mostly hold them in
-    the same order.
+    They are sorted by their total number of rows, so that the slots of a field with many rows mostly keep this order.
     """
 
     ids: Strings
@@ -34,7 +33,7 @@ class FlatSegment:
 
     @classmethod
     def of(cls, entries: Sequence[Entry], fields: Sequence[Field], dtype: str) -> FlatSegment:
-        """The entries in memory, not quantised: those that wait to be written."""
+        """A segment of entries in memory that are not written yet; it is not quantised."""
         totals = [sum(map(len, entry.rows.values())) for entry in entries]
         chosen = [entries[number] for number in np.argsort(totals, kind="stable").tolist()]
         return cls(
@@ -69,7 +68,7 @@ class FlatSegment:
 
     @cached_property
     def _totals(self) -> IntArray:
-        """How many rows each entry has in all fields."""
+        """The number of rows of each entry in all fields."""
         totals = np.zeros(len(self), np.int64)
         for rows in self.fields.values():
             totals[rows.entries] += rows.counts
@@ -85,7 +84,7 @@ class FlatSegment:
         return np.array([number for number in numbers if number is not None], np.int64)
 
     def write(self, path: Path, options: FlatOptions) -> int:
-        """Writes the segment; its size in bytes is returned."""
+        """Writes the segment; returns its size in bytes."""
         arrays = {"ids": self.ids.cells.data, "ids.ends": self.ids.cells.ends}
         arrays |= {f"payload.{name}": array for name, array in self.payloads.arrays().items()}
         for field, rows in self.fields.items():
@@ -117,7 +116,7 @@ class FlatSegment:
         return segment
 
     def _fits(self, fields: Sequence[Field]) -> bool:
-        """Whether the parts are of one size, as far as that can be seen without reading them."""
+        """True if the arrays have consistent sizes; does not read their content."""
         columns = self.payloads
         lengths = {len(self), len(columns.kinds), len(columns.sources), len(columns.tags)}
         lengths |= {len(columns.times), len(columns.scores), len(columns.dates), len(columns.posts)}

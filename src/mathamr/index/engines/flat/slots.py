@@ -19,11 +19,11 @@ from mathamr.index.engines.flat.threads import share
 from mathamr.index.engines.maxsim import similarities
 
 BLOCK = 8192
-"""Vectors of a block: their similarities with a query stay in the cache."""
+"""Number of vectors of a block; their similarities with a query fit the CPU cache."""
 _SMALL = 1024
-"""Vectors that a block should have at least: each takes some microseconds, however few."""
+"""Smallest number of vectors of a block, since every block costs some microseconds."""
 _FEW = 4
-"""Fewer blocks are not worth sharing among threads."""
+"""The number of blocks from which threads share the work."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,9 +38,9 @@ class Slots:
     def arrange(
         cls, vectors: AnyArray, counts: AnyArray, ranks: IntArray | None = None
     ) -> tuple[IntArray, Slots]:
-        """Slots of vectors that stand post by post, and in which order they hold the posts.
+        """Builds slots from vectors that are concatenated by post; also returns the order of the posts.
 
-        Posts with as many vectors as others stand in the order of their ranks, if they have any.
+        Posts with equal numbers of vectors are ordered by their ranks, if there are any.
         """
         counts = np.asarray(counts, np.int64)
         starts = np.cumsum(counts) - counts
@@ -59,7 +59,7 @@ class Slots:
 
     @property
     def widths(self) -> IntArray:
-        """How many slots each block has."""
+        """The number of slots of each block."""
         return self.counts[self.bounds[1:] - 1]
 
     @property
@@ -74,12 +74,12 @@ class Slots:
             yield block, bounds[block], bounds[block + 1]
 
     def rows(self, posts: IntArray) -> tuple[IntArray, IntArray]:
-        """Where posts lie: their first rows, and how far it is from a row of a post to its next."""
+        """The positions of posts: their first rows, and the distance between two rows of a post."""
         blocks = np.searchsorted(self.bounds, posts, side="right") - 1
         return self.bases[blocks] + posts - self.bounds[blocks], np.diff(self.bounds)[blocks]
 
     def gather(self, posts: IntArray) -> FloatArray:
-        """The vectors of posts, post after post."""
+        """The concatenated vectors of posts."""
         firsts, strides = self.rows(posts)
         counts = self.counts[posts]
         within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
@@ -127,11 +127,11 @@ def _bounds(counts: IntArray) -> IntArray:
     bounds = [0]
     while bounds[-1] < len(counts):
         begin, fewest = bounds[-1], int(counts[bounds[-1]])
-        # Where numbers grow quickly, repeated vectors would fill a block: it ends where they would be a fifth of it, a
-        # small one at half.
+        # If the numbers of vectors grow quickly, repeated vectors would fill a block: it ends where they would make up
+        # a fifth of it, or half of a small block.
         alike, doubled = (int(np.searchsorted(counts, most * fewest, side="right")) for most in (1.25, 2))
         small = min(doubled, begin + _SMALL // fewest)
-        # An odd number of posts: slots that lie a power of two apart would take each other's place in the cache.
+        # An odd number of posts: slots at a distance of a power of two would evict each other from the cache.
         many = BLOCK // fewest
         bounds.append(max(begin + 1, min(max(alike, small), begin + many - 1 + many % 2)))
     return np.array(bounds, np.int64)

@@ -26,5 +26,5 @@ def _cores() -> int:
 
 @cache
 def _pool(process: int) -> ThreadPoolExecutor:
-    """The threads of a process: a forked one has none of its parent's."""
+    """The thread pool of this process; a forked process has none of its parent's threads."""
     return ThreadPoolExecutor(_cores(), thread_name_prefix="mathamr-scan")

@@ -45,7 +45,7 @@ class Connections:
         self._writer: Connection | None = None
         self._writing = threading.RLock()
         self._changed = False
-        """Whether the writer's transaction holds what is not committed: only there it can be read."""
+        """True if the writer's transaction holds what is not committed: only there it can be read."""
 
     def read(self, what: str, work: Callable[[Connection], Result]) -> Result:
         """Calls `work` in a transaction that sees one state; again on another connection when one is lost."""

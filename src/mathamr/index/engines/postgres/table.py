@@ -214,7 +214,7 @@ class PostgresTable:
         return {entry.id: copying.halfvec(row) for entry, row in zip(own, made, strict=True)}
 
     def delete(self, ids: Iterable[str]) -> None:
-        """Forgets entries."""
+        """Deletes entries."""
         self._check_writable()
         gone = list(ids)
         if gone:
@@ -232,7 +232,7 @@ class PostgresTable:
             raise MathAMRError("the engine was opened for reading only")
 
     def count(self, field: Field | None = None) -> int:
-        """How many entries there are, or how many have a field."""
+        """The number of entries, or of those that have a field."""
         from psycopg import sql
 
         query_sql = sql.SQL("SELECT count(*) FROM {} WHERE {}").format(self.name, having(field))
@@ -251,7 +251,7 @@ class PostgresTable:
             last = bytes(rows[-1][0])
 
     def payloads(self, ids: Sequence[str]) -> dict[str, Payload]:
-        """What is known about entries."""
+        """The payloads of entries."""
         from psycopg import sql
 
         query_sql = sql.SQL(

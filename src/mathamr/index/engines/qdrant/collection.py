@@ -141,7 +141,7 @@ class QdrantCollection(ABC):
         """Raises an error when the collection is damaged or cannot be read."""
 
     def count(self, field: Field | None = None) -> int:
-        """How many entries there are, or how many have a field."""
+        """The number of entries, or of those that have a field."""
         with self._reporting("count"):
             return self._count(self._having(field))
 
@@ -166,7 +166,7 @@ class QdrantCollection(ABC):
             self._put(batch)
 
     def delete(self, ids: Iterable[str]) -> None:
-        """Forgets entries."""
+        """Deletes entries."""
         self._check_writable()
         for batch in batches(ids, BATCH):
             self._remove([point_uuid(identifier) for identifier in batch])
@@ -176,7 +176,7 @@ class QdrantCollection(ABC):
             raise MathAMRError("the engine was opened for reading only")
 
     def payloads(self, ids: Sequence[str]) -> dict[str, Payload]:
-        """What is known about entries."""
+        """The payloads of entries."""
         records = self._retrieve(ids, True, False)
         return {record.payload["id"]: read_payload(record.payload) for record in records}
 
@@ -229,7 +229,7 @@ class QdrantCollection(ABC):
             return [(point.payload["id"], point.score) for point in points]
 
     def _scans(self, narrowed: Any) -> bool:
-        """Whether points that pass a filter are looked at one by one rather than sought in a graph.
+        """True if points that pass a filter are looked at one by one rather than sought in a graph.
 
         A server decides that by itself: its links follow the payload's indexes, and it estimates how many pass.
         """

@@ -46,7 +46,7 @@ class EdgeOptions(FirstStage):
     """What `optimize` prepares for approximate search, and how closely it looks."""
 
     hnsw: str = "single"
-    """`single`: a graph over fields with one row an entry; `all`: over those with many as well; `none`."""
+    """`single`: a graph over fields with one row per entry; `all`: over those with many as well; `none`."""
     ef: int = 128
     """Neighbours that an approximate search follows (the thesis: 128)."""
 

@@ -74,7 +74,7 @@ class ServerOptions(FirstStage):
     consistency: int = 1
     """How many of the copies must have a write before it is acknowledged."""
     hnsw: str = "single"
-    """`single`: a graph over fields with one row an entry and over encodings; `all`: over those with many rows as well; `none`."""
+    """`single`: a graph over fields with one row per entry and over encodings; `all`: over those with many rows as well; `none`."""
     quantisation: str = "none"
     """`int8`: vectors that are searched through a graph also stand in memory as bytes, the others on disk; `none`."""
     ef: int = 128
@@ -357,7 +357,7 @@ class ServerEngine(EngineBase[ServerCollection, NearestField]):
 
 
 def _is_temporary(error: Exception) -> bool:
-    """Whether a request may succeed a little later: the server was not reached, is busy, or changes its leader."""
+    """True if a request may succeed a little later: the server was not reached, is busy, or changes its leader."""
     from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedResponse
 
     if isinstance(error, UnexpectedResponse):
