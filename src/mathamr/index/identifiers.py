@@ -1,15 +1,15 @@
-"""What may be the id of a post, a formula or a visual class."""
+"""Checks the ids of posts, formulas and visual classes."""
 
 from __future__ import annotations
 
 from mathamr.core.errors import MathAMRError
 
 LONGEST_ID = 4096
-"""Characters an id may have."""
+"""The largest number of characters of an id."""
 
 
 def check_id(identifier: str) -> None:
-    """Refuses what cannot be an id."""
+    """Raises if a text cannot be an id."""
     if not identifier or len(identifier) > LONGEST_ID:
         shown = f"one of {len(identifier):,} characters" if identifier else "an empty one"
         raise MathAMRError(f"an id has 1 to {LONGEST_ID:,} characters, not {shown}")

@@ -1,4 +1,4 @@
-"""`Manifest`: what an index directory says about itself, for people and for the check before anything is read."""
+"""`Manifest`: the description of an index directory, which is checked before anything else is read."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _checksum(row: Mapping[str, Any]) -> str:
 
 
 def _now() -> datetime:
-    """The time, or `SOURCE_DATE_EPOCH` where that is set for reproducible builds."""
+    """The current time, or `SOURCE_DATE_EPOCH` if that is set for reproducible builds."""
     epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
     return datetime.fromtimestamp(int(epoch), UTC) if epoch.isdecimal() else datetime.now(UTC)
 
@@ -36,7 +36,7 @@ _TEXT = (str, type(None))
 
 
 def _typed(row: dict[str, Any], **kinds: type | tuple[type, ...]) -> dict[str, Any]:
-    """The row, if its values are of these types."""
+    """Returns the row if its values have these types, else raises."""
     for name, kind in kinds.items():
         if not isinstance(row[name], kind):
             raise TypeError(f"{name} is {str(row[name])[:100]!r}")
@@ -44,15 +44,15 @@ def _typed(row: dict[str, Any], **kinds: type | tuple[type, ...]) -> dict[str, A
 
 
 class OutdatedFormatError(MathAMRError):
-    """An index of another version: nothing is wrong with it."""
+    """Raised for an intact index of another version."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelRecord:
-    """Which model made the vectors: its system (a name among `SYSTEMS`), and the fields that an engine keeps for it.
+    """The model that computed the vectors: its system (a name among `SYSTEMS`), and its fields in the engine.
 
-    `folder` is where it was, `None` for a model in the box, which is then found by its name. `text_backend` is that of the text encoder
-    (`mathamr.text.backend`), for posts and queries alike.
+    `folder` is the path of the model, `None` for a built-in model, which is found by its name. `text_backend` is the backend of the
+    text encoder (`mathamr.text.backend`), for both posts and queries.
     """
 
     name: str
@@ -65,7 +65,7 @@ class ModelRecord:
 
 @dataclass(frozen=True, slots=True)
 class ParserRecord:
-    """Which AMR parser made the graphs."""
+    """The AMR parser that computed the graphs."""
 
     name: str
     fingerprint: str
@@ -74,7 +74,7 @@ class ParserRecord:
 
 @dataclass(frozen=True, slots=True)
 class EngineRecord:
-    """Which engine keeps the vectors, and how it was made."""
+    """The engine that stores the vectors, and its options."""
 
     name: str
     options: dict[str, Any] = field(default_factory=dict)
@@ -93,11 +93,10 @@ class InputRecord:
 class Manifest:
     """Everything on which the content of an index depends, and how much there is of it.
 
-    `parser` is `None` where the model's system reads no graphs, and so is `graphs`, the name of their configuration,
-    where it reads no tensors of them.
-    `finished` is false until the first build has come to its end: before that there are words to search at most.
-    `checksums` are those of the files that never change and of the posts as a whole; they and the counts are of the
-    catalogue's `revision`, which single changes leave behind until the index is closed.
+    `parser` is `None` if the model's system uses no graphs; `graphs`, the name of their configuration, is `None` if it uses
+    no tensors of them. `finished` is false until the first build has ended: before that, at most words can be searched.
+    `checksums` covers the files that never change and the posts as a whole; checksums and counts belong to the catalogue's
+    `revision`, which is updated after single changes only when the index is closed.
     """
 
     model: ModelRecord
@@ -115,7 +114,7 @@ class Manifest:
     format: int = FORMAT
 
     def to_json(self) -> str:
-        """The text of the file; it ends with a checksum of all the rest."""
+        """The text of the file; it ends with a checksum of the rest."""
         row = asdict(self)
         return json.dumps(row | {CHECKSUM: _checksum(row)}, indent=2, ensure_ascii=False) + "\n"
 
@@ -141,7 +140,7 @@ class Manifest:
 
     @classmethod
     def _of(cls, row: dict[str, Any]) -> Manifest:
-        """The manifest in a row of JSON, every value of its type."""
+        """The manifest in a row of JSON, with checked types."""
         model, parser, engine = row["model"], row["parser"], row["engine"]
         model["fields"] = tuple(map(Field.from_json, model["fields"]))
         row["model"] = ModelRecord(**_typed(model, name=str, system=str, fingerprint=str, folder=_TEXT))
@@ -159,7 +158,7 @@ class Manifest:
         return cls(**{each.name: row[each.name] for each in fields(cls)})
 
     def write(self, folder: Path) -> Manifest:
-        """Writes it into the folder, completely or not at all, and returns it as written."""
+        """Writes it into the folder atomically, and returns it as written."""
         now = _now().isoformat(timespec="seconds")
         written = replace(self, created=self.created or now, updated=now)
         write_whole(folder / MANIFEST, written.to_json().encode("utf-8", "surrogateescape"))

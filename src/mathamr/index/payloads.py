@@ -1,4 +1,4 @@
-"""What posts and formulas are found by, from the posts themselves: also where an engine has no entry for them."""
+"""Payloads of posts and formulas computed from the posts themselves, even if an engine has no entry for them."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from mathamr.posts.post import Post
 
 
 def is_tagged_by_question(post: Post) -> bool:
-    """True if a post is found by the tags of its question: forums tag questions only."""
+    """True if a post gets the tags of its question, since forums tag questions only."""
     return post.role == "answer" and not post.tags
 
 
 def payload_of(post: Post, tags: tuple[str, ...] | None = None) -> Payload:
-    """What a post is found by; `tags` are those of its question, if not its own."""
+    """The payload of a post; `tags` replaces its own tags with those of its question."""
     return Payload(
         kind=post.kind,
         tags=post.tags if tags is None else tags,
@@ -27,7 +27,7 @@ def payload_of(post: Post, tags: tuple[str, ...] | None = None) -> Payload:
 
 
 def post_payloads(catalogue: Catalogue, ids: Sequence[str]) -> dict[str, Payload]:
-    """What posts are found by; unknown ids are left out."""
+    """The payloads of posts; unknown ids are left out."""
     posts = catalogue.posts(ids)
     questions = catalogue.posts(
         sorted({post.parent for post in posts.values() if post.parent and is_tagged_by_question(post)})
@@ -40,7 +40,7 @@ def post_payloads(catalogue: Catalogue, ids: Sequence[str]) -> dict[str, Payload
 
 
 def formula_payloads(catalogue: Catalogue, ids: Sequence[str]) -> dict[str, Payload]:
-    """What formulas are found by, their posts' payloads; unknown ids are left out."""
+    """The payloads of formulas, which are those of their posts; unknown ids are left out."""
     formulas = catalogue.formulas(ids)
     posts = post_payloads(catalogue, list({entry.post for entry in formulas.values()}))
     return {

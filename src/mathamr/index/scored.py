@@ -1,4 +1,4 @@
-"""`Scored`: what a search of any part of an index gives, in an order that no rounding decides."""
+"""`Scored`: a result of a search in any part of an index; the order of results does not depend on rounding."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from mathamr.core.arrays import DoubleArray
 from mathamr.core.errors import MathAMRError
 
 DECIMALS = 6
-"""Scores that agree to so many decimals are equal: rounding of sums must not decide an order."""
+"""Scores that agree to this many decimals count as equal, so that rounding of sums does not decide the order."""
 
 
 class Scored(NamedTuple):
-    """A found entry and how well it fits, from -1 to 1."""
+    """A found entry and its score from -1 to 1."""
 
     id: str
     score: float
 
 
 class ScoredColumns(Sequence[Scored]):
-    """Scored ids as two columns: of a thousand that are fused and cut, a dozen are ever looked at one by one.
+    """Scored ids as two columns, since of a thousand results that are fused only a dozen are used one by one.
 
     >>> found = ScoredColumns(["b", "a"], np.array([0.75, 0.5]))
     >>> found[0], found[1:]
@@ -38,7 +38,7 @@ class ScoredColumns(Sequence[Scored]):
 
     @classmethod
     def of(cls, hits: Sequence[tuple[str, float]]) -> ScoredColumns:
-        """Any results in columns."""
+        """Converts any results to columns."""
         if isinstance(hits, ScoredColumns):
             return hits
         return cls([each for each, _ in hits], np.array([score for _, score in hits], np.float64))
@@ -77,14 +77,14 @@ _scored: Callable[[tuple[str, float]], Scored] = partial(tuple.__new__, Scored)
 
 
 def check_k(k: int) -> int:
-    """How many results are wanted: a positive number."""
+    """Returns the number of results if it is positive, else raises."""
     if k < 1:
         raise MathAMRError(f"the number of results must be at least 1, got {k}")
     return k
 
 
 def best(ids: Sequence[str], scores: npt.ArrayLike, k: int) -> ScoredColumns:
-    """The k best of scored ids, best first, equal ones by id.
+    """The k best of scored ids, best first, ties by id.
 
     >>> best(["b", "a", "c"], [0.5, 0.5, 0.75], 2)
     [Scored(id='c', score=0.75), Scored(id='a', score=0.5)]

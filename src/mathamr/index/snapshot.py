@@ -4,7 +4,7 @@ A writer changes the posts first and then what is derived from them, so a reader
 get posts and vectors of different revisions. A snapshot opens them together when all of them are up to date, and tries
 again if the revision has changed meanwhile.
 
-Words are made long before vectors. While many vectors are missing, a snapshot has posts and words alone.
+Words are computed long before vectors. While many vectors are missing, a snapshot has posts and words alone.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from mathamr.index.lexical.lexicalindex import LexicalIndex
 
 ATTEMPTS = 20
 FEW_WAITING = 64
-"""Missing vectors that are made in moments: until then the previous snapshot is used."""
+"""Up to this number, missing vectors are computed within moments, and the previous snapshot is used until then."""
 SHARE_WAITING = 0.1
 """If more than this share of the posts lack vectors, words of all posts are better than the previous snapshot."""
 
@@ -32,7 +32,7 @@ class Snapshot:
 
     catalogue: CatalogueSnapshot
     engine: Engine | None
-    """`None` while vectors are being made."""
+    """`None` while vectors are being computed."""
     lexical: LexicalIndex
     readers: int = 0
     closed: bool = False
@@ -44,11 +44,11 @@ class Snapshot:
 
     @property
     def words_only(self) -> bool:
-        """True if the vectors of this revision were not there yet."""
+        """True if the snapshot has no vectors yet."""
         return self.engine is None
 
     def close(self, shared: Engine | None = None) -> None:
-        """Closes the parts, which nobody may be using; an engine that is shared stays open."""
+        """Closes the parts, which must not be in use; a shared engine stays open."""
         self.closed = True
         try:
             if self.engine is not None and self.engine is not shared:
@@ -79,7 +79,7 @@ def take_snapshot(
         except BaseException:
             catalogue.close()
             if live.revision != catalogue.pinned or not (live.has_words if words else live.settled):
-                continue  # a writer was at work on what was being opened
+                continue  # a writer changed the parts while they were opened
             raise
         still = live.revision == found.revision and (live.has_words if words else live.settled)
         if still or (before is None and not complete and not words):

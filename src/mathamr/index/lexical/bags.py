@@ -15,11 +15,11 @@ from mathamr.index.lexical.terms import Terms, formulas_in, reading_in_force, te
 from mathamr.posts.post import Formula, Post
 
 Bag = Mapping[str, bytes]
-"""By field, the numbers of its terms one after another, as `NUMBER`s; a number as often as its term occurs."""
+"""By field, the numbers of its terms as `NUMBER`s; a number is repeated as often as its term occurs."""
 NUMBER = "q"
 """A term's number as the modules `array` and `numpy` call it: an integer of 64 bits."""
 _OVERHEAD = 500
-"""Bytes that Python takes for a bag beside its numbers."""
+"""Bytes of a bag in Python in addition to its numbers."""
 
 
 def term_number(term: str) -> int:
@@ -33,7 +33,7 @@ def bag_of(terms: Terms) -> Bag:
 
 
 def _number(term: str) -> bytes:
-    """The number of a term as a bag holds it; long terms are rare and not worth a place in the cache."""
+    """The number of a term in a bag; long terms are rare and not cached."""
     return _short_number(term) if len(term) <= _LONGEST_CACHED else _digest(term)
 
 
@@ -48,7 +48,7 @@ _short_number = lru_cache(maxsize=1 << 18)(_digest)
 
 @dataclass(frozen=True, slots=True)
 class PostBags:
-    """The terms of a post, of its text and of each of its formulas apart."""
+    """The terms of a post, separately for its text and for each of its formulas."""
 
     text: Bag
     formulas: tuple[Bag, ...]
@@ -69,7 +69,7 @@ class PostBags:
 
     @property
     def size(self) -> int:
-        """Bytes in memory, about."""
+        """Approximate bytes in memory."""
         bags = (self.text, *{id(bag): bag for bag in self.formulas}.values())
         return sum(_OVERHEAD + sum(map(len, bag.values())) for bag in bags)
 
@@ -104,7 +104,7 @@ def formula_bag(formula: Formula, macros: tuple[str, ...] = ()) -> Bag:
 
 @lru_cache(maxsize=8_000)
 def _bag_of_latex(latex: str, macros: tuple[str, ...], reading: str) -> Bag:
-    """Posts say the same short formulas again and again."""
+    """Cached, since posts repeat the same short formulas."""
     return bag_of(terms_of(Formula("", latex), macros, reading))
 
 

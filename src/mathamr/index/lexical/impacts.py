@@ -1,7 +1,7 @@
-"""`Impacts`: what a term adds to every entry that has it, remembered for the terms that queries have again and again.
+"""`Impacts`: a cache of what a term adds to every entry that has it, for terms that recur in queries.
 
-Most of the postings that a query reads are those of words that most queries have. What they come to depends on the
-state of the index alone, so that it is computed once a state, and weighed by each query.
+Most of the postings that a query reads belong to words that most queries have. Their impacts depend only on the state of the
+index, so they are computed once per state and weighted by each query.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from mathamr.core.cache import Cache
 from mathamr.index.lexical.segments import Segments
 
 MOST = 1 << 20
-"""Postings of one state that are remembered: sixteen MB."""
+"""Size of the cache of one state in postings: 16 MB."""
 
 Key = tuple[str, int, float, float]
 
 
 class Impact(NamedTuple):
-    """The rows of the entries that have a term, counted through all segments, and what it adds to each before it is weighed."""
+    """The rows of the entries that have a term, counted over all segments, and its unweighted contribution to each."""
 
     rows: IndexArray
     shares: DoubleArray
-    """f / (f + k1 · (1 - b + b · length / average length)), where it occurs f times."""
+    """f / (f + k1 · (1 - b + b · length / average length)), if it occurs f times."""
     living: int
-    """How many of the entries are alive."""
+    """The number of entries that are not deleted."""
 
 
 class Impacts:
@@ -40,18 +40,18 @@ class Impacts:
         self._known: Cache[Key, Impact] = Cache(weight=most, weigh=lambda _, impact: len(impact.rows) + 1)
 
     def of(self, field: str, terms: Sequence[int], k1: float, b: float) -> list[Impact]:
-        """The impact of each of some terms, which are numbers and all different."""
+        """The impacts of terms, given as distinct numbers."""
         keys = [(field, term, k1, b) for term in terms]
         found = {key: impact for key in keys if (impact := self._known.get(key)) is not None}
         if missing := [key for key in keys if key not in found]:
             numbers = np.array([term for _, term, _, _ in missing], np.int64)
-            made = dict(zip(missing, self._made(field, numbers, k1, b), strict=True))
-            found |= made
-            for key, impact in made.items():
+            computed = dict(zip(missing, self._computed(field, numbers, k1, b), strict=True))
+            found |= computed
+            for key, impact in computed.items():
                 self._known.put(key, impact)
         return [found[key] for key in keys]
 
-    def _made(self, field: str, terms: IntArray, k1: float, b: float) -> list[Impact]:
+    def _computed(self, field: str, terms: IntArray, k1: float, b: float) -> list[Impact]:
         state = self.state
         scale = k1 * b / max(state.averages[field], 1e-9)
         parts: list[list[tuple[IndexArray, DoubleArray]]] = [[] for _ in range(len(terms))]
@@ -76,7 +76,7 @@ class Impacts:
 
 
 def _joined(parts: Sequence[tuple[IndexArray, DoubleArray]]) -> tuple[IndexArray, DoubleArray]:
-    """Stretches one after another; a copy, so that nothing else of what they were cut from is held on to."""
+    """Concatenates slices; the copy does not keep the arrays that they come from in memory."""
     if not parts:
         return np.empty(0, np.intp), np.empty(0)
     rows, shares = zip(*parts, strict=True)

@@ -1,8 +1,8 @@
 """`LexicalIndex`: BM25 over the terms of posts and of formulas, in a folder that is updated without a rebuild.
 
-Only counts are stored. What BM25 derives from the whole collection (how many entries hold a term, how long they are
-on average) is summed up over the living entries when a query asks: an index that was updated a thousand times scores
-exactly like one that was built at once. Libraries that store finished scores, such as bm25s, have to be built again.
+Only counts are stored. The statistics of BM25 (how many entries have a term, their average length) are computed over the
+existing entries for each query: an index that was updated a thousand times scores exactly like one that was built at once.
+Libraries that store final scores, such as bm25s, must be rebuilt after changes.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from mathamr.index.lexical.terms import FIELDS, Terms
 from mathamr.index.scored import Scored, best, check_k
 
 BATCH = 5_000
-"""Entries of an update that are held in memory at a time; a larger one writes several segments."""
+"""Number of entries of an update that are held in memory; a larger update writes several segments."""
 _ROUNDING = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
 class Weighting:
-    """How terms are weighed: BM25 in which rare terms count more than usual, and a weight for each field.
+    """How terms are weighted: BM25 with a stronger preference for rare terms, and a weight for each field.
 
     A term that occurs n times in the query and f times in an entry adds
     ``log(1 + n) · idf^rarity · f / (f + k1 · (1 - b + b · length / average length))`` to the entry's score.
@@ -64,7 +64,7 @@ FORMULAS = Weighting({"latex": 0.5, "paths": 0.25, "parts": 0.5, "shapes": 1.0},
 class LexicalPart:
     """The entries of one kind, posts or formulas: the id and the terms of each.
 
-    Reads are safe from several threads while one thread writes. What `update` was given is safe on disk when it returns.
+    Reads are safe from several threads while one thread writes. Entries are safe on disk when `update` returns.
     """
 
     def __init__(self, folder: Path, weighting: Weighting, *, read_only: bool = False) -> None:
@@ -97,10 +97,10 @@ class LexicalPart:
         where: Collection[str] | None = None,
         weighting: Weighting | None = None,
     ) -> Sequence[Scored]:
-        """The k best entries that share a term with the query, best first, equal ones by id.
+        """The k best entries that share a term with the query, best first, ties by id.
 
-        A score is the share of the highest that the query's terms allow, so that scores of different queries can be
-        compared. `where` are the ids that may be found.
+        A score is divided by the highest possible score of the query's terms, so that scores of different queries are
+        comparable. `where` restricts the search to these ids.
         """
         check_k(k)
         impacts = self._impacts
@@ -115,18 +115,18 @@ class LexicalPart:
     def score(
         self, terms: Terms, ids: Collection[str], weighting: Weighting | None = None
     ) -> Sequence[Scored]:
-        """The scores of given entries, best first, 0 where they share no term; unknown ids are left out."""
+        """The scores of these entries, best first, 0 for those that share no term; unknown ids are left out."""
         impacts = self._impacts
         chosen = np.flatnonzero(impacts.state.mask(ids))
         scores = _total(impacts, terms, weighting or self.weighting)
         return best(impacts.state.ids(chosen), scores[chosen], len(chosen))
 
     def frequencies(self, field: str, terms: Collection[str]) -> dict[str, int]:
-        """How many entries have each of some terms in a field."""
+        """The number of entries that have each of the terms in a field."""
         return {term: sum(map(len, rows)) for term, rows in self._holding(self._state, field, terms).items()}
 
     def holding(self, field: str, terms: Collection[str]) -> dict[str, list[str]]:
-        """The ids of the entries that have each of some terms in a field."""
+        """The ids of the entries that have each of the terms in a field."""
         state = self._state
         return {
             term: [
@@ -138,7 +138,7 @@ class LexicalPart:
         }
 
     def _holding(self, state: Segments, field: str, terms: Collection[str]) -> dict[str, list[IndexArray]]:
-        """The living rows of every segment that have each of some terms."""
+        """The rows of every segment that have each of the terms, without deleted ones."""
         named = {term: term_number(term) for term in terms}
         numbers = np.array(sorted(set(named.values())), np.int64)
         places = {int(number): place for place, number in enumerate(numbers)}
@@ -153,7 +153,7 @@ class LexicalPart:
     def evidence(
         self, terms: Terms, ids: Collection[str], weighting: Weighting | None = None
     ) -> dict[str, dict[str, float]]:
-        """How much each field adds to the scores of given entries; unknown ids are left out."""
+        """The contribution of each field to the scores of these entries; unknown ids are left out."""
         impacts = self._impacts
         chosen = np.flatnonzero(impacts.state.mask(ids))
         found: dict[str, dict[str, float]] = {identifier: {} for identifier in impacts.state.ids(chosen)}
@@ -165,12 +165,12 @@ class LexicalPart:
     def update(self, upserts: Iterable[tuple[str, Terms]], deletes: Iterable[str] = ()) -> None:
         """Deletes entries, then adds others or replaces those of the same id; unknown ids to delete are ignored.
 
-        All of it is done or, after an error or a crash, nothing.
+        It is atomic: after an error or a crash nothing has changed.
         """
         self.update_bags(((identifier, bag_of(terms)) for identifier, terms in upserts), deletes)
 
     def update_bags(self, upserts: Iterable[tuple[str, Bag]], deletes: Iterable[str] = ()) -> None:
-        """The same with terms that are numbers already."""
+        """Like `update`, with terms that are already numbers."""
         if self._read_only:
             raise MathAMRError(f"the lexical index {self._folder} was opened for reading only")
         with self._writing:
@@ -216,7 +216,7 @@ class LexicalIndex(Closing):
 
     @classmethod
     def open(cls, folder: Path, *, read_only: bool = False) -> Self:
-        """The lexical index of a folder; for writing it is made where there is none."""
+        """Opens the lexical index of a folder; for writing it is created if it does not exist."""
         return cls(folder, read_only=read_only)
 
     def refresh(self) -> None:
@@ -242,7 +242,7 @@ def _total(impacts: Impacts, terms: Terms, weighting: Weighting) -> DoubleArray:
 
 
 def _by_field(impacts: Impacts, terms: Terms, weighting: Weighting) -> list[tuple[str, DoubleArray]]:
-    """What each field adds to every entry, as shares of the highest score there can be."""
+    """The contribution of each field to every entry, as a share of the highest possible score."""
     found: list[tuple[str, DoubleArray]] = []
     highest = 0.0
     for field, weight in weighting.fields.items():
@@ -256,7 +256,7 @@ def _by_field(impacts: Impacts, terms: Terms, weighting: Weighting) -> list[tupl
 def _of_field(
     impacts: Impacts, field: str, terms: Iterable[str], weighting: Weighting
 ) -> tuple[DoubleArray, float]:
-    """What a field adds to every entry, and what it would add to one that had every term endlessly often."""
+    """The contribution of a field to every entry, and its limit for an entry with infinitely many occurrences of every term."""
     counts = Counter(map(term_number, terms))
     found = impacts.of(field, list(counts), weighting.k1, weighting.b)
     holding = np.array([each.living for each in found], np.float64)

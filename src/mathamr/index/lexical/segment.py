@@ -1,8 +1,8 @@
-"""`Segment`: how often every term occurs in some entries, in one file that never changes and is read where it lies.
+"""`Segment`: the counts of every term in some entries, in one immutable, memory-mapped file.
 
-Terms are kept as 64-bit hashes in ascending order, so that opening a segment reads nothing and finding a term is a
-binary search. Two of ten million terms share a hash with a probability of about one in 400,000; then their counts would
-be added up. The terms themselves are not kept: whatever matches is a term of the query.
+Terms are stored as 64-bit hashes in ascending order, so that opening a segment reads nothing and finding a term is a binary
+search. Two of ten million terms share a hash with a probability of about one in 400,000; then their counts would be added up.
+The terms themselves are not stored, since every match is a term of the query.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from mathamr.index.lexical.bags import NUMBER, Bag
 from mathamr.index.lexical.terms import FIELDS
 
 MOST = 255
-"""Counts are kept in a byte: more often than this makes no difference to any score."""
+"""The largest count, stored in one byte; higher counts would make no difference to any score."""
 
 
 class Postings:
-    """The entries that hold some terms, term after term: row and count of each; `sizes` says how many hold each of `found`.
+    """Row and count of the entries that have some terms, term after term; `sizes` holds the number of entries for each of `found`.
 
     Terms are identified by their place in the request.
     """
@@ -39,7 +39,7 @@ class Postings:
 
     @property
     def terms(self) -> IntArray:
-        """For every row which term it holds."""
+        """The term of every row."""
         return np.repeat(self.found, self.sizes)
 
 
@@ -52,7 +52,7 @@ class Segment:
 
     @classmethod
     def open(cls, path: Path) -> Self:
-        """A segment as it lies on disk; a damaged one is refused."""
+        """Opens a segment on disk; raises if it is damaged."""
         arrays = map_arrays(path)
         needed = {"ids", "id_starts", *(f"{field}.{part}" for field in FIELDS for part in _PARTS)}
         if not needed <= arrays.keys():
@@ -61,7 +61,7 @@ class Segment:
 
     @classmethod
     def write(cls, path: Path, entries: Sequence[tuple[str, Bag]]) -> Self:
-        """A new segment, safe on disk."""
+        """Writes a new segment, which is safe on disk when this returns."""
         arrays = _of_ids([identifier for identifier, _ in entries])
         for field in FIELDS:
             numbers = [bag.get(field, b"") for _, bag in entries]
@@ -74,7 +74,7 @@ class Segment:
 
     @classmethod
     def merge(cls, path: Path, parts: Sequence[tuple[Segment, BoolArray]]) -> Self:
-        """A new segment of those entries of others that are alive, in their order."""
+        """Writes a new segment with the entries of others that are alive, in order."""
         ids = [
             identifier
             for segment, alive in parts
@@ -121,7 +121,7 @@ class Segment:
         return Strings(RaggedArray(self.arrays["ids"], self.arrays["id_starts"][1:]))
 
     def lengths(self, field: str) -> AnyArray:
-        """How many terms the field of each entry has."""
+        """The number of terms of each entry in a field."""
         return self.arrays[f"{field}.lengths"]
 
     def postings(self, field: str, terms: IntArray) -> Postings:
@@ -156,7 +156,7 @@ def _of_ids(ids: Sequence[str]) -> dict[str, AnyArray]:
 
 
 def _counted(terms: AnyArray, rows: AnyArray) -> tuple[AnyArray, AnyArray, AnyArray]:
-    """Each term of each row once, with its count; rows come in ascending order."""
+    """Each term of each row once, with its count; rows must ascend."""
     order = np.argsort(terms, kind="stable")
     terms, rows = terms[order], rows[order]
     firsts = _firsts(terms, rows)
@@ -167,8 +167,8 @@ def _counted(terms: AnyArray, rows: AnyArray) -> tuple[AnyArray, AnyArray, AnyAr
 def _of_field(
     field: str, terms: AnyArray, rows: AnyArray, counts: AnyArray, lengths: AnyArray
 ) -> dict[str, AnyArray]:
-    """The arrays of a field; the rows of a term come in ascending order, and stay so."""
-    order = np.argsort(terms, kind="stable")  # of few ascending runs, which it makes use of
+    """The arrays of a field; the rows of a term must ascend, and stay in order."""
+    order = np.argsort(terms, kind="stable")  # a stable sort is fast on data of few ascending runs
     terms = terms[order]
     firsts = _firsts(terms)
     values = (terms[firsts], np.append(firsts, len(terms)), rows[order], counts[order], lengths)
@@ -179,7 +179,7 @@ def _of_field(
 
 
 def _firsts(*sorted_arrays: AnyArray) -> AnyArray:
-    """Where a value of any of the arrays is not the one before it."""
+    """The positions at which a value of any of the arrays differs from the previous one."""
     if not len(sorted_arrays[0]):
         return np.empty(0, np.int64)
     changes = np.logical_or.reduce([each[1:] != each[:-1] for each in sorted_arrays])

@@ -1,6 +1,6 @@
 """`Segments`: the segments of a folder and which of their entries are alive; `Change`: an update of them.
 
-Segments are merged as they grow, so that there are about as many as the number of entries has binary digits.
+Segments are merged as they grow, so that their number is about the binary logarithm of the number of entries.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ LIST = "segments.json"
 
 @dataclass(frozen=True, eq=False)
 class Segments:
-    """A state of a folder. It never changes: a search holds on to it while others write."""
+    """An immutable state of a folder, which a search uses while others write."""
 
     parts: tuple[tuple[Segment, BoolArray], ...] = ()
     generation: int = 0
@@ -59,17 +59,17 @@ class Segments:
 
     @cached_property
     def count(self) -> int:
-        """How many entries are alive."""
+        """The number of entries that are alive."""
         return sum(int(alive.sum()) for _, alive in self.parts)
 
     @cached_property
     def is_complete(self) -> tuple[bool, ...]:
-        """Of which segments all entries are alive."""
+        """For each segment, whether all of its entries are alive."""
         return tuple(bool(alive.all()) for _, alive in self.parts)
 
     @cached_property
     def averages(self) -> dict[str, float]:
-        """How many terms each field of a living entry has on average."""
+        """The average number of terms of each field, over the entries that are alive."""
         return {
             field: sum(
                 int(segment.lengths(field)[alive].sum(dtype=np.int64)) for segment, alive in self.parts
@@ -79,7 +79,7 @@ class Segments:
         }
 
     def mask(self, where: Collection[str] | None) -> BoolArray:
-        """Which entries are alive and among those wanted; the segments one after another."""
+        """A mask of the entries that are alive and among `wanted`, over all segments."""
         masks = [np.empty(0, bool)]
         for segment, alive in self.parts:
             if where is not None:
@@ -91,7 +91,7 @@ class Segments:
         return np.concatenate(masks)
 
     def ids(self, rows: IndexArray) -> list[str]:
-        """The ids of rows in ascending order; rows are counted through all segments."""
+        """The ids of rows, which must ascend and are counted over all segments."""
         first = 0
         found: list[str] = []
         for segment, _ in self.parts:
@@ -102,7 +102,7 @@ class Segments:
 
 
 class Change:
-    """What an update does to a state, in memory and in files that no list names yet."""
+    """An update of a state, in memory and in files that are not listed yet."""
 
     def __init__(self, folder: Path, before: Segments) -> None:
         self._folder = folder
@@ -112,7 +112,7 @@ class Change:
         self.is_empty = True
 
     def delete(self, identifier: str) -> None:
-        """Forgets an entry if there is one."""
+        """Deletes an entry if it exists."""
         for segment, alive in self._parts:
             row = segment.rows.get(identifier)
             if row is not None and alive[row]:
@@ -127,7 +127,7 @@ class Change:
         self.is_empty = False
 
     def publish(self) -> Segments:
-        """Makes the change the state of the folder, in one step."""
+        """Makes the change the state of the folder atomically."""
         self._merge()
         rows = []
         for segment, alive in self._parts:
@@ -144,7 +144,7 @@ class Change:
     def _merge(self) -> None:
         """Merges the last segments until the one before them is more than twice as large as they are together.
 
-        A segment that is mostly dead is rewritten without its dead.
+        A segment in which most entries are deleted is rewritten without them.
         """
         self._parts = [(segment, alive) for segment, alive in self._parts if alive.any()]
         sizes = [int(alive.sum()) for _, alive in self._parts]
@@ -165,7 +165,7 @@ class Change:
 
 
 def create(folder: Path) -> None:
-    """Makes a folder without entries where there is none."""
+    """Creates a folder without entries if it does not exist."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -1,4 +1,4 @@
-r"""Terms: what lexical search counts of a post or a formula, by field.
+r"""Terms: the units of posts and formulas that lexical search counts, by field.
 
 | field    | terms                                                                                            |
 |----------|--------------------------------------------------------------------------------------------------|
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 AnyTree = TypeVar("AnyTree", bound=Tree)
 Terms = Mapping[str, Sequence[str]]
-"""Terms by field, a term as often as it occurs."""
+"""Terms by field; a term is repeated as often as it occurs."""
 
 FORMULA_FIELDS = ("latex", "paths", "parts", "shapes")
 FIELDS = ("words", "stems", "names", *FORMULA_FIELDS)
@@ -47,18 +47,18 @@ LAYOUT_WINDOW = 2
 OPERATOR_WINDOW = 1
 SMALL_TREE = 3
 LARGEST_PART = 12
-"""Nodes of a subtree that is a term; larger ones are hardly ever found twice."""
+"""The largest number of nodes of a subtree that is a term; larger ones hardly ever occur twice."""
 
 LONGEST_NAME = 8
-"""A text without a title of at most so many words is itself a name: what people ask for who know what they want."""
+"""A post without a title and with at most this many words counts as a name itself."""
 SHORTEST_MISSPELT = 5
-"""Letters of a word that is found though it is misspelt; of a shorter one too little would be left."""
+"""The shortest word for which misspellings are matched; of a shorter word too little would remain."""
 LONGEST_MISSPELT = 40
-"""Letters of a word of which misspellings are made: there are as many of them as letters, each as long as the word."""
+"""The longest word for which misspellings are generated: there is one per letter, each as long as the word."""
 LONGEST_WORD = 200
-"""Letters of a word that count; longer ones are cut."""
+"""The largest length of a word; longer ones are cut."""
 MOST_NAMES = 60
-"""Words of a title and aliases that count as names."""
+"""The largest number of words of a title and aliases that count as names."""
 
 _WORD = re.compile(r"[^\W_]+(?:'[^\W\d_]+)?")
 _APOSTROPHE = re.compile("[\u2018\u2019\u02bc\u2032\u00b4\u0060](?=\\w)")
@@ -106,9 +106,9 @@ def text_terms(post: Post) -> dict[str, list[str]]:
 
 
 def names(post: Post, found: Sequence[str]) -> list[str]:
-    """The words by which a post is called, whole and without each of their letters.
+    """The words of a post's names, complete and with each letter left out.
 
-    A name that lacks a letter, has one too many or two in the wrong order shares such a remnant with the right one.
+    A misspelt name with a missing, an extra or two swapped letters shares such a variant with the correct one.
 
     >>> post = Post("a", "note", "", title="Zorn", aliases=("Zorn's lemma",))
     >>> names(post, [])
@@ -121,14 +121,14 @@ def names(post: Post, found: Sequence[str]) -> list[str]:
 
 
 def title_names(post: Post) -> list[str]:
-    """The words of all that a post is called by."""
+    """The words of all names of a post."""
     return [word for name in called(post) for word in name]
 
 
 def called(post: Post) -> list[list[str]]:
-    """What a post is called, each as words: by its title, by other names, by its label in its own source.
+    """The names of a post, each as words: its title, its aliases, its label in its source.
 
-    An answer has its question's title, which is no name of its own.
+    An answer has its question's title, which is not a name of its own.
 
     >>> called(Post("a", "lemma", "", title="On sets", aliases=("Sets",)))
     [['on', 'sets'], ['sets']]
@@ -144,7 +144,7 @@ def _label_text(post: Post) -> str:
 
 
 def misspellings(word: str) -> dict[str, None]:
-    """What is left of a word without any one letter, and the word: two that share one are spelt alike.
+    """The word and its variants with one letter left out; two words that share one are spelt alike.
 
     >>> list(misspellings("lemma"))
     ['~lemma', '~emma', '~lmma', '~lema', '~lemm']
@@ -159,12 +159,12 @@ def _title_text(post: Post) -> str:
 
 
 def formulas_in(post: Post) -> Sequence[Formula]:
-    """The formulas of a post, which may not be listed with it."""
+    """The formulas of a post; extracted from its text if they are not listed."""
     return post.formulas or formulas_of(post.id, post.title, post.body, post.markup)
 
 
 def reading_in_force() -> str:
-    """How formulas are read for their terms: the setting, checked."""
+    """The checked setting of how formulas are read for their terms."""
     reading = READING.value
     check_reading(reading)
     return reading
@@ -179,21 +179,21 @@ def formula_terms(formula: Formula, macros: tuple[str, ...] = ()) -> Terms:
 
 @lru_cache(maxsize=2_000)
 def _terms_of_latex(latex: str, macros: tuple[str, ...], reading: str) -> Terms:
-    """A post says the same short formula again and again."""
+    """Cached, since posts repeat the same short formulas."""
     return terms_of(Formula("", latex), macros, reading)
 
 
 def terms_of(formula: Formula, macros: tuple[str, ...], reading: str | None = None) -> Terms:
-    """The terms of a formula that is not worth remembering; its operator tree is read as the setting says.
+    """The terms of a formula, without a cache; its operator tree is read according to the setting.
 
-    One formula is one entry wherever it stands, so no post decides what its letters are.
+    One formula is one entry wherever it occurs, so its post does not influence how its letters are read.
     """
     (opt, slt), _ = trees_of(formula, macros, reading or reading_in_force())
     return terms_of_trees(formula.latex, opt, slt)
 
 
 def terms_of_trees(latex: str, opt: Opt | None, slt: Slt | None) -> Terms:
-    """The terms of a formula's LaTeX and of the trees that it has."""
+    """The terms of a formula's LaTeX and of its trees."""
     found: dict[str, list[str]] = {field: [] for field in FORMULA_FIELDS}
     found["latex"] = ngrams(latex_tokens(latex), LONGEST_NGRAM)
     if slt is not None:
@@ -216,7 +216,7 @@ def post_text(post: Post) -> str:
 
 
 def words(text: str) -> list[str]:
-    """The words of a text in lower case, however they are typed: accents and ligatures are letters, names have no 's.
+    """The normalised words of a text in lower case: without accents and ligatures, and without a possessive 's.
 
     >>> words("Euler\u2019s formula, proved in 1748: non-empty H\u00f6lder spaces, l'H\u00f4pital, Cauchy\u2013Schwarz")
     ['euler', 'formula', 'proved', 'in', '1748', 'nonempty', 'holder', 'spaces', 'hopital', 'cauchy', 'schwarz']
@@ -245,11 +245,11 @@ def word_tokens(text: str) -> list[str]:
 def stems(words: Sequence[str]) -> list[str]:
     """The Porter stems of words in lower case."""
     found: list[str] = _stemmer().stemWords(words)
-    return [stem or word for stem, word in zip(found, words, strict=True)]  # of "s" nothing would be left
+    return [stem or word for stem, word in zip(found, words, strict=True)]  # nothing would remain of "s"
 
 
 def latex_tokens(latex: str) -> list[str]:
-    """The tokens of a formula: commands, letters, numbers and signs; braces and what only spaces are left out.
+    """The tokens of a formula: commands, letters, numbers and signs; braces and spacing commands are left out.
 
     >>> latex_tokens(r"\\left( \\dfrac{1}{2n} \\right)")
     ['(', '\\\\frac', '1', '2', 'n', ')']
@@ -259,12 +259,12 @@ def latex_tokens(latex: str) -> list[str]:
 
 @lru_cache(maxsize=10_000)
 def _seen(token: str) -> str:
-    """What is seen of a token, the same for commands that mean the same; nothing of what only spaces."""
+    """The visible form of a token, the same for synonymous commands; empty for spacing."""
     return "" if _UNSEEN.fullmatch(token) else _SAME.get(token, token)
 
 
 def ngrams(tokens: Sequence[str], longest: int) -> list[str]:
-    """All runs of 1 to `longest` tokens, marked as of a formula.
+    """All runs of 1 to `longest` tokens, marked as belonging to a formula.
 
     >>> ngrams(["a", "+", "b"], 2)
     ['$a', '$+', '$b', '$a +', '$+ b']
@@ -315,7 +315,7 @@ def part_tokens(tree: Opt) -> list[str]:
     labels, parents = tree.labels, tree.parents
     sizes = [1] * len(labels)
     operands: dict[int, list[str]] = {-1: []}
-    """What hangs on a node, from the last one on: the nodes come from the last one on, too."""
+    """The children of each node in reverse order, since the nodes are processed in reverse order."""
     found: list[str] = []
     for node in range(len(labels) - 1, -1, -1):
         text, parent = labels[node], parents[node]
@@ -336,7 +336,7 @@ def part_tokens(tree: Opt) -> list[str]:
 
 
 def nameless(tree: AnyTree) -> AnyTree:
-    """The tree with every variable just a variable, and every function that is named by a letter just a function.
+    """The tree with the names of all variables, and of functions named by a letter, removed.
 
     >>> from mathamr.formulas.parse import parse
     >>> nameless(parse("x^2").slt).labels
@@ -372,7 +372,7 @@ _PROBE = Post(
 
 
 def terms_fingerprint() -> str:
-    """A word for how texts and formulas become terms: it changes when the terms of an example do."""
+    """A fingerprint of the rules for terms: it changes when the terms of an example change."""
     return _fingerprint(reading_in_force())
 
 

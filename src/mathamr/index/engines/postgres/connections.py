@@ -1,7 +1,7 @@
-"""`Connections`: to the Postgres server that the environment names; reads are retried, writes are one transaction.
+"""`Connections`: connections to the Postgres server that the environment names; reads are retried, writes are one transaction.
 
-Where the server is and who we are is read from `MATHAMR_POSTGRES_URL` each time and kept nowhere: no index folder can make
-us speak with another server, and no folder, log or error has a password in it.
+Address and user are read from `MATHAMR_POSTGRES_URL` each time and stored nowhere: no index folder can make us connect to
+another server, and no folder, log or error contains a password.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 LIBRARY = ClientLibrary("psycopg", "Postgres", "the Postgres client", 'pip install "mathamr[postgres]"')
 DELAYS = (0.1, 0.5, 2.0)
-"""Seconds to wait before a read whose connection was lost is retried: restarting a server takes about as long."""
+"""Delays in seconds before a read whose connection was lost is retried; restarting a server takes about as long."""
 _IDLE = 8
-"""Connections that are kept for the next readers."""
+"""Number of idle connections that stay open for the next readers."""
 _CONNECTING = 10
-"""Seconds after which a server that does not answer is given up."""
+"""Seconds after which an attempt to connect fails."""
 _WAITING = 30
 """Seconds after which a writer that waits for another one gets an error."""
 
@@ -36,7 +36,7 @@ Result = TypeVar("Result")
 
 
 class Connections:
-    """Connections of one engine: some for readers, one for the writer, whose transaction lasts until `commit`."""
+    """The connections of one engine: some for readers, one for the writer, whose transaction lasts until `commit`."""
 
     def __init__(self, timeout: int, lock: int) -> None:
         self._timeout, self._lock = timeout, lock
@@ -45,10 +45,10 @@ class Connections:
         self._writer: Connection | None = None
         self._writing = threading.RLock()
         self._changed = False
-        """True if the writer's transaction holds what is not committed: only there it can be read."""
+        """True if the writer's transaction has uncommitted changes, which only that transaction can read."""
 
     def read(self, what: str, work: Callable[[Connection], Result]) -> Result:
-        """Calls `work` in a transaction that sees one state; again on another connection when one is lost."""
+        """Calls `work` in a transaction that sees one state; retries on another connection if one is lost."""
         if self._changed:
             with self._writing:
                 if self._changed:
@@ -76,7 +76,7 @@ class Connections:
         return retry(attempt, DELAYS, lambda error: isinstance(error, MathAMRError) and is_lost)
 
     def write(self, what: str, work: Callable[[Connection], None]) -> None:
-        """Calls `work` in the writer's transaction; of what fails nothing is left in it."""
+        """Calls `work` in the writer's transaction; if it fails, its changes are rolled back."""
         is_lost = False
 
         def attempt() -> None:
@@ -96,7 +96,7 @@ class Connections:
             self._changed = True
 
     def commit(self, what: str) -> None:
-        """Ends the writer's transaction: everything in it is there at once, for everybody, and survives a crash."""
+        """Commits the writer's transaction: all of it becomes visible at once and survives a crash."""
         with self._writing:
             if not self._changed or self._writer is None:
                 return
@@ -111,21 +111,21 @@ class Connections:
             self._changed = False
 
     def alone(self, what: str, work: Callable[[Connection], None]) -> None:
-        """Calls `work` with nothing else in the writer's transaction, and commits."""
+        """Calls `work` in a transaction of its own, and commits."""
         with self._writing:
             self.commit(what)
             self.write(what, work)
             self.commit(what)
 
     def close(self) -> None:
-        """Ends all connections; what is not committed is lost."""
+        """Closes all connections; uncommitted changes are lost."""
         with self._writing:
             self._drop(quietly=True)
         self._forget_idle()
 
     @contextmanager
     def _begun(self, what: str) -> Iterator[Connection]:
-        """The writer's connection inside its transaction; other writers wait until it ends."""
+        """The writer's connection inside its transaction, which other writers wait for."""
         if self._writer is None or self._writer.closed:
             self._drop()
             self._writer = self._connect(what)
@@ -171,7 +171,7 @@ class Connections:
 
         connection = self._connect(what)
         connection.autocommit = True
-        # Said with the BEGIN of each transaction, not in a request of its own.
+        # Sent with the BEGIN of each transaction, not as a separate request.
         connection.isolation_level, connection.read_only = IsolationLevel.REPEATABLE_READ, True
         return connection
 
@@ -182,7 +182,7 @@ class Connections:
             self._idle.append(connection)
 
     def _forget_idle(self) -> None:
-        """Ends the connections that wait: after one is lost, the others are as well."""
+        """Closes the idle connections: if one is lost, the others are as well."""
         while self._idle:
             with suppress(IndexError):
                 _close(self._idle.pop())
@@ -192,7 +192,7 @@ class Connections:
 
 
 def connect(what: str, timeout: int) -> Connection:
-    """A connection to the server of the environment, whose names are looked up where its own and pgvector's are."""
+    """Connects to the server that the environment names, with a search path of `pg_catalog` and pgvector's schema."""
     import psycopg
     from psycopg.conninfo import conninfo_to_dict
 
@@ -204,7 +204,7 @@ def connect(what: str, timeout: int) -> Connection:
     try:
         parts = conninfo_to_dict(url)
     except psycopg.Error:
-        # What psycopg says has the URL in it, and the URL has the password.
+        # psycopg's message contains the URL, and the URL contains the password.
         parts = None
     if parts is None:
         raise MathAMRError(
@@ -221,7 +221,7 @@ def connect(what: str, timeout: int) -> Connection:
                 " JOIN pg_catalog.pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'vector'"
             ).fetchone()
             if row is not None:
-                # Only what is meant is found: no schema of others stands before it.
+                # A fixed search path, so that no schema of another user can shadow a name.
                 connection.execute(
                     "SELECT pg_catalog.set_config('search_path', 'pg_catalog, ' || %s, false)", [row[0]]
                 )
@@ -233,7 +233,7 @@ def connect(what: str, timeout: int) -> Connection:
 
 
 def _take_turn(connection: Connection, lock: int, timeout: int) -> None:
-    """Begins a transaction and waits for other writers of the index, but not for ever."""
+    """Begins a transaction and waits for other writers of the index, up to a time limit."""
     import psycopg
 
     try:

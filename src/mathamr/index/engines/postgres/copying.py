@@ -1,4 +1,4 @@
-"""Rows in the binary form of COPY: vectors go into Postgres as the numbers they are, without a detour over text."""
+"""Encodes rows in the binary format of COPY, so that vectors need no conversion to text."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from mathamr.core.arrays import FloatArray
 HEAD = b"PGCOPY\n\xff\r\n\0" + struct.pack(">ii", 0, 0)
 END = struct.pack(">h", -1)
 _TEXT = 25
-"""The number by which Postgres knows the type text."""
+"""Postgres's object id of the type text."""
 _ESCAPE = "\ue000"
 
 
 def copied(cells: Sequence[bytes | None]) -> bytes:
-    """One row of cells, each in the binary form of its column's type; `None` is NULL."""
+    """Encodes one row of cells, each in the binary format of its column's type; `None` is NULL."""
     parts = [struct.pack(">h", len(cells))]
     for cell in cells:
         parts += [struct.pack(">i", -1)] if cell is None else [struct.pack(">i", len(cell)), cell]
@@ -61,7 +61,7 @@ def real(value: float | None) -> bytes | None:
 
 
 def escaped(word: str) -> str:
-    r"""A text as Postgres can keep it, which has no character 0.
+    r"""Replaces the character 0, which Postgres cannot store in a text.
 
     >>> escaped("a\0b") == "a\ue000\ue001b", unescaped(escaped("\0\ue000\ue001")) == "\0\ue000\ue001"
     (True, True)

@@ -1,8 +1,8 @@
 """The engine `postgres`: a PostgreSQL server with pgvector, which teams already run, back up and replicate.
 
-The folder holds no vectors, only `engine.json` with the name of a schema of the database and a word that stands there, too:
-a folder reads and removes only what was made with it. Everything that is written until `flush` is one transaction, in all
-tables: readers, on whatever machine, see the state before it or the one after.
+The folder holds no vectors, only `engine.json` with the name of a schema of the database and a random word that is also stored
+in the schema: a folder can read and delete only its own schema. All writes until `flush` are one transaction over all tables:
+readers on any machine see the state before or after it.
 """
 
 from __future__ import annotations
@@ -28,34 +28,34 @@ if TYPE_CHECKING:
     from mathamr.index.engines.postgres.connections import Connection
 
 PREFIX = "mathamr_"
-"""What the names of schemas begin with: no other is made, read or removed."""
+"""The prefix of schema names; no other schema is created, read or deleted."""
 _OLDEST = (0, 8)
-"""The first pgvector that goes on with a graph until a filter has passed enough."""
+"""The first version of pgvector with iterative scans, which continue until enough entries pass a filter."""
 
 
 @dataclass(frozen=True, slots=True)
 class PostgresOptions(FirstStage):
-    """How the tables are made and searched. Where the server is stands in the environment alone."""
+    """How the tables are created and searched. Only the environment names the server."""
 
     schema: str = ""
     """The schema of the index in the database; by default a new name."""
     word: str = ""
-    """What must stand in the schema, too; made up with it."""
+    """The random word that the schema must contain; generated with it."""
     ef: int = 128
-    """Neighbours that an approximate search follows (the thesis: 128)."""
+    """Number of neighbours that an approximate search follows (the thesis: 128)."""
     timeout: int = 600
-    """Seconds that a statement may take."""
+    """Time limit of a statement in seconds."""
     links: int = 16
-    """Neighbours that a point of a graph is linked with: fewer build quicker, more are found more surely."""
+    """Number of links per point of a graph: fewer build faster, more improve recall."""
     construction: int = 64
-    """Neighbours that are looked at to choose them."""
+    """Number of candidates from which the links are chosen."""
     memory: int = 256
-    """Megabytes of the server's memory that building a graph may take."""
+    """Megabytes of server memory for building a graph."""
     workers: int = 2
-    """Processes of the server that build a graph together."""
+    """Number of server processes that build a graph."""
 
     def __post_init__(self) -> None:
-        # Not `super()`: a dataclass with slots is another class than the one in which this is written.
+        # Not `super()`: a dataclass with slots is a new class, not the one that encloses this method.
         FirstStage.__post_init__(self)
         most = {
             "ef": 1000,
@@ -148,7 +148,7 @@ class PostgresEngine(EngineBase[PostgresTable, PostgresField]):
         return json.dumps([field.to_json() for field in self.fields], sort_keys=True)
 
     def _make(self, connection: Connection) -> None:
-        """Makes the schema and its tables, in one transaction."""
+        """Creates the schema and its tables in one transaction."""
         from psycopg import errors, sql
 
         schema = sql.Identifier(self._options.schema)
@@ -183,7 +183,7 @@ class PostgresEngine(EngineBase[PostgresTable, PostgresField]):
             table.create(connection)
 
     def _find(self, connection: Connection) -> None:
-        """Raises an error when the schema is not there, or is another index's."""
+        """Raises an error if the schema is missing or belongs to another index."""
         from psycopg import errors, sql
 
         schema = self._options.schema
@@ -205,7 +205,7 @@ class PostgresEngine(EngineBase[PostgresTable, PostgresField]):
             )
 
     def flush(self) -> None:
-        """Commits: all that was written is there for everybody at once."""
+        """Commits all writes, which become visible to everybody at once."""
         self._connections.commit("write what was stored")
 
     def optimize(self) -> None:

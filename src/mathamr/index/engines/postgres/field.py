@@ -1,4 +1,4 @@
-"""`PostgresField`: one field of a Postgres table, to be read; rows are searched in one scan, whatever a query has of them."""
+"""`PostgresField`: reads one field of a Postgres table; all rows of a query are searched in one scan."""
 
 from __future__ import annotations
 

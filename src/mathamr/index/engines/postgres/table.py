@@ -1,8 +1,8 @@
-"""`PostgresTable`: the entries of one kind in a table: payloads in columns, vectors of a field in a column of their own.
+"""`PostgresTable`: the entries of one kind in a table: payloads in columns, and one column per field of vectors.
 
-A field of one row is a `vector`, compared by the server. The rows of a field of many are bytes of float32, compared here:
-MaxSim of chosen entries needs all of them, and no server function has it. A first stage adds a `halfvec` with their fixed
-encoding. Graphs (HNSW) are over halves: of a field of one row as well, whose exact scores come from the column itself.
+A field of one row is a `vector`, which the server compares. The rows of a field of many are bytes of float32, which are compared
+here: MaxSim needs all of them, and the server has no function for it. A first stage adds a `halfvec` with their fixed encoding.
+Graphs (HNSW) are built over half precision, also for a field of one row, whose exact scores come from the column itself.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ if TYPE_CHECKING:
     from mathamr.index.engines.postgres.connections import Connection
 
 LARGEST = 16_000
-"""Numbers of a pgvector `vector` at most."""
+"""The largest dimension of a pgvector `vector`."""
 LARGEST_GRAPHED = 4000
-"""Numbers of a vector over which pgvector builds a graph of halves."""
+"""The largest dimension over which pgvector builds a graph of half precision."""
 BATCH = 2048
-"""Entries that go over at a time."""
+"""Number of entries that are sent at a time."""
 _MOST_EF = 1000
-"""The widest search that pgvector takes; beyond it the scan goes on by itself (`iterative_scan`)."""
+"""The largest `ef_search` of pgvector; beyond it the scan continues by itself (`iterative_scan`)."""
 _COLUMNS = {
     "key": "bytea PRIMARY KEY",
     "id": "text NOT NULL",
@@ -56,7 +56,7 @@ _INDEXES = {"kind": "btree", "source": "btree", "time": "btree", "score": "btree
 
 
 def key(identifier: str) -> bytes:
-    """By what a row is found: an id may be longer than an index of Postgres takes."""
+    """The key of a row, a hash, since an id may be longer than an index of Postgres allows."""
     return blake2b(identifier.encode(), digest_size=16).digest()
 
 
@@ -108,7 +108,7 @@ class PostgresTable:
         connection.execute(sql.SQL("CREATE TABLE {} ({})").format(self.name, sql.SQL(", ").join(columns)))
         for field in self.fields:
             if field.many:
-                # Numbers hardly shrink: trying to would take most of the time of loading.
+                # Vectors hardly compress, and trying would take most of the loading time.
                 connection.execute(
                     sql.SQL("ALTER TABLE {} ALTER COLUMN {} SET STORAGE EXTERNAL").format(
                         self.name, sql.Identifier(f"v_{field.name}")
@@ -116,13 +116,13 @@ class PostgresTable:
                 )
 
     def index(self, connection: Connection, links: int, construction: int) -> None:
-        """Builds what filters and approximate searches need, where it is not there yet; later writes keep it."""
+        """Builds missing indexes for filters and approximate searches; later writes update them."""
         from psycopg import sql
 
-        for column, way in _INDEXES.items():
+        for column, method in _INDEXES.items():
             connection.execute(
                 sql.SQL("CREATE INDEX IF NOT EXISTS {} ON {} USING {} ({})").format(
-                    sql.Identifier(f"{self.of}_{column}"), self.name, sql.SQL(way), sql.Identifier(column)
+                    sql.Identifier(f"{self.of}_{column}"), self.name, sql.SQL(method), sql.Identifier(column)
                 )
             )
         for field in self.fields:
@@ -143,7 +143,7 @@ class PostgresTable:
         connection.execute(sql.SQL("ANALYZE {}").format(self.name))
 
     def _graphed(self, field: Field) -> sql.Composable | None:
-        """What a graph of a field is over, as searches must write it; none: there is no graph."""
+        """The SQL expression over which a field's graph is built, as searches must write it; None if there is no graph."""
         from psycopg import sql
 
         if field.name in self._encodings:
@@ -210,8 +210,8 @@ class PostgresTable:
             return {}
         counts = np.array([len(entry.rows[name]) for entry in own])
         vectors = np.concatenate([entry.rows[name].vectors for entry in own])
-        made = self._encodings[name].entries(vectors, np.cumsum(counts) - counts)
-        return {entry.id: copying.halfvec(row) for entry, row in zip(own, made, strict=True)}
+        encoded = self._encodings[name].entries(vectors, np.cumsum(counts) - counts)
+        return {entry.id: copying.halfvec(row) for entry, row in zip(own, encoded, strict=True)}
 
     def delete(self, ids: Iterable[str]) -> None:
         """Deletes entries."""
@@ -304,7 +304,7 @@ class PostgresTable:
         *,
         exact: bool = True,
     ) -> list[tuple[str, float]]:
-        """Ids and scores of the entries nearest to a query; MaxSim is a sum here. `among` are the ids to look at."""
+        """Ids and scores of the entries nearest to a query; MaxSim is a sum here. `among` restricts the search to these ids."""
         from psycopg import sql
 
         conditions, values = conditions_of(where)
@@ -342,7 +342,7 @@ class PostgresTable:
         *,
         exact: bool,
     ) -> list[tuple[str, float]]:
-        """The server compares single vectors; a graph finds them where the search need not be exact."""
+        """Lets the server compare single vectors, through a graph if the search need not be exact."""
         from psycopg import sql
 
         graphed = None if exact else self._graphed(field)
@@ -374,7 +374,7 @@ class PostgresTable:
         limit: int,
         pool: int | None,
     ) -> list[tuple[str, float]]:
-        """The MaxSim of entries, as they come from the server; the best are kept."""
+        """Computes the MaxSim of entries as they arrive from the server; returns the best."""
         if pool is not None:
             self._look_closely(connection, pool)
         names: list[str] = []
@@ -393,7 +393,7 @@ class PostgresTable:
     def nearest_rows(
         self, query: FloatArray, field: Field, k: int, where: Filter | None
     ) -> list[list[ScoredRow]]:
-        """For each row of a query the k nearest rows of a field of many, exactly, and those that tie with the last."""
+        """For each row of a query the exact k nearest rows of a field of many rows, and those that tie with the last."""
         from psycopg import sql
 
         conditions, values = conditions_of(where)
@@ -433,7 +433,7 @@ class PostgresTable:
         ]
 
     def _look_closely(self, connection: Connection, limit: int) -> None:
-        """How wide a search over a graph is, until the transaction ends."""
+        """Sets the width of graph searches until the transaction ends."""
         settings = {
             "hnsw.ef_search": str(min(_MOST_EF, max(self._ef, limit))),
             "hnsw.iterative_scan": "strict_order",
@@ -443,7 +443,7 @@ class PostgresTable:
         connection.execute(f"SELECT {query_sql}", [word for setting in settings.items() for word in setting])
 
     def check(self) -> list[str]:
-        """What is missing or cannot be read, in words."""
+        """A message if the table is missing or cannot be read."""
         try:
             self.count()
         except MathAMRError as error:
@@ -460,9 +460,9 @@ class PostgresTable:
 def _scanned(
     connection: Connection, query_sql: sql.Composed, values: list[Any], size: int, *, at_once: bool = False
 ) -> Iterator[tuple[list[str], FloatArray, IntArray]]:
-    """Ids and rows of entries as they come from the server: the rows one after the other, and where each entry's begin.
+    """Yields ids and concatenated rows of entries as they arrive from the server, with the start of each entry.
 
-    With `at_once` the server sends one answer, for bounded results; otherwise a batch is in memory at a time.
+    With `at_once` the server sends one answer, for bounded results; otherwise only one batch is in memory at a time.
     """
     cursors: Any = (
         connection.cursor(binary=True) if at_once else connection.cursor("mathamr_scan", binary=True)

@@ -1,4 +1,4 @@
-"""What the two Qdrant engines share: a collection of points for every kind of entry, and requests to it."""
+"""The common part of the two Qdrant engines: a collection of points for every kind of entry, and requests to it."""
 
 from __future__ import annotations
 
@@ -26,31 +26,31 @@ from mathamr.systems.field import Field, FieldTarget
 from mathamr.systems.vectors import Vectors
 
 GRAPHED = ("single", "all", "none")
-"""What the option `hnsw` may be: which fields get a graph for approximate search."""
+"""The values of the option `hnsw`: which fields get a graph for approximate search."""
 MOST_NEIGHBOURS = 65536
-"""The option `ef` at most."""
+"""The largest value of the option `ef`."""
 BATCH = 512
-"""Points that go over at a time."""
+"""Number of points that are sent at a time."""
 PAGE = 4096
-"""Ids that are listed at a time."""
+"""Number of ids that are listed at a time."""
 MOST_NUMBERS = 1 << 20
-"""Numbers that the rows of a point have at most in one field, as the server says."""
+"""The server's limit on the total components of a point's rows in one field."""
 _LINKS = 16
 
 
 def check_hnsw(engine: str, hnsw: str) -> None:
-    """Refuses an option `hnsw` that names no graphs."""
+    """Raises if the option `hnsw` has an unknown value."""
     if hnsw not in GRAPHED:
         raise MathAMRError(f"the {engine} engine's hnsw is {', '.join(GRAPHED)}, not {hnsw!r}")
 
 
 def links(hnsw: str, field: Field) -> int:
-    """How many neighbours a point has in the graph over a field; none: there is no graph."""
+    """The number of links per point in the graph over a field; None if there is no graph."""
     return _LINKS if hnsw == "all" or (hnsw == "single" and not field.many) else 0
 
 
 def damage(collections: Iterable[QdrantCollection]) -> list[str]:
-    """What is wrong with collections, in words."""
+    """Messages about damaged collections."""
     words = []
     for collection in collections:
         try:
@@ -61,7 +61,7 @@ def damage(collections: Iterable[QdrantCollection]) -> list[str]:
 
 
 class FirstQuery(NamedTuple):
-    """What finds candidates: a query's fixed encoding, the named vector it is compared with, how many, how closely."""
+    """The query of a first stage: a fixed encoding, the named vector it is compared with, the number of candidates, and `ef`."""
 
     encoding: FloatArray
     using: str
@@ -70,7 +70,7 @@ class FirstQuery(NamedTuple):
 
 
 def check_numbers(entry: Entry) -> None:
-    """Refuses an entry with more numbers in a field than a point of Qdrant may have."""
+    """Raises if an entry has more components in a field than Qdrant allows for a point."""
     for name, rows in entry.rows.items():
         if rows.vectors.size > MOST_NUMBERS:
             most = MOST_NUMBERS // rows.vectors.shape[1]
@@ -81,7 +81,7 @@ def check_numbers(entry: Entry) -> None:
 
 
 class QdrantCollection(ABC):
-    """The entries of one kind, over the few calls in which the engines differ; see `EntryStore`."""
+    """The entries of one kind, based on the few calls in which the engines differ; see `EntryStore`."""
 
     library: ClassVar[ClientLibrary]
 
@@ -103,15 +103,15 @@ class QdrantCollection(ABC):
     @property
     @abstractmethod
     def _models(self) -> Any:
-        """The library's words for requests; both have the same ones but for ranges and sets of ids."""
+        """The library's request models; both libraries have the same ones except for ranges and sets of ids."""
 
     @abstractmethod
     def _range(self, **ends: float | None) -> Any:
-        """Numbers between two ends, as a condition has them."""
+        """The range condition of the library."""
 
     @abstractmethod
     def _among(self, uuids: set[str]) -> Any:
-        """The condition that a point is one of these."""
+        """The condition that a point is among these."""
 
     @abstractmethod
     def _put(self, entries: Sequence[Entry]) -> None: ...
@@ -125,20 +125,20 @@ class QdrantCollection(ABC):
 
     @abstractmethod
     def _page(self, offset: Any, where: Any) -> tuple[list[Any], Any]:
-        """Some points with their ids, and where the next ones begin."""
+        """A page of points with their ids, and the offset of the next page."""
 
     @abstractmethod
     def _points(
         self, query: FloatArray, using: str, limit: int, where: Any, parameters: Any, first: FirstQuery | None
     ) -> list[Any]:
-        """The nearest points with ids and scores, among those of a first stage; MaxSim is a sum here."""
+        """The nearest points with ids and scores, among the candidates of a first stage; MaxSim is a sum here."""
 
     @abstractmethod
     def _count(self, where: Any) -> int: ...
 
     @abstractmethod
     def check(self) -> None:
-        """Raises an error when the collection is damaged or cannot be read."""
+        """Raises an error if the collection is damaged or cannot be read."""
 
     def count(self, field: Field | None = None) -> int:
         """The number of entries, or of those that have a field."""
@@ -206,7 +206,7 @@ class QdrantCollection(ABC):
         *,
         exact: bool = True,
     ) -> list[tuple[str, float]]:
-        """Ids and scores of the entries nearest to a query; MaxSim is a sum here. `among` are the ids to look at."""
+        """Ids and scores of the entries nearest to a query; MaxSim is a sum here. `among` restricts the search to these ids."""
         conditions = self._conditions(where) if where else []
         if among is not None:
             conditions.append(self._among({point_uuid(identifier) for identifier in among}))
@@ -229,18 +229,18 @@ class QdrantCollection(ABC):
             return [(point.payload["id"], point.score) for point in points]
 
     def _scans(self, narrowed: Any) -> bool:
-        """True if points that pass a filter are looked at one by one rather than sought in a graph.
+        """True if the points that pass a filter are scanned instead of searched in a graph.
 
-        A server decides that by itself: its links follow the payload's indexes, and it estimates how many pass.
+        A server decides this itself: its links follow the payload's indexes, and it estimates how many points pass.
         """
         return False
 
     def _reporting(self, what: str) -> AbstractContextManager[None]:
-        """Errors of the library, with what it could not do with this collection."""
+        """Turns errors of the library into ours, with the failed action and the collection."""
         return self.library.reporting(f"{what} {self.of}")
 
     def _parameters(self, exact: bool, limit: int) -> Any:
-        """How closely to search."""
+        """The search parameters, such as `ef`."""
         return self._models.SearchParams(exact=exact, hnsw_ef=None if exact else max(self._neighbours, limit))
 
     def _having(self, field: Field | None) -> Any:
@@ -252,7 +252,7 @@ class QdrantCollection(ABC):
         return models.Filter(must=[having])
 
     def _conditions(self, where: Filter) -> list[Any]:
-        """A filter in the words of the library."""
+        """A filter as conditions of the library."""
         models, (after, before) = self._models, where.times
         field = models.FieldCondition
         wanted = [field(key="tags", match=models.MatchValue(value=tag)) for tag in where.tags]

@@ -36,22 +36,22 @@ from mathamr.systems.field import Field, FieldTarget
 
 LIBRARY = ClientLibrary("qdrant_edge", "Qdrant Edge", "Qdrant Edge", "pip install qdrant-edge-py")
 MOST_SCANNED = 20_000
-"""Points that pass a filter and are still looked at one by one, some milliseconds' work."""
+"""Up to this number, points that pass a filter are scanned, which takes some milliseconds."""
 _RESERVE = 128 << 20
-"""Bytes that must be free on the disk beside what is written: Edge makes its files in pages of 32 MB."""
+"""Bytes that must stay free on the disk, since Edge allocates its files in pages of 32 MB."""
 
 
 @dataclass(frozen=True, slots=True)
 class EdgeOptions(FirstStage):
-    """What `optimize` prepares for approximate search, and how closely it looks."""
+    """Which graphs `optimize` builds, and how many neighbours an approximate search follows."""
 
     hnsw: str = "single"
     """`single`: a graph over fields with one row per entry; `all`: over those with many as well; `none`."""
     ef: int = 128
-    """Neighbours that an approximate search follows (the thesis: 128)."""
+    """Number of neighbours that an approximate search follows (the thesis: 128)."""
 
     def __post_init__(self) -> None:
-        # Not `super()`: a dataclass with slots is another class than the one in which this is written.
+        # Not `super()`: a dataclass with slots is a new class, not the one that encloses this method.
         FirstStage.__post_init__(self)
         check_hnsw("edge", self.hnsw)
         check_number("edge engine", "ef", self.ef, MOST_NEIGHBOURS)
@@ -132,21 +132,21 @@ class EdgeCollection(QdrantCollection):
         return list(self.shard.query(request))
 
     def _scans(self, narrowed: Any) -> bool:
-        """Edge has no links for what passes a filter: where few pass, a walk through its graph ends before it meets them."""
+        """Edge's graph has no links for filters: if few points pass, a walk through it ends before it reaches them."""
         return self._count(narrowed) <= MOST_SCANNED
 
     def _count(self, where: Any) -> int:
         return int(self.shard.count(self._models.CountRequest(exact=True, filter=where)))
 
     def check(self) -> None:
-        """Raises an error when not every point can be listed."""
+        """Raises an error if not every point can be listed."""
         counted, listed = self.count(), sum(1 for _ in self.ids())
         if counted != listed:
             raise MathAMRError(f"{self.of}: {counted} points, but {listed} can be listed")
 
 
 class EdgeEngine(EngineBase[EdgeCollection, NearestField]):
-    """A shard a kind in a folder; see `Engine`."""
+    """A shard per kind in a folder; see `Engine`."""
 
     name: ClassVar[str] = "edge"
     capabilities: ClassVar[Capabilities] = Capabilities(approximate=True, concurrent=False, remote=False)
@@ -186,7 +186,7 @@ class EdgeEngine(EngineBase[EdgeCollection, NearestField]):
 
     @classmethod
     def open(cls, folder: Path, *, read_only: bool = False) -> EdgeEngine:
-        """The engine in a folder, also for reading alone in this process."""
+        """Opens the engine in a folder; only one process at a time can, even for reading."""
         LIBRARY.check()
         return cls(folder, read_only=read_only)
 
@@ -212,11 +212,11 @@ class EdgeEngine(EngineBase[EdgeCollection, NearestField]):
         self.flush()
 
     def verify(self) -> list[str]:
-        """What cannot be read."""
+        """Messages about shards that cannot be read."""
         return damage(self.stores.values())
 
     def close(self) -> None:
-        """Flushes and lets the next process in."""
+        """Flushes and releases the lock."""
         if self._lock is None:
             return
         try:
@@ -238,7 +238,7 @@ class EdgeEngine(EngineBase[EdgeCollection, NearestField]):
 
 
 def _shard(folder: Path, fields: Sequence[Field], options: EdgeOptions) -> Any:
-    """The shard in a folder, made when it is not there; one whose making was interrupted is made again."""
+    """Opens the shard in a folder; creates it if it is missing or its creation was interrupted."""
     import qdrant_edge as edge
 
     def params(field: Field, half: bool = False) -> Any:

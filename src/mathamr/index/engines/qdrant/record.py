@@ -1,9 +1,9 @@
-"""An entry as Qdrant keeps it: its name, its named vectors and its payload.
+"""Converts entries to Qdrant's points: id, named vectors and payload.
 
-Every field of a kind is a named vector of its points (thesis, 3.5.1), one with many rows a multivector, compared by
-MaxSim. Qdrant numbers points or names them by UUID: here the UUID is made from the id, and the id stands in the
-payload, with what each row stands for. The distance is the dot product of vectors that have length one: their cosine,
-and zero for a vector of zeros, which Qdrant's own cosine has no place for.
+Every field of a kind is a named vector of its points (thesis, 3.5.1); a field with many rows is a multivector, compared by
+MaxSim. Qdrant identifies points by number or UUID: here the UUID is derived from the id, and the payload holds the id and the
+part that each row represents. The distance is the dot product of unit vectors, which is their cosine, and zero for a zero vector,
+which Qdrant's own cosine does not support.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from mathamr.systems.field import Field
 from mathamr.systems.vectors import Vectors
 
 FIELDS, ROWS = "fields", "rows"
-"""Which fields an entry has, and what their rows stand for, in its payload."""
+"""The payload keys for an entry's fields and the parts that their rows represent."""
 _NAMES = uuid.UUID("6f1d7d2e-3f0b-5c1c-9a6e-6d6174686d72").bytes
 
 
 def point_uuid(identifier: str) -> str:
-    """The UUID under which Qdrant knows an entry."""
+    """The UUID of an entry's point."""
     word = bytearray(sha1(_NAMES + identifier.encode(), usedforsecurity=False).digest()[:16])
-    # Version 5 of the standard, as `uuid.uuid5` makes it, in a third of its time.
+    # Equal to `uuid.uuid5`, in a third of its time.
     word[6] = word[6] & 0x0F | 0x50
     word[8] = word[8] & 0x3F | 0x80
     text = word.hex()
@@ -37,7 +37,7 @@ def point_uuid(identifier: str) -> str:
 
 
 def payload_row(entry: Entry) -> dict[str, Any]:
-    """A payload as Qdrant keeps it; what is unknown is left out."""
+    """A payload as a Qdrant payload; unknown values are left out."""
     payload = entry.payload
     row = {
         "id": entry.id,
@@ -59,7 +59,7 @@ def payload_row(entry: Entry) -> dict[str, Any]:
 
 
 def read_payload(row: dict[str, Any]) -> Payload:
-    """The payload in what `payload_row` made."""
+    """The inverse of `payload_row`."""
     return Payload(
         kind=row["kind"],
         tags=tuple(row["tags"]),
@@ -102,7 +102,9 @@ def named_vectors(
         having = [own for own in vectors if name in own]
         if having:
             counts = np.array([len(own[name]) for own in having])
-            made = encoding.entries(np.concatenate([own[name] for own in having]), np.cumsum(counts) - counts)
-            for own, row in zip(having, made, strict=True):
+            encoded = encoding.entries(
+                np.concatenate([own[name] for own in having]), np.cumsum(counts) - counts
+            )
+            for own, row in zip(having, encoded, strict=True):
                 own[encoded_name(name)] = row
     return vectors

@@ -1,8 +1,8 @@
 """The engine `qdrant`: a Qdrant server or cluster, by URL and API key.
 
-The folder holds no vectors, only `engine.json` with the URL and what the names of its collections begin with; the API key is read
-from the environment each time. With the URL `local` the client's own small engine keeps them in the folder: it
-answers the same calls, slowly, and is meant for trying out.
+The folder holds no vectors, only `engine.json` with the URL and the prefix of its collections' names; the API key is read from
+the environment each time. With the URL `local` the client's own small engine stores them in the folder: it answers the same
+calls, slowly, and is meant for trials.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ LOCAL = "local"
 PORT = 6333
 QUANTISED = ("none", "int8")
 DELAYS = (0.2, 1.0, 3.0)
-"""Seconds to wait before a request is sent again."""
+"""Delays in seconds before a request is repeated."""
 BUSY = (429, 502, 503, 504)
-"""Answers of a server that may be another one a little later."""
+"""Status codes after which a request is repeated."""
 
 Answer = TypeVar("Answer")
 _INDEXES = {
@@ -61,29 +61,29 @@ _INDEXES = {
 
 @dataclass(frozen=True, slots=True)
 class ServerOptions(FirstStage):
-    """Where the server is and how its collections are made."""
+    """The address of the server and the settings of its collections."""
 
     url: str = ""
     """Like ``http://localhost:6333``; by default what MATHAMR_QDRANT_URL says. `local`: no server, for trying out."""
     collection: str = ""
-    """What the names of the collections begin with; by default a new name."""
+    """The prefix of the collections' names; by default a new name."""
     shards: int = 1
-    """Parts into which a collection is cut, over the machines of a cluster."""
+    """Number of shards of a collection, spread over the machines of a cluster."""
     replicas: int = 1
-    """How many machines keep a copy of each part."""
+    """Number of replicas of each shard."""
     consistency: int = 1
-    """How many of the copies must have a write before it is acknowledged."""
+    """Number of replicas that must store a write before it is acknowledged."""
     hnsw: str = "single"
     """`single`: a graph over fields with one row per entry and over encodings; `all`: over those with many rows as well; `none`."""
     quantisation: str = "none"
-    """`int8`: vectors that are searched through a graph also stand in memory as bytes, the others on disk; `none`."""
+    """`int8`: vectors with a graph are also held in memory as bytes, all others on disk; `none`."""
     ef: int = 128
-    """Neighbours that an approximate search follows (the thesis: 128)."""
+    """Number of neighbours that an approximate search follows (the thesis: 128)."""
     timeout: int = 60
-    """Seconds to wait for an answer of the server."""
+    """Time limit of a request in seconds."""
 
     def __post_init__(self) -> None:
-        # Not `super()`: a dataclass with slots is another class than the one in which this is written.
+        # Not `super()`: a dataclass with slots is a new class, not the one that encloses this method.
         FirstStage.__post_init__(self)
         check_hnsw("qdrant", self.hnsw)
         if self.quantisation not in QUANTISED:
@@ -133,7 +133,7 @@ class ServerCollection(QdrantCollection):
         return self._models.HasIdCondition(has_id=sorted(uuids))
 
     def create(self) -> None:
-        """Makes the collection on the server."""
+        """Creates the collection on the server."""
         models = self._models
 
         def params(field: Field, half: bool = False) -> Any:
@@ -174,13 +174,13 @@ class ServerCollection(QdrantCollection):
                     self._client.create_payload_index(self.there, key, schema)
 
     def find(self) -> None:
-        """Raises an error when the collection is not there any more."""
+        """Raises an error if the collection does not exist."""
         with LIBRARY.reporting(f"find the collection {self.there}"):
             if not self._client.collection_exists(self.there):
                 raise MathAMRError(f"the Qdrant server has no collection {self.there}; build the index again")
 
     def check(self) -> None:
-        """Raises an error when the collection is missing or cannot be read."""
+        """Raises an error if the collection is missing or cannot be read."""
         self.find()
         self.count()
 
@@ -248,12 +248,12 @@ class ServerCollection(QdrantCollection):
         return list(answer.points)
 
     def _parameters(self, exact: bool, limit: int) -> Any:
-        """How closely to search; the client's own engine is always exact and takes no advice."""
+        """The search parameters; the client's own engine is always exact and ignores them."""
         if self._options.url == LOCAL:
             return None
         parameters = super()._parameters(exact, limit)
         if self._options.quantisation != "none":
-            # Bytes find candidates, twice as many as wanted; what is handed out has its exact score.
+            # The int8 vectors find twice as many candidates as requested, which then get their exact scores.
             parameters.quantization = self._models.QuantizationSearchParams(
                 ignore=exact, rescore=True, oversampling=2.0
             )
@@ -265,7 +265,7 @@ class ServerCollection(QdrantCollection):
         )
 
     def _request(self, ask: Callable[[], Answer]) -> Answer:
-        """The server's answer; retried when it cannot be reached or is busy. Every request is idempotent."""
+        """Sends a request, and repeats it if the server is unreachable or busy. Every request is idempotent."""
         return retry(ask, DELAYS, _is_temporary)
 
 
@@ -328,13 +328,13 @@ class ServerEngine(EngineBase[ServerCollection, NearestField]):
         return cls(folder, read_only=read_only, new=False)
 
     def flush(self) -> None:
-        """Nothing is left to do: the server has acknowledged every write."""
+        """Does nothing: the server has acknowledged every write."""
 
     def optimize(self) -> None:
-        """Nothing is left to do: the server optimizes by itself."""
+        """Does nothing: the server optimizes by itself."""
 
     def verify(self) -> list[str]:
-        """Collections that are missing or cannot be read."""
+        """Messages about collections that are missing or cannot be read."""
         return damage(self.stores.values())
 
     def close(self) -> None:
@@ -357,7 +357,7 @@ class ServerEngine(EngineBase[ServerCollection, NearestField]):
 
 
 def _is_temporary(error: Exception) -> bool:
-    """True if a request may succeed a little later: the server was not reached, is busy, or changes its leader."""
+    """True if a request may succeed later: the server was unreachable, is busy, or changes its leader."""
     from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedResponse
 
     if isinstance(error, UnexpectedResponse):
@@ -366,7 +366,7 @@ def _is_temporary(error: Exception) -> bool:
 
 
 def _pieces(points: Sequence[Any], vectors: Sequence[Mapping[str, FloatArray]]) -> Iterator[list[Any]]:
-    """Points in requests that a server takes: not many at a time where they have many numbers."""
+    """Groups points into requests of a size that a server accepts: fewer points if they have many components."""
     piece: list[Any] = []
     numbers = 0
     for point, own in zip(points, vectors, strict=True):
@@ -381,7 +381,7 @@ def _pieces(points: Sequence[Any], vectors: Sequence[Mapping[str, FloatArray]]) 
 
 
 def origin(url: str) -> tuple[str, str, int] | None:
-    """Scheme, host and port of a server: to whom a key belongs."""
+    """Scheme, host and port of a server, to which an API key belongs."""
     try:
         parts = urlsplit(url if "://" in url else f"http://{url}")
         return (parts.scheme, parts.hostname, parts.port or PORT) if parts.hostname else None
@@ -399,7 +399,7 @@ def _client(folder: Path, options: ServerOptions, *, new: bool) -> Any:
             " name; a folder never chooses whom to speak with: if it is yours, set MATHAMR_QDRANT_URL to it"
         )
     with LIBRARY.reporting(f"open {options.url}"), warnings.catch_warnings():
-        # An API key over plain http to one's own machine is the user's choice.
+        # An API key over plain http to this machine is the user's choice.
         warnings.simplefilter("ignore", UserWarning)
         if options.url == LOCAL:
             return qdrant_client.QdrantClient(path=str(folder / LOCAL), force_disable_check_same_thread=True)
