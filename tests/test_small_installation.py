@@ -41,7 +41,7 @@ def test_notes_are_indexed_searched_and_explained_without_torch_and_what_needs_i
     assert (why.returncode, "MaxSim" in why.stdout) == (0, True), why.stderr
     listed = mathamr("models", "--json")
     assert "mathamr-2" in listed.stdout
-    assert "ssemb is there and needs torch" in listed.stderr
+    assert "ssemb is installed but needs torch" in listed.stderr
     refused = mathamr(
         "index", str(tmp_path / "basel.md"), "--out", str(tmp_path / "other"), "--model", "ssemb"
     )

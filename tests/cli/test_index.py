@@ -95,7 +95,7 @@ def test_engine_options_are_read_as_values(posts: Path, model_folder: Path, tmp_
 
 
 @pytest.mark.parametrize(
-    "arguments", [["posts.jsonl"], ["a", "b", "--check", "--out", "c"], ["--workers", "0"]]
+    "arguments", [["posts.jsonl"], ["a", "--check", "--ray", "local", "--out", "c"], ["--workers", "0"]]
 )
 def test_wrong_usage_ends_with_2(arguments: list[str]) -> None:
     assert run(*arguments).exit_code == 2

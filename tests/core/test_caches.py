@@ -18,6 +18,7 @@ from mathamr.serve import rendering
 PACKAGE = Path(mathamr.__file__).parent
 FEW = {
     "fused_products_work", "_pool", "worthwhile", "whole_products", "arithmetic", "_compiled", "_fingerprint",
+    "integer_products",
 }  # fmt: skip
 """Asked with a device, a process, the size of a model's vectors, the name of a reading: there are a handful of each."""
 

@@ -16,6 +16,7 @@ from mathamr.index.admin.check import check_index
 from mathamr.index.archive import Archive
 from mathamr.index.build.builder import BuildOptions, build_index
 from mathamr.index.build.writer import IndexWriter
+from mathamr.index.manifest import _checksum
 from mathamr.search.searcher import Index
 from tests.bounded import bounded
 
@@ -92,7 +93,7 @@ def test_an_index_runs_nothing_that_its_manifest_names(
     path = index / "manifest.json"
     row = json.loads(path.read_text(encoding="utf-8")) | {"parser": FOREIGN}
     del row["checksum"]
-    path.write_text(json.dumps(row), encoding="utf-8")
+    path.write_text(json.dumps(row | {"checksum": _checksum(row)}), encoding="utf-8")
     with Index.open(index, device="cpu") as opened, pytest.raises(MathAMRError, match="os:system"):
         opened.search("why?")
     with pytest.raises(MathAMRError, match="os:system"):

@@ -108,7 +108,7 @@ def test_compared_both_ways_is_what_the_rows_give(tmp_path: Path) -> None:
             (rows,) = system.node_vectors("slt", [parse(latex_of(hit)).slt])
             assert hit.score == pytest.approx(mutual_maxsim(query.vectors, rows.vectors), abs=2e-3)
         assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
-        with pytest.raises(MathAMRError, match="of what was found already"):
+        with pytest.raises(MathAMRError, match="results that another ranking found"):
             index.search("$x^2+1$", task="formulas", strategy=Mutual("layout"))
 
 

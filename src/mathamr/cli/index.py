@@ -205,7 +205,7 @@ def _show(summary: BuildSummary) -> None:
     table.add_column(justify="left")
     counts, intake = summary.manifest.counts, summary.intake
     table.add_row("posts", f"{counts['posts']:,}", _changes(summary))
-    table.add_row("formulas", f"{counts['formulas']:,}", f"{counts['visuals']:,} visual classes")
+    table.add_row("formulas", f"{counts['formulas']:,}", f"{counts['visual_classes']:,} visual classes")
     for stage, seconds in summary.log.seconds.items():
         done = summary.log.posts[stage]
         rate = f"{done / seconds:,.1f} posts/s" if done and seconds else ""

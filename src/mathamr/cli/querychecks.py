@@ -19,7 +19,7 @@ def check_argument_order(folder: Path, query: str) -> None:
 def shell_quoting_hint(query: str) -> str:
     """A hint if the shell seems to have expanded `$x` in the query to nothing; else an empty string.
 
-    >>> eaten_by_shell("^2$"), eaten_by_shell("solve $x^2$")
+    >>> shell_quoting_hint("^2$"), shell_quoting_hint("solve $x^2$")
     ("a formula of this query has lost its beginning; a shell replaces $x in double quotes: use single ones, '$x^2$'", '')
     """
     if query.count("$") - query.count("\\$") & 1 or ("$" not in query and _MISSING_BASE.search(query)):

@@ -66,7 +66,7 @@ def _explained(error: sqlite3.Error) -> str:
     return str(error)
 
 
-class Cursor(sqlite3.Cursor):
+class CheckedCursor(sqlite3.Cursor):
     """A cursor that raises `MathAMRError`."""
 
     def execute(self, sql: str, *values: Any) -> Self:
@@ -100,13 +100,13 @@ class Connection(sqlite3.Connection):
     path: Path
     remedy: str = ""
 
-    def execute(self, sql: str, *values: Any) -> Cursor:
+    def execute(self, sql: str, *values: Any) -> CheckedCursor:
         """Runs a statement."""
-        return self.cursor(Cursor).execute(sql, *values)
+        return self.cursor(CheckedCursor).execute(sql, *values)
 
-    def executemany(self, sql: str, values: Any) -> Cursor:
+    def executemany(self, sql: str, values: Any) -> CheckedCursor:
         """Runs a statement for each row of values."""
-        return self.cursor(Cursor).executemany(sql, values)
+        return self.cursor(CheckedCursor).executemany(sql, values)
 
     def executescript(self, script: str) -> sqlite3.Cursor:
         """Runs several statements."""

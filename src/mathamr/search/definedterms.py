@@ -27,9 +27,9 @@ _EMPHASIS: dict[Markup, re.Pattern[str]] = {
 def emphasised_terms(body: str, markup: Markup) -> Iterator[str]:
     r"""The emphasised parts of a text, as they are written.
 
-    >>> list(set_off(r"A set is \emph{nowhere dense} or {\bf meagre}.", "latex"))
+    >>> list(emphasised_terms(r"A set is \emph{nowhere dense} or {\bf meagre}.", "latex"))
     ['nowhere dense', 'meagre']
-    >>> list(set_off("A **prime number** is 2 * 3 * 5?", "markdown"))
+    >>> list(emphasised_terms("A **prime number** is 2 * 3 * 5?", "markdown"))
     ['prime number']
     """
     pattern = _EMPHASIS.get(markup)

@@ -42,7 +42,7 @@ def penalise_hubs(hits: Sequence[Scored], near: Mapping[str, float], share: floa
     A hit of unknown hubness keeps its score.
 
     >>> hits = [Scored("hub", 0.6), Scored("own", 0.58), Scored("far", 0.2)]
-    >>> [hit.id for hit in less_for_hubs(hits, {"hub": 0.9, "own": 0.1, "far": 0.5}, 0.2)]
+    >>> [hit.id for hit in penalise_hubs(hits, {"hub": 0.9, "own": 0.1, "far": 0.5}, 0.2)]
     ['own', 'hub', 'far']
     """
     known = [hit.id for hit in hits if hit.id in near]

@@ -57,7 +57,7 @@ def within(catalogue: Catalogue, folders: Sequence[str], where: Filter) -> Filte
 def folder_counts(sources: Mapping[str, int]) -> dict[str, int]:
     """The sibling folders of the files, as `within` accepts them, with the number of posts in each.
 
-    >>> shelves({"/ada/vault/limits/a.md": 2, "/ada/vault/sums/b/c.md": 1, "/ada/vault/d.md": 1})
+    >>> folder_counts({"/ada/vault/limits/a.md": 2, "/ada/vault/sums/b/c.md": 1, "/ada/vault/d.md": 1})
     {'vault/limits': 2, 'vault/sums': 1}
     """
     folders = {source: PurePosixPath(source).parent.parts for source in sources if "/" in source}

@@ -8,7 +8,7 @@ BASELINE = """
 import sys
 from mathamr.evaluation.baselines.bm25 import Bm25
 from mathamr.evaluation.baselines.candidate import Candidate
-one = Candidate(id="a", text="every compact set is closed", formulas=(), whole="every compact set is closed")
+one = Candidate(id="a", text="every compact set is closed", formulas=(), full_text="every compact set is closed")
 (hits,) = Bm25([one]).rank([one], 5)
 print([hit.id for hit in hits], "jax" in sys.modules)
 """

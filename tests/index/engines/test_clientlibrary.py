@@ -26,12 +26,15 @@ def test_a_library_that_is_missing_is_told_with_the_way_to_get_it() -> None:
     ],
 )
 def test_an_error_or_a_panic_is_a_clear_error(error: BaseException, reason: str) -> None:
-    with pytest.raises(MathAMRError, match=f"^The dancer cannot dance: {reason}$"), LIBRARY.told("dance"):
+    with (
+        pytest.raises(MathAMRError, match=f"^The dancer cannot dance: {reason}$"),
+        LIBRARY.reporting("dance"),
+    ):
         raise error
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), MathAMRError("clear already")])
 def test_an_interrupt_and_a_clear_error_stay_as_they_are(error: BaseException) -> None:
-    with pytest.raises(type(error)) as raised, LIBRARY.told("dance"):
+    with pytest.raises(type(error)) as raised, LIBRARY.reporting("dance"):
         raise error
     assert raised.value is error

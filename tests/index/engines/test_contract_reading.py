@@ -164,7 +164,7 @@ def test_a_query_of_another_size_or_with_nan_or_without_rows_is_refused(filled: 
         reader.search(np.ones(SIZE, np.float32), 0)
     with pytest.raises(MathAMRError, match="at least 1"):
         reader.search_rows(np.ones((1, SIZE), np.float32), 0)
-    with pytest.raises(MathAMRError, match="no date"):
+    with pytest.raises(MathAMRError, match="is not a date"):
         reader.search(np.ones(SIZE, np.float32), 5, Filter(after="yesterday"))
 
 

@@ -23,7 +23,7 @@ def put(folder: Path, name: str, run: dict[str, list[tuple[str, float]]]) -> Non
 def test_every_run_in_the_folder_is_a_row_with_its_interval_and_what_its_index_took(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(systems, "_topics", lambda mini, files: ([], QRELS))
+    monkeypatch.setattr(systems, "read_topic_files", lambda files: ([], QRELS))
     monkeypatch.setenv("MATHAMR_SYSTEMS", "ours ours@single")
     put(tmp_path, "ours-known-items", {"A.1": [("x", 2.0), ("y", 1.0)], "A.2": [("y", 2.0), ("x", 1.0)]})
     put(tmp_path, "ours@single-known-items", {"A.1": [("x", 2.0)], "A.2": [("x", 2.0), ("y", 1.0)]})

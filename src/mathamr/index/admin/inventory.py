@@ -20,7 +20,7 @@ def take_stock(archive: Archive, manifest: Manifest | None = None) -> None:
         "posts": len(catalogue),
         **{f"{kind}s": count for kind, count in sorted(catalogue.kinds().items())},
         "formulas": catalogue.count_formulas(),
-        "visual": archive.lexical.formulas.count(),
+        "visual_classes": archive.lexical.formulas.count(),
         **{f"{field.name} vectors": archive.engine[field.name].count() for field in archive.engine.fields},
         "unfiled": catalogue.inputs()[""],
     }
