@@ -64,10 +64,10 @@ def _answer(request: Request, error: ApiError) -> Response:
 
 async def _http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    told = from_status(error.status_code, str(error.detail))
+    converted = from_status(error.status_code, str(error.detail))
     if error.headers:
-        told.headers = dict(error.headers)
-    return _answer(request, told)
+        converted.headers = dict(error.headers)
+    return _answer(request, converted)
 
 
 async def _validation(request: Request, error: Exception) -> Response:
