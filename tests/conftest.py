@@ -45,3 +45,20 @@ def data() -> Path:
     if not folder.is_dir():
         pytest.skip(f"needs the evaluation data: no folder {folder} (set MATHAMR_DATA)")
     return folder
+
+
+SLOW = (
+    "adapters", "amr/test_corpus.py", "amr/test_builtin", "amr/test_workers.py", "cli", "graphs/test_corpus.py",
+    "graphs/test_guarded.py", "index/admin", "index/build", "index/engines", "index/test_", "lab",
+    "posts/readers/test_hostile.py", "posts/test_inputs.py", "sample", "search", "serve", "systems",
+    "test_small_installation.py",
+)  # fmt: skip
+"""Tests that build indexes, train models, or start servers, browsers and worker processes: `make check` leaves them out."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks the slow tests by the folder or module they are in."""
+    here = Path(__file__).parent
+    for item in items:
+        if item.path.is_relative_to(here) and item.path.relative_to(here).as_posix().startswith(SLOW):
+            item.add_marker(pytest.mark.slow)

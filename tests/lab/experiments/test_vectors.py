@@ -75,7 +75,7 @@ def test_a_topic_gets_its_stored_vectors_back(tmp_path: Path) -> None:
         encoded = StoredQueries(engine).encoded(Query.of_post(post), StageTimer())
         assert encoded.post["parts"].vectors.shape == (2, 3)
         assert [name for name, _ in encoded.formulas] == ["q:0"]
-        with pytest.raises(MathAMRError, match="none of visual classes"):
+        with pytest.raises(MathAMRError, match="no vectors of visual classes"):
             StoredQueries(engine).visual(Query.of_post(post), post.formulas[0], StageTimer())
     finally:
         engine.close()
