@@ -106,7 +106,7 @@ def _lexical(out: Path, posts: list[Post]) -> None:
             parse(latex, macros)
     parsing = time.process_time() - started
     print(
-        f"  the lexical part anew, one process: {entries / spent:,.0f} entries (posts, looks of formulas) a second of"
+        f"  the lexical part rebuilt, one process: {entries / spent:,.0f} entries (posts, visual classes) a second of"
         f" a processor; {spent / parsing:.2f} times parsing the {len(different):,} different formulas alone"
     )
 

@@ -65,16 +65,16 @@ def run() -> None:
         with source.open("w", encoding="utf-8") as file:
             count = sum(bool(file.write(post.to_json() + "\n")) for post in posts)
         used = _spent()
-        calm, told = _watched(source, folder / "calm")
+        calm, output = _watched(source, folder / "calm")
         used = _spent() - used
-        _show(count, calm, json.loads(told), used)
+        _show(count, calm, json.loads(output), used)
         if not KILLED:
             return
         after = random.Random(4).uniform(0.5, 0.8) * calm.seconds
         hunted, _ = _watched(source, folder / "hunted", kill_after=after)
         kept = hunted.marked[-1][1] if hunted.marked else 0
-        ended, told = _watched(source, folder / "hunted")
-        made = json.loads(told)["posts_by_stage"].get("vectors", 0)
+        ended, output = _watched(source, folder / "hunted")
+        made = json.loads(output)["posts_by_stage"].get("vectors", 0)
         rate = kept / max(1e-9, after - _began(hunted))
         print(
             f"  killed after {after:.1f} s with {kept:,} posts kept, {made:,} made by the next run in {ended.seconds:.1f} s;"
@@ -162,8 +162,8 @@ def _watched(source: Path, out: Path, kill_after: float = float("inf")) -> tuple
             watch.marked.append((now, marked))
         time.sleep(PAUSE)
     watch.seconds = time.monotonic() - started
-    told = process.stdout.read() if process.stdout else ""
-    return watch, told
+    output = process.stdout.read() if process.stdout else ""
+    return watch, output
 
 
 def _marked(out: Path) -> int | None:

@@ -1,7 +1,7 @@
 """Rankings as data: the order of an index's posts or formulas for a query.
 
 A system names its rankings; one interpreter in `search/` ranks by them and scores given results by them, for users,
-runs and experiments alike. A ranking knows fields by name, never an engine.
+runs and experiments alike. A ranking refers to fields by name, never to an engine.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Literal, get_args
 from mathamr.core.errors import MathAMRError
 
 Task = Literal["answers", "formulas"]
-"""A ranking refers to fields by name, never to an engine."""
+"""What a query searches: posts, or visual classes of formulas."""
 TASKS: tuple[Task, ...] = get_args(Task)
 
 

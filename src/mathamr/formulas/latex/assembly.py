@@ -212,7 +212,7 @@ def morphed_bar(bar: Node, role: str) -> Node:
 
 
 def evaluated(base: Node, bar: Node, scripts: Sequence[Node]) -> Node:
-    """A bar with bounds behind an expression: lower bound first, then the upper."""
+    """Returns an expression followed by a bar with bounds: lower bound first, then the upper."""
     shown = row((base, bar.with_role("CLOSE")))
     for script in scripts:
         shown = scripted(shown, script)

@@ -119,7 +119,7 @@ COMMANDS["\\sout"] = _struck("horizontalstrike", options=False)
 
 @command("\\cancelto")
 def _cancelled_to(reader: Reader, nodes: list[Node]) -> None:
-    """What is cancelled, and behind it, as a superscript, what is left of it."""
+    """Reads the cancelled part, followed by a superscript with its remainder."""
     value = reader.expression(reader.script_argument(), "Superscript")
     nodes.append(_enclosed(reader.parsed_argument(), "updiagonalstrike"))
     nodes.append(Node(SCRIPT, "POSTSUPERSCRIPT", children=(value,), level=reader.level))

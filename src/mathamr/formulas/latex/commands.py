@@ -198,7 +198,7 @@ for _name, _text in LONG_ARROWS.items():
 
 @command("\\sideset")
 def _side_set(reader: Reader, nodes: list[Node]) -> None:
-    """Scripts at the four corners of a big operator, which keeps its limits; anything else stands beside it."""
+    """Reads scripts at the four corners of a big operator, which keeps its limits; anything else gets them beside it."""
     before, after, node = reader.argument(), reader.argument(), reader.parsed_argument()
     position, level = node.position or "post", reader.level
     for script in reversed([one for one in before if one.kind == SCRIPT]):

@@ -60,7 +60,7 @@ def _with_arrows(tokens: list[str], offsets: list[int]) -> tuple[list[str], list
 
 
 def _label(tokens: list[str], position: int, sign: str) -> tuple[list[str], int]:
-    """The tokens up to the arrow's next sign outside braces, and the place behind it."""
+    """Returns the tokens up to the arrow's next sign outside braces, and the position after it."""
     depth, start = 0, position
     while position < len(tokens) and (depth or tokens[position] != sign):
         depth += (tokens[position] == "{") - (tokens[position] == "}")

@@ -124,7 +124,7 @@ class GroupReader(Cursor, ABC, Generic[Item, Fence]):
 
     @abstractmethod
     def delimiter(self, left: bool) -> Fence:
-        """Reads the delimiter behind `\\left`, `\\right` or `\\middle`."""
+        """Reads the delimiter after `\\left`, `\\right` or `\\middle`."""
 
     @abstractmethod
     def fence(self, text: str, left: bool) -> Fence:

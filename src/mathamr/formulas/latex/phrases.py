@@ -32,8 +32,8 @@ class _NodePhrases(PhraseReader[Font, Node]):
     }
 
     @classmethod
-    def phrase(cls, text: str, look: Font) -> Node:
-        return Node(TEXT, text=plain_text(text), font=look)
+    def phrase(cls, text: str, appearance: Font) -> Node:
+        return Node(TEXT, text=plain_text(text), font=appearance)
 
     def in_font(self, font: Font) -> Font:
         return font

@@ -222,7 +222,7 @@ class Reader(GroupReader[Node, Node]):
         return Node(TOKEN, "OPEN" if left else "CLOSE", text)
 
     def delimiter(self, left: bool) -> Node:
-        """Reads the delimiter behind `\\left`, `\\right` or `\\middle`."""
+        """Reads the delimiter after `\\left`, `\\right` or `\\middle`."""
         token = self.delimiter_token()
         if not token:
             return Node(HINT, text="\\left.")

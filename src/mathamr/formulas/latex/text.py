@@ -45,7 +45,7 @@ LIGATURES = [("---", "—"), ("--", "–"), ("``", "“"), ("''", "”"), ("`", 
 _LONGEST_WORD = 1_000
 _SPACE = re.compile(r"[ \t\r\n]+")
 
-Look = TypeVar("Look")
+Appearance = TypeVar("Appearance")
 Part = TypeVar("Part")
 
 
@@ -69,48 +69,48 @@ def composed(text: str) -> str:
     )
 
 
-class PhraseReader(ABC, Generic[Look, Part]):
+class PhraseReader(ABC, Generic[Appearance, Part]):
     """Reads the content of one text argument without recursion.
 
-    A `Look` is the current font, and for a page its colour; a `Part` is a phrase or a formula between dollars.
+    An `Appearance` is the current font, and for a page its colour; a `Part` is a phrase or a formula between dollars.
     """
 
     characters: ClassVar[Mapping[str, str]] = CHARACTERS
     """Returns the characters that tokens produce."""
     switches: ClassVar[Mapping[str, str]] = FONT_SWITCHES
 
-    def __init__(self, reader: Any, end: int, look: Look) -> None:
+    def __init__(self, reader: Any, end: int, appearance: Appearance) -> None:
         self.reader: GroupReader[Any, Any] = reader
-        self.end, self.look = end, look
-        self.looks: list[Look] = []
-        """The looks that are restored at the end of each open group."""
+        self.end, self.appearance = end, appearance
+        self.appearances: list[Appearance] = []
+        """The appearances that are restored at the end of each open group."""
         self.parts: list[Part] = []
         self.letters: list[str] = []
         self.math_font = MATH
 
     @classmethod
-    def words(cls, reader: GroupReader[Any, Any], look: Look) -> list[Part]:
+    def words(cls, reader: GroupReader[Any, Any], appearance: Appearance) -> list[Part]:
         """The parts of the next argument."""
         reader.skip_spaces()
         if reader.i >= reader.count or reader.tokens[reader.i] != "{":
             token = reader.raw_argument()
-            return [cls.phrase(cls.characters.get(token, token), look)]
+            return [cls.phrase(cls.characters.get(token, token), appearance)]
         reader.descend()
         end = reader.matching_brace()
         reader.i += 1
-        parts = cls(reader, end, look).read()
+        parts = cls(reader, end, appearance).read()
         reader.i = end + 1
         reader.depth -= 1
         return parts
 
     @classmethod
     @abstractmethod
-    def phrase(cls, text: str, look: Look) -> Part:
+    def phrase(cls, text: str, appearance: Appearance) -> Part:
         """Words without formulas."""
 
     @abstractmethod
-    def in_font(self, font: Font) -> Look:
-        """Returns the current look in another font."""
+    def in_font(self, font: Font) -> Appearance:
+        """Returns the current appearance in another font."""
 
     @abstractmethod
     def command(self, token: str) -> None:
@@ -125,20 +125,20 @@ class PhraseReader(ABC, Generic[Look, Part]):
         text = "".join(self.letters)
         self.letters.clear()
         if text:
-            self.parts.append(self.phrase(text, self.look))
+            self.parts.append(self.phrase(text, self.appearance))
 
-    def switch(self, look: Look) -> None:
-        """Sets a look."""
-        if look != self.look:
+    def switch(self, appearance: Appearance) -> None:
+        """Sets an appearance."""
+        if appearance != self.appearance:
             self.flush()
-            self.look = look
+            self.appearance = appearance
 
-    def open_group(self, look: Look) -> None:
-        """Reads an opening brace, if there is one, and sets a look until it closes."""
+    def open_group(self, appearance: Appearance) -> None:
+        """Reads an opening brace, if there is one, and sets an appearance until it closes."""
         if self.reader.peek() == "{":
             self.reader.i += 1
-            self.looks.append(self.look)
-            self.switch(look)
+            self.appearances.append(self.appearance)
+            self.switch(appearance)
 
     def read(self) -> list[Part]:
         """All parts up to the end."""
@@ -149,10 +149,10 @@ class PhraseReader(ABC, Generic[Look, Part]):
             if token == "$" or token == "\\(":
                 self._formula(DOLLAR if token == "$" else frozenset(["\\)"]))
             elif token == "{":
-                self.looks.append(self.look)
+                self.appearances.append(self.appearance)
             elif token == "}":
-                if self.looks:
-                    self.switch(self.looks.pop())
+                if self.appearances:
+                    self.switch(self.appearances.pop())
             elif token[0] != "\\" or token in self.characters:
                 self.letters.append(self.characters.get(token, token))
                 self._skip_space_after(token)
@@ -174,7 +174,7 @@ class PhraseReader(ABC, Generic[Look, Part]):
             self.switch(self.in_font(ALPHABETS[self.switches[token]]))
         elif token in TEXT_FONTS:
             font = TEXT_FONTS[token]
-            self.open_group(self.look if font is None else self.in_font(font))
+            self.open_group(self.appearance if font is None else self.in_font(font))
         elif token in TEXT_ACCENTS:
             self.letters.append(accented(self.reader.raw_argument(), TEXT_ACCENTS[token]))
         else:

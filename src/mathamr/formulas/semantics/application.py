@@ -25,7 +25,7 @@ _OPERATORS_OF_CHANCE = frozenset(["P", "E", "ℙ", "𝔼"])
 
 
 def is_applied(head: Node, meaning: Node, group: Group, grammar: MeaningGrammar) -> bool:
-    """Whether a letter (with its scripts: `meaning`) is applied to the group behind it; the decision is noted."""
+    """True if a letter (with its scripts: `meaning`) is applied to the group after it; the decision is recorded."""
     name = letter(head)
     choice, reason = _judged(head, meaning, group, grammar)
     notes = grammar.notes
@@ -118,7 +118,7 @@ def _is_marked(meaning: Node) -> bool:
 
 
 def _is_one_thing(items: Sequence[Item]) -> bool:
-    """One letter or number, perhaps with a sign, scripts or a factorial."""
+    """True for one letter or number, perhaps with a sign, scripts or a factorial."""
     start = 1 if is_sign(items[0], "minus") and len(items) > 1 else 0
     if role(items[start]) not in ("UNKNOWN", "ID", "NUMBER") or is_sign(items[start], "infinity"):
         return False
@@ -135,7 +135,7 @@ def _is_numeric(group: Group) -> bool:
 
 
 def _letters(items: Sequence[Item]) -> Iterator[Node]:
-    """All letters of a list, in its groups too."""
+    """Yields all letters of a list, including its groups."""
     stack: list[Item] = list(items)
     while stack:
         item = stack.pop()

@@ -1,4 +1,4 @@
-"""Sums, products, unions, limits and integrals with what they range over and the variables they bind."""
+"""Sums, products, unions, limits and integrals with their ranges and bound variables."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def is_big(items: Sequence[Item], position: int) -> bool:
 
 
 def big(head: Node, scripts: Sequence[Node], body: Sequence[Item], grammar: MeaningGrammar) -> Node:
-    """A big operator with its scripts, applied to the rest of its term."""
+    """Reads a big operator with its scripts, applied to the rest of its term."""
     below = next((script.children[0] for script in scripts if script.role.endswith("SUBSCRIPT")), None)
     above = next((script.children[0] for script in scripts if script.role.endswith("SUPERSCRIPT")), None)
     if role(head) == "INTOP":
@@ -46,7 +46,7 @@ def big(head: Node, scripts: Sequence[Node], body: Sequence[Item], grammar: Mean
 
 
 def _range(below: Node | None, above: Node | None, grammar: MeaningGrammar) -> list[Node]:
-    """Bound variables, then limits or a condition."""
+    """Returns bound variables, then limits or a condition."""
     operands: list[Node] = []
     if below is not None:
         operands += ranged(grammar.items(below), grammar)
@@ -56,7 +56,7 @@ def _range(below: Node | None, above: Node | None, grammar: MeaningGrammar) -> l
 
 
 def ranged(items: Sequence[Item], grammar: MeaningGrammar) -> list[Node]:
-    """What stands below an operator: `i=1`, `i\\in I`, `x\\to a`, `k`, or words."""
+    """Reads the range below an operator: `i=1`, `i\\in I`, `x\\to a`, `k`, or words."""
     if len(items) == 1 and is_words(items[0]) and isinstance(items[0], Node):
         return [named("condition", words(items[0]))]
     for keys, is_limit in ((("equals",), False), (("→", "⟶", "↑", "↓", "↗", "↘"), True)):
@@ -89,7 +89,7 @@ def ranged(items: Sequence[Item], grammar: MeaningGrammar) -> list[Node]:
 def _integral(
     head: Node, below: Node | None, above: Node | None, body: Sequence[Item], grammar: MeaningGrammar
 ) -> Node:
-    """An integral: what is integrated, the variables of its differentials, its limits or its domain."""
+    """Reads an integral: its integrand, the variables of its differentials, its limits or its domain."""
     integrand, variables = without(body, _own(body), grammar)
     inner: Node | None = None
     if not variables:
@@ -123,7 +123,7 @@ def _own(body: Sequence[Item]) -> list[tuple[int, int]]:
 
 
 def _from_fraction(items: Sequence[Item], grammar: MeaningGrammar) -> tuple[Node | None, list[Node]]:
-    """`\\int\\frac{dx}{x}`: the differential stands in a numerator."""
+    """Reads `\\int\\frac{dx}{x}`, where the differential is in a numerator."""
     for position, item in enumerate(items):
         if isinstance(item, Node) and is_fraction(item):
             above = grammar.items(item.children[1])
@@ -137,7 +137,7 @@ def _from_fraction(items: Sequence[Item], grammar: MeaningGrammar) -> tuple[Node
 
 
 def sequence(item: Node, scripts: Sequence[Node], grammar: MeaningGrammar) -> Node | None:
-    """`(a_n)_{n\\in\\mathbb N}`, `\\{a_n\\}_{n=1}^\\infty`: a sequence, where the index binds a variable."""
+    """Reads `(a_n)_{n\\in\\mathbb N}`, `\\{a_n\\}_{n=1}^\\infty`: a sequence whose index binds a variable."""
     below = next((script.children[0] for script in scripts if script.role == "POSTSUBSCRIPT"), None)
     above = next((script.children[0] for script in scripts if script.role == "POSTSUPERSCRIPT"), None)
     if below is None:

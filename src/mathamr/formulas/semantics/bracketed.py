@@ -1,4 +1,4 @@
-"""What stands between delimiters: pairs, intervals, sets, absolute values, indices of subgroups, arguments."""
+"""Groups between delimiters: pairs, intervals, sets, absolute values, indices of subgroups, arguments."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ _TWO = 2
 
 
 def parts(items: Sequence[Item]) -> list[list[Item]]:
-    """The items between commas and semicolons."""
+    """Returns the items between commas and semicolons."""
     if not traits_of(items) & COMMA:
         return [list(items)] if items else []
     return [piece for piece in split(items, lambda item: bool(item_traits(item) & COMMA)) if piece]
 
 
 def fenced(group: Group, grammar: MeaningGrammar) -> Node:
-    """What a group means where it is not an argument."""
+    """Returns the meaning of a group that is not an argument."""
     around = group.opening + group.closing
     grammar.notes.budget.spend()
     if not group.items:
@@ -57,7 +57,7 @@ def fenced(group: Group, grammar: MeaningGrammar) -> Node:
 
 
 def _index(items: Sequence[Item], grammar: MeaningGrammar) -> Node | None:
-    """`[K:F]`, `|G:H|`: the degree of an extension, the index of a subgroup."""
+    """Reads `[K:F]`, `|G:H|`: the degree of an extension, the index of a subgroup."""
     colon = place(items, lambda item: is_sign(item, "colon", ":"))
     if colon > 0 and colon + 1 < len(items) and not any(role(item) in ("RELOP", "ARROW") for item in items):
         return named("index", grammar.sum(items[:colon]), grammar.sum(items[colon + 1 :]))
@@ -65,7 +65,7 @@ def _index(items: Sequence[Item], grammar: MeaningGrammar) -> Node | None:
 
 
 def _bracketed(group: Group, grammar: MeaningGrammar) -> Node:
-    """Brackets around one thing: an index, a class, or just parentheses."""
+    """Reads brackets around one item: an index, a class, or just parentheses."""
     found = _index(group.items, grammar)
     if found is not None:
         return found
@@ -78,7 +78,7 @@ def _bracketed(group: Group, grammar: MeaningGrammar) -> Node:
 
 
 def _several(group: Group, pieces: Sequence[Sequence[Item]], grammar: MeaningGrammar) -> Node:
-    """Items between parentheses or brackets: an interval, a pair, a tuple, a commutator."""
+    """Reads several items between parentheses or brackets: an interval, a pair, a tuple, a commutator."""
     around = group.opening + group.closing
     nodes = [_item(piece, grammar) for piece in pieces]
     shown = f"{group.opening}…,…{group.closing}"
@@ -102,7 +102,7 @@ def _several(group: Group, pieces: Sequence[Sequence[Item]], grammar: MeaningGra
 
 
 def _item(piece: Sequence[Item], grammar: MeaningGrammar) -> Node:
-    """One item of a tuple: also a sign alone, as in `(\\mathbb R,+)`."""
+    """Reads one item of a tuple, which may be a sign alone, as in `(\\mathbb R,+)`."""
     if len(piece) == 1 and isinstance(piece[0], Node) and piece[0].kind == TOKEN:
         return piece[0]
     return grammar.formula(piece)
@@ -122,7 +122,7 @@ def _has_tuple(piece: Sequence[Item]) -> bool:
 
 
 def _set(group: Group, grammar: MeaningGrammar) -> Node:
-    """`{x | x>0}`, `{x : x>0}`, `{1,2,3}`."""
+    """Reads `{x | x>0}`, `{x : x>0}`, `{1,2,3}`."""
     bar = place(group.items, is_middle)
     if bar < 0:
         bar = place(group.items, lambda item: is_sign(item, "colon", ":"))
@@ -135,7 +135,7 @@ def _set(group: Group, grammar: MeaningGrammar) -> Node:
 
 
 def _angled(group: Group, pieces: Sequence[Sequence[Item]], grammar: MeaningGrammar) -> Node:
-    """`\\langle x,y\\rangle` is an inner product, `\\langle a,b\\mid r\\rangle` a presentation."""
+    """Reads `\\langle x,y\\rangle` as an inner product, `\\langle a,b\\mid r\\rangle` as a presentation."""
     bars = [position for position, item in enumerate(group.items) if is_middle(item)]
     if len(bars) == 1 and 0 < bars[0] < len(group.items) - 1:
         left, right = group.items[: bars[0]], group.items[bars[0] + 1 :]
@@ -159,7 +159,7 @@ def _angled(group: Group, pieces: Sequence[Sequence[Item]], grammar: MeaningGram
 
 
 def arguments(group: Group, grammar: MeaningGrammar) -> list[Node]:
-    """The arguments of a function; a bar is a condition (`P(A|B)`)."""
+    """Reads the arguments of a function; a bar is a condition (`P(A|B)`)."""
     bar = place(group.items, is_middle)
     if 0 < bar < len(group.items) - 1:
         left, right = group.items[:bar], group.items[bar + 1 :]

@@ -15,7 +15,7 @@ PARTIAL = "partial-differential"
 
 
 def is_d(item: Item) -> bool:
-    """Whether the item is the letter of a differential, upright or not."""
+    """True if the item is the letter of a differential, upright or not."""
     return bool(item_traits(item) & DIFFERENTIAL)
 
 
@@ -24,9 +24,9 @@ def _is_partial(item: Item) -> bool:
 
 
 def differential_end(items: Sequence[Item], start: int) -> int:
-    """The place behind the differential that begins at a place, or the place itself where none does.
+    """Returns the position after the differential that begins at a place, or the place itself if none does.
 
-    A differential is `d` with a variable behind it: a letter with its scripts, perhaps applied (`d\\mu(x)`).
+    A differential is `d` followed by a variable: a letter with its scripts, perhaps applied (`d\\mu(x)`).
     """
     if not is_d(items[start]) or start + 1 >= len(items):
         return start
@@ -49,7 +49,7 @@ def _is_vector(node: Node) -> bool:
 
 
 def has_differential(items: Sequence[Item]) -> bool:
-    """Whether a differential stands in a product, or in the numerator of one of its fractions."""
+    """True if a product, or the numerator of one of its fractions, contains a differential."""
     return any(
         differential_end(items, position) > position or _has_in_numerator(item)
         for position, item in enumerate(items)
@@ -64,12 +64,12 @@ def _has_in_numerator(item: Item) -> bool:
 
 
 def is_fraction(node: Node) -> bool:
-    """Whether the node is a fraction with a bar."""
+    """True if the node is a fraction with a bar."""
     return node.kind == APPLY and node.children[0].role == "FRACOP" and node.children[0].meaning == "divide"
 
 
 def differentials(items: Sequence[Item]) -> list[tuple[int, int]]:
-    """Where the differentials of a list begin and end."""
+    """Returns the ranges of the differentials of a list."""
     found: list[tuple[int, int]] = []
     position = 0
     while position < len(items):
@@ -83,14 +83,14 @@ def differentials(items: Sequence[Item]) -> list[tuple[int, int]]:
 def without(
     items: Sequence[Item], spans: Sequence[tuple[int, int]], grammar: MeaningGrammar
 ) -> tuple[list[Item], list[Node]]:
-    """The list without some of its differentials, and the variables that they bind."""
+    """Returns the list without some of its differentials, and the variables that they bind."""
     taken = {position for start, end in spans for position in range(start, end)}
     left = [item for position, item in enumerate(items) if position not in taken]
     return left, [bound(grammar.sum(items[start + 1 : end])) for start, end in spans]
 
 
 def derivative(above: Sequence[Item], below: Sequence[Item], grammar: MeaningGrammar) -> Node | None:
-    """The derivative that a fraction writes, or None; one without its function has an absent one."""
+    """Returns the derivative that a fraction writes, or None; one without its function has an absent operand."""
     sign = above[0] if above else None
     if sign is None or not below or not (is_d(sign) or _is_partial(sign)):
         return None
@@ -111,7 +111,7 @@ def derivative(above: Sequence[Item], below: Sequence[Item], grammar: MeaningGra
 
 
 def _variables(below: Sequence[Item], partial: bool, grammar: MeaningGrammar) -> list[Node] | None:
-    """The variables of a denominator, each with its order: `dx^2`, `\\partial x\\partial y`."""
+    """Returns the variables of a denominator, each with its order: `dx^2`, `\\partial x\\partial y`."""
     is_same = _is_partial if partial else is_d
     variables: list[Node] = []
     position = 0
@@ -132,7 +132,7 @@ def _variables(below: Sequence[Item], partial: bool, grammar: MeaningGrammar) ->
 
 
 def is_usual_differential(items: Sequence[Item], start: int) -> bool:
-    """Whether `d` with a usual variable stands here, outside of any integral."""
+    """True if there is a `d` with a usual variable here, outside of any integral."""
     end = differential_end(items, start)
     following = items[start + 1] if end > start else None
     return (
@@ -144,7 +144,7 @@ def is_usual_differential(items: Sequence[Item], start: int) -> bool:
 
 
 def awaits_function(node: Node) -> bool:
-    """Whether the node is a derivative whose function follows it: `\\frac{d}{dx}`."""
+    """True if the node is a derivative whose function follows it: `\\frac{d}{dx}`."""
     return (
         node.kind == APPLY
         and len(node.children) > 2
@@ -154,10 +154,10 @@ def awaits_function(node: Node) -> bool:
 
 
 def completed(node: Node, function: Node) -> Node:
-    """The derivative with its function."""
+    """Returns the derivative with its function."""
     return apply(node.children[0], function, *node.children[2:])
 
 
 def is_number(item: Item) -> bool:
-    """Whether the item is a number."""
+    """True if the item is a number."""
     return role(item) == "NUMBER" and not is_sign(item, "infinity")

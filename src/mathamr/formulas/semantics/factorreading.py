@@ -49,14 +49,14 @@ class FactorRun:
         self.i = 0
 
     def node(self) -> Node:
-        """All factors as a product."""
+        """Returns all factors as a product."""
         factors: list[Node] = []
         while self.i < len(self.items):
             factors.append(self._factor())
         return product(factors) if factors else ABSENT
 
     def _rest(self) -> Node | None:
-        """The product of all that follows."""
+        """Returns the product of everything that follows."""
         if self.i >= len(self.items):
             return None
         rest = self.grammar.product(self.items[self.i :])
@@ -89,7 +89,7 @@ class FactorRun:
         return self._symbol(item)
 
     def _is_word(self, item: Node) -> bool:
-        """Whether text names a function: one word before a group, `\\text{Re}(z)`."""
+        """True if text names a function: one word before a group, `\\text{Re}(z)`."""
         following = self.items[self.i + 1] if self.i + 1 < len(self.items) else None
         return (
             is_words(item)
@@ -102,7 +102,7 @@ class FactorRun:
         return item.meaning in ("determinant", "dimension", "supremum", "infimum") and role(item) == "LIMITOP"
 
     def _scripts(self) -> list[Node]:
-        """The scripts that follow, read."""
+        """Reads the scripts that follow."""
         end = scripts_end(self.items, self.i)
         if end == self.i:
             return []
@@ -111,7 +111,7 @@ class FactorRun:
         return found
 
     def _prescripted(self) -> Node:
-        """Scripts before their base: `{}^nC_k`."""
+        """Reads scripts before their base: `{}^nC_k`."""
         before = self._scripts()
         node = ABSENT if self.i >= len(self.items) else self._factor()
         for script in before:
@@ -120,7 +120,7 @@ class FactorRun:
         return node
 
     def _postfixed(self, node: Node) -> Node:
-        """The node with what stands right behind it: factorials, and scripts on them."""
+        """Returns the node with what directly follows it: factorials, and scripts on them."""
         while self.i < len(self.items):
             item = self.items[self.i]
             if not item_traits(item) & (POSTFIX | SCRIPTED) or role(item) not in _BEHIND:
@@ -133,7 +133,7 @@ class FactorRun:
         return node
 
     def _symbol(self, item: Item) -> Node:
-        """One symbol or group with its scripts, applied to the group behind it where it is a function."""
+        """Reads one symbol or group with its scripts, applied to the next group if it is a function."""
         self.i += 1
         grammar = self.grammar
         base = grammar.fence(item) if isinstance(item, Group) else grammar.node(item)
@@ -153,7 +153,7 @@ class FactorRun:
         return self._postfixed(meaning)
 
     def _applies(self, item: Item, meaning: Node, group: Group) -> bool:
-        """Whether what was read is applied to the group."""
+        """True if what was read is applied to the group."""
         if isinstance(item, Group):
             return item.opening == "(" and group.opening == "(" and self._is_function_group(item)
         if group.opening == "[":
@@ -165,7 +165,7 @@ class FactorRun:
         return is_structure(item) or is_applied(item, meaning, group, self.grammar)
 
     def _is_function_group(self, item: Group) -> bool:
-        """`(f\\circ g)(x)`, `(f+g)(x)`: a group of functions is a function."""
+        """True for `(f\\circ g)(x)`, `(f+g)(x)`: a group of functions is a function."""
         if any(is_sign(each, "compose", "∘") for each in item.items):
             return True
         notes = self.grammar.notes
@@ -186,7 +186,7 @@ class FactorRun:
         return applied(meaning, operands)
 
     def _function(self, head: Node) -> Node:
-        """A named function with its scripts and its argument: a group, or what follows up to the next function."""
+        """Reads a named function with its scripts and its argument: a group, or what follows up to the next function."""
         self.i += 1
         scripts = self._scripts()
         grammar = self.grammar
@@ -219,7 +219,7 @@ class FactorRun:
         return self._postfixed(node)
 
     def _operands(self, head: Node) -> list[Node]:
-        """The arguments that follow a named function."""
+        """Reads the arguments that follow a named function."""
         if self.i >= len(self.items):
             return []
         item = self.items[self.i]
@@ -238,7 +238,7 @@ class FactorRun:
         return [self.grammar.product(self.items[start:end])]
 
     def _argument_end(self) -> int:
-        """Behind a bare argument: factors up to the next function or group that is not applied."""
+        """Returns the position after a bare argument: factors up to the next function or group that is not applied."""
         position = self.i
         first = True
         while position < len(self.items):
@@ -262,7 +262,7 @@ class FactorRun:
         return position
 
     def _follows_function(self, position: int) -> bool:
-        """Whether the group at a place is the argument of the letter before it."""
+        """True if the group at a place is the argument of the letter before it."""
         before = position - 1
         while before > self.i and role(self.items[before]) in SCRIPTS:
             before -= 1
@@ -278,7 +278,7 @@ class FactorRun:
         return self._applies(head, head, group)
 
     def _partial(self, head: Node) -> Node:
-        """`\\partial_x f`: the derivative of the next factor."""
+        """Reads `\\partial_x f`: the derivative of the next factor."""
         self.i += 1
         scripts = self._scripts()
         below = [script for script in scripts if script.role.endswith("SUBSCRIPT")]
@@ -290,7 +290,7 @@ class FactorRun:
         return apply(head, operand, *variables)
 
     def _operated(self, head: Node) -> Node:
-        """An operator applied to the next factor: `\\nabla f`."""
+        """Applies an operator to the next factor: `\\nabla f`."""
         self.i += 1
         scripts = self._scripts()
         node = scripted(head, head, scripts, self.grammar) if scripts else head
@@ -304,7 +304,7 @@ class FactorRun:
 
 
 def _variables_of(below: Node, scripts: Sequence[Node], grammar: MeaningGrammar) -> list[Node]:
-    """The variables in the index of a partial derivative: `\\partial_{xy}`, `\\partial_x^2`."""
+    """Returns the variables in the index of a partial derivative: `\\partial_{xy}`, `\\partial_x^2`."""
     orders = [grammar.node(script.children[0]) for script in scripts if script.role.endswith("SUPERSCRIPT")]
     items = grammar.items(below.children[0])
     if len(items) > 1 and all(isinstance(item, Node) and is_letter(item) for item in items):
@@ -313,7 +313,7 @@ def _variables_of(below: Node, scripts: Sequence[Node], grammar: MeaningGrammar)
 
 
 def _inside(group: Group, base: Node) -> Node:
-    """The item of a sequence, without the braces of a set."""
+    """Returns the item of a sequence, without the braces of a set."""
     if (
         group.opening == "{"
         and base.kind == APPLY
@@ -325,12 +325,12 @@ def _inside(group: Group, base: Node) -> Node:
 
 
 def _is_ring(node: Node) -> bool:
-    """Whether something can be adjoined to a letter: a blackboard one."""
+    """True if something can be adjoined to a letter: a blackboard one."""
     return is_structure(node) and (node.font.family == "blackboard" or node.text in "ℝℕℤℂℚ")
 
 
 def _is_small(group: Group) -> bool:
-    """Whether brackets hold what is adjoined to a ring: letters and roots."""
+    """True if brackets hold what is adjoined to a ring: letters and roots."""
     return all(
         role(item) in ("UNKNOWN", "ID", "PUNCT", "ATOM") or role(item) in SCRIPTS for item in group.items
     )

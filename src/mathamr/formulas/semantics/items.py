@@ -1,4 +1,4 @@
-"""Items: the nodes of a list with what stands between two delimiters as one item."""
+"""Items: the nodes of a list, with everything between two delimiters as one item."""
 
 from __future__ import annotations
 
@@ -54,32 +54,32 @@ Item = Node | Group
 
 
 def role(item: Item) -> str:
-    """The role of an item; a group is one."""
+    """Returns the role of an item; a group has its own."""
     return "GROUP" if isinstance(item, Group) else grammatical_role(item)
 
 
 def is_group(item: Item, openings: str = "(") -> bool:
-    """Whether the item is a group with one of the openings."""
+    """True if the item is a group with one of the openings."""
     return isinstance(item, Group) and item.opening in openings
 
 
 def is_sign(item: Item, *keys: str) -> bool:
-    """Whether the item is a symbol with one of the meanings or characters."""
+    """True if the item is a symbol with one of the meanings or characters."""
     return isinstance(item, Node) and item.kind == TOKEN and (item.key in keys or item.text in keys)
 
 
 def is_middle(item: Item) -> bool:
-    """Whether the item is a bar between two things."""
+    """True if the item is a bar between two operands."""
     return bool(item_traits(item) & MIDDLE)
 
 
 def is_words(item: Item) -> bool:
-    """Whether the item is text."""
+    """True if the item is text."""
     return isinstance(item, Node) and item.kind == TEXT
 
 
 def split(items: Sequence[Item], is_separator: Callable[[Item], bool]) -> list[list[Item]]:
-    """The pieces between separators."""
+    """Returns the pieces between separators."""
     pieces: list[list[Item]] = [[]]
     for item in items:
         if is_separator(item):
@@ -90,7 +90,7 @@ def split(items: Sequence[Item], is_separator: Callable[[Item], bool]) -> list[l
 
 
 def place(items: Sequence[Item], wanted: Callable[[Item], bool], start: int = 0) -> int:
-    """The place of the first item that is wanted, or -1."""
+    """Returns the position of the first wanted item, or -1."""
     for position in range(start, len(items)):
         if wanted(items[position]):
             return position
@@ -98,14 +98,14 @@ def place(items: Sequence[Item], wanted: Callable[[Item], bool], start: int = 0)
 
 
 def scripts_end(items: Sequence[Item], start: int) -> int:
-    """The place behind the scripts that begin at a place."""
+    """Returns the position after the scripts that begin at a place."""
     while start < len(items) and item_traits(items[start]) & SCRIPTED:
         start += 1
     return start
 
 
 def grouped(nodes: Sequence[Node]) -> list[Item]:
-    """A list without space with its groups; raises `UnreadableError` where delimiters do not match."""
+    """Returns a list without space, with its groups; raises `UnreadableError` if delimiters do not match."""
     if not traits_of(nodes) & DELIMITER:
         return list(nodes)
     stack = [Group("", "")]
@@ -132,7 +132,7 @@ def grouped(nodes: Sequence[Node]) -> list[Item]:
 
 
 def _is_cases(group: Group) -> bool:
-    """Whether a brace that is never closed stands before a table."""
+    """True if there is a brace that is never closed before a table."""
     first = group.items[0] if group.items else None
     return (
         group.opening == "{" and isinstance(first, Node) and (role_of(first) == "ARRAY" or first.kind == DUAL)
@@ -149,7 +149,7 @@ def _is_bar(item: Item) -> bool:
 
 
 def _barred(items: list[Item]) -> list[Item]:
-    """The list with absolute values and norms as groups; other bars stay as they are.
+    """Returns the list with absolute values and norms as groups; other bars are unchanged.
 
     A bar opens if there is nothing before it that it could close; after an operand it closes an open one, and
     opens only if an even number of bars is left.
@@ -180,7 +180,7 @@ def _barred(items: list[Item]) -> list[Item]:
 
 
 def _norm(group: Group) -> Group:
-    """`||x||` is a norm, not an absolute value of one."""
+    """Reads `||x||` as a norm, not as an absolute value of one."""
     inner = group.items[0] if len(group.items) == 1 else None
     if group.opening == "|" and isinstance(inner, Group) and inner.opening == "|":
         return Group("‖", "‖", inner.items)

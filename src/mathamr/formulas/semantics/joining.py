@@ -28,11 +28,11 @@ _RELATIONS = frozenset(["RELOP", "METARELOP"])
 _BIG = frozenset(["SUMOP", "INTOP", "LIMITOP", "OPERATOR"])
 _BETWEEN = frozenset(["union", "intersection", "and", "or", "direct-sum", "square-union"])
 _ALONE = frozenset(["sine", "cosine", "tangent", "logarithm"])
-"""Functions that are found even behind another letter: `xsinx`."""
+"""Functions that are recognised even after another letter: `xsinx`."""
 
 
 def joined(nodes: Sequence[Node], notes: DecisionNotes) -> list[Node]:
-    """The list with such neighbours joined; space is left out."""
+    """Returns the list with such neighbours joined, without space."""
     shown: list[Node] = []
     for node in nodes:
         if node.kind == TOKEN:
@@ -45,7 +45,7 @@ def joined(nodes: Sequence[Node], notes: DecisionNotes) -> list[Node]:
 
 
 def _with_scripts(node: Node) -> list[Node]:
-    """What is set above or below a relation or a big operator is a script of it: `\\overset{!}{=}`, `\\underset{x\\to0}{\\lim}`."""
+    """Turns marks above or below a relation or a big operator into its scripts: `\\overset{!}{=}`, `\\underset{x\\to0}{\\lim}`."""
     scripts: list[Node] = []
     base = node
     while base.kind == APPLY and len(base.children) == 2 and base.children[0].role in _PLACED:
@@ -61,7 +61,7 @@ def _with_scripts(node: Node) -> list[Node]:
 
 
 def _binary(nodes: list[Node]) -> list[Node]:
-    """`A\\bigcap B` is `A\\cap B`: a big operator without scripts between two things."""
+    """Reads `A\\bigcap B` as `A\\cap B`: a big operator without scripts between two operands."""
     for position in range(1, len(nodes) - 1):
         node = nodes[position]
         if (
@@ -76,7 +76,7 @@ def _binary(nodes: list[Node]) -> list[Node]:
 
 
 def _typed(node: Node) -> Node:
-    """A sign that was typed as a character is the sign of its command; LaTeXML takes it for a letter."""
+    """Replaces a typed character by the sign of its command; LaTeXML takes it for a letter."""
     known = _SIGNS.get(node.text) if node.kind == TOKEN and node.role == "UNKNOWN" else None
     if known is None:
         return node
@@ -92,7 +92,7 @@ def _is_comma(node: Node) -> bool:
 
 
 def _thousands(nodes: Sequence[Node], notes: DecisionNotes) -> list[Node]:
-    """`1,000,000` is a number outside of groups; inside them only if a part begins with a zero."""
+    """Joins `1,000,000` to a number outside of groups; inside them only if a part begins with a zero."""
     if not any(map(_is_comma, nodes)):
         return list(nodes)
     result: list[Node] = []
@@ -121,7 +121,7 @@ def _thousands(nodes: Sequence[Node], notes: DecisionNotes) -> list[Node]:
 
 
 def _run(nodes: Sequence[Node], start: int) -> int:
-    """The place of the last part of a number that begins at a place."""
+    """Returns the position of the last part of a number that begins at a place."""
     end = start
     while (
         end + 2 < len(nodes)
@@ -134,21 +134,21 @@ def _run(nodes: Sequence[Node], start: int) -> int:
 
 
 def _is_progression(parts: Sequence[str]) -> bool:
-    """Whether the parts count up or down in equal steps: `99,100,101`."""
+    """True if the parts count up or down in equal steps: `99,100,101`."""
     numbers = list(map(int, parts))
     steps = {second - first for first, second in pairwise(numbers)}
     return len(numbers) > 2 and len(steps) == 1 and steps != {0}
 
 
 def _stands_alone(nodes: Sequence[Node], start: int, end: int) -> bool:
-    """Whether no comma stands around the number: `99,100,101` is a list."""
+    """True if there is no comma around the number: `99,100,101` is a list."""
     before = start > 0 and _is_comma(nodes[start - 1])
     behind = end + 2 < len(nodes) and _is_comma(nodes[end + 1])
     return not before and not behind
 
 
 def _functions(nodes: Sequence[Node], notes: DecisionNotes) -> list[Node]:
-    """Letters that spell a function: `sin x`."""
+    """Joins letters that spell a function: `sin x`."""
     plain = list(map(is_plain, nodes))
     if not any(one and two for one, two in pairwise(plain)):
         return list(nodes)

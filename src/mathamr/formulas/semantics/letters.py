@@ -1,4 +1,4 @@
-"""What mathematicians usually call their functions, scalars, sets and operators."""
+"""The usual names of functions, scalars, sets and operators."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from mathamr.formulas.latex.node import TOKEN, Node
 from mathamr.formulas.latex.symbols import SYMBOLS
 
 FUNCTIONS = frozenset("fghFGHΦΨφϕψΓζηχρOoΘℙ𝔼𝒪") | {"bold-φ"}
-"""Letters that are functions wherever a group follows them."""
+"""Letters that are functions whenever a group follows them."""
 CAPITALS = frozenset("ABCDEIJKLMNPQRSTUVWXYZ")
 """Capital letters are functions of anything but capitals: `P(x+1)` is, `A(B+C)` is a product."""
 CURVES = frozenset("uvwpqy")
@@ -20,9 +20,9 @@ ARGUMENTS = frozenset("xyztsτθωnkm")
 SCALARS = frozenset("λαβγκμνσδcabkn")
 """Letters that multiply a tuple of numbers: `\\lambda(1,0)`."""
 DIFFERENTIABLE = frozenset("fghFφϕψΦΨΓζyuvwpqr")
-"""Letters whose prime is a derivative unless the formula or the post says otherwise."""
+"""Letters whose prime is a derivative unless the formula or the post indicates otherwise."""
 DIFFERENTIALS = frozenset("xyztuvwsrθφϕμνλτωξσρVSWAP")
-"""Letters that stand behind a differential `d`."""
+"""Letters that follow a differential `d`."""
 DIVIDED = frozenset("GRVXMLAKESNHBCFZ")
 DIVIDING = frozenset("HNIJKWUMFLABZPGQRT")
 """Capital letters of structures: `G/N` is a quotient."""
@@ -51,7 +51,7 @@ _GROUPS = (
     "Id",
     "id",
 )
-"""Names in letters of formulas that a group or an index follows."""
+"""Names, in letters of formulas, that a group or an index follows."""
 _NAME = re.compile(
     f"(?P<function>{'|'.join(name for name in _SPELLED if chr(92) + name in SYMBOLS)})|{'|'.join(_GROUPS)}"
 )
@@ -63,24 +63,24 @@ WORDS = frozenset(
 
 
 def letter(node: Node) -> str:
-    """The name of a symbol: a letter of formulas is itself, one of another alphabet its Unicode character."""
+    """Returns the name of a symbol: a letter of formulas itself, one of another alphabet as its Unicode character."""
     if variant(node.font) in ("italic", ""):
         return node.text
     return identifier(node)
 
 
 def is_letter(node: Node) -> bool:
-    """Whether the node is one identifier."""
+    """True if the node is one identifier."""
     return node.kind == TOKEN and node.role in ("UNKNOWN", "ID") and bool(node.text)
 
 
 def is_plain(node: Node) -> bool:
-    """Whether the node is one letter of formulas in their usual font."""
+    """True if the node is one letter of formulas in their usual font."""
     return is_letter(node) and len(node.text) == 1 and node.font.family == "math"
 
 
 def is_structure(node: Node) -> bool:
-    """Whether the node is a letter that always names a set: blackboard, Fraktur, script."""
+    """True if the node is a letter that always names a set: blackboard, Fraktur, script."""
     if not is_letter(node):
         return False
     if node.text in "ℝℕℤℂℚ":
@@ -93,7 +93,7 @@ def is_structure(node: Node) -> bool:
 
 
 def spelled(text: str) -> Node | None:
-    """The function that the letters spell at the beginning of a text, as its command has it."""
+    """Returns the function that the letters at the beginning of a text spell, as its command names it."""
     found = _NAME.match(text)
     if found is None:
         return None

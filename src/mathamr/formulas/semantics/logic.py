@@ -1,4 +1,4 @@
-"""Formulas of formulas: quantifiers, implications, lists, words between formulas."""
+"""Statements about formulas: quantifiers, implications, lists, words between formulas."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ _SEPARATING = frozenset(
 )
 _ADMITTED = frozenset(["such that", "s.t.", "st", "we have", "so that", "with"])
 _LOOSEST = QUANTIFIER | IMPLICATION | WORDS | CONJUNCTION
-"""What binds looser than any list; where nothing of it stands, there is a list of relations and sums."""
+"""What binds looser than any list; without any of it, there is only a list of relations and sums."""
 
 
 def formula(items: Sequence[Item], grammar: MeaningGrammar) -> Node:
-    """What a list means, from the loosest binding inwards."""
+    """Returns the meaning of a list, from the loosest binding inwards."""
     items = _trimmed(items)
     grammar.notes.budget.spend(1 + len(items))
     if not items:
@@ -77,7 +77,7 @@ def formula(items: Sequence[Item], grammar: MeaningGrammar) -> Node:
 
 
 def _trimmed(items: Sequence[Item]) -> Sequence[Item]:
-    """The list without punctuation at its ends."""
+    """Returns the list without punctuation at its ends."""
     start, end = 0, len(items)
     while end > start and item_traits(items[end - 1]) & PUNCTUATION:
         end -= 1
@@ -87,7 +87,7 @@ def _trimmed(items: Sequence[Item]) -> Sequence[Item]:
 
 
 def _connected(items: Sequence[Item], grammar: MeaningGrammar) -> Node | None:
-    """Formulas with words between them: `x>0 \\text{ and } y>0`."""
+    """Reads formulas with words between them: `x>0 \\text{ and } y>0`."""
     at = place(items, lambda item: is_words(item) and _phrase(item) in (_CONNECTIVES.keys() | _SEPARATING))
     if at <= 0 or at == len(items) - 1:
         return None
@@ -105,7 +105,7 @@ def _phrase(item: Item) -> str:
 
 
 def _implied(items: Sequence[Item], grammar: MeaningGrammar) -> Node | None:
-    """Implications bind loosest; a chain of them is a chain of relations."""
+    """Reads implications, which bind loosest; a chain of them is a chain of relations."""
     found = [
         IMPLICATIONS.get(item.text, "") if isinstance(item, Node) and item.text else "" for item in items
     ]
@@ -133,7 +133,7 @@ def _implied(items: Sequence[Item], grammar: MeaningGrammar) -> Node | None:
 
 
 def _is_logical(items: Sequence[Item]) -> bool:
-    """Whether signs of logic stand in a list or its groups, or nothing but letters of statements and arrows."""
+    """True if a list or its groups contain signs of logic, or only letters of statements and arrows."""
     if place(items, lambda item: is_sign(item, "colon", ":")) >= 0:
         return False
     letters = [item for item in items if isinstance(item, Node) and role(item) != "ARROW"]
@@ -147,7 +147,7 @@ def _is_logical(items: Sequence[Item]) -> bool:
 
 
 def _conjoined(items: Sequence[Item], grammar: MeaningGrammar) -> Node | None:
-    """Relations with a logical sign between them: `a=b \\land b=c`; between terms it binds tighter than relations."""
+    """Reads relations with a logical sign between them: `a=b \\land b=c`; between terms it binds tighter than relations."""
     for meaning in ("or", "and"):
         pieces = split(items, lambda item, meaning=meaning: is_sign(item, meaning))  # type: ignore[misc]
         if len(pieces) > 1 and all(pieces) and sum(map(_is_statement, pieces)) > 1:
@@ -156,7 +156,7 @@ def _conjoined(items: Sequence[Item], grammar: MeaningGrammar) -> Node | None:
 
 
 def _is_statement(items: Sequence[Item]) -> bool:
-    """Whether a relation stands in a list, or in the only group of it."""
+    """True if a list, or its only group, contains a relation."""
     if len(items) == 1 and isinstance(items[0], Group):
         items = items[0].items
     return any(map(is_relation, items))
@@ -167,9 +167,9 @@ def _is_quantifier(item: Item) -> bool:
 
 
 def _quantified(items: Sequence[Item], grammar: MeaningGrammar, body: Sequence[Item] = ()) -> Node:
-    """A quantifier with its variables, their condition, and the formula it holds for.
+    """Reads a quantifier with its variables, their condition, and the formula it applies to.
 
-    The formula follows a comma, a colon, words, or nothing at all; or the quantifier stands behind it.
+    The formula follows a comma, a colon, words, or directly; or the quantifier comes after it.
     """
     head = items[0]
     meaning = head.meaning if isinstance(head, Node) else ""
@@ -210,7 +210,7 @@ def _separates(item: Item) -> bool:
 def _declared(
     items: Sequence[Item], start: int, grammar: MeaningGrammar
 ) -> tuple[int, list[Node], Node | None]:
-    """The variables that a quantifier declares, and their condition: `x,y \\in A`, `\\varepsilon>0`, `x`."""
+    """Reads the variables that a quantifier declares, and their condition: `x,y \\in A`, `\\varepsilon>0`, `x`."""
     end = _variable_end(items, start)
     pieces = [items[start:end]]
     while end + 1 < len(items) and role(items[end]) == "PUNCT" and _declares_more(items, end + 1):
@@ -227,14 +227,14 @@ def _declared(
 
 
 def _variable_end(items: Sequence[Item], start: int) -> int:
-    """Behind one variable with its scripts; a group may be a tuple of variables."""
+    """Returns the position after one variable with its scripts; a group may be a tuple of variables."""
     if start >= len(items) or role(items[start]) in ("RELOP", "PUNCT", "BIGOP"):
         return start
     return scripts_end(items, start + 1)
 
 
 def _declares_more(items: Sequence[Item], start: int) -> bool:
-    """Whether another variable follows the comma: a letter before a comma or an `\\in`."""
+    """True if another variable follows the comma: a letter before a comma or an `\\in`."""
     if role(items[start]) not in ("UNKNOWN", "ID"):
         return False
     end = _variable_end(items, start)
@@ -248,7 +248,7 @@ def _declares_more(items: Sequence[Item], start: int) -> bool:
 
 
 def _condition_end(items: Sequence[Item], start: int) -> int:
-    """Behind the right side of a condition: up to a separator, or one factor where a second relation follows."""
+    """Returns the position after the right side of a condition: at a separator, or after one factor if a second relation follows."""
     second = False
     for position in range(start, len(items)):
         item = items[position]
@@ -268,9 +268,9 @@ def _condition_end(items: Sequence[Item], start: int) -> int:
 
 
 def _listed(items: Sequence[Item], grammar: MeaningGrammar) -> Node:
-    """Formulas or expressions with punctuation between them.
+    """Reads formulas or expressions with punctuation between them.
 
-    What stands before the first relation belongs to it (`x,y\\in A`), what follows one without its own belongs to
+    Items before the first relation belong to it (`x,y\\in A`), items without a relation after one belong to
     its right side (`x=1,2,3`), as in the published trees.
     """
     traits = traits_of(items)
@@ -309,7 +309,7 @@ def _sequence(formulas: Sequence[Node]) -> Node:
 
 
 def _is_wide(item: Item) -> bool:
-    """Whether the item is space from a quad on, which separates formulas more than a comma does."""
+    """True if the item is space of at least a quad, which separates formulas more than a comma does."""
     return bool(item_traits(item) & WIDE)
 
 
@@ -321,7 +321,7 @@ def _as_list(nodes: Sequence[Node]) -> Node:
 
 
 def bound_by(items: Sequence[Item], grammar: MeaningGrammar) -> tuple[list[Node], Node | None]:
-    """The variables that a condition binds, and the condition: `i\\in I`, `0\\le i<j`, `d\\mid n`, or just `k`."""
+    """Returns the variables that a condition binds, and the condition: `i\\in I`, `0\\le i<j`, `d\\mid n`, or just `k`."""
     pieces = [piece for piece in split(items, lambda item: role(item) == "PUNCT") if piece]
     variables: list[Node] = []
     relational = any(is_relation(item) for item in items)

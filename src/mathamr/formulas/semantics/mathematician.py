@@ -98,14 +98,14 @@ class Mathematician:
         return node
 
     def formula(self, items: Sequence[Item]) -> Node:
-        """What a list means: formulas, relations, sums."""
+        """Returns the meaning of a list: formulas, relations, sums."""
         self._descend()
         node = formula(items, self)
         self._depth -= 1
         return node
 
     def sum(self, items: Sequence[Item]) -> Node:
-        """What a list without relations means."""
+        """Returns the meaning of a list without relations."""
         if len(items) == 1 and isinstance(only := items[0], Node) and self._is_itself(only, _AS_SUM):
             return self.node(only)
         self._descend()
@@ -114,7 +114,7 @@ class Mathematician:
         return node
 
     def product(self, items: Sequence[Item]) -> Node:
-        """What a list without signs between terms means."""
+        """Returns the meaning of a list without signs between terms."""
         if len(items) == 1 and isinstance(only := items[0], Node) and self._is_itself(only, _AS_PRODUCT):
             return self.node(only)
         self._descend()
@@ -123,7 +123,7 @@ class Mathematician:
         return node
 
     def fence(self, group: Group) -> Node:
-        """What a group means."""
+        """Returns the meaning of a group."""
         return fenced(group, self)
 
     def items(self, node: Node) -> list[Item]:
@@ -168,7 +168,7 @@ class Mathematician:
         return node
 
     def _application(self, node: Node) -> Node:
-        """What a command made: a fraction, an accent, a root, a binomial."""
+        """Reads the result of a command: a fraction, an accent, a root, a binomial."""
         head, *operands = node.children
         if node.meaning or node.role == "ID" or not operands:
             return node

@@ -15,31 +15,31 @@ POWER = script_operator("SUPERSCRIPTOP", "post", 0)
 
 
 def named(meaning: str, *operands: Node) -> Node:
-    """An operator that the formula does not show, applied to operands."""
+    """Applies an operator that the formula does not show to operands."""
     return apply(operator(meaning), *operands)
 
 
 def qualifier(tag: str, *operands: Node) -> Node:
-    """A bound variable (`bvar`) or a limit of Content MathML."""
+    """Makes a bound variable (`bvar`) or a limit of Content MathML."""
     node = Node(APPLY, children=(operator(tag), *operands))
     node.content = Element(tag, "", [mean(operand) for operand in operands])
     return node
 
 
 def symbolic(name: str) -> Node:
-    """An operator by its name alone, where Content MathML's element of that name would lose its variables."""
+    """Makes an operator by its name alone, because Content MathML's element of that name would lose its variables."""
     node = operator(name)
     node.content = Element("csymbol", name, (), {"cd": "latexml"})
     return node
 
 
 def bound(*variable: Node) -> Node:
-    """A bound variable, perhaps with the order of a derivative."""
+    """Makes a bound variable, perhaps with the order of a derivative."""
     return qualifier("bvar", *variable)
 
 
 def words(node: Node) -> Node:
-    """Text as text: the published operator tree leaves it out."""
+    """Makes text a node: the published operator tree leaves it out."""
     text = " ".join(_text(node).split())
     if not text:
         return node
@@ -60,7 +60,7 @@ _LONGEST_TEXT = 1_000
 
 
 def _text(node: Node) -> str:
-    """The words of a text, and the symbols of the formulas in it as they are shown."""
+    """Returns the words of a text, and the visible symbols of the formulas in it."""
     found: list[str] = []
     stack = [node]
     for _ in range(_LONGEST_TEXT):
@@ -75,14 +75,14 @@ def _text(node: Node) -> str:
 
 
 def applied(head: Node, arguments: Sequence[Node]) -> Node:
-    """A function applied: a symbol carries its arguments itself, anything else is applied to them."""
+    """Applies a function: a symbol carries its arguments itself, anything else is applied to them."""
     if head.kind == TOKEN:
         return apply(head, *arguments)
     return apply(APPLIED, head, *arguments)
 
 
 def product(factors: Sequence[Node]) -> Node:
-    """Factors side by side; a factor that is such a product itself is taken apart."""
+    """Multiplies adjacent factors; a factor that is such a product itself is taken apart."""
     flat: list[Node] = []
     for factor in factors:
         if factor.kind == APPLY and factor.children[0] is INVISIBLE_TIMES and not factor.enclosure:

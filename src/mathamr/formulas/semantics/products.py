@@ -45,7 +45,7 @@ _TIMES = frozenset(["⋅", "×", "*", "∙"])
 
 
 def multiplied(items: Sequence[Item], grammar: MeaningGrammar) -> Node:
-    """The list as a product."""
+    """Reads the list as a product."""
     grammar.notes.budget.spend(1 + len(items))
     if len(items) == 1 and not is_big(items, 0):
         return FactorRun(items, grammar).node()
@@ -74,7 +74,7 @@ def multiplied(items: Sequence[Item], grammar: MeaningGrammar) -> Node:
 
 
 def _with_big(items: Sequence[Item], grammar: MeaningGrammar) -> Sequence[Item]:
-    """The list with its first big operator and the rest of the term, which belongs to it, as one item."""
+    """Returns the list with its first big operator and the rest of the term, which belongs to it, as one item."""
     for position in range(len(items)):
         if is_big(items, position):
             end = scripts_end(items, position + 1)
@@ -86,7 +86,7 @@ def _with_big(items: Sequence[Item], grammar: MeaningGrammar) -> Sequence[Item]:
 
 
 def _evaluated(items: Sequence[Item], grammar: MeaningGrammar) -> Sequence[Item]:
-    """A bar with bounds behind a product: the product at those bounds."""
+    """Reads a product followed by a bar with bounds: the product at those bounds."""
     bar = place(items, is_middle)
     if bar <= 0:
         return items
@@ -121,7 +121,7 @@ def _inline_derivative(items: Sequence[Item], grammar: MeaningGrammar) -> Node |
 
 
 def _runs(items: Sequence[Item]) -> tuple[list[list[Item]], list[Node]]:
-    """What stands side by side, and the signs between; a sign before everything has nothing at its left."""
+    """Returns runs of adjacent factors, and the signs between; a leading sign has an empty run at its left."""
     runs: list[list[Item]] = [[]]
     signs: list[Node] = []
     position = 0
@@ -145,7 +145,7 @@ def _runs(items: Sequence[Item]) -> tuple[list[list[Item]], list[Node]]:
 def _joined(
     runs: list[list[Item]], nodes: list[Node], signs: Sequence[Node], grammar: MeaningGrammar
 ) -> Node:
-    """Runs joined from the left: products as one, quotients where structures are divided."""
+    """Joins runs from the left: products as one, quotients if structures are divided."""
     result = nodes[0]
     previous: Node | None = None
     left = runs[0]
@@ -179,7 +179,7 @@ def _joined(
 def _divided(
     result: Node, left: Sequence[Item], run: Sequence[Item], node: Node, grammar: MeaningGrammar
 ) -> Node:
-    """`a/bc` is `a/(bc)`, but a number divided by a number is a fraction: `1/2x` is half of x."""
+    """Reads `a/bc` as `a/(bc)`, but a number divided by a number as a fraction: `1/2x` is half of x."""
     division = operator("divide")
     if len(run) > 1 and role(run[0]) == "NUMBER" and len(left) == 1 and role(left[0]) == "NUMBER":
         grammar.notes.decide("…/…", "a fraction before a factor", "two numbers are divided")
@@ -197,7 +197,7 @@ def _divided(
 
 
 def _kind(sign: Node, left: Sequence[Item], right: Sequence[Item]) -> Node | None:
-    """What a sign between these means, where that depends on them."""
+    """Returns the meaning of a sign that depends on its operands."""
     if sign.text == "/":
         return operator("quotient") if _divides_structures(left, right) else None
     if sign.text in _TIMES and sign.kind == TOKEN:
@@ -217,7 +217,7 @@ def _is_vector(run: Sequence[Item]) -> bool:
 
 
 def _is_set(run: Sequence[Item]) -> bool:
-    """A letter of a set, a capital letter, a set or an interval."""
+    """True for a letter of a set, a capital letter, a set or an interval."""
     first = run[0] if run else None
     if isinstance(first, Group):
         return first.opening in "{["

@@ -19,16 +19,16 @@ class MeaningGrammar(Protocol):
         """Returns the meaning of a node of the list; a node that was made from a list is read again."""
 
     def formula(self, items: Sequence[Item]) -> Node:
-        """What a list means: formulas, relations, sums."""
+        """Returns the meaning of a list: formulas, relations, sums."""
 
     def sum(self, items: Sequence[Item]) -> Node:
-        """What a list without relations means."""
+        """Returns the meaning of a list without relations."""
 
     def product(self, items: Sequence[Item]) -> Node:
-        """What a list without signs between terms means."""
+        """Returns the meaning of a list without signs between terms."""
 
     def fence(self, group: Group) -> Node:
-        """What a group means."""
+        """Returns the meaning of a group."""
 
     def settled(self, node: Node) -> Node:
         """Makes a node that was read already usable in a list that is being read."""

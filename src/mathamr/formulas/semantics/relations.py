@@ -26,7 +26,7 @@ _ARROWS = {"→": "map", "⟶": "map", "↪": "injective-map", "↣": "injective
 _APPROACHES = {
     "→": "", "⟶": "", "↑": "from-below", "↗": "from-below", "↓": "from-above", "↘": "from-above",
 }  # fmt: skip
-"""Arrows to a point, and the side they come from."""
+"""Arrows to a point, and the side from which they approach it."""
 _MEMBERSHIP = (
     "element-of",
     "not-element-of",
@@ -39,7 +39,7 @@ _SET_SIGNS = ("union", "intersection", "set-minus")
 
 
 def is_relation(item: Item) -> bool:
-    """Whether the item relates two sides."""
+    """True if the item relates two sides."""
     return bool(item_traits(item) & RELATION)
 
 
@@ -49,7 +49,7 @@ def related(
     left: Sequence[Sequence[Item]] = (),
     right: Sequence[Sequence[Item]] = (),
 ) -> Node:
-    """Sides and relations in turn; `left` and `right` are more items of the first and the last side."""
+    """Reads alternating sides and relations; `left` and `right` are further items of the first and the last side."""
     traits = traits_of(items)
     if traits & ARROW:
         mapped = _map(items, grammar, left)
@@ -88,7 +88,7 @@ def related(
 
 
 def _side(items: Sequence[Item], sign: Node | None, grammar: MeaningGrammar) -> Node:
-    """One side of a relation; behind an arrow it may be a point that is approached from one side."""
+    """Reads one side of a relation; after an arrow it may be a point that is approached from one side."""
     if not items:
         return ABSENT
     return (
@@ -99,7 +99,7 @@ def _side(items: Sequence[Item], sign: Node | None, grammar: MeaningGrammar) -> 
 
 
 def approached(items: Sequence[Item], arrow: Node, grammar: MeaningGrammar) -> Node:
-    """The point of a limit, perhaps from one side: `0^+`."""
+    """Reads the point of a limit, perhaps from one side: `0^+`."""
     side = _APPROACHES.get(arrow.text, "")
     last = items[-1]
     if isinstance(last, Node) and last.role == "POSTSUPERSCRIPT" and len(items) > 1:
@@ -119,14 +119,14 @@ def _together(nodes: Sequence[Node]) -> Node:
 
 
 def _is_no_relation(items: Sequence[Item], position: int) -> bool:
-    """Whether a bar carries bounds (`F(x)|_a^b`), or a sign names what is divided by (`X/{\\sim}`)."""
+    """True if a bar carries bounds (`F(x)|_a^b`), or a sign names the divisor (`X/{\\sim}`)."""
     if position > 0 and is_sign(items[position - 1], "/"):
         return True
     return is_middle(items[position]) and scripts_end(items, position + 1) > position + 1
 
 
 def _sign(items: Sequence[Item], position: int) -> tuple[int, Node]:
-    """The sign at a place with its scripts, and the place behind; `<=` is one sign."""
+    """Returns the sign at a place with its scripts, and the position after it; `<=` is one sign."""
     sign = items[position]
     position += 1
     following = items[position] if position < len(items) else None
@@ -148,7 +148,7 @@ def _sign(items: Sequence[Item], position: int) -> tuple[int, Node]:
 
 
 def _meaning(sign: Node, left: Node, right: Sequence[Item], grammar: MeaningGrammar) -> Node:
-    """What a sign between two sides means."""
+    """Returns the meaning of a sign between two sides."""
     if role(sign) in ("VERTBAR", "MIDDLE"):
         if sign.text in ("|", "∣"):
             return operator("factor-of")
@@ -168,7 +168,7 @@ def _meaning(sign: Node, left: Node, right: Sequence[Item], grammar: MeaningGram
 
 
 def _names_set(node: Node) -> bool:
-    """Whether the node is a capital letter or a letter of a set, perhaps with scripts."""
+    """True if the node is a capital letter or a letter of a set, perhaps with scripts."""
     while node.kind in (APPLY, DUAL) and len(node.children) > 1:
         node = node.children[1] if node.kind == APPLY else node.children[0]
     return node.kind == TOKEN and (is_structure(node) or (is_letter(node) and letter(node).isupper()))
@@ -200,7 +200,7 @@ def as_intervals(side: Sequence[Item]) -> None:
 
 
 def _map(items: Sequence[Item], grammar: MeaningGrammar, left: Sequence[Sequence[Item]]) -> Node | None:
-    """`f: A \\to B`, `A \\xrightarrow{f} B`, `f: x \\mapsto y`."""
+    """Reads `f: A \\to B`, `A \\xrightarrow{f} B`, `f: x \\mapsto y`."""
     colon = place(items, lambda item: is_sign(item, "colon", ":"))
     arrow = place(items, lambda item: role(item) == "ARROW", colon + 1)
     sign = items[arrow] if arrow > 0 else None
@@ -232,7 +232,7 @@ def _map(items: Sequence[Item], grammar: MeaningGrammar, left: Sequence[Sequence
 
 
 def _sets(items: Sequence[Item], grammar: MeaningGrammar) -> Node:
-    """A domain: the factors of a product of letters are sets."""
+    """Reads a domain: the factors of a product of letters are sets."""
     pieces = split(items, lambda item: is_sign(item, "times", "×"))
     if len(pieces) > 1 and all(pieces):
         return apply(symbolic("cartesian-product"), *(grammar.sum(piece) for piece in pieces))
@@ -240,7 +240,7 @@ def _sets(items: Sequence[Item], grammar: MeaningGrammar) -> Node:
 
 
 def _plain(arrow: Node) -> Node:
-    """The arrow without what stands above and below it."""
+    """Returns the arrow without its labels."""
     while arrow.kind == APPLY and len(arrow.children) > 1:
         arrow = arrow.children[1]
     return arrow
@@ -255,7 +255,7 @@ def _above(arrow: Node) -> Node | None:
 def _modulus(
     items: Sequence[Item], traits: int, grammar: MeaningGrammar
 ) -> tuple[Sequence[Item], Node | None]:
-    """What stands before `\\pmod n`, `\\bmod n` or `(mod n)` at the end, and the modulus."""
+    """Returns what comes before `\\pmod n`, `\\bmod n` or `(mod n)` at the end, and the modulus."""
     if not items:
         return items, None
     last = items[-1]
@@ -280,7 +280,7 @@ def _is_mod(item: Item) -> bool:
 
 
 def _congruent(parts: Sequence[Node], modulus: Node) -> Node:
-    """A chain of congruences; other relations of the chain stay what they are, a remainder where there is none."""
+    """Reads a chain of congruences; other relations of the chain are unchanged; without a relation it is a remainder."""
     if len(parts) == 3 and not _may_be_congruence(parts[1]):
         return apply(parts[1], parts[0], named("modulo", parts[2], modulus))
     made = [

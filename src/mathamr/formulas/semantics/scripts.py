@@ -1,4 +1,4 @@
-"""What scripts mean: powers, indices, derivatives, inverses, transposes, degrees."""
+"""The meaning of scripts: powers, indices, derivatives, inverses, transposes, degrees."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LONGEST_INDEX = 4
 
 
 def is_function(base: Item, grammar: MeaningGrammar) -> bool:
-    """Whether a letter is a function by its name, by the formula or by the post."""
+    """True if a letter is a function by its name, by the formula or by the post."""
     if not isinstance(base, Node) or not is_letter(base):
         return False
     name = letter(base)
@@ -28,7 +28,7 @@ def is_function(base: Item, grammar: MeaningGrammar) -> bool:
 
 
 def scripted(base: Item, meaning: Node, scripts: Sequence[Node], grammar: MeaningGrammar) -> Node:
-    """The base with its scripts, indices first: `x^2_i` is the square of `x_i`."""
+    """Returns the base with its scripts, indices first: `x^2_i` is the square of `x_i`."""
     node = meaning
     for script in scripts:
         if script.role.endswith("SUBSCRIPT"):
@@ -40,7 +40,7 @@ def scripted(base: Item, meaning: Node, scripts: Sequence[Node], grammar: Meanin
 
 
 def _below(base: Item, node: Node, index: Node, grammar: MeaningGrammar) -> Node:
-    """An index; letters side by side are several, and a word is a word."""
+    """Reads an index; adjacent letters are several, and a word is a word."""
     items = grammar.items(index)
     text = "".join(item.text for item in items if isinstance(item, Node))
     letters = [item for item in items if isinstance(item, Node) and is_plain(item)]
@@ -60,7 +60,7 @@ def _below(base: Item, node: Node, index: Node, grammar: MeaningGrammar) -> Node
 
 
 def _above(base: Item, node: Node, exponent: Node, grammar: MeaningGrammar) -> Node:
-    """A superscript: what it marks, or a power."""
+    """Reads a superscript: a mark with a meaning, or a power."""
     items = grammar.items(exponent)
     if items and role(items[0]) == "SUPOP":
         return _primed(base, node, items, grammar)
@@ -98,12 +98,12 @@ def _above(base: Item, node: Node, exponent: Node, grammar: MeaningGrammar) -> N
 
 
 def _count(item: Item) -> int:
-    """Primes in one symbol: `′′` is two."""
+    """Counts the primes in one symbol: `′′` is two."""
     return len(item.text) if isinstance(item, Node) else 1
 
 
 def _primed(base: Item, node: Node, items: Sequence[Item], grammar: MeaningGrammar) -> Node:
-    """Primes, and perhaps a power behind them."""
+    """Reads primes, and perhaps a power after them."""
     count = 0
     position = 0
     while position < len(items) and role(items[position]) == "SUPOP":
@@ -134,7 +134,7 @@ def _with_primes(base: Item, node: Node, count: int, grammar: MeaningGrammar) ->
 
 
 def _circled(base: Item, node: Node, grammar: MeaningGrammar) -> Node:
-    """`90^\\circ` is an angle, `A^\\circ` the interior of a set."""
+    """Reads `90^\\circ` as an angle, `A^\\circ` as the interior of a set."""
     name = letter(base) if isinstance(base, Node) and is_letter(base) else ""
     if role(base) == "NUMBER" or name in _ANGLES or isinstance(base, Group):
         return named("degrees", node)

@@ -1,4 +1,4 @@
-"""Sums and their kin: signs between terms, by how tightly they bind."""
+"""Sums and similar operations: signs between terms, by how tightly they bind."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ _SETS = frozenset(["union", "intersection", "set-minus"])
 
 
 def is_sum_sign(item: Item) -> bool:
-    """Whether the item stands between terms."""
+    """True if the item is a sign between terms."""
     return bool(item_traits(item) & SUM)
 
 
 @dataclass(slots=True)
 class _Term:
-    """One term: the sign that joins it to those before, the signs it has itself, its items."""
+    """One term: the sign that joins it to the previous ones, its own signs, its items."""
 
     joint: Node | None = None
     signs: list[Node] = field(default_factory=list)
@@ -50,7 +50,7 @@ class _Term:
 
 
 def summed(items: Sequence[Item], grammar: MeaningGrammar) -> Node:
-    """The list as a sum of products."""
+    """Reads the list as a sum of products."""
     grammar.notes.budget.spend(1 + len(items))
     if not items:
         return ABSENT
@@ -70,7 +70,7 @@ def summed(items: Sequence[Item], grammar: MeaningGrammar) -> Node:
 
 
 def _terms(items: Sequence[Item]) -> list[_Term]:
-    """Terms with their signs; a sign behind a sign, or behind one of a product, belongs to what follows it."""
+    """Splits terms with their signs; a sign after a sign of a sum or product belongs to what follows it."""
     terms = [_Term()]
     position = 0
     while position < len(items):
@@ -98,7 +98,7 @@ def _terms(items: Sequence[Item]) -> list[_Term]:
 
 
 def _integrated(terms: Sequence[_Term]) -> list[_Term]:
-    """Terms up to its differential belong to an integral: `\\int x+1\\,dx`."""
+    """Joins terms up to its differential to an integral: `\\int x+1\\,dx`."""
     result: list[_Term] = []
     position = 0
     while position < len(terms):
@@ -124,7 +124,7 @@ def _has_integral(items: Sequence[Item]) -> bool:
 
 
 def _joined(terms: Sequence[_Term], grammar: MeaningGrammar) -> Node:
-    """Terms joined by the loosest signs first; equal ones from the left."""
+    """Joins terms by the loosest signs first; equal ones from the left."""
     levels = [
         _TIGHTEST if term.joint is None else _LOOSENESS.get(term.joint.meaning, _TIGHTEST) for term in terms
     ]
@@ -162,5 +162,5 @@ def _added(terms: Sequence[_Term], grammar: MeaningGrammar) -> Node:
 
 
 def is_negative_one(items: Sequence[Item]) -> bool:
-    """Whether the list is `-1`."""
+    """True if the list is `-1`."""
     return len(items) == 2 and is_sign(items[0], "minus") and is_sign(items[1], "1")

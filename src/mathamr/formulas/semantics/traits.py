@@ -1,6 +1,6 @@
 """Traits: what the grammar wants to know about the items of a list, as bits that are computed once for each item.
 
-The grammar looks for quantifiers, implications, relations, signs and a dozen other things, and most lists have hardly any
+The grammar searches for quantifiers, implications, relations, signs and a dozen other things, and most lists have hardly any
 of them. The union of the traits of all items says which of these searches can be skipped.
 """
 
@@ -15,7 +15,7 @@ from mathamr.formulas.latex.node import HINT, TEXT, TOKEN, Node
 
 
 class Traited(Protocol):
-    """An item of a list: a node, or what stands between two delimiters."""
+    """An item of a list: a node, or everything between two delimiters."""
 
     @property
     def traits(self) -> int:
@@ -32,7 +32,7 @@ IMPLICATIONS = {
     "⇔": "iff", "⟺": "iff", "⇒": "implies", "⟹": "implies", "⇐": "implied-by", "⟸": "implied-by",
 }  # fmt: skip
 IMPLYING_ARROWS = {"→": "implies", "⟶": "implies", "↔": "iff", "⟷": "iff"}
-"""Arrows that are implications where statements stand around them."""
+"""Arrows that are implications between statements."""
 QUANTIFIERS = frozenset(["for-all", "exists", "not-exists"])
 EXTREMES = frozenset(["maximum", "minimum", "supremum", "infimum"])
 SCRIPTS = frozenset(["POSTSUPERSCRIPT", "POSTSUBSCRIPT", "FLOATSUPERSCRIPT", "FLOATSUBSCRIPT"])
@@ -76,7 +76,7 @@ _BY_SIGN = {
 
 
 def traits_of(items: Iterable[Traited]) -> int:
-    """The traits that the items of a list have together."""
+    """Returns the union of the traits of the items of a list."""
     found = 0
     for item in items:
         found |= item.traits or item_traits(item)
@@ -92,7 +92,7 @@ def item_traits(item: Traited) -> int:
 
 
 def grammatical_role(node: Node) -> str:
-    """The role of a node. Signs of subgroups are relations, as which LaTeXML does not know them."""
+    """Returns the role of a node. Signs of subgroups are relations, which LaTeXML does not know."""
     return "RELOP" if node.text in _SUBGROUPS and node.kind == TOKEN else role_of(node)
 
 

@@ -37,7 +37,7 @@ _OVERHANG = {
     "F": 0.13, "H": 0.08, "I": 0.08, "J": 0.1, "K": 0.07, "M": 0.1, "N": 0.1, "P": 0.14, "T": 0.15, "U": 0.1, "V": 0.2,
     "W": 0.13, "Y": 0.2, "Z": 0.07, "C": 0.07, "f": 0.09,
 }  # fmt: skip
-"""How far slanted letters lean over the upright fence behind them (Latin Modern's italic corrections)."""
+"""How far slanted letters lean over the upright fence after them (Latin Modern's italic corrections)."""
 
 _INTEGRALS = frozenset("∫∬∭⨌∮∯∰∱∲∳⨍")
 

@@ -169,7 +169,7 @@ def _negated(setter: Typesetter, atoms: list[Atom]) -> None:
 
 @command("\\sideset")
 def _side_set(setter: Typesetter, atoms: list[Atom]) -> None:
-    """Scripts at the four corners of a big operator, which keeps its limits; anything else stands beside it."""
+    """Draws scripts at the four corners of a big operator, which keeps its limits; anything else gets them beside it."""
     before, after, found = setter.argument(), setter.argument(), setter.argument()
     left, right = _scripts_alone(before), _scripts_alone(after)
     parts = [

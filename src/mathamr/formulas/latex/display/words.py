@@ -30,34 +30,34 @@ _NO_BREAK_SPACE = "\u00a0"
 
 
 @dataclass(frozen=True, slots=True)
-class _Look:
+class _Appearance:
     font: Font = PLAIN
     colour: str = ""
 
 
 def words(setter: Typesetter, font: Font | None = None) -> Element:
     """The argument of a text command."""
-    return in_row(_WordSetter.words(setter, _Look(font or PLAIN)))
+    return in_row(_WordSetter.words(setter, _Appearance(font or PLAIN)))
 
 
-class _WordSetter(PhraseReader[_Look, Element]):
+class _WordSetter(PhraseReader[_Appearance, Element]):
     characters: ClassVar[Mapping[str, str]] = {
         **CHARACTERS, "\\textless": "<", "\\textgreater": ">", "\\textbar": "|", "\\lq": "‘", "\\rq": "’",
     }  # fmt: skip
 
     @classmethod
-    def phrase(cls, text: str, look: _Look) -> Element:
+    def phrase(cls, text: str, appearance: _Appearance) -> Element:
         text = plain_text(text)
         bare = text.strip(" ")
         if bare != text:
             blank = len(text) - len(text.lstrip(" "))
             text = _NO_BREAK_SPACE * blank + bare + _NO_BREAK_SPACE * (len(text) - len(bare) - blank)
-        alphabet = variant(look.font)
-        attributes = {"mathcolor": look.colour} if look.colour else {}
+        alphabet = variant(appearance.font)
+        attributes = {"mathcolor": appearance.colour} if appearance.colour else {}
         return Element("mtext", styled(text, alphabet) if alphabet else text, (), attributes)
 
-    def in_font(self, font: Font) -> _Look:
-        return replace(self.look, font=font)
+    def in_font(self, font: Font) -> _Appearance:
+        return replace(self.appearance, font=font)
 
     def put_formula(self, items: list[Atom]) -> None:
         if elements := arranged(items):
@@ -67,11 +67,11 @@ class _WordSetter(PhraseReader[_Look, Element]):
         setter = self.reader
         assert isinstance(setter, Typesetter)
         if token in ("\\color", "\\textcolor"):
-            look = replace(self.look, colour=colour_of(setter) or self.look.colour)
+            appearance = replace(self.appearance, colour=colour_of(setter) or self.appearance.colour)
             if token == "\\textcolor" and setter.peek() == "{":
-                self.open_group(look)
+                self.open_group(appearance)
             else:
-                self.switch(look)
+                self.switch(appearance)
         elif token in ("\\hspace", "\\hspace*"):
             setter.star()
             self.flush()
@@ -127,7 +127,7 @@ def _accented_letter(mark: str) -> Command:
 
     def put(setter: Typesetter, atoms: list[Atom]) -> None:
         atoms.append(
-            Atom(_WordSetter.phrase(accented(setter.raw_argument(), mark), _Look()), ORD, setter.style)
+            Atom(_WordSetter.phrase(accented(setter.raw_argument(), mark), _Appearance()), ORD, setter.style)
         )
 
     return put
