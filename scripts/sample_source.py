@@ -78,7 +78,7 @@ def read_section(section: Section, lines: list[str], problem: Problem) -> None:
                 section.line + at + 1, f"expected a field ({', '.join(sorted(known))}), not {lines[at]!r}"
             )
         elif match[1] in section.fields:
-            problem(section.line + at + 1, f"the field '{match[1]}' stands twice")
+            problem(section.line + at + 1, f"the field '{match[1]}' occurs twice")
         else:
             section.fields[match[1]] = match[2].strip()
         at += 1
@@ -136,7 +136,7 @@ def check_sections(sections: list[Section], problem: Callable[[Section, int, str
         for tag in [tag for tag in tags if not TAG.fullmatch(tag)]:
             say(f"a tag is lower-case words with hyphens, not {tag!r}")
         if len(tags) != len(set(tags)):
-            say("a tag stands twice")
+            say("a tag occurs twice")
         if section.kind == "topic":
             check_judgments(section, seen, say)
             continue

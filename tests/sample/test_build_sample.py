@@ -134,10 +134,10 @@ def test_a_good_source_compiles_to_arqmath_files(builder: ModuleType, tmp_path: 
         ("Say $a < b$", "Say $a\n\nb$", "a formula over a blank line"),
         ("Say $a < b$", "Say \ue0001\ue001", "may not stand here"),
         ("group-theory, ", "Group Theory, ", "a tag is lower-case words with hyphens, not 'Group Theory'"),
-        ("group-theory, ", "notation, ", "a tag stands twice"),
+        ("group-theory, ", "notation, ", "a tag occurs twice"),
         ("score: 3", "score: many", "the score is a whole number, not 'many'"),
         ("score: 3", "scores: 3", "expected a field"),
-        ("score: 3", "score: 3\nscore: 4", "the field 'score' stands twice"),
+        ("score: 3", "score: 3\nscore: 4", "the field 'score' occurs twice"),
         ("title: Another one\n", "", "question 2 has no 'title'"),
         ("date: 2024-02-02", "date: 2024-13-02", "the date is YYYY-MM-DD"),
         (

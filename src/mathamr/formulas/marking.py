@@ -138,7 +138,7 @@ def drawn_with_marks(element: Element, tree: Slt, nodes: Collection[int]) -> Ele
     chosen = {
         id(leaves[place]) for place in _marked([_seen(each.text) for each in leaves], symbols(tree), nodes)
     }
-    whole: set[int] = set()
+    styled_ids: set[int] = set()
 
     def make(each: Element, children: list[Element]) -> Element:
         is_marked = (
@@ -146,50 +146,50 @@ def drawn_with_marks(element: Element, tree: Slt, nodes: Collection[int]) -> Ele
             if each.tag in _LEAVES
             else bool(children)
             and each.tag not in _SIGNS
-            and all(id(child) in whole or child.tag == "mspace" for child in children)
-            and any(id(child) in whole for child in children)
+            and all(id(child) in styled_ids or child.tag == "mspace" for child in children)
+            and any(id(child) in styled_ids for child in children)
         )
         if children and not is_marked:
             children = (
-                _joined(children, whole)
+                _joined(children, styled_ids)
                 if each.tag in _ROWS
-                else [_styled(child, whole) for child in children]
+                else [_styled(child, styled_ids) for child in children]
             )
         made = Element(each.tag, each.text, children, each.attributes)
         if is_marked:
-            whole.add(id(made))
-            kept.append(made)
+            styled_ids.add(id(made))
+            alive.append(made)
         return made
 
-    kept: list[Element] = []
+    alive: list[Element] = []
     """Elements that are kept alive because their ids are keys."""
-    return _styled(rebuilt(element, make), whole)
+    return _styled(rebuilt(element, make), styled_ids)
 
 
-def _joined(children: Sequence[Element], whole: Collection[int]) -> list[Element]:
+def _joined(children: Sequence[Element], styled_ids: Collection[int]) -> list[Element]:
     """Joins marked neighbours to one row; signs at its ends stay outside, because their space depends on their position."""
     found: list[Element] = []
     run: list[Element] = []
     for child in [*children, None]:
-        if child is not None and id(child) in whole:
+        if child is not None and id(child) in styled_ids:
             run.append(child)
             continue
         before = next((place for place, each in enumerate(run) if each.tag != "mo"), len(run))
         after = next((place for place in range(len(run), before, -1) if run[place - 1].tag != "mo"), before)
-        found += [_styled(each, whole) for each in run[:before]]
+        found += [_styled(each, styled_ids) for each in run[:before]]
         if after - before > 1:
             found.append(Element("mrow", "", run[before:after], {STYLE: MATCHED}))
         else:
-            found += [_styled(each, whole) for each in run[before:after]]
-        found += [_styled(each, whole) for each in run[after:]]
+            found += [_styled(each, styled_ids) for each in run[before:after]]
+        found += [_styled(each, styled_ids) for each in run[after:]]
         run = []
         if child is not None:
             found.append(child)
     return found
 
 
-def _styled(element: Element, whole: Collection[int]) -> Element:
-    if id(element) not in whole:
+def _styled(element: Element, styled_ids: Collection[int]) -> Element:
+    if id(element) not in styled_ids:
         return element
     names = f"{element.attributes[STYLE]} {MATCHED}" if STYLE in element.attributes else MATCHED
     return Element(element.tag, element.text, element.children, {**element.attributes, STYLE: names})

@@ -43,16 +43,16 @@ def words(node: Node) -> Node:
     text = " ".join(_text(node).split())
     if not text:
         return node
-    made = Node(TEXT, text=text)
-    made.content = Element("mtext", text)
-    return made
+    node = Node(TEXT, text=text)
+    node.content = Element("mtext", text)
+    return node
 
 
 def word(text: str) -> Node:
     """One word as text."""
-    made = Node(TEXT, text=text)
-    made.content = Element("mtext", text)
-    return made
+    node = Node(TEXT, text=text)
+    node.content = Element("mtext", text)
+    return node
 
 
 _LONGEST_TEXT = 1_000

@@ -57,11 +57,11 @@ class NumpyNodes:
         found = np.zeros((len(VIEWS), len(others)), np.float32)
         for place, view in enumerate(VIEWS):
             there = [number for number, trees in enumerate(others) if trees[place] is not None]
-            asked = query[place]
-            if asked is None or not there:
+            query_tree = query[place]
+            if query_tree is None or not there:
                 continue
             trees = [tree for number in there if (tree := others[number][place]) is not None]
-            rows, starts = self.vectors(view, [asked, *trees])
+            rows, starts = self.vectors(view, [query_tree, *trees])
             ours, theirs = rows[: starts[1]], rows[starts[1] :]
             similar = np.maximum.reduceat(ours @ theirs.T, starts[1:-1] - starts[1], axis=1)
             found[place, there] = np.maximum(similar.mean(axis=0), 0)

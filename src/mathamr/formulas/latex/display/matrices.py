@@ -63,14 +63,14 @@ def _matrix(setter: Typesetter, atoms: list[Atom], name: str) -> None:
     layout = SMALL_MATRIX if "small" in base else MATRIX
     lines = lines_of(setter, IN_ENVIRONMENT, SCRIPT if layout is SMALL_MATRIX else TEXT)
     opening, closing = MATRICES.get(base, ("", "", ""))[:2]
-    made = table(lines, replace(layout, sides=_STARRED_SIDES.get(side, ())))
-    atoms.append(_in_delimiters(setter, made, opening, closing))
+    body = table(lines, replace(layout, sides=_STARRED_SIDES.get(side, ())))
+    atoms.append(_in_delimiters(setter, body, opening, closing))
 
 
-def _in_delimiters(setter: Typesetter, made: Element, opening: str, closing: str) -> Atom:
+def _in_delimiters(setter: Typesetter, body: Element, opening: str, closing: str) -> Atom:
     if not opening:
-        return Atom(made, ORD, setter.style)
-    element = fenced(operator(opening), [_GAP, made, _GAP], operator(closing), setter.budget)
+        return Atom(body, ORD, setter.style)
+    element = fenced(operator(opening), [_GAP, body, _GAP], operator(closing), setter.budget)
     return Atom(element, INNER, setter.style)
 
 
@@ -83,10 +83,10 @@ def _cases(setter: Typesetter, atoms: list[Atom], name: str) -> None:
     atoms.append(_chosen(setter, table(lines, layout), "rcases" in name))
 
 
-def _chosen(setter: Typesetter, made: Element, closing: bool = False) -> Atom:
+def _chosen(setter: Typesetter, body: Element, closing: bool = False) -> Atom:
     """Draws cases after an opening brace, or before a closing one."""
     brace = operator("}" if closing else "{")
-    row = [made, _GAP] if closing else [_GAP, made]
+    row = [body, _GAP] if closing else [_GAP, body]
     element = fenced(None if closing else brace, row, brace if closing else None, setter.budget)
     return Atom(element, INNER, setter.style)
 
