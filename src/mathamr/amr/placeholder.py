@@ -189,8 +189,8 @@ class _Repair:
         """The repaired graph."""
         numbers: dict[str, tuple[int, ...]] = {}
         for variable, its_numbers in self.amr.alignments:
-            kept = self.duplicates.get(variable, variable)
-            numbers[kept] = tuple(sorted({*numbers.get(kept, ()), *its_numbers}))
+            merged = self.duplicates.get(variable, variable)
+            numbers[merged] = tuple(sorted({*numbers.get(merged, ()), *its_numbers}))
         return replace(
             self.amr,
             top=self.duplicates.get(self.amr.top, self.amr.top),

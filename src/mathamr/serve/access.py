@@ -34,16 +34,16 @@ class Keys:
                     "python -c 'import secrets; print(secrets.token_urlsafe())'"
                 )
 
-    def check_read(self, given: str) -> None:
+    def check_read(self, key: str) -> None:
         """Raises unless a request with this key may read."""
-        if self.read and not (_same(given, self.read) | _same(given, self.write)):
+        if self.read and not (_same(key, self.read) | _same(key, self.write)):
             raise _refused("reading")
 
-    def check_write(self, given: str) -> None:
+    def check_write(self, key: str) -> None:
         """Raises unless a request with this key may write."""
         if not self.write:
             raise ApiError("read_only", "this server was started without a key for writing (MATHAMR_API_KEY)")
-        if not _same(given, self.write):
+        if not _same(key, self.write):
             raise _refused("writing")
 
 
@@ -79,8 +79,8 @@ def host_name(header: str) -> str:
     return found["name"] if found else ""
 
 
-def _same(given: str, key: str) -> bool:
-    return bool(key) and hmac.compare_digest(given.encode("utf-8", "replace"), key.encode())
+def _same(key: str, expected: str) -> bool:
+    return bool(expected) and hmac.compare_digest(key.encode("utf-8", "replace"), expected.encode())
 
 
 def _refused(what: str) -> ApiError:

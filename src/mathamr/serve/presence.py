@@ -20,9 +20,9 @@ from mathamr.serve.access import is_loopback
 
 def _folder() -> Path | None:
     """The user's folder for running servers; `None` if it could belong to another user."""
-    given = os.environ.get("XDG_RUNTIME_DIR")
+    runtime = os.environ.get("XDG_RUNTIME_DIR")
     user = os.getuid() if hasattr(os, "getuid") else 0
-    folder = Path(given) / "mathamr" if given else Path(tempfile.gettempdir()) / f"mathamr-{user}"
+    folder = Path(runtime) / "mathamr" if runtime else Path(tempfile.gettempdir()) / f"mathamr-{user}"
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         found = folder.lstat()

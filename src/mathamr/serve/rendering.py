@@ -63,8 +63,8 @@ def draw(latex: str, macros: tuple[str, ...] = (), display: bool = False, mathml
 
 def draw_formula(formula: Formula, macros: tuple[str, ...] = ()) -> Drawn:
     """A formula of a post as MathML."""
-    given = None if formula.latex.strip() else formula.presentation_mathml
-    return draw(formula.latex, macros, formula.display, given)
+    mathml = None if formula.latex.strip() else formula.presentation_mathml
+    return draw(formula.latex, macros, formula.display, mathml)
 
 
 def draw_marked(formula: Formula, macros: tuple[str, ...], nodes: Collection[int]) -> Drawn:

@@ -42,13 +42,12 @@ def handed_over(environment: MutableMapping[str, str] = os.environ) -> socket.so
             f"{count} sockets were handed over, and a server listens on one: leave the others out"
         )
     try:
-        given = socket.socket(fileno=FIRST_HANDED)
-        if given.type != socket.SOCK_STREAM or given.family not in (socket.AF_INET, socket.AF_INET6):
+        passed = socket.socket(fileno=FIRST_HANDED)
+        if passed.type != socket.SOCK_STREAM or passed.family not in (socket.AF_INET, socket.AF_INET6):
             raise MathAMRError("the socket that was handed over is not one of TCP: ask for ListenStream=PORT")
     except OSError as error:
         raise MathAMRError(f"the socket that was handed over cannot be used: {error.strerror}") from error
-    os.set_inheritable(given.fileno(), False)
-    given.setblocking(
-        False
-    )  # applies to all processes that share it: a blocking accept would stall the others
-    return given
+    os.set_inheritable(passed.fileno(), False)
+    # This applies to all processes that share the socket: a blocking accept would stall the others.
+    passed.setblocking(False)
+    return passed

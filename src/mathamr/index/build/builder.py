@@ -325,8 +325,8 @@ def _remember(archive: IndexWriter, inputs: Sequence[InputRecord]) -> None:
     records = {record.path: record for record in archive.manifest.inputs} | {
         record.path: record for record in inputs
     }
-    kept = tuple(record for path, record in records.items() if counted[path] or record in inputs)
-    take_stock(archive, replace(archive.manifest, inputs=kept))
+    remaining = tuple(record for path, record in records.items() if counted[path] or record in inputs)
+    take_stock(archive, replace(archive.manifest, inputs=remaining))
 
 
 def peak_memory() -> int:

@@ -45,9 +45,9 @@ def take_over(archive: Archive) -> int:
         taken = _with_graphs(archive, _taken(archive, batch))
         if not taken:
             continue
-        kept = {entry.id for each in taken for entry in each.entries.formulas}
+        current = {entry.id for each in taken for entry in each.entries.formulas}
         archive.engine.delete(
-            "formulas", sorted({name for each in taken for name in each.pending.gone} - kept)
+            "formulas", sorted({name for each in taken for name in each.pending.gone} - current)
         )
         archive.engine.delete("posts", [each.post.id for each in taken if each.entries.post is None])
         if posts := [each.entries.post for each in taken if each.entries.post is not None]:

@@ -299,14 +299,16 @@ def _row(encoded: Encoded) -> list[Any]:
     ]
 
 
-def _passage_row(kept: StoredPassage) -> tuple[str, str]:
-    return kept.rules, base64.b64encode(kept.packed).decode()
+def _passage_row(stored: StoredPassage) -> tuple[str, str]:
+    return stored.rules, base64.b64encode(stored.packed).decode()
 
 
 def _new_post(row: list[Any]) -> NewPost:
     (rules, passage), graph, tensor, encoded = row
-    kept = StoredPassage(str(rules), base64.b64decode(passage))
-    return NewPost(kept, stored_post(graph), base64.b64decode(tensor) if tensor else None, _encoded(encoded))
+    stored = StoredPassage(str(rules), base64.b64decode(passage))
+    return NewPost(
+        stored, stored_post(graph), base64.b64decode(tensor) if tensor else None, _encoded(encoded)
+    )
 
 
 def _encoded(row: list[Any]) -> Encoded:

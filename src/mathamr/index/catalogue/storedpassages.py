@@ -45,7 +45,7 @@ class StoredPassages(Database):
     def put_passages(self, made: Iterable[tuple[PendingPost, StoredPassage]]) -> None:
         """Stores passages of posts at a given version; `keep_passages` later replaces those of posts that have changed."""
         self._db.executemany(
-            _INSERT, ((each.number, each.digest, kept.rules, kept.packed) for each, kept in made)
+            _INSERT, ((each.number, each.digest, stored.rules, stored.packed) for each, stored in made)
         )
 
     def passages(self, ids: Sequence[str]) -> dict[str, Passage]:
@@ -101,8 +101,8 @@ def _passage_rows(number: int, digest: bytes, blob: bytes) -> Iterator[tuple[int
     """The row of a post; none for an unreadable post, which a check of the index reports."""
     with suppress(MathAMRError):
         post = unpacked(blob)
-        kept = stored_passage(post, passage(post))
-        yield number, digest, kept.rules, kept.packed
+        stored = stored_passage(post, passage(post))
+        yield number, digest, stored.rules, stored.packed
 
 
 def _read(blob: bytes) -> Passage | None:

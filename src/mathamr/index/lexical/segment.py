@@ -89,10 +89,10 @@ class Segment:
                 number = first + np.cumsum(alive) - 1
                 starts = segment.arrays[f"{field}.starts"]
                 of_row = segment.arrays[f"{field}.rows"]
-                kept = alive[of_row]
-                terms.append(np.repeat(segment.arrays[f"{field}.terms"], np.diff(starts))[kept])
-                rows.append(number[of_row[kept]].astype(np.int32))
-                counts.append(segment.arrays[f"{field}.counts"][kept])
+                living = alive[of_row]
+                terms.append(np.repeat(segment.arrays[f"{field}.terms"], np.diff(starts))[living])
+                rows.append(number[of_row[living]].astype(np.int32))
+                counts.append(segment.arrays[f"{field}.counts"][living])
                 lengths.append(segment.arrays[f"{field}.lengths"][alive])
                 first += int(alive.sum())
             arrays |= _of_field(field, *map(np.concatenate, (terms, rows, counts, lengths)))

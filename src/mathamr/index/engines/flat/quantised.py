@@ -1,6 +1,6 @@
 """An int8 copy of the vectors for a first pass over all posts, with a bound on its error.
 
-A vector v is kept as v̂ = s∘n with whole numbers n from -127 to 127 and one scale s a dimension. A query's row q,
+A vector v is stored as v̂ = s∘n with whole numbers n from -127 to 127 and one scale s per dimension. A query's row q,
 of length one, is scaled and rounded likewise, q∘s ≈ t·m, so that t·(m·n) is a product of whole numbers, for which
 processors have instructions. It differs from q·v by at most ‖v - v̂‖ + ‖q∘s - t·m‖·‖n‖. ‖v - v̂‖ and ‖n‖ are kept for
 every post, the rest is known when the query is: so is an interval that holds the exact score, and only posts whose
