@@ -130,9 +130,9 @@ class SyntaxAnalyser:
         forms: list[str] = [
             form[: len(form) - len(old)] + new for old, new in rules[kind] if form.endswith(old)
         ]
-        for form in forms:
-            if form in index[kind]:
-                return form
+        for candidate in forms:
+            if candidate in index[kind]:
+                return candidate
         return forms[0] if forms and len(forms[0]) > 2 and form not in index[kind] else form
 
     def analyse(self, texts: Sequence[str]) -> Iterator[SyntaxSentence]:
