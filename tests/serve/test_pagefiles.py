@@ -7,7 +7,7 @@ import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from mathamr.serve.gate import POLICY
+from mathamr.serve.middleware import POLICY
 from mathamr.serve.pagefiles import PageFiles
 
 

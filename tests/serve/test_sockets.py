@@ -17,9 +17,9 @@ import pytest
 
 from mathamr.core.errors import MathAMRError
 from mathamr.serve.access import allowed_hosts
-from mathamr.serve.gate import Gate, Receive, Scope, Send
 from mathamr.serve.limits import Limits
 from mathamr.serve.metrics import Metrics
+from mathamr.serve.middleware import Middleware, Receive, Scope, Send
 from mathamr.serve.server import AnnouncingServer, server
 from mathamr.serve.sockets import handed_over
 
@@ -87,7 +87,9 @@ class Behind:
 
     def __init__(self, held: socket.socket, drain: float = 0.0) -> None:
         started = threading.Event()
-        made = server(Gate(answering, Limits(), Metrics(), allowed_hosts(HOST)), Limits(), started.set, drain)
+        made = server(
+            Middleware(answering, Limits(), Metrics(), allowed_hosts(HOST)), Limits(), started.set, drain
+        )
         assert isinstance(made, AnnouncingServer)
         self.server, own = made, held.dup()
         self.thread = threading.Thread(target=made.run, args=([own],), daemon=True)

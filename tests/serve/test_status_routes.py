@@ -7,7 +7,7 @@ from starlette.testclient import TestClient
 from mathamr import __version__
 from mathamr.search.searcher import Index
 from mathamr.serve.access import Keys
-from mathamr.serve.gate import POLICY
+from mathamr.serve.middleware import POLICY
 from tests.conftest import ROOT
 from tests.serve.conftest import READ_KEY, WRITE_KEY, Serving
 from tests.serve.test_search_routes import error

@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from mathamr import __version__
 from mathamr.core.errors import MathAMRError
 from mathamr.serve.errors import ApiError, from_error, from_status, from_validation
-from mathamr.serve.gate import PREFIX, Gate
+from mathamr.serve.middleware import PREFIX, Middleware
 from mathamr.serve.pagefiles import PageFiles
 from mathamr.serve.routes import formulas, posts, search, status
 from mathamr.serve.schemas import errors
@@ -28,9 +28,9 @@ def create_app(
     hosts: frozenset[str] | None = None,
     log_queries: bool = False,
     tracer: Tracer | None = None,
-) -> Gate:
+) -> Middleware:
     """The application for one index, as a server runs it."""
-    return Gate(application(service), service.limits, service.metrics, hosts, log_queries, tracer)
+    return Middleware(application(service), service.limits, service.metrics, hosts, log_queries, tracer)
 
 
 def application(service: Service) -> FastAPI:

@@ -21,7 +21,7 @@ from mathamr.serve.access import Keys, allowed_hosts
 from mathamr.serve.app import create_app
 from mathamr.serve.descriptors import fitting
 from mathamr.serve.fairshare import ConnectionCounts, FairListener
-from mathamr.serve.journal import set_up_log
+from mathamr.serve.jsonlog import set_up_log
 from mathamr.serve.limits import Limits
 from mathamr.serve.metrics import Metrics
 from mathamr.serve.presence import announced

@@ -12,8 +12,8 @@ from uvicorn import Config, Server
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from mathamr.serve.access import is_loopback
-from mathamr.serve.gate import Gate
 from mathamr.serve.limits import Limits
+from mathamr.serve.middleware import Middleware
 
 STOPPING_SECONDS = 5
 FIRST_REQUEST_SECONDS = 1.0
@@ -27,7 +27,7 @@ WAITING = 1024
 
 
 def protocol(
-    limits: Limits, gate: Gate, counted: Callable[[int], None] = lambda count: None
+    limits: Limits, gate: Middleware, counted: Callable[[int], None] = lambda count: None
 ) -> type[H11Protocol]:
     """The protocol class for connections to the application under these limits; `counted` is called with their number."""
 
@@ -140,7 +140,7 @@ class AnnouncingServer(Server):
     def __init__(
         self,
         config: Config,
-        app: Gate,
+        app: Middleware,
         started: Callable[[], None],
         drain: float = 0.0,
         stopping: Iterable[Callable[[], None]] = (),
@@ -183,7 +183,7 @@ class AnnouncingServer(Server):
 
 
 def server(
-    app: Gate,
+    app: Middleware,
     limits: Limits,
     started: Callable[[], None],
     drain: float = 0.0,

@@ -17,9 +17,9 @@ from mathamr.search.editors import address_in
 from mathamr.serve.access import Keys
 from mathamr.serve.answers import RememberedAnswers
 from mathamr.serve.errors import ApiError, from_error
-from mathamr.serve.lanes import Lane
 from mathamr.serve.limits import Limits
 from mathamr.serve.metrics import Metrics
+from mathamr.serve.workqueue import WorkQueue
 
 if TYPE_CHECKING:
     from mathamr.index.archive import Archive
@@ -51,11 +51,11 @@ class Service:
     def __post_init__(self) -> None:
         limits = self.limits
         self.answers = RememberedAnswers()
-        self.searches = Lane("search", limits.workers, limits.waiting)
-        self.quick = Lane("quick", limits.workers, limits.waiting)
-        self.writes = Lane("write", 1, limits.waiting_writes)
-        for lane in self.lanes:
-            self._watch(lane)
+        self.searches = WorkQueue("search", limits.workers, limits.waiting)
+        self.quick = WorkQueue("quick", limits.workers, limits.waiting)
+        self.writes = WorkQueue("write", 1, limits.waiting_writes)
+        for queue in self.queues:
+            self._watch(queue)
 
     @property
     def archive(self) -> Archive:
@@ -69,7 +69,7 @@ class Service:
         return self.archive
 
     @property
-    def lanes(self) -> tuple[Lane, ...]:
+    def queues(self) -> tuple[WorkQueue, ...]:
         """The queues of searches, quick work and writes."""
         return self.searches, self.quick, self.writes
 
@@ -97,15 +97,15 @@ class Service:
 
     def close(self) -> None:
         """Closes all queues."""
-        for lane in self.lanes:
-            lane.close()
+        for queue in self.queues:
+            queue.close()
 
-    def _watch(self, lane: Lane) -> None:
-        name = f"mathamr_{lane.name}"
+    def _watch(self, queue: WorkQueue) -> None:
+        name = f"mathamr_{queue.name}"
         gauges = self.metrics.gauges
-        gauges[f"{name}_work"] = (f"Work in the {lane.name} queue that runs or waits.", lambda: lane.taken)
-        gauges[f"{name}_refused"] = ("Requests refused with 429 since the start.", lambda: lane.refused)
-        gauges[f"{name}_timed_out"] = ("Requests that took too long.", lambda: lane.timed_out)
+        gauges[f"{name}_work"] = (f"Work in the {queue.name} queue that runs or waits.", lambda: queue.taken)
+        gauges[f"{name}_refused"] = ("Requests refused with 429 since the start.", lambda: queue.refused)
+        gauges[f"{name}_timed_out"] = ("Requests that took too long.", lambda: queue.timed_out)
 
 
 async def service_of(request: Request) -> Service:

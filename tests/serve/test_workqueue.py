@@ -6,33 +6,33 @@ import threading
 import pytest
 
 from mathamr.serve.errors import ApiError
-from mathamr.serve.lanes import Lane
+from mathamr.serve.workqueue import WorkQueue
 
 LONG = 60.0
 
 
 def test_work_beyond_threads_and_queue_is_sent_away_and_the_rest_is_done() -> None:
-    lane = Lane("test", workers=1, waiting=1)
+    queue = WorkQueue("test", workers=1, waiting=1)
     go = threading.Event()
 
     async def scenario() -> list[object]:
-        first = asyncio.create_task(lane.run(lambda: go.wait(LONG), LONG))
-        second = asyncio.create_task(lane.run(lambda: "second", LONG))
+        first = asyncio.create_task(queue.run(lambda: go.wait(LONG), LONG))
+        second = asyncio.create_task(queue.run(lambda: "second", LONG))
         await asyncio.sleep(0)
         with pytest.raises(ApiError) as refused:
-            await lane.run(lambda: "third", LONG)
+            await queue.run(lambda: "third", LONG)
         assert refused.value.code == "busy"
         assert refused.value.headers["Retry-After"] == "1"
         go.set()
         return list(await asyncio.gather(first, second))
 
     assert asyncio.run(scenario()) == [True, "second"]
-    assert (lane.refused, lane.taken) == (1, 0)
-    lane.close()
+    assert (queue.refused, queue.taken) == (1, 0)
+    queue.close()
 
 
 def test_late_work_is_answered_and_keeps_its_place_until_it_ends() -> None:
-    lane = Lane("test", workers=1, waiting=0)
+    queue = WorkQueue("test", workers=1, waiting=0)
     go, ended = threading.Event(), threading.Event()
 
     def late() -> None:
@@ -41,24 +41,24 @@ def test_late_work_is_answered_and_keeps_its_place_until_it_ends() -> None:
 
     async def scenario() -> None:
         with pytest.raises(ApiError) as timed_out:
-            await lane.run(late, 0.5)  # it begins sooner than that, also on a busy machine
+            await queue.run(late, 0.5)  # it begins sooner than that, also on a busy machine
         assert timed_out.value.code == "timeout"
         with pytest.raises(ApiError) as refused:
-            await lane.run(lambda: None, LONG)
+            await queue.run(lambda: None, LONG)
         assert refused.value.code == "busy"
         go.set()
         await asyncio.to_thread(ended.wait, LONG)
-        while lane.taken:
+        while queue.taken:
             await asyncio.sleep(0.001)
-        assert await lane.run(lambda: "again", LONG) == "again"
+        assert await queue.run(lambda: "again", LONG) == "again"
 
     asyncio.run(scenario())
-    assert lane.timed_out == 1
-    lane.close()
+    assert queue.timed_out == 1
+    queue.close()
 
 
 def test_work_that_waited_too_long_is_sent_away_and_gives_its_place_back_at_once() -> None:
-    lane = Lane("test", workers=1, waiting=1)
+    queue = WorkQueue("test", workers=1, waiting=1)
     go, began = threading.Event(), threading.Event()
 
     def blocking() -> bool:
@@ -66,21 +66,21 @@ def test_work_that_waited_too_long_is_sent_away_and_gives_its_place_back_at_once
         return go.wait(LONG)
 
     async def scenario() -> None:
-        first = asyncio.create_task(lane.run(blocking, LONG))
+        first = asyncio.create_task(queue.run(blocking, LONG))
         await asyncio.to_thread(began.wait, LONG)
         with pytest.raises(ApiError) as sent_away:
-            await lane.run(lambda: None, 0.01)
+            await queue.run(lambda: None, 0.01)
         assert sent_away.value.code == "busy"
-        assert lane.taken == 1
+        assert queue.taken == 1
         go.set()
         await first
 
     asyncio.run(scenario())
-    lane.close()
+    queue.close()
 
 
 def test_waiting_does_not_count_as_working() -> None:
-    lane = Lane("test", workers=1, waiting=1)
+    queue = WorkQueue("test", workers=1, waiting=1)
     go, began = threading.Event(), threading.Event()
 
     def blocking() -> bool:
@@ -88,54 +88,54 @@ def test_waiting_does_not_count_as_working() -> None:
         return go.wait(LONG)
 
     async def scenario() -> list[object]:
-        first = asyncio.create_task(lane.run(blocking, LONG))
+        first = asyncio.create_task(queue.run(blocking, LONG))
         await asyncio.to_thread(began.wait, LONG)
-        second = asyncio.create_task(lane.run(lambda: "second", LONG))
+        second = asyncio.create_task(queue.run(lambda: "second", LONG))
         await asyncio.sleep(0)
         go.set()
         return [await first, await second]
 
     assert asyncio.run(scenario()) == [True, "second"]
-    assert lane.timed_out == lane.refused == 0
-    lane.close()
+    assert queue.timed_out == queue.refused == 0
+    queue.close()
 
 
 def test_a_client_is_told_to_come_back_later_when_work_is_slow() -> None:
-    lane = Lane("test", workers=1, waiting=0)
+    queue = WorkQueue("test", workers=1, waiting=0)
     go = threading.Event()
-    lane._usual = 20.0
+    queue._usual = 20.0
 
     async def scenario() -> int:
-        first = asyncio.create_task(lane.run(lambda: go.wait(LONG), LONG))
+        first = asyncio.create_task(queue.run(lambda: go.wait(LONG), LONG))
         await asyncio.sleep(0)
         with pytest.raises(ApiError) as refused:
-            await lane.run(lambda: None, LONG)
+            await queue.run(lambda: None, LONG)
         go.set()
         await first
         return int(refused.value.headers["Retry-After"])
 
     assert asyncio.run(scenario()) == 20
-    lane.close()
+    queue.close()
 
 
 def test_an_exception_of_the_work_is_the_callers() -> None:
-    lane = Lane("test", workers=1, waiting=0)
+    queue = WorkQueue("test", workers=1, waiting=0)
     with pytest.raises(ZeroDivisionError):
-        asyncio.run(lane.run(lambda: 1 // 0, LONG))
-    assert lane.taken == 0
-    lane.close()
+        asyncio.run(queue.run(lambda: 1 // 0, LONG))
+    assert queue.taken == 0
+    queue.close()
 
 
 def test_a_closed_lane_says_that_it_is() -> None:
-    lane = Lane("test", workers=1, waiting=0)
-    lane.close()
+    queue = WorkQueue("test", workers=1, waiting=0)
+    queue.close()
     with pytest.raises(ApiError) as stopped:
-        asyncio.run(lane.run(lambda: None, LONG))
-    assert (stopped.value.code, lane.taken) == ("unavailable", 0)
+        asyncio.run(queue.run(lambda: None, LONG))
+    assert (stopped.value.code, queue.taken) == ("unavailable", 0)
 
 
 def test_work_that_still_waits_when_the_lane_is_closed_is_answered() -> None:
-    lane = Lane("test", workers=1, waiting=1)
+    queue = WorkQueue("test", workers=1, waiting=1)
     go, began = threading.Event(), threading.Event()
 
     def blocking() -> bool:
@@ -143,11 +143,11 @@ def test_work_that_still_waits_when_the_lane_is_closed_is_answered() -> None:
         return go.wait(LONG)
 
     async def scenario() -> None:
-        first = asyncio.create_task(lane.run(blocking, None))
+        first = asyncio.create_task(queue.run(blocking, None))
         await asyncio.to_thread(began.wait, LONG)
-        second = asyncio.create_task(lane.run(lambda: "second", None))
+        second = asyncio.create_task(queue.run(lambda: "second", None))
         await asyncio.sleep(0)
-        closing = asyncio.create_task(asyncio.to_thread(lane.close))
+        closing = asyncio.create_task(asyncio.to_thread(queue.close))
         with pytest.raises(ApiError) as stopped:
             await second
         assert stopped.value.code == "unavailable"
@@ -156,4 +156,4 @@ def test_work_that_still_waits_when_the_lane_is_closed_is_answered() -> None:
         await closing
 
     asyncio.run(scenario())
-    assert lane.taken == 0
+    assert queue.taken == 0

@@ -7,9 +7,18 @@ from typing import Any
 
 import pytest
 
-from mathamr.serve.gate import HEADERS, PICTURE_POLICY, POLICY, Gate, Message, Receive, Scope, Send
 from mathamr.serve.limits import Limits
 from mathamr.serve.metrics import Metrics
+from mathamr.serve.middleware import (
+    HEADERS,
+    PICTURE_POLICY,
+    POLICY,
+    Message,
+    Middleware,
+    Receive,
+    Scope,
+    Send,
+)
 
 Exchange = tuple[int, dict[str, str], bytes]
 
@@ -64,7 +73,7 @@ def ask(
         "headers": [(name.encode(), value.encode()) for name, value in given.items()],
         "client": ("127.0.0.1", 5),
     }
-    asyncio.run(Gate(app, limits or Limits(), Metrics(), **options)(scope, receive, send))
+    asyncio.run(Middleware(app, limits or Limits(), Metrics(), **options)(scope, receive, send))
     start = sent[0]
     told = {name.decode(): value.decode() for name, value in start["headers"]}
     return start["status"], told, b"".join(message.get("body", b"") for message in sent[1:])
@@ -183,7 +192,7 @@ def test_requests_are_counted_by_route_and_not_by_address() -> None:
         await echo(scope, receive, send)
 
     async def scenario() -> None:
-        gate = Gate(posts, Limits(), metrics)
+        gate = Middleware(posts, Limits(), metrics)
         for name in ("a", "b"):
             scope: Scope = {"type": "http", "method": "GET", "path": f"/v1/posts/{name}", "headers": []}
 

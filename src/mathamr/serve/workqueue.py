@@ -1,4 +1,4 @@
-"""`Lane`: a thread pool for one kind of work, with a bounded queue and a time limit per piece of work."""
+"""`WorkQueue`: a thread pool for one kind of work, with a bounded queue and a time limit per piece of work."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LONGEST_WAIT = 60
 """The longest `Retry-After`, in seconds."""
 
 
-class Lane:
+class WorkQueue:
     """Runs blocking work off the event loop.
 
     Work is refused as busy if every thread is taken and the queue is full, or if it has waited too long for a thread.

@@ -1,4 +1,4 @@
-"""`Gate`: the middleware around every route: it applies limits and headers, writes log and metrics, and catches failures."""
+"""`Middleware`: the middleware around every route: it applies limits and headers, writes log and metrics, and catches failures."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 from mathamr.serve.access import host_name
 from mathamr.serve.errors import ApiError
 from mathamr.serve.identifiers import ANY
-from mathamr.serve.journal import FIELDS
+from mathamr.serve.jsonlog import FIELDS
 from mathamr.serve.limits import Limits
 from mathamr.serve.metrics import Metrics
 from mathamr.serve.tracing import Tracer
@@ -50,7 +50,7 @@ HEADERS = {
 }
 
 
-class Gate:
+class Middleware:
     """Wraps the application; every answer leaves with the same headers, every error in the same shape."""
 
     def __init__(
