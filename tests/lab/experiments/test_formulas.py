@@ -29,7 +29,7 @@ from mathamr_lab.experiments.formulascores import (
     reciprocal_ranks,
 )
 from mathamr_lab.experiments.judgedpool import pool_collection
-from mathamr_lab.experiments.plan import planned, write_report
+from mathamr_lab.experiments.planner import planned, write_report
 from mathamr_lab.experiments.runner import run
 from mathamr_lab.experiments.setting import ExperimentSetting
 from mathamr_lab.recipes.recipe import RECIPES

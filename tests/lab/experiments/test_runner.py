@@ -15,7 +15,7 @@ from mathamr_lab.experiments.collection import collection_of
 from mathamr_lab.experiments.findings import findings
 from mathamr_lab.experiments.graphplan import GraphPlan
 from mathamr_lab.experiments.graphs import CorpusCatalogue
-from mathamr_lab.experiments.plan import planned, write_report
+from mathamr_lab.experiments.planner import planned, write_report
 from mathamr_lab.experiments.runner import run
 from mathamr_lab.experiments.scale import scale_named
 from mathamr_lab.experiments.setting import ExperimentSetting

@@ -108,7 +108,7 @@ def command(
     from mathamr_lab.experiments.collection import TestCollection, collection_of
     from mathamr_lab.experiments.experiment import GraphExperiment
     from mathamr_lab.experiments.formulacollection import is_pool
-    from mathamr_lab.experiments.plan import planned, write_report
+    from mathamr_lab.experiments.planner import planned, write_report
     from mathamr_lab.experiments.runner import run, threads_of
     from mathamr_lab.experiments.scale import scale_named
     from mathamr_lab.experiments.setting import ExperimentSetting

@@ -6,9 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from pathlib import Path
 
-from mathamr.core.errors import MathAMRError
 from mathamr.core.progress import duration
-from mathamr_lab.experiments.experiment import FormulaExperiment, GraphExperiment
 from mathamr_lab.experiments.setting import ExperimentSetting
 from mathamr_lab.experiments.stage import ExperimentStages, read_mark
 
@@ -43,29 +41,3 @@ class Plan(ABC):
             if mark is not None:
                 known.setdefault(stage.sort, []).append(mark.seconds / max(1, stage.units))
         return {sort: sum(paces) / len(paces) for sort, paces in known.items()}
-
-
-def planned(setting: ExperimentSetting) -> Plan:
-    """Returns the plan of an experiment; for graph networks the posts are read once to count them and their pairs."""
-    if isinstance(setting.experiment, GraphExperiment):
-        from mathamr_lab.experiments.graphplan import planned_graphs
-
-        return planned_graphs(setting)
-    if isinstance(setting.experiment, FormulaExperiment):
-        from mathamr_lab.experiments.formulaplan import FormulaPlan
-
-        return FormulaPlan(setting)
-    from mathamr_lab.experiments.trials.trialplan import TrialPlan
-
-    return TrialPlan(setting)
-
-
-def write_report(plan: Plan) -> Path:
-    """Write `results.md` and what belongs to it into the experiment's folder, and return that folder."""
-    folder = plan.setting.out / plan.setting.experiment.name
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "results.md").write_text(plan.markdown(folder), encoding="utf-8")
-    except OSError as error:
-        raise MathAMRError(f"cannot write the results in {folder}: {error}") from error
-    return folder

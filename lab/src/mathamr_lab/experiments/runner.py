@@ -18,7 +18,8 @@ from mathamr.core.errors import MathAMRError
 from mathamr.core.progress import duration
 from mathamr.core.storage.writerlock import WriterLock
 from mathamr_lab.experiments.child import as_child, run_child, stop_children, stopping_children
-from mathamr_lab.experiments.plan import Plan, planned
+from mathamr_lab.experiments.plan import Plan
+from mathamr_lab.experiments.planner import planned
 from mathamr_lab.experiments.setting import ExperimentSetting
 from mathamr_lab.experiments.stage import PREPARING, ExperimentStages, Mark, Stage
 

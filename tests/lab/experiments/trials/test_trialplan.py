@@ -13,7 +13,7 @@ from mathamr.systems.marf.configuration import CONFIGURATIONS
 from mathamr_lab.experiments import EXPERIMENTS
 from mathamr_lab.experiments.collection import TestCollection, TestSet, collection_of
 from mathamr_lab.experiments.formulaplaces import read_places
-from mathamr_lab.experiments.plan import planned, write_report
+from mathamr_lab.experiments.planner import planned, write_report
 from mathamr_lab.experiments.runner import run
 from mathamr_lab.experiments.setting import ExperimentSetting
 from mathamr_lab.experiments.trials import trialplan
