@@ -100,9 +100,9 @@ def test_files_read_back_whatever_the_labels_hold(
 def test_foreign_files_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "other.txt"
     path.write_text("the\nof\nand\n")
-    with pytest.raises(MathAMRError, match="starts with"):
+    with pytest.raises(MathAMRError, match="start with"):
         Vocabulary.load(path)
-    with pytest.raises(MathAMRError, match="starts with"):
+    with pytest.raises(MathAMRError, match="start with"):
         RelationVocabulary.load(path)
     with pytest.raises(MathAMRError, match="cannot read"):
         Vocabulary.load(tmp_path / "missing.txt")

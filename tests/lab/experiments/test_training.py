@@ -64,7 +64,7 @@ def _stop_when_it_learns(shard: Path, folder: Path, epochs: int) -> None:
         time.sleep(0.02)
     stop_children()
     thread.join()
-    assert "the same command goes on" in str(caught[0])
+    assert "run the same command to continue" in str(caught[0])
 
 
 def _text(path: Path) -> str:
