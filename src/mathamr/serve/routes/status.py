@@ -1,4 +1,4 @@
-"""The served index, health, readiness and metrics."""
+"""Routes for the state of the server: its index, health, readiness and metrics."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ TAGS_SHOWN = 200
 
 @router.get("/index", response_model=IndexAnswer)
 async def index(service: Reader) -> Any:
-    """What is indexed, and what may be asked."""
-    return await service.read(lambda: of_index(lambda: _about(service)))
+    """Describes the index and the requests that it supports."""
+    return await service.run_quick(lambda: of_index(lambda: _about(service)))
 
 
 @router.get("/health", response_model=HealthAnswer)
 async def health() -> Any:
-    """Whether the server is up; waits for nothing, not even for its index (see `/v1/ready`); needs no key."""
+    """Answers if the server is up; does not check the index (see `/v1/ready`). Needs no key."""
     return {"status": "ok", "version": __version__}
 
 
 @router.get("/ready", response_model=ReadyAnswer)
 async def ready(service: ServiceOf) -> Any:
-    """Whether a search sent now would be answered; needs no key. 503 or 429 where not: send requests elsewhere."""
+    """Answers 200 if a search sent now would be answered, else 503 or 429: send requests elsewhere. Needs no key."""
     posts = await service.search(lambda: of_index(lambda: _ready(service)))
     return {"status": "ready", "posts": posts}
 
@@ -45,11 +45,11 @@ async def ready(service: ServiceOf) -> Any:
 )
 async def metrics(service: Reader) -> Response:
     """Counts and times for Prometheus."""
-    return Response(await service.compute(service.metrics.text), media_type=CONTENT_TYPE)
+    return Response(service.metrics.text(), media_type=CONTENT_TYPE)
 
 
 def _ready(service: Service) -> int:
-    """Reads a little of every part of the index; a part that cannot be read is an error."""
+    """Reads a little of every part of the index and raises if a part cannot be read; returns the number of posts."""
     if not service.archive.words_only:
         engine = service.archive.engine
         for field in engine.fields:
