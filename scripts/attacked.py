@@ -1,4 +1,4 @@
-"""`Scene`: a checkout that scripts/attacks.py attacks, with a small index of its own and limits on its resources."""
+"""`Scene`: a checkout that scripts/attacks.py attacks, with a small index of its own and resource limits."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from typing import Any
 
 KEY = "write-" + "w" * 16
 Outcome = tuple[bool, str]
-"""Whether the attack failed, and what was observed."""
+"""Whether the checkout held, and what happened."""
 
 
 class Scene:
-    """A checkout, a small index made by it, and room for one attack."""
+    """A checkout, a small index that it built, and a folder for the attacks."""
 
     def __init__(self, checkout: Path, room: Path) -> None:
         self.checkout, self.room = checkout, room
@@ -47,7 +47,7 @@ class Scene:
     def run(
         self, *arguments: str, seconds: int = 60, megabytes: int = 8192, module: str = "mathamr", **more: Any
     ) -> subprocess.CompletedProcess[str]:
-        """Runs a command of the checkout, within limits."""
+        """A command of the checkout, within limits."""
         return self.python("-m", module, *arguments, seconds=seconds, megabytes=megabytes, **more)
 
     def python(
@@ -59,7 +59,7 @@ class Scene:
         cwd: Path | None = None,
         **environment: str,
     ) -> subprocess.CompletedProcess[str]:
-        """Runs a program over the checkout, within limits."""
+        """A program over the checkout, within limits."""
 
         def limit() -> None:
             resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
@@ -81,13 +81,13 @@ class Scene:
         )
 
     def copy(self) -> Path:
-        """Copies the index, to be damaged."""
+        """A copy of the index that an attack may damage."""
         folder = Path(tempfile.mkdtemp(dir=self.room)) / "index"
         shutil.copytree(self.base, folder)
         return folder
 
     def search(self, folder: Path, *more: str, **given: Any) -> subprocess.CompletedProcess[str]:
-        """Runs `mathamr search`, by words."""
+        """Runs `mathamr search` by words."""
         return self.run("search", str(folder), "zebra group", "--strategy", "lexical", *more, **given)
 
     def check(self, folder: Path, *more: str) -> subprocess.CompletedProcess[str]:
@@ -96,7 +96,7 @@ class Scene:
 
     @contextmanager
     def serving(self, folder: Path | None = None, files: int = 0) -> Iterator[Server]:
-        """Runs the server of the checkout."""
+        """The server of the checkout."""
         server = Server(self, folder or self.copy(), files)
         try:
             yield server
@@ -125,11 +125,19 @@ class Server:
         assert self.process.stdout is not None
         self.port = int(self.process.stdout.readline().strip().rstrip("/").rpartition(":")[2])
 
-    def ask(
-        self, method: str, path: str, body: object = None, seconds: float = 60, **headers: str
+    def request(
+        self,
+        method: str,
+        path: str,
+        body: object = None,
+        seconds: float = 60,
+        client: str = "127.0.0.1",
+        **headers: str,
     ) -> tuple[int, bytes]:
-        """Returns the status (0 if there is none in time) and the body of an answer."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=seconds)
+        """The status and the body of a response; status 0 if none came in time."""
+        connection = http.client.HTTPConnection(
+            "127.0.0.1", self.port, timeout=seconds, source_address=(client, 0)
+        )
         sent = None if body is None else json.dumps(body)
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         try:
@@ -144,9 +152,11 @@ class Server:
             connection.close()
 
     def slowest_health(self, disturb: list[str], patience: float = 30) -> float:
-        """Returns the longest time of a health check, in seconds, while these addresses are requested."""
+        """The longest time of a health check, in seconds, while these addresses are requested."""
         threads = [
-            threading.Thread(target=self.ask, args=("GET", each), kwargs={"seconds": patience}, daemon=True)
+            threading.Thread(
+                target=self.request, args=("GET", each), kwargs={"seconds": patience}, daemon=True
+            )
             for each in disturb
         ]
         for thread in threads:
@@ -155,14 +165,14 @@ class Server:
         worst, end = 0.0, time.monotonic() + patience
         while any(thread.is_alive() for thread in threads) and time.monotonic() < end:
             started = time.monotonic()
-            self.ask("GET", "/v1/health", seconds=patience)
+            self.request("GET", "/v1/health", seconds=patience)
             worst = max(worst, time.monotonic() - started)
             time.sleep(0.1)
         return worst
 
 
-def judged(done: subprocess.CompletedProcess[str]) -> Outcome:
-    """Judges a program: it held if it ended by itself and without a traceback."""
+def outcome(done: subprocess.CompletedProcess[str]) -> Outcome:
+    """A program held if it ended on its own and without a traceback."""
     if done.returncode < 0:
         return False, f"ended by {signal.Signals(-done.returncode).name}"
     last = (done.stderr.strip() or done.stdout.strip()).splitlines()[-1:] or [""]

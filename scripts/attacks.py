@@ -3,9 +3,9 @@
 
     python scripts/attacks.py CHECKOUT [NAME…]
 
-prints a line per attack, `held` or `OPEN`, and what happened. Run it on an older
-revision to see which attacks were open there; docs/secure.md names the tests that keep them closed. Programs run with
-limits on processor time and memory, in folders of their own, so that an open attack does no harm.
+prints one line for each attack: `held` or `OPEN`, and what happened. docs/secure.md has the results for the first
+release (065ca40) and names the tests that repeat each attack. Programs run in their own folders with limits on processor
+time and memory, so that an attack that succeeds does no damage.
 """
 
 from __future__ import annotations
@@ -16,17 +16,19 @@ import os
 import shutil
 import socket
 import sqlite3
+import subprocess
 import sys
 import tempfile
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from attacked import Outcome, Scene, judged, patched
+from attacked import KEY, Outcome, Scene, outcome, patched
 
 ATTACKS: dict[str, Callable[[Scene], Outcome]] = {}
 
@@ -56,14 +58,14 @@ def bombs_in_queries(scene: Scene) -> Outcome:
     with scene.serving() as server:
         bomb = "/v1/search?q=" + quote("$" + "\\pdv[" * 20 + "$")
         for _ in range(4):
-            threading.Thread(target=server.ask, args=("GET", bomb), daemon=True).start()
+            threading.Thread(target=server.request, args=("GET", bomb), daemon=True).start()
         time.sleep(1)
         started = time.monotonic()
-        status, _ = server.ask("GET", "/v1/search?q=zebra&strategy=lexical")
+        status, _ = server.request("GET", "/v1/search?q=zebra&strategy=lexical")
     return status == 200, f"another search: {status or 'no answer'} after {time.monotonic() - started:.1f} s"
 
 
-# The index of someone else
+# Somebody's index
 
 
 @attack
@@ -77,7 +79,7 @@ def code_in_a_manifest(scene: Scene) -> Outcome:
     scene.run("search", str(folder), "zebra", "--strategy", "maxsim")
     checked = scene.check(folder, "--no-repair")
     ran = pwned.exists()
-    return not ran, f"{'the command ran' if ran else 'nothing ran'}; check: {judged(checked)[1]}"
+    return not ran, f"{'the command ran' if ran else 'nothing ran'}; check: {outcome(checked)[1]}"
 
 
 @attack
@@ -143,7 +145,7 @@ def triggers_in_a_database(scene: Scene) -> Outcome:
     with sqlite3.connect(folder / "catalogue.db") as database:
         database.execute("CREATE TRIGGER evil AFTER INSERT ON posts BEGIN DELETE FROM meta; END")
     done = scene.search(folder)
-    return done.returncode != 0 and "Traceback" not in done.stderr, judged(done)[1]
+    return done.returncode != 0 and "Traceback" not in done.stderr, outcome(done)[1]
 
 
 # Slow text
@@ -152,7 +154,7 @@ def triggers_in_a_database(scene: Scene) -> Outcome:
 @attack
 def dots_in_a_post(scene: Scene) -> Outcome:
     code = "from mathamr.posts.sentences import sentences; print(len(list(sentences('.' * 40000 + 'a'))))"
-    return judged(scene.python("-c", code, seconds=15))
+    return outcome(scene.python("-c", code, seconds=15))
 
 
 @attack
@@ -165,12 +167,12 @@ def dots_in_queries(scene: Scene) -> Outcome:
 @attack
 def a_poison_post(scene: Scene) -> Outcome:
     with scene.serving() as server:
-        status, _ = server.ask("PUT", "/v1/posts/poison", {"body": "." * 400_000 + "a"}, seconds=300)
+        status, _ = server.request("PUT", "/v1/posts/poison", {"body": "." * 400_000 + "a"}, seconds=300)
         folder = server.folder
     done = scene.check(folder)
     return (
         done.returncode == 0,
-        f"PUT {status or 'not answered in 300 s'}; check {judged(done)[1]}",
+        f"PUT {status or 'not answered in 300 s'}; check {outcome(done)[1]}",
     )
 
 
@@ -196,7 +198,7 @@ def superlinear_readers(scene: Scene) -> Outcome:
         path.write_text(text)
         done = scene.python("-c", code, str(path), seconds=20)
         if done.returncode:
-            slow.append(f"{name} {judged(done)[1]}")
+            slow.append(f"{name} {outcome(done)[1]}")
     return not slow, "; ".join(slow) or "all within 20 s"
 
 
@@ -207,12 +209,12 @@ def superlinear_readers(scene: Scene) -> Outcome:
 def a_byte_in_graphs(scene: Scene) -> Outcome:
     folder = scene.copy()
     data = bytearray((folder / "graphs/graphs.db").read_bytes())
-    data[100] ^= 0x40  # the type of the first page
+    data[100] ^= 0x40  # what kind of page the first one is
     (folder / "graphs/graphs.db").write_bytes(data)
     checked, repaired = scene.check(folder, "--no-repair"), scene.check(folder)
     after = scene.check(folder, "--no-repair")
-    held = all(judged(each)[0] for each in (checked, repaired, after)) and after.returncode == 0
-    return held, f"check {judged(checked)[1]}; repair {judged(repaired)[1]}; then rc {after.returncode}"
+    held = all(outcome(each)[0] for each in (checked, repaired, after)) and after.returncode == 0
+    return held, f"check {outcome(checked)[1]}; repair {outcome(repaired)[1]}; then rc {after.returncode}"
 
 
 @attack
@@ -229,7 +231,7 @@ def a_byte_in_the_parsers_fingerprint(scene: Scene) -> Outcome:
 
     before = graphs()
     done = scene.check(folder)
-    return graphs() == before, f"graphs {before} before, {graphs()} after; {judged(done)[1]}"
+    return graphs() == before, f"graphs {before} before, {graphs()} after; {outcome(done)[1]}"
 
 
 @attack
@@ -240,14 +242,16 @@ def a_byte_in_the_models_fingerprint(scene: Scene) -> Outcome:
         lambda row: row["model"].update(fingerprint="x" + row["model"]["fingerprint"][1:]),
     )
     done = scene.check(folder, "--no-repair")
-    return done.returncode != 0 and judged(done)[0], f"check says {judged(done)[1]}"
+    return done.returncode != 0 and outcome(done)[0], f"check says {outcome(done)[1]}"
 
 
 @attack
 def a_damaged_page_of_the_catalogue(scene: Scene) -> Outcome:
     with scene.serving() as server:
         for number in range(12):
-            server.ask("PUT", f"/v1/posts/put{number}", {"body": f"Put {number}. " + os.urandom(3000).hex()})
+            server.request(
+                "PUT", f"/v1/posts/put{number}", {"body": f"Put {number}. " + os.urandom(3000).hex()}
+            )
         folder = server.folder
         server.process.terminate()
         server.process.wait()
@@ -266,7 +270,7 @@ def a_damaged_page_of_the_catalogue(scene: Scene) -> Outcome:
         kept = database.execute("SELECT count(*) FROM posts WHERE id LIKE 'put%'").fetchone()[0]
     return (
         kept >= 6,
-        f"{kept} of 12 posts that were put are left; {judged(done)[1]}; search rc {left.returncode}",
+        f"{kept} of 12 posts that were put are left; {outcome(done)[1]}; search rc {left.returncode}",
     )
 
 
@@ -286,7 +290,7 @@ def a_byte_in_vectors(scene: Scene) -> Outcome:
     data[len(data) * 2 // 3] ^= 0x40
     path.write_bytes(data)
     done = scene.run("search", str(folder), "zebra group", "--strategy", "maxsim")
-    return done.returncode != 0 and judged(done)[0], f"search {judged(done)[1]}"
+    return done.returncode != 0 and outcome(done)[0], f"search {outcome(done)[1]}"
 
 
 @attack
@@ -294,7 +298,7 @@ def backup_and_restore(scene: Scene) -> Outcome:
     packed, again = scene.room / "a.backup", scene.room / "again"
     made = scene.run("backup", str(scene.base), str(packed), megabytes=0)
     back = scene.run("restore", str(packed), str(again), megabytes=0)
-    return made.returncode == back.returncode == 0, f"{judged(made)[1]}; {judged(back)[1]}"
+    return made.returncode == back.returncode == 0, f"{outcome(made)[1]}; {outcome(back)[1]}"
 
 
 # One view, resources
@@ -305,17 +309,17 @@ def a_reader_while_posts_are_replaced(scene: Scene) -> Outcome:
     with scene.serving() as server:
         done, statuses = threading.Event(), []
 
-        def visual() -> None:
+        def read() -> None:
             while not done.is_set():
-                statuses.append(server.ask("GET", "/v1/search?q=zebra&strategy=lexical")[0])
-                statuses.append(server.ask("GET", "/v1/explain?q=zebra&id=left")[0])
+                statuses.append(server.request("GET", "/v1/search?q=zebra&strategy=lexical")[0])
+                statuses.append(server.request("GET", "/v1/explain?q=zebra&id=left")[0])
 
-        server.ask("PUT", "/v1/posts/left", {"body": "A zebra of version 0."})
-        threads = [threading.Thread(target=visual) for _ in range(2)]
+        server.request("PUT", "/v1/posts/left", {"body": "A zebra of version 0."})
+        threads = [threading.Thread(target=read) for _ in range(2)]
         for thread in threads:
             thread.start()
         for version in range(25):
-            server.ask("PUT", "/v1/posts/left", {"body": f"A zebra of version {version}."})
+            server.request("PUT", "/v1/posts/left", {"body": f"A zebra of version {version}."})
         done.set()
         for thread in threads:
             thread.join()
@@ -338,13 +342,13 @@ def an_index_that_is_made_again_under_a_reader(scene: Scene) -> Outcome:
         "assert [hit.rank for hit in found] == list(range(1, len(found) + 1)), 'places have holes'\n"
         "assert any('o3' in hit.id for hit in found), 'new posts are not found'\n"
     )
-    return judged(scene.python("-c", code, str(folder), str(notes), megabytes=0, seconds=200))
+    return outcome(scene.python("-c", code, str(folder), str(notes), megabytes=0, seconds=200))
 
 
 @attack
 def few_file_descriptors(scene: Scene) -> Outcome:
     with scene.serving(files=256) as server:
-        statuses = [server.ask("PUT", f"/v1/posts/w{number}", {"body": f"Written {number}, $w_{{{number}}}$."})[0]
+        statuses = [server.request("PUT", f"/v1/posts/w{number}", {"body": f"Written {number}, $w_{{{number}}}$."})[0]
                     for number in range(90)]  # fmt: skip
         opened = len(list(Path(f"/proc/{server.process.pid}/fd").iterdir()))
     bad = [status for status in statuses if status not in (200, 201)]
@@ -361,7 +365,7 @@ def a_full_disk(scene: Scene) -> Outcome:
         "resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))\n"
         "index = Index.open(sys.argv[1])\nassert list(index.search('zebra', strategy='lexical'))\n"
     )
-    return judged(scene.python("-c", code, str(folder), megabytes=0))
+    return outcome(scene.python("-c", code, str(folder), megabytes=0))
 
 
 @attack
@@ -386,11 +390,111 @@ def idle_clients(scene: Scene) -> Outcome:
     with scene.serving() as server:
         idle = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(600)]
         started = time.monotonic()
-        status, _ = server.ask("GET", "/v1/health", seconds=8)
+        status, _ = server.request("GET", "/v1/health", seconds=8)
         took = time.monotonic() - started
         for each in idle:
             each.close()
     return status == 200, f"health: {status or 'no answer'} after {took:.1f} s"
+
+
+@attack
+def a_greedy_client(scene: Scene) -> Outcome:
+    with scene.serving() as server:
+        greedy = [
+            threading.Thread(target=server.request, args=("GET", f"/v1/search?q=zebra+{number}"), daemon=True)
+            for number in range(72)
+        ]
+        for thread in greedy:
+            thread.start()
+        started = time.monotonic()
+        statuses = [server.request("GET", f"/v1/search?q=group+{n}", client="127.0.0.2")[0] for n in range(2)]
+    return statuses == [200, 200], f"another client: {statuses} after {time.monotonic() - started:.1f} s"
+
+
+@attack
+def pipelined_clients(scene: Scene) -> Outcome:
+    head = f"Host: localhost\r\nX-API-Key: {KEY}\r\n\r\n"
+    requests = "".join(f"GET /v1/search?q=zebra+{number} HTTP/1.1\r\n{head}" for number in range(20)).encode()
+    with scene.serving() as server:
+        clients = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(520)]
+        for each in clients:
+            with suppress(OSError):
+                each.sendall(requests)
+        started = time.monotonic()
+        statuses = [server.request("GET", "/v1/health", seconds=8)[0] for _ in range(5)]
+        took = time.monotonic() - started
+        for each in clients:
+            each.close()
+    return set(statuses) == {200}, f"health: {statuses} in {took:.1f} s"
+
+
+@attack
+def a_write_while_clients_search(scene: Scene) -> Outcome:
+    posts = [{"id": f"w{n}", "body": f"A zebra of order $n^{{{n}}}$. " * 40} for n in range(40)]
+    with scene.serving() as server:
+        writing = threading.Thread(target=server.request, args=("POST", "/v1/posts", {"posts": posts}, 300))
+        writing.start()
+        worst = 0.0
+        while writing.is_alive():
+            search = ("GET", "/v1/search?q=zebra&strategy=lexical&folder=notes")
+            threading.Thread(target=server.request, args=search, daemon=True).start()
+            started = time.monotonic()
+            status, _ = server.request("GET", "/v1/health", seconds=30)
+            worst = max(worst, time.monotonic() - started if status == 200 else 30)
+            time.sleep(0.2)
+    return worst < 3, f"health waited {worst:.1f} s at most"
+
+
+@attack
+def many_folders(scene: Scene) -> Outcome:
+    code = (
+        "import sys, time\nfrom types import SimpleNamespace\nfrom mathamr.index.engines.entry import Filter\n"
+        "from mathamr.search.locations import within\n"
+        "paths = {f'/home/ada/vault/part{n % 60}/section{n % 7}/note{n}.md': 1 for n in range(6164)}\n"
+        "folders = [f'vault/part{n}' for n in range(50)]\n"
+        "print(len(within(SimpleNamespace(sources=lambda: paths), folders, Filter()).sources))"
+    )
+    return outcome(scene.python("-c", code, seconds=8))
+
+
+@attack
+def many_formulas_explained(scene: Scene) -> Outcome:
+    body = " ".join(f"$x_{{{number}}}$" for number in range(2_000))
+    with scene.serving() as server:
+        put, _ = server.request("PUT", "/v1/posts/long", {"body": body}, seconds=400)
+        started = time.monotonic()
+        status, answer = server.request("GET", "/v1/explain?q=$x_1$&id=long")
+        took = time.monotonic() - started
+    return status == 200, f"PUT {put}; explain {status} after {took:.1f} s, {len(answer) >> 10} kB"
+
+
+@attack
+def half_a_surrogate_for_mcp(scene: Scene) -> Outcome:
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
+    lines = [
+        json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}),
+        json.dumps({"jsonrpc": "2.0", "method": "notifications/initialized"}),
+        r'{"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params":'
+        r' {"name": "search", "arguments": {"query": "\ud800"}}}',
+    ]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "mathamr", "mcp", str(scene.copy())],
+        env=scene.environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write("".join(f"{line}\n" for line in lines).encode())
+    process.stdin.flush()
+    watchdog = threading.Timer(60, process.kill)
+    watchdog.start()
+    answers = [process.stdout.readline() for _ in range(2)]
+    watchdog.cancel()
+    process.kill()
+    process.wait()
+    return b'"id":2' in answers[1], f"answered {answers[1][:80]!r}"
 
 
 # Crashes and entry points
@@ -409,7 +513,7 @@ def loops_of_links_and_files(scene: Scene) -> Outcome:
         + "}Hello $x$.\\end{document}"
     )
     (folder / "own.sty").symlink_to("own.sty")
-    return judged(scene.run("posts", str(folder), seconds=60))
+    return outcome(scene.run("posts", str(folder), seconds=60))
 
 
 @attack
@@ -422,7 +526,7 @@ def names_that_are_no_utf8(scene: Scene) -> Outcome:
     found = scene.search(out)
     return (
         made.returncode == 0 and found.returncode == 0,
-        f"index rc {made.returncode}; search {judged(found)[1]}",
+        f"index rc {made.returncode}; search {outcome(found)[1]}",
     )
 
 
@@ -442,12 +546,12 @@ def escapes_for_a_terminal(scene: Scene) -> Outcome:
 def odd_requests(scene: Scene) -> Outcome:
     with scene.serving() as server:
         statuses = {
-            "Range with If-Range": server.ask("GET", "/", Range="bytes=0-5", If_Range='"x"')[0],
-            "a surrogate": server.ask("POST", "/v1/render", {"latex": "\ud800"})[0],
-            "an id with a newline": server.ask("PUT", "/v1/posts/a%0Ab", {"body": "x"})[0],
-            "another site": server.ask("GET", "/v1/index", Sec_Fetch_Site="cross-site")[0],
-            "an odd host": server.ask("GET", "/v1/index", Host="a b<script>")[0],
-            "readiness": server.ask("GET", "/v1/ready")[0],
+            "Range with If-Range": server.request("GET", "/", Range="bytes=0-5", If_Range='"x"')[0],
+            "a surrogate": server.request("POST", "/v1/render", {"latex": "\ud800"})[0],
+            "an id with a newline": server.request("PUT", "/v1/posts/a%0Ab", {"body": "x"})[0],
+            "another site": server.request("GET", "/v1/index", Sec_Fetch_Site="cross-site")[0],
+            "an odd host": server.request("GET", "/v1/index", Host="a b<script>")[0],
+            "readiness": server.request("GET", "/v1/ready")[0],
         }
     held = (
         all(0 < status < 500 for status in statuses.values())
@@ -471,15 +575,15 @@ def libraries_of_the_current_folder(scene: Scene) -> Outcome:
 
 
 def main(checkout: str, *names: str) -> int:
-    """Runs the attacks and returns the number of those that are open."""
+    """Runs the attacks; the number of those that are open."""
     opened = 0
     with tempfile.TemporaryDirectory() as room:
         scene = Scene(Path(checkout).resolve(), Path(room))
         for name in names or ATTACKS:
             try:
                 held, what = ATTACKS[name](scene)
-            except Exception as error:  # an attack that could not be run is neither held nor open
-                print(f"{name} | not made | {type(error).__name__}: {error}", flush=True)
+            except Exception as error:  # an attack that could not be run has no result
+                print(f"{name} | not run | {type(error).__name__}: {error}", flush=True)
                 continue
             opened += not held
             print(f"{name} | {'held' if held else 'OPEN'} | {what}", flush=True)

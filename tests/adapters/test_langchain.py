@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from mathamr.adapters.reading import readable
+from mathamr.adapters.records import readable
 from mathamr.core.errors import MathAMRError
 from mathamr.index.engines.entry import Filter
 from mathamr.search.searcher import Index

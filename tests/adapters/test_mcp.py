@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import subprocess
 import sys
@@ -92,6 +93,31 @@ def test_it_is_a_server_on_standard_input_and_output(index_folder: Path) -> None
             return await client.call_tool("read_post", {"id": hostile_posts()[0].id})
 
     assert asyncio.run(scenario()).structured_content["text"]
+
+
+def test_half_of_a_surrogate_pair_is_answered_with_an_error(index_folder: Path) -> None:
+    """The library drops a line that it cannot read, so that the client waited for ever."""
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    lines = [
+        json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}),
+        json.dumps({"jsonrpc": "2.0", "method": "notifications/initialized"}),
+        r'{"jsonrpc": "2.0", "id": 2, "method": "tools/call",'
+        r' "params": {"name": "search", "arguments": {"query": "prime \ud800"}}}',
+    ]
+    with subprocess.Popen(
+        [sys.executable, "-m", "mathamr", "mcp", str(index_folder), "--device", "cpu"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write("".join(f"{line}\n" for line in lines).encode())
+        process.stdin.flush()
+        answers = [json.loads(process.stdout.readline()) for _ in range(2)]
+        process.stdin.close()
+    assert [answer["id"] for answer in answers] == [1, 2]
+    assert answers[1]["result"]["isError"]
+    assert "half of a surrogate pair" in answers[1]["result"]["content"][0]["text"]
 
 
 @pytest.mark.parametrize("module", ["mathamr", "mathamr.adapters.mcp"])

@@ -17,9 +17,8 @@ from mathamr.search.searcher import Index
 from mathamr.serve.access import Keys, allowed_hosts
 from mathamr.serve.app import create_app
 from mathamr.serve.limits import Limits
-from mathamr.serve.server import address, server
+from mathamr.serve.server import address, bound_socket, server
 from mathamr.serve.service import Service
-from mathamr.serve.sockets import bound
 
 HOST = "127.0.0.1"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
@@ -174,7 +173,7 @@ def serving(index: Index, keys: Keys | None = None, limits: Limits | None = None
     limits = limits or PATIENT
     service = Service(index, limits, keys or Keys())
     started = threading.Event()
-    with closing(bound(HOST, 0)) as listening:
+    with closing(bound_socket(HOST, 0)) as listening:
         running = server(create_app(service, allowed_hosts(HOST)), limits, started.set)
         thread = threading.Thread(target=running.run, args=([listening],), daemon=True)
         thread.start()

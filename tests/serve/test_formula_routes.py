@@ -100,7 +100,7 @@ def test_an_unknown_formula_is_unknown(client: TestClient) -> None:
         assert error(client.get(f"/v1/formulas/{id}"))["code"] == "unknown_formula"
 
 
-def test_commands_are_completed(client: TestClient) -> None:
+def test_commands_are_matching_commands(client: TestClient) -> None:
     whole = client.get("/v1/commands")
     assert "max-age" in whole.headers["cache-control"]
     assert whole.json()["commands"][0]["snippet"] == "\\frac{}{}"

@@ -192,7 +192,7 @@ def test_requests_are_counted_by_route_and_not_by_address() -> None:
         await echo(scope, receive, send)
 
     async def scenario() -> None:
-        gate = Middleware(posts, Limits(), metrics)
+        middleware = Middleware(posts, Limits(), metrics)
         for name in ("a", "b"):
             scope: Scope = {"type": "http", "method": "GET", "path": f"/v1/posts/{name}", "headers": []}
 
@@ -202,7 +202,7 @@ def test_requests_are_counted_by_route_and_not_by_address() -> None:
             async def send(message: Message) -> None:
                 pass
 
-            await gate(scope, receive, send)
+            await middleware(scope, receive, send)
 
     asyncio.run(scenario())
     assert 'route="/v1/posts/{id}",status="200"} 2' in metrics.text()

@@ -298,8 +298,8 @@ def test_paths_of_files_are_told_only_where_an_editor_is_named(client: TestClien
     assert hit["open"] is None
     assert client.get(f"/v1/posts/{hit['id']}").json()["open"] is None
     service = Service(index, Limits(), editor="vscode")
-    assert service.opened("/a/b.tex", Place("b.tex", 3)) == "vscode://file/a/b.tex:3"
-    assert service.opened("forum", None) is None
+    assert service.editor_link("/a/b.tex", Place("b.tex", 3)) == "vscode://file/a/b.tex:3"
+    assert service.editor_link("forum", None) is None
     service.close()
 
 

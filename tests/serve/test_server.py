@@ -24,9 +24,8 @@ from mathamr.search.searcher import Index
 from mathamr.serve.access import allowed_hosts
 from mathamr.serve.app import create_app
 from mathamr.serve.limits import Limits
-from mathamr.serve.server import server
+from mathamr.serve.server import bound_socket, server
 from mathamr.serve.service import Service
-from mathamr.serve.sockets import bound
 from tests.serve.conftest import WRITE_KEY
 
 HOST = "127.0.0.1"
@@ -38,7 +37,7 @@ PATIENCE = 120
 def running(index: Index, limits: Limits) -> Iterator[int]:
     """A server in a thread; its port."""
     service, started = Service(index, limits), threading.Event()
-    with closing(bound(HOST, 0)) as listening:
+    with closing(bound_socket(HOST, 0)) as listening:
         port: int = listening.getsockname()[1]
         made = server(create_app(service, allowed_hosts(HOST)), limits, started.set)
         thread = threading.Thread(target=made.run, args=([listening],), daemon=True)
@@ -216,12 +215,12 @@ def test_a_client_that_does_not_read_is_let_go(index: Index) -> None:
 
 
 def test_a_port_that_is_taken_is_told() -> None:
-    with closing(bound(HOST, 0)) as taken:
+    with closing(bound_socket(HOST, 0)) as taken:
         taken.listen()
         with pytest.raises(MathAMRError, match=r"cannot listen on 127\.0\.0\.1 port"):
-            bound(HOST, taken.getsockname()[1])
+            bound_socket(HOST, taken.getsockname()[1])
     with pytest.raises(MathAMRError, match="cannot listen on"):
-        bound("no such host.invalid", 1)
+        bound_socket("no such host.invalid", 1)
 
 
 class Process:

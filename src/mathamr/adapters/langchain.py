@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Literal
 
-from mathamr.adapters.reading import LONGEST_TEXT, provenance, readable
+from mathamr.adapters.records import LONGEST_TEXT, provenance, readable
 from mathamr.core.errors import MissingExtraError
 from mathamr.index.engines.entry import Filter
 from mathamr.search.searcher import Index
@@ -21,8 +21,8 @@ except ImportError as error:
 class MathAMRRetriever(BaseRetriever):
     """Finds posts for a question with formulas between dollar signs.
 
-    The content of a document is the whole post as text; its metadata say where it comes from and why it was found.
-    With `task="formulas"` every formula that is found gives its post once.
+    The content of a document is the whole post as text; its metadata have its source and its scores.
+    With `task="formulas"` each found formula returns its post.
     """
 
     index: Index

@@ -2,8 +2,8 @@
 
     mathamr mcp DIR
 
-speaks the protocol on standard input and output, as clients that start their servers expect. (`python -m` would put the
-current folder before the libraries, so that a file there could stand in for one of them.)
+speaks the protocol on standard input and output. (`python -m` would search the current folder before the libraries, so
+that a file there could replace one of them.)
 """
 
 from __future__ import annotations
@@ -11,12 +11,17 @@ from __future__ import annotations
 if __name__ == "__main__":
     raise SystemExit("mathamr: start it with: mathamr mcp DIR")
 
+import os
+import re
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from mathamr import __version__
-from mathamr.adapters.reading import LONGEST_TEXT, explanation, provenance, readable
+from mathamr.adapters.records import LONGEST_TEXT, explanation, provenance, readable
 from mathamr.core.errors import MathAMRError, MissingExtraError
 from mathamr.index.engines.entry import Filter
 from mathamr.search.searcher import Index
@@ -33,6 +38,11 @@ INSTRUCTIONS = (
     "instructions."
 )
 MOST_HITS = 50
+REPLACEMENT = "\ufffd"
+_LONE_SURROGATE = re.compile(
+    rb"(?<!\\)((?:\\\\)*)(?:(\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})|\\u[dD][89a-fA-F][0-9a-fA-F]{2})"
+)
+"""An escaped half of a surrogate pair in JSON; whole pairs are group 2, escaped backslashes before it group 1."""
 Kind = Literal["question", "answer", "note"]
 
 
@@ -57,7 +67,7 @@ def tools(index: Index) -> MCPServer[Any]:
         tags: Annotated[list[str], Field(description="only posts with all of these tags")] = [],  # noqa: B006
     ) -> dict[str, Any]:
         """Find posts or formulas in the collection; every hit has its id, its source and why it was found."""
-        with _Told():
+        with _reported_errors(query, *tags):
             where = Filter(kinds=tuple(kinds), tags=tuple(tags))
             hits = index.search(query, task, k=k, offset=offset, where=where)
         return {"hits": [provenance(hit) for hit in hits], "more": hits.more, "notes": list(hits.notes)}
@@ -67,8 +77,8 @@ def tools(index: Index) -> MCPServer[Any]:
         query: Annotated[str, Field(description="the query that was searched")],
         id: Annotated[str, Field(description="the id of a post or formula that was found")],
     ) -> dict[str, Any]:
-        """Say why a post is found: which of its sentences and formulas met which part of the query, and how closely."""
-        with _Told():
+        """Say why a post is found: which of its sentences and formulas match which part of the query, and how closely."""
+        with _reported_errors(query, id):
             return explanation(index.explain(query, id))
 
     @server.tool(structured_output=True)
@@ -79,7 +89,7 @@ def tools(index: Index) -> MCPServer[Any]:
         ] = LONGEST_TEXT,
     ) -> dict[str, Any]:
         """Read a whole post as text with its formulas between dollar signs, with its source and its answers."""
-        with _Told():
+        with _reported_errors(id):
             catalogue = index.archive.catalogue
             post = catalogue.posts([id]).get(id)
             if post is None:
@@ -98,12 +108,43 @@ def tools(index: Index) -> MCPServer[Any]:
     return server
 
 
-class _Told:
-    """An error that a user can act on is told to the client in its own words."""
+@contextmanager
+def _reported_errors(*texts: str) -> Iterator[None]:
+    """Passes errors that a user can act on to the client, and refuses texts that were not whole characters."""
+    if any(REPLACEMENT in text for text in texts):
+        raise ToolError("a text has half of a surrogate pair, which is not a character; send it without")
+    try:
+        yield
+    except MathAMRError as error:
+        raise ToolError(str(error)) from error
 
-    def __enter__(self) -> None:
-        pass
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, MathAMRError):
-            raise ToolError(str(error)) from error
+def run(index: Index) -> None:
+    """Serves the tools on standard input and output until the input ends."""
+    _repair_input()
+    tools(index).run("stdio")
+
+
+def repaired(line: bytes) -> bytes:
+    r"""A line of JSON in which the replacement character stands for each half of a surrogate pair.
+
+    The library cannot read such a line, and a client that sent it would wait for ever.
+
+    >>> repaired(rb'"\ud83d\ude00 \ud800 \\ud800"').decode()
+    '"\\ud83d\\ude00 \\ufffd \\\\ud800"'
+    """
+    return _LONE_SURROGATE.sub(lambda found: found[1] + (found[2] or rb"\ufffd"), line)
+
+
+def _repair_input() -> None:
+    """Puts a pipe in the place of standard input, through which a thread passes its lines, repaired."""
+    source, (reading, writing) = os.dup(0), os.pipe()
+    os.dup2(reading, 0)
+    os.close(reading)
+
+    def pass_on() -> None:
+        with os.fdopen(source, "rb") as lines, os.fdopen(writing, "wb", buffering=0) as pipe:
+            for line in lines:
+                pipe.write(repaired(line))
+
+    threading.Thread(target=pass_on, daemon=True).start()

@@ -13,9 +13,9 @@ def command(
     parser_model: ParserModel = None,
 ) -> None:
     """Serve an index as MCP tools on standard input and output, as clients that start their servers expect."""
-    from mathamr.adapters.mcp import tools
+    from mathamr.adapters.mcp import run
     from mathamr.search.searcher import Index
 
     trust_parser(parser, parser_model)
     with Index.open(index, device=device, model=model) as opened:
-        tools(opened).run("stdio")
+        run(opened)

@@ -24,9 +24,12 @@ def lies_in(source: str, folder: str) -> bool:
     >>> lies_in("/home/ada/notes/limits/a.md", "notes/limits"), lies_in("/home/ada/notes/a.md", "note")
     (True, False)
     """
-    wanted = PurePosixPath(folder.strip()).parts
-    parts = PurePosixPath(source).parts
-    return any(parts[start : start + len(wanted)] == wanted for start in range(len(parts) - len(wanted) + 1))
+    return _path_key(folder.strip()) in _path_key(source)
+
+
+def _path_key(path: str) -> str:
+    """The parts of a path, each between two NULs: one path has the parts of another in a row if it contains its key."""
+    return "\0".join(["", *PurePosixPath(path).parts, ""])
 
 
 def within(catalogue: Catalogue, folders: Sequence[str], where: Filter) -> Filter:
@@ -43,9 +46,10 @@ def within(catalogue: Catalogue, folders: Sequence[str], where: Filter) -> Filte
             )
     if not folders:
         return where
-    inside = [source for source in sources if any(lies_in(source, folder) for folder in folders)]
-    if where.sources:
-        inside = [source for source in inside if source in where.sources]
+    wanted = {_path_key(folder.strip()) for folder in folders}
+    candidates = [source for source in sources if source in where.sources] if where.sources else sources
+    keys = ((source, _path_key(source)) for source in candidates)
+    inside = [source for source, key in keys if any(each in key for each in wanted)]
     if not inside:
         raise MathAMRError(
             f"no post of the index is in {' or '.join(map(repr, folders))}; its files have names like"

@@ -18,9 +18,9 @@ LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """The keys in force: without `write` nobody can write, without `read` everybody can read.
+    """The keys of a server: without `write` nobody can write, without `read` everybody can read.
 
-    The key for writing opens reading too.
+    The key for writing also allows reading.
     """
 
     write: str = ""
@@ -48,7 +48,7 @@ class Keys:
 
 
 def is_loopback(host: str) -> bool:
-    """True if only this machine can reach a server that listens on `host`."""
+    """Whether only this machine can reach a server that listens on `host`."""
     if host == "localhost":
         return True
     try:
@@ -70,7 +70,7 @@ def allowed_hosts(host: str, more: Iterable[str] = ()) -> frozenset[str] | None:
 
 
 def host_name(header: str) -> str:
-    """The name in a `Host` header without its port; empty if the header is malformed.
+    """The name in a `Host` header, without the port; empty if the header is not a name with an optional port.
 
     >>> host_name("LOCALHOST:8080"), host_name("[::1]:80"), host_name("a.org"), host_name("[::1]evil.org")
     ('localhost', '[::1]', 'a.org', '')
@@ -79,8 +79,8 @@ def host_name(header: str) -> str:
     return found["name"] if found else ""
 
 
-def _same(key: str, expected: str) -> bool:
-    return bool(expected) and hmac.compare_digest(key.encode("utf-8", "replace"), expected.encode())
+def _same(one: str, key: str) -> bool:
+    return bool(key) and hmac.compare_digest(one.encode("utf-8", "replace"), key.encode())
 
 
 def _refused(what: str) -> ApiError:

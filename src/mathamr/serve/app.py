@@ -1,4 +1,4 @@
-"""The application: routes under `/v1`, the page at `/`, one shape of error, and the middleware around it."""
+"""The application: routes under `/v1`, the page at `/`, one shape of error, and the middleware around all of it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def create_app(
 
 
 def application(service: Service) -> FastAPI:
-    """The routes alone, without the middleware."""
+    """The routes without the middleware."""
     app = FastAPI(
         title="mathamr",
         version=__version__,
@@ -57,7 +57,7 @@ def application(service: Service) -> FastAPI:
     return app
 
 
-def _answer(request: Request, error: ApiError) -> Response:
+def _response(request: Request, error: ApiError) -> Response:
     body = error.body(request.state.request)
     return Response(body, error.status, dict(error.headers), "application/json")
 
@@ -65,21 +65,20 @@ def _answer(request: Request, error: ApiError) -> Response:
 async def _http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     converted = from_status(error.status_code, str(error.detail))
-    if error.headers:
-        converted.headers = dict(error.headers)
-    return _answer(request, converted)
+    converted.headers = dict(error.headers or {})
+    return _response(request, converted)
 
 
 async def _validation(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     problems: list[Any] = list(error.errors())
-    return _answer(request, from_validation(problems))
+    return _response(request, from_validation(problems))
 
 
 async def _mathamr(request: Request, error: Exception) -> Response:
     assert isinstance(error, MathAMRError)
-    return _answer(request, from_error(error))
+    return _response(request, from_error(error))
 
 
 async def _unexpected(request: Request, error: Exception) -> Response:
-    return _answer(request, ApiError("internal", "internal error; the server's log has the details"))
+    return _response(request, ApiError("internal", "an internal error; the server's log has the details"))

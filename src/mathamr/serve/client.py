@@ -1,4 +1,4 @@
-"""Sends a search to a running server and returns the same `Hits` as a search in this process."""
+"""A search sent to a running server, answered with the same `Hits` as one in this process."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NO_PROXY = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
 class ServerGoneError(MathAMRError):
-    """Raised if the server does not answer; the index can still be searched without it."""
+    """The server does not answer; the index can still be searched without it."""
 
 
 def search_at(address: str, index: Path, query: Query, options: Mapping[str, Any]) -> Hits:

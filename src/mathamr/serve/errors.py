@@ -1,4 +1,4 @@
-"""The one shape of an error over HTTP, and the conversion of every exception into it."""
+"""The one JSON shape of an error over HTTP, and how every exception gets it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _LONGEST_MESSAGE = 500
 
 
 class ApiError(MathAMRError):
-    """An error reported to a client: a code from `CODES`, what was wrong and what to do."""
+    """An error for a client: a code from `CODES`, what is wrong and what to do."""
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class ApiError(MathAMRError):
 
 
 def from_error(error: MathAMRError) -> ApiError:
-    """Converts an error of the library for a client: a parse error keeps its offset, any other one concerns the request."""
+    """Converts an exception of another package; a parse error keeps its offset."""
     if isinstance(error, ApiError):
         return error
     if isinstance(error, VectorsMissingError):
@@ -78,7 +78,7 @@ def from_error(error: MathAMRError) -> ApiError:
 
 
 def from_status(status: int, detail: str = "") -> ApiError:
-    """The error for a bare HTTP status, as the framework raises it."""
+    """The error for an HTTP status that the framework raises."""
     if status == 404:
         return ApiError(
             "unknown_route", "there is nothing at this address; /v1/openapi.json lists the routes"
@@ -90,13 +90,13 @@ def from_status(status: int, detail: str = "") -> ApiError:
 
 
 def from_validation(problems: list[Mapping[str, Any]]) -> ApiError:
-    """The error for a request that does not fit the schema of its route; it reports the first problem."""
+    """The error for a request that does not match the schema of its route; reports the first problem."""
     first = problems[0] if problems else {}
     place = [str(part) for part in first.get("loc", ())]
     if first.get("type") == "json_invalid":
         return ApiError("bad_request", "the body is not valid JSON", "body")
     name = ".".join(place[1:]) or "body"
-    message = f"{name}: {first.get('msg', 'does not fit the schema of the route')}"
+    message = f"{name}: {first.get('msg', 'does not match the schema')}"
     others = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
     return ApiError("invalid", message + others, name)
 

@@ -1,4 +1,4 @@
-"""`serve`: opens an index directory and runs a server for it until it is stopped."""
+"""`serve`: from an index directory to a running server, until it is told to stop."""
 
 from __future__ import annotations
 
@@ -18,24 +18,21 @@ from mathamr.index.build.writer import IndexWriter
 from mathamr.search.editors import check_editor
 from mathamr.search.searcher import Index
 from mathamr.serve.access import Keys, allowed_hosts
+from mathamr.serve.accesslog import set_up_log
 from mathamr.serve.app import create_app
-from mathamr.serve.descriptors import fitting
-from mathamr.serve.fairshare import ConnectionCounts, FairListener
-from mathamr.serve.jsonlog import set_up_log
+from mathamr.serve.connections import fitting
 from mathamr.serve.limits import Limits
 from mathamr.serve.metrics import Metrics
 from mathamr.serve.presence import announced
-from mathamr.serve.processes import process_count, siblings
-from mathamr.serve.server import address, server, warning
+from mathamr.serve.server import address, bound_socket, exposure_warning, inherited_socket, server
 from mathamr.serve.service import Service
-from mathamr.serve.sockets import bound, handed_over
 from mathamr.serve.tracing import tracer
+from mathamr.serve.workers import ConnectionCounts, FairListener, worker_count, workers
 
 PARSER_MEMORY = 2 << 30
-"""Bytes that the AMR parser may allocate for one query, in addition to its loaded model."""
-PARSER_PATIENCE = 120
-"""Wall-clock seconds for one query. It is generous because on a busy machine the limit on processor time decides, and
-clients wait no longer than their own limit."""
+"""Bytes that the AMR parser may take for one query, above what it has when it is loaded."""
+PARSER_SECONDS = 120
+"""Wall-clock seconds for one query; on a busy machine the limit on processor time counts, and clients wait less."""
 
 
 def serve(
@@ -57,31 +54,30 @@ def serve(
 ) -> None:
     """Serves the index in a folder; with a key for writing the index is opened for changes.
 
-    `announce` is called with the address of the page as soon as the server answers there. `processes` serve side by side;
-    None means one per processor, if the index allows it. When the server is stopped, it reports for `drain` seconds that
-    it is not ready but still answers, so that a load balancer can send requests elsewhere.
+    `announce` gets the address of the page as soon as the server answers. `processes` is the number of worker
+    processes; None starts one a processor where the index allows it. After SIGTERM the server reports for `drain`
+    seconds that it is not ready, and still answers, so that a balancer can send requests elsewhere.
     """
     if editor is not None:
         check_editor(editor)
     keys = Keys(API_KEY.value, READ_KEY.value)
-    wanted = Limits().changed(limits)
-    allowed = fitting(wanted)
+    requested = Limits().changed(limits)
+    allowed = fitting(requested)
     set_up_log(quiet, json_log)
-    if allowed.connections < wanted.connections:
-        _say(
+    if allowed.connections < requested.connections:
+        _report(
             f"the system allows few open files (ulimit -n), so at most {allowed.connections} connections are kept open"
         )
     signal.signal(signal.SIGTERM, _stop)
-    count = process_count(processes, path, writes=bool(keys.write))
-    handed = handed_over()
-    stop_siblings: list[Callable[[], None]] = []
+    count = worker_count(processes, path, writes=bool(keys.write))
+    inherited = inherited_socket()
+    stop_workers: list[Callable[[], None]] = []
 
     with (
-        closing(handed or bound(host, port)) as listening,
+        closing(inherited or bound_socket(host, port)) as listening,
         TemporaryDirectory(prefix="mathamr-serve-") as folder,
     ):
-        where = address(*listening.getsockname()[:2] if handed else (host, listening.getsockname()[1]))
-        metrics_folder = Path(folder) if count > 1 else None
+        where = address(*listening.getsockname()[:2] if inherited else (host, listening.getsockname()[1]))
         counts = ConnectionCounts(count)
 
         def run(started: Callable[[], None]) -> None:
@@ -89,39 +85,38 @@ def serve(
                 closing(FairListener(listening, counts)) as own,
                 _opened(path, keys, device, model) as index,
                 _parser(index, allowed) as parser,
+                closing(Metrics(Path(folder) if count > 1 else None)) as metrics,
             ):
                 if parser is not None:
                     index.use_parser(parser)
                 index.warm()
-                metrics = Metrics(metrics_folder)
-                service = Service(index, allowed, keys, metrics, editor=editor)
-                app = create_app(service, allowed_hosts(host, hosts), log_queries, tracer())
 
                 def listens() -> None:
-                    counts.tell(0)
+                    counts.set(0)
                     started()
 
-                try:
-                    server(app, allowed, listens, drain, stop_siblings, counts.tell).run([own])
-                finally:
-                    counts.leave()
-                    metrics.close()
-                    service.close()
+                with closing(Service(index, allowed, keys, metrics, editor=editor)) as service:
+                    app = create_app(service, allowed_hosts(host, hosts), log_queries, tracer())
+                    app.connections.on_change = counts.set
+                    try:
+                        server(app, allowed, listens, drain, stop_workers).run([own])
+                    finally:
+                        counts.leave()
 
-        def sibling(number: int) -> None:
+        def run_worker(number: int) -> None:
             counts.own = number
             run(lambda: None)
 
-        _say(f"loading the model of {path}" + (f" in {count} processes" if count > 1 else ""))
-        with siblings(count - 1, sibling) if count > 1 else nullcontext() as stop, announced(path, where):
+        _report(f"loading the model of {path}" + (f" in {count} processes" if count > 1 else ""))
+        with workers(count - 1, run_worker) if count > 1 else nullcontext() as stop, announced(path, where):
             if stop is not None:
-                stop_siblings.append(stop)
-            if warned := warning(host, bool(keys.read)):
-                _say(warned)
+                stop_workers.append(stop)
+            if warning := exposure_warning(host, bool(keys.read)):
+                _report(warning)
             try:
                 run(lambda: announce(where))
             except (KeyboardInterrupt, SystemExit):
-                _say("stopped")
+                _report("stopped")
 
 
 def _opened(path: Path, keys: Keys, device: str, model: Path | str | None) -> Index:
@@ -131,23 +126,20 @@ def _opened(path: Path, keys: Keys, device: str, model: Path | str | None) -> In
 
 
 def _parser(index: Index, limits: Limits) -> AbstractContextManager[ParallelParser | None]:
-    """The index's AMR parser in its own process, which is killed if it takes too long to parse a query.
-
-    The value is None if the index has no graphs.
-    """
+    """The index's AMR parser in a process that is ended when a query takes too long; none if the index has no graphs."""
     recorded = index.archive.manifest.parser
     if recorded is None:
         return nullcontext()
     check_recorded(recorded.name, recorded.model, index.archive.folder)
     allowance = Allowance(
-        timeout=max(PARSER_PATIENCE, limits.seconds), processor=limits.parsing, memory=PARSER_MEMORY
+        timeout=max(PARSER_SECONDS, limits.seconds), processor=limits.parsing, memory=PARSER_MEMORY
     )
     return ParallelParser(
         recorded.name, recorded.model, workers=1, batch=limits.sentences, allowance=allowance
     )
 
 
-def _say(message: str) -> None:
+def _report(message: str) -> None:
     print(f"mathamr: {message}", file=sys.stderr, flush=True)
 
 

@@ -1,151 +1,139 @@
-"""`Metrics`: counts and times of the server in Prometheus's text format."""
+"""`Metrics`: counts and times of the server for Prometheus."""
 
 from __future__ import annotations
 
 import os
 import threading
 import time
-from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
-"""Upper bounds of the histogram's buckets, in seconds."""
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.metrics_core import Metric
+from prometheus_client.parser import text_string_to_metric_families
+from prometheus_client.registry import Collector
 
-SECONDS = 1.0
-"""Seconds between two writes of this process's counts for the other processes."""
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+"""Upper ends of the histogram's buckets, in seconds."""
+EXCHANGE_SECONDS = 1.0
+"""How often a worker process writes its metrics for the others."""
 _PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 
 
 class Metrics:
-    """Counts on the event loop only; `gauges` are evaluated when the metrics are read.
+    """The metrics of one application, in a registry of their own.
 
-    Processes that serve side by side write their counts into a folder every second; the one that is queried adds them up.
+    Worker processes that serve side by side write theirs into a common folder every second; whichever is asked adds
+    them up. prometheus_client's own multi-process mode is chosen by an environment variable before its import, for all
+    registries of a process, and has no gauges that call a function.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
-        self.started = time.time()
+        self.registry = registry = CollectorRegistry()
         self._folder, self._closed = folder, threading.Event()
-        self.gauges: dict[str, tuple[str, Callable[[], float]]] = {}
-        self._requests: Counter[tuple[str, str, int]] = Counter()
-        self._classes: dict[str, list[int]] = {}
-        self._seconds: defaultdict[str, float] = defaultdict(float)
-        self._stages: defaultdict[str, float] = defaultdict(float)
-        self._queries = 0
+        self._requests = Counter(
+            "mathamr_requests", "Requests answered.", ["method", "route", "status"], registry=registry
+        )
+        self._seconds = Histogram(
+            "mathamr_request_seconds",
+            "Time from the head of a request to its response.",
+            ["route"],
+            buckets=BUCKETS,
+            registry=registry,
+        )
+        self._queries = Counter("mathamr_queries", "Queries searched or explained.", registry=registry)
+        self._stages = Counter(
+            "mathamr_query_stage_seconds", "Where the time of the queries went.", ["stage"], registry=registry
+        )
+        Gauge("mathamr_start_time_seconds", "When the server started.", registry=registry).set(time.time())
+        self.gauge("mathamr_resident_memory_bytes", "Memory of the server's processes.", resident_bytes)
         if folder is not None:
-            threading.Thread(target=self._write_counts, args=(folder,), daemon=True).start()
+            threading.Thread(target=self._write_often, args=(folder,), daemon=True).start()
 
-    def _write_counts(self, folder: Path) -> None:
-        """Writes the counts of this process repeatedly until it is closed."""
-        before, own = "", folder / f"{os.getpid()}.txt"
-        while not self._closed.wait(SECONDS):
-            try:
-                text = self.own_text()
-                if text != before:
-                    fresh = own.with_suffix(".new")
-                    fresh.write_text(text, encoding="utf-8")
-                    fresh.replace(own)
-                    before = text
-            except (OSError, RuntimeError):
-                continue  # the counts changed while they were written, or the disk is full: try again next time
+    def gauge(self, name: str, help_text: str, value: Callable[[], float]) -> None:
+        """Adds a gauge whose value is computed when the metrics are read."""
+        Gauge(name, help_text, registry=self.registry).set_function(value)
 
-    def close(self) -> None:
-        """Stops writing counts for the other processes."""
-        self._closed.set()
+    def request(self, method: str, route: str, status: int, seconds: float) -> None:
+        """Counts an answered request."""
+        self._requests.labels(method, route, str(status)).inc()
+        self._seconds.labels(route).observe(seconds)
+
+    def query(self, stages: Mapping[str, float]) -> None:
+        """Counts a query; `stages` says where its time went."""
+        self._queries.inc()
+        for stage, seconds in stages.items():
+            if stage != "total":
+                self._stages.labels(stage).inc(seconds)
 
     def text(self) -> str:
-        """All metrics in Prometheus's text format, summed over all processes."""
-        text = self.own_text()
+        """The metrics of all processes together, in Prometheus's text format; reads files of the other processes."""
+        texts = [generate_latest(self.registry).decode()]
         for path in sorted(self._folder.glob("*.txt")) if self._folder is not None else ():
             if path.stem != str(os.getpid()):
                 with suppress(OSError):
-                    text = added(text, path.read_text(encoding="utf-8"))
-        return text
+                    texts.append(path.read_text(encoding="utf-8"))
+        return texts[0] if len(texts) == 1 else merged(texts)
 
-    def request(self, method: str, route: str, status: int, seconds: float) -> None:
-        """Counts one answered request."""
-        self._requests[method, route, status] += 1
-        classes = self._classes.setdefault(route, [0] * (len(BUCKETS) + 1))
-        classes[next((place for place, end in enumerate(BUCKETS) if seconds <= end), len(BUCKETS))] += 1
-        self._seconds[route] += seconds
+    def close(self) -> None:
+        """Stops writing for other processes."""
+        self._closed.set()
 
-    def query(self, stages: Mapping[str, float]) -> None:
-        """Counts one searched query; `stages` holds the seconds of its stages."""
-        self._queries += 1
-        for stage, seconds in stages.items():
-            if stage != "total":
-                self._stages[stage] += seconds
-
-    def own_text(self) -> str:
-        """The metrics of this process alone."""
-        lines = _head("mathamr_requests_total", "counter", "Requests answered.")
-        for (method, route, status), count in sorted(self._requests.items()):
-            lines.append(
-                f'mathamr_requests_total{{method="{method}",route="{_escaped(route)}",status="{status}"}} {count}'
-            )
-        lines += _head(
-            "mathamr_request_seconds", "histogram", "Time from the head of a request to its answer."
-        )
-        for route, classes in sorted(self._classes.items()):
-            lines += self._histogram(_escaped(route), route, classes)
-        lines += _head("mathamr_queries_total", "counter", "Queries searched or explained.")
-        lines.append(f"mathamr_queries_total {self._queries}")
-        lines += _head("mathamr_query_stage_seconds_total", "counter", "Where the time of the queries went.")
-        for stage, seconds in sorted(self._stages.items()):
-            lines.append(f'mathamr_query_stage_seconds_total{{stage="{_escaped(stage)}"}} {seconds:.6f}')
-        for name, (help_text, value) in self.gauges.items():
-            lines += [*_head(name, "gauge", help_text), f"{name} {value():g}"]
-        lines += [*_head("mathamr_start_time_seconds", "gauge", "When the server started.")]
-        lines.append(f"mathamr_start_time_seconds {self.started:.0f}")
-        memory = resident_bytes()
-        if memory is not None:
-            lines += [*_head("mathamr_resident_memory_bytes", "gauge", "Memory of the server's process.")]
-            lines.append(f"mathamr_resident_memory_bytes {memory}")
-        return "\n".join(lines) + "\n"
-
-    def _histogram(self, label: str, route: str, classes: Iterable[int]) -> list[str]:
-        lines, count = [], 0
-        for end, members in zip((*map(str, BUCKETS), "+Inf"), classes, strict=True):
-            count += members
-            lines.append(f'mathamr_request_seconds_bucket{{route="{label}",le="{end}"}} {count}')
-        lines.append(f'mathamr_request_seconds_sum{{route="{label}"}} {self._seconds[route]:.6f}')
-        lines.append(f'mathamr_request_seconds_count{{route="{label}"}} {count}')
-        return lines
+    def _write_often(self, folder: Path) -> None:
+        own = folder / f"{os.getpid()}.txt"
+        while not self._closed.wait(EXCHANGE_SECONDS):
+            with suppress(OSError):  # a full disk: the next attempt may succeed
+                fresh = own.with_suffix(".new")
+                fresh.write_bytes(generate_latest(self.registry))
+                fresh.replace(own)
 
 
-def added(one: str, other: str) -> str:
-    """Adds the metrics of two processes; the start is the earlier one.
+class _Families(Collector):
+    def __init__(self, families: Iterable[Metric]) -> None:
+        self._families = families
 
-    >>> print(added("# TYPE a counter\\na 1\\nb 2\\n", "a 4\\nc 5\\n"), end="")
-    # TYPE a counter
-    a 5
-    b 2
-    c 5
+    def collect(self) -> Iterable[Metric]:
+        return self._families
+
+
+def merged(texts: Iterable[str]) -> str:
+    """Adds up the metrics of several processes; of points in time it takes the earliest.
+
+    >>> a = "# HELP x_total X.\\n# TYPE x_total counter\\nx_total 1.0\\n"
+    >>> print(merged([a, a.replace("1.0", "4.0")]), end="")
+    # HELP x_total X.
+    # TYPE x_total counter
+    x_total 5.0
     """
-    more = dict(line.rsplit(" ", 1) for line in other.splitlines() if line and not line.startswith("#"))
-    lines = []
-    for line in one.splitlines():
-        name, _, value = line.rpartition(" ")
-        if not line.startswith("#") and name in more:
-            both = float(value), float(more.pop(name))
-            line = f"{name} {(min if name == 'mathamr_start_time_seconds' else sum)(both):.16g}"
-        lines.append(line)
-    return "\n".join([*lines, *(f"{name} {value}" for name, value in more.items())]) + "\n"
+    families: dict[str, Metric] = {}
+    values: dict[tuple[str, tuple[tuple[str, str], ...]], float] = {}
+    for text in texts:
+        for family in text_string_to_metric_families(text):
+            known = families.setdefault(family.name, Metric(family.name, family.documentation, family.type))
+            for sample in family.samples:
+                key = sample.name, tuple(sorted(sample.labels.items()))
+                if key not in values:
+                    known.samples.append(sample)
+                    values[key] = sample.value
+                elif sample.name.endswith(("_created", "_start_time_seconds")):
+                    values[key] = min(values[key], sample.value)
+                else:
+                    values[key] += sample.value
+    for family in families.values():
+        family.samples = [
+            each._replace(value=values[each.name, tuple(sorted(each.labels.items()))])
+            for each in family.samples
+        ]
+    registry = CollectorRegistry()
+    registry.register(_Families(families.values()))
+    return generate_latest(registry).decode()
 
 
-def resident_bytes() -> int | None:
-    """The resident memory of this process; None if the system does not report it."""
+def resident_bytes() -> float:
+    """The memory of this process that is in use; NaN where the system does not say."""
     try:
         return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * _PAGE
     except (OSError, ValueError, IndexError):
-        return None
-
-
-def _head(name: str, kind: str, help_text: str) -> list[str]:
-    return [f"# HELP {name} {help_text}", f"# TYPE {name} {kind}"]
-
-
-def _escaped(label: str) -> str:
-    return label.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+        return float("nan")

@@ -1,4 +1,4 @@
-"""`Middleware`: the middleware around every route: it applies limits and headers, writes log and metrics, and catches failures."""
+"""`Middleware`: what every request passes before and after its route: limits, headers, log, metrics, the last resort."""
 
 from __future__ import annotations
 
@@ -9,14 +9,17 @@ import secrets
 import time
 import traceback
 from collections.abc import Awaitable, Callable, MutableMapping
+from ipaddress import IPv6Address, ip_address
 from typing import Any
 
 from mathamr.serve.access import host_name
+from mathamr.serve.accesslog import FIELDS
+from mathamr.serve.connections import Connections
 from mathamr.serve.errors import ApiError
-from mathamr.serve.identifiers import ANY
-from mathamr.serve.jsonlog import FIELDS
 from mathamr.serve.limits import Limits
 from mathamr.serve.metrics import Metrics
+from mathamr.serve.queue import CLIENT, busy
+from mathamr.serve.routes import ANY
 from mathamr.serve.tracing import Tracer
 
 Message = MutableMapping[str, Any]
@@ -26,8 +29,8 @@ Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 PREFIX = "/v1"
-"""The prefix of the API's routes; every other address belongs to the page."""
-READY = f"{PREFIX}/ready"
+"""Where the routes of the API are; everything else is the page."""
+HEALTH, READY = f"{PREFIX}/health", f"{PREFIX}/ready"
 
 LOG = logging.getLogger("mathamr.serve")
 
@@ -38,7 +41,7 @@ POLICY = (
 """The page's Content-Security-Policy: everything from this server, nothing inline, no frames."""
 
 PICTURE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox"
-"""The policy of a picture that is opened on its own: it may use its own style and nothing else."""
+"""The policy of a picture that is opened on its own: its own style, and nothing else."""
 
 HEADERS = {
     "X-Content-Type-Options": "nosniff",
@@ -48,10 +51,12 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
 }
+_CLOSE = {"Connection": "close"}
+_METHODS = frozenset(["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"])
 
 
 class Middleware:
-    """Wraps the application; every answer leaves with the same headers, every error in the same shape."""
+    """Wraps the application; every response leaves with the same headers, every error in the same shape."""
 
     def __init__(
         self,
@@ -64,59 +69,73 @@ class Middleware:
     ) -> None:
         self._app, self._limits, self._metrics = app, limits, metrics
         self._hosts, self._log_queries, self._tracer = hosts, log_queries, tracer
-        self.leaving = False
-        """True while the server drains before it stops: it still answers, but closes connections and reports that it is not ready."""
+        self.connections = Connections(limits, {**HEADERS, "Content-Security-Policy": POLICY})
+        self.stopping = False
+        """True when the server is about to stop: it still answers, but `/v1/ready` says no."""
 
     async def warm(self) -> None:
-        """Sends the application a health request, so that the first client need not wait for lazy initialisation."""
+        """Sends a health check to the application, so that the first client need not wait for what is built then."""
         scope: Scope = {
             "type": "http",
             "asgi": {"version": "3.0"},
             "http_version": "1.1",
             "method": "GET",
             "scheme": "http",
-            "path": f"{PREFIX}/health",
-            "raw_path": f"{PREFIX}/health".encode(),
+            "path": HEALTH,
+            "raw_path": HEALTH.encode(),
             "root_path": "",
             "query_string": b"",
             "headers": [],
             "state": {"request": "warm"},
         }
 
+        async def receive() -> Message:
+            raise AssertionError("the body has ended")
+
         async def send(message: Message) -> None:
             pass
 
-        await self._app(scope, _replayed(b"", _never), send)
+        await self._app(scope, _replayed(b"", receive), send)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handles one request, from its head to the end of its answer."""
+        """Handles one request, from its head to the end of its response."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         started = time.perf_counter()
         state = scope.setdefault("state", {})
         state["request"] = request = secrets.token_hex(8)
-        answer = _Answer(send, request, closes=self.leaving)
+        CLIENT.set(_client(scope))
+        connection = self.connections.of(scope)
+        response = _Response(send, request, closes=self.stopping)
         try:
+            if connection is not None:
+                connection.head_arrived()
+                if not connection.is_admitted and scope["path"] != HEALTH:
+                    raise busy(1.0)
             self._check_host(_headers(scope))
             _check_site(scope)
-            if self.leaving and scope["path"] == READY:
-                raise ApiError("unavailable", "the server is about to stop; send the request to another one")
+            if self.stopping and scope["path"] == READY:
+                raise ApiError("unavailable", "the server is about to stop; ask another one")
             body = await self._body(scope, receive)
-            await self._app(scope, _replayed(body, receive), answer.send)
+            if connection is not None:
+                connection.begin_response()
+            await self._app(scope, _replayed(body, receive), response.send)
         except ApiError as error:
-            await answer.fail(error)
+            await response.fail(error)
         except Exception as error:
             self._log_failure(request, error)
-            await answer.fail(ApiError("internal", "internal error; the server's log has the details"))
+            await response.fail(ApiError("internal", "an internal error; the server's log has the details"))
         finally:
-            self._record(scope, answer.status, time.perf_counter() - started, request)
+            if connection is not None:
+                connection.wait_for_client(self._limits.head_seconds)
+            self._record(scope, response.status, time.perf_counter() - started, request)
 
     def _check_host(self, headers: dict[bytes, bytes]) -> None:
-        host = headers.get(b"host")
-        if self._hosts is None and host is None:
+        given = headers.get(b"host")
+        if self._hosts is None and given is None:
             return
-        name = host_name((host or b"").decode("latin-1"))
+        name = host_name((given or b"").decode("latin-1"))
         if not name or (self._hosts is not None and name not in self._hosts):
             raise ApiError(
                 "wrong_host",
@@ -124,7 +143,7 @@ class Middleware:
             )
 
     async def _body(self, scope: Scope, receive: Receive) -> bytes:
-        """Reads the complete body; raises as soon as it is too large, of a wrong type or too slow."""
+        """Reads the body; raises as soon as it is known to be too large, of another type or too slow."""
         headers = _headers(scope)
         length = headers.get(b"content-length", b"0").decode("latin-1")
         if length.isdecimal() and int(length[:20]) > self._limits.body_bytes:
@@ -162,7 +181,7 @@ class Middleware:
         )
 
     def _log_failure(self, request: str, error: Exception) -> None:
-        """Logs the traceback; the exception's message only if queries may be logged, since it may quote one."""
+        """Logs where it happened; the exception's text, which may quote a query, only where queries are logged."""
         if self._log_queries:
             LOG.error("request %s failed", request, exc_info=error)
         else:
@@ -175,7 +194,7 @@ class Middleware:
         self._metrics.request(method, route, status, seconds)
         client = (scope.get("client") or ("-", 0))[0]
         state = scope["state"]
-        record: dict[str, Any] = {
+        entry: dict[str, Any] = {
             "request": request,
             "client": client,
             "method": method,
@@ -184,25 +203,19 @@ class Middleware:
             "seconds": round(seconds, 6),
         }
         if stages := state.get("stages"):
-            record["stages"] = {stage: round(value, 6) for stage, value in stages.items()}
-        query_suffix = ""
+            entry["stages"] = {stage: round(value, 6) for stage, value in stages.items()}
+        quoted = ""
         if self._log_queries and (query := state.get("query")):
-            record["query"] = query[:1000]
-            query_suffix = " " + json.dumps(query[:1000])
+            entry["query"] = query[:1000]
+            quoted = " " + json.dumps(query[:1000])
         message = "%s %s %s %d %.3f s %s%s"
-        LOG.info(
-            message, client, method, route, status, seconds, request, query_suffix, extra={FIELDS: record}
-        )
+        LOG.info(message, client, method, route, status, seconds, request, quoted, extra={FIELDS: entry})
         if self._tracer is not None:
-            self._tracer.record(record, _headers(scope))
+            self._tracer.record(entry, _headers(scope))
 
 
-_CLOSE = {"Connection": "close"}
-_METHODS = frozenset(["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"])
-
-
-class _Answer:
-    """Sends the answer to the client and adds the headers that every answer has."""
+class _Response:
+    """Sends a response to the client, with the headers that every response has."""
 
     def __init__(self, send: Send, request: str, closes: bool = False) -> None:
         self.status = 0
@@ -227,7 +240,7 @@ class _Answer:
         await self._send(message)
 
     async def fail(self, error: ApiError) -> None:
-        """Answers with an error, unless an answer is already on its way."""
+        """Sends an error, unless a response has begun."""
         if self.status:
             return
         body = error.body(self._request)
@@ -242,22 +255,30 @@ class _Answer:
         await self._send({"type": "http.response.body", "body": body})
 
 
-async def _never() -> Message:
-    raise AssertionError("the body has ended")
-
-
 def _headers(scope: Scope) -> dict[bytes, bytes]:
     return dict(scope["headers"])
 
 
+def _client(scope: Scope) -> str:
+    """Whose turn a request counts as: its address, or its network where one client has many addresses (IPv6)."""
+    host = str((scope.get("client") or ("", 0))[0])
+    try:
+        number = ip_address(host)
+    except ValueError:
+        return host
+    if isinstance(number, IPv6Address) and number.ipv4_mapped is None:
+        return str(IPv6Address(int(number) >> 64 << 64))
+    return host
+
+
 def _check_site(scope: Scope) -> None:
-    """Refuses API requests that a browser sends for a page of another site; other programs do not send this header."""
+    """Refuses API requests that a browser sends for a page of another site; other programs do not send the header."""
     if scope["path"].startswith(PREFIX) and _headers(scope).get(b"sec-fetch-site") == b"cross-site":
         raise ApiError("cross_site", "a page of another site may not use this server; open its own page")
 
 
 def _route(scope: Scope) -> str:
-    """The pattern of a request's route in the API, without the ids in its path."""
+    """The route of a request as the API describes it, without the ids in its path."""
     pattern: str | None = getattr(scope.get("route"), "path", None)
     if not scope["path"].startswith(f"{PREFIX}/"):
         return "page"
@@ -267,14 +288,14 @@ def _route(scope: Scope) -> str:
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:
-    """A `receive` that first returns the body that was already read, and then the messages that follow."""
-    was_sent = False
+    """A `receive` that returns the body that was already read, and then whatever follows."""
+    is_sent = False
 
-    async def again() -> Message:
-        nonlocal was_sent
-        if was_sent:
+    async def replay() -> Message:
+        nonlocal is_sent
+        if is_sent:
             return await receive()
-        was_sent = True
+        is_sent = True
         return {"type": "http.request", "body": body, "more_body": False}
 
-    return again
+    return replay

@@ -1,7 +1,7 @@
-"""Finds the servers that this user runs on this machine, so that a command need not load an index that one has loaded.
+"""Finds the running server of an index, so that a command need not load an index that a server has already loaded.
 
-Each server has a file in a folder that only the user can write to, never in the index: an index from somebody else must not
-decide where queries are sent. Only addresses of this machine are accepted.
+Each server of a user writes a file into a folder that only this user can write to. It is never in the index: somebody
+else's index must not decide where queries are sent. Only addresses of this machine are accepted.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from mathamr.serve.access import is_loopback
 
 
 def _folder() -> Path | None:
-    """The user's folder for running servers; `None` if it could belong to another user."""
+    """The user's runtime folder; `None` if another user could have written to it."""
     runtime = os.environ.get("XDG_RUNTIME_DIR")
     user = os.getuid() if hasattr(os, "getuid") else 0
     folder = Path(runtime) / "mathamr" if runtime else Path(tempfile.gettempdir()) / f"mathamr-{user}"
@@ -40,12 +40,12 @@ def _file(index: Path) -> Path | None:
 
 @contextmanager
 def announced(index: Path, address: str) -> Iterator[None]:
-    """Lets commands of the same user find the server of an index until the context ends."""
+    """Lets commands of the same user find the server of an index, until the context ends."""
     file = _file(index)
     if file is not None:
-        record = json.dumps({"index": str(index.resolve()), "address": address, "process": os.getpid()})
+        entry = json.dumps({"index": str(index.resolve()), "address": address, "process": os.getpid()})
         with suppress(OSError):
-            file.write_text(record, encoding="utf-8")
+            file.write_text(entry, encoding="utf-8")
     try:
         yield
     finally:
@@ -55,10 +55,10 @@ def announced(index: Path, address: str) -> Iterator[None]:
 
 
 def running_at(file: Path) -> tuple[str, int] | None:
-    """The address and the process id that a file records; `None` if the address is not on this machine."""
+    """The address and the process id in a file; `None` if the address is not of this machine."""
     try:
-        record = json.loads(file.read_text(encoding="utf-8"))
-        address, process = str(record["address"]), int(record["process"])
+        entry = json.loads(file.read_text(encoding="utf-8"))
+        address, process = str(entry["address"]), int(entry["process"])
         host = urlsplit(address).hostname or ""
     except (OSError, ValueError, KeyError, TypeError):
         return None
@@ -66,7 +66,7 @@ def running_at(file: Path) -> tuple[str, int] | None:
 
 
 def server_of(index: Path) -> str | None:
-    """The address of a server that the same user runs for an index on this machine."""
+    """The address of this user's running server of an index on this machine, if there is one."""
     file = _file(index)
     found = running_at(file) if file is not None else None
     return found[0] if found is not None and _is_alive(found[1]) else None

@@ -1,4 +1,4 @@
-"""Renders formulas as MathML and posts as HTML for answers of the API; everything that is shown of a post passes through here."""
+"""Formulas as MathML and posts as HTML, for answers of the API: whatever is shown of a post goes through here."""
 
 from __future__ import annotations
 
@@ -27,8 +27,11 @@ from mathamr.serve.sanitiser import NestedTooDeeplyError, Places, safe_link, san
 REMEMBERED = 4_000
 LONGEST_REMEMBERED = 200
 LONG_REMEMBERED, LONGEST_LONG = 400, 1_600
-"""Limits of the cache of drawn formulas. Formulas that recur are short; long ones would fill the memory, so the cache holds few of
-them, and none above the longest length."""
+"""How many drawings of formulas are cached, by length of their LaTeX: the short ones recur, the long ones take memory."""
+LONGEST_FORMULA = 50_000
+"""Characters of LaTeX beyond which a formula is not drawn and its text is cut: nobody reads it, and it takes seconds."""
+FormulasById = dict[str, tuple[Formula, tuple[str, ...]]]
+"""Formulas of posts with the macros they are read with."""
 
 _BLOCKS = {
     "heading": ("<h4>", "</h4>"),
@@ -38,14 +41,14 @@ _BLOCKS = {
     "code": ("<pre>", "</pre>"),
 }
 _PAIRED = frozenset(["heading", "quote", "code"])
-"""Blocks that start with one break and end with another."""
+"""Blocks that a break begins and another one ends."""
 _LINE = "\u2028"
 _ANCHOR = re.compile(r'<a href="([^"<>]{1,2000})">')
 
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """A formula as MathML, or the reason why it has none."""
+    """A formula as MathML, or why it has none."""
 
     mathml: str | None
     error: dict[str, Any] | None = None
@@ -54,8 +57,10 @@ class Drawn:
 def draw(latex: str, macros: tuple[str, ...] = (), display: bool = False, mathml: str | None = None) -> Drawn:
     """A formula as MathML: from its LaTeX, else from the MathML that came with it.
 
-    The page forbids inline styles, so the renderer writes classes for the page's style sheet instead.
+    The page forbids inline styles, so the renderer writes classes for its style sheet.
     """
+    if max(len(latex), len(mathml or "")) > LONGEST_FORMULA:
+        return Drawn(None, {"message": f"it is longer than {LONGEST_FORMULA:,} characters", "offset": 0})
     if macros or mathml is not None or len(latex) > LONGEST_LONG:
         return _draw(latex, macros, display, mathml)
     return (_remembered if len(latex) <= LONGEST_REMEMBERED else _long_remembered)(latex, display)
@@ -68,9 +73,11 @@ def draw_formula(formula: Formula, macros: tuple[str, ...] = ()) -> Drawn:
 
 
 def draw_marked(formula: Formula, macros: tuple[str, ...], nodes: Collection[int]) -> Drawn:
-    """A formula of a post as MathML, with some nodes of its layout tree marked; without LaTeX no node is marked."""
+    """A formula of a post as MathML, with some nodes of its layout tree marked; only LaTeX can be marked."""
+    if not nodes or not formula.latex.strip() or len(formula.latex) > LONGEST_FORMULA:
+        return draw_formula(formula, macros)
     (_, slt), _ = trees_of(formula, macros)
-    if not nodes or slt is None or not formula.latex.strip():
+    if slt is None:
         return draw_formula(formula, macros)
     try:
         element = displayed(formula.latex, Macros.of(macros), formula.display)
@@ -78,7 +85,7 @@ def draw_marked(formula: Formula, macros: tuple[str, ...], nodes: Collection[int
         return Drawn(
             typeset_to_mathml(marked, display=formula.display, latex=formula.latex, styling="classes")
         )
-    except MathAMRError:  # the caller gets the reason
+    except MathAMRError:  # what cannot be drawn has a reason in `error`
         return draw_formula(formula, macros)
 
 
@@ -104,7 +111,7 @@ def _long_remembered(latex: str, display: bool) -> Drawn:
 
 
 def source_shown(source: str) -> str:
-    """The source of a post, without revealing the folders of this machine to clients.
+    """Where a post came from, without the folders of this machine.
 
     >>> source_shown("/home/ada/notes/limits.md"), source_shown("https://example.org/a"), source_shown("forum")
     ('limits.md', 'https://example.org/a', 'forum')
@@ -113,14 +120,14 @@ def source_shown(source: str) -> str:
 
 
 def place_shown(place: Place | None) -> dict[str, Any] | None:
-    """The place of a post in its input; only the path within the input is shown."""
+    """Where a post stands in its input, by the path in the input alone."""
     if place is None:
         return None
     return {"path": place.path, "line": place.line, "label": place.label, "inside": list(place.inside)}
 
 
 def text_piece(text: str, matched: bool = False, kind: str = "text") -> dict[str, Any]:
-    """A run of text, or a gap where something is left out, as JSON for an answer."""
+    """A run of text, or a gap where something is left out, as answers hold it."""
     return {"kind": kind, "text": text, "matched": matched}
 
 
@@ -131,12 +138,12 @@ def formula_piece(
     display: bool = False,
     matched: bool = False,
 ) -> dict[str, Any]:
-    """A formula as JSON for an answer."""
+    """A formula as answers hold it."""
     return {
         "kind": "formula",
-        "text": latex,
+        "text": latex[:LONGEST_FORMULA],
         "id": id,
-        "latex": latex,
+        "latex": latex[:LONGEST_FORMULA],
         "mathml": drawn.mathml,
         "display": display,
         "matched": matched,
@@ -145,7 +152,7 @@ def formula_piece(
 
 
 def shown_pieces(read: Iterable[Piece], macros: tuple[str, ...] = ()) -> Iterator[dict[str, Any]]:
-    """Pieces of a text as JSON for an answer, each with its place in the source; links and pictures become text."""
+    """Pieces of a text as answers hold them, each with its place in the source; links and pictures as text."""
     for piece in read:
         if piece.kind == "formula":
             drawn = draw(piece.text, macros, piece.display, piece.mathml)
@@ -159,10 +166,15 @@ def shown_pieces(read: Iterable[Piece], macros: tuple[str, ...] = ()) -> Iterato
         yield shown | {"start": piece.start, "end": piece.end}
 
 
+def formulas_with_macros(post: Post) -> FormulasById:
+    """The formulas of a post by their ids."""
+    return {formula.id: (formula, post.macros) for formula in post.formulas}
+
+
 def fragment_pieces(
     fragments: Iterable[Fragment], formulas: Mapping[str, tuple[Formula, tuple[str, ...]]]
 ) -> list[dict[str, Any]]:
-    """Fragments chosen by a search as JSON for an answer; `formulas` holds the formulas of their posts with their macros."""
+    """Fragments that a search chose as answers hold them; `formulas` are those of their posts."""
     shown = []
     for fragment in fragments:
         if fragment.kind != "formula":
@@ -203,9 +215,9 @@ def title_html(post: Post, names: Sequence[str] = ()) -> str:
 def body_html(
     post: Post, longest: int, names: Sequence[str] = (), references: Mapping[str, str] | None = None
 ) -> str:
-    """The body of a post, cut at the permitted length, as safe HTML.
+    """The body of a post, or as much of it as may be shown, as safe HTML.
 
-    `references` maps how the text names a post (`#label`, or an address) to that post.
+    `references` are the posts that its references lead to, by how the text names them: `#label`, or an address.
     """
     body, known = post.body[:longest], references or {}
     try:
@@ -222,7 +234,7 @@ def body_html(
 
 
 def _block_body(body: str, post: Post, names: Sequence[str], references: Mapping[str, str]) -> str:
-    """Renders any markup as paragraphs."""
+    """Any markup as paragraphs."""
     writer = _BlockWriter(post, _Formulas.of_body(post, names), references)
     for piece in pieces(body, post.markup):
         writer.add(piece)
@@ -230,7 +242,7 @@ def _block_body(body: str, post: Post, names: Sequence[str], references: Mapping
 
 
 def _html_body(body: str, post: Post, names: Sequence[str], references: Mapping[str, str]) -> str:
-    """Renders HTML with its own structure: formulas are cut out of the source and inserted as MathML after sanitising."""
+    """HTML with its own structure: formulas are cut out of the source, and come back as MathML."""
     formulas, places = _Formulas.of_body(post, names), Places()
     parts: list[str] = []
     done = 0
@@ -246,7 +258,7 @@ def _html_body(body: str, post: Post, names: Sequence[str], references: Mapping[
 
 
 def _with_references(body: str, references: Mapping[str, str]) -> str:
-    """Redirects links to labels and addresses of known posts to these posts on the page."""
+    """HTML whose links to labels and addresses of known posts lead to these posts on the page."""
 
     def lead(match: re.Match[str]) -> str:
         address = unescape(match[1])
@@ -257,12 +269,12 @@ def _with_references(body: str, references: Mapping[str, str]) -> str:
 
 
 def post_link(id: str) -> str:
-    """The address of a post on the page, in the form that the page's own links use."""
+    """The address of a post on the page, which the page's own links have too."""
     return f"?post={quote(id, safe='')}"
 
 
 def formula_html(formula: Formula, macros: tuple[str, ...] = ()) -> str:
-    """A formula of a post as HTML that carries its id."""
+    """A formula of a post for a page, under its id."""
     return _formula_html(formula.id, formula.latex, draw_formula(formula, macros), formula.display)
 
 
@@ -273,7 +285,7 @@ def _formula_html(id: str, latex: str, drawn: Drawn, display: bool) -> str:
 
 
 class _Formulas:
-    """Maps the formula pieces of a post's text, in order, to the post's formulas and their ids in the index."""
+    """Finds the formula of a post that a piece of its text is, in the order of the text, under its id in the index."""
 
     def __init__(self, post: Post, names: Sequence[str] = ()) -> None:
         self._post = post
@@ -287,7 +299,7 @@ class _Formulas:
 
     @classmethod
     def of_body(cls, post: Post, names: Sequence[str]) -> _Formulas:
-        """The formulas of the body, which follow those of the title."""
+        """Those of the body, which come after those of the title."""
         formulas = cls(post, names)
         for piece in title_pieces(post.title, post.markup):
             if piece.kind == "formula":
@@ -301,7 +313,7 @@ class _Formulas:
 
 
 def _names(address: str) -> list[str]:
-    """The names that a link may refer to: LaTeX labels, a wiki page, a label, a bibliography key, a path.
+    """What a link may name: labels of LaTeX, a page of a wiki, a label, a key of a bibliography, a path.
 
     >>> _names("#thm:a, thm:b"), _names("[[Limits]]"), _names("{thm-a}"), _names("@zorn"), _names("b.md")
     (['#thm:a, thm:b', 'thm:a', 'thm:b'], ['Limits'], ['thm-a'], ['zorn'], ['b.md'])
@@ -318,14 +330,16 @@ class _BlockWriter:
 
     def __init__(self, post: Post, formulas: _Formulas, references: Mapping[str, str]) -> None:
         self._post, self._formulas, self._references = post, formulas, references
-        self._linked: tuple[int, int, str] | None = None  # the open link: its end, its start, its label
+        self._linked: tuple[int, int, str] | None = (
+            None  # where the link ends that is open, where it began, its label
+        )
         self._blocks: list[str] = []
         self._inside: list[str] = []
         self._block = "paragraph"
         self._open: str | None = None
 
     def add(self, piece: Piece) -> None:
-        """Writes the next piece."""
+        """Writes one more piece."""
         if self._linked and (piece.start >= self._linked[0] or piece.kind in ("break", "link")):
             self._end_link()
         if piece.kind == "break":
@@ -346,7 +360,7 @@ class _BlockWriter:
             self._inside.append(escape(piece.text).replace(_LINE, "<br>"))
 
     def _begin_link(self, piece: Piece) -> bool:
-        """Opens a link to the first known post that a reference names, around the reference's words."""
+        """A reference: a link to the first post it names that is known, around the words that stand for it."""
         found = next((name for name in _names(piece.text) if f"#{name}" in self._references), None)
         if found is None:
             return False
@@ -362,14 +376,14 @@ class _BlockWriter:
             self._linked = None
 
     def html(self) -> str:
-        """The HTML written so far."""
+        """All that was written."""
         self._end_link()
         self._end_block("paragraph")
         return "\n".join(self._blocks)
 
     def _end_block(self, following: str) -> None:
         inside = "".join(self._inside).strip()
-        is_titled = following == "heading" and self._open == "quote"  # a call-out starts with its name
+        is_titled = following == "heading" and self._open == "quote"  # a call-out says how it is called
         if inside:
             before, after = _BLOCKS.get("heading" if is_titled else self._block, ("<p>", "</p>"))
             self._blocks.append(before + inside + after)

@@ -1,7 +1,7 @@
-"""Makes untrusted HTML safe for a page: parses it into a tree and writes only what an allow-list permits.
+"""Untrusted HTML made safe for a page: read into a tree, and only what a list allows is written again.
 
-Safety does not depend on the parser, because nothing is copied from the source: every written element and attribute comes
-from the lists here, every text is escaped, every element is closed, and MathML comes from our renderer alone.
+Safety does not rest on how the source is read: nothing of it is copied. Every element and attribute that leaves is
+from the lists here, every text is escaped, every element is closed; MathML comes from our renderer alone.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from mathamr.core.errors import MathAMRError
 from mathamr.posts.decoding import UNWANTED
 
 MARK = "\ufdd0"
-"""Delimits the mark of a formula; a noncharacter, which Unicode reserves for internal use."""
+"""Stands around the mark of a formula; a noncharacter, which Unicode reserves for internal use."""
 
 
 def _names(listing: str) -> frozenset[str]:
@@ -31,7 +31,7 @@ ALLOWED = _names(
     h1 h2 h3 h4 h5 h6 table caption thead tbody tfoot tr th td abbr dfn ins del mark a
     """
 )
-"""Elements that are written; any other element is replaced by its content."""
+"""Elements that pass; any other one leaves its content behind."""
 
 DROPPED = _names(
     """
@@ -40,30 +40,30 @@ DROPPED = _names(
     portal dialog
     """
 )
-"""Elements that are dropped together with their content."""
+"""Elements that go with all that is in them."""
 
 VOID = frozenset(["br", "hr"])
 DEEPEST = 60
-"""The deepest nesting of elements; deeper ones are replaced by their content."""
+"""Elements within elements; deeper ones leave their content behind."""
 
 _HEADINGS = {"h1": "h3", "h2": "h4", "h3": "h5", "h4": "h6", "h5": "h6", "h6": "h6"}
-"""Lowers the headings of a post, which stands below those of its page."""
+"""A post stands below the headings of its page."""
 _SCHEMES = ("http", "https", "mailto")
 _NUMBER = re.compile(r"-?[0-9]{1,6}")
 _OWN_LINK = re.compile(r"\?post=[A-Za-z0-9%._~-]{1,3000}")
-"""Matches a link to another post on the same page."""
+"""To another post on the same page."""
 _SPAN = re.compile(r"[1-9][0-9]?")
 _LINK_RELATION = "nofollow noopener noreferrer"
 
 
 class NestedTooDeeplyError(MathAMRError):
-    """Raised if HTML is nested too deeply to be parsed completely."""
+    """HTML that is nested too deeply for its tree to be complete."""
 
 
 class Places:
-    """The rendered formulas of one source, and the marks that replace them while the source is sanitised.
+    """The formulas of one source, HTML of our own, and the marks that stand for them while the source is sanitised.
 
-    Each mark contains a random key, because an author could forge a fixed mark with character references.
+    Each mark holds a key drawn for this source, because an author can write any character as a character reference.
     """
 
     def __init__(self) -> None:
@@ -73,12 +73,12 @@ class Places:
         self._formulas: list[str] = []
 
     def add(self, html: str) -> str:
-        """Adds a formula and returns the mark to write into the source for it."""
+        """The mark to write into the source for a formula."""
         self._formulas.append(html)
         return f"{self._prefix}{len(self._formulas) - 1}{MARK}"
 
     def split(self, text: str) -> Iterator[tuple[str, str]]:
-        """Splits text at the marks: each part with the formula that follows it; no formula is returned twice."""
+        """The text between the marks, each with the formula that follows it; no formula is returned twice."""
         parts = self._pattern.split(text)
         for before, number in zip(parts[::2], [*map(int, parts[1::2]), -1], strict=True):
             formula = self._formulas[number] if 0 <= number < len(self._formulas) else ""
@@ -94,7 +94,7 @@ class Places:
 def sanitised_html(source: str, places: Places | None = None) -> str:
     """The source as safe HTML, with the formulas of `places` where their marks stand.
 
-    Raises `NestedTooDeeplyError` rather than losing elements that are nested too deeply.
+    Raises `NestedTooDeeplyError` rather than losing what stands too deep.
 
     >>> sanitised_html('<p onclick="evil()">Let <script>evil()</script><a href="javascript:evil()">x</a> be</p>')
     '<p>Let <a>x</a> be</p>'
@@ -125,7 +125,7 @@ def safe_link(target: str) -> str | None:
 
 
 def _trees(source: str) -> Iterator[Any]:
-    """Parses the source into trees: one, and another one after every closing `</html>`."""
+    """What the source says, as trees: one, and one more after every closing `</html>` in it."""
     from lxml import etree
 
     parser = etree.HTMLParser(
@@ -138,7 +138,7 @@ def _trees(source: str) -> Iterator[Any]:
 
 
 class _Writer:
-    """Writes trees without recursion, so that deep nesting cannot overflow the stack."""
+    """Writes trees, without recursion, so that no nesting is too deep."""
 
     def __init__(self, places: Places) -> None:
         self._places = places
@@ -167,7 +167,7 @@ class _Writer:
                 self._text(item.text or "")
 
     def _open(self, element: Any) -> str | None:
-        """Writes the opening tag of an element; returns the element to close."""
+        """Writes what opens an element; the element that is to be closed."""
         tag = _HEADINGS.get(element.tag, element.tag)
         if tag == "img":
             self._picture(element)
@@ -180,7 +180,7 @@ class _Writer:
         return None
 
     def _picture(self, element: Any) -> None:
-        """Writes the description of a picture and a link to it, since the page does not load pictures of other sites."""
+        """Writes the description of a picture and a link to it, since pictures of other sites are not fetched."""
         shown = escape(self._places.removed(element.get("alt") or "").strip()[:300]) or "no description"
         target = safe_link(element.get("src") or "")
         label = f"[picture: {shown}]"

@@ -29,14 +29,14 @@ Word = Annotated[str, StringConstraints(max_length=LONGEST_WORD)]
 
 
 class Strict(BaseModel):
-    """Base of requests; an unknown field is an error, so that a misspelt one is noticed."""
+    """A request; an unknown field is an error, so that a misspelt one is noticed."""
 
     model_config = ConfigDict(extra="forbid")
 
     @field_validator("*", mode="after")
     @classmethod
     def _is_text(cls, value: Any) -> Any:
-        """Refuses half of a surrogate pair, which JSON can express but no UTF-8 response can contain."""
+        """Refuses half of a surrogate pair, which JSON can spell and no response could return."""
         for text in (value,) if isinstance(value, str) else value if isinstance(value, list) else ():
             if isinstance(text, str) and _HALF.search(text):
                 raise ValueError("half of a surrogate pair is not a character")
@@ -44,7 +44,7 @@ class Strict(BaseModel):
 
 
 class FilterRequest(Strict):
-    """Restricts which posts may be found."""
+    """Which posts may be found."""
 
     kinds: list[PostKind] = []
     tags: list[Word] = []

@@ -1,141 +1,36 @@
-"""Runs the application with uvicorn and adds the time limits for slow clients that uvicorn lacks."""
+"""Running the application with uvicorn: its socket, its start, and an end that loses no request."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
-from socket import socket
+import os
+import socket
+from collections.abc import Callable, Iterable, MutableMapping
 from types import FrameType
-from typing import Any
 
 from uvicorn import Config, Server
-from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
+from mathamr.core.errors import MathAMRError
 from mathamr.serve.access import is_loopback
 from mathamr.serve.limits import Limits
 from mathamr.serve.middleware import Middleware
 
 STOPPING_SECONDS = 5
+"""How long a stopping server waits for responses that have begun."""
 FIRST_REQUEST_SECONDS = 1.0
-"""Seconds that a stopping server waits for the first request of a client that is already connected."""
-SETTLING_SECONDS = 0.05
-AT_ONCE = 1
-"""Connections accepted at once. One at a time, since each needs a file descriptor before another connection is closed to make
-room, and another process may be free for the next."""
-WAITING = 1024
-"""Connections that the operating system queues until they are accepted."""
+"""How long a stopping server waits for the first request of a client that has already connected."""
+ACCEPTED_SECONDS = 0.05
+"""How long asyncio needs to hand over connections that it has accepted."""
+ACCEPTED_AT_ONCE = 1
+"""Each connection needs a file descriptor before the one that makes room for it is closed."""
+BACKLOG = 1024
+"""Connections that the operating system keeps until they are accepted."""
+_INHERITED = 3
+"""The first file descriptor after the standard streams, where systemd puts a socket."""
 
 
-def protocol(
-    limits: Limits, gate: Middleware, counted: Callable[[int], None] = lambda count: None
-) -> type[H11Protocol]:
-    """The protocol class for connections to the application under these limits; `counted` is called with their number."""
-
-    class LimitedProtocol(H11Protocol):
-        """Closes connections whose request does not arrive or whose answer is not read, and those above the limit.
-
-        If there are too many, it closes the one that has been idle longest, so that clients who only hold connections
-        open cannot keep others out.
-        """
-
-        _since = 0.0
-        """When the server began to wait for a request; 0 if the connection was not admitted or is being closed."""
-        _deadline: asyncio.TimerHandle | None = None
-        _taking: asyncio.TimerHandle | None = None
-
-        def connection_made(self, transport: Any) -> None:
-            super().connection_made(transport)
-            counted(len(self.connections))
-            if len(self.connections) > limits.connections and not self._make_room():
-                transport.close()
-            else:
-                self._since = self.loop.time()
-                self._await_request()
-                if gate.leaving:
-                    self.shutdown()
-
-        def data_received(self, data: bytes) -> None:
-            super().data_received(data)
-            if self._is_answering:
-                self._cancel()
-            elif self._deadline is None:
-                self._await_request()
-
-        def on_response_complete(self) -> None:
-            super().on_response_complete()
-            self._since = self.loop.time()
-            self._cancel()
-
-        def pause_writing(self) -> None:
-            super().pause_writing()
-            self._taking = self.loop.call_later(limits.send_seconds, self.transport.abort)
-
-        def resume_writing(self) -> None:
-            super().resume_writing()
-            if self._taking is not None:
-                self._taking.cancel()
-
-        def connection_lost(self, exc: Exception | None) -> None:
-            super().connection_lost(exc)
-            counted(len(self.connections))
-            self._cancel()
-            if self._taking is not None:
-                self._taking.cancel()
-
-        def shutdown(self) -> None:
-            """Closes the connection when the server stops, but still answers a first request that is on its way."""
-            if self._is_new and self._since > 0:
-                self.loop.call_later(FIRST_REQUEST_SECONDS, self._close_unused)
-            else:
-                super().shutdown()
-
-        def _close_unused(self) -> None:
-            if self._is_new and not self.transport.is_closing():
-                super().shutdown()
-
-        def _make_room(self) -> bool:
-            """Closes the connection that has been idle longest; returns False if none is idle."""
-            idle = [each for each in self.connections if isinstance(each, LimitedProtocol) and each._is_idle]
-            if not idle:
-                return False
-            longest = min(idle, key=lambda each: each._since)
-            longest._since = 0.0
-            longest.transport.abort()
-            return True
-
-        @property
-        def _is_idle(self) -> bool:
-            """True if the server waits for the client to send a request or the rest of one."""
-            return self._since > 0 and (not self._is_answering or bool(self.cycle and self.cycle.more_body))
-
-        @property
-        def _is_new(self) -> bool:
-            """True if no request has arrived yet."""
-            cycle: RequestResponseCycle | None = self.cycle
-            return cycle is None
-
-        @property
-        def _is_answering(self) -> bool:
-            return self.cycle is not None and not self.cycle.response_complete
-
-        def _await_request(self) -> None:
-            self._deadline = self.loop.call_later(limits.head_seconds, self._give_up)
-
-        def _give_up(self) -> None:
-            self._deadline = None
-            if not self._is_answering:
-                self.transport.close()
-
-        def _cancel(self) -> None:
-            if self._deadline is not None:
-                self._deadline.cancel()
-                self._deadline = None
-
-    return LimitedProtocol
-
-
-class AnnouncingServer(Server):
-    """A server that reports when it is up and, when it is stopped, drains first: it answers but reports that it is not ready."""
+class DrainingServer(Server):
+    """Calls `started` when it answers. When it is told to stop, it first reports for `drain` seconds that it is not ready."""
 
     def __init__(
         self,
@@ -146,39 +41,39 @@ class AnnouncingServer(Server):
         stopping: Iterable[Callable[[], None]] = (),
     ) -> None:
         super().__init__(config)
-        self._gate, self._say_started = app, started
-        self._drain, self._stopping = drain, stopping
+        self._app, self._on_started = app, started
+        self._drain, self._on_stopping = drain, stopping
         self._loop: asyncio.AbstractEventLoop | None = None
 
-    async def startup(self, sockets: list[socket] | None = None) -> None:
-        """Warms up the application and starts to listen."""
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begins to listen."""
         self._loop = asyncio.get_running_loop()
-        await self._gate.warm()
+        await self._app.warm()
         await super().startup(sockets)
         for each in sockets or ():
-            each.listen(WAITING)
-        self._say_started()
+            each.listen(BACKLOG)
+        self._on_started()
 
-    async def shutdown(self, sockets: list[socket] | None = None) -> None:
-        """Accepts no more connections, and lets asyncio register those just accepted before the sockets are closed.
-
-        Without the pause asyncio would drop them, and their clients would wait in vain.
-        """
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Accepts no more connections, and answers clients that have connected before it closes the others."""
         loop = asyncio.get_running_loop()
         for each in self.servers:
             for listening in each.sockets:
                 loop.remove_reader(listening.fileno())
-        await asyncio.sleep(SETTLING_SECONDS)
+        await asyncio.sleep(ACCEPTED_SECONDS)
+        deadline = loop.time() + FIRST_REQUEST_SECONDS
+        while self._app.connections.has_unused and loop.time() < deadline and not self.force_exit:
+            await asyncio.sleep(ACCEPTED_SECONDS)
         await super().shutdown(sockets)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Handles a signal to stop: drains first, or stops at once if this is the second signal."""
-        again, self._gate.leaving = self._gate.leaving, True
+        """Stops after `drain` seconds; at once if it is told a second time."""
+        again, self._app.stopping = self._app.stopping, True
         if again or not self._drain or self._loop is None:
             super().handle_exit(sig, frame)
             return
-        for notify in self._stopping:
-            notify()
+        for call in self._on_stopping:
+            call()
         self._loop.call_soon_threadsafe(self._loop.call_later, self._drain, super().handle_exit, sig, frame)
 
 
@@ -188,19 +83,15 @@ def server(
     started: Callable[[], None],
     drain: float = 0.0,
     stopping: Iterable[Callable[[], None]] = (),
-    counted: Callable[[int], None] = lambda count: None,
-) -> Server:
-    """A server for the application, not yet running; `started` is called when it answers, `counted` with the number of its connections.
-
-    When it is stopped, it calls the functions in `stopping` and drains for `drain` seconds.
-    """
+) -> DrainingServer:
+    """A server for the application, not yet running; it calls what is in `stopping` when draining begins."""
     config = Config(
         app,
-        http=protocol(limits, app, counted),
+        http=app.connections.protocol(),
         loop="asyncio",
         ws="none",
         lifespan="off",
-        backlog=AT_ONCE,
+        backlog=ACCEPTED_AT_ONCE,
         access_log=False,
         log_config=None,
         server_header=False,
@@ -208,11 +99,52 @@ def server(
         timeout_keep_alive=max(1, round(limits.head_seconds)),
         timeout_graceful_shutdown=STOPPING_SECONDS,
     )
-    return AnnouncingServer(config, app, started, drain, stopping)
+    return DrainingServer(config, app, started, drain, stopping)
+
+
+def bound_socket(host: str, port: int) -> socket.socket:
+    """A socket at that address that does not listen yet, so that a taken port is reported before anything is loaded."""
+    try:
+        family, kind, protocol, _, place = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        listening = socket.socket(family, kind, protocol)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(place)
+    except (OSError, UnicodeError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise MathAMRError(
+            f"cannot listen on {host} port {port}: {reason}; choose another with --port"
+        ) from error
+    return listening
+
+
+def inherited_socket(environment: MutableMapping[str, str] = os.environ) -> socket.socket | None:
+    """The listening socket that systemd, or a program like it, opened for this process; None where there is none.
+
+    That program keeps it open while servers come and go, so connections wait in it and none is refused. uvicorn's own
+    option `fd` does not read systemd's variables and cannot be shared by forked workers.
+    """
+    pid, count = environment.pop("LISTEN_PID", ""), environment.pop("LISTEN_FDS", "")
+    if pid != str(os.getpid()) or not count.isdecimal() or int(count) == 0:
+        return None
+    if int(count) > 1:
+        raise MathAMRError(f"{count} sockets were passed; a server listens on one, so pass only one")
+    try:
+        given = socket.socket(fileno=_INHERITED)
+        if given.type != socket.SOCK_STREAM or given.family not in (socket.AF_INET, socket.AF_INET6):
+            raise MathAMRError("the socket that was passed is not a TCP socket; use ListenStream=PORT")
+    except OSError as error:
+        raise MathAMRError(f"the socket that was passed cannot be used: {error.strerror}") from error
+    os.set_inheritable(given.fileno(), False)
+    given.setblocking(
+        False
+    )  # this holds for every process that shares it: a blocking accept would stop the others
+    return given
 
 
 def address(host: str, port: int) -> str:
-    """The address under which a browser reaches a server that listens on `host` and `port`.
+    """Where a browser finds a server that listens there.
 
     >>> address("0.0.0.0", 8080), address("::1", 80)
     ('http://localhost:8080/', 'http://[::1]:80/')
@@ -221,8 +153,8 @@ def address(host: str, port: int) -> str:
     return f"http://{name}:{port}/"
 
 
-def warning(host: str, has_read_key: bool) -> str | None:
-    """A warning for the person who starts the server, if anybody in the network can search the index."""
+def exposure_warning(host: str, has_read_key: bool) -> str | None:
+    """A warning for the person who starts a server that everybody can reach."""
     if is_loopback(host) or has_read_key:
         return None
     return "everybody who can reach this machine can search the index; set MATHAMR_READ_KEY to require a key"

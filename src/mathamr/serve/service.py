@@ -1,4 +1,4 @@
-"""`Service`: the served index and what the routes share: limits, keys, work queues, metrics."""
+"""`Service`: the index that is served, and what the routes share: limits, keys, queues, metrics."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from mathamr.index.build.writer import IndexWriter
 from mathamr.posts.post import Place
 from mathamr.search.editors import address_in
 from mathamr.serve.access import Keys
-from mathamr.serve.answers import RememberedAnswers
+from mathamr.serve.answercache import AnswerCache
 from mathamr.serve.errors import ApiError, from_error
 from mathamr.serve.limits import Limits
 from mathamr.serve.metrics import Metrics
-from mathamr.serve.workqueue import WorkQueue
+from mathamr.serve.queue import WorkQueue
 
 if TYPE_CHECKING:
     from mathamr.index.archive import Archive
@@ -33,8 +33,9 @@ LOG = logging.getLogger("mathamr.serve")
 class Service:
     """One index and the rules under which it is served.
 
-    Searches, quick work (rendering while someone types) and writes have separate queues, so that none of them waits
-    behind the others.
+    Nothing that can wait for the index, the disk or the parser runs on the event loop. Searches, short reads of the
+    index, writes, and work without the index (rendering while someone types) have queues of their own, so that none
+    waits behind another; only the last never waits for the index's lock.
     """
 
     index: Index
@@ -42,119 +43,113 @@ class Service:
     keys: Keys = field(default_factory=Keys)
     metrics: Metrics = field(default_factory=Metrics)
     editor: str | None = None
-    """The editor that opens the files of posts, if server and reader share this machine; answers then hold full paths."""
-
-    def opened(self, source: str, place: Place | None) -> str | None:
-        """The link that opens a post in the configured editor."""
-        return address_in(self.editor, source, place.line if place else 1) if self.editor else None
+    """The editor that opens files of posts on the reader's machine, which is this one; responses have full paths then."""
 
     def __post_init__(self) -> None:
         limits = self.limits
-        self.answers = RememberedAnswers()
+        self.answers = AnswerCache()
         self.searches = WorkQueue("search", limits.workers, limits.waiting)
-        self.quick = WorkQueue("quick", limits.workers, limits.waiting)
+        self.reads = WorkQueue("quick", limits.workers, limits.waiting)
+        self.rendering = WorkQueue("render", limits.workers, limits.waiting)
         self.writes = WorkQueue("write", 1, limits.waiting_writes)
         for queue in self.queues:
-            self._watch(queue)
-
-    @property
-    def archive(self) -> Archive:
-        """The index directory behind the index."""
-        return self.index.archive
-
-    def archive_writer(self) -> IndexWriter:
-        """The index directory behind the index, for changes."""
-        if not isinstance(self.archive, IndexWriter):
-            raise ApiError("read_only", "the index is open for reading only")
-        return self.archive
+            self._publish(queue)
 
     @property
     def queues(self) -> tuple[WorkQueue, ...]:
-        """The queues of searches, quick work and writes."""
-        return self.searches, self.quick, self.writes
+        """All queues."""
+        return self.searches, self.reads, self.rendering, self.writes
+
+    @property
+    def archive(self) -> Archive:
+        """The index directory."""
+        return self.index.archive
+
+    def archive_writer(self) -> IndexWriter:
+        """The index directory, for changes."""
+        if not isinstance(self.archive, IndexWriter):
+            raise ApiError("read_only", "the index is open for reading only")
+        return self.archive
 
     @property
     def writable(self) -> bool:
         """True if a client with the right key can change the index."""
         return bool(self.keys.write) and not self.archive.read_only
 
+    def editor_link(self, source: str, place: Place | None) -> str | None:
+        """The address that opens a post in the editor."""
+        return address_in(self.editor, source, place.line if place else 1) if self.editor else None
+
     async def search(self, work: Callable[[], T]) -> T:
-        """Runs a search within its time limit."""
-        return await self.searches.run(lambda: self._in_snapshot(work), self.limits.seconds)
+        """Runs a search on one revision of the index."""
+        return await self.searches.run(lambda: self._at_one_revision(work), self.limits.seconds)
 
-    async def run_quick(self, work: Callable[[], T]) -> T:
-        """Runs quick work, such as rendering, within its time limit."""
-        return await self.quick.run(lambda: self._in_snapshot(work), self.limits.seconds)
+    async def read(self, work: Callable[[], T]) -> T:
+        """Runs a short read on one revision of the index."""
+        return await self.reads.run(lambda: self._at_one_revision(work), self.limits.seconds)
 
-    def _in_snapshot(self, work: Callable[[], T]) -> T:
-        """Runs work against one state of the index, so that an answer is consistent."""
-        with self.archive.reading():
-            return work()
+    async def compute(self, work: Callable[[], T]) -> T:
+        """Runs work that does not use the index."""
+        return await self.rendering.run(work, self.limits.seconds)
 
     async def write(self, work: Callable[[], T]) -> T:
-        """Runs a write without a time limit and returns when it is durable."""
+        """Runs a write, and returns when it is durable."""
         return await self.writes.run(work, None)
 
     def close(self) -> None:
-        """Closes all queues."""
+        """Accepts no more work."""
         for queue in self.queues:
             queue.close()
 
-    def _watch(self, queue: WorkQueue) -> None:
-        name = f"mathamr_{queue.name}"
-        gauges = self.metrics.gauges
-        gauges[f"{name}_work"] = (f"Work in the {queue.name} queue that runs or waits.", lambda: queue.taken)
-        gauges[f"{name}_refused"] = ("Requests refused with 429 since the start.", lambda: queue.refused)
-        gauges[f"{name}_timed_out"] = ("Requests that took too long.", lambda: queue.timed_out)
+    def _at_one_revision(self, work: Callable[[], T]) -> T:
+        with self.archive.reading():
+            return work()
+
+    def _publish(self, queue: WorkQueue) -> None:
+        name, gauge = f"mathamr_{queue.name}", self.metrics.gauge
+        gauge(f"{name}_work", f"Jobs of the {queue.name} queue that run or wait.", lambda: queue.taken)
+        gauge(f"{name}_refused", "Requests refused with 429 since the start.", lambda: queue.refused)
+        gauge(f"{name}_timed_out", "Requests that took too long.", lambda: queue.timed_out)
 
 
 async def service_of(request: Request) -> Service:
-    """The service of the application.
-
-    The dependencies here are `async` because FastAPI would run others in a thread, which takes longer than the work itself.
-    """
-    return _service_of(request)
-
-
-def _service_of(request: Request) -> Service:
+    """The service of the application; `async`, because FastAPI would run a plain function in a thread."""
     service: Service = request.app.state.service
     return service
 
 
+ServiceOf = Annotated[Service, Depends(service_of)]
 _header = APIKeyHeader(name="X-API-Key", auto_error=False, description="the server's key")
 _bearer = HTTPBearer(auto_error=False, description="the server's key")
 
 
-async def given_key(
+async def request_key(
     header: Annotated[str | None, Security(_header)],
     bearer: Annotated[HTTPAuthorizationCredentials | None, Security(_bearer)],
 ) -> str:
-    """The key of a request, from either header; empty if it has none."""
+    """The key of a request from either header; empty if it has none."""
     return header or (bearer.credentials if bearer else "")
 
 
-async def reader(request: Request, key: Annotated[str, Depends(given_key)]) -> Service:
+async def reader(service: ServiceOf, key: Annotated[str, Depends(request_key)]) -> Service:
     """The service, for a client that may read."""
-    service = _service_of(request)
     service.keys.check_read(key)
     return service
 
 
-async def writer(request: Request, key: Annotated[str, Depends(given_key)]) -> Service:
+async def writer(service: ServiceOf, key: Annotated[str, Depends(request_key)]) -> Service:
     """The service, for a client that may write."""
-    service = _service_of(request)
     service.keys.check_write(key)
     service.archive_writer()
     return service
 
 
-ServiceOf = Annotated[Service, Depends(service_of)]
 Reader = Annotated[Service, Depends(reader)]
 Writer = Annotated[Service, Depends(writer)]
 
 
 def of_index(work: Callable[[], T]) -> T:
-    """Runs work on the index: an error there is the server's fault, and its text (paths, files) goes to the log only."""
+    """Runs work on the index; an error there is the server's, and its text (paths, files) goes to the log only."""
     try:
         return work()
     except (ApiError, VectorsMissingError) as error:
@@ -167,7 +162,7 @@ def of_index(work: Callable[[], T]) -> T:
 
 
 def of_request(work: Callable[[], T], field_name: str) -> T:
-    """Runs work on what a client sent: an error there is reported for that field."""
+    """Runs work on what a client sent; an error there is about that field."""
     try:
         return work()
     except MathAMRError as error:

@@ -1,4 +1,4 @@
-"""`Tracer`: one OpenTelemetry span per request, if the environment configures an exporter; else nothing is loaded."""
+"""`Tracer`: one OpenTelemetry span a request; OpenTelemetry is only loaded if an exporter is configured."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider
 
 ENDPOINT_VARIABLES = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
-"""OpenTelemetry's own environment variables for the address of the collector; without one of them nothing is traced."""
+"""OpenTelemetry's own variables for where spans are sent; without one of them there are none."""
 
 
 class Tracer:
-    """Records finished requests as spans, with the fields of the log."""
+    """Records finished requests as spans, from the same fields as the log."""
 
     def __init__(self, provider: TracerProvider) -> None:
         self._tracer = provider.get_tracer("mathamr", __version__)
 
-    def record(self, fields: Mapping[str, Any], headers: Mapping[bytes, bytes]) -> None:
-        """Records one request, as part of the client's trace if its headers name one; queries are not recorded."""
+    def record(self, entry: Mapping[str, Any], headers: Mapping[bytes, bytes]) -> None:
+        """Records a request, as part of the client's trace if its headers name one; without the query."""
         from opentelemetry import propagate, trace
 
         carried = {
@@ -35,25 +35,25 @@ class Tracer:
         }
         now = time.time_ns()
         span = self._tracer.start_span(
-            f"{fields['method']} {fields['route']}",
+            f"{entry['method']} {entry['route']}",
             context=propagate.extract(carried),
             kind=trace.SpanKind.SERVER,
-            start_time=now - round(fields["seconds"] * 1e9),
+            start_time=now - round(entry["seconds"] * 1e9),
             attributes={
-                "http.request.method": fields["method"],
-                "http.route": fields["route"],
-                "http.response.status_code": fields["status"],
-                "mathamr.request": fields["request"],
-                **{f"mathamr.seconds.{stage}": value for stage, value in fields.get("stages", {}).items()},
+                "http.request.method": entry["method"],
+                "http.route": entry["route"],
+                "http.response.status_code": entry["status"],
+                "mathamr.request": entry["request"],
+                **{f"mathamr.seconds.{stage}": value for stage, value in entry.get("stages", {}).items()},
             },
         )
-        if fields["status"] >= 500:
+        if entry["status"] >= 500:
             span.set_status(trace.StatusCode.ERROR)
         span.end(now)
 
 
 def tracer() -> Tracer | None:
-    """The tracer that the environment configures; call it in the process that serves."""
+    """The tracer that the environment configures, or None; call it in the process that serves."""
     if not any(os.environ.get(name) for name in ENDPOINT_VARIABLES):
         return None
     try:
@@ -63,11 +63,11 @@ def tracer() -> Tracer | None:
         from opentelemetry.sdk.trace.export import BatchSpanProcessor
     except ImportError as error:
         raise MissingExtraError(
-            "OpenTelemetry, which OTEL_EXPORTER_OTLP_ENDPOINT enables,",
+            "OpenTelemetry, which the environment configures (OTEL_EXPORTER_OTLP_ENDPOINT),",
             'pip install "mathamr[telemetry]"',
         ) from error
     named = {} if os.environ.get("OTEL_SERVICE_NAME") else {"service.name": "mathamr"}
     provider = TracerProvider(resource=Resource.create(named))
     provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
-    print("mathamr: requests are traced with OpenTelemetry", file=sys.stderr, flush=True)
+    print("mathamr: sending spans of requests to OpenTelemetry", file=sys.stderr, flush=True)
     return Tracer(provider)

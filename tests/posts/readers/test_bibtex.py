@@ -10,7 +10,7 @@ from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
 from mathamr.posts.post import Post
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
-from mathamr.serve.neighbours import references
+from mathamr.serve.relatedposts import references
 from tests.bounded import bounded
 
 

@@ -6,7 +6,7 @@ export const VIEWS = ["text", "why", "graph", "trees"];
 /** Nothing beside the results. */
 export const CLOSED = Object.freeze({ post: "", formula: "", latex: "", view: "text" });
 
-/** The state of a page without a query. */
+/** A page that has been asked nothing. */
 export const START = Object.freeze({
   query: "",
   task: "answers",

@@ -54,7 +54,7 @@ export class Box {
     this.changed(false);
   }
 
-  /** The query to send: text that is LaTeX throughout needs no dollar signs, and a search for formulas hardly ever does. */
+  /** What will be asked: LaTeX through and through needs no marks, and in a search for formulas hardly anything does. */
   get question() {
     const text = this.text.trim();
     const isFormula =

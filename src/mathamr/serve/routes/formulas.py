@@ -1,4 +1,4 @@
-"""Routes for formulas of the index and for LaTeX that a client sends."""
+"""Formulas: of the index, and whatever LaTeX a client sends."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Response
+from fastapi.responses import JSONResponse
 
 from mathamr.core.errors import MathAMRError
 from mathamr.formulas.notation import to_string
@@ -15,10 +16,10 @@ from mathamr.formulas.picture import svg
 from mathamr.formulas.trees import trees_of
 from mathamr.posts.decoding import UNWANTED
 from mathamr.posts.markup import pieces
-from mathamr.serve.completion import completed, completions
+from mathamr.serve.commands import matching_commands
 from mathamr.serve.errors import ApiError
-from mathamr.serve.identifiers import ANY
 from mathamr.serve.rendering import draw, draw_formula, shown_pieces
+from mathamr.serve.routes import ANY
 from mathamr.serve.schemas import (
     CommandsAnswer,
     Format,
@@ -38,9 +39,9 @@ _SVG: dict[int | str, dict[str, Any]] = {200: {"content": {PICTURE: {"schema": {
 
 @router.get(f"/formulas/{{id:{ANY}}}", response_model=FormulaAnswer, responses=_SVG)
 async def formula(service: Reader, id: Annotated[Id, Path()], format: Format = "json") -> Any:
-    """A formula of the index with its trees and the other posts that contain it; as SVG, a picture of the trees."""
-    return await service.run_quick(
-        lambda: _formula_picture(service, id) if format == "svg" else _formula(service, id)
+    """A formula of the index with its trees, and where else it stands; as SVG a picture of the trees."""
+    return await service.read(
+        lambda: _formula_picture(service, id) if format == "svg" else JSONResponse(_formula(service, id))
     )
 
 
@@ -53,9 +54,9 @@ async def render_link(
 
 
 @router.post("/render", response_model=RenderAnswer | TextAnswer)
-async def render(service: Reader, body: RenderRequest) -> Any:
+async def render(service: Reader, source: RenderRequest) -> Any:
     """LaTeX, or text with `$LaTeX$`, as MathML."""
-    return await _render(service, body)
+    return await _render(service, source)
 
 
 @router.get("/picture", response_class=Response, responses=_SVG)
@@ -67,32 +68,32 @@ async def picture(service: Reader, latex: str) -> Response:
         parsed = _parsed(latex)
         return _picture(parsed.slt, parsed.opt, latex)
 
-    return await service.run_quick(work)
+    return await service.compute(work)
 
 
 @router.get("/commands", response_model=CommandsAnswer)
 async def commands(
     service: Reader,
-    response: Response,
     prefix: Annotated[str, Query(max_length=100)] = "",
     k: Annotated[int, Query(ge=1, le=10_000)] = 10_000,
 ) -> Any:
-    """LaTeX commands for completion, the most used first."""
-    await service.run_quick(completions)
-    response.headers["Cache-Control"] = "private, max-age=3600"
-    return {"commands": completed(prefix, k)}
+    """LaTeX commands for completion, those used most first."""
+    headers = {"Cache-Control": "private, max-age=3600"}
+    return await service.compute(
+        lambda: JSONResponse({"commands": matching_commands(prefix, k)}, headers=headers)
+    )
 
 
-async def _render(service: Service, body: RenderRequest) -> dict[str, Any]:
-    if (body.latex is None) == (body.text is None):
+async def _render(service: Service, source: RenderRequest) -> Response:
+    if (source.latex is None) == (source.text is None):
         raise ApiError("invalid", "give either latex or text", "latex")
-    if body.latex is not None:
-        latex = body.latex
+    if source.latex is not None:
+        latex = source.latex
         _check_length(service, latex, "latex")
-        return await service.run_quick(lambda: _rendered(latex, body.display))
-    text = UNWANTED.sub(" ", body.text or "")
+        return await service.compute(lambda: JSONResponse(_rendered(latex, source.display)))
+    text = UNWANTED.sub(" ", source.text or "")
     _check_length(service, text, "text")
-    return await service.run_quick(lambda: _rendered_text(service, text))
+    return await service.compute(lambda: JSONResponse(_rendered_text(service, text)))
 
 
 def _rendered(latex: str, display: bool) -> dict[str, Any]:
@@ -130,7 +131,7 @@ def _formula(service: Service, id: str) -> dict[str, Any]:
         try:
             repairs = list(parse(entry.latex, macros).to_dict()["repairs"])  # type: ignore[call-overload]
         except MathAMRError:
-            repairs = []  # `drawn.error` reports it
+            repairs = []  # `drawn.error` has the reason
     return {
         "id": entry.id,
         "post": entry.post,

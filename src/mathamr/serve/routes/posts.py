@@ -1,4 +1,4 @@
-"""Routes that read, put and delete posts, and show their graphs."""
+"""Posts: read, put, delete, and their graphs."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Response
+from fastapi.responses import JSONResponse
 
 from mathamr.graphs import notation
 from mathamr.graphs.configuration import GraphConfiguration
@@ -21,8 +22,7 @@ from mathamr.posts.post import Post
 from mathamr.posts.readers.jsonlines import markup_of
 from mathamr.posts.report import Report
 from mathamr.serve.errors import ApiError
-from mathamr.serve.identifiers import ANY
-from mathamr.serve.neighbours import neighbours, references
+from mathamr.serve.relatedposts import references, related_posts
 from mathamr.serve.rendering import (
     body_html,
     draw_formula,
@@ -32,6 +32,7 @@ from mathamr.serve.rendering import (
     title_html,
     title_shown,
 )
+from mathamr.serve.routes import ANY
 from mathamr.serve.schemas import (
     DeleteAnswer,
     GraphAnswer,
@@ -48,6 +49,10 @@ from mathamr.serve.service import Reader, Service, Writer, of_index
 
 router = APIRouter(tags=["posts"])
 PICTURE = "image/svg+xml"
+LONGEST_TITLE = 10_000
+"""Characters of a title that are shown."""
+MOST_LINKS = 500
+"""Links and tags of a post that are shown, each."""
 _UNREACHABLE = frozenset([".", ".."])
 _KINDS = {
     NodePart.CONCEPT: "amr",
@@ -64,36 +69,36 @@ _TEXTS: dict[int | str, dict[str, Any]] = {
 
 @router.get(f"/posts/{{id:{ANY}}}", response_model=PostAnswer)
 async def post(service: Reader, id: Annotated[Id, Path()]) -> Any:
-    """A post as safe HTML with MathML, its formulas, and its original text."""
-    return await service.run_quick(lambda: _shown(service, id))
+    """A post: safe HTML with MathML, its formulas, and its text as it was written."""
+    return await service.read(lambda: JSONResponse(_shown(service, id)))
 
 
 @router.put(f"/posts/{{id:{ANY}}}", response_model=PutAnswer, responses={201: {"model": PutAnswer}})
-async def put(service: Writer, response: Response, id: Annotated[Id, Path()], request: PostRequest) -> Any:
-    """Adds or replaces a post; once this answers, the post is on disk and every later search finds it."""
+async def put(service: Writer, response: Response, id: Annotated[Id, Path()], fields: PostRequest) -> Any:
+    """Adds a post or replaces it; when this answers, it is on disk and every later search finds it."""
     started = time.perf_counter()
-    prepared = await service.run_quick(lambda: _post_of(id, request))
-    (written,) = await service.write(lambda: _put(service, [prepared]))
+    post = await service.compute(lambda: _post(id, fields))
+    (written,) = await service.write(lambda: _put(service, [post]))
     response.status_code = 201 if written["created"] else 200
     return written | {"seconds": round(time.perf_counter() - started, 4)}
 
 
 @router.post("/posts", response_model=PostsAnswer)
-async def put_many(service: Writer, request: PostsRequest) -> Any:
+async def put_many(service: Writer, batch: PostsRequest) -> Any:
     """Adds or replaces several posts, all of them or none."""
     started = time.perf_counter()
-    if len(request.posts) > service.limits.posts:
+    if len(batch.posts) > service.limits.posts:
         raise ApiError("invalid", f"one write may have at most {service.limits.posts} posts", "posts")
-    if len({each.id for each in request.posts}) < len(request.posts):
+    if len({each.id for each in batch.posts}) < len(batch.posts):
         raise ApiError("invalid", "two of the posts have the same id", "posts")
-    prepared = await service.run_quick(lambda: [_post_of(each.id, each) for each in request.posts])
-    written = await service.write(lambda: _put(service, prepared))
+    posts = await service.compute(lambda: [_post(each.id, each) for each in batch.posts])
+    written = await service.write(lambda: _put(service, posts))
     return {"posts": written, "seconds": round(time.perf_counter() - started, 4)}
 
 
 @router.delete(f"/posts/{{id:{ANY}}}", response_model=DeleteAnswer)
 async def delete(service: Writer, id: Annotated[Id, Path()]) -> Any:
-    """Deletes a post; once this answers, no later search finds it."""
+    """Deletes a post; when this answers, no later search finds it."""
     if not await service.write(lambda: of_index(lambda: service.archive_writer().delete([id]))):
         raise _unknown()
     return {"id": id, "deleted": True}
@@ -104,7 +109,7 @@ async def graph(
     service: Reader, id: Annotated[Id, Path()], format: GraphFormat = "json", formulas: Trees = "both"
 ) -> Any:
     """The MathAMR+ graph of a post, as JSON, as Penman text, or as a picture."""
-    return await service.run_quick(lambda: _graph(service, id, format, formulas))
+    return await service.read(lambda: _graph(service, id, format, formulas))
 
 
 def _unknown() -> ApiError:
@@ -124,6 +129,8 @@ def _shown(service: Service, id: str) -> dict[str, Any]:
     entries = of_index(lambda: catalogue.formulas_of(id))
     answers = of_index(lambda: catalogue.answers(id))
     names = [entry.id for entry in sorted(entries, key=lambda entry: entry.position)]
+    if len(stored.title) > LONGEST_TITLE:  # without its formulas, whose numbers begin with those of the title
+        stored = replace(stored, title=stored.title[:LONGEST_TITLE], formulas=())
     return {
         "id": id,
         "kind": stored.kind,
@@ -132,21 +139,21 @@ def _shown(service: Service, id: str) -> dict[str, Any]:
         "html": body_html(stored, longest, names, of_index(lambda: references(catalogue, stored))),
         "truncated": len(stored.body) > longest,
         "markup": stored.markup,
-        "source_title": stored.title[:longest],
+        "source_title": stored.title,
         "source_body": stored.body[:longest],
-        "tags": list(stored.tags),
+        "tags": list(stored.tags[:MOST_LINKS]),
         "parent": stored.parent,
         "accepted_answer": stored.accepted_answer,
         "answers": [answer.id for answer in answers],
-        "neighbours": of_index(lambda: neighbours(catalogue, stored, answers)),
+        "neighbours": of_index(lambda: related_posts(catalogue, stored, answers)),
         "date": stored.date,
         "votes": stored.score,
         "source": source_shown(stored.source),
         "place": place_shown(stored.place),
-        "open": service.opened(stored.source, stored.place),
+        "open": service.editor_link(stored.source, stored.place),
         "links": [
             {"target": link.target, "type": link.type, "words": link.words, "label": link.label}
-            for link in stored.links
+            for link in stored.links[:MOST_LINKS]
         ],
         "formulas": [
             formula_piece(entry.latex, draw_formula(entry.formula, stored.macros), entry.id, entry.display)
@@ -155,41 +162,42 @@ def _shown(service: Service, id: str) -> dict[str, Any]:
     }
 
 
-def _post_of(id: str, request: PostRequest) -> tuple[Post, list[str]]:
-    """Converts a request to a post, as the readers of files do; also returns notes about repairs."""
+def _post(id: str, fields: PostRequest) -> tuple[Post, list[str]]:
+    """The post as a reader of files would make it, and what had to be repaired."""
     if id in _UNREACHABLE:
         raise ApiError("invalid", "an id may not be . or .., which no address can hold", "id")
-    if not (request.body.strip() or request.title.strip()):
+    if not (fields.body.strip() or fields.title.strip()):
         raise ApiError("invalid", "a post needs a body or a title", "body")
     report = Report()
     if cleaned(id, report) != id:
         raise ApiError("invalid", "an id may not have control characters", "id")
-    body, title = cleaned(request.body, report), cleaned(request.title, report)
-    markup = request.markup or markup_of(body)
-    result = Post(
+    body, title = cleaned(fields.body, report), cleaned(fields.title, report)
+    markup = fields.markup or markup_of(body)
+    post = Post(
         id=id,
-        kind=request.kind or ("answer" if request.parent else "note"),
+        kind=fields.kind or ("answer" if fields.parent else "note"),
         body=body,
         title=title,
         markup=markup,
-        parent=request.parent,
-        accepted_answer=request.accepted_answer,
-        tags=tuple(cleaned(tag, report) for tag in request.tags),
-        score=request.score,
-        date=request.date,
-        source=cleaned(request.source, report),
-        macros=tuple(cleaned(macro, report) for macro in request.macros),
+        parent=fields.parent,
+        accepted_answer=fields.accepted_answer,
+        tags=tuple(cleaned(tag, report) for tag in fields.tags),
+        score=fields.score,
+        date=fields.date,
+        source=cleaned(fields.source, report),
+        macros=tuple(cleaned(macro, report) for macro in fields.macros),
     )
-    result = replace(result, formulas=formulas_of(id, title, body, markup, report.note))
-    return result, report.lines()[:20]
+    post = replace(post, formulas=formulas_of(id, title, body, markup, report.note))
+    return post, report.lines()[:20]
 
 
-def _put(service: Service, prepared: list[tuple[Post, list[str]]]) -> list[dict[str, Any]]:
-    known = of_index(lambda: service.archive.catalogue.posts([each.id for each, _ in prepared]))
-    of_index(lambda: _write(service, [each for each, _ in prepared]))
+def _put(service: Service, posts: list[tuple[Post, list[str]]]) -> list[dict[str, Any]]:
+    catalogue = service.archive.catalogue
+    known = of_index(lambda: {post.id for post, _ in posts if post.id in catalogue})
+    of_index(lambda: _write(service, [post for post, _ in posts]))
     return [
-        {"id": each.id, "created": each.id not in known, "formulas": len(each.formulas), "notes": notes}
-        for each, notes in prepared
+        {"id": post.id, "created": post.id not in known, "formulas": len(post.formulas), "notes": notes}
+        for post, notes in posts
     ]
 
 
@@ -205,7 +213,7 @@ def _graph(service: Service, id: str, format: GraphFormat, formulas: Trees) -> A
     try:
         found: MathGraph = of_index(lambda: service.archive.graph(id))
     except ApiError:
-        _stored(service, id)  # it may have been deleted since it was read above
+        _stored(service, id)  # it may have been deleted meanwhile
         raise
     flat = flatten(found, GraphConfiguration(formulas=formulas))
     if len(flat.labels) > service.limits.drawn_nodes:
@@ -218,7 +226,7 @@ def _graph(service: Service, id: str, format: GraphFormat, formulas: Trees) -> A
     if format == "penman":
         return Response(notation.write(found, formulas).encode("utf-8", "replace"), media_type="text/plain")
     kinds = [_KINDS[part] for part in flat.parts]
-    return {
+    shown = {
         "id": id,
         "top": "0",
         "nodes": [
@@ -236,10 +244,11 @@ def _graph(service: Service, id: str, format: GraphFormat, formulas: Trees) -> A
         ],
         "sentences": list(found.texts),
     }
+    return JSONResponse(shown)
 
 
 def _edge(source: str, target: str) -> str:
-    """The kind of an edge is that of the tree it leads into; edges of virtual nodes are virtual."""
+    """The kind of an edge: that of the tree it leads into, or virtual if a virtual node is at one end."""
     if "virtual" in (source, target):
         return "virtual"
     return target if target in ("opt", "slt") else "amr"

@@ -1,26 +1,36 @@
-"""Routes that search and explain hits."""
+"""Search and explain."""
 
 from __future__ import annotations
 
+import logging
 import time
+from collections import ChainMap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
 from fastapi import APIRouter, Query, Request, Response
+from fastapi.responses import JSONResponse
 
 from mathamr.core.errors import MathAMRError, ParseError
 from mathamr.index.engines.entry import Filter
 from mathamr.posts.markup import pieces
 from mathamr.posts.post import Formula, Post
 from mathamr.posts.postkind import PostKind
+from mathamr.search.fragment import shortened
 from mathamr.search.query import EmptyQueryError
 from mathamr.search.query import Query as SearchQuery
 from mathamr.search.searcher import UnknownPostError
-from mathamr.serve.answers import WrittenAnswer
+from mathamr.serve.answercache import JsonAnswer
 from mathamr.serve.errors import ApiError
 from mathamr.serve.rendering import (
+    LONGEST_FORMULA,
+    Drawn,
+    FormulasById,
+    draw_formula,
     draw_marked,
+    formulas_with_macros,
     fragment_pieces,
     place_shown,
     shown_pieces,
@@ -41,12 +51,21 @@ from mathamr.serve.service import Reader, Service, of_index, of_request
 from mathamr.systems.ranking import Task
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from mathamr.search.alignment import AlignedPart, Alignment
     from mathamr.search.formulamatch import FormulaMatch
     from mathamr.search.hits import Hit
 
 router = APIRouter(tags=["search"])
+LOG = logging.getLogger("mathamr.serve")
 LABEL_WIDTH = 60
+TITLE_WIDTH = 1000
+"""Characters of a title that a hit shows."""
+MOST_TAGS = 100
+"""Tags of a post that a hit shows."""
+MOST_PARTS = 500
+"""Parts of a post that an explanation shows; more of them are the most similar ones."""
 
 
 @router.get("/search", response_model=SearchAnswer)
@@ -85,9 +104,9 @@ async def search_link(
 
 
 @router.post("/search", response_model=SearchAnswer)
-async def search(request: Request, service: Reader, body: SearchRequest) -> Any:
+async def search(request: Request, service: Reader, options: SearchRequest) -> Any:
     """Hits for a query."""
-    return await _search(request, service, body)
+    return await _search(request, service, options)
 
 
 @router.get("/explain", response_model=ExplainAnswer)
@@ -99,113 +118,120 @@ async def explain_link(
 
 
 @router.post("/explain", response_model=ExplainAnswer)
-async def explain(request: Request, service: Reader, body: ExplainRequest) -> Any:
+async def explain(request: Request, service: Reader, options: ExplainRequest) -> Any:
     """Why a post is found."""
-    return await _explain(request, service, body)
+    return await _explain(request, service, options)
 
 
-async def _search(request: Request, service: Service, body: SearchRequest) -> Response:
-    """Returns the answer as serialised JSON, which skips FastAPI's validation of the response."""
-    request.state.query = body.q
+async def _search(request: Request, service: Service, options: SearchRequest) -> Response:
+    """Searches, and returns JSON that is not validated against the schema once more."""
+    request.state.query = options.q
     limits = service.limits
-    if body.k > limits.k:
+    if options.k > limits.k:
         raise ApiError("invalid", f"k may be at most {limits.k}", "k")
-    if body.offset + body.k > limits.depth:
+    if options.offset + options.k > limits.depth:
         raise ApiError("invalid", f"offset and k may reach at most place {limits.depth}", "offset")
-    task = body.task or service.index.tasks[0]
-    _check_strategy(service, body, task)
-    where = _filter(service, body.filter)
-    answer = await service.search(lambda: _answer(service, body, task, where))
+    task = options.task or service.index.tasks[0]
+    _check_strategy(service, options, task)
+    where = _filter(service, options.filter)
+    answer = await service.search(lambda: _answered(service, options, task, where))
     request.state.stages = answer.seconds
     service.metrics.query(answer.seconds)
     return Response(answer.body, media_type="application/json")
 
 
-def _check_strategy(service: Service, body: SearchRequest, task: Task) -> None:
-    """Raises if the index's system does not support the task or the strategy."""
+def _check_strategy(service: Service, options: SearchRequest, task: Task) -> None:
+    """Refuses a task or a strategy that the system of the index does not have."""
     if task not in service.index.tasks:
-        raise ApiError("invalid", f"this index can search for {', '.join(service.index.tasks)}", "task")
-    if body.strategy is None:
+        raise ApiError("invalid", f"this index can look for {', '.join(service.index.tasks)}", "task")
+    if options.strategy is None:
         return
     known = service.index.strategies(task)
-    if body.strategy not in known:
+    if options.strategy not in known:
         raise ApiError("invalid", f"known strategies are {', '.join(known)}", "strategy")
 
 
-def _answer(service: Service, body: SearchRequest, task: Task, where: Filter) -> WrittenAnswer:
-    """Answers a query from the cache, or searches and caches the answer; a cached answer reports 0 seconds for its stages."""
+def _answered(service: Service, options: SearchRequest, task: Task, where: Filter) -> JsonAnswer:
+    """The answer to a query, from the cache if it was given for the same revision of the index."""
     started = time.perf_counter()
     revision = service.archive.settled_revision
     if revision is None:
-        return _search_index(service, body, task, where, started)
-    key = f"{revision} {body.model_dump_json()}"
+        return _searched(service, options, task, where, started)
+    key = f"{revision} {options.model_dump_json()}"
     answer = service.answers.get(key)
     if answer is None:
-        answer = _search_index(service, body, task, where, started)
+        answer = _searched(service, options, task, where, started)
         service.answers.put(key, answer)
         return answer
-    no_stages = dict.fromkeys(answer.seconds, 0.0)
-    return answer.taking(no_stages | _seconds({}, 0.0, time.perf_counter() - started))
+    no_time = dict.fromkeys(answer.seconds, 0.0)
+    return answer.with_seconds(no_time | _seconds({}, 0.0, time.perf_counter() - started))
 
 
-def _search_index(
-    service: Service, body: SearchRequest, task: Task, where: Filter, started: float
-) -> WrittenAnswer:
-    query = _query(service, body.q, task)
+def _searched(
+    service: Service, options: SearchRequest, task: Task, where: Filter, started: float
+) -> JsonAnswer:
+    query = _query(service, options.q, task)
+    where = of_request(lambda: service.index.within(options.filter.folders, where), "folders")
     parse = time.perf_counter() - started
     hits = of_index(
         lambda: service.index.search(
             query,
             task=task,
-            strategy=body.strategy,
-            k=body.k,
-            offset=body.offset,
-            exact=body.exact,
+            strategy=options.strategy,
+            k=options.k,
+            offset=options.offset,
+            exact=options.exact,
             where=where,
         )
     )
     drawing = time.perf_counter()
     posts = _posts(service, hits)
-    shown = [_hit(hit, posts) | {"open": service.opened(hit.source, hit.place)} for hit in hits]
+    formulas = {id: formulas_with_macros(post) for id, post in posts.items()}
+    shown = [_hit(hit, formulas) | {"open": service.editor_link(hit.source, hit.place)} for hit in hits]
     answer = {
         "query": _query_shown(query, hits.notes),
         "task": task,
         "strategy": hits.strategy,
-        "k": body.k,
-        "offset": body.offset,
+        "k": options.k,
+        "offset": options.offset,
         "more": hits.more,
         "hits": shown,
     }
     now = time.perf_counter()
-    return WrittenAnswer.of(answer, _seconds({**hits.seconds, "parse": parse}, now - drawing, now - started))
+    return JsonAnswer.of(answer, _seconds({**hits.seconds, "parse": parse}, now - drawing, now - started))
 
 
-async def _explain(request: Request, service: Service, body: ExplainRequest) -> dict[str, Any]:
-    request.state.query = body.q
-    answer = await service.search(lambda: _explained(service, body))
-    request.state.stages = answer["seconds"]
-    service.metrics.query(answer["seconds"])
-    return answer
+async def _explain(request: Request, service: Service, options: ExplainRequest) -> Response:
+    request.state.query = options.q
+    response, seconds = await service.search(lambda: _explained(service, options))
+    request.state.stages = seconds
+    service.metrics.query(seconds)
+    return response
 
 
-def _explained(service: Service, body: ExplainRequest) -> dict[str, Any]:
+def _explained(service: Service, options: ExplainRequest) -> tuple[Response, dict[str, float]]:
     started = time.perf_counter()
-    task = body.task or service.index.tasks[0]
-    query = _query(service, body.q, task)
-    match = of_index(lambda: _formula_match(service, query, body)) if task == "formulas" else None
+    task = options.task or service.index.tasks[0]
+    query = _query(service, options.q, task)
+    match = of_index(lambda: _formula_match(service, query, options)) if task == "formulas" else None
     parts: dict[str, Any] = {"rows": [], "columns": [], "matrix": [], "best": []}
     post_id, formula_id, score = "", match.formula_id if match else None, 0.0
+    notes = list(query.notes)
     drawing = time.perf_counter()
     if match is None or service.index.explains_posts:
-        alignment = of_index(lambda: _alignment(service, query, body.id))
+        alignment = of_index(lambda: _alignment(service, query, options.id))
         drawing = time.perf_counter()
         parts, score = _parts_shown(service, query, alignment), alignment.score
         post_id, formula_id = alignment.post_id, alignment.formula_id
+        if len(alignment.post) > MOST_PARTS:
+            notes.append(
+                f"the post has {len(alignment.post):,} parts; the {MOST_PARTS} most similar are shown"
+            )
     elif match is not None:
         post_id = match.post_id
         score = sum(view.score for view in match.views) / max(1, len(match.views))
     shown = {
-        "query": _query_shown(query, query.notes),
+        "query": _query_shown(query, notes),
         "id": post_id,
         "formula": formula_id,
         "score": round(score, 6),
@@ -213,33 +239,42 @@ def _explained(service: Service, body: ExplainRequest) -> dict[str, Any]:
         "nodes": _nodes_shown(match) if match else None,
     }
     now = time.perf_counter()
-    return shown | {"seconds": _seconds({"search": drawing - started}, now - drawing, now - started)}
+    seconds = _seconds({"search": drawing - started}, now - drawing, now - started)
+    return JSONResponse(shown | {"seconds": seconds}), seconds
 
 
 def _parts_shown(service: Service, query: SearchQuery, alignment: Alignment) -> dict[str, Any]:
     post = of_index(lambda: service.archive.catalogue.posts([alignment.post_id])).get(alignment.post_id)
     if post is None:  # deleted since it was explained
         raise _unknown()
-    rows, columns = (
-        [_part(part, post) for part in parts]
-        for parts, post in ((alignment.query, query.post), (alignment.post, post))
-    )
-    best = alignment.similarities.argmax(axis=1)
+    chosen = _most_similar(alignment.similarities)
+    similarities = alignment.similarities[:, chosen]
+    query_formulas, post_formulas = formulas_with_macros(query.post), formulas_with_macros(post)
     return {
-        "rows": rows,
-        "columns": columns,
-        "matrix": [[round(float(value), 4) for value in row] for row in alignment.similarities],
+        "rows": [_part(part, query_formulas) for part in alignment.query],
+        "columns": [_part(alignment.post[column], post_formulas) for column in chosen],
+        "matrix": similarities.astype(float).round(4).tolist(),
         "best": [
-            {"row": row, "column": int(column), "score": round(float(alignment.similarities[row, column]), 4)}
-            for row, column in enumerate(best)
+            {"row": row, "column": int(column), "score": round(float(similarities[row, column]), 4)}
+            for row, column in enumerate(similarities.argmax(axis=1))
         ],
     }
 
 
-def _formula_match(service: Service, query: SearchQuery, body: ExplainRequest) -> FormulaMatch | None:
-    """The nodes of a formula that match; None if the id is that of a post."""
+def _most_similar(similarities: npt.NDArray[np.float32]) -> list[int]:
+    """The columns that are shown, in their order: the best one of every row, then those with the highest values."""
+    columns = similarities.shape[1]
+    if columns <= MOST_PARTS:
+        return list(range(columns))
+    best = similarities.argmax(axis=1).tolist()
+    by_value = np.argsort(-similarities.max(axis=0), kind="stable").tolist()
+    return sorted(list(dict.fromkeys([*best, *by_value]))[:MOST_PARTS])
+
+
+def _formula_match(service: Service, query: SearchQuery, options: ExplainRequest) -> FormulaMatch | None:
+    """The nodes that match; None if the id is that of a post."""
     try:
-        return service.index.explain_formula(query, body.id)
+        return service.index.explain_formula(query, options.id)
     except UnknownPostError:
         return None
 
@@ -248,7 +283,7 @@ def _nodes_shown(match: FormulaMatch) -> dict[str, Any]:
     shown = match.to_json()
     try:
         picture = match.svg()
-    except MathAMRError:  # too large to draw: the pairs hold the same information
+    except MathAMRError:  # too large to be drawn; the pairs of nodes are in the answer too
         picture = None
     return {name: shown[name] for name in ("by", "query", "found", "views")} | {"svg": picture}
 
@@ -265,7 +300,7 @@ def _unknown() -> ApiError:
 
 
 def _query(service: Service, text: str, task: Task) -> SearchQuery:
-    """Parses the query as it was typed; every problem with it is reported to the client."""
+    """Parses a query, and checks it against the limits."""
     limits = service.limits
     if len(text) > limits.query_characters:
         raise _too_long(len(text), limits.query_characters, "characters")
@@ -275,7 +310,7 @@ def _query(service: Service, text: str, task: Task) -> SearchQuery:
         if isinstance(error.__cause__, EmptyQueryError):
             raise ApiError("empty_query", error.message, "q") from error
         if isinstance(error.__cause__, ParseError) and error.offset is not None:
-            # The offset counts from the formula's start; the client needs it from the start of the query.
+            # The offset is in the formula; the client needs it in the query.
             start = text.find(error.__cause__.text)
             error.offset = start + error.offset if start >= 0 else None
         raise
@@ -297,63 +332,74 @@ def _too_long(count: int, most: int, unit: str) -> ApiError:
     )
 
 
-def _filter(service: Service, body: FilterRequest) -> Filter:
-    if len(body.kinds) + len(body.tags) + len(body.sources) + len(body.folders) > service.limits.filters:
-        raise ApiError("invalid", f"a filter may have at most {service.limits.filters} values", "filter")
+def _filter(service: Service, options: FilterRequest) -> Filter:
+    """The filter without its folders, which only the index knows; it is checked without the index."""
+    count = len(options.kinds) + len(options.tags) + len(options.sources) + len(options.folders)
+    if count > service.limits.filters:
+        raise ApiError(
+            "invalid", f"a filter may have at most {service.limits.filters} values, not {count}", "filter"
+        )
     where = Filter(
-        kinds=tuple(body.kinds),
-        tags=tuple(body.tags),
-        after=body.after,
-        before=body.before,
-        minimum_score=body.minimum_score,
-        sources=tuple(body.sources),
+        kinds=tuple(options.kinds),
+        tags=tuple(options.tags),
+        after=options.after,
+        before=options.before,
+        minimum_score=options.minimum_score,
+        sources=tuple(options.sources),
     )
     of_request(lambda: where.times, "after or before")
-    return of_request(lambda: service.index.within(body.folders, where), "folders")
+    return where
 
 
 def _posts(service: Service, hits: Iterable[Hit]) -> dict[str, Post]:
-    """The posts whose formulas are shown; only a post knows the macros and the MathML of its formulas."""
+    """The posts whose formulas are shown: only the post knows the macros and the MathML of a formula."""
     ids = dict.fromkeys(id for hit in hits for id in (hit.id, hit.parent) if id)
     return of_index(lambda: service.archive.catalogue.posts(list(ids)))
 
 
-def _hit(hit: Hit, posts: Mapping[str, Post]) -> dict[str, Any]:
-    own = [posts[id] for id in (hit.id, hit.parent) if id and id in posts]
-    formulas = {formula.id: (formula, post.macros) for post in reversed(own) for formula in post.formulas}
+def _hit(hit: Hit, by_post: Mapping[str, FormulasById]) -> dict[str, Any]:
+    formulas = ChainMap(*(by_post[id] for id in (hit.id, hit.parent) if id and id in by_post))
     shown: dict[str, Any] = {
         name: getattr(hit, name) for name in ("id", "rank", "kind", "parent", "date", "votes")
     }
     found = None
     if hit.formula is not None:
         formula, macros = formulas.get(hit.formula.own_id, (Formula("", hit.formula.latex), ()))
-        # It stands alone, so it is set in display style; inline style would give its binomials small parentheses.
-        drawn = draw_marked(replace(formula, display=True), macros, hit.formula.matched_nodes)
-        found = hit.formula.to_json() | {"mathml": drawn.mathml}
+        # A formula that stands alone is set in display style; in text style a binomial has smaller parentheses.
+        drawn = _drawn_hit(replace(formula, display=True), macros, hit.formula.matched_nodes)
+        found = hit.formula.to_json() | {"mathml": drawn.mathml, "latex": hit.formula.latex[:LONGEST_FORMULA]}
     return shown | {
         "score": round(hit.score, 6),
         "share": round(hit.share, 4),
         "source": source_shown(hit.source),
         "place": place_shown(hit.place),
-        "title": fragment_pieces(hit.title, formulas),
+        "title": fragment_pieces(shortened(hit.title, TITLE_WIDTH), formulas),
         "snippet": fragment_pieces(hit.snippet, formulas),
-        "tags": list(hit.tags),
+        "tags": list(hit.tags[:MOST_TAGS]),
         "evidence": {name: round(float(score), 6) for name, score in hit.evidence.items()},
         "formula": found,
     }
 
 
-def _part(part: AlignedPart, post: Post) -> dict[str, Any]:
-    formulas = {formula.id: (formula, post.macros) for formula in post.formulas}
-    is_whole = part.level == "document"
+def _drawn_hit(formula: Formula, macros: tuple[str, ...], nodes: Sequence[int]) -> Drawn:
+    """The formula with its matched parts marked; one that cannot be marked loses only its marks."""
+    try:
+        return draw_marked(formula, macros, nodes)
+    except Exception:
+        LOG.exception("formula %s cannot be marked", formula.id)
+        return draw_formula(formula, macros)
+
+
+def _part(part: AlignedPart, formulas: FormulasById) -> dict[str, Any]:
+    is_document = part.level == "document"
     return {
         "kind": part.level,
         "label": part.label(LABEL_WIDTH),
         "pieces": fragment_pieces(part.fragments, formulas),
         "formula": part.reference if part.level == "formula" else None,
         "field": part.field,
-        "start": None if is_whole else part.start,
-        "end": None if is_whole else part.end,
+        "start": None if is_document else part.start,
+        "end": None if is_document else part.end,
     }
 
 

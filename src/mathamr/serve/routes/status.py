@@ -1,4 +1,4 @@
-"""Routes for the state of the server: its index, health, readiness and metrics."""
+"""The served index, health, readiness and metrics."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ TAGS_SHOWN = 200
 
 @router.get("/index", response_model=IndexAnswer)
 async def index(service: Reader) -> Any:
-    """Describes the index and the requests that it supports."""
-    return await service.run_quick(lambda: of_index(lambda: _about(service)))
+    """What is indexed, and what may be asked."""
+    return await service.read(lambda: of_index(lambda: _about(service)))
 
 
 @router.get("/health", response_model=HealthAnswer)
 async def health() -> Any:
-    """Answers if the server is up; does not check the index (see `/v1/ready`). Needs no key."""
+    """Whether the server is up; waits for nothing, not even for its index (see `/v1/ready`); needs no key."""
     return {"status": "ok", "version": __version__}
 
 
 @router.get("/ready", response_model=ReadyAnswer)
 async def ready(service: ServiceOf) -> Any:
-    """Answers 200 if a search sent now would be answered, else 503 or 429: send requests elsewhere. Needs no key."""
+    """Whether a search sent now would be answered; needs no key. 503 or 429 where not: send requests elsewhere."""
     posts = await service.search(lambda: of_index(lambda: _ready(service)))
     return {"status": "ready", "posts": posts}
 
@@ -45,11 +45,11 @@ async def ready(service: ServiceOf) -> Any:
 )
 async def metrics(service: Reader) -> Response:
     """Counts and times for Prometheus."""
-    return Response(service.metrics.text(), media_type=CONTENT_TYPE)
+    return Response(await service.compute(service.metrics.text), media_type=CONTENT_TYPE)
 
 
 def _ready(service: Service) -> int:
-    """Reads a little of every part of the index and raises if a part cannot be read; returns the number of posts."""
+    """Reads a little of every part of the index; a part that cannot be read is an error."""
     if not service.archive.words_only:
         engine = service.archive.engine
         for field in engine.fields:

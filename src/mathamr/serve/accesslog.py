@@ -8,14 +8,14 @@ import sys
 from datetime import UTC, datetime
 
 FIELDS = "mathamr_fields"
-"""The attribute of a log record that holds the message's fields by name."""
+"""The attribute of a log record that holds its content as names with values."""
 
 
 class JsonLines(logging.Formatter):
-    """Formats a record as one JSON object: time, level, message, and its fields."""
+    """Formats a record as one JSON object: time, level, message, and the record's fields."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line without a line break."""
+        """Returns the line without its end."""
         row = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname,
@@ -28,7 +28,7 @@ class JsonLines(logging.Formatter):
 
 
 def set_up_log(quiet: bool, as_json: bool = False) -> None:
-    """Logs one line per request, unless `quiet`, and every failure."""
+    """Logs errors, and one line a request unless `quiet`."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(
         JsonLines() if as_json else logging.Formatter("%(asctime)s %(levelname)s %(message)s")

@@ -10,7 +10,7 @@ import pytest
 
 from mathamr.index.build.writer import IndexWriter
 from mathamr.search.searcher import Index
-from mathamr.serve.descriptors import OWN, fitting
+from mathamr.serve.connections import OWN_FILES, fitting
 from mathamr.serve.limits import Limits
 from tests.index.small import build, note
 
@@ -23,7 +23,7 @@ def limit_kept() -> Iterator[None]:
 
 
 def test_connections_are_as_many_as_there_are_descriptors_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    for given, connections in ((256, 96), (100, 8), (500 + OWN, 500), (resource.RLIM_INFINITY, 500)):
+    for given, connections in ((256, 96), (100, 8), (500 + OWN_FILES, 500), (resource.RLIM_INFINITY, 500)):
         monkeypatch.setattr(resource, "getrlimit", lambda _, given=given: (given, given))
         monkeypatch.setattr(resource, "setrlimit", lambda *_: pytest.fail("there is no more to be had"))
         if given != 256 and given != 100:
@@ -35,12 +35,12 @@ def test_connections_are_as_many_as_there_are_descriptors_for(monkeypatch: pytes
 
 def test_more_descriptors_are_asked_of_the_system_where_it_has_them() -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if hard != resource.RLIM_INFINITY and hard < 500 + OWN:
-        pytest.skip(f"this user may open {hard} files at most, and 500 connections need {500 + OWN}")
+    if hard != resource.RLIM_INFINITY and hard < 500 + OWN_FILES:
+        pytest.skip(f"this user may open {hard} files at most, and 500 connections need {500 + OWN_FILES}")
     resource.setrlimit(resource.RLIMIT_NOFILE, (256, hard))
     try:
         assert fitting(Limits()).connections == 500
-        assert resource.getrlimit(resource.RLIMIT_NOFILE)[0] == 500 + OWN
+        assert resource.getrlimit(resource.RLIMIT_NOFILE)[0] == 500 + OWN_FILES
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
@@ -61,5 +61,5 @@ def test_open_files_do_not_grow_with_writes(model_folder: Path, tmp_path: Path) 
             writer.put([note(f"n{number}", f"Zebra {number} and $z_{{{number}}}$.")])
             assert reader.search("zebra", strategy="lexical", k=50).hits
             most = max(most, opened() - before)
-    assert most < OWN // 2
+    assert most < OWN_FILES // 2
     assert opened() <= before + 2

@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 from mathamr.formulas.parse import parse
-from mathamr.serve.completion import MOST_FREQUENT, completed, completions
+from mathamr.serve.commands import MOST_FREQUENT, commands, matching_commands
 
 
 def test_every_snippet_is_something_the_parser_reads_without_repair_of_the_command() -> None:
-    for each in completions():
+    for each in commands():
         filled = each.snippet.replace("{}", "{x}")
         if each.command.startswith("\\begin") or each.command in ("\\left", "\\right", "\\middle"):
             continue
@@ -14,15 +14,15 @@ def test_every_snippet_is_something_the_parser_reads_without_repair_of_the_comma
 
 
 def test_what_is_used_most_comes_first_and_nothing_twice() -> None:
-    commands = [each.command for each in completions()]
-    assert len(commands) == len(set(commands)) > 500
-    listed = [command for command in MOST_FREQUENT if command in commands]
-    assert commands[: len(listed)] == listed
+    names = [each.command for each in commands()]
+    assert len(names) == len(set(names)) > 500
+    listed = [command for command in MOST_FREQUENT if command in names]
+    assert names[: len(listed)] == listed
 
 
 def test_a_prefix_narrows_and_k_bounds() -> None:
-    found = completed("\\al", 20)
+    found = matching_commands("\\al", 20)
     assert {"command": "\\alpha", "character": "α", "snippet": "\\alpha"} in found
     assert all(each["command"].startswith("\\al") for each in found)
-    assert len(completed("", 3)) == 3
-    assert completed("\\nosuch", 3) == []
+    assert len(matching_commands("", 3)) == 3
+    assert matching_commands("\\nosuch", 3) == []

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -14,23 +15,23 @@ import pytest
 
 from mathamr.core.errors import MathAMRError
 from mathamr.core.workers import processors
-from mathamr.serve.processes import process_count
-from mathamr.serve.sockets import bound
+from mathamr.serve.server import bound_socket
+from mathamr.serve.workers import YIELDS, ConnectionCounts, FairListener, worker_count
 
 
 def test_an_index_is_served_by_all_processors_unless_something_is_in_the_way(small_index: Path) -> None:
-    assert process_count(None, small_index, writes=False) == min(8, processors())
-    assert process_count(3, small_index, writes=False) == 3
-    assert process_count(None, small_index, writes=True) == process_count(1, small_index, writes=True) == 1
+    assert worker_count(None, small_index, writes=False) == min(8, processors())
+    assert worker_count(3, small_index, writes=False) == 3
+    assert worker_count(None, small_index, writes=True) == worker_count(1, small_index, writes=True) == 1
     with pytest.raises(MathAMRError, match="a server that takes writes is one process"):
-        process_count(2, small_index, writes=True)
+        worker_count(2, small_index, writes=True)
 
 
 def test_a_port_that_is_taken_is_not_taken_again() -> None:
-    with bound("127.0.0.1", 0) as first:
+    with bound_socket("127.0.0.1", 0) as first:
         first.listen()
         with pytest.raises(MathAMRError, match="cannot listen"):
-            bound("127.0.0.1", first.getsockname()[1])
+            bound_socket("127.0.0.1", first.getsockname()[1])
 
 
 def within(seconds: float, holds: Callable[[], bool]) -> bool:
@@ -85,3 +86,32 @@ def test_processes_answer_side_by_side_count_together_and_end_together(small_ind
         process.kill()
         process.wait()
         process.stdout.close()
+
+
+def connected(to: socket.socket, count: int) -> list[socket.socket]:
+    return [socket.create_connection(to.getsockname()) for _ in range(count)]
+
+
+def test_a_worker_with_more_connections_leaves_the_next_to_another_but_not_for_ever() -> None:
+    counts = ConnectionCounts(2)
+    with FairListener(bound_socket("127.0.0.1", 0), counts) as fair:
+        fair.listen()
+        clients = connected(fair, 4)
+        taken = [fair.accept()[0]]  # the other is not there yet
+        counts.set(1)
+        taken.append(fair.accept()[0])
+        counts.own = 1
+        counts.set(1)
+        taken.append(fair.accept()[0])  # as many as the other is not more
+        counts.set(2)
+        for _ in range(YIELDS):
+            with pytest.raises(BlockingIOError):
+                fair.accept()
+        taken.append(fair.accept()[0])
+        counts.own = 0
+        counts.leave()
+        counts.own = 1
+        clients += connected(fair, 1)
+        taken.append(fair.accept()[0])  # there is nobody to leave it to
+        for each in (*clients, *taken):
+            each.close()

@@ -1,4 +1,4 @@
-"""Posts and hits as plain data with provenance: what a language model or a chain of tools can use."""
+"""Posts, hits and explanations as plain data with provenance, for language models and tool chains."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from mathamr.search.fragment import formulas_by_id, fragments, plain
 from mathamr.search.hits import Hit
 
 LONGEST_TEXT = 20_000
-"""Characters of a post; what follows is said to be missing."""
+"""Characters of a post; a note says that the rest is missing."""
 
 
 def readable(post: Post, longest: int = LONGEST_TEXT) -> str:
-    """A post as text, title first, formulas between dollar signs; its markup is gone.
+    """A post as text without markup, title first, formulas between dollar signs.
 
     >>> readable(Post("1", "note", "<p>Let <b>all</b> be.</p>", "On sums"))
     'On sums\\n\\nLet all be.'
@@ -59,7 +59,7 @@ def provenance(hit: Hit) -> dict[str, Any]:
 
 
 def explanation(alignment: Alignment) -> dict[str, Any]:
-    """The part of the post that met each part of the query, best pairs first."""
+    """The part of the post that matches each part of the query best, the most similar pairs first."""
     pairs = [
         {
             "query": {"level": match.query.level, "text": match.query.text},

@@ -20,16 +20,15 @@ from mathamr.serve.access import allowed_hosts
 from mathamr.serve.limits import Limits
 from mathamr.serve.metrics import Metrics
 from mathamr.serve.middleware import Middleware, Receive, Scope, Send
-from mathamr.serve.server import AnnouncingServer, server
-from mathamr.serve.sockets import handed_over
+from mathamr.serve.server import DrainingServer, inherited_socket, server
 
 HOST = "127.0.0.1"
 PATIENCE = 120.0
 TAKER = """
 import os
 os.environ["LISTEN_PID"] = str(os.getpid())
-from mathamr.serve.sockets import handed_over
-taken = handed_over()
+from mathamr.serve.server import inherited_socket
+taken = inherited_socket()
 print(taken.getsockname()[1], "LISTEN_FDS" in os.environ, os.get_inheritable(taken.fileno()), taken.dup().gettimeout())
 """
 
@@ -48,10 +47,10 @@ def test_a_socket_that_was_handed_over_is_taken_and_not_passed_on() -> None:
 
 
 def test_sockets_of_another_process_or_too_many_are_not_taken() -> None:
-    assert handed_over({}) is None
-    assert handed_over({"LISTEN_PID": "1", "LISTEN_FDS": "1"}) is None
-    with pytest.raises(MathAMRError, match="2 sockets were handed over"):
-        handed_over({"LISTEN_PID": str(os.getpid()), "LISTEN_FDS": "2"})
+    assert inherited_socket({}) is None
+    assert inherited_socket({"LISTEN_PID": "1", "LISTEN_FDS": "1"}) is None
+    with pytest.raises(MathAMRError, match="2 sockets were passed"):
+        inherited_socket({"LISTEN_PID": str(os.getpid()), "LISTEN_FDS": "2"})
 
 
 @pytest.fixture(autouse=True)
@@ -90,7 +89,7 @@ class Behind:
         made = server(
             Middleware(answering, Limits(), Metrics(), allowed_hosts(HOST)), Limits(), started.set, drain
         )
-        assert isinstance(made, AnnouncingServer)
+        assert isinstance(made, DrainingServer)
         self.server, own = made, held.dup()
         self.thread = threading.Thread(target=made.run, args=([own],), daemon=True)
         self.thread.start()

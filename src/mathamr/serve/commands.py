@@ -1,4 +1,4 @@
-"""LaTeX commands that the formula parser knows, for completion in a search box."""
+"""`Command`: the LaTeX commands that the formula parser knows, for completion in a search box."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MOST_FREQUENT = tuple(
     left right begin log ln sin cos tan exp max min gcd det dim ker vec hat bar overline operatorname quad ldots cdots
     """.split()  # noqa: SIM905
 )
-"""The commands that are offered first."""
+"""Commands that are offered first."""
 
 _ARGUMENTS = {
     **dict.fromkeys(
@@ -32,7 +32,7 @@ _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 
 
 @dataclass(frozen=True, slots=True)
-class Completion:
+class Command:
     """A command, the character it draws (empty where it draws none by itself), and what to insert for it."""
 
     command: str
@@ -41,10 +41,10 @@ class Completion:
 
 
 @lru_cache(maxsize=1)
-def completions() -> tuple[Completion, ...]:
-    r"""Every command whose name is a word, the most used first and the rest by name, followed by the environments.
+def commands() -> tuple[Command, ...]:
+    r"""Every command that is a word, the most frequent first, then by name; then environments.
 
-    >>> [each.snippet for each in completions()[:3]]
+    >>> [each.snippet for each in commands()[:3]]
     ['\\frac{}{}', '\\sum', '\\int']
     """
     from mathamr.formulas.latex.reader import COMMANDS
@@ -58,7 +58,7 @@ def completions() -> tuple[Completion, ...]:
     first = {name: place for place, name in enumerate(MOST_FREQUENT)}
     names.sort(key=lambda name: (first.get(name, len(first)), name.lower(), name))
     known = [
-        Completion(
+        Command(
             name,
             _character(SYMBOLS[name].text) if name in SYMBOLS else "",
             name + "{}" * arguments.get(name, 0),
@@ -66,15 +66,13 @@ def completions() -> tuple[Completion, ...]:
         for name in names
         if name not in ("\\begin", "\\end")
     ]
-    known += [
-        Completion(rf"\begin{{{name}}}", "", rf"\begin{{{name}}}\end{{{name}}}") for name in _ENVIRONMENTS
-    ]
+    known += [Command(rf"\begin{{{name}}}", "", rf"\begin{{{name}}}\end{{{name}}}") for name in _ENVIRONMENTS]
     return tuple(known)
 
 
-def completed(prefix: str, k: int) -> list[dict[str, str]]:
-    """The first `k` completions that begin with `prefix`."""
-    found = (each for each in completions() if each.command.startswith(prefix))
+def matching_commands(prefix: str, k: int) -> list[dict[str, str]]:
+    """The first `k` commands that begin with `prefix`."""
+    found = (each for each in commands() if each.command.startswith(prefix))
     return [asdict(each) for each, _ in zip(found, range(k), strict=False)]
 
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from mathamr.adapters.reading import explanation, provenance, readable
+from mathamr.adapters.records import explanation, provenance, readable
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Post
 from mathamr.search.searcher import Index

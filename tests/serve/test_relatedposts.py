@@ -4,7 +4,7 @@ from pathlib import Path
 
 from mathamr.index.catalogue.catalogue import Catalogue
 from mathamr.posts.post import Link, Place, Post
-from mathamr.serve.neighbours import neighbours
+from mathamr.serve.relatedposts import related_posts
 
 
 def test_references_lead_to_posts_by_id_or_by_label_and_each_post_is_listed_once(tmp_path: Path) -> None:
@@ -27,10 +27,10 @@ def test_references_lead_to_posts_by_id_or_by_label_and_each_post_is_listed_once
     with catalogue.transaction():
         for post in (theorem, lemma, proof):
             catalogue.put(post, "", ())
-    shown = neighbours(catalogue, proof, [])
+    shown = related_posts(catalogue, proof, [])
     assert [(each["relation"], each["id"], each["indexed"]) for each in shown] == [
         ("question", "t", True),
         ("mention", "l", True),
     ]
     by_label = Post("q", "note", "x", links=(Link("", "mention", "", "thm:t"),))
-    assert [each["id"] for each in neighbours(catalogue, by_label, [])] == ["t"]
+    assert [each["id"] for each in related_posts(catalogue, by_label, [])] == ["t"]

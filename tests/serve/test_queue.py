@@ -2,11 +2,13 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 
 from mathamr.serve.errors import ApiError
-from mathamr.serve.workqueue import WorkQueue
+from mathamr.serve.queue import CLIENT, WorkQueue
 
 LONG = 60.0
 
@@ -103,7 +105,7 @@ def test_waiting_does_not_count_as_working() -> None:
 def test_a_client_is_told_to_come_back_later_when_work_is_slow() -> None:
     queue = WorkQueue("test", workers=1, waiting=0)
     go = threading.Event()
-    queue._usual = 20.0
+    queue._mean_seconds = 20.0
 
     async def scenario() -> int:
         first = asyncio.create_task(queue.run(lambda: go.wait(LONG), LONG))
@@ -157,3 +159,92 @@ def test_work_that_still_waits_when_the_lane_is_closed_is_answered() -> None:
 
     asyncio.run(scenario())
     assert queue.taken == 0
+
+
+@contextmanager
+def one_busy_thread(queue: WorkQueue) -> Iterator[threading.Event]:
+    """Keeps the only thread of a queue busy until the event is set."""
+    go, began = threading.Event(), threading.Event()
+
+    def blocking() -> bool:
+        began.set()
+        return go.wait(LONG)
+
+    thread = threading.Thread(target=lambda: asyncio.run(queue.run(blocking, None)))
+    thread.start()
+    assert began.wait(LONG)
+    try:
+        yield go
+    finally:
+        go.set()
+        thread.join()
+        queue.close()
+
+
+async def submitted(queue: WorkQueue, client: str, order: list[str], count: int) -> list[asyncio.Task[None]]:
+    """So many jobs of a client, in the queue when this returns; each notes when it runs."""
+
+    async def job() -> None:
+        CLIENT.set(client)
+        await queue.run(lambda: order.append(client), LONG)
+
+    tasks = [asyncio.create_task(job()) for _ in range(count)]
+    await asyncio.sleep(0)
+    return tasks
+
+
+def test_clients_take_turns_however_many_requests_one_of_them_has() -> None:
+    queue = WorkQueue("test", workers=1, waiting=100)
+    order: list[str] = []
+
+    async def scenario(go: threading.Event) -> None:
+        many = await submitted(queue, "many", order, 72)
+        few = await submitted(queue, "few", order, 2)
+        go.set()
+        await asyncio.gather(*many, *few)
+
+    with one_busy_thread(queue) as go:
+        asyncio.run(scenario(go))
+    assert [place for place, client in enumerate(order) if client == "few"] == [1, 3]
+    assert len(order) == 74
+
+
+def test_in_a_full_queue_a_client_with_few_requests_displaces_one_of_the_client_with_most() -> None:
+    queue = WorkQueue("test", workers=1, waiting=10)
+    order: list[str] = []
+
+    async def scenario(go: threading.Event) -> list[BaseException | None]:
+        many = await submitted(queue, "many", order, 72)
+        few = await submitted(queue, "few", order, 8)
+        go.set()
+        return await asyncio.gather(*many, *few, return_exceptions=True)
+
+    with one_busy_thread(queue) as go:
+        outcomes = asyncio.run(scenario(go))
+    refused = [each for each in outcomes if each is not None]
+    assert all(isinstance(each, ApiError) and each.code == "busy" for each in refused)
+    assert all(int(each.headers["Retry-After"]) >= 1 for each in refused if isinstance(each, ApiError))
+    assert order == ["many", "few"] * 5
+    assert queue.refused == len(refused) == 70
+
+
+def test_work_that_could_not_begin_in_time_is_refused_at_once() -> None:
+    queue = WorkQueue("test", workers=1, waiting=10)
+    queue._mean_seconds = 20.0
+
+    async def scenario(go: threading.Event) -> None:
+        waiting = await submitted(queue, "first", [], 3)
+        CLIENT.set("first")
+        with pytest.raises(ApiError) as refused:
+            await queue.run(lambda: None, 30.0)
+        assert refused.value.code == "busy"
+        assert not go.is_set()
+        CLIENT.set("another")
+        other = asyncio.create_task(queue.run(lambda: "in its turn", 30.0))
+        await asyncio.sleep(0)
+        go.set()
+        assert await other == "in its turn"
+        await asyncio.gather(*waiting)
+
+    with one_busy_thread(queue) as go:
+        asyncio.run(scenario(go))

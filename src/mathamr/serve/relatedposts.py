@@ -1,4 +1,4 @@
-"""`neighbours`: the posts related to a post, each with a title or the beginning of its text."""
+"""`related_posts`: the question, answers, duplicates and references of a post, each with its title or first words."""
 
 from __future__ import annotations
 
@@ -11,19 +11,21 @@ from mathamr.posts.passage import passage
 from mathamr.posts.post import Link, Post
 from mathamr.search.fragment import Fragment, formulas_by_id, fragments, shortened
 from mathamr.search.snippet import title
-from mathamr.serve.rendering import fragment_pieces
+from mathamr.serve.rendering import formulas_with_macros, fragment_pieces
 
 LISTED = 50
-"""Number of posts listed per relation; the ids of all of them are in the answer."""
+"""Posts of one relation that are listed; their ids are all in the answer."""
 WIDTH = 140
-"""Approximate number of characters shown of a post without a title."""
+"""About how many characters are shown of a post that has no title."""
+LONGEST_TITLE = 1000
+"""About how many characters are shown of a title."""
 MOST_REFERENCES = 500
-"""Number of references of a text that become links; a longer list is not a text."""
+"""References of a text that become links."""
 _SPACE = Fragment("text", " ")
 
 
-def neighbours(catalogue: Catalogue, post: Post, answers: Sequence[Post]) -> list[dict[str, Any]]:
-    """The post's question, its answers in order, its duplicates, related posts and the posts it refers to."""
+def related_posts(catalogue: Catalogue, post: Post, answers: Sequence[Post]) -> list[dict[str, Any]]:
+    """Its question, its answers in their order, its duplicates, what is related and what it refers to."""
     parents = [post.parent] if post.parent else []
     around = {*parents, *(answer.id for answer in answers), post.id}
     links: dict[str, list[str]] = {}
@@ -40,12 +42,12 @@ def neighbours(catalogue: Catalogue, post: Post, answers: Sequence[Post]) -> lis
 
 
 def _target(catalogue: Catalogue, link: Link) -> str:
-    """The post that a link leads to, found by its id or by a label of a post in the index."""
+    """The id of the post that a link leads to, found by its id or its label; empty if there is none."""
     return link.target or next(iter(catalogue.labelled(link.label)), "")
 
 
 def references(catalogue: Catalogue, post: Post) -> dict[str, str]:
-    """The posts that a post refers to, keyed by how its text names them: `#label`, or the address itself."""
+    """The posts that a post refers to, by how its text names them: `#label`, or the address itself."""
     found: dict[str, str] = {}
     for link in post.links[:MOST_REFERENCES]:
         if target := _target(catalogue, link):
@@ -55,7 +57,7 @@ def references(catalogue: Catalogue, post: Post) -> dict[str, str]:
 
 
 def _shown(relation: str, id: str, post: Post | None, accepted: str | None = None) -> dict[str, Any]:
-    """A neighbour as JSON; for a post that is not in the index only the id is known."""
+    """A related post; of one that the index lacks only the id is known."""
     return {
         "id": id,
         "relation": relation,
@@ -68,16 +70,16 @@ def _shown(relation: str, id: str, post: Post | None, accepted: str | None = Non
 
 
 def _text(post: Post) -> list[dict[str, Any]]:
-    """The title of a post, or the beginning of its text."""
-    formulas = {formula.id: (formula, post.macros) for formula in post.formulas}
-    return fragment_pieces(title(post) if post.title.strip() else _opening(post), formulas)
+    """The title of a post, or its first words."""
+    words = shortened(title(post), LONGEST_TITLE) if post.title.strip() else _opening(post)
+    return fragment_pieces(words, formulas_with_macros(post))
 
 
 def _opening(post: Post) -> list[Fragment]:
     formulas = formulas_by_id(post)
-    begun = [
+    beginning = [
         fragment
         for sentence in islice(passage(post).sentences, WIDTH)
         for fragment in (*fragments(sentence, formulas), _SPACE)
     ]
-    return shortened(begun[:-1], WIDTH)
+    return shortened(beginning[:-1], WIDTH)

@@ -5,7 +5,7 @@ import logging
 
 import pytest
 
-from mathamr.serve.jsonlog import FIELDS, set_up_log
+from mathamr.serve.accesslog import FIELDS, set_up_log
 
 
 def test_every_record_is_one_json_object_on_one_line(capsys: pytest.CaptureFixture[str]) -> None:

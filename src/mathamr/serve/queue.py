@@ -1,0 +1,182 @@
+"""`WorkQueue`: threads for one kind of work, with a bounded queue that clients share fairly."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import threading
+import time
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from mathamr.serve.errors import ApiError
+
+T = TypeVar("T")
+CLIENT: ContextVar[str] = ContextVar("client", default="")
+"""The client whose request is being answered; the middleware sets it."""
+LONGEST_RETRY = 60
+"""The largest `Retry-After`, in seconds."""
+
+
+def busy(seconds: float) -> ApiError:
+    """The error for a client that should come back after about so many seconds."""
+    after = min(LONGEST_RETRY, max(1, math.ceil(seconds)))
+    return ApiError(
+        "busy",
+        f"the server has too many requests; try again in {after} s",
+        headers={"Retry-After": str(after), "Connection": "close"},
+    )
+
+
+@dataclass(eq=False)
+class _Job:
+    """A piece of work; `begun` resolves when a thread takes it, `done` with its result."""
+
+    work: Callable[[], Any]
+    client: str
+    begun: Future[None] = field(default_factory=Future)
+    done: Future[Any] = field(default_factory=Future)
+
+    def fail(self, error: Exception) -> None:
+        if self.done.set_running_or_notify_cancel():
+            self.done.set_exception(error)
+
+
+class WorkQueue:
+    """Runs blocking work off the event loop.
+
+    Threads take jobs from the waiting clients in turn, so that a client with many requests delays its own, not those
+    of others. When the queue is full, a client with few jobs displaces the newest job of the client with most. A job
+    that cannot start in time is refused at once. A job that runs too long is answered with an error, but keeps its
+    thread until it has really ended, so that slow work cannot pile up.
+    """
+
+    def __init__(self, name: str, workers: int, waiting: int) -> None:
+        self.name, self.workers, self.waiting = name, workers, waiting
+        self.refused = self.timed_out = 0
+        self._threads = ThreadPoolExecutor(workers, thread_name_prefix=f"mathamr-{name}")
+        self._queues: OrderedDict[str, deque[_Job]] = OrderedDict()
+        self._running = 0
+        self._is_closed = False
+        self._mean_seconds = 0.1
+        self._lock = threading.Lock()
+
+    @property
+    def taken(self) -> int:
+        """The number of jobs that run or wait."""
+        return self._running + sum(map(len, self._queues.values()))
+
+    async def run(self, work: Callable[[], T], seconds: float | None) -> T:
+        """Returns the result of `work`, which may wait for `seconds` and then run as long; None sets no limit."""
+        job = _Job(work, CLIENT.get())
+        self._add(job, seconds)
+        begun, done = asyncio.wrap_future(job.begun), asyncio.wrap_future(job.done)
+        done.add_done_callback(_mark_retrieved)
+        either: list[asyncio.Future[Any]] = [begun, done]
+        try:
+            await asyncio.wait(either, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+            if self._withdraw(job):
+                raise self._refusal()
+            await asyncio.wait([done], timeout=seconds)
+        except asyncio.CancelledError:
+            self._withdraw(job)
+            done.cancel()
+            raise
+        if not done.done():
+            self.timed_out += 1
+            raise ApiError("timeout", f"this took longer than {seconds:g} seconds; ask for less at once")
+        result: T = done.result()
+        return result
+
+    def close(self) -> None:
+        """Accepts no more work, fails what waits, and returns when what runs has ended."""
+        with self._lock:
+            self._is_closed = True
+            waiting = [job for queue in self._queues.values() for job in queue]
+            self._queues.clear()
+        for job in waiting:
+            job.fail(ApiError("unavailable", "the server is stopping"))
+        self._threads.shutdown(wait=True, cancel_futures=True)
+
+    def _add(self, job: _Job, seconds: float | None) -> None:
+        with self._lock:
+            if self._is_closed:
+                raise ApiError("unavailable", "the server is stopping")
+            if seconds is not None and self._expected_wait(job.client) > seconds:
+                raise self._refusal()
+            displaced = self._displaced_by(job.client) if self.taken >= self.workers + self.waiting else None
+            self._queues.setdefault(job.client, deque()).append(job)
+        if displaced is not None:
+            displaced.fail(self._refusal())
+        self._threads.submit(self._run_next)
+
+    def _expected_wait(self, client: str) -> float:
+        """Seconds until a new job of the client would start, counted by the jobs that go before it."""
+        if self._running < self.workers:
+            return 0.0
+        own = len(self._queues.get(client, ()))
+        before = sum(min(len(queue), own + 1) for queue in self._queues.values())
+        return before * self._mean_seconds / self.workers
+
+    def _displaced_by(self, client: str) -> _Job:
+        """Takes the newest job of the client with most, if that leaves it with no fewer than the other one."""
+        longest = max(self._queues.values(), key=len, default=None)
+        if longest is None or len(longest) <= len(self._queues.get(client, ())) + 1:
+            raise self._refusal()
+        return longest.pop()
+
+    def _refusal(self) -> ApiError:
+        self.refused += 1
+        return busy(self._mean_seconds * self.taken / self.workers)
+
+    def _withdraw(self, job: _Job) -> bool:
+        """Removes a job that waits; False if it runs, has ended or was displaced."""
+        with self._lock:
+            queue = self._queues.get(job.client)
+            if queue is None or job not in queue:
+                return False
+            queue.remove(job)
+            if not queue:
+                del self._queues[job.client]
+            return True
+
+    def _run_next(self) -> None:
+        with self._lock:
+            if not self._queues:  # the job that this call was submitted for was withdrawn
+                return
+            client, queue = self._queues.popitem(last=False)
+            job = queue.popleft()
+            if queue:
+                self._queues[client] = queue
+            self._running += 1
+        with self._counted():
+            if not job.done.set_running_or_notify_cancel():
+                return
+            job.begun.set_result(None)
+            try:
+                result = job.work()
+            except BaseException as error:
+                job.done.set_exception(error)
+            else:
+                job.done.set_result(result)
+
+    @contextmanager
+    def _counted(self) -> Iterator[None]:
+        started = time.perf_counter()
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._running -= 1
+                self._mean_seconds += 0.1 * (time.perf_counter() - started - self._mean_seconds)
+
+
+def _mark_retrieved(done: asyncio.Future[Any]) -> None:
+    """Looks at the outcome of a job that nobody waits for any more, so that asyncio does not complain."""
+    if not done.cancelled():
+        done.exception()

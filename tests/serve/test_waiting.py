@@ -1,0 +1,202 @@
+"""What one part of the server waits for holds up nothing else: the index's lock, the disk, the AMR parser."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+import httpx
+import pytest
+
+from mathamr.index.build.writer import IndexWriter
+from mathamr.search.searcher import Index
+from mathamr.serve.access import Keys
+from mathamr.serve.limits import Limits
+from mathamr.serve.routes import search as search_routes
+from tests.serve.conftest import WRITE_KEY
+from tests.serve.site import Site, serving
+
+PATIENCE = 120.0
+"""Seconds after which a test gives up; nothing here takes as long unless it hangs."""
+UNLOCKED = ("/v1/health", "/v1/render?latex=x^2", "/v1/render?text=a+$x$", "/v1/picture?latex=x", "/v1/commands",
+            "/v1/metrics", "/", "/app.js", "/v1/openapi.json")  # fmt: skip
+"""Addresses that are answered whatever the index does."""
+LOCKED = ("/v1/search?q=prime&strategy=lexical", "/v1/search?q=prime&strategy=lexical&folder=posts.jsonl",
+          "/v1/explain?q=prime&id=1", "/v1/posts/1", "/v1/graphs/1", "/v1/formulas/1", "/v1/index", "/v1/ready")  # fmt: skip
+"""Addresses that read the index."""
+
+
+@contextmanager
+def exclusive(index: Index) -> Iterator[None]:
+    """Holds the index's lock as a write does, in a thread of its own."""
+    writer, held, release = index.archive, threading.Event(), threading.Event()
+    assert isinstance(writer, IndexWriter)
+
+    def hold() -> None:
+        with writer._sharing.alone():
+            held.set()
+            release.wait(PATIENCE)
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    assert held.wait(PATIENCE)
+    try:
+        yield
+    finally:
+        release.set()
+        thread.join()
+
+
+@pytest.fixture
+def site(own_index: Index) -> Iterator[Site]:
+    limits = Limits(seconds=PATIENCE, head_seconds=PATIENCE, workers=2)
+    with serving(own_index, Keys(WRITE_KEY), limits) as running:
+        yield running
+
+
+def fetched(site: Site, path: str) -> int:
+    return httpx.get(site.url.rstrip("/") + path, timeout=PATIENCE).status_code
+
+
+def test_while_a_write_holds_the_lock_all_that_needs_no_index_is_answered(
+    site: Site, own_index: Index
+) -> None:
+    with ThreadPoolExecutor(3 * len(LOCKED)) as clients:
+        with exclusive(own_index):
+            waiting = [clients.submit(fetched, site, path) for path in LOCKED * 3]
+            while site.service.searches.taken + site.service.reads.taken < len(waiting):
+                assert fetched(site, "/v1/health") == 200
+            for path in UNLOCKED:
+                assert fetched(site, path) == 200, path
+            assert not any(each.done() for each in waiting)
+        statuses = {each.result(PATIENCE) for each in waiting}
+    assert statuses <= {200, 404, 422}
+
+
+def test_while_the_parser_reads_a_query_all_else_is_answered(
+    site: Site, own_index: Index, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, release = threading.Event(), threading.Event()
+    parser = own_index._parser()
+
+    class Blocked:
+        def __getattr__(self, name: str) -> Any:
+            return getattr(parser, name)
+
+        def parse(self, *arguments: Any) -> Any:
+            begun.set()
+            release.wait(PATIENCE)
+            return parser.parse(*arguments)
+
+    own_index.use_parser(Blocked())  # type: ignore[arg-type]
+    with ThreadPoolExecutor(1) as client:
+        slow = client.submit(fetched, site, "/v1/search?q=a+query+for+the+parser&strategy=maxsim")
+        assert begun.wait(PATIENCE)
+        try:
+            for path in (*UNLOCKED, "/v1/search?q=prime&strategy=lexical", "/v1/posts/nosuch", "/v1/index"):
+                assert fetched(site, path) in (200, 404), path
+            assert not slow.done()
+        finally:
+            release.set()
+        assert slow.result(PATIENCE) == 200
+
+
+def test_while_the_disk_does_not_answer_a_file_of_the_page_health_is_answered(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from mathamr.serve import pagefiles
+
+    begun, release, read = threading.Event(), threading.Event(), pagefiles._etag
+
+    def blocked(*arguments: Any) -> str:
+        if threading.current_thread() is not threading.main_thread():
+            begun.set()
+            release.wait(PATIENCE)
+        return read(*arguments)
+
+    monkeypatch.setattr(pagefiles, "_etag", blocked)
+    with ThreadPoolExecutor(1) as client:
+        slow = client.submit(fetched, site, "/base.css")
+        assert begun.wait(PATIENCE)
+        try:
+            for path in ("/v1/health", "/v1/render?latex=x", "/v1/search?q=prime&strategy=lexical"):
+                assert fetched(site, path) == 200, path
+            assert not slow.done()
+        finally:
+            release.set()
+        assert slow.result(PATIENCE) == 200
+
+
+def raw(site: Site, request: bytes) -> bytes:
+    """The response to raw bytes, until the server closes the connection."""
+    host, port = site.url.removeprefix("http://").rstrip("/").split(":")
+    parts = []
+    with socket.create_connection((host, int(port)), timeout=PATIENCE) as connection:
+        connection.sendall(request)
+        try:
+            while part := connection.recv(1 << 16):
+                parts.append(part)
+        except ConnectionResetError:
+            pass
+    return b"".join(parts)
+
+
+def get(path: str) -> bytes:
+    return f"GET {path} HTTP/1.1\r\nHost: localhost\r\n".encode()
+
+
+def test_above_the_limit_on_connections_health_is_answered_and_the_rest_refused_at_once(
+    own_index: Index,
+) -> None:
+    limits = Limits(connections=2, seconds=PATIENCE, head_seconds=PATIENCE, workers=1)
+    with serving(own_index, limits=limits) as site, site.busy(), ExitStack() as stack:
+        host, port = site.url.removeprefix("http://").rstrip("/").split(":")
+        for _ in range(2):
+            waiting = stack.enter_context(socket.create_connection((host, int(port)), timeout=PATIENCE))
+            waiting.sendall(get("/v1/search?q=prime") + b"\r\n")
+        while site.service.searches.taken < 3:
+            threading.Event().wait(0.01)
+        for _ in range(3):
+            answer = raw(site, get("/v1/health") + b"Connection: close\r\n\r\n")
+            assert answer.startswith(b"HTTP/1.1 200 ")
+            refused = raw(site, get("/v1/search?q=x") + b"\r\n")
+            assert refused.startswith(b"HTTP/1.1 429 ")
+            assert b"retry-after: 1\r\n" in refused.lower()
+
+
+@pytest.mark.parametrize(
+    "sent", [b"\0\1\2\3\r\n\r\n", b"GET\r\n\r\n", b"GET / HTTP/1.1\r\nHost: localhost\r\nA b: c\r\n\r\n",
+             b"GET / HTTP/1.1\r\nHost: localhost\r\nX: " + b"y" * 200_000 + b"\r\n\r\n",
+             b"POST /v1/search HTTP/1.1\r\nHost: localhost\r\nContent-Length: -5\r\n\r\n"],
+)  # fmt: skip
+def test_what_is_not_http_is_answered_in_the_shape_of_every_error(site: Site, sent: bytes) -> None:
+    head, _, body = raw(site, sent).partition(b"\r\n\r\n")
+    if not head:
+        return  # the connection was reset while we were still sending
+    error = httpx.Response(400, content=body).json()["error"]
+    assert (error["code"], error["status"]) == ("bad_request", 400)
+    assert f"X-Request-Id: {error['request']}".encode() in head
+    assert b"X-Content-Type-Options: nosniff" in head
+
+
+def test_a_formula_that_cannot_be_marked_loses_only_its_marks(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: Any) -> None:
+        raise RuntimeError("marking failed")
+
+    query = {"q": r"\sum_{j=1}^\infty\frac{1}{j^2}", "task": "formulas", "strategy": "lexical", "k": "3"}
+    marked = httpx.get(f"{site.url}v1/search", params=query, timeout=PATIENCE).json()["hits"]
+    monkeypatch.setattr(search_routes, "draw_marked", broken)
+    site.service.answers = type(site.service.answers)()
+    response = httpx.get(f"{site.url}v1/search", params=query, timeout=PATIENCE)
+    assert response.status_code == 200
+    hits = response.json()["hits"]
+    assert [hit["id"] for hit in hits] == [hit["id"] for hit in marked]
+    for hit in hits:
+        assert hit["formula"]["mathml"].startswith("<math")
+        assert "math-matched" not in hit["formula"]["mathml"]
