@@ -18,7 +18,7 @@ from mathamr.core.terminal import visible
 
 # Each verb (a module of mathamr.cli) with its line of help, in the order in which a collection is processed.
 VERBS = {
-    "posts": "Show what a reader finds in posts: counts, samples, skipped parts.",
+    "posts": "Show what a reader finds in posts, and what it skips.",
     "formula": "Show the layout and operator trees of formulas.",
     "amr": "Parse sentences into meaning graphs (AMR).",
     "graph": "Build MathAMR+ graphs of posts: print, store or draw them.",
@@ -28,13 +28,13 @@ VERBS = {
     "plan": "Estimate the hours, disk and memory that an index takes.",
     "backup": "Write an index to one file while it stays in use.",
     "restore": "Restore an index from a backup and check it.",
-    "search": "Find posts that answer a query, or formulas like the one in it.",
+    "search": "Find posts that answer a query, or similar formulas.",
     "shell": "Search an index interactively.",
-    "explain": "Explain a hit: which part of the query matched which part of it.",
+    "explain": "Explain which part of a query matched which part of a hit.",
     "run": "Write a TREC run of an index for ARQMath topics.",
     "fuse": "Fuse several TREC runs, by ranks or by scores.",
-    "evaluate": "Measure runs: nDCG', MAP', P'@10, Bpref, with tests against a baseline.",
-    "experiment": "Run an experiment: train, measure and compare variants (laboratory).",
+    "evaluate": "Measure runs (nDCG', MAP', P'@10, Bpref) and compare them.",
+    "experiment": "Train, measure and compare variants (laboratory).",
     "serve": "Serve the web page and the HTTP API of an index.",
     "mcp": "Serve an index as tools of the Model Context Protocol.",
     "demo": "Run the bundled sample end to end.",
@@ -94,7 +94,7 @@ app = typer.Typer(
     add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
+    rich_markup_mode=None,  # importing rich would double the time of `mathamr --help`
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
