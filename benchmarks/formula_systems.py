@@ -3,7 +3,6 @@
 The visual classes are those of the judged pool of ARQMath-1 (trees, so nothing is parsed). Times are of one processor core. Models
 are those in the box, or the folders that `MATHAMR_FORMULA_MODELS` names, separated by colons. The projection is a
 straight line through measurements at several sizes: exact search reads every row.
-`python -m mathamr_lab.studies nearestnodes` measures search by nearest nodes.
 """
 
 from __future__ import annotations

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from mathamr.core.errors import MathAMRError
-from mathamr.evaluation.qrels import Qrels
 from mathamr.formulas.alignment import Trees
 from mathamr.formulas.notation import opt_from_string, slt_from_string, to_string
 from mathamr.formulas.parse import FormulaError, parse
-from mathamr.index.lexical.terms import Terms
 from mathamr_lab.experiments.formulacollection import FormulaCollection, WrittenFormula
 from mathamr_lab.experiments.layoutlatex import latex_of
 
@@ -44,10 +42,6 @@ class PoolFormula:
         except FormulaError:
             is_legible = False
         return cls(written, (operators, layout), is_legible)
-
-    def terms(self, reading: str) -> Terms:
-        """Returns its terms for lexical search."""
-        return WrittenFormula(self.latex, (), self.is_legible).terms(self.trees, reading)
 
 
 @dataclass(frozen=True)
@@ -82,11 +76,6 @@ class JudgedPool:
                 for topic, latex, opt, slt in csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
             }
         return cls(formulas, queries, grades, frozenset(official))
-
-    def qrels(self, topics: Sequence[str] | frozenset[str] | None = None) -> Qrels:
-        """The judgments of all topics with a relevant formula, or of some."""
-        chosen = {topic: grades for topic, grades in self.grades.items() if topics is None or topic in topics}
-        return Qrels(chosen).with_relevant()
 
 
 def pool_collection(folder: Path) -> FormulaCollection:

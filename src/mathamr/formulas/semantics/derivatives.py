@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mathamr.formulas.latex.node import ABSENT, APPLY, TOKEN, Node, apply, operator
-from mathamr.formulas.semantics.items import Item, is_group, is_sign, role, scripts_end
+from mathamr.formulas.semantics.items import Item, is_group, role, scripts_end
 from mathamr.formulas.semantics.letters import DIFFERENTIABLE, DIFFERENTIALS, is_letter, letter
 from mathamr.formulas.semantics.nodes import bound
 from mathamr.formulas.semantics.protocol import MeaningGrammar
@@ -156,8 +156,3 @@ def awaits_function(node: Node) -> bool:
 def completed(node: Node, function: Node) -> Node:
     """Returns the derivative with its function."""
     return apply(node.children[0], function, *node.children[2:])
-
-
-def is_number(item: Item) -> bool:
-    """True if the item is a number."""
-    return role(item) == "NUMBER" and not is_sign(item, "infinity")

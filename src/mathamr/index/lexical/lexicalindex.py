@@ -150,18 +150,6 @@ class LexicalPart:
                 found[term].append(rows[alive[rows]])
         return found
 
-    def evidence(
-        self, terms: Terms, ids: Collection[str], weighting: Weighting | None = None
-    ) -> dict[str, dict[str, float]]:
-        """The contribution of each field to the scores of these entries; unknown ids are left out."""
-        impacts = self._impacts
-        chosen = np.flatnonzero(impacts.state.mask(ids))
-        found: dict[str, dict[str, float]] = {identifier: {} for identifier in impacts.state.ids(chosen)}
-        for field, scores in _by_field(impacts, terms, weighting or self.weighting):
-            for row, score in zip(found.values(), scores[chosen].tolist(), strict=True):
-                row[field] = score
-        return found
-
     def update(self, upserts: Iterable[tuple[str, Terms]], deletes: Iterable[str] = ()) -> None:
         """Deletes entries, then adds others or replaces those of the same id; unknown ids to delete are ignored.
 
@@ -235,22 +223,18 @@ class LexicalIndex(Closing):
 
 
 def _total(impacts: Impacts, terms: Terms, weighting: Weighting) -> DoubleArray:
-    total: DoubleArray = np.zeros(len(impacts.state))
-    for _, scores in _by_field(impacts, terms, weighting):
-        total += scores
-    return total
-
-
-def _by_field(impacts: Impacts, terms: Terms, weighting: Weighting) -> list[tuple[str, DoubleArray]]:
-    """The contribution of each field to every entry, as a share of the highest possible score."""
-    found: list[tuple[str, DoubleArray]] = []
+    """The score of every entry over all fields, as a share of the highest possible score."""
+    found: list[DoubleArray] = []
     highest = 0.0
     for field, weight in weighting.fields.items():
         if weight and terms.get(field):
             scores, bound = _of_field(impacts, field, terms[field], weighting)
-            found.append((field, weight * scores))
+            found.append(weight * scores)
             highest += weight * bound
-    return [(field, scores / highest) for field, scores in found] if highest > 0 else []
+    total: DoubleArray = np.zeros(len(impacts.state))
+    for scores in found if highest > 0 else ():
+        total += scores / highest
+    return total
 
 
 def _of_field(

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from mathamr.amr.parser import load_parser
 from mathamr.core.errors import MathAMRError
-from mathamr.evaluation.qrels import Qrels
+from mathamr.evaluation.qrels import Qrels, write_qrels
 from mathamr.posts.passage import PLACEHOLDER, passage
 from mathamr.posts.post import Formula, Post
 from mathamr.systems.baseencoder import load_base_encoder
@@ -51,7 +51,8 @@ def prepare_contexts(
             "comparing MathAMR's contexts needs topics of formulas with judgments; the collection has none"
         )
     qrels = judged(tests)
-    _write_qrels(folder, "task2", qrels)
+    (folder / "qrels").mkdir(exist_ok=True)
+    write_qrels(qrels, folder / "qrels" / "task2.qrels")
     reader = load_parser(parser, model)
     topics = [topic for test in tests for topic in test.topics]
     count = write_places(topic_places(topics, reader), folder / "topic-places.jsonl.gz")
@@ -88,9 +89,10 @@ def prepare_marf(
     answers = [post for post in searched if post.role == "answer"] or searched
     _shard(folder, "answers", reader, answers)
     shares = {"answers": {post.id: round(math_share(post), 4) for post in answers}}
+    (folder / "qrels").mkdir(exist_ok=True)
     for name, tests in sets_by_task(collection).items():
         topics = [topic for test in tests for topic in test.topics]
-        _write_qrels(folder, name, judged(tests))
+        write_qrels(judged(tests), folder / "qrels" / f"{name}.qrels")
         ids = [topic.id for topic in topics]
         if name == "task2":
             formulas = [topic.formula or Formula(topic.id, "") for topic in topics]
@@ -124,17 +126,6 @@ def _shard(
         for each in reader.posts(posts[start : start + _AT_A_TIME])
     ]
     PostShard.of(ids or [post.id for post in posts], read, pairs).save(folder / f"{name}.npz")
-
-
-def _write_qrels(folder: Path, name: str, qrels: Qrels) -> None:
-    path = folder / "qrels" / f"{name}.qrels"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    rows = (
-        f"{topic} 0 {item} {grade}\n"
-        for topic, grades in qrels.grades.items()
-        for item, grade in grades.items()
-    )
-    path.write_text("".join(rows), encoding="utf-8")
 
 
 def math_share(post: Post) -> float:
