@@ -1,6 +1,6 @@
-"""`python -m mathamr_lab.recipes PATH… --out FOLDER`: training with only torch and numpy installed.
+"""`python -m mathamr_lab.recipes PATH --out FOLDER`: training with only torch and numpy installed.
 
-PATH is a prepared folder, several of them, which are then trained in parallel, or a shard of graphs.
+PATH is a prepared folder or a shard of graphs.
 """
 
 from __future__ import annotations
@@ -17,21 +17,14 @@ def main(arguments: list[str] | None = None) -> int:
     """Returns exit code 0 when done or stopped on demand, 1 after a clear error."""
     parser = argparse.ArgumentParser(
         prog="python -m mathamr_lab.recipes",
-        description="Train systems from prepared folders, side by side, or a graph network from a shard.",
+        description="Train a system from a prepared folder, or a graph network from a shard.",
     )
-    parser.add_argument(
-        "paths", type=Path, nargs="+", metavar="PATH", help="prepared folders, or one shard of graphs (.npz)"
-    )
-    parser.add_argument(
-        "--out", type=Path, required=True, help="folder for the model; of several, one below it for each"
-    )
+    parser.add_argument("path", type=Path, metavar="PATH", help="prepared folder, or shard of graphs (.npz)")
+    parser.add_argument("--out", type=Path, required=True, help="folder for the model")
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:NUMBER")
     parser.add_argument("--threads", type=int, default=4, help="threads that make batches ahead")
     parser.add_argument("--minutes", type=float, help="stop after so many minutes; the same command goes on")
     parser.add_argument("--fresh", action="store_true", help="do not go on from a checkpoint")
-    parser.add_argument(
-        "--at-once", type=int, default=8, metavar="COUNT", help="so many folders at a time (default 8)"
-    )
     shard = parser.add_argument_group("of a shard only")
     shard.add_argument("--config", default="thesis", help="named configuration of the graph network")
     shard.add_argument(
@@ -40,9 +33,7 @@ def main(arguments: list[str] | None = None) -> int:
     shard.add_argument("--half", action="store_true", help="store the weights in sixteen bits")
     given = parser.parse_args(arguments)
     try:
-        if len(given.paths) > 1:
-            return _side_by_side(given)
-        if given.paths[0].is_dir():
+        if given.path.is_dir():
             _prepared(given)
         else:
             _shard(given)
@@ -50,21 +41,6 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"mathamr: {error}", file=sys.stderr)
         return 1
     return 0
-
-
-def _side_by_side(given: argparse.Namespace) -> int:
-    from mathamr_lab.recipes.sidebyside import train_side_by_side
-
-    options = ["--device", given.device, "--threads", str(given.threads)]
-    options += ["--minutes", str(given.minutes)] if given.minutes is not None else []
-    options += ["--fresh"] if given.fresh else []
-    failed = train_side_by_side(given.paths, given.out, options, given.at_once)
-    if failed:
-        print(
-            f"mathamr: {len(failed)} of {len(given.paths)} trainings failed: {', '.join(failed)}",
-            file=sys.stderr,
-        )
-    return 1 if failed else 0
 
 
 def _prepared(given: argparse.Namespace) -> None:
@@ -76,7 +52,7 @@ def _prepared(given: argparse.Namespace) -> None:
         resources = Resources(
             device=device, processes=processes, threads=given.threads, minutes=given.minutes
         )
-        for row in train_prepared(given.paths[0], given.out, resources, fresh=given.fresh):
+        for row in train_prepared(given.path, given.out, resources, fresh=given.fresh):
             if processes.first:
                 print(json.dumps(row), flush=True)
 
@@ -86,7 +62,7 @@ def _shard(given: argparse.Namespace) -> None:
 
     progress = train_graph(
         GraphRequest(
-            shard=given.paths[0],
+            shard=given.path,
             out=given.out,
             config=given.config,
             changes=tuple(given.set),
