@@ -7,9 +7,7 @@ runs of other systems, added under names of their own, become rows as well. `MAT
 `MATHAMR_SYSTEMS_TABLE=1` only prints the table of the existing results.
 
 Speeds are those of one core: `index` is from a file of posts to a complete index, `queries` is the search for a topic,
-1,000 deep, in processor time. Indexing everything with every model takes hours of one core: with `MATHAMR_SYSTEMS_COSTS=INDEX`, an
-index of the collection by any model, only the cost of each model is measured, from a slice of `MATHAMR_SYSTEMS_SLICE` posts
-and synthetic rows like those of the slice (`costs`); the table then has ≈ before vectors and megabytes.
+1,000 deep. Indexing everything with every model takes hours of one core; `mathamr plan --measure` estimates the cost of one.
 """
 
 from __future__ import annotations
@@ -40,7 +38,6 @@ from mathamr.search.searcher import Index
 from mathamr.systems.models import boxed, model_folder
 from mathamr.systems.ranking import Task
 from mathamr_lab.data import data_folder
-from mathamr_lab.studies.costs import costs
 from mathamr_lab.studies.testsets import mini_files, read_topic_files
 
 TESTS: dict[str, tuple[Task, tuple[str, ...], tuple[str, ...]]] = {
@@ -56,8 +53,6 @@ TIMED = 20
 """The number of topics whose search is timed."""
 SAMPLE = 60
 """The number of posts that one core indexes."""
-SLICE = 150
-"""The number of posts that costs are measured on if not all are indexed."""
 
 
 def run() -> None:
@@ -67,10 +62,7 @@ def run() -> None:
     with tempfile.TemporaryDirectory(prefix="mathamr-systems-") as temporary:
         folder = Path(given or temporary)
         folder.mkdir(parents=True, exist_ok=True)
-        whole = os.environ.get("MATHAMR_SYSTEMS_COSTS")
-        if whole:
-            _measure_costs(named, Path(whole), folder)
-        elif not os.environ.get("MATHAMR_SYSTEMS_TABLE"):
+        if not os.environ.get("MATHAMR_SYSTEMS_TABLE"):
             _baselines(mini, folder)
             for name in named:
                 try:
@@ -118,29 +110,6 @@ def _measure(name: str, mini: Path, folder: Path) -> None:
             _write(found.run(), path, KNOWN_DEPTH if test == "known-items" else DEPTH)
             _note(folder / f"{_plain(name)}.speed.json", test, rate)
             print(f"  {name} {test}: {rate:.2f} queries/s", flush=True)
-
-
-def _measure_costs(named: Sequence[str], whole: Path, folder: Path) -> None:
-    """Measures the cost of every model and its rankings from a slice, unless it is known."""
-    rankings: dict[str, list[str]] = {}
-    for name in named:
-        model, _, strategy = name.partition("@")
-        rankings.setdefault(model, []).append(strategy)
-    for model, strategies in rankings.items():
-        figures = folder / f"{_plain(model)}.json"
-        if figures.exists():
-            continue
-        try:
-            row = costs(model, int(os.environ.get("MATHAMR_SYSTEMS_SLICE", SLICE)), whole, strategies)
-        except subprocess.CalledProcessError as error:
-            print(f"  {model} is left out: {error}", flush=True)
-            continue
-        for strategy, rates in row.pop("queries").items():
-            name = f"{_plain(model)}@{strategy}" if strategy else _plain(model)
-            for test, rate in rates.items():
-                _note(folder / f"{name}.speed.json", test, rate)
-        figures.write_text(json.dumps(row | {"training": _training(model)}) + "\n", encoding="utf-8")
-        print(f"  {model}: {row['one core']:.1f} posts/s", flush=True)
 
 
 def _rows(index: Path, model: str) -> int:
@@ -256,10 +225,9 @@ def _costs(name: str, folder: Path) -> list[str]:
     row = json.loads(figures.read_text(encoding="utf-8")) if figures.exists() else {}
     rates = json.loads(speed.read_text(encoding="utf-8")) if speed.exists() else {}
     seconds = row.get("training", 0)
-    about = "≈ " if "slice" in row else ""
     return [
-        f"{about}{row['rows']:,}" if "rows" in row else "–",
-        f"{about}{row['disk'] / 1e6:,.0f}" if "disk" in row else "–",
+        f"{row['rows']:,}" if "rows" in row else "–",
+        f"{row['disk'] / 1e6:,.0f}" if "disk" in row else "–",
         f"{seconds:,.0f} s" if seconds else "–",
         f"{row['one core']:.1f}" if "one core" in row else "–",
         *(f"{rates[test]:.1f}" if test in rates else "–" for test in ("task1", "task2")),
