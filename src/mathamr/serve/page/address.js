@@ -6,7 +6,7 @@ export const VIEWS = ["text", "why", "graph", "trees"];
 /** Nothing beside the results. */
 export const CLOSED = Object.freeze({ post: "", formula: "", latex: "", view: "text" });
 
-/** A page that has been asked nothing. */
+/** The state of a page without a query. */
 export const START = Object.freeze({
   query: "",
   task: "answers",

@@ -6,7 +6,7 @@ import { pieceNodes } from "./pieces.js";
 
 /** With more parts than this a post shows at first only those that meet the question best. */
 const PARTS = 24;
-const HINT = "Point at a square or press it: it shows which parts met, and how closely.";
+const HINT = "Point at a square or press it: it shows which parts match, and how closely.";
 const GROUPS = { sentence: "sentences", formula: "formulas" };
 
 /** The map of an explanation of the server: `rows` are parts of the question, `columns` parts of the post. */
@@ -36,14 +36,14 @@ export class AlignmentMap {
     this.node.replaceChildren(
       element("h3", {}, "Your question"),
       this.question(),
-      element("h3", {}, "Where it met the post"),
+      element("h3", {}, "Matching parts of the post"),
       this.said,
       element("div", { class: "scroll" }, this.table),
       ...(this.all ? [] : [this.rest()]),
     );
   }
 
-  /** The parts of the question with the part of the post that each met best. */
+  /** The parts of the question with the part of the post that matches each best. */
   question() {
     return element(
       "ol",
@@ -143,7 +143,7 @@ export class AlignmentMap {
     );
   }
 
-  /** Lights up the parts on both sides of what is pointed at: of one part alone, with what it met best. */
+  /** Lights up the parts on both sides of what is pointed at: for one part alone, also its best match. */
   light(target) {
     const at = target?.closest?.("[data-row], [data-column]");
     const { row = this.closestRow(at?.dataset.column), column = this.closestColumn(at?.dataset.row) } =

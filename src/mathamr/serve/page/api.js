@@ -1,4 +1,4 @@
-// The page's only way to the server: JSON in, JSON out, and one kind of error.
+// The page talks to the server only through this module: JSON in, JSON out, and one kind of error.
 
 /** What went wrong, as the server's error shape says it; `code` is "unreachable" when nobody answered. */
 export class ServerError extends Error {

@@ -52,7 +52,7 @@ function go(change) {
   show();
 }
 
-/** Shows the state; only what has changed is asked from the server. */
+/** Shows the state; only changed parts are requested from the server. */
 function show() {
   const form = byId("search").elements;
   form.task.value = state.task;
@@ -60,7 +60,7 @@ function show() {
   document.title = state.query ? `${state.query} · mathamr` : "mathamr";
   filters.show(state);
   const isNew = !searched || !sameSearch(searched, state);
-  // A panel that opens with its search waits for it: the result tells what was matched, and the server does one thing first.
+  // A panel that opens with its search waits for it: the result says what matched, and the server can finish the search first.
   const shown = state;
   const waits = isNew && isPanelWanted();
   if (!waits) showPanel();
@@ -95,7 +95,7 @@ function submit() {
   box.fold();
   if (matchMedia("(pointer: coarse)").matches) box.area.blur(); // the keyboard of a phone hides the results
   tries = 0;
-  searched = null; // asked again, even when it is the same
+  searched = null; // searches again, even for the same query
   panel.forget();
   go({ query: box.question, task: byId("search").elements.task.value, page: 1, ...CLOSED });
 }
@@ -262,7 +262,7 @@ async function learnIndex() {
   });
 }
 
-/** Offers what the model of the index looks for; a model of formulas alone is asked for formulas. */
+/** Offers the tasks of the index's model; a model for formulas alone searches formulas. */
 function offerTasks() {
   for (const choice of byId("search").elements.task) choice.disabled = !indexed.tasks.includes(choice.value);
   if (indexed.tasks.includes(state.task)) return;

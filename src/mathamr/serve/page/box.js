@@ -54,7 +54,7 @@ export class Box {
     this.changed(false);
   }
 
-  /** What will be asked: LaTeX through and through needs no marks, and in a search for formulas hardly anything does. */
+  /** The query to send: text that is LaTeX throughout needs no dollar signs, and a search for formulas hardly ever does. */
   get question() {
     const text = this.text.trim();
     const isFormula =

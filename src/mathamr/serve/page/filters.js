@@ -104,7 +104,7 @@ export class Filters {
     });
   }
 
-  /** What had the focus has been written anew, and has it again. */
+  /** Restores the focus after its element was replaced. */
   focusOn({ kinds, tags, folders }) {
     const chip = [...this.place.querySelectorAll(".chip")].find(
       ({ dataset }) => dataset.kinds === kinds && dataset.tags === tags && dataset.folders === folders,

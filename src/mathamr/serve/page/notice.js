@@ -32,7 +32,7 @@ export function welcome(ask, examples = []) {
     paragraph(
       "Write LaTeX between ",
       element("code", {}, "$"),
-      " signs. Results show which formulas met yours; press any formula to search on from it.",
+      " signs. Results show which formulas match yours; press any formula to search for it.",
     ),
     element(
       "ul",
@@ -68,14 +68,14 @@ export function emptyIndex() {
   );
 }
 
-/** A search that found nothing: what could be in its way. */
+/** A search that found nothing: possible reasons and remedies. */
 export function noHit(state, { clearFilters, firstPage, otherTask, usualStrategy }) {
   const filtered = state.tags.length + state.kinds.length + state.folders.length > 0;
   const hints = [];
   if (state.page > 1)
     hints.push(paragraph("There are no more results on this page. ", button("First page", firstPage)));
   else if (filtered)
-    hints.push(paragraph("The filters leave nothing over. ", button("Search without filters", clearFilters)));
+    hints.push(paragraph("No result passes the filters. ", button("Search without filters", clearFilters)));
   else {
     const actions = [];
     if (state.strategy) actions.push(button("Search in the usual way", usualStrategy));
@@ -104,7 +104,7 @@ export function failure(error, { again, state, otherTask }) {
     case "busy":
       return notice(
         "The server is busy",
-        paragraph("Too many searches at once. "),
+        paragraph("There are too many searches at once. "),
         error.waiting
           ? paragraph(`Trying again in ${error.waiting} s. `, button("Try now", again))
           : button("Try again", again),
@@ -139,7 +139,7 @@ export function failure(error, { again, state, otherTask }) {
     case "internal":
     case "unexpected":
       return notice(
-        "The server made a mistake",
+        "Internal server error",
         paragraph("Its log has the details. ", button("Try again", again)),
       );
     default:

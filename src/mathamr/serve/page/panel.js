@@ -287,7 +287,7 @@ export class Panel {
   }
 }
 
-/** Which nodes of the question's formula met which of the found one, drawn on the trees of both. */
+/** Shows which nodes of the query formula match which nodes of the found one, on the trees of both. */
 function nodesMet({ by, query, found, views, svg }, said) {
   const names = { opt: "operators", slt: "layout" };
   const scores = views.map(({ view, score: value, met, query_labels: labels }) =>
@@ -295,10 +295,10 @@ function nodesMet({ by, query, found, views, svg }, said) {
       "span",
       {},
       element("strong", {}, score(value)),
-      ` ${names[view]}: ${met.length} of ${counted(labels.length, "node")} met`,
+      ` ${names[view]}: ${met.length} of ${counted(labels.length, "node")} matched`,
     ),
   );
-  const label = `Trees of ${query} and ${found}, nodes that met in the same colour`;
+  const label = `Trees of ${query} and ${found}, matching nodes in the same colour`;
   return [
     element("p", { class: "evidence" }, ...scores, element("span", { class: "faint" }, `by ${by}`), ...said),
     svg
@@ -307,7 +307,7 @@ function nodesMet({ by, query, found, views, svg }, said) {
     element(
       "p",
       { class: "faint help" },
-      "Nodes of the same colour and number met; a broken frame: another name or number; pale nodes met nothing.",
+      "Nodes of the same colour and number match; a dashed frame marks another name or number; pale nodes have no match.",
     ),
   ];
 }

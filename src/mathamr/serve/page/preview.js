@@ -7,7 +7,7 @@ import { pieceNodes } from "./pieces.js";
 
 const PATIENCE = 120;
 
-/** Draws below the box what will be asked. */
+/** Draws the query below the box. */
 export class Preview {
   constructor(place) {
     this.place = place;
@@ -33,7 +33,7 @@ export class Preview {
       if (!asked.signal.aborted) this.put(question, this.drawing(drawn.pieces, question));
     } catch (error) {
       if (error.name === "AbortError") return undefined;
-      // The search itself tells of a server that is gone; a preview that is late is no news.
+      // The search itself reports an unreachable server; a late preview is dropped.
       this.put("", error.code === "unreachable" || error.code === "busy" ? null : note(error.message));
     }
     return undefined;
