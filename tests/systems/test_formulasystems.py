@@ -112,6 +112,32 @@ def test_compared_both_ways_is_what_the_rows_give(tmp_path: Path) -> None:
             index.search("$x^2+1$", task="formulas", strategy=Mutual("layout"))
 
 
+def test_views_are_merged_by_sums_over_the_nodes_of_the_query(tmp_path: Path) -> None:
+    system = tiny_formula_graph()
+    system.save(tmp_path / "model")
+    (tmp_path / "notes.md").write_text(NOTES, encoding="utf-8")
+    query = parse("x^2+1")
+
+    def sums(latex: str) -> list[float]:
+        found = parse(latex)
+        return [
+            float((ours.vectors @ theirs.vectors.T).max(axis=1).sum())
+            for view in ("slt", "opt")
+            for ours, theirs in [system.node_vectors(view, [getattr(query, view), getattr(found, view)])]
+        ]
+
+    with opened(tmp_path / "notes.md", tmp_path / "index", tmp_path / "model") as index:
+        for name, merged in (("max", max), ("mean", np.mean), ("near", max)):
+            hits = index.search("$x^2+1$", task="formulas", strategy=name, k=10)
+            assert len(hits) == 5
+            for hit in hits:
+                assert hit.score == pytest.approx(merged(sums(latex_of(hit))), abs=1e-2)
+        for hit in index.search("$x^2+1$", task="formulas", strategy="normalised", k=10):
+            layout, operators = sums(latex_of(hit))
+            means = layout / len(query.slt), operators / len(query.opt)
+            assert hit.score == pytest.approx(max(means), abs=2e-3)
+
+
 def test_the_weighted_sum_is_that_of_structure_and_context(tmp_path: Path) -> None:
     system = tiny_ssemb(tiny_base(tmp_path / "base"))
     system.save(tmp_path / "model")

@@ -157,7 +157,7 @@ class Ranker(ABC):
                     return FoundHits(self._mutual_scores(name, ids))
             case Nearest(name) | MaxSim(name) | NearestRows(name):
                 with self.context.timer("search"):
-                    return FoundHits(self._field_scores(name, ids, name))
+                    return FoundHits(self._totalled(ranking, self._field_scores(name, ids, name)))
 
     def _found(self, ranking: Ranking, options: SearchOptions) -> FoundHits:
         match ranking:
@@ -178,7 +178,7 @@ class Ranker(ABC):
                     return FoundHits(self._by_words(self._lexicon(), options))
             case Nearest() | MaxSim() | NearestRows():
                 with self.context.timer("search"):
-                    return FoundHits(self._by_field(ranking, options))
+                    return FoundHits(self._totalled(ranking, self._by_field(ranking, options)))
             case Aligned() | AlikeNodes() | Mutual() | MeanMaxSim():
                 raise MathAMRError(
                     f"{type(ranking).__name__} scores results that another ranking found: use it as `then` of a Rerank"
@@ -241,6 +241,13 @@ class Ranker(ABC):
             ordered = penalise_hubs(pooled, near, ranking.share)
         evidence = {**found.named(ranking.first), HUBNESS: near}
         return FoundHits(followed(ordered, found.hits[ranking.pool :]), evidence)
+
+    def _totalled(self, ranking: Nearest | MaxSim | NearestRows, hits: Sequence[Scored]) -> Sequence[Scored]:
+        """Multiply the means of MaxSim by the number of the query's rows if the ranking wants sums."""
+        if not isinstance(ranking, MaxSim) or not ranking.total:
+            return hits
+        rows = len(self.context.rows(self.engine[ranking.field].field))
+        return [Scored(hit.id, hit.score * rows) for hit in hits]
 
     def _mutual_scores(self, name: str, ids: Sequence[str]) -> Sequence[Scored]:
         """Score entries by MaxSim in both directions, best first; entries without rows are left out."""

@@ -26,9 +26,14 @@ class Nearest:
 
 @dataclass(frozen=True, slots=True)
 class MaxSim:
-    """By the mean over the query's rows of the best cosine with a row of the entry."""
+    """By the mean over the query's rows of the best cosine with a row of the entry; with `total`, by their sum.
+
+    Mean and sum order the entries of one field alike. They differ when fields are fused: by sums, the field in which the
+    query has more rows counts more.
+    """
 
     field: str
+    total: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -154,3 +154,17 @@ def test_a_gpu_gives_the_same_result_and_the_same_bits_again() -> None:
         first, again = layer(x, there), layer(x, there)
     assert torch.equal(first, again)
     torch.testing.assert_close(first.float().cpu(), expected, rtol=0.05, atol=0.05)
+
+
+def test_without_bases_every_relation_has_its_own_matrix() -> None:
+    torch.manual_seed(0)
+    index, kinds = random_graph(30, 120, 7, 0)
+    ours = RelationalConvolution(8, 6, 7, bases=None, relation_vectors=False, bias=False)
+    oracle = geometric.RGCNConv(8, 6, 7, aggr="mean", bias=False)
+    with torch.no_grad():
+        oracle.weight.copy_(ours.bases)
+        oracle.root.copy_(ours.root)
+    x = torch.randn(30, 8)
+    out = ours(x, groups_of(index, kinds, 30))
+    torch.testing.assert_close(out, oracle(x, index, kinds), rtol=1e-5, atol=1e-5)
+    assert {name for name, _ in ours.named_parameters()} == {"bases", "root"}

@@ -26,8 +26,12 @@ from mathamr_lab.experiments.formulacollection import FormulaCollection
 AT_A_TIME = 2048
 BACK = "-back"
 """Marks MaxSim in the reverse direction: how much of the candidate is in the query."""
+MEAN = "-mean"
+"""Marks MaxSim as the mean over the query's nodes instead of their sum."""
 MUTUAL = "mutual "
 """The prefix of a ranking by MaxSim in both directions."""
+NORMALISED = "normalised "
+"""The prefix of a ranking by means over the query's nodes; without a prefix these are sums (Amador and Zanibbi, equation 4)."""
 
 
 def collection_scores(system: System, collection: FormulaCollection) -> dict[str, FloatArray]:
@@ -47,7 +51,8 @@ def _of_nodes(system: FormulaGraphSystem, collection: FormulaCollection) -> dict
         asked, asked_starts = _node_vectors(system, view, queries)
         vectors, starts = _node_vectors(system, view, candidates)
         there, back = _both_ways(asked, asked_starts, vectors, starts)
-        found[field], found[f"{field}{BACK}"] = there, back
+        found[field] = there * np.diff(queries.starts).astype(np.float32)[:, None]
+        found[f"{field}{MEAN}"], found[f"{field}{BACK}"] = there, back
     return found
 
 
@@ -123,22 +128,26 @@ def rankings_of(scores: Mapping[str, FloatArray]) -> tuple[str, ...]:
     """Returns the rankings that `fused` computes from the scores of fields."""
     if not VIEW_OF.keys() <= scores.keys():
         return tuple(scores)
-    return tuple(f"{kind}{name}" for kind in ("", MUTUAL) for name in (*VIEW_OF, *_FUSIONS))
+    return tuple(f"{kind}{name}" for kind in ("", NORMALISED, MUTUAL) for name in (*VIEW_OF, *_FUSIONS))
 
 
 def fused(scores: Mapping[str, FloatArray], ranking: str, among: BoolArray | None = None) -> FloatArray:
     """Computes a ranking for the tables from the scores of fields: of one field, or of both views by MAX, AVG, F1 or RRF.
 
-    With the prefix ``mutual``, MaxSim counts in both directions. `among` says among which candidates ranks are counted.
+    With the prefix ``normalised``, MaxSim is a mean over the query's nodes instead of a sum; with ``mutual``, it counts in
+    both directions. `among` says among which candidates ranks are counted.
     """
     if ranking not in rankings_of(scores):
         raise MathAMRError(f"there is no ranking {ranking!r}; known: {', '.join(rankings_of(scores))}")
-    name = ranking.removeprefix(MUTUAL)
+    name = ranking.removeprefix(MUTUAL).removeprefix(NORMALISED)
     if name in _FUSIONS:
         kind = ranking.removesuffix(name)
         one, two = (fused(scores, f"{kind}{field}") for field in VIEW_OF)
         return _FUSIONS[name](one, two, among)
-    return scores[name] if name == ranking else mutual(scores[name], scores[f"{name}{BACK}"])
+    if name == ranking:
+        return scores[name]
+    mean = scores[f"{name}{MEAN}"]
+    return mutual(mean, scores[f"{name}{BACK}"]) if ranking.startswith(MUTUAL) else mean
 
 
 def reciprocal_ranks(matrices: Sequence[FloatArray], among: BoolArray | None = None) -> FloatArray:

@@ -74,7 +74,12 @@ def comparison_table(
     found = [row for row in rows if row.seeds or row.known]
     averaged = {row.name: row.averaged() for row in found if row.seeds}
     against = [name for name in baselines if name in averaged]
-    comparisons = [compare(list(averaged.values()), name, measures) for name in against]
+    # A table of a paper is corrected for the paper's own comparisons: the other rows are not tested.
+    of_paper = {row.name for row in found if row.published} or set(averaged)
+    comparisons = [
+        compare([each for row, each in averaged.items() if row in of_paper or row == name], name, measures)
+        for name in against
+    ]
     published = [name for name in measures if any(name in row.published for row in found)]
     sets = sets or {}
     heads = [

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from mathamr.core.configured import check_ranges, known_fields
+from mathamr.core.errors import MathAMRError
 from mathamr.graphs.formulashard import EDGES, FormulaLabels
 from mathamr.systems.formulagraph.batch import FormulaBatch
 from mathamr.systems.layers.convolution import RelationalConvolution
@@ -22,7 +23,8 @@ class FormulaGraphConfiguration:
     """The shape of both networks; `size` is that of a node's vector.
 
     With `types`, a node starts as the sum of its label's vector and its type's vector, so that the network need not learn
-    separately for every label what all labels of a type have in common.
+    separately for every label what all labels of a type have in common. With `printed`, the layers are equation 1 as
+    the paper prints it: one matrix per relation, and no normalisation, residual connection, bias or projection.
     """
 
     hidden: int = 128
@@ -30,8 +32,13 @@ class FormulaGraphConfiguration:
     layers: int = 3
     bases: int = 16
     types: bool = False
+    printed: bool = False
 
     def __post_init__(self) -> None:
+        if self.printed and self.hidden != self.size:
+            raise MathAMRError(
+                f"equation 1 as printed has no projection: hidden is {self.hidden} and size {self.size}, but they must be equal"
+            )
         sizes = dict.fromkeys(("hidden", "size", "bases"), (1, 4096))
         check_ranges(self, "formula graph", {**sizes, "layers": (1, 16)})
 
@@ -46,7 +53,7 @@ class FormulaGraphConfiguration:
 
 
 class NodeNetwork(nn.Module):
-    """Embeddings of labels, relational convolutions with ReLU, and a projection."""
+    """Embeddings of labels, relational convolutions with ReLU, and a projection unless the layers are `printed`."""
 
     kinds: Tensor
 
@@ -59,18 +66,32 @@ class NodeNetwork(nn.Module):
         if self.types is not None:
             nn.init.normal_(self.types.weight, std=0.1)
         self.register_buffer("kinds", torch.from_numpy(labels.types()), persistent=False)
+        printed = configuration.printed
         self.layers = nn.ModuleList(
-            RelationalConvolution(hidden, hidden, relations, configuration.bases, relation_vectors=False)
+            RelationalConvolution(
+                hidden,
+                hidden,
+                relations,
+                None if printed else configuration.bases,
+                relation_vectors=False,
+                bias=not printed,
+            )
             for _ in range(configuration.layers)
         )
-        self.norms = nn.ModuleList(nn.LayerNorm(hidden) for _ in range(configuration.layers))
-        self.projection = nn.Linear(hidden, configuration.size)
+        self.norms = nn.ModuleList(
+            nn.LayerNorm(hidden) for _ in range(0 if printed else configuration.layers)
+        )
+        self.projection = None if printed else nn.Linear(hidden, configuration.size)
 
     def forward(self, batch: FormulaBatch) -> Tensor:
         """The vectors of all nodes of a batch."""
         x = self.embedding(batch.labels)
         if self.types is not None:
             x = x + self.types(self.kinds[batch.labels])
+        if self.projection is None:
+            for layer in self.layers:
+                x = functional.relu(layer(x, batch.groups))
+            return functional.normalize(x.float(), dim=-1)
         for layer, norm in zip(self.layers, self.norms, strict=True):
             x = x + functional.relu(layer(norm(x), batch.groups))
         return functional.normalize(self.projection(x).float(), dim=-1)

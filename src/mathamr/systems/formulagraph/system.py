@@ -47,24 +47,27 @@ VIEW_OF = {LAYOUT: "slt", OPERATORS: "opt"}
 NODES = 20_000
 """The number of nodes that are encoded at a time; a larger formula is encoded alone."""
 VISUALS = 512
-ROWS = 100
-"""The number of nearest nodes through which each node of the query finds candidates; the paper has 20."""
+ROWS = 20
+"""The number of nearest nodes through which each node of the query finds candidates (section 4)."""
 POOL = 100
 """The number of top-ranked visual classes whose trees are aligned with the query's."""
 MUTUAL_POOL = 300
 """The number of top-ranked visual classes that are compared in both directions."""
 
 
-def _views(fusion: str, normalisation: str | None = "none", near: bool = False) -> Fuse:
-    """Both views by exact MaxSim, merged.
+def _views(
+    fusion: str, normalisation: str | None = "none", *, total: bool = True, near: bool = False
+) -> Fuse:
+    """Both views by exact MaxSim, merged: sums over the query's nodes (equation 4), or means without `total`.
 
-    With `near`, each node first finds candidates by one nearest-neighbour query, as in the paper (section 4): for engines that
+    With `near`, each node first finds candidates by one nearest-neighbour query (section 4): for engines that
     find nearest rows without scanning all of them. In an engine that scans all rows anyway, MaxSim itself is faster.
     """
-    views: dict[str, Ranking] = {
-        field: Rerank(first=NearestRows(field, rows=ROWS), then=MaxSim(field)) if near else MaxSim(field)
-        for field in VIEW_OF
-    }
+    views: dict[str, Ranking] = {field: MaxSim(field, total) for field in VIEW_OF}
+    if near:
+        views = {
+            field: Rerank(first=NearestRows(field, rows=ROWS), then=then) for field, then in views.items()
+        }
     parts = tuple(Component(field, ranking) for field, ranking in views.items())
     return Fuse(parts=parts, fusion=fusion, normalisation=normalisation)
 
@@ -79,7 +82,7 @@ _MUTUAL = Fuse(
     normalisation="none",
 )
 _LEXICAL = Component("lexical", Lexical(), 1.0)
-_NODES = Component("nodes", _views("max"), 0.8)
+_NODES = Component("nodes", _views("max", total=False), 0.8)
 _ALIGNED = Component("aligned", Aligned(), 0.1)
 """The weight of each part, with scores as shares of the best; chosen by cross-validation over topics (lab/notes/ranking.md)."""
 
@@ -100,11 +103,14 @@ class FormulaGraphSystem:
                     keeps_rest=True,
                 )
             ),
-            "mutual": Rerank(first=_views("max"), then=_MUTUAL, pool=MUTUAL_POOL, keeps_rest=True),
+            "mutual": Rerank(
+                first=_views("max", total=False), then=_MUTUAL, pool=MUTUAL_POOL, keeps_rest=True
+            ),
             "max": _views("max"),
             "mean": _views("mean"),
             "f1": _views("f1"),
             "rrf": _views("rrf", None),
+            "normalised": _views("max", total=False),
             "layout": MaxSim(LAYOUT),
             "operators": MaxSim(OPERATORS),
             "near": _views("max", near=True),

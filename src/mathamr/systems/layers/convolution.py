@@ -27,19 +27,28 @@ PIECE_ROWS = 1 << 18
 class RelationalConvolution(nn.Module):
     """R-GCN layer (equation 2.4 of the thesis) with bases, a learned vector for each relation, and a root weight.
 
-    Equals `torch_geometric.nn.RGCNConv(aggr="mean")` where the relation vectors are zero.
+    Without `bases` every relation has a matrix of its own. Equals `torch_geometric.nn.RGCNConv(aggr="mean")` where the
+    relation vectors are zero.
     """
 
     def __init__(
-        self, in_size: int, out_size: int, relations: int, bases: int, *, relation_vectors: bool = True
+        self,
+        in_size: int,
+        out_size: int,
+        relations: int,
+        bases: int | None,
+        *,
+        relation_vectors: bool = True,
+        bias: bool = True,
     ) -> None:
         super().__init__()
-        self.bases = nn.Parameter(torch.empty(bases, in_size, out_size))
-        self.coefficients = nn.Parameter(torch.empty(relations, bases))
+        self.bases = nn.Parameter(torch.empty(bases or relations, in_size, out_size))
+        self.coefficients = nn.Parameter(torch.empty(relations, bases)) if bases else None
         self.root = nn.Parameter(torch.empty(in_size, out_size))
-        self.bias = nn.Parameter(torch.zeros(out_size))
+        self.bias = nn.Parameter(torch.zeros(out_size)) if bias else None
         self.vectors = nn.Parameter(torch.zeros(relations, in_size)) if relation_vectors else None
-        nn.init.xavier_uniform_(self.coefficients)
+        if self.coefficients is not None:
+            nn.init.xavier_uniform_(self.coefficients)
         nn.init.xavier_uniform_(self.root)
         # Glorot initialisation over one basis, as in RGCNConv.
         limit = (6 / (in_size + out_size)) ** 0.5
@@ -53,12 +62,12 @@ class RelationalConvolution(nn.Module):
         `summaries`, which attention computes, replace the means of some groups, in the order of the groups.
         """
         x = x.to(working_type(x))
-        present = self.coefficients.index_select(0, groups.present).to(x.dtype)
-        weights = (present @ self.bases.to(x.dtype).flatten(1)).view(-1, *self.bases.shape[1:])
+        weights = self._relation_matrices(groups, x.dtype)
         vectors = None
         if self.vectors is not None:
             vectors = self.vectors.index_select(0, groups.present).to(x.dtype)
-        out = functional.linear(x, self.root.to(x.dtype).T, self.bias.to(x.dtype))
+        bias = None if self.bias is None else self.bias.to(x.dtype)
+        out = functional.linear(x, self.root.to(x.dtype).T, bias)
         if len(groups) > PIECE_ROWS and torch.is_inference_mode_enabled():
             return _add_in_pieces(out, x, groups, weights, vectors, summaries)
         means = _replaced(group_means(x, groups), summaries)
@@ -67,6 +76,13 @@ class RelationalConvolution(nn.Module):
         product = grouped_product(means, weights, groups)
         brought: Tensor = _SumByTarget.apply(product, groups)  # type: ignore[no-untyped-call]
         return out + brought
+
+    def _relation_matrices(self, groups: EdgeGroups, kind: torch.dtype) -> Tensor:
+        """The matrix of every relation that occurs."""
+        if self.coefficients is None:
+            return self.bases.index_select(0, groups.present).to(kind)
+        present = self.coefficients.index_select(0, groups.present).to(kind)
+        return (present @ self.bases.to(kind).flatten(1)).view(-1, *self.bases.shape[1:])
 
 
 def _replaced(means: Tensor, summaries: Sequence[tuple[slice, Tensor]]) -> Tensor:

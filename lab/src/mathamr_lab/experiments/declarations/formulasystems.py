@@ -50,6 +50,20 @@ PAIRINGS = FormulaExperiment(
         _pairing("Inner+Outer AVG", _ALL, "mean", 0.684, 0.486, 0.581),
         _pairing("Inner+Outer F1", _ALL, "f1", 0.670, 0.475, 0.576),
         _pairing("Inner+Outer RRF", _ALL, "rrf", 0.678, 0.485, 0.599),
+        *BASELINES,
+    ),
+)
+
+OWN_FORMULA_GRAPHS = FormulaExperiment(
+    name="formula-graph-own",
+    title="Formula graphs beyond the paper",
+    source="none: these variants are ours",
+    question="What do MaxSim in both directions, node types with renaming, and a teacher add to the published recipe?",
+    baselines=("Inner+Outer MAX", LEXICAL),
+    scale=PAIRINGS.scale,
+    variants=(
+        _formula_graph("Inner+Outer MAX", "max", "paper", f"nodes.pairing={_ALL}"),
+        _formula_graph("Inner+Outer, means, MAX", "normalised max", "paper", f"nodes.pairing={_ALL}"),
         _formula_graph("Inner+Outer, both ways, MAX", "mutual max", "paper", f"nodes.pairing={_ALL}"),
         _formula_graph("Inner+Outer, both ways, AVG", "mutual mean", "paper", f"nodes.pairing={_ALL}"),
         _formula_graph("types and renaming, MAX", "max", "paper", *_NAMELESS),
@@ -59,6 +73,7 @@ PAIRINGS = FormulaExperiment(
         _formula_graph("taught, both ways, MAX", "mutual max", "box"),
         _formula_graph("taught, both ways, AVG", "mutual mean", "box"),
         _formula_graph("in the box, MAX", "max", ""),
+        _formula_graph("in the box, means, MAX", "normalised max", ""),
         _formula_graph("in the box, AVG", "mean", ""),
         _formula_graph("in the box, both ways, MAX", "mutual max", ""),
         *BASELINES,

@@ -52,7 +52,7 @@ CONFIGURATIONS: dict[str, Configurations] = {
             formulas=100_000,
         ),
     ),
-    "paper": (FormulaGraphConfiguration(hidden=100, size=100), NodeTraining()),
+    "paper": (FormulaGraphConfiguration(hidden=100, size=100, printed=True), NodeTraining()),
     "small": (
         FormulaGraphConfiguration(hidden=16, size=8, layers=2, bases=4),
         NodeTraining(batch_size=16, epochs=2, rare=1, validation=20),
