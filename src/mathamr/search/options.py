@@ -8,7 +8,7 @@ from mathamr.core.errors import MathAMRError
 from mathamr.index.engines.entry import Filter
 
 MAX_DEPTH = 10_000
-"""The greatest depth of a ranking."""
+"""The greatest depth of a search; a ranking may look at more candidates within."""
 POOL = 1000
 """Posts that `rerank` takes from the document vectors; the thesis uses 1000 and 5000."""
 
@@ -27,8 +27,17 @@ class SearchOptions:
     pool: int = POOL
     approximate_candidates: bool = False
 
+    @classmethod
+    def of_search(
+        cls, depth: int, where: Filter | None, exact: bool, pool: int, approximate_candidates: bool = False
+    ) -> SearchOptions:
+        """The options of a search, whose depth is limited."""
+        if not 1 <= depth <= MAX_DEPTH:
+            raise MathAMRError(f"the depth must be between 1 and {MAX_DEPTH:,}, got {depth:,}")
+        return cls(depth, where or None, exact, pool, approximate_candidates)
+
     def __post_init__(self) -> None:
-        if not 1 <= self.depth <= MAX_DEPTH:
-            raise MathAMRError(f"the depth must be between 1 and {MAX_DEPTH:,}, got {self.depth:,}")
+        if self.depth < 1:
+            raise MathAMRError(f"the depth must be at least 1, got {self.depth:,}")
         if self.pool < 1:
             raise MathAMRError(f"pool must be at least 1, got {self.pool}")

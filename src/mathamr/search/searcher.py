@@ -191,7 +191,7 @@ class Index(Closing):
         approximate_candidates = exact is None
         if exact is None:
             exact = not ENGINES[self.archive.manifest.engine.name].capabilities.remote
-        options = SearchOptions(offset + k + 1, where or None, exact, pool, approximate_candidates)
+        options = SearchOptions.of_search(offset + k + 1, where, exact, pool, approximate_candidates)
         ranked, ranker = self._ranked(context, task, (name, ranking), options)
         by_words = uses_words(ranking)
         notes += self._encoder.notes(context.query)
@@ -244,7 +244,9 @@ class Index(Closing):
         _check(task, where)
         chosen = self.ranking(task, strategy)
         context, notes = self._context(query, task, StageTimer())
-        found, ranker = self._ranked(context, task, chosen, SearchOptions(depth, where or None, exact, pool))
+        found, ranker = self._ranked(
+            context, task, chosen, SearchOptions.of_search(depth, where, exact, pool)
+        )
         more = [*self._encoder.notes(context.query), *(ranker.notes if uses_words(chosen[1]) else [])]
         return found, notes + more + _remarks(found, chosen[1], where, empty=not found and not len(self))
 

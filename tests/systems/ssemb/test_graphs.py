@@ -54,6 +54,20 @@ def test_leaves_are_of_first_order_their_parents_of_second() -> None:
     }
 
 
+def test_a_parent_of_a_leaf_is_of_second_order_however_high_it_stands() -> None:
+    graphs, labels = graphs_of("[O!root,0[U!plus,0[V!x],1[O!SUP,0[V!y],1[O!f,0[O!minus,0[V!a]]]]]]")
+    assert dict(zip(named(graphs, labels), graphs.orders.tolist(), strict=True)) == {
+        "O!root": 2,
+        "U!plus": 1,
+        "V!x": 0,
+        "O!SUP": 1,
+        "V!y": 0,
+        "O!f": 2,
+        "O!minus": 1,
+        "V!a": 0,
+    }
+
+
 def test_substitution_of_first_order_hides_leaves_and_keeps_the_structure() -> None:
     graphs, labels = graphs_of(SQUARES)
     only = AugmentationConfiguration(kind="substitution", first=1, second=0, third=0)
@@ -82,9 +96,9 @@ def test_substitution_of_third_order_leaves_one_wildcard_of_the_whole() -> None:
 
 
 def test_what_is_shared_with_a_part_that_stays_is_not_cut() -> None:
-    # x^2 / x: where x^2 becomes a wildcard, x stays as the divisor and 2 goes.
-    graphs, labels = graphs_of("[O!divide,0[O!SUP,0[V!x],1[N!2]],1[V!x]]")
-    only = AugmentationConfiguration(kind="substitution", first=0, second=1, third=0)
+    # f(-x) / x: where f(-x) becomes a wildcard, x stays as the divisor and the sign goes.
+    graphs, labels = graphs_of("[O!divide,0[O!f,0[O!minus,0[V!x]]],1[V!x]]")
+    only = AugmentationConfiguration(kind="substitution", first=0, second=0, third=1)
     found = view(graphs, only, len(labels), np.random.default_rng(0))
     assert named(found, labels) == ["O!divide", "?", "V!x"]
 

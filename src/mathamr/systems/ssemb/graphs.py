@@ -17,8 +17,8 @@ from mathamr.graphs.formulashard import FormulaLabels, FormulaTrees
 class OperatorGraphs:
     """Graphs end to end: graph g has the nodes from `node_starts[g]` and the arcs from `arc_starts[g]` on.
 
-    `sources` and `targets` are numbers within the graph, the root is node 0; `orders` are the heights of nodes above their
-    farthest leaf.
+    `sources` and `targets` are numbers within the graph, the root is node 0; `orders` are 0 for leaves, 1 for
+    their parents, 2 for grandparents that are not parents of a leaf themselves, and 3 for all other nodes.
     """
 
     labels: AnyArray
@@ -41,7 +41,7 @@ class OperatorGraphs:
         Subtrees are identified by 64-bit hashes, computed from the leaves upwards for all trees at once.
         """
         owners, above = np.repeat(np.arange(len(trees)), np.diff(trees.starts)), trees.above()
-        hashes, heights = subtree_hashes(trees)
+        hashes, _ = subtree_hashes(trees)
         first_of, firsts = _shared(owners, hashes)
         node_starts = _starts(np.bincount(owners[firsts], minlength=len(trees)))
         place = np.full(len(owners), -1, np.int64)
@@ -50,7 +50,7 @@ class OperatorGraphs:
         used = np.flatnonzero((above >= 0) & (place[above] >= 0))
         return cls(
             trees.labels[firsts].astype(np.int32),
-            heights[firsts].astype(np.int16),
+            _orders(above)[firsts],
             node_starts,
             place[above[used]].astype(np.int32),
             place[first_of[used]].astype(np.int32),
@@ -134,6 +134,18 @@ def shared_nodes(trees: FormulaTrees) -> AnyArray:
     owners = np.repeat(np.arange(len(trees)), np.diff(trees.starts))
     first_of, firsts = _shared(owners, subtree_hashes(trees)[0])
     return np.searchsorted(firsts, first_of)
+
+
+def _orders(above: AnyArray) -> AnyArray:
+    """The order of every node of some trees: its distance to the nearest leaf below it, at most 3."""
+    found = np.full(len(above), 3, np.int8)
+    is_leaf = np.ones(len(above), np.bool_)
+    is_leaf[above[above >= 0]] = False
+    found[is_leaf] = 0
+    for order in (1, 2):
+        parents = above[(found == order - 1) & (above >= 0)]
+        found[parents[found[parents] > order]] = order
+    return found
 
 
 def _shared(owners: AnyArray, hashes: AnyArray) -> tuple[AnyArray, AnyArray]:

@@ -40,13 +40,15 @@ READER = "mathamr-2"
 LAMBDA = 0.6
 """The weight of structure relative to context (equation 3); the paper has 0.5."""
 POOL = 5000
-"""The number of visual classes that the second stage reranks; the paper has 500,000 of 28 million formulas."""
+"""The number of visual classes that the second stage reranks."""
+PAPER_POOL = 500_000
+"""The same in the paper, of 28 million formulas (section 2.3)."""
 VISUALS = 512
 
 _STRUCTURE = Nearest(STRUCTURE)
 
 
-def _with_context(share: float, *weights: tuple[QueryKind, float]) -> Rerank:
+def _with_context(share: float, pool: int, *weights: tuple[QueryKind, float]) -> Rerank:
     """Reranks the first results by structure with the weighted sum of structure and context (section 2.3); `weights` are the context's by kind of query."""
     parts = (
         Component(STRUCTURE, _STRUCTURE, share),
@@ -55,7 +57,7 @@ def _with_context(share: float, *weights: tuple[QueryKind, float]) -> Rerank:
     return Rerank(
         first=_STRUCTURE,
         then=Fuse(parts=parts, fusion="weighted-sum", normalisation="none"),
-        pool=POOL,
+        pool=pool,
     )
 
 
@@ -67,8 +69,8 @@ class SsembSystem:
     needs: ClassVar[frozenset[Need]] = frozenset({"trees", "wording"})
     rankings: ClassVar[Rankings] = {
         "formulas": {
-            "both": _with_context(LAMBDA, ("formula", 0.0)),
-            "paper": _with_context(0.5),
+            "both": _with_context(LAMBDA, POOL, ("formula", 0.0)),
+            "paper": _with_context(0.5, PAPER_POOL),
             "structure": _STRUCTURE,
             "context": Nearest(CONTEXT),
             "rrf": Fuse(

@@ -125,7 +125,7 @@ _OTHERS = ("BM25, layout tuples", "BM25, operator tuples", "shared parts", LEXIC
 
 def _fused(name: str, *others: str) -> tuple[FormulaVariant, ...]:
     return (
-        FormulaVariant(f"{name} + SSEmb", *_PAPER, others=others),
+        FormulaVariant(f"{name} + SSEmb", *_PAPER, share=0.5, others=others),
         FormulaVariant(f"{name} + taught", *_TAUGHT, others=others),
         FormulaVariant(f"{name} + in the box", *_BOX, others=others),
     )
@@ -140,7 +140,7 @@ SSEMB_FUSION = FormulaExperiment(
     measures=("nDCG'@10", "P'@10", "nDCG'", "MAP'", "Bpref"),
     scale=("structure.formulas=100000", "structure.epochs=12"),
     variants=(
-        FormulaVariant("SSEmb", *_PAPER),
+        FormulaVariant("SSEmb", *_PAPER, share=0.5),
         FormulaVariant("taught", *_TAUGHT),
         FormulaVariant("in the box", *_BOX),
         *(row for other in _OTHERS for row in (FormulaVariant(other, ranking=other), *_fused(other, other))),

@@ -8,16 +8,19 @@ from typing import ClassVar
 
 from mathamr.core.configured import changed
 from mathamr.core.errors import UnknownNameError
+from mathamr.systems.ssemb.context import MINILM
 from mathamr.systems.ssemb.network import StructEmbConfiguration
+from mathamr.systems.ssemb.system import READER
 from mathamr_lab.systems.ssemb.augmentation import AugmentationConfiguration
 from mathamr_lab.training.settings import FormulaTraining, Ranges
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StructTraining(FormulaTraining):
-    """The training of the network; the defaults are the paper's (section 3.1.3), except for epochs and rate.
+    """The training of the network; the defaults are the paper's (section 3.1.3), except for the rate.
 
-    Formulas with fewer than `smallest` nodes are left out.
+    Formulas with fewer than `smallest` nodes are left out. `reader` is the text encoder that the trained model reads
+    contexts with, which is not trained.
     """
 
     ranges: ClassVar[Ranges] = {"smallest": (1, 1e6)}
@@ -32,6 +35,7 @@ class StructTraining(FormulaTraining):
     rare: int = 11
     smallest: int = 3
     validation: int = 2000
+    reader: str = READER
 
 
 Configurations = tuple[StructEmbConfiguration, AugmentationConfiguration, StructTraining]
@@ -41,7 +45,11 @@ CONFIGURATIONS: dict[str, Configurations] = {
         AugmentationConfiguration(),
         StructTraining(epochs=30, variables=0.5, numbers=0.3, contrast=0.3, teacher=1.0, formulas=100_000),
     ),
-    "paper": (StructEmbConfiguration(size=400), AugmentationConfiguration(), StructTraining()),
+    "paper": (
+        StructEmbConfiguration(size=400, edge_labels=False),
+        AugmentationConfiguration(),
+        StructTraining(learning_rate=1e-4, minimum_rate=1e-4, warmup=0, clip=1e9, reader=MINILM),
+    ),
     "small": (
         StructEmbConfiguration(size=16),
         AugmentationConfiguration(),

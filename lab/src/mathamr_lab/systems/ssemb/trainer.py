@@ -199,7 +199,10 @@ class StructTrainer(TreeTrainer[StructStep]):
             "formulas": len(self.materials.train),
             **about,
         }
-        SsembSystem(self.network, self.materials.labels, name=self.name, about=about).save(folder)
+        reader = self.configuration.reader
+        SsembSystem(self.network, self.materials.labels, reader=reader, name=self.name, about=about).save(
+            folder
+        )
 
     def subject(self) -> TrainingSubject:
         """The formulas, and the configurations."""
