@@ -94,7 +94,7 @@ class CheckedCursor(sqlite3.Cursor):
             return super().fetchall()
 
 
-class Connection(sqlite3.Connection):
+class SqliteConnection(sqlite3.Connection):
     """A connection that raises `MathAMRError`, with the file's name and a remedy for damage."""
 
     path: Path
@@ -114,7 +114,7 @@ class Connection(sqlite3.Connection):
             return super().executescript(script)
 
 
-def connect(path: Path, *, read_only: bool = False, remedy: str = "") -> Connection:
+def connect(path: Path, *, read_only: bool = False, remedy: str = "") -> SqliteConnection:
     """A connection that any thread may use; each statement is its own transaction unless one is begun.
 
     `remedy` ends the message of a `DamagedDatabaseError` and says what to do.
@@ -136,7 +136,7 @@ def connect(path: Path, *, read_only: bool = False, remedy: str = "") -> Connect
         return _opened(path, place + "&readonly_shm=1", remedy)
 
 
-def _opened(path: Path, place: str, remedy: str) -> Connection:
+def _opened(path: Path, place: str, remedy: str) -> SqliteConnection:
     try:
         connection = sqlite3.connect(
             place,
@@ -144,7 +144,7 @@ def _opened(path: Path, place: str, remedy: str) -> Connection:
             isolation_level=None,
             timeout=_BUSY_SECONDS,
             check_same_thread=False,
-            factory=Connection,
+            factory=SqliteConnection,
         )
     except sqlite3.Error as error:
         raise DamagedDatabaseError(f"{path} cannot be read ({error}){remedy}") from error
@@ -176,7 +176,7 @@ class Database(Closing):
     def __init__(self, path: Path, schema: str, format: int, *, create: bool, read_only: bool) -> None:
         self.path, self.read_only = path, read_only
         self._local = threading.local()
-        self._connections: list[Connection] = []
+        self._connections: list[SqliteConnection] = []
         self._guard = threading.Lock()
         try:
             if create:
@@ -195,16 +195,16 @@ class Database(Closing):
             raise
 
     @property
-    def _db(self) -> Connection:
+    def _db(self) -> SqliteConnection:
         """This thread's connection."""
-        found: Connection | None = getattr(self._local, "connection", None)
+        found: SqliteConnection | None = getattr(self._local, "connection", None)
         if found is None:
             found = self._local.connection = self._connected()
             with self._guard:
                 self._connections.append(found)
         return found
 
-    def _connected(self) -> Connection:
+    def _connected(self) -> SqliteConnection:
         remedy = f"; see what is lost with: mathamr index --check --out {self.path.parent}"
         connection = connect(self.path, read_only=self.read_only, remedy=remedy)
         if not self.read_only:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from mathamr.core.sqlite import Connection
+from mathamr.core.sqlite import SqliteConnection
 from mathamr.index.catalogue.catalogue import Catalogue
 
 
@@ -18,7 +18,7 @@ class CatalogueSnapshot(Catalogue):
     """
 
     def __init__(self, path: Path) -> None:
-        self._one: Connection | None = None
+        self._one: SqliteConnection | None = None
         self._turn = threading.RLock()
         super().__init__(path, read_only=True)
         with self._turn:
@@ -27,7 +27,7 @@ class CatalogueSnapshot(Catalogue):
         """The revision of the snapshot."""
 
     @property
-    def _db(self) -> Connection:
+    def _db(self) -> SqliteConnection:
         with self._turn:
             if self._one is None:
                 self._one = self._connected()

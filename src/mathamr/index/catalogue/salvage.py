@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from mathamr.core.errors import MathAMRError
-from mathamr.core.sqlite import Connection, connect
+from mathamr.core.sqlite import SqliteConnection, connect
 from mathamr.index.catalogue.catalogue import digest_of
 from mathamr.index.catalogue.journal import unpacked
 from mathamr.posts.post import Post
@@ -38,7 +38,7 @@ def salvage(path: Path) -> Iterator[tuple[Post, str]]:
         connection.close()
 
 
-def _highest(connection: Connection) -> int:
+def _highest(connection: SqliteConnection) -> int:
     """The highest number that a post may have, from the tables that can still be read."""
     highest = 0
     for sql in (
@@ -56,7 +56,7 @@ def _highest(connection: Connection) -> int:
     return highest
 
 
-def _between(connection: Connection, first: int, last: int) -> Iterator[Any]:
+def _between(connection: SqliteConnection, first: int, last: int) -> Iterator[Any]:
     waiting = [(first, last)]
     while waiting:
         low, high = waiting.pop()

@@ -1,4 +1,4 @@
-"""`Connections`: connections to the Postgres server that the environment names; reads are retried, writes are one transaction.
+"""`PostgresConnections`: connections to the Postgres server that the environment names; reads are retried, writes are one transaction.
 
 Address and user are read from `MATHAMR_POSTGRES_URL` each time and stored nowhere: no index folder can make us connect to
 another server, and no folder, log or error contains a password.
@@ -35,7 +35,7 @@ _WAITING = 30
 Result = TypeVar("Result")
 
 
-class Connections:
+class PostgresConnections:
     """The connections of one engine: some for readers, one for the writer, whose transaction lasts until `commit`."""
 
     def __init__(self, timeout: int, lock: int) -> None:

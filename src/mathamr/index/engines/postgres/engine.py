@@ -19,7 +19,7 @@ from mathamr.core.errors import MathAMRError
 from mathamr.index.engines.base import EngineBase
 from mathamr.index.engines.engine import Capabilities, EngineHead, by_kind, read_options
 from mathamr.index.engines.firststage import FirstStage, check_number
-from mathamr.index.engines.postgres.connections import LIBRARY, Connections
+from mathamr.index.engines.postgres.connections import LIBRARY, PostgresConnections
 from mathamr.index.engines.postgres.field import PostgresField
 from mathamr.index.engines.postgres.table import PostgresTable
 from mathamr.systems.field import Field
@@ -97,7 +97,7 @@ class PostgresEngine(EngineBase[PostgresTable, PostgresField]):
         if not options.schema or not options.word:
             raise MathAMRError(f"{folder} names no schema of Postgres; build the index again")
         lock = int.from_bytes(blake2b(options.schema.encode(), digest_size=8).digest(), signed=True)
-        self._connections = Connections(options.timeout, lock)
+        self._connections = PostgresConnections(options.timeout, lock)
         stores = {
             of: PostgresTable(
                 of,

@@ -23,7 +23,7 @@ from mathamr.index.engines.flat.nearest import BestRows
 from mathamr.index.engines.maxsim import maxsim, products
 from mathamr.index.engines.postgres import copying
 from mathamr.index.engines.postgres.conditions import conditions_of, having, shown
-from mathamr.index.engines.postgres.connections import Connections
+from mathamr.index.engines.postgres.connections import PostgresConnections
 from mathamr.systems.field import Field, FieldTarget
 from mathamr.systems.vectors import Vectors
 
@@ -67,7 +67,7 @@ class PostgresTable:
         self,
         of: FieldTarget,
         fields: tuple[Field, ...],
-        connections: Connections,
+        connections: PostgresConnections,
         schema: str,
         options: FirstStage,
         *,
