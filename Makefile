@@ -5,6 +5,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 CODE := src lab tests benchmarks scripts
+unexport PYTHONDONTWRITEBYTECODE  # the tests start hundreds of processes, which would each compile the package
 
 .PHONY: help setup demo check test lint bench docs package clean
 

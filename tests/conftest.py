@@ -56,9 +56,18 @@ SLOW = (
 """Tests that build indexes, train models, or start servers, browsers and worker processes: `make check` leaves them out."""
 
 
+def is_slow(path: Path) -> bool:
+    here = Path(__file__).parent
+    return path.is_relative_to(here) and path.relative_to(here).as_posix().startswith(SLOW)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Without the slow tests, their modules are not imported either: that takes longer than many a test."""
+    return True if config.option.markexpr == "not slow" and is_slow(collection_path) else None
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Marks the slow tests by the folder or module they are in."""
-    here = Path(__file__).parent
     for item in items:
-        if item.path.is_relative_to(here) and item.path.relative_to(here).as_posix().startswith(SLOW):
+        if is_slow(item.path):
             item.add_marker(pytest.mark.slow)

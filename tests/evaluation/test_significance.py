@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,37 +22,39 @@ from mathamr.evaluation.significance import (
     two_tailed_p,
 )
 
-scipy_stats = pytest.importorskip("scipy.stats", reason="needs scipy, the oracle of the t distribution")
-scipy_special = pytest.importorskip("scipy.special")
+
+@pytest.fixture(scope="module")
+def stats() -> Any:
+    """The oracle, imported only where these tests run."""
+    return pytest.importorskip("scipy.stats", reason="needs scipy, the oracle of the t distribution")
 
 
 @given(st.floats(-60, 60), st.integers(1, 5000))
 @settings(max_examples=300)
-def test_tails_equal_scipy(statistic: float, degrees: int) -> None:
-    expected = 2 * scipy_stats.t.sf(abs(statistic), degrees)
+def test_tails_equal_scipy(stats: Any, statistic: float, degrees: int) -> None:
+    expected = 2 * stats.t.sf(abs(statistic), degrees)
     assert two_tailed_p(statistic, degrees) == pytest.approx(expected, rel=1e-8, abs=1e-280)
 
 
 @given(st.floats(0.05, 500), st.floats(0.05, 500), st.floats(0, 1))
 @settings(max_examples=300)
 def test_the_incomplete_beta_function_equals_scipy(a: float, b: float, x: float) -> None:
-    assert incomplete_beta(a, b, x) == pytest.approx(scipy_special.betainc(a, b, x), rel=1e-9, abs=1e-13)
+    special = pytest.importorskip("scipy.special")
+    assert incomplete_beta(a, b, x) == pytest.approx(special.betainc(a, b, x), rel=1e-9, abs=1e-13)
 
 
 @pytest.mark.parametrize("degrees", [1, 2, 5, 46, 77, 703, 100_000])
 @pytest.mark.parametrize("probability", [0.5, 0.75, 0.95, 0.975, 0.995, 0.9999])
-def test_quantiles_equal_scipy(probability: float, degrees: int) -> None:
-    assert t_quantile(probability, degrees) == pytest.approx(
-        scipy_stats.t.ppf(probability, degrees), abs=1e-9
-    )
+def test_quantiles_equal_scipy(stats: Any, probability: float, degrees: int) -> None:
+    assert t_quantile(probability, degrees) == pytest.approx(stats.t.ppf(probability, degrees), abs=1e-9)
 
 
 @given(st.integers(2, 60), st.integers(0, 10_000))
 @settings(max_examples=60)
-def test_paired_tests_equal_scipy(count: int, seed: int) -> None:
+def test_paired_tests_equal_scipy(stats: Any, count: int, seed: int) -> None:
     generator = np.random.default_rng(seed)
     values, baseline = generator.random(count), generator.random(count)
-    ours, theirs = paired_t_test(values.tolist(), baseline.tolist()), scipy_stats.ttest_rel(values, baseline)
+    ours, theirs = paired_t_test(values.tolist(), baseline.tolist()), stats.ttest_rel(values, baseline)
     low, high = theirs.confidence_interval(0.95)
     assert ours.statistic == pytest.approx(theirs.statistic, rel=1e-9)
     assert ours.p_value == pytest.approx(theirs.pvalue, rel=1e-9)
@@ -107,17 +110,17 @@ def test_stars_are_given_below_the_levels_not_at_them() -> None:
     ]
 
 
-def test_the_interval_of_a_mean_equals_scipy() -> None:
+def test_the_interval_of_a_mean_equals_scipy(stats: Any) -> None:
     values = [0.1, 0.5, 0.4, 0.9]
-    expected = scipy_stats.t.interval(0.95, 3, loc=np.mean(values), scale=scipy_stats.sem(values))
+    expected = stats.t.interval(0.95, 3, loc=np.mean(values), scale=stats.sem(values))
     assert mean_interval(values) == pytest.approx(expected)
     assert mean_interval([0.1]) is None
 
 
-def test_the_bootstrap_is_near_scipys_and_the_same_every_time() -> None:
+def test_the_bootstrap_is_near_scipys_and_the_same_every_time(stats: Any) -> None:
     values = np.random.default_rng(1).beta(0.5, 0.5, 80).tolist()
     ours = bootstrap_interval(values)
-    theirs = scipy_stats.bootstrap(
+    theirs = stats.bootstrap(
         (values,), np.mean, method="percentile", n_resamples=10_000, rng=np.random.default_rng(5)
     ).confidence_interval
     assert ours == pytest.approx((theirs.low, theirs.high), abs=0.006)

@@ -14,8 +14,6 @@ from mathamr.text.encoder import TextEncoder
 from mathamr_lab.recipes.bases import is_published, prepared_base, published_encoder, training_base
 from tests.text.small import PIECES
 
-transformers = pytest.importorskip("transformers")
-
 VOCABULARY = [*PIECES, "[MASK]"]
 SHAPE = {
     "vocab_size": len(VOCABULARY),
@@ -29,6 +27,8 @@ SHAPE = {
 
 def saved(folder: Path, kind: str) -> tuple[Path, Any]:
     """A tiny model with random weights and the vocabulary of the tests, as `transformers` saves it."""
+    import transformers  # takes seconds
+
     torch.manual_seed(3)
     configs = {
         "bert": transformers.BertConfig(**SHAPE),

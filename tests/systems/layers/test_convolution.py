@@ -7,8 +7,6 @@ from mathamr.systems.layers import convolution
 from mathamr.systems.layers.convolution import RelationalConvolution
 from mathamr.systems.layers.groups import EdgeGroups
 
-geometric = pytest.importorskip("torch_geometric.nn", reason="the oracle is PyTorch Geometric (extra dev)")
-
 
 def random_graph(nodes: int, edges: int, relations: int, seed: int) -> tuple[torch.Tensor, torch.Tensor]:
     generator = torch.Generator().manual_seed(seed)
@@ -27,6 +25,7 @@ def groups_of(index: torch.Tensor, kinds: torch.Tensor, nodes: int) -> EdgeGroup
 def test_forward_and_gradients_equal_those_of_pytorch_geometric(
     nodes: int, edges: int, relations: int, seed: int
 ) -> None:
+    geometric = pytest.importorskip("torch_geometric.nn", reason="needs PyTorch Geometric, the oracle")
     torch.manual_seed(seed)
     index, kinds = random_graph(nodes, edges, relations, seed)
     ours = RelationalConvolution(8, 6, relations, bases=4, relation_vectors=False)

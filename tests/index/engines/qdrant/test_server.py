@@ -6,6 +6,7 @@ import json
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from mathamr.index.engines.qdrant.server import ServerEngine, origin
 from mathamr.systems.vectors import Vectors
 from tests.index.engines.entries import FIELDS, SIZE, some_posts
 
-pytest.importorskip("qdrant_client", reason="needs mathamr[qdrant]")
+pytestmark = pytest.mark.skipif(not find_spec("qdrant_client"), reason="needs mathamr[qdrant]")
 
 
 class Listener(ThreadingHTTPServer):
