@@ -1,11 +1,19 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
 
 from mathamr.systems.layers import convolution
 from mathamr.systems.layers.convolution import RelationalConvolution
 from mathamr.systems.layers.groups import EdgeGroups
+
+
+@pytest.fixture(scope="module")
+def geometric() -> Any:
+    """The oracle, imported only where these tests run: it takes seconds."""
+    return pytest.importorskip("torch_geometric.nn", reason="needs PyTorch Geometric, the oracle")
 
 
 def random_graph(nodes: int, edges: int, relations: int, seed: int) -> tuple[torch.Tensor, torch.Tensor]:
@@ -23,9 +31,8 @@ def groups_of(index: torch.Tensor, kinds: torch.Tensor, nodes: int) -> EdgeGroup
     ("nodes", "edges", "relations", "seed"), [(30, 120, 7, 0), (5, 0, 3, 1), (200, 900, 60, 2), (1, 4, 2, 3)]
 )
 def test_forward_and_gradients_equal_those_of_pytorch_geometric(
-    nodes: int, edges: int, relations: int, seed: int
+    geometric: Any, nodes: int, edges: int, relations: int, seed: int
 ) -> None:
-    geometric = pytest.importorskip("torch_geometric.nn", reason="needs PyTorch Geometric, the oracle")
     torch.manual_seed(seed)
     index, kinds = random_graph(nodes, edges, relations, seed)
     ours = RelationalConvolution(8, 6, relations, bases=4, relation_vectors=False)
@@ -155,7 +162,7 @@ def test_a_gpu_gives_the_same_result_and_the_same_bits_again() -> None:
     torch.testing.assert_close(first.float().cpu(), expected, rtol=0.05, atol=0.05)
 
 
-def test_without_bases_every_relation_has_its_own_matrix() -> None:
+def test_without_bases_every_relation_has_its_own_matrix(geometric: Any) -> None:
     torch.manual_seed(0)
     index, kinds = random_graph(30, 120, 7, 0)
     ours = RelationalConvolution(8, 6, 7, bases=None, relation_vectors=False, bias=False)
