@@ -12,6 +12,7 @@ import numpy as np
 from mathamr.core.arrays import AnyArray
 from mathamr.core.errors import MathAMRError
 from mathamr.graphs.formulashard import FormulaShard, FormulaTrees
+from mathamr.systems.formulagraph.batch import Chosen
 from mathamr_lab.systems.formulagraph.configuration import NodeTraining
 from mathamr_lab.systems.formulagraph.subexpressions import Subexpressions
 from mathamr_lab.systems.formulagraph.teacher import Teacher
@@ -64,6 +65,13 @@ class FormulaMaterials:
     def trees(self, view: str) -> FormulaTrees:
         """The trees of one view."""
         return self.shard.slt if view == "slt" else self.shard.opt
+
+    def subexpressions(self, formulas: AnyArray, chance: np.random.Generator) -> dict[str, Chosen]:
+        """Draws a sub-expression of each formula in its operators, and the corresponding one in its layout (figure 2)."""
+        operators, layout = self.parts["opt"], self.parts["slt"]
+        kept = operators.drawn(formulas, chance)
+        removed = layout.like(self.shard.opt, formulas, kept, layout.removed(formulas, chance))
+        return {"opt": kept, "slt": layout.without(formulas, removed)}
 
     @cached_property
     def parts(self) -> dict[str, Subexpressions]:

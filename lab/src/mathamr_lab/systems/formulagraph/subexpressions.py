@@ -1,4 +1,4 @@
-"""Sub-expressions of formula trees, drawn again in each epoch (Amador and Zanibbi, section 3)."""
+"""Sub-expressions of formula trees, drawn again in each epoch, the same in both views (Amador and Zanibbi, section 3, figure 2)."""
 
 from __future__ import annotations
 
@@ -23,13 +23,54 @@ class Subexpressions:
         self._internal_starts = np.searchsorted(of[self._internal], np.arange(len(trees) + 1))
         self._heaviest = _heaviest(trees, of)
 
-    def drawn(self, chosen: AnyArray, chance: np.random.Generator) -> Chosen:
-        """Draws one sub-expression of each of these trees, which are in ascending order."""
+    def removed(self, chosen: AnyArray, chance: np.random.Generator) -> AnyArray:
+        """Draws an internal node of each of these trees, by its number among all nodes; -1 for a tree without one."""
         begins = self._internal_starts[chosen]
         many = self._internal_starts[chosen + 1] - begins
         drawn = begins + np.minimum((chance.random(len(chosen)) * many).astype(np.int64), many - 1)
-        removed = np.where(many > 0, self._internal[np.where(many > 0, drawn, 0)], -1)
-        return self.without(chosen, removed)
+        found: AnyArray = np.where(many > 0, self._internal[np.where(many > 0, drawn, 0)], -1)
+        return found
+
+    def drawn(self, chosen: AnyArray, chance: np.random.Generator) -> Chosen:
+        """Draws one sub-expression of each of these trees, which are in ascending order."""
+        return self.without(chosen, self.removed(chosen, chance))
+
+    def like(self, others: FormulaTrees, chosen: AnyArray, kept: Chosen, instead: AnyArray) -> AnyArray:
+        """Returns the internal node of each tree whose removal keeps the symbols that `kept` has of its other view.
+
+        The symbols of both views are the labels that occur in both trees of a formula; the removal with the highest share of
+        common symbols (Dice's coefficient) is taken, among equals the one that keeps the fewest nodes. Where there is nothing to choose from, it is the node of `instead`.
+        """
+        begins, ends = self._internal_starts[chosen], self._internal_starts[chosen + 1]
+        counts = np.where(instead >= 0, ends - begins, 0)
+        rows = np.repeat(np.arange(len(chosen)), counts)
+        tried = self._internal[node_ranges(begins, counts)]
+        if not len(tried):
+            return instead
+        parts = self.without(chosen[rows], tried)
+        candidates = np.repeat(np.arange(len(tried)), parts.counts)
+        wanted_rows = np.repeat(np.arange(len(chosen)), kept.counts)
+        whole_rows = np.repeat(np.arange(len(chosen)), np.diff(others.starts)[chosen])
+        whole = others.labels[node_ranges(others.starts[chosen], np.diff(others.starts)[chosen])]
+        span = int(max(others.labels.max(), self._trees.labels.max())) + 1
+        known = np.unique(whole_rows * span + whole)
+        found_labels = self._trees.labels[parts.nodes]
+        is_common = np.isin(rows[candidates] * span + found_labels, known)
+        keys, found = np.unique((candidates * span + found_labels)[is_common], return_counts=True)
+        wanted_keys, wanted = np.unique(wanted_rows * span + others.labels[kept.nodes], return_counts=True)
+        of, label = keys // span, keys % span
+        places = np.searchsorted(wanted_keys, rows[of] * span + label)
+        places = np.minimum(places, len(wanted_keys) - 1)
+        matches = wanted_keys[places] == rows[of] * span + label
+        shared = np.bincount(of, np.where(matches, np.minimum(found, wanted[places]), 0), len(tried))
+        ours = np.bincount(of, found, len(tried))
+        theirs = np.bincount(wanted_rows, minlength=len(chosen))[rows]
+        score = 2 * shared / np.maximum(ours + theirs, 1)
+        order = np.lexsort((parts.counts, -score, rows))
+        firsts = order[np.flatnonzero(np.diff(rows[order], prepend=-1))]
+        best = instead.copy()
+        best[rows[firsts]] = tried[firsts]
+        return best
 
     def without(self, chosen: AnyArray, removed: AnyArray) -> Chosen:
         """Returns the largest part of each tree without one of its nodes; -1 removes nothing."""

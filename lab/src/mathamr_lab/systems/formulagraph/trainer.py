@@ -96,13 +96,10 @@ class NodeTrainer(TreeTrainer[NodeStep]):
         for view in sorted({pair.first for pair in self._pairs}):
             trees = self.materials.trees(view)
             found[view, False] = batch_of(trees, batch.formulas, whole(trees, batch.formulas))
+        parts = self.materials.subexpressions(batch.formulas, chance)
         for view, part in sorted({(pair.second, pair.part) for pair in self._pairs}):
             trees = self.materials.trees(view)
-            taken = (
-                self.materials.parts[view].drawn(batch.formulas, chance)
-                if part
-                else whole(trees, batch.formulas)
-            )
+            taken = parts[view] if part else whole(trees, batch.formulas)
             key = (view, True) if part else (f"{view}'", False)
             if not part and not moves.any() and (view, False) in found:
                 found[key] = found[view, False]
@@ -200,10 +197,10 @@ class NodeTrainer(TreeTrainer[NodeStep]):
 
     def _ranks(self, batch: FormulaChoice, chance: np.random.Generator) -> list[int]:
         found: list[int] = []
+        parts = self.materials.subexpressions(batch.formulas, chance)
         for view in sorted({pair.first for pair in self._pairs}):
             trees = self.materials.trees(view)
-            taken = self.materials.parts[view].drawn(batch.formulas, chance)
-            asked = batch_of(trees, batch.formulas, taken).to(self.device)
+            asked = batch_of(trees, batch.formulas, parts[view]).to(self.device)
             there = batch_of(trees, batch.formulas, whole(trees, batch.formulas)).to(self.device)
             queries, vectors = self.network(view, asked), self.network(view, there)
             scores = segment_means(best_in_each(queries, vectors, there.starts).T.contiguous(), asked.starts)
