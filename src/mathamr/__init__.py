@@ -8,6 +8,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from mathamr.core.version import __version__
+
 if TYPE_CHECKING:
     from mathamr.core.errors import MathAMRError
     from mathamr.index.build.builder import BuildOptions, build_index
@@ -19,7 +21,6 @@ if TYPE_CHECKING:
     from mathamr.search.query import Query
     from mathamr.search.searcher import Index
 
-__version__ = "0.1.0"
 __all__ = [
     "BuildOptions",
     "Filter",

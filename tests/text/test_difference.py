@@ -74,7 +74,7 @@ def test_an_encoder_upon_a_base_is_kept_as_its_difference(
     home = tmp_path / "base"
     home.mkdir()
     (home / MODEL).write_bytes(tensor_bytes(base.state_dict()))
-    WordPieces(PIECES).save(home / "vocab.txt")
+    (home / "vocab.txt").write_bytes(WordPieces(PIECES).to_bytes())
     monkeypatch.setattr(torchfolder, "mpnet_folder", lambda: home)
     monkeypatch.setattr(torchfolder, "published_weights", lambda path: (shape, read_tensors(path)))
     save_text_encoder(tmp_path / "text", TextEncoder(tuned, WordPieces(PIECES), upon="mpnet"))

@@ -53,7 +53,7 @@ def test_any_text_is_cut_and_spans_stay_inside(text: str, start: int, end: int) 
 
 def test_pieces_round_trip_through_a_file_and_odd_files_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "wordpieces.txt"
-    WordPieces(PIECES).save(path)
+    path.write_bytes(WordPieces(PIECES).to_bytes())
     assert WordPieces.load(path).vocabulary == tuple(PIECES)
     path.write_text("[PAD]\n[UNK]\n[CLS]\n", encoding="utf-8")
     with pytest.raises(MathAMRError, match=r"\[SEP\] is missing"):

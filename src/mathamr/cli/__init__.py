@@ -11,10 +11,10 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from mathamr import __version__
 from mathamr.core.errors import MathAMRError, MissingExtraError, did_you_mean
 from mathamr.core.garbage import collect_rarely
 from mathamr.core.terminal import visible
+from mathamr.core.version import __version__
 
 # Each verb (a module of mathamr.cli) with its line of help, in the order in which a collection is processed.
 VERBS = {

@@ -10,9 +10,9 @@ from importlib import metadata
 from importlib.util import find_spec
 from typing import Any, Literal
 
-from mathamr import __version__
 from mathamr.core.errors import MathAMRError
 from mathamr.core.settings import SETTINGS
+from mathamr.core.version import __version__
 
 State = Literal["ok", "missing", "optional"]
 

@@ -11,9 +11,9 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from mathamr import __version__
 from mathamr.core.errors import MathAMRError
 from mathamr.core.storage.durable import write_whole
+from mathamr.core.version import __version__
 from mathamr.systems.field import Field
 
 FORMAT = 3

@@ -14,18 +14,16 @@ import hashlib
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from mathamr.core.configured import describing
 from mathamr.core.errors import MathAMRError
 from mathamr.core.integrity import checked_file
+from mathamr.core.modelfolder import WEIGHTS, ModelFolder
 from mathamr.core.tensorfile import read_arrays
 from mathamr.text.configuration import TransformerConfiguration
 from mathamr.text.onnxencoder import OnnxTextEncoder
 from mathamr.text.wordpieces import WordPieces
 
-FORMAT = 1
-CONFIG, WEIGHTS, PIECES = "config.json", "weights.safetensors", "wordpieces.txt"
+PIECES = "wordpieces.txt"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +38,10 @@ class EncoderHead:
 
 def read_head(folder: Path) -> EncoderHead:
     """Reads the head of a text encoder's folder, without weights."""
-    path = folder / CONFIG
-    with describing(path, "text encoder"):
-        row: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        if row["format"] != FORMAT:
-            raise MathAMRError(f"{path} has format {row['format']}, this version reads {FORMAT}")
+    model = ModelFolder.read(folder, "text encoder")
+    row, hashes = model.config, model.hashes
+    with model.parsing():
         configuration = TransformerConfiguration.from_json(dict(row["transformer"]))
-        hashes = {str(name): str(value) for name, value in row["sha256"].items()}
     content = json.dumps(
         [row["transformer"], hashes, *([row["base"]] if "base" in row else [])], sort_keys=True
     )

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import torch
 from torch import Tensor
 
 from mathamr.core.errors import MathAMRError
-from mathamr.core.integrity import checked_file, file_hash
+from mathamr.core.integrity import checked_file
+from mathamr.core.modelfolder import CONFIG, WEIGHTS, write_model_folder
 from mathamr.core.tensorfile import read_tensors, tensor_bytes, use_weights
 from mathamr.core.unfilled import unfilled
 from mathamr.text.difference import difference, with_difference
 from mathamr.text.encoder import TextEncoder
-from mathamr.text.folder import CONFIG, FORMAT, PIECES, WEIGHTS, load_pieces, read_head
+from mathamr.text.folder import PIECES, load_pieces, read_head
 from mathamr.text.mpnet import KEPT, NAME, mpnet_folder
 from mathamr.text.onnxencoder import OnnxTextEncoder
 from mathamr.text.onnxgraph import SCALE
@@ -31,20 +31,11 @@ def save_text_encoder(folder: Path, encoder: TextEncoder, *, half: bool = False)
     if encoder.upon and not half:
         save_difference(folder, encoder)
         return
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        weights = encoder.model.state_dict()
-        stored = {name: tensor.half() for name, tensor in weights.items()} if half else quantised(weights)
-        (folder / WEIGHTS).write_bytes(tensor_bytes(stored))
-        encoder.pieces.save(folder / PIECES)
-        row = {
-            "format": FORMAT,
-            "transformer": encoder.model.configuration.to_json(),
-            "sha256": {name: file_hash(folder / name) for name in (WEIGHTS, PIECES)},
-        }
-        (folder / CONFIG).write_text(json.dumps(row, indent=2) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise MathAMRError(f"cannot write the text encoder's folder {folder}: {error}") from error
+    weights = encoder.model.state_dict()
+    stored = {name: tensor.half() for name, tensor in weights.items()} if half else quantised(weights)
+    shape = encoder.model.configuration.to_json()
+    files = {WEIGHTS: tensor_bytes(stored), PIECES: encoder.pieces.to_bytes()}
+    write_model_folder(folder, {"transformer": shape}, files)
 
 
 def save_difference(folder: Path, encoder: TextEncoder) -> None:
@@ -53,18 +44,9 @@ def save_difference(folder: Path, encoder: TextEncoder) -> None:
     _, base = published_weights(mpnet_folder() / MODEL)
     own = {name: tensor for name, tensor in weights.items() if name not in base}
     stored = {**difference(weights, base), **quantised(own)}
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / WEIGHTS).write_bytes(tensor_bytes(stored))
-        row = {
-            "format": FORMAT,
-            "transformer": encoder.model.configuration.to_json(),
-            "base": {"name": NAME, "sha256": KEPT[MODEL]},
-            "sha256": {WEIGHTS: file_hash(folder / WEIGHTS)},
-        }
-        (folder / CONFIG).write_text(json.dumps(row, indent=2) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise MathAMRError(f"cannot write the text encoder's folder {folder}: {error}") from error
+    base_name = {"name": NAME, "sha256": KEPT[MODEL]}
+    config = {"transformer": encoder.model.configuration.to_json(), "base": base_name}
+    write_model_folder(folder, config, {WEIGHTS: tensor_bytes(stored)})
 
 
 def load_text_encoder(folder: Path, device: str = "auto") -> TextEncoder:

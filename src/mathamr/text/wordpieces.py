@@ -104,13 +104,13 @@ class WordPieces:
         """Returns the vocabulary with further words appended."""
         return WordPieces((*self.vocabulary, *words))
 
-    def save(self, path: Path) -> None:
-        """Writes one piece per line."""
-        path.write_text("\n".join(self.vocabulary) + "\n", encoding="utf-8")
+    def to_bytes(self) -> bytes:
+        """The content of a file with one piece per line."""
+        return ("\n".join(self.vocabulary) + "\n").encode()
 
     @classmethod
     def load(cls, path: Path) -> WordPieces:
-        """The inverse of `save`."""
+        """Reads a file with the content of `to_bytes`."""
         try:
             return cls(path.read_text(encoding="utf-8").removesuffix("\n").split("\n"))
         except (OSError, UnicodeDecodeError) as error:

@@ -18,10 +18,11 @@ import torch
 from torch import Tensor
 
 from mathamr.core.errors import MathAMRError, MissingExtraError
+from mathamr.core.modelfolder import CONFIG, WEIGHTS
 from mathamr.core.tensorfile import use_weights
 from mathamr.systems.baseencoder import load_base_encoder
 from mathamr.text.encoder import TextEncoder
-from mathamr.text.folder import CONFIG, PIECES, WEIGHTS
+from mathamr.text.folder import PIECES
 from mathamr.text.torchfolder import load_text_encoder, save_text_encoder
 from mathamr.text.transformer import Transformer, TransformerConfiguration
 from mathamr.text.wordpieces import WordPieces

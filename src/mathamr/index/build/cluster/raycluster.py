@@ -17,9 +17,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from mathamr import __version__
 from mathamr.core.closing import Closing
 from mathamr.core.errors import MathAMRError, MissingExtraError
+from mathamr.core.version import __version__
 from mathamr.core.workers import Lost, processors
 from mathamr.index.build.cluster.clusters import ClusterCounts
 from mathamr.index.build.cluster.shardstore import (

@@ -10,8 +10,8 @@ import platform
 import time
 from typing import Any
 
-from mathamr import __version__
 from mathamr.core.errors import MathAMRError
+from mathamr.core.version import __version__
 from mathamr.core.workers import Allowance, Lost, WorkerPool
 from mathamr.index.build.cluster.shardstore import ShardName, ShardStore
 from mathamr.index.build.cluster.workspec import WorkSpec

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from mathamr import __version__
+from mathamr.core.version import __version__
 from mathamr.core.workers import Allowance
 from mathamr.index.build.cluster.shardstore import shard_key
 
