@@ -56,7 +56,7 @@ def test_weights_normalisation_and_depth_count(mathamr: Callable[..., Ran], fold
     assert len(mathamr(*arguments, "--depth", "1").stdout.splitlines()) == 3
 
 
-def test_what_makes_a_fusion_pointless_is_told(mathamr: Callable[..., Ran], folder: Path) -> None:
+def test_what_makes_a_fusion_pointless_is_reported(mathamr: Callable[..., Ran], folder: Path) -> None:
     apart = mathamr("fuse", "one.run", "looks.run", "--out", "-")
     assert "no result is in more than one of the runs; do they all have ids of the same kind" in apart.stderr
     odd = mathamr("fuse", "one.run", "odd.run", "--out", "-")
@@ -93,7 +93,7 @@ def test_wrong_input_ends_with_one_clear_message_and_no_file(
     assert not (folder / "both.run").exists()
 
 
-def test_a_place_that_cannot_be_written_is_told(mathamr: Callable[..., Ran], folder: Path) -> None:
+def test_a_place_that_cannot_be_written_is_reported(mathamr: Callable[..., Ran], folder: Path) -> None:
     ran = mathamr("fuse", "one.run", "two.run", "--out", "no-such-folder/both.run")
     assert ran.returncode == 1
     assert "no-such-folder/both.run: the run cannot be written" in ran.stderr

@@ -64,7 +64,7 @@ def test_a_build_prints_a_table_for_people(posts: Path, model_folder: Path, tmp_
     assert "1 new, 1 deleted, 3 unchanged" in build(posts, tmp_path / "index", model_folder).stdout
 
 
-def test_what_was_skipped_is_told_on_stderr(model_folder: Path, tmp_path: Path) -> None:
+def test_what_was_skipped_is_reported_on_stderr(model_folder: Path, tmp_path: Path) -> None:
     path = tmp_path / "posts.jsonl"
     path.write_text('{"id": "1", "body": "fine"}\nnot json\n')
     result = build(path, tmp_path / "index", model_folder)
@@ -73,7 +73,7 @@ def test_what_was_skipped_is_told_on_stderr(model_folder: Path, tmp_path: Path) 
     assert "skipped" not in result.stdout
 
 
-def test_check_tells_and_mends(posts: Path, model_folder: Path, tmp_path: Path) -> None:
+def test_check_reports_and_repairs(posts: Path, model_folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "index"
     build(posts, out, model_folder)
     assert run("--check", "--out", out).exit_code == 0

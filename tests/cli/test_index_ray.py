@@ -27,7 +27,9 @@ def test_a_cluster_that_is_half_named_is_wrong_usage(asked: list[str], said: str
     assert not (tmp_path / "i").exists()
 
 
-def test_without_ray_the_way_to_it_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_ray_the_error_says_how_to_install_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytest.importorskip("fsspec", reason="shards are kept with fsspec: pip install 'mathamr[ray]'")
     monkeypatch.setitem(sys.modules, "ray", None)
     posts = tmp_path / "posts.jsonl"

@@ -34,11 +34,11 @@ def test_a_misspelt_command_or_name_is_answered_with_the_nearest() -> None:
         ("\\(x^2\\)", False),
     ],
 )
-def test_a_query_that_the_shell_has_eaten_of_is_told_so(query: str, is_eaten: bool) -> None:
+def test_a_query_that_lost_characters_to_the_shell_is_reported(query: str, is_eaten: bool) -> None:
     assert bool(shell_quoting_hint(query)) is is_eaten
 
 
-def test_swapped_arguments_are_told_so(tmp_path: Path) -> None:
+def test_swapped_arguments_are_reported(tmp_path: Path) -> None:
     with pytest.raises(typer.BadParameter, match="the index comes first"):
         check_argument_order(Path("why is this so?"), str(tmp_path))
     check_argument_order(tmp_path, "why is this so?")

@@ -108,7 +108,7 @@ def test_search_says_what_is_wrong(
     assert "Traceback" not in ran.stderr
 
 
-def test_a_folder_that_is_no_index_is_told(mathamr: Callable[..., Ran], tmp_path: Path) -> None:
+def test_a_folder_that_is_no_index_is_reported(mathamr: Callable[..., Ran], tmp_path: Path) -> None:
     ran = mathamr("search", str(tmp_path), QUERY)
     assert ran.returncode == 1
     assert "mathamr index PATH --out" in ran.stderr
@@ -236,7 +236,7 @@ def test_the_results_of_another_run_are_ranked_again(
         assert [hit.id for hit in hits[7:]] == lexical.ids(topic, 9)[7:]
 
 
-def test_a_run_that_cannot_be_reranked_is_told(
+def test_a_run_that_cannot_be_reranked_is_reported(
     mathamr: Callable[..., Ran], sample_index: Path, tmp_path: Path
 ) -> None:
     topics = folder() / "topics" / "task1.xml"

@@ -38,7 +38,7 @@ def test_lines_are_queries_and_colons_narrow_them(talk) -> None:
     assert "question · " not in shown
 
 
-def test_mistakes_are_told_and_the_conversation_goes_on(talk) -> None:
+def test_mistakes_are_reported_and_the_conversation_goes_on(talk) -> None:
     asking, written = talk
     for line in (":kind teorem", ":folder nowhere", ":task x", ":strategy x", ":k 0", ":nonsense", ""):
         assert asking.take(line)

@@ -16,7 +16,7 @@ def test_answers_come_in_the_order_of_the_requests() -> None:
         assert list(pool.map([])) == []
 
 
-def test_requests_are_read_only_a_little_ahead() -> None:
+def test_only_a_few_requests_are_read_before_they_are_needed() -> None:
     read: list[int] = []
 
     def requests():  # type: ignore[no-untyped-def]

@@ -30,7 +30,7 @@ def test_the_second_column_of_trec_may_say_anything_as_long_as_it_is_the_same(
     assert run.ids("A.1") == ["7", "8"]
 
 
-def test_one_line_of_trec_is_told_by_its_q0(tmp_path: Path) -> None:
+def test_one_line_of_trec_is_recognised_by_its_q0(tmp_path: Path) -> None:
     assert read_run(written(tmp_path, "A.1 Q0 7 1 2.5 x\n")).ids("A.1") == ["7"]
 
 

@@ -10,7 +10,7 @@ from mathamr.evaluation.visualids import read_visual_ids
 from mathamr.posts.report import Report
 
 
-def test_the_columns_are_told_by_the_header(tmp_path: Path) -> None:
+def test_the_header_names_the_columns(tmp_path: Path) -> None:
     path = tmp_path / "formulas.tsv"
     header = "id\tpost_id\tthread_id\ttype\tcomment_id\told_visual_id\tvisual_id\tissue\tformula"
     path.write_text(f"{header}\n5\t7\t7\ttitle\t\t1\t99\t\tx^2\n", encoding="utf-8")

@@ -73,7 +73,7 @@ def test_a_tree_is_as_like_itself_as_can_be(tree: Opt) -> None:
 
 
 @given(OPTS, OPTS)
-def test_scores_are_shares_and_no_node_is_met_twice(one: Opt, other: Opt) -> None:
+def test_scores_are_shares_and_no_node_is_matched_twice(one: Opt, other: Opt) -> None:
     aligned = align(one, other)
     assert 0 <= aligned.overlap <= 1.0 + 1e-9
     assert 0 <= aligned.spread <= 1

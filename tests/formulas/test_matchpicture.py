@@ -26,7 +26,7 @@ def boxes(picture: str) -> list[tuple[str, str, str | None]]:
     return found
 
 
-def test_nodes_that_met_have_the_same_colour_and_the_others_step_back() -> None:
+def test_matched_nodes_have_the_same_colour_and_the_others_are_pale() -> None:
     query, found = parse("a+b").opt, parse("x+b=1").opt
     met = parts(query, found)
     drawn = boxes(match_svg([TreePair("operators", query, found, met)]))
@@ -39,7 +39,7 @@ def test_nodes_that_met_have_the_same_colour_and_the_others_step_back() -> None:
     assert all(theirs[node][2] is None for node in alone)
 
 
-def test_pointing_at_a_node_says_what_it_met_and_how_well() -> None:
+def test_pointing_at_a_node_says_what_it_matched_and_how_well() -> None:
     query, found = parse("a").opt, parse("b").opt
     said = [
         each[1] for each in boxes(match_svg([TreePair("operators", query, found, [NodePair(0, 0, 0.6)])]))
@@ -48,7 +48,7 @@ def test_pointing_at_a_node_says_what_it_met_and_how_well() -> None:
     assert said[1].endswith("matched 𝑎, 0.60")
 
 
-def test_several_nodes_that_met_one_share_its_colour_and_it_names_the_best() -> None:
+def test_several_nodes_that_matched_one_share_its_colour_and_it_names_the_best() -> None:
     query, found = parse("a+b").opt, parse("c").opt
     met = [NodePair(0, 0, 0.1), NodePair(1, 0, 0.9), NodePair(2, 0, 0.5)]
     drawn = boxes(match_svg([TreePair("operators", query, found, met)]))

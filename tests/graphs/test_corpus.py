@@ -50,7 +50,7 @@ def test_every_post_gets_a_graph_and_fallbacks_are_counted(tmp_path: Path) -> No
         assert len(store.graph("3").sentences) == 2
 
 
-def test_an_empty_formula_is_told_from_one_that_cannot_be_read(tmp_path: Path) -> None:
+def test_an_empty_formula_is_distinguished_from_an_unreadable_one(tmp_path: Path) -> None:
     body = '<span class="math-container" id="9">$$</span> and <span class="math-container" id="8">$x$</span>'
     given = Post("1", "answer", body, formulas=(Formula("9", ""), Formula("8", "x")))
     with GraphStore(tmp_path, create=True) as store:

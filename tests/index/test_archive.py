@@ -60,7 +60,7 @@ def test_a_model_that_moved_is_named_again(
         _ = archive.system
 
 
-def test_a_model_of_the_box_whose_weights_changed_is_told_as_such(index: Path) -> None:
+def test_a_model_of_the_box_whose_weights_changed_is_reported_as_such(index: Path) -> None:
     manifest = Manifest.read(index)
     with Archive.open(index, device="cpu") as archive:
         system = archive.system

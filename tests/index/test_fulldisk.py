@@ -41,7 +41,7 @@ def test_an_index_is_opened_and_searched_on_a_full_disk(index: Path) -> None:
         assert found(reader) == wanted
 
 
-def test_a_write_on_a_full_disk_is_told_and_searches_go_on(index: Path, model_folder: Path) -> None:
+def test_a_write_on_a_full_disk_is_reported_and_searches_go_on(index: Path, model_folder: Path) -> None:
     zebra = note("zebra", "A zebra of order $n$.")
     with IndexWriter.open(index, device="cpu") as writer, Index.open(index, device="cpu") as reader:
         both = (Index(writer), reader)
@@ -61,7 +61,7 @@ def test_a_write_on_a_full_disk_is_told_and_searches_go_on(index: Path, model_fo
     assert check_index(index, options(model_folder)).problems == []
 
 
-def test_a_writer_is_told_that_the_disk_is_full_and_not_that_the_index_is_damaged(index: Path) -> None:
+def test_a_full_disk_is_reported_as_such_and_not_as_damage(index: Path) -> None:
     with full_disk(), pytest.raises(MathAMRError, match=FULL) as caught:
         IndexWriter.open(index, device="cpu")
     assert "damaged" not in str(caught.value)

@@ -39,7 +39,7 @@ def test_a_manifest_survives_the_round_trip(tmp_path: Path, given_one: Manifest)
     assert Manifest.read(tmp_path).write(tmp_path).created == written.created
 
 
-def test_another_format_is_refused_with_the_way_out(tmp_path: Path) -> None:
+def test_another_format_is_refused_with_what_to_do(tmp_path: Path) -> None:
     row = json.loads(MANIFEST.to_json()) | {
         "format": 99,
         "made_by": "mathamr 9.9",
@@ -60,7 +60,7 @@ def test_a_folder_without_one_is_no_index(tmp_path: Path) -> None:
         Manifest.read(tmp_path / "nowhere")
 
 
-def test_any_byte_that_was_changed_is_told(tmp_path: Path) -> None:
+def test_any_byte_that_was_changed_is_reported(tmp_path: Path) -> None:
     MANIFEST.write(tmp_path)
     path = tmp_path / "manifest.json"
     content = path.read_bytes()

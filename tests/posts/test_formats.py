@@ -59,7 +59,7 @@ def test_its_posts_are_found_in_order(reading):
     assert list(posts) == list(declared["posts"])
 
 
-def test_its_problems_are_told_and_no_others(reading):
+def test_its_problems_are_reported_and_no_others(reading):
     declared, _, _, report = reading
     told = report.skipped + report.repaired + report.missing
     assert dict(told) == declared.get("problems", {})

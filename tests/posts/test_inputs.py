@@ -81,7 +81,7 @@ def test_a_bomb_stops_at_the_limit_of_a_text_file(tmp_path, monkeypatch):
     assert dict(report.skipped) == {"file too large": 1}
 
 
-def test_text_that_is_not_utf8_is_mended_and_counted(tmp_path):
+def test_text_that_is_not_utf8_is_repaired_and_counted(tmp_path):
     path = tmp_path / "a.md"
     path.write_bytes(b"na\xefve \x00")
     report = Report()

@@ -57,7 +57,7 @@ def test_a_label_brings_its_post_first_and_then_those_that_hold_it(catalogue):
     assert labelled_first(catalogue, "unknown", found, None, 10) == found
 
 
-def test_a_source_that_no_post_has_is_told_what_sources_visual_like(catalogue: Catalogue) -> None:
+def test_an_unknown_source_is_answered_with_examples_of_sources(catalogue: Catalogue) -> None:
     with pytest.raises(
         MathAMRError, match=r"no post of the index is from 'a\.tex'; a source is the full path"
     ):

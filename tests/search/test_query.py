@@ -130,7 +130,7 @@ def test_mathml_without_latex_is_searched_for() -> None:
     assert query.notes == ()
 
 
-def test_limits_are_told() -> None:
+def test_limits_are_reported() -> None:
     with pytest.raises(MathAMRError, match="at most 50,000"):
         Query.of_text("x" * (MAX_CHARACTERS + 1))
     with pytest.raises(MathAMRError, match=f"at most {MAX_FORMULAS}"):
@@ -176,5 +176,5 @@ def test_formulas_keep_the_ids_of_their_post() -> None:
         ("a" * 5000, "question"),
     ],
 )
-def test_what_is_asked_with_is_told_apart(text: str, kind: str) -> None:
+def test_kinds_of_queries_are_distinguished(text: str, kind: str) -> None:
     assert Query.of_text(text).kind == kind

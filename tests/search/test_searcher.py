@@ -290,7 +290,7 @@ def test_a_found_formula_stands_in_its_snippet(index: Index) -> None:
         assert index.archive.catalogue.formula(hit.formula.id).formula.id in shown | titled
 
 
-def test_time_is_told_by_stage(index: Index) -> None:
+def test_time_is_reported_by_stage(index: Index) -> None:
     hits = index.search("a query that nobody asked before: $q_{17}$")
     assert {"parse", "amr", "encode", "search", "snippet"} <= set(hits.seconds)
     assert all(seconds >= 0 for seconds in hits.seconds.values())
@@ -318,7 +318,7 @@ class BrokenParser:
         raise MathAMRError("the weights of the built-in parser cannot be read")
 
 
-def test_a_parser_that_fails_is_told(sample_index: Path) -> None:
+def test_a_parser_that_fails_is_reported(sample_index: Path) -> None:
     with Index.open(sample_index, device="cpu") as opened:
         opened.use_parser(BrokenParser())
         for _ in range(2):  # what is remembered of a query is told again

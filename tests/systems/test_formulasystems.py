@@ -78,7 +78,7 @@ def test_every_ranking_finds_formulas_and_the_same_formula_first(index: Index) -
             assert latex_of(hits[0]) == "a^2+b^2=c^2", name
 
 
-def test_an_explanation_says_which_node_met_which(model: Path) -> None:
+def test_an_explanation_says_which_node_matched_which(model: Path) -> None:
     system = load_system(model, "cpu")
     assert isinstance(system, MatchesNodes)
     query, found = visual("x^2+1"), visual("\\sqrt{x^2+1}")
@@ -96,7 +96,7 @@ def test_an_explanation_says_which_node_met_which(model: Path) -> None:
         assert [tree.labels[met.node] for met in match.met] == [tree.labels[met.other] for met in match.met]
 
 
-def test_compared_both_ways_is_what_the_rows_give(tmp_path: Path) -> None:
+def test_mutual_comparison_equals_what_the_rows_give(tmp_path: Path) -> None:
     system = tiny_formula_graph()
     system.save(tmp_path / "model")
     (tmp_path / "notes.md").write_text(NOTES, encoding="utf-8")

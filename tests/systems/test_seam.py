@@ -98,7 +98,7 @@ def test_filters_narrow_visuals_by_the_posts_they_stand_in(by_nodes: Index, stra
     assert not by_nodes.search("$a^2+b^2$", "formulas", strategy, where=Filter(tags=("poems",)))
 
 
-def test_a_task_that_the_system_lacks_is_told(by_words: Index, by_nodes: Index) -> None:
+def test_a_task_that_the_system_lacks_is_reported(by_words: Index, by_nodes: Index) -> None:
     with pytest.raises(MathAMRError, match="does not search for formulas; it searches for answers"):
         by_words.search("$x$", "formulas")
     with pytest.raises(MathAMRError, match="does not search for answers"):

@@ -28,7 +28,7 @@ def test_arrays_come_back_as_they_were(tmp_path: Path) -> None:
         np.testing.assert_array_equal(found[name], array)
 
 
-def test_any_byte_that_is_not_as_it_was_written_is_told_when_the_file_is_opened(tmp_path: Path) -> None:
+def test_any_byte_that_is_not_as_it_was_written_is_reported_when_the_file_is_opened(tmp_path: Path) -> None:
     path = tmp_path / "a"
     write_arrays(path, ARRAYS)
     content = path.read_bytes()

@@ -66,7 +66,7 @@ def test_the_record_has_an_end(tmp_path: Path, large: Path) -> None:
     assert len(record.read_text().splitlines()) <= 4
 
 
-def test_what_changed_in_a_large_file_of_arrays_is_told_by_the_next_process(
+def test_what_changed_in_a_large_file_of_arrays_is_reported_by_the_next_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "arrays.safetensors"

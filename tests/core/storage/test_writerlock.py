@@ -21,7 +21,7 @@ sys.stdin.read()
 """
 
 
-def test_a_second_writer_is_told_who_holds_the_lock(tmp_path: Path) -> None:
+def test_a_second_writer_learns_who_holds_the_lock(tmp_path: Path) -> None:
     with (
         WriterLock(tmp_path, "mathamr index"),
         pytest.raises(MathAMRError, match=r"this process \(mathamr index\)"),

@@ -36,7 +36,7 @@ def test_a_displayed_formula_keeps_its_punctuation_beside_it() -> None:
     )
 
 
-def test_blocks_are_told_apart() -> None:
+def test_blocks_are_distinguished() -> None:
     body = "<h2>H</h2><ul><li>one</li></ul><blockquote><p>q</p></blockquote><pre><code>a &lt; $b$</code></pre><p>x<br>y</p>"
     written = body_html(post(body))
     assert "<h5>H</h5>" in written

@@ -132,7 +132,7 @@ def test_nested_rows_of_a_hundred_kilobytes() -> None:
     assert len(scripts) == 2 * depth
 
 
-def test_published_trees_are_met_exactly(data: Path) -> None:
+def test_trees_equal_the_published_ones(data: Path) -> None:
     rows = [json.loads(line) for line in (data / "formulas/golden.jsonl").open(encoding="utf-8")]
     with gzip.open(data / "formulas/pool.jsonl.gz", "rt", encoding="utf-8") as lines:
         rows += [json.loads(line) for line in lines]

@@ -135,7 +135,7 @@ def test_depth_costs_no_recursion() -> None:
     assert len(opt(read("<apply><sin/>" * depth + X + "</apply>" * depth))) == depth + 1
 
 
-def test_published_trees_are_met_exactly(data: Path) -> None:
+def test_trees_equal_the_published_ones(data: Path) -> None:
     rows = [json.loads(line) for line in (data / "formulas/golden.jsonl").open(encoding="utf-8")]
     with gzip.open(data / "formulas/pool.jsonl.gz", "rt", encoding="utf-8") as lines:
         rows += [json.loads(line) for line in lines]

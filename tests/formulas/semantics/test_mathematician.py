@@ -92,7 +92,9 @@ def test_shared_nodes_are_read_once() -> None:
     assert budget.limit - budget.left < 200
 
 
-def test_a_list_of_one_symbol_means_and_costs_what_its_long_way_does(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_list_of_one_symbol_means_and_costs_what_its_long_form_does(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def read() -> list[tuple[object, ...]]:
         found: list[tuple[object, ...]] = []
         for row in gold("seen")[::2]:

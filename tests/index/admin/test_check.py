@@ -58,7 +58,7 @@ def sql(path: Path, statement: str, *values: object) -> None:
     database.close()
 
 
-def test_a_whole_index_is_told_to_be_whole(whole: Path) -> None:
+def test_an_intact_index_is_reported_as_intact(whole: Path) -> None:
     report = check_index(whole)
     assert report.sound
     assert report.problems == []
@@ -198,7 +198,7 @@ def test_a_catalogue_with_damaged_pages_is_noticed(index: Path, whole: Path) -> 
     mends(index, whole, "catalogue.db: cannot be read", inputs=inputs)
 
 
-def test_what_cannot_be_read_again_is_told_to_be_lost(model_folder: Path, tmp_path: Path) -> None:
+def test_what_cannot_be_read_again_is_reported_as_lost(model_folder: Path, tmp_path: Path) -> None:
     index = tmp_path / "index"
     build(index, [note("a", "from a file")], model_folder, "one.jsonl")
     build(index, [note("b", "from another")], model_folder, "two.jsonl")
@@ -255,7 +255,7 @@ def test_an_engine_that_another_process_has_open_is_left_alone(index: Path, whol
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_flipped_bytes_of_the_graphs_are_told_and_mended(index: Path, whole: Path, seed: int) -> None:
+def test_flipped_bytes_of_the_graphs_are_reported_and_repaired(index: Path, whole: Path, seed: int) -> None:
     path, chance = index / "graphs" / "graphs.db", random.Random(seed)
     data = bytearray(path.read_bytes())
     for _ in range(1 + 3 * seed):
@@ -315,7 +315,7 @@ def test_posts_that_a_program_put_outlive_a_damaged_page(index: Path) -> None:
     assert check_index(index).sound
 
 
-def test_a_post_that_was_changed_on_disk_is_told_and_not_shown(index: Path) -> None:
+def test_a_post_that_was_changed_on_disk_is_reported_and_not_shown(index: Path) -> None:
     victim = sample_posts(1)[0]
     other = replace(victim, body="Something else.")
     sql(index / "catalogue.db", "UPDATE posts SET post = ? WHERE id = ?", packed(other), victim.id)

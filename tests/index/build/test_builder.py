@@ -195,7 +195,7 @@ def test_of_a_damaged_input_nothing_is_deleted(model_folder: Path, tmp_path: Pat
     assert summary.manifest.counts["posts"] == 40
 
 
-def test_a_post_no_engine_can_hold_is_skipped_and_told(model_folder: Path, tmp_path: Path) -> None:
+def test_a_post_no_engine_can_hold_is_skipped_and_reported(model_folder: Path, tmp_path: Path) -> None:
     summary = build(tmp_path / "index", [note("a", "fine"), note("n" * 4090, "long id")], model_folder)
     (report,) = summary.intake.reports.values()
     assert summary.intake.new == 1
@@ -281,7 +281,7 @@ def test_a_folder_with_other_things_is_left_alone(model_folder: Path, tmp_path: 
     assert (tmp_path / "thesis.tex").read_text() == "precious"
 
 
-def test_wrong_paths_are_told_before_anything_is_made(model_folder: Path, tmp_path: Path) -> None:
+def test_wrong_paths_are_reported_before_anything_is_made(model_folder: Path, tmp_path: Path) -> None:
     with pytest.raises(MathAMRError, match=r"nowhere: no such file or folder"):
         build_index([tmp_path / "nowhere"], tmp_path / "index", options(model_folder))
     with pytest.raises(MathAMRError, match="is not an index; create one with"):

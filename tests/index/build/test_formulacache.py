@@ -36,7 +36,7 @@ def _memory(monkeypatch: pytest.MonkeyPatch) -> None:
     visualkeys._key_of_latex.cache_clear()
 
 
-def test_a_first_visual_has_the_keys_and_terms_of_a_post_and_survives_the_way_to_another_process() -> None:
+def test_a_first_visual_has_the_keys_and_terms_of_a_post_and_can_be_sent_to_another_process() -> None:
     for post in (POST, *sample_posts(5)):
         visual = ParsedPost.of(post, with_trees=True)
         assert visual.keys == visual_keys(post)

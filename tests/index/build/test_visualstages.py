@@ -146,9 +146,7 @@ def test_lost_wrong_and_strange_visuals_are_put_right(tmp_path: Path) -> None:
     assert not differences(content(tmp_path / "index"), before)
 
 
-def test_graphs_stay_for_the_way_back_and_follow_what_went_meanwhile(
-    model_folder: Path, tmp_path: Path
-) -> None:
+def test_graphs_are_kept_for_changing_back_and_follow_deletions(model_folder: Path, tmp_path: Path) -> None:
     posts = sample_posts(4)
     build(tmp_path / "index", posts, model_folder)
     WordSystem().save(tmp_path / "words")

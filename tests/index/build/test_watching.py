@@ -11,7 +11,7 @@ from mathamr.core.errors import MathAMRError
 from mathamr.index.build.watching import changes
 
 
-def test_a_changed_note_is_told_and_the_index_inside_is_not(tmp_path: Path) -> None:
+def test_a_changed_note_is_reported_and_the_index_inside_is_not(tmp_path: Path) -> None:
     index = tmp_path / "notes.index"
     index.mkdir()
     (tmp_path / "a.md").write_text("one", encoding="utf-8")
@@ -34,6 +34,6 @@ def test_a_changed_note_is_told_and_the_index_inside_is_not(tmp_path: Path) -> N
     assert told == [["a.md"]]
 
 
-def test_inputs_that_are_gone_are_told(tmp_path: Path) -> None:
+def test_inputs_that_are_gone_are_reported(tmp_path: Path) -> None:
     with pytest.raises(MathAMRError, match="nothing to follow"):
         next(changes([tmp_path / "gone"], tmp_path / "index"))

@@ -225,7 +225,7 @@ def test_formulas_a_post_no_longer_has_are_named_until_the_engine_let_go(catalog
     assert next(iter(catalogue.pending("vectors"))).gone == ()
 
 
-def test_two_posts_with_formulas_of_one_id_are_told_apart(catalogue: Catalogue) -> None:
+def test_two_posts_with_formulas_of_one_id_are_distinguished(catalogue: Catalogue) -> None:
     shared = (Formula("7", "x"), Formula("7", "y"))
     put(catalogue, Post("a", "note", "…", formulas=shared), Post("b", "note", "…", formulas=shared))
     ids = [entry.id for post in "ab" for entry in catalogue.formulas_of(post)]

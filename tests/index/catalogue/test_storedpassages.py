@@ -83,7 +83,7 @@ def test_a_damaged_row_is_taken_for_none(catalogue: Catalogue, damage: bytes | s
 
 
 @pytest.mark.parametrize("markup", MARKUPS)
-def test_rules_are_told_markup_by_markup(markup: Markup) -> None:
+def test_rules_are_reported_markup_by_markup(markup: Markup) -> None:
     assert in_force(rules_of(markup))
     assert not in_force(f"{markup}:else")
     assert not in_force("")

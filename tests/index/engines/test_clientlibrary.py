@@ -12,7 +12,7 @@ class PanicException(BaseException):
     """Named like what a panic of the library raises."""
 
 
-def test_a_library_that_is_missing_is_told_with_the_way_to_get_it() -> None:
+def test_a_missing_library_is_reported_with_how_to_install_it() -> None:
     with pytest.raises(MissingExtraError, match=r"a dancer is not installed; .*pip install dancer"):
         LIBRARY.check()
 

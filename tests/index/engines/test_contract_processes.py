@@ -42,7 +42,7 @@ def check_20_posts(folder: Path) -> None:
 
 
 @each_in_its_folder
-def test_a_second_writer_is_told_so_and_harms_nothing(local: Path) -> None:
+def test_a_second_writer_is_refused_and_harms_nothing(local: Path) -> None:
     engine = open_engine(local)
     other = in_a_process(
         local,
@@ -60,7 +60,7 @@ def test_a_second_writer_is_told_so_and_harms_nothing(local: Path) -> None:
 
 
 @pytest.mark.parametrize("variant", ["flat", "qdrant-local"])  # for edge see tests/index/qdrant/test_edge.py
-def test_a_full_disk_is_told_and_the_engine_still_opens(local: Path) -> None:
+def test_a_full_disk_is_reported_and_the_engine_still_opens(local: Path) -> None:
     result = in_a_process(
         local,
         """
@@ -85,7 +85,7 @@ def test_a_full_disk_is_told_and_the_engine_still_opens(local: Path) -> None:
 
 
 @each_in_its_folder
-def test_a_read_only_folder_is_told_or_read(local: Path) -> None:
+def test_a_read_only_folder_is_read_or_refused(local: Path) -> None:
     for path in [local, *local.rglob("*")]:
         path.chmod(0o555 if path.is_dir() else 0o444)
     result = in_a_process(

@@ -348,7 +348,7 @@ def test_numbers_among_options_may_come_as_text(tmp_path: Path) -> None:
         b'{"engine": "flat", "format": 2, "options": {}, "fields": [{"name": "x", "of": "posts", "size": 1e9}]}',
     ],
 )
-def test_a_damaged_head_is_told(tmp_path: Path, content: bytes) -> None:
+def test_a_damaged_head_is_reported(tmp_path: Path, content: bytes) -> None:
     create("flat", tmp_path / "engine").close()
     (tmp_path / "engine" / "engine.json").write_bytes(content)
     with pytest.raises(MathAMRError, match="damaged"):
@@ -356,7 +356,7 @@ def test_a_damaged_head_is_told(tmp_path: Path, content: bytes) -> None:
 
 
 @pytest.mark.parametrize("format", [1, 99])
-def test_another_format_is_refused_with_the_way_out(variant: str, tmp_path: Path, format: int) -> None:
+def test_another_format_is_refused_with_what_to_do(variant: str, tmp_path: Path, format: int) -> None:
     create(variant, tmp_path / "engine").close()
     path = tmp_path / "engine" / "engine.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {"format": format}))

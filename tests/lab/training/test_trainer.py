@@ -76,7 +76,7 @@ def test_a_trainer_that_is_no_network_of_ours_holds_the_contract(
     check_trainer(Line, tmp_path, monkeypatch)
 
 
-def test_what_it_was_worth_before_and_every_figure_are_told(tmp_path: Path) -> None:
+def test_the_value_before_training_and_every_figure_are_reported(tmp_path: Path) -> None:
     line = Line()
     progress, log = run(line, tmp_path)
     assert progress.before == {"error": 4.0, "searched": 20}

@@ -151,7 +151,7 @@ def test_images_and_links_keep_what_is_worth_searching() -> None:
     assert found == [("link", "http://x.org?a=1&b=2"), ("text", "the proof"), ("image", "a torus")]
 
 
-def test_raised_and_lowered_text_stays_told_apart() -> None:
+def test_raised_and_lowered_text_stays_distinguishable() -> None:
     source = "3<sup>2k</sup>, <b>n</b><sub>1</sub>, the 2<sup>nd</sup>, so.<sup>1</sup> $x<sup>2</sup>$"
     assert shown(source) == "3^2k,n_1,the2nd,so.1"
     assert latex(source) == ["x^2"]
@@ -172,7 +172,7 @@ def test_two_line_breaks_are_a_paragraph() -> None:
         ("<pre>code", "unclosed <pre>"),
     ],
 )
-def test_what_is_mended_is_told(source: str, note: str) -> None:
+def test_what_is_repaired_is_reported(source: str, note: str) -> None:
     notes: list[str] = []
     list(pieces(source, "html", lambda message, offset: notes.append(message)))
     assert notes == [note]

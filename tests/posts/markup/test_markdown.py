@@ -84,7 +84,7 @@ def test_blocks_end_sentences() -> None:
     assert sentences(source) == ["Title", "one", "two", "said", "a", "b", "c", "d", "last"]
 
 
-def test_an_unclosed_fence_is_told() -> None:
+def test_an_unclosed_fence_is_reported() -> None:
     notes: list[str] = []
     list(pieces("```\ncode", "markdown", lambda message, offset: notes.append(message)))
     assert notes == ["unclosed code fence"]

@@ -23,7 +23,7 @@ def test_formulas_are_counted_through_title_and_body() -> None:
     ]
 
 
-def test_presentation_and_content_mathml_are_told_apart() -> None:
+def test_presentation_and_content_mathml_are_distinguished() -> None:
     presentation = "<math><mi>x</mi></math>"
     content = "<math><apply><sin/><ci>x</ci></apply></math>"
     both = (

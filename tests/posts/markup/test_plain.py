@@ -27,7 +27,7 @@ def test_a_reference_to_an_equation_is_its_mark() -> None:
         assert "".join(piece.text for piece in pieces("by \\eqref{eq:1}, $x$", markup)) == "by (*), x"
 
 
-def test_what_is_mended_is_told_with_its_place() -> None:
+def test_what_is_repaired_is_reported_with_its_place() -> None:
     notes: list[tuple[str, int]] = []
     list(pieces("see $$ $$ and one open $ here", "text", lambda what, offset: notes.append((what, offset))))
     assert notes == [("empty formula", 4), ("unclosed $", 23)]

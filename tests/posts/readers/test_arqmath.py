@@ -105,7 +105,7 @@ def test_mathml_by_visual_id_reaches_every_formula_that_visuals_so(tmp_path):
     assert posts["2"].formulas[2].presentation_mathml is None
 
 
-def test_folders_of_representations_as_arqmath_ships_them_are_found_and_told_apart(tmp_path):
+def test_folders_of_representations_as_arqmath_ships_them_are_found_and_distinguished(tmp_path):
     for name, template in (("latex", "{}"), ("slt", PRESENTATION), ("opt", CONTENT)):
         for part, ids in ((1, (101, 102)), (2, (103, 104))):
             formulas = {n: (*FORMULAS[n][:2], template.format(FORMULAS[n][2])) for n in ids}

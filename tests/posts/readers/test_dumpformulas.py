@@ -49,12 +49,12 @@ def both(title: str, body: str) -> tuple[tuple[object, ...], tuple[object, ...]]
 
 @given(st.sampled_from(["", "plain", "On $x$", "<b>&lt;</b>", CONTAINER.format(' id="5"', "$t$")]), BODIES)
 @settings(max_examples=400, deadline=None)
-def test_the_short_way_finds_what_reading_the_markup_finds(title, body):
+def test_the_fast_path_finds_what_reading_the_markup_finds(title, body):
     short, long = both(title, body)
     assert short == long
 
 
-def test_the_short_way_is_taken_for_a_plain_body(monkeypatch):
+def test_the_fast_path_is_taken_for_a_plain_body(monkeypatch):
     monkeypatch.setattr("mathamr.posts.readers.dumpformulas.formulas_of", None)
     first, second = CONTAINER.format(' id="7"', "$x &gt; 1,$"), CONTAINER.format("", "$$y$$")
     body = f'<p>Let {first} <a href="u">u</a> {second}</p>'
@@ -62,7 +62,7 @@ def test_the_short_way_is_taken_for_a_plain_body(monkeypatch):
     assert [(f.id, f.latex, f.display) for f in found] == [("7", "x > 1", False), ("1:1", "y", True)]
 
 
-def test_both_ways_agree_on_real_posts(data):
+def test_both_paths_agree_on_real_posts(data):
     posts = read_posts(data / "arqmath-mini" / "Posts.xml", Report(), format="stackexchange")
     for post in islice(posts, 0, None, 4):
         short, long = both(post.title, post.body)

@@ -113,7 +113,7 @@ def test_the_body_is_the_part_that_says_something(tmp_path, page, body):
     assert posts["a.html"].body == body
 
 
-def test_a_page_in_the_encoding_it_declares_is_read_and_others_are_mended(tmp_path):
+def test_a_page_in_the_encoding_it_declares_is_read_and_others_are_repaired(tmp_path):
     text = '<html><meta charset="iso-8859-2"><body>Erdős</body></html>'
     (tmp_path / "a.html").write_bytes(text.encode("iso-8859-2"))
     (tmp_path / "b.html").write_bytes(text.replace("iso-8859-2", "klingon").encode("iso-8859-2"))

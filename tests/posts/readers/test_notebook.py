@@ -26,7 +26,7 @@ def read(path: Path) -> tuple[list[str], Report]:
         '{"cells": [{"cell_type": "markdown", "source": [1, {}]}]}', '{"cells": [{"cell_type": "markdown"}]}',
     ],
 )  # fmt: skip
-def test_what_is_no_notebook_gives_no_post_and_is_told(tmp_path: Path, text: str) -> None:
+def test_what_is_no_notebook_gives_no_post_and_is_reported(tmp_path: Path, text: str) -> None:
     (tmp_path / "a.ipynb").write_text(text)
     (tmp_path / "b.ipynb").write_text(
         json.dumps({"cells": [{"cell_type": "heading", "level": 99, "source": "Good"}]})

@@ -29,7 +29,7 @@ def test_tensors_that_travel_as_one_arrive_as_they_were() -> None:
 
 
 @pytest.mark.parametrize("threads", [0, 1, 3])
-def test_what_is_made_ahead_comes_in_order(threads: int) -> None:
+def test_prefetched_results_come_in_order(threads: int) -> None:
     def slow(number: int) -> int:
         time.sleep(0.002 * (number % 3))
         return number * number
@@ -37,7 +37,7 @@ def test_what_is_made_ahead_comes_in_order(threads: int) -> None:
     assert list(prefetched(slow, range(30), threads)) == [number * number for number in range(30)]
 
 
-def test_making_ahead_does_not_run_away() -> None:
+def test_prefetching_is_bounded() -> None:
     made = []
     lock = threading.Lock()
 
@@ -53,7 +53,7 @@ def test_making_ahead_does_not_run_away() -> None:
     results.close()  # type: ignore[attr-defined]
 
 
-def test_an_error_while_making_ahead_is_raised_where_its_result_is_due() -> None:
+def test_an_error_while_prefetching_is_raised_where_its_result_is_due() -> None:
     def fails(number: int) -> int:
         if number == 3:
             raise ValueError("three")

@@ -77,7 +77,7 @@ def test_parts_hold_no_more_than_was_asked_for(stack: GraphStack) -> None:
     assert all(len(part.relations) < 4 + relations for step in plan.steps for part in step.parts)
 
 
-def test_nodes_without_edges_are_told_apart_by_their_labels(shard: Shard, stack: GraphStack) -> None:
+def test_nodes_without_edges_are_distinguished_by_their_labels(shard: Shard, stack: GraphStack) -> None:
     tensor = shard[0]
     bare = replace(tensor, edge_index=np.zeros((2, 0), np.int32), relation_ids=np.zeros(0, np.int32))
     plan = refined(GraphStack.of_tensors([bare, bare]), LAYERS, 8)

@@ -6,7 +6,7 @@ from mathamr.index.build.cluster.clusterpool import identity
 from mathamr.index.build.cluster.workspec import WorkSpec
 
 
-def test_vectors_that_are_read_otherwise_or_were_made_ahead_have_shards_of_their_own(
+def test_vectors_of_another_backend_or_precomputed_ones_have_shards_of_their_own(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     keys = set()

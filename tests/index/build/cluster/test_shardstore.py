@@ -53,7 +53,7 @@ def test_every_flipped_byte_is_noticed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"no json", b"[" * 100_000, b'["unclosed', b"\xff\xfe"])
-def test_a_strangers_shard_with_a_good_checksum_is_still_only_json(content: bytes, tmp_path: Path) -> None:
+def test_a_forged_shard_with_a_good_checksum_is_still_only_json(content: bytes, tmp_path: Path) -> None:
     _put(tmp_path, zstandard.compress(content))
     with pytest.raises(DamagedShardError):
         ShardStore(str(tmp_path)).read(NAME)

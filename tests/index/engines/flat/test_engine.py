@@ -231,7 +231,7 @@ def test_readers_keep_what_they_opened_while_others_write(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("harm", ["cut", "changed", "gone", "header", "emptied", "other list"])
-def test_damage_is_told(tmp_path: Path, harm: str) -> None:
+def test_damage_is_reported(tmp_path: Path, harm: str) -> None:
     folder = tmp_path / "engine"
     engine = created(folder)
     engine.upsert("posts", some_posts(1, 50))

@@ -116,7 +116,7 @@ def test_a_forked_process_takes_connections_of_its_own(engine: Engine) -> None:
     assert engine.count("posts") == 5
 
 
-def test_a_server_that_is_gone_is_told_without_the_password(
+def test_a_server_that_is_gone_is_reported_without_the_password(
     engine: Engine, server: PostgresServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("mathamr.index.engines.postgres.connections.DELAYS", (0.01,))
@@ -189,7 +189,7 @@ def test_a_second_writer_waits_until_the_first_has_flushed(engine: Engine, tmp_p
     assert engine.count("posts") == 7
 
 
-def test_a_writer_who_waits_too_long_is_told_and_can_try_again(
+def test_a_writer_who_waits_too_long_is_reported_and_can_try_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     postgres_server()
@@ -243,7 +243,7 @@ def test_neither_address_nor_password_stand_in_the_folder(engine: Engine, tmp_pa
         f"postgresql://user:{SECRET.replace(' ', '%20')}@127.0.0.1:1/db",
     ],
 )
-def test_a_bad_address_is_told_without_the_password(
+def test_a_bad_address_is_reported_without_the_password(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, url: str
 ) -> None:
     pytest.importorskip("psycopg", reason="needs mathamr[postgres]")

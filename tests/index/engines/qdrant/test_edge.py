@@ -15,7 +15,7 @@ from mathamr.index.engines.qdrant import edge
 from tests.index.engines.entries import FIELDS, naive_search, some_posts, units
 
 
-def test_a_disk_that_is_nearly_full_is_told_before_anything_is_written(
+def test_a_disk_that_is_nearly_full_is_reported_before_anything_is_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     engine = create_engine(tmp_path / "engine", FIELDS, "edge")
@@ -60,7 +60,7 @@ def test_an_interrupted_creation_is_finished_when_it_is_opened(tmp_path: Path) -
     engine.close()
 
 
-def test_a_damaged_shard_is_told(tmp_path: Path) -> None:
+def test_a_damaged_shard_is_reported(tmp_path: Path) -> None:
     create_engine(tmp_path / "engine", FIELDS, "edge").close()
     (tmp_path / "engine" / "posts" / "edge_config.json").write_text("{")
     with pytest.raises(MathAMRError, match="Qdrant Edge cannot open"):

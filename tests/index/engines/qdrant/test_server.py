@@ -134,7 +134,7 @@ def test_rows_get_no_graph_but_their_encodings_and_filters_do(tmp_path: Path, li
     assert listener.payload_indexes == {"kind", "tags", "source", "time", "score", "fields"}
 
 
-def test_a_busy_server_is_asked_again_and_another_error_is_told_at_once(
+def test_a_busy_server_is_asked_again_and_another_error_is_reported_at_once(
     tmp_path: Path, listener: Listener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("mathamr.index.engines.qdrant.server.DELAYS", (0.01, 0.01, 0.01))

@@ -103,7 +103,7 @@ def test_formulas_of_a_statement_are_listed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "text", ["\\section{A} text \\begin{theorem} open", "\\begin{lemma} one \\section{B} two"]
 )
-def test_an_environment_left_open_is_mended(tmp_path: Path, text: str) -> None:
+def test_an_environment_left_open_is_closed(tmp_path: Path, text: str) -> None:
     posts, report = read(tmp_path, text)
     assert report.repaired["unclosed environment"] == 1
     words = " ".join(passage(post).text for post in posts.values())
