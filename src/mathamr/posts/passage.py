@@ -153,6 +153,7 @@ _PROBES: dict[Markup, str] = {
     "latex": "Let \\emph{all} $x>0$ by Lemma~\\ref{lemma-flat}, \\eqref{eq:a}, \\cref{thm:main} and"
     " \\cite[Theorem 2]{b}.\n\n\\begin{itemize}\\item $$y$$ \\item one\\end{itemize}",
     "text": "Let all $x>0$, e.g. some.\n\nSo: $$y$$ by \\eqref{eq:a}. One.",
+    "declaration": "Let *all* $x>0$.\n\n```lean\ntheorem A.b_c (x : ℕ) : ∑ i ∈ s, f i ≤ x / 2\n```\n",
 }
 
 

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from mathamr.posts.postkind import PostKind, Role, role_of
 
-Markup = Literal["html", "markdown", "latex", "text"]
+Markup = Literal["html", "markdown", "latex", "text", "declaration"]
 LinkType = Literal["related", "duplicate", "proof", "mention"]
 
 

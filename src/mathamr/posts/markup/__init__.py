@@ -10,7 +10,13 @@ from mathamr.core.errors import UnknownNameError
 from mathamr.posts.markup.piece import Note, Piece, ignore
 from mathamr.posts.post import Formula
 
-MARKUPS = {"html": "html", "markdown": "markdown", "latex": "latex", "text": "plain"}
+MARKUPS = {
+    "html": "html",
+    "markdown": "markdown",
+    "latex": "latex",
+    "text": "plain",
+    "declaration": "declaration",
+}
 _TAG = re.compile(r"</[a-zA-Z]|<(?:span|math|em|i|b|strong|sup|sub|code)\b|&(?:\w+|#\w+);")
 
 _CONTENT = re.compile(r"<annotation-xml\s[^<>]*MathML-Content[^<>]*>(.*?)</annotation-xml", re.S)

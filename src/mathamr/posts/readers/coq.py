@@ -1,4 +1,4 @@
-"""Lean and Coq: documentation comments with the declarations they stand before."""
+"""Coq: documentation comments with the declarations they stand before."""
 
 from __future__ import annotations
 
@@ -18,13 +18,6 @@ from mathamr.posts.report import Report
 
 LONGEST_STATEMENT = 2000
 
-_LEAN_COMMENT = re.compile(r"/-(?P<mark>[-!]?)|--[^\n]*+|\"(?:[^\"\\]|\\.){0,2000}+\"", re.S)
-_LEAN_INSIDE = re.compile(r"/-|-/")
-_LEAN_DECLARATION = re.compile(
-    r"\s*+(?:@\[[^\]]{0,500}\]\s*+|(?:private|protected|noncomputable|partial|unsafe|nonrec|scoped|local|public|meta)\s++)*+"
-    r"(?P<word>theorem|lemma|def|abbrev|structure|class|inductive|instance|axiom|example|opaque|alias|inductive_predicate)"
-    r"\b\s*+(?P<name>[^\s:({\[⦃]*+)"
-)
 _COQ_COMMENT = re.compile(r"\(\*(?P<mark>\*?)(?!\))|\"(?:[^\"]|\"\")*+\"")
 _COQ_INSIDE = re.compile(r"\(\*|\*\)")
 _COQ_DECLARATION = re.compile(
@@ -33,10 +26,7 @@ _COQ_DECLARATION = re.compile(
     r"|Record|Structure|Class|Instance|Axiom|Axioms|Parameter|Hypothesis|Variable|Notation|Example|Function|Conjecture)"
     r"\b\s*+(?P<name>[\w'.]*+)"
 )
-_STATEMENT_END = {
-    "lean": re.compile(r":=|\bwhere\b|\n\s*\n|/-[-!]"),
-    "coq": re.compile(r":=|\.(?=\s)|\n\s*\n|\(\*\*"),
-}
+_STATEMENT_END = re.compile(r":=|\.(?=\s)|\n\s*\n|\(\*\*")
 _KINDS: dict[str, PostKind] = {
     "theorem": "theorem", "lemma": "lemma", "corollary": "corollary", "proposition": "proposition", "fact": "fact",
     "remark": "remark", "property": "proposition", "axiom": "axiom", "axioms": "axiom", "parameter": "axiom",
@@ -58,22 +48,6 @@ class _Comment:
     text: str
     line: int
     end: int
-    is_module: bool
-
-
-class LeanReader:
-    """Reads `/-- … -/` with the declaration that follows, and `/-! … -/`, in which Lean writes Markdown."""
-
-    description: ClassVar[str] = "Lean: documentation comments and what they document"
-
-    @classmethod
-    def recognises(cls, head: Head) -> bool:
-        """True if the suffix is `.lean` and the file contains no NUL byte."""
-        return head.is_text(".lean")
-
-    def read(self, collection: Collection, report: Report) -> Iterator[Post]:
-        """The documented declarations of each file in the order of its text."""
-        yield from _read(collection, report, "lean")
 
 
 class CoqReader:
@@ -93,27 +67,25 @@ class CoqReader:
 
     def read(self, collection: Collection, report: Report) -> Iterator[Post]:
         """The documented declarations of each file in the order of its text."""
-        yield from _read(collection, report, "coq")
+        yield from _read(collection, report)
 
 
-def _read(collection: Collection, report: Report, language: str) -> Iterator[Post]:
+def _read(collection: Collection, report: Report) -> Iterator[Post]:
     for file, path, source in collection.texts(report):
-        posts = list(_posts(source, file, path, language, report))
+        posts = list(_posts(source, file, path, report))
         if not posts:
             report.ignore("nothing documented", "the file has no documentation comment")
         yield from posts
 
 
-def _posts(source: str, file: Path, name: str, language: str, report: Report) -> Iterator[Post]:
-    declaration = _LEAN_DECLARATION if language == "lean" else _COQ_DECLARATION
+def _posts(source: str, file: Path, name: str, report: Report) -> Iterator[Post]:
     taken: dict[str, int] = {}
-    for comment in _comments(source, language, report):
+    for comment in _comments(source, report):
         body = comment.text.strip()
         if not body.strip() or _LICENCE.match(body):
             continue
-        if language == "coq":
-            body = _markdown(body)
-        found = None if comment.is_module else declaration.match(source, comment.end)
+        body = _markdown(body)
+        found = _COQ_DECLARATION.match(source, comment.end)
         label = found["name"].strip() if found else ""
         heading = _HEADING.search(body)
         kind: PostKind = "note"
@@ -124,7 +96,7 @@ def _posts(source: str, file: Path, name: str, language: str, report: Report) ->
             kind = _KINDS.get(word.lower(), "definition")
             title = f"{word} {label}".strip()
             line += source.count("\n", comment.end, found.start("word")) + comment.text.count("\n")
-            body += f"\n\n```{language}\n{_statement(source, found.start('word'), language)}\n```\n"
+            body += f"\n\n```coq\n{_statement(source, found.start('word'))}\n```\n"
         anchored = f"{name}#{label or stable_name(title, body[:300])}" if label or taken else name
         own = unique(anchored, taken)
         mentioned = (first or second for first, second in _BACKTICKED.findall(comment.text))
@@ -143,19 +115,16 @@ def _posts(source: str, file: Path, name: str, language: str, report: Report) ->
         )
 
 
-def _comments(source: str, language: str, report: Report) -> Iterator[_Comment]:
+def _comments(source: str, report: Report) -> Iterator[_Comment]:
     """The documentation comments, which may be nested; strings and other comments are skipped."""
-    opening = _LEAN_COMMENT if language == "lean" else _COQ_COMMENT
-    inside = _LEAN_INSIDE if language == "lean" else _COQ_INSIDE
-    opens = "/-" if language == "lean" else "(*"
     position, line, counted = 0, 1, 0
-    while match := opening.search(source, position):
+    while match := _COQ_COMMENT.search(source, position):
         position = match.end()
-        if not match.group().startswith(opens):
+        if not match.group().startswith("(*"):
             continue
         depth = 1
-        for mark in inside.finditer(source, match.end()):
-            depth += 1 if mark.group() == opens else -1
+        for mark in _COQ_INSIDE.finditer(source, match.end()):
+            depth += 1 if mark.group() == "(*" else -1
             if not depth:
                 break
         else:
@@ -167,12 +136,12 @@ def _comments(source: str, language: str, report: Report) -> Iterator[_Comment]:
         line += source.count("\n", counted, match.start())
         counted = match.start()
         if match["mark"]:
-            yield _Comment(source[match.end() : mark.start()], line, mark.end(), match["mark"] == "!")
+            yield _Comment(source[match.end() : mark.start()], line, mark.end())
 
 
-def _statement(source: str, start: int, language: str) -> str:
+def _statement(source: str, start: int) -> str:
     """A declaration up to its proof or definition."""
-    end = _STATEMENT_END[language].search(source, start, start + LONGEST_STATEMENT)
+    end = _STATEMENT_END.search(source, start, start + LONGEST_STATEMENT)
     return source[start : end.start() if end else start + LONGEST_STATEMENT].strip()
 
 

@@ -1,0 +1,87 @@
+r"""Declarations of formal libraries: documentation in Markdown, then a block of code whose statement is a formula too.
+
+    Addition of natural numbers commutes.
+
+    ```lean
+    theorem Nat.add_comm (a b : ℕ) : a + b = b + a
+    ```
+
+The formula `a + b = b + a` follows the code, so that a statement is drawn and found like any other formula.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+from mathamr.posts.markup import markdown
+from mathamr.posts.markup.leanbrackets import signature
+from mathamr.posts.markup.leanlatex import latex_of
+from mathamr.posts.markup.namewords import name_words
+from mathamr.posts.markup.piece import Note, Piece
+
+_DECLARED = re.compile(
+    r"^(?P<word>theorem|lemma|def|abbrev|irreducible_def|axiom|proof_wanted|Theorem|Lemma|Corollary|Proposition|Fact|Remark"
+    r"|Property|Definition|Axiom|Hypothesis|Example)?[ \t]*(?P<name>[\w'!?.«»]+)(?:\.\{[^}\n]*\})?",
+    re.M,
+)
+_DEFINITIONS = frozenset(["def", "abbrev", "irreducible_def", "Definition"])
+_CONTEXT = re.compile(r"\A(?:(?:variable|--)[^\n]*\n)*+")
+_MIXED = re.compile(r"[^\W\d_][\w']*[a-z][A-Z][\w']*|\b[A-Z][a-z]+[A-Z]\w*")
+
+
+def pieces(text: str, note: Note) -> Iterator[Piece]:
+    """The pieces of the documentation and of the code; a block of code with a statement is followed by its formula."""
+    formula: Piece | None = None
+    in_code = False
+    for piece in markdown.pieces(text, note):
+        yield piece
+        if piece.kind == "code" and in_code:
+            latex = statement_latex(piece.text)
+            formula = Piece("formula", piece.start, piece.end, latex, True) if latex else None
+        elif piece.kind == "break":
+            in_code = piece.text == "code" and not in_code
+            if formula is not None:
+                yield formula
+                yield Piece("break", formula.end, formula.end, "paragraph")
+                formula = None
+
+
+@lru_cache(maxsize=4_096)
+def statement_latex(code: str) -> str:
+    r"""What a declaration claims, or the value of a definition, as LaTeX: an empty string if there is none,
+    if it is a single word, or if it cannot be read.
+
+    >>> statement_latex("variable {n : ℕ}\ntheorem foo (h : 0 < n) : n ^ 2 ≠ 0"), statement_latex("structure A where\n  b : ℕ")
+    ('n^{2} \\ne 0', '')
+    """
+    context = _CONTEXT.match(code)
+    start = context.end() if context else 0
+    declared = _DECLARED.match(code, start)
+    if declared is None or (declared["word"] is None and ":" not in code):
+        return ""
+    if declared["word"] is None and declared["name"] in (
+        "instance",
+        "structure",
+        "class",
+        "inductive",
+        "alias",
+    ):
+        return ""
+    said = signature(code, declared.end(), len(code))
+    if declared["word"] in _DEFINITIONS:
+        term = code[said.end + 2 :] if said.ending == ":=" else ""
+    else:
+        term = code[said.colon : said.end] if said.colon else ""
+    return latex_of(term) if " " in term.strip() else ""
+
+
+def spelled(code: str) -> str:
+    """Code followed by the words of its names in mixed case, so that "compact" finds `IsCompact s`.
+
+    >>> spelled("IsCompact s → IsClosed s")
+    'IsCompact s → IsClosed s is compact is closed'
+    """
+    names = dict.fromkeys(_MIXED.findall(code))
+    return " ".join((code, *map(name_words, names)))

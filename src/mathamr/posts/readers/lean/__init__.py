@@ -1,0 +1,1 @@
+"""The reader of Lean 4: source text, commands, declarations, posts."""

@@ -1,0 +1,89 @@
+"""`LeanSource`: a file of Lean 4 with its comments and strings taken out, offset for offset."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_SKIPPED = re.compile(
+    r"[-/\"'](?:(?<=-)-[^\n]*+|(?<=/)-(?P<mark>[-!]?)|(?<=\")(?P<string>)"
+    r"|(?<=')(?<![\w'!?]')(?:\\(?:[^ux\n]|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4})|[^'\\\n])')"
+)
+_STRING_END = re.compile(r"(?:[^\"\\]|\\.)*+\"", re.S)
+_RAW = re.compile(r"(?<![\w'!?])r(#{0,20})\Z")
+_INSIDE = re.compile(r"/-|-/")
+_VISIBLE = re.compile(r"[^\n]")
+
+
+@dataclass(frozen=True, slots=True)
+class Comment:
+    """A documentation comment: [start, end) of the source, and its text without the marks."""
+
+    start: int
+    end: int
+    text: str
+    is_module: bool
+    """True of `/-! … -/`, which documents a module or a part of one."""
+
+
+class LeanSource:
+    """The text of a file, and `code`: the same text with blanks for every comment and for the inside of every string.
+
+    Offsets of `code` are offsets of `text`, so that what is found in one can be cut from the other.
+
+    >>> source = LeanSource('/-- One. -/ def a := "theorem" -- no')
+    >>> source.code, [comment.text.strip() for comment in source.comments]
+    ('            def a := "       "      ', ['One.'])
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.comments: list[Comment] = []
+        self.unclosed: int | None = None
+        """The offset of a comment that is never closed."""
+        self.code = self._blanked()
+
+    def _blanked(self) -> str:
+        text, done, position = self.text, 0, 0
+        parts: list[str] = []
+        while match := _SKIPPED.search(text, position):
+            start, position = match.span()
+            if match["mark"] is not None:
+                position = self._closed(match.end())
+                if position < 0:
+                    self.unclosed, position = start, len(text)
+                elif match["mark"]:
+                    inner = text[match.end() : position - 2]
+                    self.comments.append(Comment(start, position, inner, match["mark"] == "!"))
+            elif match["string"] is not None:
+                position = self._string_end(start)
+            skipped = text[start:position]
+            if skipped[0] == '"' and len(skipped) > 1:
+                blank = '"' + _VISIBLE.sub(" ", skipped[1:-1]) + '"'
+            elif "\n" in skipped:
+                blank = _VISIBLE.sub(" ", skipped)
+            else:
+                blank = " " * len(skipped)
+            parts += [text[done:start], blank]
+            done = position
+        parts.append(text[done:])
+        return "".join(parts)
+
+    def _closed(self, start: int) -> int:
+        """The end of the comment whose inside begins at `start`; -1 if it is never closed."""
+        depth = 1
+        for mark in _INSIDE.finditer(self.text, start):
+            depth += 1 if mark.group() == "/-" else -1
+            if not depth:
+                return mark.end()
+        return -1
+
+    def _string_end(self, quote: int) -> int:
+        """The end of the string that a quotation mark opens; a raw one ends with as many signs # as it began with."""
+        text = self.text
+        raw = _RAW.search(text[max(0, quote - 22) : quote]) if text[quote - 1 : quote] in ("r", "#") else None
+        if raw:
+            found = text.find('"' + raw[1], quote + 1)
+            return len(text) if found < 0 else found + 1 + len(raw[1])
+        closed = _STRING_END.match(text, quote + 1)
+        return closed.end() if closed else len(text)
