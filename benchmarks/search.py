@@ -13,11 +13,16 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from itertools import islice
 from pathlib import Path
+from random import Random
 from statistics import median
 from tempfile import TemporaryDirectory
 
+import numpy as np
+
 from mathamr import Index, Query
+from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.baselines.bm25 import Bm25
 from mathamr.evaluation.baselines.candidate import candidates
 from mathamr.evaluation.baselines.candidate import query as candidate
@@ -33,6 +38,16 @@ QUERIES = (
     "eigenvalues of a symmetric matrix of size %d",
     "$\\int_0^{%d} e^{-x^2} dx$ without polar coordinates",
 )
+HARD_FORMULAS = (
+    "|<x,y>| <= |x||y|",
+    r"\langle x, y \rangle",
+    "x",
+    "(a+b)(c+d)(e+f)",
+    "x_1+x_2+x_3+x_4+x_5+x_6+x_7",
+)
+"""Short formulas whose parts are in very many others."""
+FORMULA_QUERIES, FORMULA_POSTS = 200, 2000
+"""How many formulas of the index are searched for, and of how many posts."""
 _FIRST = """
 import time, sys
 started = time.perf_counter()
@@ -78,7 +93,31 @@ def _measure(path: Path) -> None:
             }
             usual = next(iter(spent))
             print(f"  {name}: {usual} takes {spent[usual] / spent['lexical']:.1f} times as long as lexical")
+        _formula_tail(index)
         _peer(index, topics)
+
+
+def _formula_tail(index: Index) -> None:
+    """The slowest queries of formulas: what they cost is bounded while candidates are read and aligned."""
+    stored = {
+        formula.latex
+        for post in islice(index.archive.catalogue.every_post(), FORMULA_POSTS)
+        for formula in post.formulas
+    }
+    asked = [*HARD_FORMULAS, *Random(0).sample(sorted(stored), min(FORMULA_QUERIES, len(stored)))]
+    fresh, times = Index(index.archive), []
+    for latex in asked:
+        started = time.process_time()
+        try:
+            fresh.search(Query.of_formula(latex), "formulas")
+        except MathAMRError:
+            continue
+        times.append(1000 * (time.process_time() - started))
+    middle, slow = np.percentile(times, [50, 99])
+    print(
+        f"{len(times)} formula queries over {index.archive.catalogue.count_formulas():,} formulas: p50 {middle:.0f} ms, "
+        f"p99 {slow:.0f} ms, at most {max(times):.0f} ms of processor time; p99 is {slow / middle:.1f} times p50"
+    )
 
 
 def _queries(topics: list[Topic]) -> dict[str, list[Query]]:

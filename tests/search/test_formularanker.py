@@ -8,16 +8,17 @@ from typing import Any, cast
 import pytest
 
 from mathamr.core.errors import MathAMRError
-from mathamr.formulas.alignment import similarity
+from mathamr.formulas.alignment import similarity, work
 from mathamr.formulas.trees import Trees, trees_of
 from mathamr.index.lexical.terms import reading_in_force
 from mathamr.index.scored import Scored
 from mathamr.posts.post import Formula
 from mathamr.search import formularanker
-from mathamr.search.formularanker import FormulaRanker
+from mathamr.search.formularanker import Affords, FormulaRanker
 from mathamr.search.options import SearchOptions
 from mathamr.search.query import Query
 from mathamr.search.querycontext import QueryContext
+from mathamr.search.results import RankedResult
 from mathamr.systems.nodematch import node_comparer
 from mathamr.systems.ranking import Aligned, AlikeNodes, Component, Fuse, Lexical, Promote, Rerank
 
@@ -44,9 +45,10 @@ class Known:
     def first_with(self, visuals: Sequence[str]) -> dict[str, str]:
         return {visual: visual for visual in visuals}
 
-    def trees(self, visuals: Sequence[str], reading: str = "published") -> dict[str, Trees]:
-        self.read += visuals
-        return {visual: trees_of(Formula("", FORMULAS[visual]), (), reading)[0] for visual in visuals}
+    def trees(self, visuals: Sequence[str], reading: str, affords: Affords) -> dict[str, Trees]:
+        read = [visual for visual in visuals if affords(len(FORMULAS[visual]))]
+        self.read += read
+        return {visual: trees_of(Formula("", FORMULAS[visual]), (), reading)[0] for visual in read}
 
 
 class Listed:
@@ -93,13 +95,42 @@ def test_the_same_in_other_letters_comes_first_and_every_formula_is_read_once() 
     assert found[0].evidence["aligned"] == pytest.approx(similarity(*trees))
 
 
+def aligned(found: Sequence[RankedResult]) -> set[str]:
+    return {each.id for each in found if "aligned" in each.evidence}
+
+
 def test_trees_are_aligned_best_ranks_first_until_the_budget_is_spent(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(formularanker, "ALIGNED_NODES", 1)
+    asked, first = (
+        trees_of(Formula("", latex), (), reading_in_force())[0]
+        for latex in ("u^2+v^2=w^2", FORMULAS["first"])
+    )
+    monkeypatch.setattr(formularanker, "ALIGNED_NODES", work(asked, first))
     found = ranker("u^2+v^2=w^2", Known()).rank(RANKING, SearchOptions(10), "it")
-    assert {each.id for each in found if "aligned" in each.evidence} == {"first"}, "one at least"
+    assert aligned(found) == {"first"}
     assert len(found) == len(FORMULAS), "the others are ranked by their terms"
+
+
+def test_formulas_are_parsed_until_their_characters_are_spent_and_a_long_one_is_passed_over(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(FORMULAS, "first", "+".join(f"x_{{{number}}}" for number in range(500)))
+    monkeypatch.setattr(formularanker, "READ_CHARACTERS", len(FORMULAS["second"]) + len(FORMULAS["third"]))
+    visuals = Known()
+    found = ranker("u^2+v^2=w^2", visuals).rank(RANKING, SearchOptions(10), "it")
+    assert visuals.read == ["second", "third"], "each is asked for once, also where it was too long"
+    assert aligned(found) == {"second", "third"}
+    assert len(found) == len(FORMULAS)
+
+
+def test_a_pattern_is_matched_with_as_many_formulas_as_their_characters_allow(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(formularanker, "PATTERN_CHARACTERS", len(FORMULAS["first"]))
+    found = ranker(r"\qvar{a}+\qvar{b}=\qvar{c}", Known()).rank(RANKING, SearchOptions(10), "it")
+    assert {each.id for each in found if "pattern" in each.evidence} == {"first"}
+    assert len(found) == len(FORMULAS)
 
 
 ALIKE = Rerank(first=Lexical(), then=AlikeNodes(), pool=4, keeps_rest=True)

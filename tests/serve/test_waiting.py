@@ -105,6 +105,61 @@ def test_while_the_parser_reads_a_query_all_else_is_answered(
         assert slow.result(PATIENCE) == 200
 
 
+def test_while_a_write_makes_graphs_and_vectors_searches_are_answered(
+    site: Site, own_index: Index, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, release, encode = threading.Event(), threading.Event(), own_index.archive.system.encode
+
+    def blocked(items: Any) -> Any:
+        begun.set()
+        release.wait(PATIENCE)
+        return encode(items)
+
+    monkeypatch.setattr(own_index.archive.system, "encode", blocked)
+    headers = {"X-API-Key": WRITE_KEY}
+    with ThreadPoolExecutor(1) as client:
+        put = client.submit(
+            httpx.put,
+            f"{site.url}v1/posts/fresh",
+            json={"body": "A zebra, $z^9$."},
+            headers=headers,
+            timeout=PATIENCE,
+        )
+        assert begun.wait(PATIENCE)
+        try:
+            for path in (*UNLOCKED, LOCKED[0], "/v1/posts/nosuch", "/v1/index", "/v1/ready"):
+                assert fetched(site, path) in (200, 404), path
+            assert not put.done()
+            assert fetched(site, "/v1/posts/fresh") == 404, "nothing of the write is visible yet"
+        finally:
+            release.set()
+        assert put.result(PATIENCE).status_code == 201
+    assert fetched(site, "/v1/posts/fresh") == 200
+
+
+def test_while_one_query_is_with_the_parser_another_can_be_encoded(site: Site, own_index: Index) -> None:
+    begun, release, parser = threading.Event(), threading.Event(), own_index._parser()
+
+    class Blocked:
+        def __getattr__(self, name: str) -> Any:
+            return getattr(parser, name)
+
+        def parse(self, *arguments: Any) -> Any:
+            begun.set()
+            release.wait(PATIENCE)
+            return parser.parse(*arguments)
+
+    own_index.use_parser(Blocked())  # type: ignore[arg-type]
+    with ThreadPoolExecutor(1) as client:
+        slow = client.submit(fetched, site, "/v1/search?q=one+more+query&strategy=maxsim")
+        try:
+            assert begun.wait(PATIENCE)
+            assert not own_index.archive.encoding.locked()
+        finally:
+            release.set()
+        assert slow.result(PATIENCE) == 200
+
+
 def test_while_the_disk_does_not_answer_a_file_of_the_page_health_is_answered(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -69,6 +69,8 @@ class Archive(Closing):
         self._lexical: LexicalIndex | None = None
         self._seen = threading.local()
         self._moving, self._counting = threading.Lock(), threading.Lock()
+        self.encoding = threading.Lock()
+        """Held while the system encodes something; only one thread at a time may use it."""
         self._snapshot: Snapshot | None = None
 
     @contextmanager

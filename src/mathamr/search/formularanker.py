@@ -26,10 +26,15 @@ PATTERN_CANDIDATES = 400
 """Formulas of the first ranks that are matched with the wildcards of a query."""
 FORM_CANDIDATES = 100
 """Formulas of the first ranks that are checked for alpha-equivalence with the query."""
-ALIGNED_NODES = 400_000
-"""Budget of node pairs per query: trees are aligned in rank order until it is spent."""
-ALIKE_NODES = 20_000
-"""Nodes of found formulas that a network reads per query, in rank order."""
+READ_CHARACTERS, PATTERN_CHARACTERS = 5_000, 15_000
+"""Characters of found formulas that are parsed per query, to compare their trees and to match them with wildcards."""
+ALIGNED_NODES = 100_000
+"""Pairs of nodes that are aligned per query."""
+ALIKE_NODES = 4_000
+"""Nodes of found formulas that a network reads per query."""
+
+Affords = Callable[[int], bool]
+"""True if work of this size can still be paid for, which it then is."""
 
 _OCCURRENCE_BATCH = 32
 _SPARE = 20
@@ -55,9 +60,32 @@ class VisualFormulas(Protocol):
         """The first formula of each visual class; empty classes are left out."""
         ...
 
-    def trees(self, visuals: Sequence[str], reading: str = "published") -> dict[str, Trees]:
-        """The trees of one formula of each visual class in a reading; a class that cannot be parsed is left out."""
+    def trees(self, visuals: Sequence[str], reading: str, affords: Affords) -> dict[str, Trees]:
+        """The trees of one formula of each visual class in a reading.
+
+        A class whose formula is missing is left out, and so is one that has to be parsed and has more characters than
+        the caller affords.
+        """
         ...
+
+
+class WorkBudget:
+    """An amount of work. What is too large for the rest of it is refused, and what is smaller may still follow.
+
+    >>> budget = WorkBudget(10)
+    >>> [budget.affords(size) for size in (6, 5, 4, 1)]
+    [True, False, True, False]
+    """
+
+    def __init__(self, size: int) -> None:
+        self._left = size
+
+    def affords(self, size: int) -> bool:
+        """True if there is enough left, which is taken."""
+        if size > self._left:
+            return False
+        self._left -= size
+        return True
 
 
 class FormulaRanker(Ranker):
@@ -75,8 +103,9 @@ class FormulaRanker(Ranker):
         self._visuals = visuals
         self._places: dict[str, str] = {}
         """The best known occurrence of each visual class."""
-        self._lexical_trees: dict[str, Trees] = {}
-        """The trees of visual classes in the reading of the lexical index, as far as they were read."""
+        self._lexical_trees: dict[str, Trees | None] = {}
+        """The trees of visual classes in the reading of the lexical index; None for those that were too long."""
+        self._reading = WorkBudget(READ_CHARACTERS)
 
     def _by_field(self, leaf: Nearest | MaxSim | NearestRows, options: SearchOptions) -> Sequence[Scored]:
         field = self.engine[leaf.field]
@@ -153,45 +182,34 @@ class FormulaRanker(Ranker):
         return [Scored(visual, hit.score) for visual, hit in best.items()]
 
     def _aligned(self, ids: Sequence[str]) -> Sequence[Scored]:
-        opt, slt = self.context.lexical_trees
-        known = self._trees(ids)
-        left = ALIGNED_NODES
-        scored: list[Scored] = []
-        for visual in ids:
-            if visual not in known:
-                continue
-            left -= work((opt, slt), known[visual])
-            if left < 0 and scored:
-                break
-            scored.append(Scored(visual, similarity((opt, slt), known[visual])))
+        query, budget = self.context.lexical_trees, WorkBudget(ALIGNED_NODES)
+        scored = [
+            Scored(visual, similarity(query, trees))
+            for visual, trees in self._trees(ids).items()
+            if budget.affords(work(query, trees))
+        ]
         return sorted(scored, key=lambda each: (-each.score, each.id))
 
     def _alike(self, ids: Sequence[str], model: str) -> Sequence[Scored]:
-        known = self._trees(ids)
-        left = ALIKE_NODES
-        read: list[str] = []
-        for visual in ids:
-            if visual not in known:
-                continue
-            left -= sum(len(tree) for tree in known[visual] if tree is not None)
-            if left < 0:
-                break
-            read.append(visual)
-        if (
-            not read
-            or sum(len(tree) for tree in self.context.lexical_trees if tree is not None) > ALIKE_NODES
-        ):
+        query, budget = self.context.lexical_trees, WorkBudget(ALIKE_NODES)
+        if _count_nodes(query) > ALIKE_NODES:
             return []
-        worth = node_comparer(model).alike(self.context.lexical_trees, [known[visual] for visual in read])
-        scored = map(Scored, read, worth)
-        return sorted(scored, key=lambda each: (-each.score, each.id))
+        read = {
+            visual: trees for visual, trees in self._trees(ids).items() if budget.affords(_count_nodes(trees))
+        }
+        if not read:
+            return []
+        worth = node_comparer(model).alike(query, list(read.values()))
+        return sorted(map(Scored, read, worth), key=lambda each: (-each.score, each.id))
 
     def _trees(self, visuals: Sequence[str]) -> dict[str, Trees]:
-        """The trees of visual classes, each read once per query."""
-        unread = [visual for visual in visuals if visual not in self._lexical_trees]
+        """The trees of visual classes in this order, each read once per query, as far as the budget for reading lasts."""
+        known = self._lexical_trees
+        unread = [visual for visual in visuals if visual not in known]
         if unread:
-            self._lexical_trees |= self._visuals.trees(unread, reading_in_force())
-        return {visual: self._lexical_trees[visual] for visual in visuals if visual in self._lexical_trees}
+            known |= dict.fromkeys(unread)
+            known |= self._visuals.trees(unread, reading_in_force(), self._reading.affords)
+        return {visual: trees for visual in visuals if (trees := known[visual]) is not None}
 
     def _first_place(self, visual: str, where: Filter | None) -> str | None:
         """The first formula of a visual class that passes the filter."""
@@ -230,7 +248,8 @@ class FormulaRanker(Ranker):
         )
 
     def _fitting(self, pattern: Opt, found: FoundHits) -> dict[str, float]:
-        known = self._visuals.trees([each.id for each in found.hits[:PATTERN_CANDIDATES]])
+        first = [each.id for each in found.hits[:PATTERN_CANDIDATES]]
+        known = self._visuals.trees(first, "published", WorkBudget(PATTERN_CHARACTERS).affords)
         fits = {visual: fit(pattern, opt) for visual, (opt, _) in known.items() if opt is not None}
         return {visual: _FIT_BONUS[each] for visual, each in fits.items() if each}
 
@@ -272,3 +291,7 @@ class FormulaRanker(Ranker):
             if len(finished) == options.depth:
                 break
         return finished
+
+
+def _count_nodes(trees: Trees) -> int:
+    return sum(len(tree) for tree in trees if tree is not None)

@@ -36,14 +36,20 @@ class EncodedQuery:
 
 
 class QueryEncoder:
-    """Encodes one query at a time; parser and system are loaded when the first query needs them."""
+    """Parses one query at a time, and encodes one; parser and system are loaded when the first query needs them.
 
-    def __init__(self, parser: Callable[[], AmrParser], system: Callable[[], System]) -> None:
+    `encoding` is held while the system is used, which others may use too. While one query is parsed, which may happen in
+    another process, another one is encoded.
+    """
+
+    def __init__(
+        self, parser: Callable[[], AmrParser], system: Callable[[], System], encoding: threading.Lock
+    ) -> None:
         self._load_parser, self._load_system = parser, system
         self._maker: GraphMaker | None = None
         self._posts: Cache[str, EncodedQuery] = Cache(CACHED_QUERIES)
         self._visuals: Cache[str, Mapping[str, Vectors]] = Cache(CACHED_QUERIES)
-        self._working = threading.Lock()
+        self._parsing, self._encoding = threading.Lock(), encoding
 
     def encoded(self, query: Query, timer: StageTimer) -> Encoded:
         """The vectors of a query."""
@@ -52,11 +58,7 @@ class QueryEncoder:
     def encode(self, query: Query, timer: StageTimer) -> EncodedQuery:
         """Encode a query; the time counts for the stages load, amr and encode."""
 
-        def make() -> EncodedQuery:
-            with self._working:
-                return self._encoded_now(query, timer)
-
-        return self._posts.get_or_make(query.post.to_json(), make)
+        return self._posts.get_or_make(query.post.to_json(), lambda: self._encoded_now(query, timer))
 
     def notes(self, query: Query) -> tuple[str, ...]:
         """The notes on a query; none if it was not encoded."""
@@ -69,13 +71,10 @@ class QueryEncoder:
         def make() -> Mapping[str, Vectors]:
             opt, slt = query.trees[formula.id]
             key = visual_key(slt) if slt is not None else ""
-            with self._working:
-                with timer("load"):
-                    system = self._load_system()
-                with timer("encode"), _one_thread():
-                    (found,) = system.encode_visuals(
-                        [VisualFormula(key=key, formula=formula, opt=opt, slt=slt)]
-                    )
+            with timer("load"):
+                system = self._load_system()
+            with self._encoding, timer("encode"), _one_thread():
+                (found,) = system.encode_visuals([VisualFormula(key=key, formula=formula, opt=opt, slt=slt)])
             return found
 
         return self._visuals.get_or_make(f"{formula.id}\n{query.post.to_json()}", make)
@@ -86,16 +85,17 @@ class QueryEncoder:
         item, notes = Item(post=query.post), tuple[str, ...]()
         if {"graph", "tensor"} & system.needs:
             item, notes = self._with_graph(query, system, timer)
-        with timer("encode"), _one_thread():
+        with self._encoding, timer("encode"), _one_thread():
             (encoded,) = system.encode([item])
         return EncodedQuery(encoded, item.graph, notes)
 
     def _with_graph(self, query: Query, system: System, timer: StageTimer) -> tuple[Item, tuple[str, ...]]:
-        with timer("load"):
-            if self._maker is None:
-                self._maker = GraphMaker(self._load_parser())
-        with timer("amr"):
-            (made,) = self._maker.make([query.post])
+        with self._parsing:
+            with timer("load"):
+                if self._maker is None:
+                    self._maker = GraphMaker(self._load_parser())
+            with timer("amr"):
+                (made,) = self._maker.make([query.post])
         notes = _failed(made)
         if system.graphs is None:
             return Item(post=query.post, graph=made.graph), notes

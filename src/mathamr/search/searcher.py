@@ -87,7 +87,7 @@ class Index(Closing):
         self.archive = archive
         self._loading = threading.Lock()
         self._loaded_parser: AmrParser | None = None
-        self._encoder = QueryEncoder(self._parser, lambda: archive.system)
+        self._encoder = QueryEncoder(self._parser, lambda: archive.system, archive.encoding)
 
     @classmethod
     def open(cls, path: Path | str, *, device: str = "auto", model: Path | str | None = None) -> Index:

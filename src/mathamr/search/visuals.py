@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from mathamr.formulas.trees import Trees, trees_of
 from mathamr.index.catalogue.catalogue import Catalogue
+from mathamr.posts.post import Formula
 
 
 class CatalogueVisuals:
@@ -26,12 +27,16 @@ class CatalogueVisuals:
         """The first formula of each visual class."""
         return {visual: known[0][0] for visual, known in self._catalogue.visuals(visuals).items()}
 
-    def trees(self, visuals: Sequence[str], reading: str = "published") -> dict[str, Trees]:
-        """The trees of one formula of each visual class, in a reading."""
+    def trees(self, visuals: Sequence[str], reading: str, affords: Callable[[int], bool]) -> dict[str, Trees]:
+        """The trees of one formula of each visual class in a reading, as far as the caller affords to parse them."""
         first = self.first_with(visuals)
         entries = self._catalogue.formulas(list(first.values()))
         return {
-            visual: trees_of(entries[place].formula, entries[place].macros, reading)[0]
-            for visual, place in first.items()
-            if place in entries
+            visual: trees_of(entry.formula, entry.macros, reading)[0]
+            for visual in visuals
+            if (entry := entries.get(first.get(visual, ""))) is not None and affords(_length(entry.formula))
         }
+
+
+def _length(formula: Formula) -> int:
+    return len(formula.latex) or len(formula.presentation_mathml or "") + len(formula.content_mathml or "")

@@ -1,4 +1,4 @@
-"""`Connections`: the open connections of a server, with the time limits and the fair limit on their number that uvicorn lacks.
+"""`ClientConnections`: the open connections of a server, with the time limits and the fair limit on their number that uvicorn lacks.
 
 uvicorn's `limit_concurrency` counts idle connections too, so that clients who only hold connections open would lock
 everybody out, and it has no time limit for a request's head or for a client that stops reading. Only methods of
@@ -45,12 +45,12 @@ def fitting(limits: Limits) -> Limits:
     return replace(limits, connections=max(_FEWEST, soft - OWN_FILES))
 
 
-class Connections:
+class ClientConnections:
     """The connections of one process, by the address of their client; only used on the event loop."""
 
     def __init__(self, limits: Limits, headers: Mapping[str, str]) -> None:
         self.limits, self._headers = limits, headers
-        self._open: dict[tuple[str, int], Connection] = {}
+        self._open: dict[tuple[str, int], ClientConnection] = {}
         self.on_change: Callable[[int], None] = lambda count: None
         """Called with the number of open connections."""
 
@@ -62,7 +62,7 @@ class Connections:
         """True while a client has connected and not yet sent a whole head of a request."""
         return any(each.is_new for each in self._open.values())
 
-    def of(self, scope: Mapping[str, Any]) -> Connection | None:
+    def of(self, scope: Mapping[str, Any]) -> ClientConnection | None:
         """The connection of a request; None where there is no socket behind it."""
         client = scope.get("client")
         return self._open.get((client[0], client[1])) if client else None
@@ -71,12 +71,12 @@ class Connections:
         """The protocol class for uvicorn's option `http`."""
         connections = self
 
-        class LimitedConnection(Connection):
+        class LimitedConnection(ClientConnection):
             owner = connections
 
         return LimitedConnection
 
-    def add(self, connection: Connection) -> None:
+    def add(self, connection: ClientConnection) -> None:
         """Registers a connection, and closes another one where there are too many."""
         if len(self._open) >= self.limits.connections:
             victim = self._victim(connection.host)
@@ -92,7 +92,7 @@ class Connections:
         self.on_change(len(self._open))
         connection.wait_for_client(self.limits.head_seconds)
 
-    def remove(self, connection: Connection) -> None:
+    def remove(self, connection: ClientConnection) -> None:
         """Forgets a connection; one that is not registered is ignored."""
         if self._open.get(connection.peer) is connection:
             del self._open[connection.peer]
@@ -113,7 +113,7 @@ class Connections:
         head = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
         return f"HTTP/1.1 400 Bad Request\r\n{head}\r\n".encode() + body
 
-    def _victim(self, host: str) -> Connection | None:
+    def _victim(self, host: str) -> ClientConnection | None:
         """The connection to close for a new one: the one that has kept the server waiting longest.
 
         If the server waits for none, one of the client with most connections, if that client has more than `host`.
@@ -128,10 +128,10 @@ class Connections:
         return next(each for each in reversed(self._open.values()) if each.host == most)
 
 
-class Connection(H11Protocol):
+class ClientConnection(H11Protocol):
     """One connection; it is closed when its request does not arrive or its response is not read in time."""
 
-    owner: Connections
+    owner: ClientConnections
     peer: tuple[str, int] = ("", 0)
     is_admitted = True
     """False for a connection above the limit."""

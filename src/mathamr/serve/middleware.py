@@ -14,7 +14,7 @@ from typing import Any
 
 from mathamr.serve.access import host_name
 from mathamr.serve.accesslog import FIELDS
-from mathamr.serve.connections import Connections
+from mathamr.serve.connections import ClientConnections
 from mathamr.serve.errors import ApiError
 from mathamr.serve.limits import Limits
 from mathamr.serve.metrics import Metrics
@@ -69,7 +69,7 @@ class Middleware:
     ) -> None:
         self._app, self._limits, self._metrics = app, limits, metrics
         self._hosts, self._log_queries, self._tracer = hosts, log_queries, tracer
-        self.connections = Connections(limits, {**HEADERS, "Content-Security-Policy": POLICY})
+        self.connections = ClientConnections(limits, {**HEADERS, "Content-Security-Policy": POLICY})
         self.stopping = False
         """True when the server is about to stop: it still answers, but `/v1/ready` says no."""
 

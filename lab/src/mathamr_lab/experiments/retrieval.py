@@ -15,7 +15,7 @@ from mathamr.formulas.trees import Trees
 from mathamr.index.engines.engine import Engine, open_engine
 from mathamr.index.lexical.lexicalindex import LexicalPart
 from mathamr.index.scored import Scored
-from mathamr.search.formularanker import FormulaRanker
+from mathamr.search.formularanker import Affords, FormulaRanker
 from mathamr.search.options import SearchOptions
 from mathamr.search.postranker import PostRanker
 from mathamr.search.query import Query, QueryError
@@ -58,7 +58,7 @@ class JudgedVisuals:
         """The first formula with each visual id."""
         return {visual: self._formulas[visual][0] for visual in visuals if visual in self._formulas}
 
-    def trees(self, visuals: Sequence[str], reading: str = "published") -> dict[str, Trees]:
+    def trees(self, visuals: Sequence[str], reading: str, affords: Affords) -> dict[str, Trees]:
         """Returns nothing: experiments compare vectors, not trees."""
         return {}
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -55,11 +56,25 @@ class NewPost:
     encoded: Encoded
 
 
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """Vectors that were computed before, by their sources: posts as JSON, and the digests of formulas."""
+
+    posts: Mapping[str, Encoded] = field(default_factory=dict)
+    tensors: Mapping[str, bytes] = field(default_factory=dict)
+    """The tensors of these posts, by post id."""
+    visuals: Mapping[bytes, Mapping[str, Vectors]] = field(default_factory=dict)
+
+
+NOTHING = Prepared()
+"""No vectors."""
+
+
 class Encoders(Closing):
     """Computes vectors for an index that is being built; a context manager."""
 
-    def __init__(self, archive: Archive, pool: BuildPool, count: int) -> None:
-        self._archive, self._pool = archive, pool
+    def __init__(self, archive: Archive, pool: BuildPool, count: int, prepared: Prepared = NOTHING) -> None:
+        self._archive, self._pool, self.prepared = archive, pool, prepared
         self._workers: Pool | None = None
         backend = archive.manifest.model.text_backend
         model = archive.model_source or recorded_model(archive.manifest.model)
@@ -118,6 +133,15 @@ class Encoders(Closing):
         self, posts: Sequence[Post], here: Callable[[Sequence[Post]], Iterable[Item]]
     ) -> Iterator[Encoded]:
         """The vectors of posts, in order; `here` gives the items of posts that are encoded in this process."""
+        prepared = {post.id: self.prepared.posts.get(post.to_json()) for post in posts}
+        encoded = self._encoded([post for post in posts if prepared[post.id] is None], here)
+        for post in posts:
+            yield prepared[post.id] or next(encoded)
+        yield from encoded  # there is no more, but a generator that is left early ends its processes
+
+    def _encoded(
+        self, posts: Sequence[Post], here: Callable[[Sequence[Post]], Iterable[Item]]
+    ) -> Iterator[Encoded]:
         if self._workers is None:
             yield from self._archive.system.encode(here(posts))
             return
@@ -134,14 +158,27 @@ class Encoders(Closing):
 
     def visuals(self, visuals: Sequence[tuple[str, ReadFormula]]) -> Iterator[Mapping[str, Vectors]]:
         """The vectors of visual classes, in order."""
+        prepared = {key: self.prepared.visuals.get(source_digest(*read)) for key, read in visuals}
+        encoded = self._encoded_visuals([each for each in visuals if prepared[each[0]] is None])
+        for key, _ in visuals:
+            rows = prepared[key]
+            yield next(encoded) if rows is None else rows
+        yield from encoded
+
+    def _encoded_visuals(self, visuals: Sequence[tuple[str, ReadFormula]]) -> Iterator[Mapping[str, Vectors]]:
         needs_trees = "trees" in self._archive.needs
         if self._workers is None:
-            yield from self._archive.system.encode_visuals(_visual(*each, needs_trees) for each in visuals)
+            yield from self._archive.system.encode_visuals(
+                visual_formula(*each, needs_trees) for each in visuals
+            )
             return
         rows = ((key, asdict(formula), macros) for key, (formula, macros) in visuals)
         for request, answer in self._workers.map(["visual", *chunk] for chunk in batches(rows, VISUALS)):
             if isinstance(answer, Lost):
-                again = (_visual(key, (Formula(**row), tuple(m)), needs_trees) for key, row, m in request[1:])
+                again = (
+                    visual_formula(key, (Formula(**row), tuple(m)), needs_trees)
+                    for key, row, m in request[1:]
+                )
                 yield from self._archive.system.encode_visuals(again)
             else:
                 yield from understood(_fields, request, answer)
@@ -214,7 +251,8 @@ class EncodingWork:
         if wanted == "visual":
             needs_trees = "trees" in self._system.needs
             visuals = (
-                _visual(key, (Formula(**row), tuple(macros)), needs_trees) for key, row, macros in items
+                visual_formula(key, (Formula(**row), tuple(macros)), needs_trees)
+                for key, row, macros in items
             )
             return [_fields_row(fields) for fields in self._system.encode_visuals(visuals)]
         if wanted == "new":
@@ -267,7 +305,14 @@ def made_tensor(graph: MathGraph, graphs: GraphInput) -> GraphTensor:
     return tensorise(graph, graphs.vocabulary, graphs.relations, configuration)
 
 
-def _visual(key: str, read: ReadFormula, needs_trees: bool) -> VisualFormula:
+def source_digest(formula: Formula, macros: tuple[str, ...]) -> bytes:
+    """A digest of the formula from which the vectors of a visual class are computed."""
+    said = (formula.latex, formula.presentation_mathml or "", formula.content_mathml or "", *macros)
+    return blake2b("\0".join(said).encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def visual_formula(key: str, read: ReadFormula, needs_trees: bool) -> VisualFormula:
+    """A visual class with the trees of one of its formulas, if the system needs them."""
     opt, slt = trees_of(*read)[0] if needs_trees else (None, None)
     return VisualFormula(key=key, formula=read[0], opt=opt, slt=slt)
 

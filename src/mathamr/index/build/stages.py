@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import nullcontext
-from hashlib import blake2b
 
 from mathamr.amr.parser import check_recorded
 from mathamr.core.batches import batches, every
@@ -22,7 +21,7 @@ from mathamr.index.archive import GRAPHS, Archive
 from mathamr.index.build.buildlog import BuildLog
 from mathamr.index.build.buildpool import FEW, BuildPool
 from mathamr.index.build.duplicates import fetched, take_over
-from mathamr.index.build.encoding import Encoders, NewPost
+from mathamr.index.build.encoding import NOTHING, Encoders, NewPost, Prepared, source_digest
 from mathamr.index.build.entries import (
     PostEntries,
     entries_of,
@@ -41,7 +40,7 @@ from mathamr.index.build.graphstages import (
 from mathamr.index.catalogue.journal import PendingPost, Sketch
 from mathamr.index.engines.entry import Entry
 from mathamr.index.payloads import is_tagged_by_question
-from mathamr.posts.post import Formula, Post
+from mathamr.posts.post import Post
 from mathamr.systems.field import FieldTarget
 from mathamr.systems.system import Encoded, Item
 
@@ -61,8 +60,14 @@ class IndexStages:
         self._has_vocabularies = False
         """True if the graph store has the model's vocabularies, so that single changes need not check again."""
 
-    def settle(self, *, pool: BuildPool | None = None, log: BuildLog | None = None) -> BuildLog:
-        """Brings all parts up to date with the catalogue."""
+    def settle(
+        self,
+        *,
+        pool: BuildPool | None = None,
+        log: BuildLog | None = None,
+        prepared: Prepared = NOTHING,
+    ) -> BuildLog:
+        """Brings all parts up to date with the catalogue; `prepared` are vectors that need not be computed again."""
         log, pool = log or BuildLog(), pool or BuildPool()
         archive, catalogue = self._archive, self._archive.catalogue
         self._skip_needless()
@@ -71,7 +76,7 @@ class IndexStages:
         count = max(catalogue.count_pending("vectors"), catalogue.count_stale_visuals("vectors"))
         if count > FEW:
             pool.dismiss()  # frees the processors for the encoders
-        with Encoders(archive, pool, count) as encoders:
+        with Encoders(archive, pool, count, prepared) as encoders:
             if encoders.are_apart and catalogue.count_pending("graph"):
                 self.make_new(encoders, log)
             if catalogue.count_pending("graph"):
@@ -247,6 +252,13 @@ class IndexStages:
     ) -> Iterator[tuple[PendingPost, PostEntries]]:
         """Yields the entries of the posts of a batch; a deleted post has none."""
         living = [each.post for each in batch if each.post is not None]
+        if store is not None and encoders.prepared.tensors:
+            tensors = encoders.prepared.tensors
+            with store.transaction():
+                store.put_tensors(
+                    graph_input(self._archive).configuration,
+                    [(post.id, tensors[post.id]) for post in living if post.id in tensors],
+                )
         newly_encoded = encoders.posts(
             [post for post in living if post.id not in unchanged],
             lambda posts: (self._item(store, post) for post in posts),
@@ -295,7 +307,7 @@ class IndexStages:
             catalogue.choose_representatives("vectors")
             while visuals := catalogue.stale_visuals("vectors", BATCH * encoders.scale):
                 found = catalogue.representatives(visuals)
-                sources = {visual: _digest(*formula) for visual, formula in found.items()}
+                sources = {visual: source_digest(*formula) for visual, formula in found.items()}
                 before = catalogue.visuals_made_of(visuals)
                 wanted = [visual for visual in found if before.get(visual) != sources[visual]]
                 encoded = encoders.visuals([(visual, found[visual]) for visual in wanted])
@@ -369,9 +381,3 @@ class IndexStages:
                         places.setdefault(visual, place)
                 found.append((each.post, places))
         return found
-
-
-def _digest(formula: Formula, macros: tuple[str, ...]) -> bytes:
-    """A digest of the formula from which the vectors of a visual class are computed."""
-    said = (formula.latex, formula.presentation_mathml or "", formula.content_mathml or "", *macros)
-    return blake2b("\0".join(said).encode("utf-8", "surrogatepass"), digest_size=16).digest()

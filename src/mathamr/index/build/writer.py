@@ -20,7 +20,9 @@ from mathamr.index.admin.inventory import take_stock
 from mathamr.index.archive import Archive, check_finished
 from mathamr.index.build.buildlog import BuildLog
 from mathamr.index.build.buildpool import BuildPool
+from mathamr.index.build.encoding import NOTHING, Prepared
 from mathamr.index.build.intake import check_usable
+from mathamr.index.build.prepared import prepare
 from mathamr.index.build.stages import IndexStages
 from mathamr.index.build.visualkeys import visual_keys
 from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
@@ -93,7 +95,8 @@ class IndexWriter(Archive):
         """Adds posts, or replaces those of the same id; once it returns, they can be found and are safe on disk.
 
         From then on they belong to no file, so reading a file again does not change them. Their graphs are computed first,
-        within limits: if one post exceeds them (`TooMuchWorkError`), none is stored.
+        within limits: if one post exceeds them (`TooMuchWorkError`), none is stored. Graphs and vectors are computed
+        before the index is locked, so that it can be searched meanwhile.
         """
         for post in posts:
             check_usable(post)
@@ -103,11 +106,12 @@ class IndexWriter(Archive):
             if self.has_graphs:
                 self.work.prepare(rows, [post.id for post in posts])
             visuals = [visual_keys(post) for post in posts]
+            prepared = prepare(self, posts, visuals)
             with self._sharing.alone(), self._undone([post.id for post in posts]):
                 with self.catalogue.transaction():
                     for post, keys in zip(posts, visuals, strict=True):
                         self.catalogue.put(post, OWN_INPUT, keys)
-                self.settle()
+                self.settle(prepared=prepared)
 
     def delete(self, ids: Sequence[str]) -> list[str]:
         """Deletes posts and returns the ids that existed. Once it returns, they are gone, even after a crash.
@@ -153,10 +157,16 @@ class IndexWriter(Archive):
                 failure.add_note(f"what was stored before could not be restored at once: {error}")
             raise
 
-    def settle(self, *, pool: BuildPool | None = None, log: BuildLog | None = None) -> BuildLog:
-        """Brings all parts up to date with the catalogue."""
+    def settle(
+        self,
+        *,
+        pool: BuildPool | None = None,
+        log: BuildLog | None = None,
+        prepared: Prepared = NOTHING,
+    ) -> BuildLog:
+        """Brings all parts up to date with the catalogue; `prepared` are vectors that need not be computed again."""
         with self._writing:
-            return self.stages.settle(pool=pool, log=log)
+            return self.stages.settle(pool=pool, log=log, prepared=prepared)
 
     def close(self) -> None:
         """Updates the manifest and releases the lock; it may be called twice."""

@@ -195,6 +195,13 @@ class Journal(Database):
             if (post := named[number].post) is not None and meaning == meaning_of(post)
         }
 
+    def known_meanings(self, posts: Iterable[Post]) -> set[str]:
+        """The ids of posts for which the engine has vectors of the same content, under any id."""
+        meanings = {post.id: meaning_of(post) for post in posts}
+        sql = "SELECT meaning FROM encoded WHERE meaning IN "
+        known = {meaning for (meaning,) in self._chosen(sql, list(set(meanings.values())))}
+        return {post_id for post_id, meaning in meanings.items() if meaning in known}
+
     def duplicates(self, pending: Iterable[PendingPost]) -> dict[str, Duplicate]:
         """For posts without valid vectors of their own: another post with the same content that has vectors in the engine."""
         living = [each for each in pending if each.post is not None]
