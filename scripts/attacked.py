@@ -15,6 +15,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -180,7 +181,11 @@ def outcome(done: subprocess.CompletedProcess[str]) -> Outcome:
 
 
 def patched(path: Path, change: Callable[[dict[str, Any]], None]) -> None:
-    """Changes a JSON file."""
+    """Changes a JSON file; an attacker writes the right checksum of a manifest."""
     row = json.loads(path.read_text())
+    checksum = row.pop("checksum", None)
     change(row)
+    if checksum is not None:
+        said = json.dumps(row, sort_keys=True).encode("utf-8", "surrogatepass")
+        row["checksum"] = blake2b(said, digest_size=16).hexdigest()
     path.write_text(json.dumps(row))

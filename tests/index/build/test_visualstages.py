@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from mathamr.index.build.builder import BuildOptions, BuildSummary, build_index
 from mathamr.index.build.visualkeys import visual_keys
 from mathamr.index.build.writer import IndexWriter
 from mathamr.index.engines.entry import Entry
+from mathamr.index.manifest import Manifest
 from mathamr.posts.post import Post
 from mathamr.systems.system import SYSTEMS
 from tests.index.kills import content, differences
@@ -163,11 +164,8 @@ def test_graphs_are_kept_for_changing_back_and_follow_deletions(model_folder: Pa
 
 def test_an_index_of_a_system_that_is_not_known_runs_nothing(tmp_path: Path) -> None:
     made(tmp_path, POSTS)
-    path = tmp_path / "index" / "manifest.json"
-    row = json.loads(path.read_text())
-    row["model"]["system"] = "os:system"
-    del row["checksum"]
-    path.write_text(json.dumps(row))
+    manifest = Manifest.read(tmp_path / "index")
+    replace(manifest, model=replace(manifest.model, system="os:system")).write(tmp_path / "index")
     with pytest.raises(UnknownNameError, match="unknown system 'os:system'"):
         Archive.open(tmp_path / "index")
     with pytest.raises(UnknownNameError, match="unknown system"):
