@@ -101,6 +101,55 @@ def test_pairs_are_of_the_kinds_that_posts_and_entries_give(corpus: TextCorpus) 
     assert corpus.among(np.array([corpus.ids.index(question)]), np.array([corpus.ids.index(answer)])).all()
 
 
+@pytest.fixture(scope="module")
+def lettered(sources: TrainingSources) -> TextCorpus:
+    found = TextMaterials()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(materials, "MOST_HELD_SHARE", 0.3)
+        patch.setattr(materials, "SAME", 1.0)
+        for path in (sources.path, *sources.posts):
+            read_materials(path, sources.without, found)
+        materials.same_texts(found)
+    return gathered(found, small_text_encoder().pieces, letters=2)
+
+
+def test_forms_keep_the_parts_of_their_texts_and_foils_are_only_of_texts_asked_for_in_other_letters(
+    lettered: TextCorpus, tmp_path: Path
+) -> None:
+    assert len(lettered.forms.of) > 0
+    assert len(lettered.foils.of) > 0
+    lettered.save(tmp_path / "corpus.npz")
+    back = TextCorpus.load(tmp_path / "corpus.npz").cut(6)
+    for place, form in zip(back.forms.of, back.forms.texts.posts, strict=True):
+        assert set(form.of) <= set(back.texts.posts[place].of)
+    same = {int(question) for question, answer in back.pairs if question == answer}
+    assert set(back.foils.of.tolist()) <= same
+
+
+def test_a_batch_reads_texts_in_other_letters_and_their_foils_as_further_negatives(
+    lettered: TextCorpus, tmp_path: Path
+) -> None:
+    base = small_text_encoder()
+    taught(base, lettered, tmp_path / "taught.npy")
+    settings = TextTraining(batch_size=8, projection=0, neighbours=1, renamed=1.0, foils=1.0)
+    trainer = DistillingTrainer(
+        lettered, base, settings, Distilling(labels=1.0), read_taught(tmp_path / "taught.npy"), CPU
+    )
+    places = [place for place, (question, answer) in enumerate(trainer.train.tolist()) if question == answer][
+        :8
+    ]
+    chosen, posts, foils = trainer.read(np.array(places), 0)
+    assert foils > 0
+    assert len(posts) == len(chosen) == 16 + foils
+    assert all(
+        post is not lettered.texts.posts[number] for number, post in zip(chosen[:8], posts, strict=False)
+    )
+    step = trainer.step(np.array(places), 0)
+    assert step.contrast.ignored.shape == (8, 8 + foils)
+    assert not step.contrast.ignored[:, 8:].any()
+    assert torch.isfinite(trainer.learn(step, 0))
+
+
 def test_a_corpus_comes_back_from_its_file_with_the_numbers_of_any_vocabulary(
     corpus: TextCorpus, tmp_path: Path
 ) -> None:

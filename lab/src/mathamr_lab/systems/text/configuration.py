@@ -23,11 +23,13 @@ class TextBase:
 
     `start` is ``mpnet``, ``minilm``, the name of a model in the box or the folder of a text encoder; `teacher` is a file that
     ``teach`` wrote, relative to the training's folder. Pairs of kinds that begin with a word of `unasked` are not trained on as pairs.
+    `letters` is the number of forms in other letters that are prepared of every question.
     """
 
     start: str = "minilm"
     teacher: str = ""
     unasked: str = "sentence"
+    letters: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

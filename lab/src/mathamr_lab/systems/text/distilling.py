@@ -28,7 +28,7 @@ from mathamr_lab.systems.mathamrplus.text.corpus import TextCorpus
 from mathamr_lab.systems.mathamrplus.text.trainer import TextTrainer
 from mathamr_lab.training.learner import ContrastiveStep
 from mathamr_lab.training.losses import Contrast, TemperedLoss, info_nce
-from mathamr_lab.training.maxsim import maxsim, there
+from mathamr_lab.training.maxsim import VectorRows, maxsim, there
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,10 +67,14 @@ def distilling(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lesson(Contrast):
-    """A step with the teacher's rows for the vectors of its questions and documents, and the parts to compare."""
+    """A step with the teacher's rows for the vectors of its questions and documents, and the parts to compare.
+
+    The teacher has read every text in its own letters. It knows no foils: `taught_rows` are the documents without them.
+    """
 
     taught: Tensor | None = None
     drawn: Tensor | None = None
+    taught_rows: VectorRows | None = None
 
 
 class DistillingLoss(TemperedLoss):
@@ -87,23 +91,28 @@ class DistillingLoss(TemperedLoss):
         """The loss of a step from the student's vectors of its questions and documents."""
         assert lesson.taught is not None
         assert lesson.drawn is not None
+        assert lesson.taught_rows is not None
         assert lesson.query_documents is not None
         assert lesson.document_documents is not None
-        given, weights = torch.cat([queries, documents]), self.configuration
+        weights, asked = self.configuration, len(queries)
         taught = self._teacher[0].index_select(0, lesson.taught).float()
-        theirs, rest = taught[: len(queries)], taught[len(queries) :]
+        known = len(lesson.taught_rows.counts)
+        given = torch.cat([queries, documents[: len(taught) - asked]])
         ranked = maxsim(queries, lesson.query_rows, documents, lesson.document_rows)
         with torch.no_grad():
-            wanted = maxsim(theirs, lesson.query_rows, rest, lesson.document_rows)
-        loss = weights.ranking * self._apart(ranked, wanted)
-        wholes = torch.cat([lesson.query_documents, lesson.document_documents + len(queries)])
+            wanted = maxsim(taught[:asked], lesson.query_rows, taught[asked:], lesson.taught_rows)
+        loss = weights.ranking * self._apart(ranked[:, :known], wanted)
+        wholes = torch.cat([lesson.query_documents, lesson.document_documents[:known] + asked])
         loss = loss + weights.wholes * self._alike(given, taught, wholes)
         loss = loss + weights.parts * self._alike(given, taught, lesson.drawn)
         if weights.vectors:
             mapped = functional.cosine_similarity(self.map(given), taught, dim=-1)
             loss = loss + weights.vectors * (1 - mapped).mean()
         if weights.labels:
-            loss = loss + weights.labels * info_nce(ranked, self.temperature, lesson.ignored)
+            whole = queries.index_select(0, lesson.query_documents)
+            whole = whole @ documents.index_select(0, lesson.document_documents).T
+            labels = [info_nce(scores, self.temperature, lesson.ignored) for scores in (ranked, whole)]
+            loss = loss + weights.labels * sum(labels) / 2
         return loss
 
     def _alike(self, ours: Tensor, theirs: Tensor, rows: Tensor) -> Tensor:
@@ -155,14 +164,24 @@ class DistillingTrainer(TextTrainer):
     def step(self, batch: IntArray, epoch: int) -> ContrastiveStep[PieceBatch]:
         """Returns the word pieces of a batch, and the rows of the teacher's vectors for them."""
         made = super().step(batch, epoch)
-        chosen = self.train[batch].T.flatten()
+        chosen, posts, foils = self.read(batch, epoch)
+        known = len(chosen) - foils
         rows = np.concatenate(
-            [self._starts[post] + np.arange(len(self.texts.posts[post].of)) for post in chosen]
+            [
+                self._starts[number] + np.searchsorted(self.texts.posts[number].of, post.of)
+                for number, post in zip(chosen[:known], posts[:known], strict=True)
+            ]
         )
         chance = np.random.default_rng([self.configuration.seed, 3, epoch, int(batch[0])])
         drawn = chance.permutation(len(rows))[: self.lessons.drawn]
         fields = {name: getattr(made.contrast, name) for name in Contrast.__slots__}
-        lesson = Lesson(**fields, taught=there(rows, self.device), drawn=there(drawn, self.device))
+        counts = np.array([len(post.of) for post in posts[len(batch) : known]])
+        lesson = Lesson(
+            **fields,
+            taught=there(rows, self.device),
+            drawn=there(drawn, self.device),
+            taught_rows=VectorRows.of(counts, self.device),
+        )
         return replace(made, contrast=lesson)
 
     def identity(self) -> dict[str, Any]:

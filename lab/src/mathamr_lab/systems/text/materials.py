@@ -10,8 +10,10 @@ import gzip
 import json
 import re
 import zlib
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +23,16 @@ from mathamr.core.batches import batches
 from mathamr.core.errors import MathAMRError
 from mathamr.posts.level import Level
 from mathamr.posts.markup import formulas_of
+from mathamr.posts.passage import passage
 from mathamr.posts.post import Formula, Post
 from mathamr.text.configuration import WINDOW
-from mathamr.text.wording import wording_alone
+from mathamr.text.wording import Span, Wording, wording_alone
 from mathamr.text.wordpieces import Pieces, WordPieces
-from mathamr_lab.systems.mathamrplus.text.corpus import TextCorpus, vocabulary_checksum
+from mathamr_lab.systems.mathamrplus.text.corpus import TextCorpus, Variants, vocabulary_checksum
 from mathamr_lab.systems.mathamrplus.text.shard import TextShard
+from mathamr_lab.systems.text.foils import foils_of
+from mathamr_lab.systems.text.letters import letters_for, variables_of
+from mathamr_lab.systems.text.mathlib import MAPS, Declaration, declarations, mapped_names
 from mathamr_lab.training.export import listed
 
 ANSWER = "answer of"
@@ -40,7 +46,21 @@ SENTENCES = 0.8
 LEAST_SENTENCE, MOST_SENTENCE = 30, 300
 """The least and greatest length, in characters, of such sentences."""
 
+NAMES = 0.2
+"""The share of documented declarations whose names are queries too; of those without documentation, half of it."""
+SAME = 0.2
+"""The share of statements that are asked for in other letters, with foils as negatives."""
+LONGEST_STATEMENT = 1500
+DOCUMENTS = 0.4
+"""The share of documents that are prepared in other letters too."""
+DECLARED = "lean:"
+"""The beginning of the ids of a library's texts."""
+
 _PROOF = re.compile(r"(?:alternative |another |first |second )?proof (?:of|that) (?:the )?", re.IGNORECASE)
+
+
+Spread = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
+"""Maps a function over parts, here or in other processes, in order."""
 
 
 @dataclass(slots=True)
@@ -76,6 +96,9 @@ def read_materials(path: Path, without: Iterable[Path], materials: TextMaterials
     from mathamr.posts.reader import read_posts
     from mathamr.posts.report import Report
 
+    if path.is_dir() and (path / MAPS[0]).is_file():
+        library(path, materials)
+        return
     threads(read_posts(path, Report()), unwanted - {""}, materials, path.name.split(".")[0])
 
 
@@ -159,12 +182,13 @@ def _ask_sentence(post: Post, number: int, group: str, materials: TextMaterials)
 def entries(path: Path, without: Collection[str], materials: TextMaterials) -> None:
     """Pairs names, synonyms and defined words of an encyclopedia with texts; statements with proofs; related entries."""
     rows = {str(row["id"]): row for row in encyclopedia(path) if str(row["id"]) not in without}
-    numbers = {identifier: materials.add(entry_post(row), identifier) for identifier, row in rows.items()}
+    posts = {identifier: entry_post(row) for identifier, row in rows.items()}
+    numbers = {identifier: materials.add(post, identifier) for identifier, post in posts.items()}
     named = {name.lower(): identifier for identifier, row in rows.items() for name in names_of(row)}
     for identifier, row in rows.items():
         for place, name in enumerate(names_of(row)):
             for text, kind in _questions(name, f"{identifier}{place}"):
-                asked = materials.ask(text, entry_post(row), identifier, f"{kind}-{place}")
+                asked = materials.ask(text, posts[identifier], identifier, f"{kind}-{place}")
                 materials.pairs.append((asked, numbers[identifier], kind))
         of = named.get(_PROOF.sub("", row["title"]).lower()) if _PROOF.match(row["title"]) else None
         if of is not None and of != identifier:
@@ -173,6 +197,64 @@ def entries(path: Path, without: Collection[str], materials: TextMaterials) -> N
         if related:
             chosen = related[int(_share(identifier, "related") * len(related))]
             materials.pairs.append((numbers[identifier], numbers[chosen], "related"))
+
+
+def library(folder: Path, materials: TextMaterials) -> None:
+    """Pairs docstrings and names of a library of formal mathematics with statements, except those that its maps name.
+
+    The folder holds the maps and the library's sources, unpacked. A declaration is written in one of three ways, so that none is special.
+    """
+    mapped = {name.rpartition(".")[2] for name in mapped_names(folder)}
+    seen: set[str] = set()
+    for found in declarations(folder):
+        if found.name in seen or not found.statement or found.name.rpartition(".")[2] in mapped:
+            continue
+        seen.add(found.name)
+        group, share = f"{DECLARED}{found.name}", _share(found.name, "name")
+        if found.documentation and len(found.documentation) >= LEAST_SENTENCE:
+            document = _declared(found, int(_share(found.name, "way") * 3), group, materials)
+            asked = _asked(found.documentation.replace("`", ""), f"{group}#doc", group, materials)
+            materials.pairs.append((asked, document, f"{ANSWER} library"))
+            if _share(found.name, "validation") < MOST_HELD / 60_000:
+                materials.held.add(group)
+            if share < NAMES:
+                whole = f"{found.documentation} {found.word} {found.name} {found.statement}"
+                name = _asked(found.words, f"{group}#name", group, materials)
+                number = _asked(whole, f"{group}#whole", group, materials)
+                materials.pairs.append((name, number, "declaration"))
+        elif not found.documentation and share < NAMES / 2 and "_" in found.name:
+            name = _asked(found.words, f"{group}#name", group, materials)
+            number = _asked(f"{found.word} {found.statement}", group, group, materials)
+            materials.pairs.append((name, number, "declaration"))
+
+
+def _declared(found: Declaration, way: int, group: str, materials: TextMaterials) -> int:
+    ways = (
+        f"{found.words}. {found.word} {found.name} {found.statement}",
+        f"{found.name} {found.statement}",
+        f"{found.words} {found.statement}",
+    )
+    return _asked(ways[way], group, group, materials)
+
+
+def _asked(text: str, identifier: str, group: str, materials: TextMaterials) -> int:
+    return materials.add(Post(identifier, "note", " ".join(text.split()), markup="text"), group)
+
+
+def same_texts(materials: TextMaterials) -> None:
+    """Pairs some statements with themselves: the question is in other letters, and a foil is a negative."""
+    documents = {answer for _, answer, _ in materials.pairs}
+    questions = {question for question, _, kind in materials.pairs if kind.startswith(ANSWER)}
+    for number in sorted(documents | questions):
+        post = materials.posts[number]
+        if materials.groups[number] in materials.held or post.id.startswith(DECLARED):
+            continue
+        if (
+            _share(post.id, "same") < SAME
+            and len(post.body) < LONGEST_STATEMENT
+            and variables_of(formula.latex for formula in post.formulas)
+        ):
+            materials.pairs.append((number, number, "same"))
 
 
 def _questions(name: str, key: str) -> Iterator[tuple[str, str]]:
@@ -210,11 +292,21 @@ def held_names(path: Path) -> set[str]:
     return {str(row["id"]) for row in encyclopedia(path) if zlib.crc32(str(row["id"]).encode()) % 10 == 0}
 
 
-def gathered(materials: TextMaterials, pieces: WordPieces) -> TextCorpus:
-    """Returns the corpus: texts cut into pieces. Texts without a piece are left out with their pairs."""
-    cut = list(cut_posts(materials.posts, pieces, WINDOW))
-    kept = [number for number, found in enumerate(cut) if len(found.of)]
-    place = {number: new for new, number in enumerate(kept)}
+def gathered(
+    materials: TextMaterials, pieces: WordPieces, letters: int = 0, spread: Spread = map
+) -> TextCorpus:
+    """Returns the corpus: texts cut into pieces. Texts without a piece are left out with their pairs.
+
+    `letters` is the number of forms in other letters of every question; some documents have one; texts that are paired with
+    themselves have foils. `spread` maps over parts of the texts, in several processes if it can.
+    """
+    wanted = _wanted(materials, letters)
+    parts = batches(
+        ((number, post, *wanted.get(number, (0, False))) for number, post in enumerate(materials.posts)), 1000
+    )
+    rows = [row for found in spread(partial(_cut, pieces), parts) for row in found]
+    place = {number: new for new, number in enumerate(number for number, text, *_ in rows if len(text.of))}
+    rows = [row for row in rows if row[0] in place]
     names = {name: number for number, name in enumerate(dict.fromkeys(materials.groups))}
     pairs = [pair for pair in materials.pairs if pair[0] in place and pair[1] in place]
     held = [
@@ -222,13 +314,70 @@ def gathered(materials: TextMaterials, pieces: WordPieces) -> TextCorpus:
         for question, _, kind in pairs
     ]
     return TextCorpus(
-        ids=tuple(materials.posts[number].id for number in kept),
-        texts=TextShard(tuple(cut[number] for number in kept)),
-        groups=np.array([names[materials.groups[number]] for number in kept], np.int64),
+        ids=tuple(materials.posts[number].id for number in place),
+        texts=TextShard(tuple(text for _, text, *_ in rows)),
+        groups=np.array([names[materials.groups[number]] for number in place], np.int64),
         pairs=np.array([(place[q], place[a]) for q, a, _ in pairs], np.int64).reshape(-1, 2),
         held=np.array(held, np.bool_),
         kinds=tuple(kind for *_, kind in pairs),
         vocabulary=vocabulary_checksum(pieces),
+        forms=_variants([(place[number], forms) for number, _, forms, _ in rows]),
+        foils=_variants([(place[number], foils) for number, *_, foils in rows]),
+    )
+
+
+def _wanted(materials: TextMaterials, letters: int) -> dict[int, tuple[int, bool]]:
+    """Returns of how many texts in other letters, and whether foils, a text is to have."""
+    if not letters:
+        return {}
+    forms = {
+        answer: 1
+        for _, answer, kind in materials.pairs
+        if kind != "sentence" and _share(materials.posts[answer].id, "letters") < DOCUMENTS
+    }
+    forms |= {question: letters for question, _, kind in materials.pairs if kind != "sentence"}
+    same = {question for question, answer, _ in materials.pairs if question == answer}
+    return {number: (count, number in same) for number, count in forms.items()}
+
+
+def _cut(
+    pieces: WordPieces, given: Sequence[tuple[int, Post, int, bool]]
+) -> list[tuple[int, Pieces, list[Pieces], list[Pieces]]]:
+    """Cuts texts, their forms in other letters and their foils into pieces."""
+    wordings: list[Wording] = []
+    counts = []
+    for _, post, letters, is_same in given:
+        if post.id.startswith(DECLARED):
+            wordings.append(Wording(post.body, (Span(0, 0, len(post.body)),)))
+            counts.append((0, 0))
+            continue
+        read = passage(post)
+        forms = list(_in_other_letters(post, letters)) if letters else []
+        foils = [foil.post for foil in foils_of(post)] if is_same else []
+        wordings += [wording_alone(each, read)[0] for each in (post, *forms)]
+        wordings += [wording_alone(foil)[0] for foil in foils]
+        counts.append((len(forms), len(foils)))
+    cut = iter([found.cut(WINDOW) for found in pieces.cut(wordings)])
+    return [
+        (number, next(cut), list(islice(cut, forms)), list(islice(cut, foils)))
+        for (number, *_), (forms, foils) in zip(given, counts, strict=True)
+    ]
+
+
+def _in_other_letters(post: Post, count: int) -> Iterator[Post]:
+    """Returns a post in other letters; the first form draws among all letters, every second one among usual ones."""
+    if not variables_of(formula.latex for formula in post.formulas):
+        return
+    for form in range(count):
+        names = letters_for(post, f"form {form}", usual=form % 2 == 1)
+        formulas = (replace(formula, latex=names(formula.latex)) for formula in post.formulas)
+        yield replace(post, formulas=tuple(formulas))
+
+
+def _variants(given: Iterable[tuple[int, list[Pieces]]]) -> Variants:
+    found = [(place, variant) for place, variants in given for variant in variants if len(variant.of)]
+    return Variants(
+        TextShard(tuple(variant for _, variant in found)), np.array([place for place, _ in found], np.int64)
     )
 
 

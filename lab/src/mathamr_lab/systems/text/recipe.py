@@ -16,6 +16,7 @@ from mathamr.systems.text.system import save_text_system
 from mathamr.text.configuration import WINDOW
 from mathamr.text.encoder import BUDGET, TextEncoder
 from mathamr.text.torchfolder import load_text_encoder, save_difference, save_text_encoder
+from mathamr.text.wordpieces import Pieces
 from mathamr_lab.recipes.bases import folder_base
 from mathamr_lab.recipes.recipe import (
     StageResult,
@@ -32,7 +33,7 @@ from mathamr_lab.systems.mathamrplus.joining import (
 )
 from mathamr_lab.systems.mathamrplus.text.corpus import TextCorpus
 from mathamr_lab.systems.mathamrplus.text.trainer import TextTrainer
-from mathamr_lab.systems.mathamrplus.text.validation import PostVectors, among_others, searched
+from mathamr_lab.systems.mathamrplus.text.validation import ASKED, PostVectors, among_others, compared
 from mathamr_lab.systems.text.configuration import (
     CONFIGURATIONS,
     STAGES,
@@ -65,12 +66,15 @@ class TextEncoderRecipe:
     ) -> list[Path]:
         """Writes the corpus of the path and further posts."""
         from mathamr.text.minilm import packaged_minilm
-        from mathamr_lab.systems.text.materials import TextMaterials, gathered, read_materials
+        from mathamr_lab.systems.text.materials import TextMaterials, gathered, read_materials, same_texts
 
         materials = TextMaterials()
         for path in (sources.path, *sources.posts):
             read_materials(path, sources.without, materials)
-        corpus = gathered(materials, packaged_minilm().pieces)
+        letters = configured(settings).base.letters
+        if letters:
+            same_texts(materials)
+        corpus = gathered(materials, packaged_minilm().pieces, letters)
         path = folder / CORPUS
         corpus.save(path)
         train, held = corpus.parted()
@@ -222,25 +226,26 @@ def _join(work: StageWork, found: TextRecipe) -> StageResult:
 
 
 def validated(encoder: TextEncoder, corpus: TextCorpus) -> dict[str, float]:
-    """Returns MRR@10 of the held-out answers of each collection, by complete texts and by MaxSim."""
+    """Returns MRR@10 of the held-out answers of each collection, by complete texts and by MaxSim, as asked and in other letters."""
     answers = np.unique(corpus.pairs[[kind.startswith("answer") for kind in corpus.kinds], 1])
     kinds = np.array(corpus.kinds)
+    other = {text: corpus.forms.texts.posts[places[0]] for text, places in corpus.forms.places.items()}
     figures: dict[str, float] = {}
     for kind in sorted(set(kinds[corpus.held].tolist())):
         held = corpus.pairs[corpus.held & (kinds == kind)]
-        found = searched(
-            lambda posts: _vectors(encoder, corpus, posts),
-            among_others(answers, held[:, 1]),
-            held,
-            corpus,
-            encoder.device,
-        )
-        if found is not None:
-            figures |= {f"{kind.rpartition(' ')[2]} {name}": value for name, value in found.figures.items()}
+        documents = among_others(answers, held[:, 1])
+        known = _vectors(encoder, [corpus.texts.posts[post] for post in documents])
+        for form, texts in (("", {}), (" renamed", other)):
+            asked = [texts.get(int(post), corpus.texts.posts[post]) for post in held[:ASKED, 0]]
+            if form and not any(int(post) in texts for post in held[:ASKED, 0]):
+                continue
+            found = compared(_vectors(encoder, asked), known, documents, held[:ASKED], corpus, encoder.device)
+            name = kind.rpartition(" ")[2]
+            figures |= {f"{name}{form} {each}": value for each, value in found.figures.items()}
     return figures
 
 
-def _vectors(encoder: TextEncoder, corpus: TextCorpus, posts: Sequence[int] | Any) -> list[PostVectors]:
+def _vectors(encoder: TextEncoder, posts: Sequence[Pieces]) -> list[PostVectors]:
     budget = BUDGET * (16 if encoder.device.type == "cuda" else 1)
-    rows = encoder.encode_pieces([corpus.texts.posts[post] for post in posts], budget)
+    rows = encoder.encode_pieces(posts, budget)
     return [PostVectors(row.of, row.vectors, len(row.of) - 1) for row in rows]

@@ -19,7 +19,8 @@ class TextTraining(TrainingConfiguration):
     `last_epoch` ends training before the schedule of `epochs` does; zero means the last of them. `budget` bounds the
     word pieces in memory at a time, without padding: a larger batch is encoded in parts, twice. Parameters whose
     names begin with a word of `frozen` are not trained; `half` stores sixteen bits per number instead of eight. Without a
-    `projection` the states themselves are trained.
+    `projection` the states themselves are trained. `renamed` and `renamed_documents` are the shares of questions and of
+    documents that are read in other letters, `foils` that of documents whose foil is a further negative, where a corpus has them.
     """
 
     title: ClassVar[str] = "text training"
@@ -34,6 +35,9 @@ class TextTraining(TrainingConfiguration):
         "projection": (0, 1e5),
         "validation": (0, 0.9),
         "budget": (1, 1e12),
+        "renamed": (0, 1),
+        "renamed_documents": (0, 1),
+        "foils": (0, 1),
     }
 
     batch_size: int = 256
@@ -51,6 +55,9 @@ class TextTraining(TrainingConfiguration):
     budget: int = 1_000_000
     frozen: str = ""
     half: bool = False
+    renamed: float = 0.0
+    renamed_documents: float = 0.0
+    foils: float = 0.0
 
 
 def text_training(changes: Iterable[str], base: TextTraining | None = None) -> TextTraining:

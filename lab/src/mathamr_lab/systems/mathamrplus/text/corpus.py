@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import zipfile
 import zlib
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -23,12 +23,62 @@ PIECES = 30_522
 
 
 @dataclass(frozen=True, eq=False)
+class Variants:
+    """Further texts, each a variant of a text of the corpus."""
+
+    texts: TextShard = field(default_factory=lambda: TextShard(()))
+    of: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
+
+    @cached_property
+    def places(self) -> dict[int, list[int]]:
+        """The variants of each text that has any."""
+        found: dict[int, list[int]] = {}
+        for place, text in enumerate(self.of.tolist()):
+            found.setdefault(text, []).append(place)
+        return found
+
+    def drawn(self, text: int, chance: np.random.Generator) -> Pieces | None:
+        """Returns one of a text's variants."""
+        found = self.places.get(text)
+        return self.texts.posts[found[int(chance.integers(len(found)))]] if found else None
+
+    def each(self, change: Callable[[Pieces], Pieces]) -> Variants:
+        """Returns the variants with every one changed."""
+        return Variants(TextShard(tuple(map(change, self.texts.posts))), self.of)
+
+    def of_parts(self, texts: TextShard) -> Variants:
+        """Returns the variants with only those parts that their texts have too, in order."""
+
+        def kept(place: int, variant: Pieces) -> Pieces:
+            parts = np.isin(variant.of, texts.posts[self.of[place]].of)
+            return Pieces(variant.numbers, variant.of[parts], variant.starts[parts], variant.ends[parts])
+
+        return Variants(
+            TextShard(tuple(kept(place, variant) for place, variant in enumerate(self.texts.posts))), self.of
+        )
+
+    def arrays(self, prefix: str) -> dict[str, AnyArray]:
+        """For saving."""
+        found = {**text_arrays(self.texts), "text": self.of.astype(np.int32)}
+        return {f"{prefix}{name}": array for name, array in found.items()}
+
+    @classmethod
+    def read(cls, file: Mapping[str, AnyArray], prefix: str) -> Variants:
+        """The inverse of `arrays`; a file of before has none."""
+        if f"{prefix}text" not in file or not len(file[f"{prefix}text"]):
+            return cls()
+        found = {name.removeprefix(prefix): file[name] for name in file if name.startswith(prefix)}
+        return cls(texts_from(found), found["text"].astype(np.int64))
+
+
+@dataclass(frozen=True, eq=False)
 class TextCorpus:
     """Texts by number with the spans of their parts, the complete text last.
 
     `groups` number what belongs together, such as a question, its title and its answers: texts of a group are never negatives
     of each other. `held` marks the validation pairs, `kinds` the kind of each pair. Pieces are
-    numbered as in BERT's vocabulary, whose checksum is stored.
+    numbered as in BERT's vocabulary, whose checksum is stored. `forms` are texts in other letters, `foils` texts with a
+    changed meaning; each has the number of its text.
     """
 
     ids: tuple[str, ...]
@@ -38,6 +88,8 @@ class TextCorpus:
     held: BoolArray
     kinds: tuple[str, ...]
     vocabulary: int
+    forms: Variants = field(default_factory=lambda: Variants())
+    foils: Variants = field(default_factory=lambda: Variants())
 
     def __post_init__(self) -> None:
         if not len(self.ids) == len(self.texts) == len(self.groups):
@@ -80,18 +132,27 @@ class TextCorpus:
 
     def cut(self, most: int) -> TextCorpus:
         """Returns only the first pieces of every text."""
-        return replace(self, texts=TextShard(tuple(post.cut(most) for post in self.texts.posts)))
+        return self._each(lambda post: post.cut(most))
+
+    def _each(self, change: Callable[[Pieces], Pieces]) -> TextCorpus:
+        texts = TextShard(tuple(map(change, self.texts.posts)))
+        return replace(
+            self,
+            texts=texts,
+            forms=self.forms.each(change).of_parts(texts),
+            foils=self.foils.each(change),
+        )
 
     def numbered_for(self, pieces: WordPieces) -> TextCorpus:
         """Returns the same texts with a vocabulary's numbers for their pieces."""
         shift = offset(pieces, self.vocabulary)
         if not shift:
             return self
-        moved = (
-            Pieces((post.numbers + np.uint16(shift)).astype(np.uint16), post.of, post.starts, post.ends)
-            for post in self.texts.posts
+        return self._each(
+            lambda post: Pieces(
+                (post.numbers + np.uint16(shift)).astype(np.uint16), post.of, post.starts, post.ends
+            )
         )
-        return replace(self, texts=TextShard(tuple(moved)))
 
     def save(self, path: Path) -> None:
         """Writes one `.npz` without pickles."""
@@ -103,6 +164,8 @@ class TextCorpus:
             "held": self.held,
             "kinds": _lines(self.kinds),
             "vocabulary": np.array(self.vocabulary, np.uint32),
+            **self.forms.arrays("forms."),
+            **self.foils.arrays("foils."),
         }
         with path.open("wb") as file:
             np.savez_compressed(file, allow_pickle=False, **arrays)
@@ -120,6 +183,8 @@ class TextCorpus:
                     held=file["held"].astype(np.bool_),
                     kinds=_unlined(file["kinds"]),
                     vocabulary=int(file["vocabulary"]),
+                    forms=Variants.read(file, "forms."),
+                    foils=Variants.read(file, "foils."),
                 )
         except (OSError, ValueError, KeyError, EOFError, TypeError, zipfile.BadZipFile) as error:
             raise MathAMRError(f"{path} is not a corpus of texts, or it is damaged: {error}") from error

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from mathamr.core.arrays import Int32Array, IntArray
+from mathamr.core.arrays import BoolArray, Int32Array, IntArray
 from mathamr.core.errors import MathAMRError
 from mathamr.graphs.shard import Shard
 from mathamr.systems.layers.stack import packed
@@ -26,6 +26,7 @@ from mathamr.text.encoder import (
 )
 from mathamr.text.torchfolder import save_text_encoder
 from mathamr.text.transformer import Transformer
+from mathamr.text.wordpieces import Pieces
 from mathamr_lab.systems.mathamrplus.text.configuration import TextTraining
 from mathamr_lab.systems.mathamrplus.text.corpus import TextCorpus
 from mathamr_lab.systems.mathamrplus.text.neighbours import neighbour_batches
@@ -175,14 +176,19 @@ class TextTrainer:
     def step(self, batch: IntArray, epoch: int) -> ContrastiveStep[PieceBatch]:
         """Returns the word pieces of a batch: questions first, then their answers."""
         pairs = self.train[batch]
-        chosen = pairs.T.flatten()
-        posts = [self.texts.posts[post] for post in chosen]
+        chosen, posts, foils = self.read(batch, epoch)
         counts = np.array([len(post.of) for post in posts])
-        wholes = np.cumsum(counts) - counts + self.whole[chosen]
+        ends = np.array(
+            [
+                self.whole[number] if post is self.texts.posts[number] else len(post.of) - 1
+                for number, post in zip(chosen, posts, strict=True)
+            ]
+        )
+        wholes = np.cumsum(counts) - counts + ends
         questions = len(pairs)
         rows = int(counts[:questions].sum())
         division = self.processes.divided(
-            np.tile(np.arange(questions), 2), counts, self.configuration.batch_size, self.device
+            np.arange(len(chosen)) % questions, counts, self.configuration.batch_size, self.device
         )
         costs = ((posts[place], len(posts[place])) for place in division.own)
         return ContrastiveStep(
@@ -196,12 +202,42 @@ class TextTrainer:
             contrast=Contrast.of(
                 counts[:questions],
                 counts[questions:],
-                answers=self.answers.among(pairs[:, 0], chosen[questions:]),
+                answers=self._answered(pairs, chosen[questions:], foils),
                 query_documents=wholes[:questions],
                 document_documents=wholes[questions:] - rows,
                 device=self.device,
             ),
         )
+
+    def _answered(self, pairs: IntArray, documents: IntArray, foils: int) -> BoolArray:
+        """Returns which document answers which question; the last ones, the foils, answer none."""
+        found = self.answers.among(pairs[:, 0], documents)
+        found[:, len(documents) - foils :] = False
+        return found
+
+    def read(self, batch: IntArray, epoch: int) -> tuple[IntArray, list[Pieces], int]:
+        """Returns the numbers and texts of a batch, questions, documents and foils of documents, and how many the foils are.
+
+        What is read in other letters, and which foils are added, depends on seed, epoch and batch alone. A text that is its own
+        document is asked for in other letters, with its foil as a negative.
+        """
+        chosen = self.train[batch].T.flatten()
+        posts = [self.texts.posts[post] for post in chosen]
+        settings, corpus, questions = self.configuration, self.shard, len(batch)
+        if not isinstance(corpus, TextCorpus) or not (len(corpus.forms.of) or len(corpus.foils.of)):
+            return chosen, posts, 0
+        chance = np.random.default_rng([settings.seed, 5, epoch, int(batch[0])])
+        lots, foils = chance.random(len(chosen)), []
+        for place, number in enumerate(chosen.tolist()):
+            is_own = place < questions and number == chosen[place + questions]
+            share = settings.renamed if place < questions else settings.renamed_documents
+            if is_own or lots[place] < share:
+                posts[place] = corpus.forms.drawn(number, chance) or posts[place]
+            foil = corpus.foils.drawn(number, chance) if is_own and chance.random() < settings.foils else None
+            if foil is not None:
+                foils.append((number, foil))
+        numbers = np.concatenate([chosen, np.array([number for number, _ in foils], np.int64)])
+        return numbers, [*posts, *(foil for _, foil in foils)], len(foils)
 
     def learn(self, step: ContrastiveStep[PieceBatch], number: int) -> Tensor:
         """Takes one step."""

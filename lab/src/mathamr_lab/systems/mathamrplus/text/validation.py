@@ -45,8 +45,19 @@ def searched(
     asked = pairs[:ASKED]
     if not len(asked):
         return None
+    return compared(encode(asked[:, 0]), encode(documents), documents, asked, answered, device)
+
+
+def compared(
+    questions: Sequence[PostVectors],
+    answers: Sequence[PostVectors],
+    documents: IntArray,
+    asked: IntArray,
+    answered: Answers | TextCorpus,
+    device: torch.device,
+) -> Validation:
+    """Returns MRR@10 of the answers of the asked pairs among these documents, from the vectors of both."""
     own = np.searchsorted(documents, asked[:, 1])
-    questions, answers = encode(asked[:, 0]), encode(documents)
     ignored = torch.from_numpy(answered.among(asked[:, 0], documents)).to(device)
     ignored[torch.arange(len(own)), torch.from_numpy(own)] = False
     by_whole = _wholes(questions, device) @ _wholes(answers, device).T
