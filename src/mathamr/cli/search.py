@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -114,9 +115,12 @@ def command(
         check_editor(editor)
     chosen = next((each for each in TASKS if each == task), None) or _default_task(index)
     text = sys.stdin.read() if query == "-" else query
-    parsed = Query.of_text(text, chosen)
-    if mark is not None:
-        parsed = parsed.marked(mark)
+
+    def read(macros: Mapping[str, str]) -> Query:
+        query = Query.of_text(text, chosen, macros=macros)
+        return query if mark is None else query.marked(mark)
+
+    parsed = read({})
     own = mark is not None or pool != 1000 or model or parser or parser_model or device != "auto"
     hits = None
     if not (local or own):
@@ -136,6 +140,7 @@ def command(
         trust_parser(parser, parser_model)
         with Index.open(index, device=device, model=model) as opened:
             where = opened.within(folder or (), where)
+            parsed = read(opened.macros)
             hits = opened.search(
                 parsed, chosen, strategy, k, offset=offset, exact=exact, where=where, pool=pool
             )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from mathamr.index.catalogue.catalogue import Catalogue
@@ -28,9 +28,13 @@ class ExampleQuery:
     task: Task = "answers"
 
 
-def examples(catalogue: Catalogue) -> list[ExampleQuery]:
-    """Some titles and a formula of the index; deterministic for a given index."""
-    posts = catalogue.spread(SAMPLED_POSTS)
+def examples(catalogue: Catalogue, macros: Mapping[str, str]) -> list[ExampleQuery]:
+    """Some titles and a formula of the index; deterministic for a given index.
+
+    A query can use `macros`, the definitions of the collection by name; posts that define one of them otherwise give no examples.
+    """
+    usual = frozenset(macros.values())
+    posts = [post for post in catalogue.spread(SAMPLED_POSTS) if usual.issuperset(post.macros)]
     titled = [title for post in posts if (title := _question(post))]
     # Titles with a formula come first, to show the syntax.
     titled.sort(key=lambda title: "$" not in title)
@@ -56,8 +60,8 @@ def _question(post: Post) -> str:
 
 
 def _formulas(post: Post) -> Iterator[Formula]:
-    """The formulas of a post that make good queries and use no macros of the post."""
+    """The formulas of a post that make good queries."""
     for formula in post.formulas:
         latex = formula.latex.strip()
-        if not post.macros and len(latex) in _LATEX and _INFORMATIVE.search(latex) and "\\text" not in latex:
+        if len(latex) in _LATEX and _INFORMATIVE.search(latex) and "\\text" not in latex:
             yield formula

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from types import MappingProxyType
 
 from mathamr.core.errors import MathAMRError
 from mathamr.formulas.latex.lexer import tokenize
 from mathamr.formulas.parse import FormulaError, parse
+from mathamr.formulas.typed.characters import unicode_to_latex
+from mathamr.formulas.typed.sentences import is_formula, latex_of, with_marked_formulas
 from mathamr.formulas.trees import Trees, trees_of
 from mathamr.index.lexical.terms import words
 from mathamr.posts.decoding import UNWANTED
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.passage import PLACEHOLDER, Passage, passage
 from mathamr.posts.post import Formula, Markup, Post
+from mathamr.posts.readers.latex.definitions import definitions_for
 from mathamr.systems.ranking import QueryKind, Task
 
 MAX_CHARACTERS = 50_000
@@ -56,8 +60,14 @@ class Query:
     notes: tuple[str, ...] = ()
 
     @classmethod
-    def of_text(cls, text: str, task: Task = "answers", markup: Markup = "text") -> Query:
-        r"""A typed query; a formula alone needs no dollar signs.
+    def of_text(
+        cls,
+        text: str,
+        task: Task = "answers",
+        markup: Markup = "text",
+        macros: Mapping[str, str] = MappingProxyType({}),
+    ) -> Query:
+        r"""A typed query; formulas need no dollar signs and may use `macros`, the definitions of the collection by name.
 
         `?x` and `\qvar{x}` are wildcards. In a formula search, text without a formula is read as one.
 
@@ -66,12 +76,13 @@ class Query:
         >>> Query.of_text(r"\int_0^1 x\,dx").formula_id
         'query:0'
         """
-        text = _checked(text)
         notes: list[str] = []
+        text = with_formulas_marked(_checked(text), task) if markup == "text" else _checked(text)
         formulas = formulas_of(QUERY_ID, "", text, markup, lambda message, _: notes.append(message))
-        if not formulas and (task == "formulas" or _looks_like_latex(text)):
-            return cls.of_formula(text)
-        post = Post(QUERY_ID, "question", text, markup=markup, formulas=_with_wildcards(formulas))
+        if not formulas and task == "formulas":
+            raise EmptyQueryError(f"{text[:80]!r} has words and no formula; {_FORMULA_HINT}")
+        used = definitions_for(text, macros)
+        post = Post(QUERY_ID, "question", text, markup=markup, macros=used, formulas=_with_wildcards(formulas))
         marked = formulas[0].id if len(formulas) == 1 and _is_formula_alone(post) else None
         return cls(post, marked, tuple(f"{note} {_AS_TEXT}" for note in notes))._read()
 
@@ -79,8 +90,6 @@ class Query:
     def of_formula(cls, latex: str) -> Query:
         """A formula alone, without dollar signs."""
         latex = _checked(latex.strip().strip("$"))
-        if len(_PROSE.findall(latex)) > 1 and not _looks_like_latex(latex):
-            raise EmptyQueryError(f"{latex[:80]!r} has words and no formula; {_FORMULA_HINT}")
         post = Post(QUERY_ID, "question", f"${latex}$", markup="text")
         formulas = formulas_of(QUERY_ID, "", post.body, "text")
         if len(formulas) != 1 or not _is_formula_alone(post):
@@ -176,6 +185,23 @@ class Query:
         return replace(self, notes=(*self.notes, *notes))
 
 
+def with_formulas_marked(text: str, task: Task = "answers") -> str:
+    r"""A typed text with its unmarked formulas between dollar signs, as LaTeX; a text that marks its own stays as it is.
+
+    >>> with_formulas_marked("is x² prime?"), with_formulas_marked("xy"), with_formulas_marked("xy", "formulas")
+    ('is $x^2$ prime?', 'xy', '$xy$')
+    """
+    unclosed: list[str] = []
+    if formulas_of(QUERY_ID, "", text, "text", lambda message, _: unclosed.append(message)) or unclosed:
+        return text
+    stripped = text.strip()
+    if any(map(str.isalnum, stripped)) and (
+        _looks_like_latex(stripped) or (task == "formulas" and is_formula(stripped))
+    ):
+        return f"${latex_of(stripped)}$"
+    return with_marked_formulas(text)
+
+
 def _checked(text: str) -> str:
     if len(text) > MAX_CHARACTERS:
         raise QueryError(
@@ -202,9 +228,12 @@ def _has_words(sentence: str) -> bool:
 
 def _with_wildcards(formulas: tuple[Formula, ...]) -> tuple[Formula, ...]:
     r"""The formulas with every `?x` written as `\qvar{x}`, which every parse takes as a wildcard."""
+    read = ((formula, unicode_to_latex(formula.latex)) for formula in formulas)
     return tuple(
-        replace(formula, latex=_qvars(formula.latex)) if "?" in formula.latex else formula
-        for formula in formulas
+        replace(formula, latex=_qvars(latex) if "?" in latex else latex)
+        if "?" in latex or latex != formula.latex
+        else formula
+        for formula, latex in read
     )
 
 

@@ -87,12 +87,21 @@ class Index(Closing):
         self.archive = archive
         self._loading = threading.Lock()
         self._loaded_parser: AmrParser | None = None
+        self._macros: tuple[int, Mapping[str, str]] = (-1, {})
         self._encoder = QueryEncoder(self._parser, lambda: archive.system, archive.encoding)
 
     @classmethod
     def open(cls, path: Path | str, *, device: str = "auto", model: Path | str | None = None) -> Index:
         """Open the index in a folder for reading; `model` names its model, if that has moved."""
         return cls(Archive.open(path, device=device, model=model))
+
+    @property
+    def macros(self) -> Mapping[str, str]:
+        """The LaTeX macros of the collection by name; queries may use them."""
+        revision = self.archive.catalogue.revision
+        if self._macros[0] != revision:
+            self._macros = (revision, self.archive.catalogue.macros())
+        return self._macros[1]
 
     @property
     def tasks(self) -> tuple[Task, ...]:
@@ -270,7 +279,7 @@ class Index(Closing):
     ) -> tuple[QueryContext, list[str]]:
         """The context of a query, and a note if its target formula had to be guessed."""
         if isinstance(query, str):
-            query = Query.of_text(query, task)
+            query = Query.of_text(query, task, macros=self.macros)
         elif isinstance(query, Post):
             query = Query.of_post(query)
         formula, note = query.target() if task == "formulas" else (None, None)

@@ -76,11 +76,15 @@ class ExplainRequest(Strict):
 
 
 class RenderRequest(Strict):
-    """Either LaTeX or text with `$LaTeX$` to be drawn."""
+    """Either LaTeX or a text as a search reads it: with `$LaTeX$`, or with formulas typed without marks.
+
+    `task` is what the text will be searched for: formulas need fewer marks.
+    """
 
     latex: str | None = None
     text: str | None = None
     display: bool = False
+    task: Task | None = None
 
 
 class PostRequest(Strict):
@@ -407,6 +411,9 @@ class FormulaAnswer(BaseModel):
     id: str
     post: str
     latex: str
+    query: str = Field(
+        description="the LaTeX that finds this formula: macros that mean something else by default are expanded"
+    )
     mathml: str | None
     display: bool
     error: ProblemShown | None

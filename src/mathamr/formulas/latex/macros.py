@@ -71,6 +71,20 @@ def expanded(
     return _Expander(tokens, offsets, source, dict(macros.table)).expand(budget)
 
 
+def without_macros(latex: str, macros: Macros | Iterable[str]) -> str:
+    """A formula with all macros expanded.
+
+    >>> without_macros(r"\\Zc n", [r"\\newcommand{\\Zc}[1]{\\mathbb{Z}/#1\\mathbb{Z}}"])
+    '\\\\mathbb{Z}/n\\\\mathbb{Z}'
+    """
+    tokens, _, _ = expanded(*tokenize(latex), latex, Macros.of(macros), Budget(len(latex)))
+    written: list[str] = []
+    for token in tokens:
+        follows_command = written and written[-1][0] == "\\" and written[-1][-1].isalpha()
+        written.append(f" {token}" if follows_command and token[0].isalpha() else token)
+    return "".join(written)
+
+
 class _Expander:
     """Expands from the left; the expansion of a macro is read again, and a definition ends with its group."""
 

@@ -15,6 +15,7 @@ from mathamr.core.cache import Cache
 from mathamr.core.errors import MathAMRError
 from mathamr.index.catalogue.journal import Journal, packed, unpacked, unpacked_with_content
 from mathamr.index.catalogue.occurrences import Occurrences
+from mathamr.index.catalogue.storedmacros import MACROS_SCHEMA, StoredMacros
 from mathamr.index.catalogue.storedpassages import PASSAGES_SCHEMA, StoredPassages
 from mathamr.index.identifiers import LONGEST_ID
 from mathamr.posts.post import Formula, Post
@@ -67,7 +68,7 @@ CREATE INDEX IF NOT EXISTS visuals_gone ON visuals (visual) WHERE gone = 1;
 """
 
 
-class Catalogue(Journal, Occurrences, StoredPassages):
+class Catalogue(Journal, Occurrences, StoredMacros, StoredPassages):
     """Posts and formulas by id. Any thread may read; one thread at a time may write, inside `transaction`."""
 
     def __init__(self, path: Path, *, create: bool = False, read_only: bool = False) -> None:
@@ -76,7 +77,7 @@ class Catalogue(Journal, Occurrences, StoredPassages):
                 f"there is no catalogue {path}; build the index again from its posts with:"
                 f" mathamr index PATH --out {path.parent}"
             )
-        super().__init__(path, _SCHEMA + PASSAGES_SCHEMA, FORMAT, create=create, read_only=read_only)
+        super().__init__(path, _SCHEMA + MACROS_SCHEMA + PASSAGES_SCHEMA, FORMAT, create=create, read_only=read_only)
 
     def __len__(self) -> int:
         return int(self._value("SELECT count(*) FROM posts WHERE deleted = 0"))
@@ -239,6 +240,7 @@ class Catalogue(Journal, Occurrences, StoredPassages):
             "INSERT OR IGNORE INTO tags VALUES (?, ?)", ((_text(tag), number) for tag in post.tags)
         )
         self._put_labels(number, post)
+        self._put_macros(number, post)
         for position, (formula, visual) in enumerate(zip(post.formulas, visuals, strict=True)):
             self._put_formula(number, post.id, position, formula, visual)
         self._unmark_visuals_of(number)

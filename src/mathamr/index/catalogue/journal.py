@@ -273,6 +273,7 @@ class Journal(Database):
         self._db.execute(f"DELETE FROM formulas WHERE post IN ({gone})")
         self._db.execute(f"DELETE FROM tags WHERE post IN ({gone})")
         self._db.execute(f"DELETE FROM labels WHERE post IN ({gone})")
+        self._db.execute(f"DELETE FROM macros WHERE post IN ({gone})")
         self._db.execute(f"DELETE FROM encoded WHERE post IN ({gone})")
         self._db.execute(f"DELETE FROM posts WHERE number IN ({gone})")
         self._db.execute(

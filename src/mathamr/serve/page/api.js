@@ -112,9 +112,9 @@ export function latexPicture(latex, signal) {
   return text(`picture?latex=${piece(latex)}`, { signal });
 }
 
-/** A text with formulas in pieces, each formula as MathML. */
-export function render(source, signal) {
-  return json("render", { body: { text: source }, signal });
+/** A text in pieces as a search for `task` reads it, each formula as MathML. */
+export function render(source, signal, task = "answers") {
+  return json("render", { body: { text: source, task }, signal });
 }
 
 /** LaTeX commands that the server reads. */

@@ -100,7 +100,9 @@ function submit() {
   go({ query: box.question, task: byId("search").elements.task.value, page: 1, ...CLOSED });
 }
 
-function searchFormula(latex) {
+/** Searches for a formula; one of the index is written so that its macros mean what they mean in its own post. */
+async function searchFormula(written, id) {
+  const latex = id ? await api.formula(id).then(({ query }) => query, () => written) : written;
   box.text = latex;
   go({ ...START, query: `$${latex}$`, task: "formulas", strategy: state.strategy });
   scrollTo({ top: 0 });
@@ -281,7 +283,7 @@ async function copy(text) {
 }
 
 new FormulaMenu([
-  { label: "Search this formula", act: ({ latex }) => searchFormula(latex) },
+  { label: "Search this formula", act: ({ latex, id }) => searchFormula(latex, id) },
   {
     label: "Show its trees",
     act: ({ latex, id }) =>

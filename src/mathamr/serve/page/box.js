@@ -3,7 +3,7 @@
 import * as api from "./api.js";
 import { Completion } from "./completion.js";
 import { byId } from "./dom.js";
-import { closed, formulaAt, hasFormula, looksLikeFormula, prose } from "./latex.js";
+import { closed, formulaAt, hasFormula, looksLikeFormula } from "./latex.js";
 import { startPalette } from "./palette.js";
 import { Preview } from "./preview.js";
 
@@ -54,12 +54,9 @@ export class Box {
     this.changed(false);
   }
 
-  /** The query to send: text that is LaTeX throughout needs no dollar signs, and a search for formulas hardly ever does. */
+  /** The query to send; the server finds formulas that are not marked. */
   get question() {
-    const text = this.text.trim();
-    const isFormula =
-      looksLikeFormula(text) || (this.task() === "formulas" && !hasFormula(text) && prose(text).length < 2);
-    return isFormula && text !== "" ? `$${text}$` : closed(text);
+    return closed(this.text.trim());
   }
 
   /** Closes what it offers: the reader wants results now. */
@@ -83,7 +80,7 @@ export class Box {
   changed(typed = true) {
     this.grow();
     if (typed) this.completion.look();
-    this.preview.update(this.question);
+    this.preview.update(this.question, this.task());
   }
 
   /** As high as its text, up to what the style sheet allows. */

@@ -30,9 +30,11 @@ export function welcome(ask, examples = []) {
     { class: "notice welcome" },
     element("h2", {}, "Ask with words and formulas"),
     paragraph(
-      "Write LaTeX between ",
-      element("code", {}, "$"),
-      " signs. Results show which formulas match yours; press any formula to search for it.",
+      "Type formulas as they come, ",
+      element("code", {}, "x^2 <= 1"),
+      ", ",
+      element("code", {}, "∫ f dμ"),
+      ", or as LaTeX. Results show which formulas match yours; press any formula to search for it.",
     ),
     element(
       "ul",

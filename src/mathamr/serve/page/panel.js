@@ -246,7 +246,7 @@ export class Panel {
       : [await this.unknownFormula(state.latex, signal), await api.latexPicture(state.latex, signal)];
     const math = about.mathml ? mathNode(about.mathml) : null;
     math?.setAttribute("display", "block");
-    const search = () => this.searchFormula(about.latex);
+    const search = () => this.searchFormula(about.query ?? about.latex);
     return [
       element("div", { class: "shown" }, math ?? element("code", {}, about.latex)),
       element(

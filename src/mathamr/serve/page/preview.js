@@ -2,7 +2,7 @@
 
 import * as api from "./api.js";
 import { element, patient } from "./dom.js";
-import { hasFormula, pieces } from "./latex.js";
+import { pieces } from "./latex.js";
 import { pieceNodes } from "./pieces.js";
 
 const PATIENCE = 120;
@@ -16,21 +16,24 @@ export class Preview {
     this.drawSoon = patient(() => this.draw(), PATIENCE);
   }
 
-  update(question) {
+  update(question, task) {
     this.question = question;
+    this.task = task;
     this.drawSoon();
   }
 
   async draw() {
-    const { question } = this;
+    const { question, task } = this;
     this.asked?.abort();
     this.asked = null;
-    if (!hasFormula(question)) return this.put("");
-    if (question === this.shown) return undefined;
+    if (!question) return this.put("");
+    if (`${task} ${question}` === this.shown) return undefined;
     const asked = (this.asked = new AbortController());
     try {
-      const drawn = await api.render(question, asked.signal);
-      if (!asked.signal.aborted) this.put(question, this.drawing(drawn.pieces, question));
+      const drawn = await api.render(question, asked.signal, task);
+      if (asked.signal.aborted) return undefined;
+      const hasFormula = drawn.pieces.some(({ kind }) => kind === "formula");
+      this.put(`${task} ${question}`, hasFormula ? this.drawing(drawn.pieces, question) : null);
     } catch (error) {
       if (error.name === "AbortError") return undefined;
       // The search itself reports an unreachable server; a late preview is dropped.

@@ -9,13 +9,17 @@ from fastapi import APIRouter, Path, Query, Response
 from fastapi.responses import JSONResponse
 
 from mathamr.core.errors import MathAMRError
+from mathamr.formulas.latex.macros import without_macros
 from mathamr.formulas.notation import to_string
 from mathamr.formulas.outline import outline
 from mathamr.formulas.parse import ParsedFormula, parse
 from mathamr.formulas.picture import svg
 from mathamr.formulas.trees import trees_of
+from mathamr.formulas.typed.characters import unicode_to_latex
 from mathamr.posts.decoding import UNWANTED
 from mathamr.posts.markup import pieces
+from mathamr.posts.readers.latex.definitions import definitions_for
+from mathamr.search.query import with_formulas_marked
 from mathamr.serve.commands import matching_commands
 from mathamr.serve.errors import ApiError
 from mathamr.serve.rendering import draw, draw_formula, shown_pieces
@@ -30,6 +34,7 @@ from mathamr.serve.schemas import (
     TextAnswer,
 )
 from mathamr.serve.service import Reader, Service, of_index, of_request
+from mathamr.systems.ranking import Task
 
 router = APIRouter(tags=["formulas"])
 POSTS_SHOWN = 20
@@ -47,15 +52,19 @@ async def formula(service: Reader, id: Annotated[Id, Path()], format: Format = "
 
 @router.get("/render", response_model=RenderAnswer | TextAnswer)
 async def render_link(
-    service: Reader, latex: str | None = None, text: str | None = None, display: bool = False
+    service: Reader,
+    latex: str | None = None,
+    text: str | None = None,
+    display: bool = False,
+    task: Task | None = None,
 ) -> Any:
-    """LaTeX, or text with `$LaTeX$`, as MathML."""
-    return await _render(service, RenderRequest(latex=latex, text=text, display=display))
+    """LaTeX, or text as a search reads it, as MathML."""
+    return await _render(service, RenderRequest(latex=latex, text=text, display=display, task=task))
 
 
 @router.post("/render", response_model=RenderAnswer | TextAnswer)
 async def render(service: Reader, source: RenderRequest) -> Any:
-    """LaTeX, or text with `$LaTeX$`, as MathML."""
+    """LaTeX, or text as a search reads it, as MathML."""
     return await _render(service, source)
 
 
@@ -65,7 +74,7 @@ async def picture(service: Reader, latex: str) -> Response:
     _check_length(service, latex, "latex")
 
     def work() -> Response:
-        parsed = _parsed(latex)
+        parsed = _parsed(latex, _macros(service, latex))
         return _picture(parsed.slt, parsed.opt, latex)
 
     return await service.compute(work)
@@ -90,27 +99,37 @@ async def _render(service: Service, source: RenderRequest) -> Response:
     if source.latex is not None:
         latex = source.latex
         _check_length(service, latex, "latex")
-        return await service.compute(lambda: JSONResponse(_rendered(latex, source.display)))
+        return await service.compute(lambda: JSONResponse(_rendered(service, latex, source.display)))
     text = UNWANTED.sub(" ", source.text or "")
     _check_length(service, text, "text")
-    return await service.compute(lambda: JSONResponse(_rendered_text(service, text)))
+    return await service.compute(lambda: JSONResponse(_rendered_text(service, text, source.task or "answers")))
 
 
-def _rendered(latex: str, display: bool) -> dict[str, Any]:
-    parsed = _parsed(latex)
-    drawn = draw(latex, (), display)
+def _rendered(service: Service, latex: str, display: bool) -> dict[str, Any]:
+    macros = _macros(service, latex)
+    parsed = _parsed(latex, macros)
+    drawn = draw(latex, macros, display)
     return parsed.to_dict() | {"mathml": drawn.mathml, "display": display}
 
 
-def _rendered_text(service: Service, text: str) -> dict[str, Any]:
-    read = list(pieces(text, "text"))
+def _rendered_text(service: Service, text: str, task: Task) -> dict[str, Any]:
+    marked = with_formulas_marked(text, task)
+    read = list(pieces(marked, "text"))
     if sum(piece.kind == "formula" for piece in read) > service.limits.formulas:
         raise ApiError("invalid", f"a text may have at most {service.limits.formulas} formulas", "text")
-    return {"text": text, "pieces": list(shown_pieces(read))}
+    read = [
+        replace(piece, text=unicode_to_latex(piece.text)) if piece.kind == "formula" else piece for piece in read
+    ]
+    return {"text": text, "pieces": list(shown_pieces(read, _macros(service, marked)))}
 
 
-def _parsed(latex: str) -> ParsedFormula:
-    return of_request(lambda: parse(latex, wildcards=True), "latex")
+def _macros(service: Service, text: str) -> tuple[str, ...]:
+    """The macros of the collection that a text uses."""
+    return definitions_for(text, service.index.macros) if "\\" in text else ()
+
+
+def _parsed(latex: str, macros: tuple[str, ...]) -> ParsedFormula:
+    return of_request(lambda: parse(latex, macros, wildcards=True), "latex")
 
 
 def _check_length(service: Service, text: str, field: str) -> None:
@@ -136,6 +155,7 @@ def _formula(service: Service, id: str) -> dict[str, Any]:
         "id": entry.id,
         "post": entry.post,
         "latex": entry.latex,
+        "query": _findable(service, entry.latex, macros),
         "mathml": drawn.mathml,
         "display": entry.display,
         "error": drawn.error,
@@ -149,6 +169,16 @@ def _formula(service: Service, id: str) -> dict[str, Any]:
         "places": len(places),
         "posts": list(dict.fromkeys(other.post for other in others.values()))[:POSTS_SHOWN],
     }
+
+
+def _findable(service: Service, latex: str, macros: tuple[str, ...]) -> str:
+    """The LaTeX of a formula for a query: as it is written, if its macros mean the same there."""
+    if set(macros).issubset(service.index.macros.values()):
+        return latex
+    try:
+        return without_macros(latex, macros)
+    except MathAMRError:
+        return latex
 
 
 def _formula_picture(service: Service, id: str) -> Response:

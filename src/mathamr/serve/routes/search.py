@@ -305,7 +305,7 @@ def _query(service: Service, text: str, task: Task) -> SearchQuery:
     if len(text) > limits.query_characters:
         raise _too_long(len(text), limits.query_characters, "characters")
     try:
-        query = of_request(lambda: SearchQuery.of_text(text, task), "q")
+        query = of_request(lambda: SearchQuery.of_text(text, task, macros=service.index.macros), "q")
     except ApiError as error:
         if isinstance(error.__cause__, EmptyQueryError):
             raise ApiError("empty_query", error.message, "q") from error
@@ -404,7 +404,7 @@ def _part(part: AlignedPart, formulas: FormulasById) -> dict[str, Any]:
 
 
 def _query_shown(query: SearchQuery, notes: Sequence[str]) -> dict[str, Any]:
-    shown = list(shown_pieces(pieces(query.text, query.post.markup)))
+    shown = list(shown_pieces(pieces(query.text, query.post.markup), query.post.macros))
     return {"text": query.text, "pieces": shown, "notes": list(notes)}
 
 

@@ -70,7 +70,9 @@ def _about(service: Service) -> dict[str, Any]:
         "tags": dict(catalogue.tags().most_common(TAGS_SHOWN)),
         "folders": dict(islice(folder_counts(catalogue.sources()).items(), TAGS_SHOWN)),
         "examples": [
-            asdict(example) for example in examples(catalogue) if example.task in service.index.tasks
+            asdict(example)
+            for example in examples(catalogue, service.index.macros)
+            if example.task in service.index.tasks
         ],
         "model": manifest.model.name,
         "engine": manifest.engine.name,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from array import array
 from bisect import bisect_left
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -117,6 +118,21 @@ class DefinitionGroups:
             elif match.group() == "}" and stack:
                 ends[stack.pop()] = match.end()
         return opens, ends
+
+
+def definitions_for(text: str, macros: Mapping[str, str]) -> tuple[str, ...]:
+    """The definitions that a text needs, those that they need themselves included, in order.
+
+    >>> definitions_for(r"x \\in \\RR", {"RR": r"\\def\\RR{\\bb R}", "bb": r"\\let\\bb\\mathbb", "ZZ": ""})
+    ('\\\\def\\\\RR{\\\\bb R}', '\\\\let\\\\bb\\\\mathbb')
+    """
+    wanted: set[str] = set()
+    open_names = commands_in(text)
+    while open_names:
+        new = {name for name in open_names if name in macros} - wanted
+        wanted |= new
+        open_names = set().union(*(commands_in(macros[name]) for name in new)) if new else set()
+    return tuple(definition for name, definition in macros.items() if name in wanted) if wanted else ()
 
 
 def commands_in(text: str) -> set[str]:

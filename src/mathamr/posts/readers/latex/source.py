@@ -12,7 +12,7 @@ from pathlib import Path
 
 from mathamr.core.errors import MathAMRError
 from mathamr.posts.inputs import STDIN, read_text
-from mathamr.posts.readers.latex.definitions import TheoremStyle, commands_in, macros_in, theorems_in
+from mathamr.posts.readers.latex.definitions import TheoremStyle, definitions_for, macros_in, theorems_in
 from mathamr.posts.report import Report
 
 SUFFIXES = (".tex", ".latex", ".ltx")
@@ -44,15 +44,7 @@ class Source:
 
     def macros_for(self, text: str) -> tuple[str, ...]:
         """The definitions that a text needs, those that they need themselves included, in order."""
-        wanted: set[str] = set()
-        open_names = commands_in(text)
-        while open_names:
-            new = {name for name in open_names if name in self.macros} - wanted
-            wanted |= new
-            open_names = set().union(*(commands_in(self.macros[name]) for name in new)) if new else set()
-        if not wanted:
-            return ()
-        return tuple(definition for name, definition in self.macros.items() if name in wanted)
+        return definitions_for(text, self.macros)
 
     def place(self, offset: int) -> tuple[Path, int]:
         """The file and the line, from 1, that a character of the text was read from."""

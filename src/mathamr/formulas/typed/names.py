@@ -1,0 +1,73 @@
+"""Words that mean something in a typed formula: Greek letters, functions, operators and relations."""
+
+from __future__ import annotations
+
+GREEK = frozenset(
+    "alpha beta gamma delta epsilon varepsilon zeta eta theta vartheta iota kappa lambda mu nu xi pi rho sigma tau"
+    " upsilon phi varphi chi psi omega Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega".split()
+)
+_COMMANDS = frozenset(
+    "sin cos tan sec csc cot sinh cosh tanh coth arcsin arccos arctan log ln lg exp det dim deg gcd ker hom arg Pr".split()
+)
+_OPERATORS = frozenset(
+    "tr rank rk im Im Re coker span sgn lcm Hom End Aut Gal Ext Tor Spec Var Cov Cor diag vol diam supp nullity"
+    " curl grad Res Ind Stab Orb char adj conv erf arcsec arccsc arccot arsinh arcosh artanh sech csch id".split()
+)
+_GROUPS = frozenset("GL SL SO SU PGL PSL Sp".split())
+LIMITS = {
+    "lim": r"\lim", "limit": r"\lim", "limsup": r"\limsup", "liminf": r"\liminf", "sup": r"\sup", "inf": r"\inf", "max": r"\max",
+    "min": r"\min", "sum": r"\sum", "prod": r"\prod", "product": r"\prod", "int": r"\int", "integral": r"\int",
+    "iint": r"\iint", "oint": r"\oint", "argmax": r"\operatorname*{argmax}", "argmin": r"\operatorname*{argmin}",
+    "bigcup": r"\bigcup", "bigcap": r"\bigcap",
+}  # fmt: skip
+"""Operators that take everything up to the next relation or sum as their argument, and bounds."""
+INFINITY = frozenset(["oo", "infinity", "infty"])
+BLACKBOARD = {"RR": "R", "ZZ": "Z", "QQ": "Q", "NN": "N", "CC": "C", "FF": "F"}
+RELATIONS = {
+    "in": r"\in", "notin": r"\notin", "subset": r"\subset", "subseteq": r"\subseteq", "supset": r"\supset", "iff": r"\iff",
+    "implies": r"\implies", "to": r"\to", "approx": r"\approx", "equiv": r"\equiv", "cong": r"\cong", "sim": r"\sim",
+    "leq": r"\le", "geq": r"\ge", "neq": r"\ne", "divides": r"\mid",
+}  # fmt: skip
+OPERATIONS = {
+    "times": r"\times", "cross": r"\times", "oplus": r"\oplus", "otimes": r"\otimes", "cdot": r"\cdot", "cup": r"\cup",
+    "union": r"\cup", "cap": r"\cap", "intersect": r"\cap", "setminus": r"\setminus", "circ": r"\circ", "wedge": r"\wedge",
+    "mod": r"\bmod",
+}  # fmt: skip
+CONNECTIVES = {
+    "and": r"\text{ and }", "or": r"\text{ or }", "not": r"\neg ", "forall": r"\forall ", "exists": r"\exists ",
+    "if": r"\text{ if }", "then": r"\text{ then }",
+}  # fmt: skip
+WRAPPED = {
+    "sqrt": r"\sqrt{%s}", "cbrt": r"\sqrt[3]{%s}", "abs": r"|%s|", "norm": r"\|%s\|", "floor": r"\lfloor %s\rfloor ",
+    "ceil": r"\lceil %s\rceil ", "hat": r"\hat{%s}", "bar": r"\bar{%s}", "vec": r"\vec{%s}", "tilde": r"\tilde{%s}",
+    "conj": r"\overline{%s}",
+}  # fmt: skip
+"""Names whose argument is wrapped."""
+PAIRS = {"binom": r"\binom{%s}{%s}", "frac": r"\frac{%s}{%s}", "choose": r"\binom{%s}{%s}"}
+"""Names with two arguments, `binom(n,k)`."""
+SETS = frozenset("RZQNC")
+"""Letters that mean number sets where a set is expected."""
+
+
+def function(word: str) -> str | None:
+    """The LaTeX of the name of a function.
+
+    >>> function("sin"), function("rank"), function("apple")
+    ('\\\\sin', '\\\\operatorname{rank}', None)
+    """
+    if word in _COMMANDS:
+        return f"\\{word}"
+    return f"\\operatorname{{{word}}}" if word in _OPERATORS or word in _GROUPS else None
+
+
+def is_name(word: str) -> bool:
+    """True for a word that belongs in a formula and is hardly an English word."""
+    return bool(
+        word in GREEK
+        or word in INFINITY
+        or word in BLACKBOARD
+        or word in _COMMANDS
+        or (word in _OPERATORS and word not in ("Re", "char", "span", "rank", "id", "im", "Im", "supp", "hom"))
+        or word in _GROUPS
+        or word in ("lim", "limsup", "liminf", "int", "iint", "oint", "sqrt", "cbrt", "binom")
+    )

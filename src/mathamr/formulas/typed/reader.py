@@ -1,0 +1,629 @@
+"""Reads a formula that was typed without LaTeX, such as `sum_(n=1)^oo 1/n^2` or `x² ≤ √2`, into LaTeX.
+
+The grammar is that of AsciiMath with the conventions of people who never read it: a product without spaces binds tighter than a
+slash (`n(n+1)/2`), bars and angles are brackets where they can be, `R` is a set after `in`. LaTeX commands pass unchanged.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from mathamr.formulas.latex.symbols import SYMBOLS
+from mathamr.formulas.typed import names
+from mathamr.formulas.typed.characters import accent, fraction, letter, lowered, raised, root, symbols
+
+DEEPEST = 40
+"""Brackets inside each other; deeper ones are read as single characters."""
+
+Kind = Literal["atom", "number", "function", "big", "operation", "relation", "comma", "slash", "text"]
+_OPERANDS = frozenset(["atom", "number"])
+_ASCII: dict[str, tuple[str, Kind]] = {
+    "<=>": (r"\Leftrightarrow", "relation"), "<->": (r"\leftrightarrow", "relation"), "<==>": (r"\Leftrightarrow", "relation"),
+    "|->": (r"\mapsto", "relation"), "-->": (r"\to", "relation"), "==>": (r"\Rightarrow", "relation"),
+    "->": (r"\to", "relation"), "=>": (r"\Rightarrow", "relation"), "<-": (r"\leftarrow", "relation"),
+    "<=": (r"\le", "relation"), ">=": (r"\ge", "relation"), "=<": (r"\le", "relation"), "!=": (r"\ne", "relation"),
+    "=/=": (r"\ne", "relation"), "/=": (r"\ne", "relation"), "~=": (r"\cong", "relation"), "~~": (r"\approx", "relation"),
+    "==": ("=", "relation"), ":=": (":=", "relation"), "<<": (r"\ll", "relation"), ">>": (r"\gg", "relation"),
+    "+-": (r"\pm", "operation"), "+/-": (r"\pm", "operation"), "-+": (r"\mp", "operation"), "...": (r"\ldots", "atom"),
+    "~": (r"\sim", "relation"), "=": ("=", "relation"), "<": ("<", "relation"), ">": (">", "relation"), ":": (":", "relation"),
+    "+": ("+", "operation"), "-": ("-", "operation"), "*": (r"\cdot", "operation"), "\\": (r"\setminus", "operation"),
+    ",": (",", "comma"), ";": (";", "comma"), "/": ("/", "slash"), "&&": (r"\land", "operation"), "%": (r"\%", "atom"),
+    "#": (r"\#", "atom"), "&": (r"\&", "operation"),
+}  # fmt: skip
+_TOKEN = re.compile(
+    r"(?P<space>\s*)(?:(?P<number>\d+(?:\.\d+)?)|(?P<command>\\(?:[A-Za-z]+|[^\sA-Za-z]))|(?P<word>[A-Za-z]+)"
+    r"|(?P<sign>\*\*|\|\||"
+    + "|".join(re.escape(sign) for sign in sorted(_ASCII, key=len, reverse=True))
+    + r"|[()\[\]{}|^_'!?.])|(?P<character>\S))"
+)
+_ACCENTED = re.compile("([^\\W\\d_])([\u0300-\u036f\u20d0-\u20ff])")
+_CLOSING = {"(": ")", "[": "]", "{": "}", "⟨": "⟩", "⌊": "⌋", "⌈": "⌉", "‖": "‖"}
+_SHOWN = {
+    "{": r"\{", "}": r"\}", "⟨": r"\langle ", "⟩": r"\rangle ", "⌊": r"\lfloor ", "⌋": r"\rfloor ", "⌈": r"\lceil ",
+    "⌉": r"\rceil ", "‖": r"\|",
+}  # fmt: skip
+_RELATION_ROLES = frozenset(["RELOP", "ARROW", "METARELOP"])
+_OPERATION_ROLES = frozenset(["ADDOP", "MULOP", "BINOP", "COMPOSEOP", "MODIFIEROP"])
+_BIG_ROLES = frozenset(["SUMOP", "INTOP", "LIMITOP", "BIGOP"])
+_SET = r"(?<![A-Za-z\\])"
+_DOUBLE = dict(zip("RZQNC", "ℝℤℚℕℂ", strict=True))
+_REWRITTEN: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (re.compile(pattern), replacement)
+    for pattern, replacement in (
+        (r"\b(sum|prod|product|integral|int)\s+from\s+(\S+?)\s+to\s+(\S+?)\s+(?:of\s+)?", r"\1_(\2)^(\3) "),
+        (r"\b(sum|prod|product)\s+([a-z]\s*=\s*\S+?)\s+to\s+(\S+?)\s+(?:of\s+)?", r"\1_(\2)^(\3) "),
+        (
+            r"\b(?:limit|lim)\s+(?:as\s+)?([a-z]\s*(?:->|→|to)\s*[^\s,]+)\s+(?:of\s+)?(?=\S)",
+            r"lim_(\1) ",
+        ),
+        (r"\b(lim|sum|prod)_([a-z](?:=|->|→|>=|≥|<=|≤)[^\s^()]+)", r"\1_(\2)"),
+        (r"\b(sum|product|integral|limit)\s+of\s+", r"\1 "),
+        (r"(\w+|\([^()]*\))\s+choose\s+(\w+|\([^()]*\))", r"binom(\1,\2)"),
+        (r"\bfor all\b", "forall"),
+        (r"\bthere exists\b", "exists"),
+        (r"\bnot in\b", "notin"),
+    )
+)
+_SETS = (
+    re.compile(_SET + r"(Z)(?=/(?:\d+|[a-z])(?:Z\b|(?![A-Za-z0-9(])))"),
+    re.compile(r"(?<=/\d)(Z)(?![A-Za-z])|(?<=/[a-z])(Z)(?![A-Za-z])|(?<=/\d\d)(Z)(?![A-Za-z])"),
+    re.compile(r"(?:(?<=\bin )|(?<=∈ )|(?<=∈))([RZQNC])(?![A-Za-z(])"),
+    re.compile(_SET + r"(R)(?=\^[\({]?[nmdk23]\b)"),
+    re.compile(_SET + r"(Z)(?=\[)|" + _SET + r"(Q)(?=\((?:sqrt|√|i\b|zeta|ζ|α|alpha))"),
+    re.compile(_SET + r"([RZQNC])(?=(?:\^\w)?\s*(?:->|→)\s*[RZQNC](?![A-Za-z]))"),
+    re.compile(r"(?:(?<=[ℝℤℚℕℂ] -> )|(?<=[ℝℤℚℕℂ]->)|(?<=[ℝℤℚℕℂ] → )|(?<=[ℝℤℚℕℂ]→))([RZQNC])(?![A-Za-z])"),
+)
+
+
+class _Token(NamedTuple):
+    """A number, command, word, sign or other character, and whether a space stands before it."""
+
+    kind: str
+    text: str
+    space: bool
+
+
+def _tokens(text: str) -> list[_Token]:
+    return [
+        _Token(match.lastgroup or "", match.group(match.lastgroup or 0), bool(match["space"]))
+        for match in _TOKEN.finditer(text)
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Item:
+    """A part of a formula: its LaTeX, its kind, and whether a space stands before it."""
+
+    latex: str
+    kind: Kind
+    space: bool = False
+    group: str = ""
+    """What a group in round brackets holds, without the brackets."""
+
+
+def typed_to_latex(text: str) -> str:
+    r"""The LaTeX of a typed formula.
+
+    >>> typed_to_latex("sum_(n=1)^oo 1/n^2"), typed_to_latex("x² ≤ √2")
+    ('\\sum_{n=1}^\\infty \\frac{1}{n^2}', 'x^2 \\le \\sqrt{2}')
+    >>> typed_to_latex("|<x,y>| <= ||x|| ||y||"), typed_to_latex("n(n+1)/2")
+    ('|\\langle x,y\\rangle | \\le \\|x\\| \\|y\\|', '\\frac{n(n+1)}{2}')
+    """
+    for pattern, replacement in _REWRITTEN:
+        text = pattern.sub(replacement, text)
+    for pattern in _SETS:
+        text = pattern.sub(lambda match: _DOUBLE[match.group()], text)
+    text = "".join(map(_decomposed, text))
+    text = _ACCENTED.sub(
+        lambda match: f"\\{name} {match[1]}" if (name := accent(match[2])) else match[1], text
+    )
+    return _Reader(text).formula()
+
+
+def _decomposed(character: str) -> str:
+    if character <= "\x7f" or not character.isalpha():
+        return character
+    parts = unicodedata.normalize("NFD", character)
+    return parts if len(parts) == 2 and accent(parts[1]) else character
+
+
+class _Reader:
+    """Reads tokens from the left; whatever is typed gives LaTeX."""
+
+    def __init__(self, text: str) -> None:
+        self._tokens = _tokens(text)
+        self._at = 0
+        self._depth = 0
+        self._half_bar = False
+        """True if the first bar of `||` was taken as a closing one."""
+        self._crosses = text.count("x") == len(re.findall(r"(?<=\s)x(?=\s)", text))
+
+    def formula(self) -> str:
+        items: list[_Item] = []
+        while self._at < len(self._tokens):
+            items += self._items(())
+            if self._at < len(self._tokens):  # a closing bracket that nothing opened
+                items.append(_Item(self._take(), "atom"))
+        return _written(_fractions(items))
+
+    # -- tokens
+
+    def _peek(self, ahead: int = 0) -> str:
+        place = self._at + ahead
+        return self._tokens[place].text if place < len(self._tokens) else ""
+
+    def _spaced(self, ahead: int = 0) -> bool:
+        place = self._at + ahead
+        return place >= len(self._tokens) or self._tokens[place].space
+
+    def _take(self) -> str:
+        token = self._peek()
+        self._at += 1
+        return token
+
+    # -- grammar
+
+    def _items(self, closers: Collection[str]) -> list[_Item]:
+        """Everything up to a closing bracket of those that are open."""
+        items: list[_Item] = []
+        while self._at < len(self._tokens):
+            token = self._peek()
+            is_operand = bool(items) and items[-1].kind in _OPERANDS
+            if token in closers and (token not in "|‖" or is_operand):
+                break
+            if token == "||" and "|" in closers and is_operand:
+                self._half_bar = True
+                break
+            if token in (")", "]", "}", "⟩", "⌋", "⌉"):
+                break
+            items.append(self._next(is_operand))
+        return items
+
+    def _next(self, after_operand: bool) -> _Item:
+        token, space = self._peek(), self._spaced()
+        if token in ("|", "||", "‖", "∥"):
+            opened = self._bar(token, after_operand)
+            if opened is not None:
+                return self._scripted(opened)
+            self._at += 1
+            return _Item(r"\mid" if token == "|" else r"\|", "relation", space)
+        if token == "<" and (not after_operand) and self._is_angle():
+            return self._scripted(self._group("<", ">", r"\langle ", r"\rangle ", space))
+        if (
+            token == "x"
+            and after_operand
+            and self._crosses
+            and space
+            and self._spaced(1)
+            and self._peek(1)[:1].isalnum()
+        ):
+            self._at += 1
+            return _Item(r"\times", "operation", space=True)
+        if token == "*" and (self._peek(1) in ("", ")", "]", ",", "=") or not after_operand):
+            self._at += 1
+            return _Item("^*" if after_operand else "*", "atom")
+        kind = self._tokens[self._at].kind
+        if kind == "sign" and token in _ASCII:
+            self._at += 1
+            return _Item(*_ASCII[token], space)
+        if kind == "word":
+            return self._word(space)
+        if kind == "character":
+            return self._character(space)
+        return self._scripted(self._primary())
+
+    def _primary(self) -> _Item:
+        """An operand without its scripts."""
+        space = self._spaced()
+        token = self._peek()
+        kind = self._tokens[self._at].kind
+        if token in _CLOSING and self._depth < DEEPEST:
+            if token == "(" and self._peek(1) == "mod":
+                return self._modulus(space)
+            return self._group(token, _CLOSING[token], _SHOWN.get(token, token), "", space)
+        self._at += 1
+        if kind == "number":
+            return _Item(token, "number", space)
+        if kind == "command":
+            return _Item(token + self._arguments(), "atom", space)
+        if token == "?" and self._peek()[:1].isalnum() and not self._spaced():
+            word = self._take()
+            return _Item(f"?{word}", "atom", space)
+        if token in ("^", "_"):
+            self._at -= 1
+            return _Item("{}", "atom", space)
+        return _Item(token, "atom", space)
+
+    def _arguments(self) -> str:
+        """The groups that belong to a LaTeX command."""
+        written = ""
+        while self._peek() == "{" and not self._spaced():
+            self._at += 1
+            written += f"{{{_written(_fractions(self._items('}')))}}}"
+            self._at += self._peek() == "}"
+        return written
+
+    def _modulus(self, space: bool) -> _Item:
+        self._at += 2
+        inside = _written(_fractions(self._items(")")))
+        self._at += self._peek() == ")"
+        return _Item(rf"\pmod{{{inside}}}", "text", space)
+
+    def _group(self, opening: str, closing: str, left: str, right: str, space: bool) -> _Item:
+        self._at += 1
+        self._depth += 1
+        items = self._items(closing) if opening != "<" else self._until_angle()
+        self._depth -= 1
+        inside = _written(_fractions(items))
+        found = self._peek()
+        if found == closing or (found in (")", "]") and opening in "(["):
+            self._at += 1
+            right = right or _SHOWN.get(found, found)
+        return _Item(
+            f"{left}{inside}{right}",
+            "atom",
+            space,
+            inside if opening == "(" and right == ")" and "," not in inside else "",
+        )
+
+    def _until_angle(self) -> list[_Item]:
+        """The parts of an inner product: none of them is a relation."""
+        items: list[_Item] = []
+        while self._at < len(self._tokens) and self._peek() != ">":
+            items.append(self._next(bool(items) and items[-1].kind in _OPERANDS))
+        return items
+
+    def _is_angle(self) -> bool:
+        """True if `<` opens an inner product: a comma or a bar, and `>` before any other relation."""
+        separated = False
+        for ahead in range(1, 40):
+            token = self._peek(ahead)
+            if token == ">":
+                return separated
+            if token in ("", "<", "=", "<=", ">=", "->"):
+                return False
+            separated = separated or token in (",", "|")
+        return False
+
+    def _bar(self, token: str, after_operand: bool) -> _Item | None:
+        """The value or norm that a bar opens; `None` where the bar is a relation."""
+        space = self._spaced()
+        if token == "|" and after_operand and space and self._spaced(1):
+            return None
+        closing = token
+        if self._depth >= DEEPEST or not self._closes(closing, after_operand):
+            return None
+        start = self._at
+        self._at += 1
+        self._depth += 1
+        items = self._items((closing,))
+        self._depth -= 1
+        if not items or (self._peek() != closing and not self._half_bar):
+            self._at = start
+            return None
+        if self._half_bar:  # the second bar of || opens the next value
+            self._half_bar = False
+            self._tokens[self._at] = _Token("sign", "|", space=False)
+        else:
+            self._at += 1
+        shown = "|" if token == "|" else r"\|"
+        return _Item(f"{shown}{_written(_fractions(items))}{shown}", "atom", space)
+
+    def _closes(self, bar: str, after_operand: bool) -> bool:
+        """True if a bar of the same kind follows before the open bracket closes."""
+        level = 0
+        for ahead in range(1, len(self._tokens) - self._at):
+            token = self._peek(ahead)
+            level += (token in ("(", "[", "{")) - (token in (")", "]", "}"))
+            if level < 0:
+                return False
+            if token == bar or (bar == "|" and token == "||"):
+                return not (after_operand and self._spaced(ahead) and self._spaced(ahead + 1))
+        return False
+
+    # -- words
+
+    def _word(self, space: bool) -> _Item:
+        word = self._take()
+        if word in names.WRAPPED:
+            return self._scripted(self._wrapped(names.WRAPPED[word], space))
+        if word in names.PAIRS and self._peek() == "(":
+            return self._scripted(self._pair(names.PAIRS[word], space))
+        if word == "inf" and self._at > 1 and self._tokens[self._at - 2].text in ("-", "+", "->", "^", "to"):
+            return _Item(r"\infty", "atom", space)
+        if word in names.LIMITS:
+            return self._scripted(_Item(names.LIMITS[word], "big", space))
+        if word in names.INFINITY:
+            return self._scripted(_Item(r"\infty", "atom", space))
+        if word in names.RELATIONS:
+            return _Item(names.RELATIONS[word], "relation", space)
+        if word in names.OPERATIONS:
+            return _Item(names.OPERATIONS[word], "operation", space)
+        if word in names.CONNECTIVES:
+            return _Item(names.CONNECTIVES[word], "text", space)
+        if (name := names.function(word)) is not None:
+            return self._applied(self._scripted(_Item(name, "function", space)))
+        if word in names.BLACKBOARD:
+            return self._scripted(_Item(rf"\mathbb{{{names.BLACKBOARD[word]}}}", "atom", space))
+        return self._scripted(_Item(*self._letters(word), space))
+
+    def _letters(self, word: str) -> tuple[str, Kind]:
+        """The letters of a word as a product, or a word of four and more letters as text."""
+        if word in names.GREEK:
+            return f"\\{word}", "atom"
+        if word[0] == "d" and word[1:] in names.GREEK:
+            return f"d\\{word[1:]}", "atom"
+        for name in ("pi", "theta", "lambda"):
+            if word.startswith(name) and len(word) == len(name) + 1:
+                return f"\\{name} {word[-1]}", "atom"
+        if len(word) > 3 and not word.isupper() and re.search("[aeiou]", word[1:]):
+            return rf"\text{{{word}}}", "atom"
+        return word, "atom"
+
+    def _applied(self, function: _Item) -> _Item:
+        """A function with an argument in brackets right behind it is one factor."""
+        if self._peek() in ("(", "[") and not self._spaced():
+            argument = self._scripted(self._primary())
+            return _Item(function.latex + argument.latex, "atom", function.space)
+        return function
+
+    def _wrapped(self, pattern: str, space: bool) -> _Item:
+        argument = self._scripted_argument()
+        return _Item(pattern.replace("%s", argument.group or argument.latex), "atom", space)
+
+    def _scripted_argument(self) -> _Item:
+        """What a root stands over: a group, or the next factor with its scripts."""
+        if self._at >= len(self._tokens):
+            return _Item("{}", "atom")
+        if self._peek() in ("(", "{", "["):
+            return self._unbraced(self._primary())
+        return self._next(False)
+
+    @staticmethod
+    def _unbraced(item: _Item) -> _Item:
+        """A group in braces or brackets that only holds its content together."""
+        for left, right in ((r"\{", r"\}"), ("(", ")")):
+            if item.latex.startswith(left) and item.latex.endswith(right) and not item.group:
+                return _Item(item.latex, "atom", item.space, item.latex[len(left) : -len(right)])
+        return item
+
+    def _pair(self, pattern: str, space: bool) -> _Item:
+        self._at += 1
+        parts: list[str] = []
+        while True:
+            items: list[_Item] = []
+            while self._at < len(self._tokens) and self._peek() not in (",", ")"):
+                items.append(self._next(bool(items) and items[-1].kind in _OPERANDS))
+            parts.append(_written(_fractions(items)))
+            if self._at >= len(self._tokens) or self._take() == ")" or len(parts) > 2:
+                break
+        first, second = (*parts, "", "")[:2]
+        return _Item(pattern.replace("%s", "\0", 1).replace("%s", second).replace("\0", first), "atom", space)
+
+    # -- scripts
+
+    def _scripted(self, base: _Item) -> _Item:
+        """A base with all scripts, primes and factorials that follow it."""
+        latex, group = base.latex, base.group
+        while self._at < len(self._tokens):
+            token = self._peek()
+            if token in ("^", "**", "_"):
+                self._at += 1
+                latex += f"{'_' if token == '_' else '^'}{_braced(self._script(latex, token))}"
+            elif token in ("'", "′", "″", "’") and not self._spaced():
+                self._at += 1
+                latex += symbols().get(token, "'")
+            elif token == "!" and not self._spaced() and base.kind != "big" and self._peek(1) != "=":
+                self._at += 1
+                latex += "!"
+            elif (form := raised if raised(token) else lowered if lowered(token) else None) and not self._spaced():
+                inside = ""
+                while (plain := form(self._peek())) and not self._spaced():
+                    inside += plain
+                    self._at += 1
+                latex += f"{'^' if form is raised else '_'}{_braced(typed_to_latex(inside))}"
+            else:
+                break
+            group = ""
+        return _Item(latex, base.kind, base.space, group)
+
+    def _script(self, base: str, sign: str) -> str:
+        """What stands above or below: a group, or as little as a person means by it."""
+        if self._at >= len(self._tokens):
+            return ""
+        token, kind = self._peek(), self._tokens[self._at].kind
+        if token == "{":
+            self._at += 1
+            inside = _written(_fractions(self._items("}"), flat=True))
+            self._at += self._peek() == "}"
+            return inside
+        if token == "(":
+            self._at += 1
+            inside = _written(_fractions(self._items(")"), flat=True))
+            self._at += self._peek() == ")"
+            return inside
+        if token in ("-", "+", "−") and not self._spaced(1):
+            self._at += 1
+            return f"{'+' if token == '+' else '-'}{self._script(base, sign)}"
+        if kind == "word":
+            return self._script_word(base, sign)
+        if token == "*":
+            self._at += 1
+            return "*"
+        if kind == "character":
+            return self._character(False).latex
+        return self._scripted(self._primary()).latex if sign != "_" else self._primary().latex
+
+    def _script_word(self, base: str, sign: str) -> str:
+        """The letters of a script: all of `a_ij` and `e^ix`, one of `x^ny` and `a_nb_n`."""
+        word = self._take()
+        if word in names.INFINITY or word == "inf":
+            return r"\infty"
+        if word in names.GREEK:
+            return f"\\{word}"
+        if word in ("max", "min", "sup"):
+            return f"\\{word}"
+        is_exponent = sign != "_"
+        follows = self._peek() in ("^", "_", "**", "(") and not self._spaced()
+        whole = base in ("e", "2", "10") if is_exponent else len(word) <= 2 and not follows
+        if len(word) == 1 or whole:
+            following = self._peek() in ("^", "**") and is_exponent and not self._spaced()
+            return self._scripted(_Item(word, "atom")).latex if following else word
+        self._at -= 1
+        self._tokens[self._at] = _Token("word", word[1:], space=False)
+        return word[0]
+
+    # -- characters
+
+    def _character(self, space: bool) -> _Item:
+        token = self._peek()
+        if token in _CLOSING:
+            return self._scripted(self._primary())
+        self._at += 1
+        if (index := root(token)) is not None:
+            argument = self._scripted_argument()
+            return self._scripted(_Item(f"\\sqrt{index}{{{argument.group or argument.latex}}}", "atom", space))
+        if raised(token) and self._peek() == "√":
+            self._at += 1
+            argument = self._scripted_argument()
+            return _Item(f"\\sqrt[{raised(token)}]{{{argument.group or argument.latex}}}", "atom", space)
+        if (parts := fraction(token)) is not None:
+            return _Item(f"\\frac{{{parts[0]}}}{{{parts[1]}}}", "number", space)
+        if raised(token) or lowered(token):
+            self._at -= 1
+            return self._scripted(_Item("{}", "atom", space))
+        if (latex := letter(token)) is not None:
+            return self._scripted(_Item(latex, "atom", space))
+        latex = symbols().get(token, token)
+        if token == "Σ" and self._at < len(self._tokens) and (self._spaced() or self._peek() in ("_", "^")):
+            latex = r"\sum"
+        kind = self._kind(latex)
+        item = _Item(latex, kind, space)
+        return self._scripted(item) if kind in ("atom", "big") else item
+
+    @staticmethod
+    def _kind(latex: str) -> Kind:
+        if latex in _ASCII:
+            return _ASCII[latex][1]
+        known = SYMBOLS[latex].role if latex in SYMBOLS else ""
+        if known in _RELATION_ROLES:
+            return "relation"
+        if known in _OPERATION_ROLES:
+            return "operation"
+        if known in _BIG_ROLES:
+            return "big"
+        if latex in (r"\forall", r"\exists", r"\neg", r"\partial", r"\nabla"):
+            return "atom" if latex in (r"\partial", r"\nabla") else "text"
+        return "atom"
+
+
+def _braced(script: str) -> str:
+    return script if len(script) == 1 or re.fullmatch(r"\\[A-Za-z]+", script) else f"{{{script}}}"
+
+
+# -- fractions
+
+
+def _fractions(items: Sequence[_Item], *, flat: bool = False) -> list[_Item]:
+    """The items with slashes as fractions; in scripts and between structures (`G/H`) slashes stay."""
+    done: list[_Item] = []
+    place = 0
+    while place < len(items):
+        item = items[place]
+        if item.kind != "slash" or not done or place + 1 == len(items):
+            done.append(item)
+            place += 1
+            continue
+        end = _denominator_end(items, place)
+        below = list(items[place + 1 : end])
+        start = _numerator_start(done, is_tight=not item.space, below=below)
+        above = done[start:]
+        if not above or not below:
+            done.append(item)
+        elif flat or _is_structure(above) and _is_structure(below, is_divisor=True):
+            done += [item, *below]
+            place = end
+            continue
+        else:
+            latex = f"\\frac{{{_bare(above)}}}{{{_bare(below)}}}"
+            done[start:] = [_Item(latex, "atom", above[0].space)]
+            place = end
+            continue
+        place += 1
+    return done
+
+
+def _numerator_start(done: Sequence[_Item], *, is_tight: bool, below: Sequence[_Item]) -> int:
+    """Where the numerator begins: the product before a slash, of a tight slash without spaces."""
+    start = len(done)
+    while start > 0:
+        item = done[start - 1]
+        if item.kind == "function":
+            if start == len(done) or (is_tight and all(each.kind == "number" for each in below)):
+                break
+        elif item.kind not in _OPERANDS:
+            break
+        elif (
+            start < len(done)
+            and is_tight
+            and done[start].space
+            and all(each.kind == "number" for each in done[start:])
+        ):
+            break
+        start -= 1
+    return start
+
+
+def _denominator_end(items: Sequence[_Item], slash: int) -> int:
+    """Where the denominator ends: one factor with what stands right behind it."""
+    end = slash + 1
+    if items[end].kind == "function":
+        return min(len(items), end + 2)
+    if items[end].kind not in _OPERANDS:
+        return end
+    end += 1
+    while (
+        end < len(items)
+        and items[end].kind in _OPERANDS
+        and not items[end].space
+        and not (items[end - 1].kind == "number" and items[end].group)
+    ):
+        end += 1
+    return end
+
+
+_STRUCTURE = re.compile(r"(?:\\mathbb\{[A-Z]\}|[A-Z])(?:[_^](?:\w|\{[^{}]*\}))?|[A-Za-z]\[[^\[\]]*\]|\\mathbb\{[A-Z]\}\[[^\[\]]*\]")
+
+
+def _is_structure(items: Sequence[_Item], *, is_divisor: bool = False) -> bool:
+    """True for a group, ring or space by its look: `ℤ`, `G`, `k[x]`; as a divisor also `nℤ`, `(x^2)`, `ker f`."""
+    latex = "".join(item.latex for item in items)
+    if _STRUCTURE.fullmatch(latex):
+        return True
+    if not is_divisor:
+        return False
+    return bool(
+        items[0].latex.startswith((r"\ker", r"\mathbb"))
+        or re.fullmatch(r"[\da-z]+\\mathbb\{[A-Z]\}", latex)
+        or (len(items) == 1 and (items[0].group or re.fullmatch(r"\d+|[a-zI]", latex)))
+    )
+
+
+def _bare(items: Sequence[_Item]) -> str:
+    return items[0].group if len(items) == 1 and items[0].group else _written(items)
+
+
+def _written(items: Sequence[_Item]) -> str:
+    """Items side by side, with a space where one was typed or where a command would run into a letter."""
+    written: list[str] = []
+    last = ""
+    for item in items:
+        if last and (item.space or (re.search(r"\\[A-Za-z]+\Z", last) and item.latex[:1].isalpha())):
+            written.append(" ")
+        written.append(item.latex)
+        last = item.latex
+    return "".join(written)
