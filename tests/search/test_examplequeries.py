@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
@@ -27,7 +28,7 @@ def test_titles_and_the_formula_that_says_most_are_offered(tmp_path: Path) -> No
         note("5", "Words.", title="A title so long that nobody would ever want to press it, " * 3),
     ]
     with filled(tmp_path, posts) as catalogue:
-        assert examples(catalogue) == [
+        assert examples(catalogue, catalogue.macros()) == [
             ExampleQuery("The norm of $x^2$ in a space"),
             ExampleQuery("Convergence of series"),
             ExampleQuery("\\sum_{n} \\frac{1}{n^2}", "formulas"),
@@ -36,7 +37,22 @@ def test_titles_and_the_formula_that_says_most_are_offered(tmp_path: Path) -> No
 
 def test_an_index_without_titles_or_posts_offers_what_there_is(tmp_path: Path) -> None:
     with filled(tmp_path, []) as catalogue:
-        assert examples(catalogue) == []
+        assert examples(catalogue, catalogue.macros()) == []
         with catalogue.transaction():
             catalogue.put(note("1", "$x$"), "", ["x"])
-        assert examples(catalogue) == []
+        assert examples(catalogue, catalogue.macros()) == []
+
+
+def test_a_post_that_defines_a_macro_in_its_own_way_gives_no_examples(tmp_path: Path) -> None:
+    usual, own = "\\newcommand{\\R}{\\mathbb{R}}", "\\newcommand{\\R}{\\mathcal{R}}"
+    posts = [
+        replace(note("1", "Words.", title="Functions on $\\R$"), macros=(usual,)),
+        replace(note("2", "Words.", title="Paths in $\\R^n$"), macros=(usual,)),
+        replace(note("3", "Words.", title="Relations $\\R$ of order"), macros=(own,)),
+    ]
+    with filled(tmp_path, posts) as catalogue:
+        assert catalogue.macros() == {"R": usual}
+        assert [example.query for example in examples(catalogue, catalogue.macros())] == [
+            "Functions on $\\R$",
+            "Paths in $\\R^n$",
+        ]

@@ -40,13 +40,15 @@ def test_latex_needs_no_dollar_signs(text: str) -> None:
     assert latex(Query.of_text(text)) == [text]
 
 
-@pytest.mark.parametrize("text", ["limit of a sequence", "prove x^2 is continuous", "groups of order 8"])
+@pytest.mark.parametrize("text", ["limit of a sequence", "p-adic numbers", "groups of order 8"])
 def test_prose_is_not_taken_for_latex(text: str) -> None:
     assert Query.of_text(text).formulas == ()
 
 
 def test_where_formulas_are_searched_a_short_text_is_a_formula_and_a_sentence_is_refused() -> None:
-    assert latex(Query.of_text("sin x", "formulas")) == ["sin x"]
+    assert latex(Query.of_text("sin x", "formulas")) == [r"\sin x"]
+    with pytest.raises(EmptyQueryError, match="words and no formula"):
+        Query.of_text("Cantelli", "formulas")
     with pytest.raises(EmptyQueryError, match=r"words and no formula.*\$x\^2\+1\$, or search for answers"):
         Query.of_text("how to prove this theorem", "formulas")
 
@@ -178,3 +180,16 @@ def test_formulas_keep_the_ids_of_their_post() -> None:
 )
 def test_kinds_of_queries_are_distinguished(text: str, kind: str) -> None:
     assert Query.of_text(text).kind == kind
+
+
+def test_a_query_uses_the_macros_of_the_collection() -> None:
+    macros = {
+        "Zc": r"\newcommand{\Zc}[1]{\ZZ/#1\ZZ}",
+        "ZZ": r"\newcommand{\ZZ}{\mathbb{Z}}",
+        "RR": r"\def\RR{R}",
+    }
+    query = Query.of_text(r"is \Zc n a field", macros=macros)
+    assert latex(query) == [r"\Zc n"]
+    assert query.post.macros == (macros["Zc"], macros["ZZ"])
+    written_out = Query.of_text(r"$\mathbb{Z}/n\mathbb{Z}$")
+    assert list(query.trees.values()) == list(written_out.trees.values())

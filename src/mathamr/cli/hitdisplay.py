@@ -23,8 +23,10 @@ DEEPEST = 12
 """The deepest indentation of a tree."""
 
 
-def show_hits(hits: Hits, console: SafeConsole | None = None, editor: str | None = None) -> None:
-    """Print hits: rank, title, metadata, and the snippet with matches in bold.
+def show_hits(
+    hits: Hits, console: SafeConsole | None = None, editor: str | None = None, *, verbose: bool = False
+) -> None:
+    """Print hits: rank, title, metadata, and the snippet with matches in bold; `verbose` adds the scores.
 
     With an `editor`, the location of each hit is a link that opens it there.
     """
@@ -34,16 +36,15 @@ def show_hits(hits: Hits, console: SafeConsole | None = None, editor: str | None
     if not hits.hits:
         console.print("Nothing found." if not hits.offset else "No more hits.")
     for hit in hits:
-        _show_hit(hit, console, editor)
+        _show_hit(hit, console, editor, verbose=verbose)
     total = sum(hits.seconds.values())
     stages = ", ".join(f"{stage} {1000 * seconds:.0f}" for stage, seconds in hits.seconds.items())
     more = "; there are more (--offset)" if hits.more else ""
-    console.print(
-        Text(f"{len(hits)} hits by {hits.strategy}{more}, {1000 * total:.0f} ms ({stages})", style="dim")
-    )
+    how = f" by {hits.strategy}{more}, {1000 * total:.0f} ms ({stages})" if verbose else more
+    console.print(Text(f"{len(hits)} {'hit' if len(hits) == 1 else 'hits'}{how}", style="dim"))
 
 
-def _show_hit(hit: Hit, console: SafeConsole, editor: str | None = None) -> None:
+def _show_hit(hit: Hit, console: SafeConsole, editor: str | None = None, *, verbose: bool = False) -> None:
     head = Text(f"{hit.rank:>3}  ", style="dim")
     head.append_text(_styled(hit.title, "bold") if hit.title else Text(hit.id, style="bold"))
     console.print(head)
@@ -56,7 +57,7 @@ def _show_hit(hit: Hit, console: SafeConsole, editor: str | None = None) -> None
         facts.append(hit.date[:10])
     evidence = ", ".join(f"{name} {score:.3f}" for name, score in hit.evidence.items())
     line = Text(" · ".join(facts), style="dim")
-    if len(hit.evidence) > 1:
+    if verbose and len(hit.evidence) > 1:
         line.append(f" ({evidence})", style="dim")
     for tag in hit.tags:
         line.append(f"  #{tag}", style="green")

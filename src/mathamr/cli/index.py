@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import shutil
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mathamr.cli.options import Device, Workers
+from mathamr.cli.options import Device, Workers, index_beside, is_index
 from mathamr.core.terminal import visible
 from mathamr.posts.reader import READERS
 
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from mathamr.index.build.cluster.clusters import ClusterOptions
 
 
+_HELD_BACK = "{:,} entries are no longer in their input, but stay: the input was not read completely"
+
+
 def command(
     paths: Annotated[
         list[Path] | None,
@@ -27,7 +31,12 @@ def command(
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="The index directory; an existing one is updated."),
+        typer.Option(
+            "--out",
+            "-o",
+            help="The index directory; an existing one is updated.",
+            show_default="PATH.index, beside the only PATH",
+        ),
     ] = None,
     model: Annotated[
         str | None,
@@ -98,6 +107,12 @@ def command(
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as one JSON object.")] = False,
+    verbose: Annotated[
+        bool,
+        typer.Option(
+            "--verbose", "-v", help="Print times, memory and sizes, and every cause of skipping a file."
+        ),
+    ] = False,
 ) -> None:
     """Build an index of posts; run it again to update it, or to resume after an interruption.
 
@@ -108,6 +123,11 @@ def command(
 
     if check and out is None and paths and len(paths) == 1:
         out, paths = paths[0], None
+    if out is None and paths and len(paths) == 1 and str(paths[0]) != "-":
+        if is_index(paths[0]):
+            out, paths = paths[0], None
+        else:
+            out = index_beside(paths[0])
     if out is None:
         raise typer.BadParameter("name the index directory with --out")
     if check and ray is not None:
@@ -136,13 +156,15 @@ def command(
         return
     summary = build_index(paths or [], out, options, without=without or (), again=True)
     _sweep(options.cluster, shards)
-    _print(summary, as_json)
+    _print(summary, as_json, verbose)
     if watch:
         from mathamr.index.build.watching import changes
 
+        names = ", ".join(record.path for record in summary.manifest.inputs)
+        print(f"watching {visible(names)}; Ctrl-C stops", file=sys.stderr, flush=True)
         for names in changes([Path(record.path) for record in summary.manifest.inputs], out):
             print(f"changed: {visible(', '.join(names))}", file=sys.stderr, flush=True)
-            _print(build_index([], out, options, again=True), as_json)
+            _print(build_index([], out, options, again=True), as_json, verbose)
             _sweep(options.cluster, shards)
 
 
@@ -173,11 +195,36 @@ def _sweep(cluster: ClusterOptions | None, shards: str | None) -> None:
         shutil.rmtree(cluster.shards, ignore_errors=True)
 
 
-def _print(summary: BuildSummary, as_json: bool) -> None:
+def _print(summary: BuildSummary, as_json: bool, verbose: bool) -> None:
     if as_json:
         print(json.dumps(summary.to_json(), ensure_ascii=False, indent=2), flush=True)
-    else:
+    elif verbose:
         _show(summary)
+    else:
+        show_briefly(summary)
+
+
+def show_briefly(summary: BuildSummary) -> None:
+    """Print what was indexed in one line, and in another what was left out."""
+    from mathamr.core.progress import duration
+
+    counts = summary.manifest.counts
+    print(
+        visible(
+            f"{summary.folder}: {counts['posts']:,} entries with {counts['formulas']:,} formulas"
+            f" ({_changes(summary)}), {duration(summary.seconds)}"
+        ),
+        flush=True,
+    )
+    left_out = Counter[str]()
+    for report in summary.intake.reports.values():
+        left_out += report.ignored + report.skipped + report.missing
+    if left_out:
+        causes = ", ".join(f"{count:,} × {cause}" for cause, count in left_out.most_common(3))
+        more = ", …" if len(left_out) > 3 else ""
+        print(visible(f"left out: {causes}{more}; -v tells more"), file=sys.stderr)
+    if summary.intake.held_back:
+        print(_HELD_BACK.format(summary.intake.held_back), file=sys.stderr)
 
 
 def _options(pairs: list[str]) -> dict[str, Any]:
@@ -204,7 +251,7 @@ def _show(summary: BuildSummary) -> None:
     table.add_column(justify="right")
     table.add_column(justify="left")
     counts, intake = summary.manifest.counts, summary.intake
-    table.add_row("posts", f"{counts['posts']:,}", _changes(summary))
+    table.add_row("entries", f"{counts['posts']:,}", _changes(summary))
     table.add_row("formulas", f"{counts['formulas']:,}", f"{counts['visual_classes']:,} visual classes")
     for stage, seconds in summary.log.seconds.items():
         done = summary.log.posts[stage]
@@ -234,10 +281,7 @@ def _show(summary: BuildSummary) -> None:
     for cause, count in summary.log.fallbacks.most_common():
         notes.print(f"graphs: {count:,} × {cause}", highlight=False, markup=False)
     if intake.held_back:
-        notes.print(
-            f"{intake.held_back:,} posts are no longer in their input, but stay: the input was not read completely",
-            highlight=False,
-        )
+        notes.print(_HELD_BACK.format(intake.held_back), highlight=False)
 
 
 def _changes(summary: BuildSummary) -> str:

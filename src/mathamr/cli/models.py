@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import Annotated
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from mathamr.systems.models import Model
 
 
 def command(
@@ -19,8 +23,11 @@ def command(
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Print rankings and measured quality too.")
+    ] = False,
 ) -> None:
-    """List models with their system, tasks, rankings, size and measured quality, and check their files."""
+    """List models with what each is for, and check their files; a named model is shown with its measured quality."""
     from rich.console import Console
     from rich.table import Table
 
@@ -40,6 +47,9 @@ def command(
         for model in found:
             print(json.dumps(model.to_json(), ensure_ascii=False))
         return
+    if not models and not verbose:
+        _show_choice(found)
+        return
     table = Table("model", "system", "task", "rankings", "MB", "measured", box=None, pad_edge=False)
     for model in found:
         for task in sorted(model.system.tasks):
@@ -57,3 +67,26 @@ def command(
     for model in found:
         for line in model.about.get("measured", {}).get("notes", ()):
             print(f"{model.name}: {line}")
+
+
+_PURPOSES = {
+    "mathamr-2": "notes, forums, books: take this one",
+    "mathamr-2-text": "large collections: no graphs, so indexing is faster",
+    "mathamr-large": "finds a little more, needs mathamr[large] and several times the time",
+    "mathamr-large-text": "the same without graphs",
+    "mathamr-1": "for indexes that were made with it",
+}
+
+
+def _show_choice(models: Sequence[Model]) -> None:
+    """Print one line for each model: what it is for."""
+    from mathamr.systems.models import DEFAULT
+
+    width = max((len(model.name) for model in models), default=0)
+    for model in sorted(models, key=lambda model: model.name not in _PURPOSES):
+        print(
+            f"{model.name:<{width}}  {_PURPOSES.get(model.name, 'research: formulas alone' if 'answers' not in model.system.tasks else 'research')}"
+        )
+    print(
+        f"\n{DEFAULT} is the default; --model takes another. mathamr models -v prints sizes, rankings and measured quality."
+    )

@@ -7,7 +7,34 @@ from typing import Annotated
 
 import typer
 
-IndexFolder = Annotated[Path, typer.Argument(metavar="DIR", help="The index.", show_default=False)]
+
+def index_beside(notes: Path) -> Path:
+    """The index that `mathamr index NOTES` makes: `NOTES.index`, beside the notes."""
+    full = notes.expanduser().resolve()
+    return full.with_name(f"{full.name}.index")
+
+
+def is_index(folder: Path) -> bool:
+    """True if a folder holds an index."""
+    from mathamr.index.manifest import MANIFEST
+
+    return (folder.expanduser() / MANIFEST).is_file()
+
+
+def _found_index(named: Path) -> Path:
+    """The index that a user means: the folder itself, or the index of the notes that were named instead."""
+    return index_beside(named) if not is_index(named) and is_index(index_beside(named)) else named
+
+
+IndexFolder = Annotated[
+    Path,
+    typer.Argument(
+        metavar="DIR",
+        help="The index, or the notes it was made from.",
+        show_default=False,
+        callback=_found_index,
+    ),
+]
 Model = Annotated[
     str | None,
     typer.Option(help="The index's model, if it has moved: a name or a folder.", show_default=False),

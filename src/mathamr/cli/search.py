@@ -95,6 +95,12 @@ def command(
         typer.Option("--local", help="Search in this process, even if a server of the index is running."),
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")] = False,
+    verbose: Annotated[
+        bool,
+        typer.Option(
+            "--verbose", "-v", help="Print ids, the scores of each component and the time of each stage."
+        ),
+    ] = False,
 ) -> None:
     """Search an index: posts that answer a query, or formulas like the one in it.
 
@@ -149,7 +155,7 @@ def command(
         return
     from mathamr.cli.hitdisplay import show_hits
 
-    show_hits(hits, editor=editor)
+    show_hits(hits, editor=editor, verbose=verbose)
 
 
 def _default_task(index: Path) -> Task:

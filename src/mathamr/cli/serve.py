@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from mathamr.cli.options import Device, IndexFolder, Model, Parser, ParserModel, trust_parser
+from mathamr.cli.options import Device, Model, Parser, ParserModel, index_beside, is_index, trust_parser
 
 
 def command(
-    index: IndexFolder,
+    index: Annotated[
+        Path,
+        typer.Argument(
+            metavar="DIR", help="The index, or notes, which are indexed first.", show_default=False
+        ),
+    ],
     host: Annotated[
         str, typer.Option(help="Address to listen on; 127.0.0.1 is this machine only.")
     ] = "127.0.0.1",
@@ -59,6 +65,8 @@ def command(
 ) -> None:
     """Serve an index: the page at / and the API under /v1, until Ctrl-C.
 
+    Of a folder of notes, the index NOTES.index beside it is made or updated first.
+
     With MATHAMR_API_KEY set, clients that send this key may add and delete posts; with MATHAMR_READ_KEY set, searching
     needs a key too. The address of the page is printed on stdout when the server is ready.
     """
@@ -66,7 +74,7 @@ def command(
 
     trust_parser(parser, parser_model)
     serve(
-        index,
+        index if is_index(index) or not index.expanduser().exists() else _indexed(index, device),
         host=host,
         port=port,
         hosts=allow_host or (),
@@ -80,3 +88,15 @@ def command(
         drain=drain,
         processes=processes,
     )
+
+
+def _indexed(notes: Path, device: str) -> Path:
+    """The index of a folder of notes, made or updated."""
+    from mathamr.cli.index import show_briefly
+    from mathamr.core.workers import processors
+    from mathamr.index.build.builder import BuildOptions, build_index
+
+    out = index_beside(notes)
+    options = BuildOptions(workers=processors(), device=device, show_progress=True)
+    show_briefly(build_index([notes], out, options))
+    return out

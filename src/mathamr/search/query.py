@@ -11,9 +11,9 @@ from types import MappingProxyType
 from mathamr.core.errors import MathAMRError
 from mathamr.formulas.latex.lexer import tokenize
 from mathamr.formulas.parse import FormulaError, parse
+from mathamr.formulas.trees import Trees, trees_of
 from mathamr.formulas.typed.characters import unicode_to_latex
 from mathamr.formulas.typed.sentences import is_formula, latex_of, with_marked_formulas
-from mathamr.formulas.trees import Trees, trees_of
 from mathamr.index.lexical.terms import words
 from mathamr.posts.decoding import UNWANTED
 from mathamr.posts.markup import formulas_of
@@ -82,7 +82,9 @@ class Query:
         if not formulas and task == "formulas":
             raise EmptyQueryError(f"{text[:80]!r} has words and no formula; {_FORMULA_HINT}")
         used = definitions_for(text, macros)
-        post = Post(QUERY_ID, "question", text, markup=markup, macros=used, formulas=_with_wildcards(formulas))
+        post = Post(
+            QUERY_ID, "question", text, markup=markup, macros=used, formulas=_with_wildcards(formulas)
+        )
         marked = formulas[0].id if len(formulas) == 1 and _is_formula_alone(post) else None
         return cls(post, marked, tuple(f"{note} {_AS_TEXT}" for note in notes))._read()
 

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-GREEK = frozenset(
+
+def words_of(listing: str) -> frozenset[str]:
+    """The words of a listing."""
+    return frozenset(listing.split())
+
+
+GREEK = words_of(
     "alpha beta gamma delta epsilon varepsilon zeta eta theta vartheta iota kappa lambda mu nu xi pi rho sigma tau"
-    " upsilon phi varphi chi psi omega Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega".split()
+    " upsilon phi varphi chi psi omega Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega"
 )
-_COMMANDS = frozenset(
-    "sin cos tan sec csc cot sinh cosh tanh coth arcsin arccos arctan log ln lg exp det dim deg gcd ker hom arg Pr".split()
+_COMMANDS = words_of(
+    "sin cos tan sec csc cot sinh cosh tanh coth arcsin arccos arctan log ln lg exp det dim deg gcd ker hom arg Pr"
 )
-_OPERATORS = frozenset(
+_OPERATORS = words_of(
     "tr rank rk im Im Re coker span sgn lcm Hom End Aut Gal Ext Tor Spec Var Cov Cor diag vol diam supp nullity"
-    " curl grad Res Ind Stab Orb char adj conv erf arcsec arccsc arccot arsinh arcosh artanh sech csch id".split()
+    " curl grad Res Ind Stab Orb char adj conv erf arcsec arccsc arccot arsinh arcosh artanh sech csch id"
 )
-_GROUPS = frozenset("GL SL SO SU PGL PSL Sp".split())
+_GROUPS = words_of("GL SL SO SU PGL PSL Sp")
 LIMITS = {
     "lim": r"\lim", "limit": r"\lim", "limsup": r"\limsup", "liminf": r"\liminf", "sup": r"\sup", "inf": r"\inf", "max": r"\max",
     "min": r"\min", "sum": r"\sum", "prod": r"\prod", "product": r"\prod", "int": r"\int", "integral": r"\int",
@@ -67,7 +73,9 @@ def is_name(word: str) -> bool:
         or word in INFINITY
         or word in BLACKBOARD
         or word in _COMMANDS
-        or (word in _OPERATORS and word not in ("Re", "char", "span", "rank", "id", "im", "Im", "supp", "hom"))
+        or (
+            word in _OPERATORS and word not in ("Re", "char", "span", "rank", "id", "im", "Im", "supp", "hom")
+        )
         or word in _GROUPS
         or word in ("lim", "limsup", "liminf", "int", "iint", "oint", "sqrt", "cbrt", "binom")
     )

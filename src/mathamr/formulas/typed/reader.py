@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from collections.abc import Collection
+from typing import NamedTuple
 
 from mathamr.formulas.latex.symbols import SYMBOLS
 from mathamr.formulas.typed import names
 from mathamr.formulas.typed.characters import accent, fraction, letter, lowered, raised, root, symbols
+from mathamr.formulas.typed.fractions import fractions
+from mathamr.formulas.typed.typeditem import OPERANDS, TypedItem, Kind, written
+from mathamr.formulas.typed.rewriting import rewritten
 
 DEEPEST = 40
 """Brackets inside each other; deeper ones are read as single characters."""
 
-Kind = Literal["atom", "number", "function", "big", "operation", "relation", "comma", "slash", "text"]
-_OPERANDS = frozenset(["atom", "number"])
 _ASCII: dict[str, tuple[str, Kind]] = {
     "<=>": (r"\Leftrightarrow", "relation"), "<->": (r"\leftrightarrow", "relation"), "<==>": (r"\Leftrightarrow", "relation"),
     "|->": (r"\mapsto", "relation"), "-->": (r"\to", "relation"), "==>": (r"\Rightarrow", "relation"),
@@ -49,34 +49,6 @@ _SHOWN = {
 _RELATION_ROLES = frozenset(["RELOP", "ARROW", "METARELOP"])
 _OPERATION_ROLES = frozenset(["ADDOP", "MULOP", "BINOP", "COMPOSEOP", "MODIFIEROP"])
 _BIG_ROLES = frozenset(["SUMOP", "INTOP", "LIMITOP", "BIGOP"])
-_SET = r"(?<![A-Za-z\\])"
-_DOUBLE = dict(zip("RZQNC", "ℝℤℚℕℂ", strict=True))
-_REWRITTEN: tuple[tuple[re.Pattern[str], str], ...] = tuple(
-    (re.compile(pattern), replacement)
-    for pattern, replacement in (
-        (r"\b(sum|prod|product|integral|int)\s+from\s+(\S+?)\s+to\s+(\S+?)\s+(?:of\s+)?", r"\1_(\2)^(\3) "),
-        (r"\b(sum|prod|product)\s+([a-z]\s*=\s*\S+?)\s+to\s+(\S+?)\s+(?:of\s+)?", r"\1_(\2)^(\3) "),
-        (
-            r"\b(?:limit|lim)\s+(?:as\s+)?([a-z]\s*(?:->|→|to)\s*[^\s,]+)\s+(?:of\s+)?(?=\S)",
-            r"lim_(\1) ",
-        ),
-        (r"\b(lim|sum|prod)_([a-z](?:=|->|→|>=|≥|<=|≤)[^\s^()]+)", r"\1_(\2)"),
-        (r"\b(sum|product|integral|limit)\s+of\s+", r"\1 "),
-        (r"(\w+|\([^()]*\))\s+choose\s+(\w+|\([^()]*\))", r"binom(\1,\2)"),
-        (r"\bfor all\b", "forall"),
-        (r"\bthere exists\b", "exists"),
-        (r"\bnot in\b", "notin"),
-    )
-)
-_SETS = (
-    re.compile(_SET + r"(Z)(?=/(?:\d+|[a-z])(?:Z\b|(?![A-Za-z0-9(])))"),
-    re.compile(r"(?<=/\d)(Z)(?![A-Za-z])|(?<=/[a-z])(Z)(?![A-Za-z])|(?<=/\d\d)(Z)(?![A-Za-z])"),
-    re.compile(r"(?:(?<=\bin )|(?<=∈ )|(?<=∈))([RZQNC])(?![A-Za-z(])"),
-    re.compile(_SET + r"(R)(?=\^[\({]?[nmdk23]\b)"),
-    re.compile(_SET + r"(Z)(?=\[)|" + _SET + r"(Q)(?=\((?:sqrt|√|i\b|zeta|ζ|α|alpha))"),
-    re.compile(_SET + r"([RZQNC])(?=(?:\^\w)?\s*(?:->|→)\s*[RZQNC](?![A-Za-z]))"),
-    re.compile(r"(?:(?<=[ℝℤℚℕℂ] -> )|(?<=[ℝℤℚℕℂ]->)|(?<=[ℝℤℚℕℂ] → )|(?<=[ℝℤℚℕℂ]→))([RZQNC])(?![A-Za-z])"),
-)
 
 
 class _Token(NamedTuple):
@@ -94,17 +66,6 @@ def _tokens(text: str) -> list[_Token]:
     ]
 
 
-@dataclass(frozen=True, slots=True)
-class _Item:
-    """A part of a formula: its LaTeX, its kind, and whether a space stands before it."""
-
-    latex: str
-    kind: Kind
-    space: bool = False
-    group: str = ""
-    """What a group in round brackets holds, without the brackets."""
-
-
 def typed_to_latex(text: str) -> str:
     r"""The LaTeX of a typed formula.
 
@@ -113,10 +74,7 @@ def typed_to_latex(text: str) -> str:
     >>> typed_to_latex("|<x,y>| <= ||x|| ||y||"), typed_to_latex("n(n+1)/2")
     ('|\\langle x,y\\rangle | \\le \\|x\\| \\|y\\|', '\\frac{n(n+1)}{2}')
     """
-    for pattern, replacement in _REWRITTEN:
-        text = pattern.sub(replacement, text)
-    for pattern in _SETS:
-        text = pattern.sub(lambda match: _DOUBLE[match.group()], text)
+    text = rewritten(text)
     text = "".join(map(_decomposed, text))
     text = _ACCENTED.sub(
         lambda match: f"\\{name} {match[1]}" if (name := accent(match[2])) else match[1], text
@@ -143,12 +101,12 @@ class _Reader:
         self._crosses = text.count("x") == len(re.findall(r"(?<=\s)x(?=\s)", text))
 
     def formula(self) -> str:
-        items: list[_Item] = []
+        items: list[TypedItem] = []
         while self._at < len(self._tokens):
             items += self._items(())
             if self._at < len(self._tokens):  # a closing bracket that nothing opened
-                items.append(_Item(self._take(), "atom"))
-        return _written(_fractions(items))
+                items.append(TypedItem(self._take(), "atom"))
+        return written(fractions(items))
 
     # -- tokens
 
@@ -167,12 +125,12 @@ class _Reader:
 
     # -- grammar
 
-    def _items(self, closers: Collection[str]) -> list[_Item]:
+    def _items(self, closers: Collection[str]) -> list[TypedItem]:
         """Everything up to a closing bracket of those that are open."""
-        items: list[_Item] = []
+        items: list[TypedItem] = []
         while self._at < len(self._tokens):
             token = self._peek()
-            is_operand = bool(items) and items[-1].kind in _OPERANDS
+            is_operand = bool(items) and items[-1].kind in OPERANDS
             if token in closers and (token not in "|‖" or is_operand):
                 break
             if token == "||" and "|" in closers and is_operand:
@@ -183,14 +141,14 @@ class _Reader:
             items.append(self._next(is_operand))
         return items
 
-    def _next(self, after_operand: bool) -> _Item:
+    def _next(self, after_operand: bool) -> TypedItem:
         token, space = self._peek(), self._spaced()
         if token in ("|", "||", "‖", "∥"):
             opened = self._bar(token, after_operand)
             if opened is not None:
                 return self._scripted(opened)
             self._at += 1
-            return _Item(r"\mid" if token == "|" else r"\|", "relation", space)
+            return TypedItem(r"\mid" if token == "|" else r"\|", "relation", space)
         if token == "<" and (not after_operand) and self._is_angle():
             return self._scripted(self._group("<", ">", r"\langle ", r"\rangle ", space))
         if (
@@ -202,21 +160,21 @@ class _Reader:
             and self._peek(1)[:1].isalnum()
         ):
             self._at += 1
-            return _Item(r"\times", "operation", space=True)
+            return TypedItem(r"\times", "operation", space=True)
         if token == "*" and (self._peek(1) in ("", ")", "]", ",", "=") or not after_operand):
             self._at += 1
-            return _Item("^*" if after_operand else "*", "atom")
+            return TypedItem("^*" if after_operand else "*", "atom")
         kind = self._tokens[self._at].kind
         if kind == "sign" and token in _ASCII:
             self._at += 1
-            return _Item(*_ASCII[token], space)
+            return TypedItem(*_ASCII[token], space)
         if kind == "word":
             return self._word(space)
         if kind == "character":
             return self._character(space)
         return self._scripted(self._primary())
 
-    def _primary(self) -> _Item:
+    def _primary(self) -> TypedItem:
         """An operand without its scripts."""
         space = self._spaced()
         token = self._peek()
@@ -227,54 +185,54 @@ class _Reader:
             return self._group(token, _CLOSING[token], _SHOWN.get(token, token), "", space)
         self._at += 1
         if kind == "number":
-            return _Item(token, "number", space)
+            return TypedItem(token, "number", space)
         if kind == "command":
-            return _Item(token + self._arguments(), "atom", space)
+            return TypedItem(token + self._arguments(), "atom", space)
         if token == "?" and self._peek()[:1].isalnum() and not self._spaced():
             word = self._take()
-            return _Item(f"?{word}", "atom", space)
+            return TypedItem(f"?{word}", "atom", space)
         if token in ("^", "_"):
             self._at -= 1
-            return _Item("{}", "atom", space)
-        return _Item(token, "atom", space)
+            return TypedItem("{}", "atom", space)
+        return TypedItem(token, "atom", space)
 
     def _arguments(self) -> str:
         """The groups that belong to a LaTeX command."""
-        written = ""
+        groups = ""
         while self._peek() == "{" and not self._spaced():
             self._at += 1
-            written += f"{{{_written(_fractions(self._items('}')))}}}"
+            groups += f"{{{written(fractions(self._items('}')))}}}"
             self._at += self._peek() == "}"
-        return written
+        return groups
 
-    def _modulus(self, space: bool) -> _Item:
+    def _modulus(self, space: bool) -> TypedItem:
         self._at += 2
-        inside = _written(_fractions(self._items(")")))
+        inside = written(fractions(self._items(")")))
         self._at += self._peek() == ")"
-        return _Item(rf"\pmod{{{inside}}}", "text", space)
+        return TypedItem(rf"\pmod{{{inside}}}", "text", space)
 
-    def _group(self, opening: str, closing: str, left: str, right: str, space: bool) -> _Item:
+    def _group(self, opening: str, closing: str, left: str, right: str, space: bool) -> TypedItem:
         self._at += 1
         self._depth += 1
         items = self._items(closing) if opening != "<" else self._until_angle()
         self._depth -= 1
-        inside = _written(_fractions(items))
+        inside = written(fractions(items))
         found = self._peek()
         if found == closing or (found in (")", "]") and opening in "(["):
             self._at += 1
             right = right or _SHOWN.get(found, found)
-        return _Item(
+        return TypedItem(
             f"{left}{inside}{right}",
             "atom",
             space,
             inside if opening == "(" and right == ")" and "," not in inside else "",
         )
 
-    def _until_angle(self) -> list[_Item]:
+    def _until_angle(self) -> list[TypedItem]:
         """The parts of an inner product: none of them is a relation."""
-        items: list[_Item] = []
+        items: list[TypedItem] = []
         while self._at < len(self._tokens) and self._peek() != ">":
-            items.append(self._next(bool(items) and items[-1].kind in _OPERANDS))
+            items.append(self._next(bool(items) and items[-1].kind in OPERANDS))
         return items
 
     def _is_angle(self) -> bool:
@@ -289,7 +247,7 @@ class _Reader:
             separated = separated or token in (",", "|")
         return False
 
-    def _bar(self, token: str, after_operand: bool) -> _Item | None:
+    def _bar(self, token: str, after_operand: bool) -> TypedItem | None:
         """The value or norm that a bar opens; `None` where the bar is a relation."""
         space = self._spaced()
         if token == "|" and after_operand and space and self._spaced(1):
@@ -311,7 +269,7 @@ class _Reader:
         else:
             self._at += 1
         shown = "|" if token == "|" else r"\|"
-        return _Item(f"{shown}{_written(_fractions(items))}{shown}", "atom", space)
+        return TypedItem(f"{shown}{written(fractions(items))}{shown}", "atom", space)
 
     def _closes(self, bar: str, after_operand: bool) -> bool:
         """True if a bar of the same kind follows before the open bracket closes."""
@@ -327,29 +285,29 @@ class _Reader:
 
     # -- words
 
-    def _word(self, space: bool) -> _Item:
+    def _word(self, space: bool) -> TypedItem:
         word = self._take()
         if word in names.WRAPPED:
             return self._scripted(self._wrapped(names.WRAPPED[word], space))
         if word in names.PAIRS and self._peek() == "(":
             return self._scripted(self._pair(names.PAIRS[word], space))
         if word == "inf" and self._at > 1 and self._tokens[self._at - 2].text in ("-", "+", "->", "^", "to"):
-            return _Item(r"\infty", "atom", space)
+            return TypedItem(r"\infty", "atom", space)
         if word in names.LIMITS:
-            return self._scripted(_Item(names.LIMITS[word], "big", space))
+            return self._scripted(TypedItem(names.LIMITS[word], "big", space))
         if word in names.INFINITY:
-            return self._scripted(_Item(r"\infty", "atom", space))
+            return self._scripted(TypedItem(r"\infty", "atom", space))
         if word in names.RELATIONS:
-            return _Item(names.RELATIONS[word], "relation", space)
+            return TypedItem(names.RELATIONS[word], "relation", space)
         if word in names.OPERATIONS:
-            return _Item(names.OPERATIONS[word], "operation", space)
+            return TypedItem(names.OPERATIONS[word], "operation", space)
         if word in names.CONNECTIVES:
-            return _Item(names.CONNECTIVES[word], "text", space)
+            return TypedItem(names.CONNECTIVES[word], "text", space)
         if (name := names.function(word)) is not None:
-            return self._applied(self._scripted(_Item(name, "function", space)))
+            return self._applied(self._scripted(TypedItem(name, "function", space)))
         if word in names.BLACKBOARD:
-            return self._scripted(_Item(rf"\mathbb{{{names.BLACKBOARD[word]}}}", "atom", space))
-        return self._scripted(_Item(*self._letters(word), space))
+            return self._scripted(TypedItem(rf"\mathbb{{{names.BLACKBOARD[word]}}}", "atom", space))
+        return self._scripted(TypedItem(*self._letters(word), space))
 
     def _letters(self, word: str) -> tuple[str, Kind]:
         """The letters of a word as a product, or a word of four and more letters as text."""
@@ -364,49 +322,51 @@ class _Reader:
             return rf"\text{{{word}}}", "atom"
         return word, "atom"
 
-    def _applied(self, function: _Item) -> _Item:
+    def _applied(self, function: TypedItem) -> TypedItem:
         """A function with an argument in brackets right behind it is one factor."""
         if self._peek() in ("(", "[") and not self._spaced():
             argument = self._scripted(self._primary())
-            return _Item(function.latex + argument.latex, "atom", function.space)
+            return TypedItem(function.latex + argument.latex, "atom", function.space)
         return function
 
-    def _wrapped(self, pattern: str, space: bool) -> _Item:
+    def _wrapped(self, pattern: str, space: bool) -> TypedItem:
         argument = self._scripted_argument()
-        return _Item(pattern.replace("%s", argument.group or argument.latex), "atom", space)
+        return TypedItem(pattern.replace("%s", argument.group or argument.latex), "atom", space)
 
-    def _scripted_argument(self) -> _Item:
+    def _scripted_argument(self) -> TypedItem:
         """What a root stands over: a group, or the next factor with its scripts."""
         if self._at >= len(self._tokens):
-            return _Item("{}", "atom")
+            return TypedItem("{}", "atom")
         if self._peek() in ("(", "{", "["):
             return self._unbraced(self._primary())
         return self._next(False)
 
     @staticmethod
-    def _unbraced(item: _Item) -> _Item:
+    def _unbraced(item: TypedItem) -> TypedItem:
         """A group in braces or brackets that only holds its content together."""
         for left, right in ((r"\{", r"\}"), ("(", ")")):
             if item.latex.startswith(left) and item.latex.endswith(right) and not item.group:
-                return _Item(item.latex, "atom", item.space, item.latex[len(left) : -len(right)])
+                return TypedItem(item.latex, "atom", item.space, item.latex[len(left) : -len(right)])
         return item
 
-    def _pair(self, pattern: str, space: bool) -> _Item:
+    def _pair(self, pattern: str, space: bool) -> TypedItem:
         self._at += 1
         parts: list[str] = []
         while True:
-            items: list[_Item] = []
+            items: list[TypedItem] = []
             while self._at < len(self._tokens) and self._peek() not in (",", ")"):
-                items.append(self._next(bool(items) and items[-1].kind in _OPERANDS))
-            parts.append(_written(_fractions(items)))
+                items.append(self._next(bool(items) and items[-1].kind in OPERANDS))
+            parts.append(written(fractions(items)))
             if self._at >= len(self._tokens) or self._take() == ")" or len(parts) > 2:
                 break
         first, second = (*parts, "", "")[:2]
-        return _Item(pattern.replace("%s", "\0", 1).replace("%s", second).replace("\0", first), "atom", space)
+        return TypedItem(
+            pattern.replace("%s", "\0", 1).replace("%s", second).replace("\0", first), "atom", space
+        )
 
     # -- scripts
 
-    def _scripted(self, base: _Item) -> _Item:
+    def _scripted(self, base: TypedItem) -> TypedItem:
         """A base with all scripts, primes and factorials that follow it."""
         latex, group = base.latex, base.group
         while self._at < len(self._tokens):
@@ -420,7 +380,9 @@ class _Reader:
             elif token == "!" and not self._spaced() and base.kind != "big" and self._peek(1) != "=":
                 self._at += 1
                 latex += "!"
-            elif (form := raised if raised(token) else lowered if lowered(token) else None) and not self._spaced():
+            elif (
+                form := raised if raised(token) else lowered if lowered(token) else None
+            ) and not self._spaced():
                 inside = ""
                 while (plain := form(self._peek())) and not self._spaced():
                     inside += plain
@@ -429,7 +391,7 @@ class _Reader:
             else:
                 break
             group = ""
-        return _Item(latex, base.kind, base.space, group)
+        return TypedItem(latex, base.kind, base.space, group)
 
     def _script(self, base: str, sign: str) -> str:
         """What stands above or below: a group, or as little as a person means by it."""
@@ -438,12 +400,12 @@ class _Reader:
         token, kind = self._peek(), self._tokens[self._at].kind
         if token == "{":
             self._at += 1
-            inside = _written(_fractions(self._items("}"), flat=True))
+            inside = written(fractions(self._items("}"), flat=True))
             self._at += self._peek() == "}"
             return inside
         if token == "(":
             self._at += 1
-            inside = _written(_fractions(self._items(")"), flat=True))
+            inside = written(fractions(self._items(")"), flat=True))
             self._at += self._peek() == ")"
             return inside
         if token in ("-", "+", "−") and not self._spaced(1):
@@ -472,37 +434,39 @@ class _Reader:
         whole = base in ("e", "2", "10") if is_exponent else len(word) <= 2 and not follows
         if len(word) == 1 or whole:
             following = self._peek() in ("^", "**") and is_exponent and not self._spaced()
-            return self._scripted(_Item(word, "atom")).latex if following else word
+            return self._scripted(TypedItem(word, "atom")).latex if following else word
         self._at -= 1
         self._tokens[self._at] = _Token("word", word[1:], space=False)
         return word[0]
 
     # -- characters
 
-    def _character(self, space: bool) -> _Item:
+    def _character(self, space: bool) -> TypedItem:
         token = self._peek()
         if token in _CLOSING:
             return self._scripted(self._primary())
         self._at += 1
         if (index := root(token)) is not None:
             argument = self._scripted_argument()
-            return self._scripted(_Item(f"\\sqrt{index}{{{argument.group or argument.latex}}}", "atom", space))
+            return self._scripted(
+                TypedItem(f"\\sqrt{index}{{{argument.group or argument.latex}}}", "atom", space)
+            )
         if raised(token) and self._peek() == "√":
             self._at += 1
             argument = self._scripted_argument()
-            return _Item(f"\\sqrt[{raised(token)}]{{{argument.group or argument.latex}}}", "atom", space)
+            return TypedItem(f"\\sqrt[{raised(token)}]{{{argument.group or argument.latex}}}", "atom", space)
         if (parts := fraction(token)) is not None:
-            return _Item(f"\\frac{{{parts[0]}}}{{{parts[1]}}}", "number", space)
+            return TypedItem(f"\\frac{{{parts[0]}}}{{{parts[1]}}}", "number", space)
         if raised(token) or lowered(token):
             self._at -= 1
-            return self._scripted(_Item("{}", "atom", space))
+            return self._scripted(TypedItem("{}", "atom", space))
         if (latex := letter(token)) is not None:
-            return self._scripted(_Item(latex, "atom", space))
+            return self._scripted(TypedItem(latex, "atom", space))
         latex = symbols().get(token, token)
         if token == "Σ" and self._at < len(self._tokens) and (self._spaced() or self._peek() in ("_", "^")):
             latex = r"\sum"
         kind = self._kind(latex)
-        item = _Item(latex, kind, space)
+        item = TypedItem(latex, kind, space)
         return self._scripted(item) if kind in ("atom", "big") else item
 
     @staticmethod
@@ -523,107 +487,3 @@ class _Reader:
 
 def _braced(script: str) -> str:
     return script if len(script) == 1 or re.fullmatch(r"\\[A-Za-z]+", script) else f"{{{script}}}"
-
-
-# -- fractions
-
-
-def _fractions(items: Sequence[_Item], *, flat: bool = False) -> list[_Item]:
-    """The items with slashes as fractions; in scripts and between structures (`G/H`) slashes stay."""
-    done: list[_Item] = []
-    place = 0
-    while place < len(items):
-        item = items[place]
-        if item.kind != "slash" or not done or place + 1 == len(items):
-            done.append(item)
-            place += 1
-            continue
-        end = _denominator_end(items, place)
-        below = list(items[place + 1 : end])
-        start = _numerator_start(done, is_tight=not item.space, below=below)
-        above = done[start:]
-        if not above or not below:
-            done.append(item)
-        elif flat or _is_structure(above) and _is_structure(below, is_divisor=True):
-            done += [item, *below]
-            place = end
-            continue
-        else:
-            latex = f"\\frac{{{_bare(above)}}}{{{_bare(below)}}}"
-            done[start:] = [_Item(latex, "atom", above[0].space)]
-            place = end
-            continue
-        place += 1
-    return done
-
-
-def _numerator_start(done: Sequence[_Item], *, is_tight: bool, below: Sequence[_Item]) -> int:
-    """Where the numerator begins: the product before a slash, of a tight slash without spaces."""
-    start = len(done)
-    while start > 0:
-        item = done[start - 1]
-        if item.kind == "function":
-            if start == len(done) or (is_tight and all(each.kind == "number" for each in below)):
-                break
-        elif item.kind not in _OPERANDS:
-            break
-        elif (
-            start < len(done)
-            and is_tight
-            and done[start].space
-            and all(each.kind == "number" for each in done[start:])
-        ):
-            break
-        start -= 1
-    return start
-
-
-def _denominator_end(items: Sequence[_Item], slash: int) -> int:
-    """Where the denominator ends: one factor with what stands right behind it."""
-    end = slash + 1
-    if items[end].kind == "function":
-        return min(len(items), end + 2)
-    if items[end].kind not in _OPERANDS:
-        return end
-    end += 1
-    while (
-        end < len(items)
-        and items[end].kind in _OPERANDS
-        and not items[end].space
-        and not (items[end - 1].kind == "number" and items[end].group)
-    ):
-        end += 1
-    return end
-
-
-_STRUCTURE = re.compile(r"(?:\\mathbb\{[A-Z]\}|[A-Z])(?:[_^](?:\w|\{[^{}]*\}))?|[A-Za-z]\[[^\[\]]*\]|\\mathbb\{[A-Z]\}\[[^\[\]]*\]")
-
-
-def _is_structure(items: Sequence[_Item], *, is_divisor: bool = False) -> bool:
-    """True for a group, ring or space by its look: `ℤ`, `G`, `k[x]`; as a divisor also `nℤ`, `(x^2)`, `ker f`."""
-    latex = "".join(item.latex for item in items)
-    if _STRUCTURE.fullmatch(latex):
-        return True
-    if not is_divisor:
-        return False
-    return bool(
-        items[0].latex.startswith((r"\ker", r"\mathbb"))
-        or re.fullmatch(r"[\da-z]+\\mathbb\{[A-Z]\}", latex)
-        or (len(items) == 1 and (items[0].group or re.fullmatch(r"\d+|[a-zI]", latex)))
-    )
-
-
-def _bare(items: Sequence[_Item]) -> str:
-    return items[0].group if len(items) == 1 and items[0].group else _written(items)
-
-
-def _written(items: Sequence[_Item]) -> str:
-    """Items side by side, with a space where one was typed or where a command would run into a letter."""
-    written: list[str] = []
-    last = ""
-    for item in items:
-        if last and (item.space or (re.search(r"\\[A-Za-z]+\Z", last) and item.latex[:1].isalpha())):
-            written.append(" ")
-        written.append(item.latex)
-        last = item.latex
-    return "".join(written)

@@ -38,22 +38,26 @@ _FORMULA = re.compile(
     """,
     re.VERBOSE,
 )
-_OPERATORS = frozenset(
-    "+ - * / = < > <= >= != == := -> => <=> ~ ~= | : |-> ... , +- × · ⋅ − ± ∘ ∪ ∩ ∈ ∉ ⊂ ⊆ ⊕ ⊗ ≅ ≡ ≈ ∼ → ⇒ ⇔ ↦ ≤ ≥ ≠ ∧ ∨ = \\".split()
+_OPERATORS = names.words_of(
+    "+ - * / = < > <= >= != == := -> => <=> ~ ~= | : |-> ... , +- × · ⋅ − ± ∘ ∪ ∩ ∈ ∉ ⊂ ⊆ ⊕ ⊗ ≅ ≡ ≈ ∼ → ⇒ ⇔ ↦ ≤ ≥ ≠ ∧ ∨ = \\"
 )
 _OPERAND = re.compile(rf"[(\[{{|]*(?:\d+(?:\.\d+)?|{_LETTER}|d(?!o\b)[a-zA-Z]|d[α-ω])[)\]}}|,;']*")
 _DIFFERENTIAL = re.compile(r"d[a-zA-Zμνλ]\b|dmu\b")
-_PREFIXES = frozenset(
+_PREFIXES = names.words_of(
     "sum prod int integral lim limit limsup liminf sup inf max min sin cos tan sec csc cot sinh cosh tanh arctan log ln"
-    " exp det dim ker deg gcd lcm tr im rank sqrt arcsin arccos forall exists".split()
+    " exp det dim ker deg gcd lcm tr im rank sqrt arcsin arccos forall exists"
 )
-_AMBIGUOUS = frozenset(["max", "min", "im", "rank", "integral", "limit", "sum", "deg", "exists", "inf", "sup"])
+_AMBIGUOUS = frozenset(
+    ["max", "min", "im", "rank", "integral", "limit", "sum", "deg", "exists", "inf", "sup"]
+)
 """Prefixes that are words of English, too: they need an operand that is surely mathematical."""
-_CONNECTIVES = frozenset(["in", "mod", "(mod", "to", "cross", "times", "choose", "from", "of", "as", "subset"])
+_CONNECTIVES = frozenset(
+    ["in", "mod", "(mod", "to", "cross", "times", "choose", "from", "of", "as", "subset"]
+)
 _EDGE = re.compile(r"^[\"“'‘]+|[\"”’,;:.?!]+$")
 _HYPHENATED = re.compile(r"-[A-Za-zÀ-ÿ]{3,}|^[^\W\d_]{3,}-")
 _GREEK_WORD = re.compile(r"[α-ωά-ώ]{3,}")
-_NOT_FORMULAS = frozenset("and/or w/o i/o n/a c/o a/c I/O N/A 1st 2nd 3rd".split())
+_NOT_FORMULAS = names.words_of("and/or w/o i/o n/a c/o a/c I/O N/A 1st 2nd 3rd")
 
 
 class _Word(NamedTuple):
@@ -109,7 +113,7 @@ def is_formula(text: str) -> bool:
 
 def formula_spans(text: str) -> list[tuple[int, int]]:
     """Where the formulas of a text begin and end; a text of formulas alone is one."""
-    words = list(_words(text))
+    words = list(_words(text)) if any(map(str.isalnum, text)) else []
     if not words or all(word.role == "prose" for word in words):
         return []
     if _is_all_formula(words):
@@ -120,8 +124,8 @@ def formula_spans(text: str) -> list[tuple[int, int]]:
     while place < len(words):
         if words[place].role == "formula" or _is_relation(words, place) or _is_applied(words, place):
             first, last = _extended(words, place, spans[-1][1] if spans else 0)
-            end = words[last].end
-            spans.append((words[first].start, end))
+            start, end, last = _closed(text, words, first, last)
+            spans.append((start, end))
             place = last + 1
         else:
             place += 1
@@ -138,7 +142,12 @@ def _words(text: str) -> Iterator[_Word]:
         if after is not None and after.end() == len(word) and after.start() > 0 and not word.endswith("..."):
             cut = after.start()
             # The sign of a factorial, or of a derivative, belongs to the formula.
-            if word[cut] in "!’" and cut and (word[cut - 1].isdigit() or len(word[:cut]) == 1) and match.end() != len(text):
+            if (
+                word[cut] in "!’"
+                and cut
+                and (word[cut - 1].isdigit() or len(word[:cut]) == 1)
+                and match.end() != len(text)
+            ):
                 cut += 1
             end = match.start() + cut
         start, end = _balanced(text, start, end)
@@ -155,7 +164,12 @@ def _words(text: str) -> Iterator[_Word]:
 def _balanced(text: str, start: int, end: int) -> tuple[int, int]:
     """A word without the one bracket of a parenthesis in prose that it has."""
     word = text[start:end]
-    if word[:1] == "(" and word.count("(") > word.count(")") and re.fullmatch(r"\([A-Za-z-]{2,}", word) and word != "(mod":
+    if (
+        word[:1] == "("
+        and word.count("(") > word.count(")")
+        and re.fullmatch(r"\([A-Za-z-]{2,}", word)
+        and word != "(mod"
+    ):
         start += 1
     if word[-1:] == ")" and word.count(")") > word.count("(") and re.fullmatch(r"[A-Za-z-]{2,}\)", word):
         end -= 1
@@ -170,7 +184,13 @@ def _role(word: str) -> Role:
     bare = word.strip("()[]{}|,")
     if bare in _PREFIXES:
         return "prefix"
-    if word in _NOT_FORMULAS or "://" in word or "@" in word or _HYPHENATED.search(word) or _GREEK_WORD.search(word):
+    if (
+        word in _NOT_FORMULAS
+        or "://" in word
+        or "@" in word
+        or _HYPHENATED.search(word)
+        or _GREEK_WORD.search(word)
+    ):
         return "prose"
     if _FORMULA.search(word) and not re.fullmatch(r"[A-Za-z]{3,}[/=][A-Za-z]{3,}", word):
         return "formula"
@@ -228,7 +248,11 @@ def _is_applied(words: list[_Word], place: int) -> bool:
     following = words[place + 1]
     if following.role == "formula":
         return True
-    return words[place].text not in _AMBIGUOUS and following.role == "operand" and following.text not in ("a", "I")
+    return (
+        words[place].text not in _AMBIGUOUS
+        and following.role == "operand"
+        and following.text not in ("a", "I")
+    )
 
 
 def _is_set(word: str) -> bool:
@@ -238,15 +262,41 @@ def _is_set(word: str) -> bool:
 def _extended(words: list[_Word], place: int, after: int) -> tuple[int, int]:
     """The first and the last word of the formula around a word that surely belongs to one."""
     first = last = place
-    while first > 0 and words[first - 1].end > after and not words[first - 1].closes and _joins_left(words, first - 1):
+    while (
+        first > 0
+        and words[first - 1].end > after
+        and not words[first - 1].closes
+        and _joins_left(words, first - 1)
+    ):
         first -= 1
     while last + 1 < len(words) and not words[last].closes and _joins_right(words, last + 1):
         last += 1
-    while first < last and words[last].role in ("operator", "connective") and words[last].text not in ("...",):
+    while (
+        first < last and words[last].role in ("operator", "connective") and words[last].text not in ("...",)
+    ):
         last -= 1
-    while first < last and words[first].role in ("connective", "operator") and words[first].text not in ("-", "("):
+    while (
+        first < last
+        and words[first].role in ("connective", "operator")
+        and words[first].text not in ("-", "(")
+    ):
         first += 1
     return first, last
+
+
+def _closed(text: str, words: list[_Word], first: int, last: int) -> tuple[int, int, int]:
+    """The span of a formula with the words that its open brackets need, without a bracket that closes nothing in it."""
+
+    def surplus() -> int:
+        written = text[words[first].start : words[last].end]
+        return sum(map(written.count, "([")) - sum(map(written.count, ")]"))
+
+    while surplus() > 0 and last + 1 < len(words) and words[last + 1].role != "prose":
+        last += 1
+    end = words[last].end
+    if surplus() < 0 and text[end - 1] in ")]":
+        end -= 1
+    return words[first].start, end, last
 
 
 def _joins_left(words: list[_Word], place: int) -> bool:
@@ -270,11 +320,18 @@ def _joins_right(words: list[_Word], place: int) -> bool:
     word, left = words[place], words[place - 1]
     following = words[place + 1] if place + 1 < len(words) else None
     if word.role == "operator":
-        return following is not None and (_is_operand(following) or following.role == "prefix" or following.text == "...") or word.text == "..."
+        return (
+            following is not None
+            and (_is_operand(following) or following.role == "prefix" or following.text == "...")
+        ) or word.text == "..."
     if word.role == "formula":
         return True
     if word.role == "prefix":
-        return following is not None and (_is_operand(following) or following.role == "prefix") and word.text not in _AMBIGUOUS
+        return (
+            following is not None
+            and (_is_operand(following) or following.role == "prefix")
+            and word.text not in _AMBIGUOUS
+        )
     if word.role == "connective":
         if word.text == "in":
             return following is not None and _is_set(following.text) and left.role == "operand"
@@ -286,5 +343,6 @@ def _joins_right(words: list[_Word], place: int) -> bool:
     if word.role == "operand":
         if left.role in ("operator", "prefix") or left.text in ("in", "mod", "(mod", "times", "x", "choose"):
             return word.text not in ("a", "I") or left.role == "operator"
-        return bool(_DIFFERENTIAL.fullmatch(word.text)) or word.text[:1] in "([{"
+        takes_argument = re.search(r"\\[A-Za-z]+\Z", left.text) and word.text not in ("a", "I")
+        return bool(takes_argument or _DIFFERENTIAL.fullmatch(word.text) or word.text[:1] in "([{")
     return False

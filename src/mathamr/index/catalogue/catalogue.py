@@ -77,7 +77,9 @@ class Catalogue(Journal, Occurrences, StoredMacros, StoredPassages):
                 f"there is no catalogue {path}; build the index again from its posts with:"
                 f" mathamr index PATH --out {path.parent}"
             )
-        super().__init__(path, _SCHEMA + MACROS_SCHEMA + PASSAGES_SCHEMA, FORMAT, create=create, read_only=read_only)
+        super().__init__(
+            path, _SCHEMA + MACROS_SCHEMA + PASSAGES_SCHEMA, FORMAT, create=create, read_only=read_only
+        )
 
     def __len__(self) -> int:
         return int(self._value("SELECT count(*) FROM posts WHERE deleted = 0"))

@@ -102,7 +102,9 @@ async def _render(service: Service, source: RenderRequest) -> Response:
         return await service.compute(lambda: JSONResponse(_rendered(service, latex, source.display)))
     text = UNWANTED.sub(" ", source.text or "")
     _check_length(service, text, "text")
-    return await service.compute(lambda: JSONResponse(_rendered_text(service, text, source.task or "answers")))
+    return await service.compute(
+        lambda: JSONResponse(_rendered_text(service, text, source.task or "answers"))
+    )
 
 
 def _rendered(service: Service, latex: str, display: bool) -> dict[str, Any]:
@@ -118,7 +120,8 @@ def _rendered_text(service: Service, text: str, task: Task) -> dict[str, Any]:
     if sum(piece.kind == "formula" for piece in read) > service.limits.formulas:
         raise ApiError("invalid", f"a text may have at most {service.limits.formulas} formulas", "text")
     read = [
-        replace(piece, text=unicode_to_latex(piece.text)) if piece.kind == "formula" else piece for piece in read
+        piece._replace(text=unicode_to_latex(piece.text)) if piece.kind == "formula" else piece
+        for piece in read
     ]
     return {"text": text, "pieces": list(shown_pieces(read, _macros(service, marked)))}
 

@@ -1,0 +1,97 @@
+"""Slashes of a typed formula as fractions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from mathamr.formulas.typed.typeditem import OPERANDS, TypedItem, written
+
+
+def fractions(items: Sequence[TypedItem], *, flat: bool = False) -> list[TypedItem]:
+    """The items with slashes as fractions; in scripts and between structures (`G/H`) slashes stay."""
+    done: list[TypedItem] = []
+    place = 0
+    while place < len(items):
+        item = items[place]
+        if item.kind != "slash" or not done or place + 1 == len(items):
+            done.append(item)
+            place += 1
+            continue
+        end = _denominator_end(items, place)
+        below = list(items[place + 1 : end])
+        start = _numerator_start(done, is_tight=not item.space, below=below)
+        above = done[start:]
+        if not above or not below:
+            done.append(item)
+        elif flat or (_is_structure(above) and _is_structure(below, is_divisor=True)):
+            done += [item, *below]
+            place = end
+            continue
+        else:
+            latex = f"\\frac{{{_bare(above)}}}{{{_bare(below)}}}"
+            done[start:] = [TypedItem(latex, "atom", above[0].space)]
+            place = end
+            continue
+        place += 1
+    return done
+
+
+def _numerator_start(done: Sequence[TypedItem], *, is_tight: bool, below: Sequence[TypedItem]) -> int:
+    """Where the numerator begins: the product before a slash, of a tight slash without spaces."""
+    start = len(done)
+    while start > 0:
+        item = done[start - 1]
+        if item.kind == "function":
+            if start == len(done) or (is_tight and all(each.kind == "number" for each in below)):
+                break
+        elif item.kind not in OPERANDS or (
+            start < len(done)
+            and is_tight
+            and done[start].space
+            and all(each.kind == "number" for each in done[start:])
+        ):
+            break
+        start -= 1
+    return start
+
+
+def _denominator_end(items: Sequence[TypedItem], slash: int) -> int:
+    """Where the denominator ends: one factor with what stands right behind it."""
+    end = slash + 1
+    if items[end].kind == "function":
+        return min(len(items), end + 2)
+    if items[end].kind not in OPERANDS:
+        return end
+    end += 1
+    while (
+        end < len(items)
+        and items[end].kind in OPERANDS
+        and not items[end].space
+        and not (items[end - 1].kind == "number" and items[end].group)
+    ):
+        end += 1
+    return end
+
+
+_STRUCTURE = re.compile(
+    r"(?:\\mathbb\{[A-Z]\}|[A-Z])(?:[_^](?:\w|\{[^{}]*\}))?|[A-Za-z]\[[^\[\]]*\]|\\mathbb\{[A-Z]\}\[[^\[\]]*\]"
+)
+
+
+def _is_structure(items: Sequence[TypedItem], *, is_divisor: bool = False) -> bool:
+    """True for a group, ring or space by its look: `ℤ`, `G`, `k[x]`; as a divisor also `nℤ`, `(x^2)`, `ker f`."""
+    latex = "".join(item.latex for item in items)
+    if _STRUCTURE.fullmatch(latex):
+        return True
+    if not is_divisor:
+        return False
+    return bool(
+        items[0].latex.startswith((r"\ker", r"\mathbb"))
+        or re.fullmatch(r"[\da-z]+\\mathbb\{[A-Z]\}", latex)
+        or (len(items) == 1 and (items[0].group or re.fullmatch(r"\d+|[a-zI]", latex)))
+    )
+
+
+def _bare(items: Sequence[TypedItem]) -> str:
+    return items[0].group if len(items) == 1 and items[0].group else written(items)
