@@ -56,10 +56,14 @@ def test_a_build_prints_what_it_did_as_one_json_object(
         assert len(archive.catalogue) == 4
 
 
-def test_a_build_prints_a_table_for_people(posts: Path, model_folder: Path, tmp_path: Path) -> None:
+def test_a_build_prints_one_line_for_people_and_more_with_v(
+    posts: Path, model_folder: Path, tmp_path: Path
+) -> None:
     first = build(posts, tmp_path / "index", model_folder).stdout
-    assert "4 new" in first
-    assert "posts/s" in first
+    assert "4 entries" in first
+    assert "(4 new)" in first
+    assert "posts/s" not in first
+    assert "memory" in build(posts, tmp_path / "index", model_folder, "-v").stdout
     write_posts(posts, [*sample_posts(3), note("n", "new $x$")])
     assert "1 new, 1 deleted, 3 unchanged" in build(posts, tmp_path / "index", model_folder).stdout
 
@@ -69,8 +73,20 @@ def test_what_was_skipped_is_reported_on_stderr(model_folder: Path, tmp_path: Pa
     path.write_text('{"id": "1", "body": "fine"}\nnot json\n')
     result = build(path, tmp_path / "index", model_folder)
     assert result.exit_code == 0
-    assert "skipped 1" in result.stderr
-    assert "skipped" not in result.stdout
+    assert "left out: 1 × " in result.stderr
+    assert "left out" not in result.stdout
+    assert "skipped 1: " in build(path, tmp_path / "other", model_folder, "-v").stderr
+
+
+def test_without_out_the_index_lies_beside_the_notes(posts: Path, model_folder: Path, tmp_path: Path) -> None:
+    options = ("--model", model_folder, "--engine", "flat", "--parser", PARSER, "--device", "cpu")
+    assert run(posts, *options).exit_code == 0
+    beside = posts.with_name(f"{posts.name}.index")
+    with Archive.open(beside) as archive:
+        assert len(archive.catalogue) == 4
+    again = run(beside)
+    assert again.exit_code == 0
+    assert "4 unchanged" in again.stdout
 
 
 def test_check_reports_and_repairs(posts: Path, model_folder: Path, tmp_path: Path) -> None:
@@ -95,7 +111,8 @@ def test_engine_options_are_read_as_values(posts: Path, model_folder: Path, tmp_
 
 
 @pytest.mark.parametrize(
-    "arguments", [["posts.jsonl"], ["a", "--check", "--ray", "local", "--out", "c"], ["--workers", "0"]]
+    "arguments",
+    [["a.jsonl", "b.jsonl"], ["-"], ["a", "--check", "--ray", "local", "--out", "c"], ["--workers", "0"]],
 )
 def test_wrong_usage_ends_with_2(arguments: list[str]) -> None:
     assert run(*arguments).exit_code == 2

@@ -26,7 +26,7 @@ def test_lines_are_queries_and_colons_narrow_them(talk) -> None:
     asking, written = talk
     asking.take(":k 2")
     asking.take("converge")
-    assert "2 hits by lexical; there are more" in " ".join(written.getvalue().split())
+    assert "2 hits; there are more" in " ".join(written.getvalue().split())
     first = written.getvalue()
     asking.take(":more")
     assert "  3  " in written.getvalue()[len(first) :]

@@ -151,9 +151,9 @@ def _answer(console: SafeConsole, heading: Callable[[str], None], index: Index, 
 
     heading(f"4. A question in words and formulas: {escape(TEXT_QUERY)}")
     hits = index.search(TEXT_QUERY, k=HITS)
-    show_hits(hits, console)
+    show_hits(hits, console, verbose=True)
     heading(f"5. A formula alone: {escape(FORMULA_QUERY)}")
-    show_hits(index.search(FORMULA_QUERY, "formulas", k=HITS), console)
+    show_hits(index.search(FORMULA_QUERY, "formulas", k=HITS), console, verbose=True)
     topic = next(each for each in read_topics(folder() / "topics" / "task1.xml") if each.id == TOPIC)
     question = Query.of_post(topic.post)
     heading("6. A whole question, as somebody might ask it next; answers only")
@@ -161,7 +161,7 @@ def _answer(console: SafeConsole, heading: Callable[[str], None], index: Index, 
         stretch = fragments(sentence, formulas_by_id(topic.post))
         console.print(f"  {plain(stretch)}", highlight=False, markup=False)
     console.print()
-    show_hits(index.search(question, k=HITS, where=Filter(kinds=("answer",))), console)
+    show_hits(index.search(question, k=HITS, where=Filter(kinds=("answer",))), console, verbose=True)
     if hits.hits:
         heading(f"7. Why post {hits[0].id} was found for the first query")
         alignment = index.explain(TEXT_QUERY, hits[0].id)
