@@ -15,8 +15,8 @@ from mathamr.formulas.latex.symbols import SYMBOLS
 from mathamr.formulas.typed import names
 from mathamr.formulas.typed.characters import accent, fraction, letter, lowered, raised, root, symbols
 from mathamr.formulas.typed.fractions import fractions
-from mathamr.formulas.typed.typeditem import OPERANDS, TypedItem, Kind, written
 from mathamr.formulas.typed.rewriting import rewritten
+from mathamr.formulas.typed.typeditem import OPERANDS, Kind, TypedItem, written
 
 DEEPEST = 40
 """Brackets inside each other; deeper ones are read as single characters."""
