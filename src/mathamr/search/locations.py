@@ -14,6 +14,10 @@ from mathamr.index.engines.entry import Filter, Payload
 from mathamr.posts.post import Post
 from mathamr.search.results import RankedResult
 
+MOST_LABELLED = 200
+"""The largest number of posts that one label brings before all others."""
+AUXILIARY = frozenset(["undocumented", "generated", "instance", "deprecated", "private"])
+"""Tags of declarations that are rarely what is looked for."""
 LABEL_MARK = "label:"
 """A prefix that marks a query as a label."""
 
@@ -83,13 +87,22 @@ def labelled_first(
     label = text.strip().removeprefix(LABEL_MARK).strip()
     if not label or len(label.split()) > 1:
         return found
-    order = catalogue.labelled(label)
+    order = catalogue.labelled(label, MOST_LABELLED)
     named = catalogue.posts(order)
     if where is not None:
         named = {name: post for name, post in named.items() if where.passes(_payload(post))}
     best = max((each.score for each in found), default=0.0)
-    first = [RankedResult(name, best + 1.0, {"label": 1.0}) for name in order if name in named]
+    order = sorted((name for name in order if name in named), key=lambda name: _asides(named[name], label))
+    first = [RankedResult(name, best + 1.0, {"label": 1.0}) for name in order]
     return [*first, *(each for each in found if each.id not in named)][:depth]
+
+
+def _asides(post: Post, label: str) -> tuple[bool, int, int]:
+    """What orders the posts that one label leads to: whether it is their own, and of declarations how central they are."""
+    own = post.place is not None and post.place.label == label
+    if post.markup != "declaration":
+        return not own, 0, 0
+    return not own, len(AUXILIARY.intersection(post.tags)), len(post.title)
 
 
 def _payload(post: Post) -> Payload:

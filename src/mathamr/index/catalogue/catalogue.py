@@ -145,13 +145,13 @@ class Catalogue(Journal, Occurrences, StoredMacros, StoredPassages):
         sql = "SELECT tag, count(*) FROM tags t JOIN posts p ON t.post = p.number WHERE deleted = 0 GROUP BY tag"
         return Counter(dict(self._rows(sql)))
 
-    def labelled(self, label: str) -> list[str]:
+    def labelled(self, label: str, most: int = -1) -> list[str]:
         """The ids of the posts that a label leads to: first those it names, then those that contain what it names."""
         sql = (
             "SELECT id FROM labels l JOIN posts p ON l.post = p.number"
-            " WHERE label = ? AND deleted = 0 ORDER BY own DESC, number"
+            " WHERE label = ? AND deleted = 0 ORDER BY own DESC, number LIMIT ?"
         )
-        return [post_id for (post_id,) in self._rows(sql, (_text(label),))]
+        return [post_id for (post_id,) in self._rows(sql, (_text(label), most))]
 
     def sources(self) -> Counter[str]:
         """The number of posts from each source."""

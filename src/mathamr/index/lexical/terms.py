@@ -29,7 +29,9 @@ from mathamr.formulas.parse import check_reading
 from mathamr.formulas.tree import Opt, Slt, Tree
 from mathamr.formulas.trees import LONGEST_REMEMBERED, trees_of
 from mathamr.posts.markup import formulas_of, pieces, title_pieces
+from mathamr.posts.markup.declaration import spelled
 from mathamr.posts.markup.labels import label_words
+from mathamr.posts.markup.namewords import name_words
 from mathamr.posts.markup.piece import Piece
 from mathamr.posts.post import Formula, Post
 
@@ -135,6 +137,8 @@ def called(post: Post) -> list[list[str]]:
     """
     if post.role == "answer":
         return []
+    if post.markup == "declaration":
+        return [words(name) for name in dict.fromkeys((post.title, name_words(post.title), *post.aliases))]
     found = map(words, (_title_text(post), *post.aliases, _label_text(post)))
     return [name for name in found if name]
 
@@ -207,7 +211,14 @@ def terms_of_trees(latex: str, opt: Opt | None, slt: Slt | None) -> Terms:
 
 
 def post_text(post: Post) -> str:
-    """The text of a post without its formulas: its other names, its label, its title, its body."""
+    """The text of a post without its formulas: its other names, its label, its title, its body.
+
+    Names in the code of a declaration are there as words too.
+    """
+    if post.markup == "declaration":
+        code = (spelled(piece.text) if piece.kind == "code" else piece.text if piece.kind == "text" else " "
+                for piece in pieces(post.body, post.markup))  # fmt: skip
+        return " \n".join((post.title, name_words(post.title), *map(name_words, post.aliases), "".join(code)))
     title: Iterable[Piece] = () if post.role == "answer" else title_pieces(post.title, post.markup)
     found = [*title, Piece("break", 0, 0, "paragraph"), *pieces(post.body, post.markup)]
     text = "".join(piece.text if piece.kind in ("text", "code") else " " for piece in found)

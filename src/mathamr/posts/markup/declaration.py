@@ -85,3 +85,15 @@ def spelled(code: str) -> str:
     """
     names = dict.fromkeys(_MIXED.findall(code))
     return " ".join((code, *map(name_words, names)))
+
+
+def statement_first(code: str) -> str:
+    r"""Code with the variables of its section behind its statement, which says more about it.
+
+    >>> statement_first("variable {n : ℕ}\ntheorem a : n = n")
+    'theorem a : n = n variable {n : ℕ}'
+    """
+    context = _CONTEXT.match(code)
+    end = context.end() if context else 0
+    before = [line for line in code[:end].splitlines() if line.startswith("variable")]
+    return " ".join(" ".join((code[end:], *before)).split())

@@ -123,9 +123,17 @@ def _post(
         links=tuple(Link("", "mention", name, name) for name in links[:MOST_LINKS]),
         source=shown(file),
         formulas=formulas,
-        place=Place(path, declared.line, declared.name),
+        place=Place(path, declared.line, declared.name, tuple(_short_names(declared))),
         aliases=declared.aliases,
     )
+
+
+def _short_names(declared: Declaration) -> Iterator[str]:
+    """The names by which people ask for a declaration without its whole namespace, and the names that attributes give."""
+    for name in (declared.name, *declared.aliases):
+        parts = name.split(".")
+        yield from (".".join(parts[-size:]) for size in (1, 2) if size < len(parts))
+    yield from declared.aliases
 
 
 def _made(declared: Declaration) -> str:
