@@ -13,11 +13,12 @@ import pytest
 from mathamr import sample
 from mathamr.evaluation.scores import Scores
 from mathamr_lab.experiments.collection import TestSet, collection_of
-from mathamr_lab.experiments.experiment import Variant
+from mathamr_lab.experiments.experiment import Published, Variant
 from mathamr_lab.experiments.findings import Findings, TestFindings, VariantFindings
 from mathamr_lab.experiments.scale import scale_named
 from mathamr_lab.experiments.seedsummary import Spread
 from mathamr_lab.experiments.setting import ExperimentSetting
+from mathamr_lab.experiments.tables import MeasuredRow, comparison_table
 from mathamr_lab.experiments.thesistables import command, csv_text, markdown
 from tests.lab.experiments.conftest import GRAPHS
 
@@ -84,7 +85,7 @@ def test_means_and_deviations_are_over_seeds() -> None:
 def test_costs_name_units_and_the_thesis_s_figures() -> None:
     text = markdown(found("formula-representations", REPRESENTATIONS))
     costs = text[text.index("## Costs") :]
-    assert "Time/epoch (s) | thesis | Memory (GB) | thesis" in costs
+    assert "| Time/epoch (s) | thesis Time/epoch (s) (full collection) | Memory (GB) | thesis Memory" in costs
     assert line(costs, "OPT-only").startswith("| OPT-only | 12.5 ± 0.2 | 362.4 |")
     assert "2,000,000" in line(costs, "OPT-only")
 
@@ -99,12 +100,19 @@ def test_loss_weights_stand_downwards_and_strategies_side_by_side() -> None:
     experiment = GRAPHS["document-loss"]
     bases = {variant.name: (0.7 if _is_low(variant) else 0.5,) for variant in experiment.variants}
     text = markdown(found("document-loss", bases, ("nDCG'", "P'@10")))
-    assert line(text, "Loss weight") == (
-        "| Loss weight | ColBERT MaxSim nDCG' | ColBERT MaxSim P'@10 | Doc-VN + MaxSim nDCG' |"
-        " Doc-VN + MaxSim P'@10 | Single-vector nDCG' | Single-vector P'@10 |"
+    columns = [
+        f"{ranking} {measure}"
+        for ranking in ("ColBERT MaxSim", "Doc-VN + MaxSim", "Single-vector")
+        for measure in ("nDCG'", "P'@10")
+    ]
+    heads = line(text, "Loss weight").strip("| ").split(" | ")
+    assert heads == ["Loss weight", *columns, *(f"thesis {name} (full collection)" for name in columns)]
+    assert line(text, "β = 1 †").split(" | ")[1:4] == ["0.500"] * 3
+    assert line(text, "β = 1 †").split(" | ")[7:10] == ["0.454", "0.209", "0.352"]
+    assert (line(text, "β = 0.3").split(" | ")[5], line(text, "β = 0.3").split(" | ")[11]) == (
+        "0.700*",
+        "0.411*",
     )
-    assert line(text, "β = 1 †").startswith("| β = 1 † | 0.500 (0.454) | 0.500 (0.209) | 0.500 (0.352) |")
-    assert line(text, "β = 0.3").split(" | ")[5] == "0.700* (0.411*)"
     assert "correction for 24 two-tailed" in text
 
 
@@ -124,11 +132,51 @@ def test_every_figure_is_in_the_csv() -> None:
 
 def test_the_benchmark_names_the_systems_of_the_thesis() -> None:
     text = markdown(found("benchmark", {"mathamrplus": (0.3,)}))
-    assert (
-        "| Approach0 / Struct.+ColBERT (Coco-MAE) (ARQMath-3, thesis) | 0.546 | 0.237 | 0.360 | 0.221 |"
-        in text
-    )
+    assert "| Approach0 / Struct.+ColBERT (Coco-MAE) | 0.546 | 0.237 | 0.360 | 0.221 |" in text
     assert "L2L / All" not in text
+
+
+PUBLISHED = 0.123456
+
+
+@pytest.mark.parametrize("name", list(GRAPHS))
+def test_a_published_figure_never_stands_in_a_column_with_ours(name: str) -> None:
+    given = found(name, {variant.name: (0.5, 0.6) for variant in GRAPHS[name].variants})
+    experiment = given.setting.graphs
+    figures = dict.fromkeys(given.tests[0].measures, PUBLISHED)
+    published = Published(figures, (), dict.fromkeys(figures, (PUBLISHED, PUBLISHED)), {"seconds": PUBLISHED})
+    variants = {variant.name: replace(variant, published=published) for variant in experiment.variants}
+    systems = tuple(replace(system, figures=figures) for system in experiment.systems)
+    changed = replace(experiment, variants=tuple(variants.values()), systems=systems)
+    rows = tuple(replace(row, variant=variants[row.variant.name]) for row in given.tests[0].rows)
+    text = markdown(
+        replace(
+            given,
+            setting=replace(given.setting, experiment=changed),
+            tests=(replace(given.tests[0], rows=rows),),
+        )
+    )
+    assert in_columns(text, f"{PUBLISHED:.3f}") | in_columns(text, f"{PUBLISHED:.1f}")
+    for column in in_columns(text, f"{PUBLISHED:.3f}") | in_columns(text, f"{PUBLISHED:.1f}"):
+        assert column.startswith("thesis ")
+        assert column.endswith(" (full collection)")
+
+
+def test_a_paper_s_figure_never_stands_in_a_column_with_ours() -> None:
+    rows = [MeasuredRow(name, {0: scores(0.5)}, {"nDCG'": PUBLISHED}) for name in ("one", "other")]
+    text = "\n".join(comparison_table(rows, ["nDCG'", "MAP'"], baselines=["one"], list_tests=True))
+    assert in_columns(text, f"{PUBLISHED:.3f}") == {"paper nDCG' (full collection)"}
+
+
+def in_columns(text: str, figure: str) -> set[str]:
+    """The heads of the columns of all tables with a cell that begins with a figure."""
+    found: set[str] = set()
+    heads: list[str] = []
+    for row in text.splitlines():
+        cells = [cell.strip() for cell in row.strip("|").split("|")] if row.startswith("|") else []
+        heads = heads if heads and cells else cells
+        found |= {head for head, cell in zip(heads, cells, strict=False) if cell.startswith(figure)}
+    return found
 
 
 def test_the_command_makes_the_findings_again() -> None:

@@ -85,7 +85,7 @@ def comparison_table(
     heads = [
         *measures,
         *(f"{measures[0]} of {name}" for name in sets),
-        *(f"paper {name}" for name in published),
+        *(published_head("paper", name) for name in published),
     ]
     cells = [["", *heads]]
     if floor is not None:
@@ -114,6 +114,11 @@ def comparison_table(
     yield from ("", "; ".join(notes) + ".")
     if list_tests and comparisons and comparisons[0].tests:
         yield from ("", tests_table(comparisons[0]))
+
+
+def published_head(source: str, name: str) -> str:
+    """The head of a column of published figures, which never share a column with ours: they are of the full collection."""
+    return f"{source} {name} (full collection)"
 
 
 def tests_table(comparison: Comparison) -> str:

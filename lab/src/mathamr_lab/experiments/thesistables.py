@@ -9,11 +9,11 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from mathamr.evaluation.significance import LEVEL
 from mathamr.evaluation.table import shown_p
-from mathamr_lab.experiments.experiment import Column, GraphExperiment, Published, Variant
+from mathamr_lab.experiments.experiment import CitedSystem, Column, GraphExperiment, Published, Variant
 from mathamr_lab.experiments.findings import Findings, TestFindings, VariantFindings
 from mathamr_lab.experiments.seedsummary import Spread
 from mathamr_lab.experiments.setting import ExperimentSetting
-from mathamr_lab.experiments.tables import markdown_table
+from mathamr_lab.experiments.tables import markdown_table, published_head
 
 COLUMNS: dict[Column, tuple[str, str]] = {
     "seconds": ("Time/epoch (s)", ".1f"),
@@ -75,11 +75,14 @@ def _test_parts(findings: Findings, test: TestFindings) -> Iterator[str]:
         yield f"{test.test.left_out} judged topics without a relevant item are left out."
     yield f"### Best seed{f' (thesis, Table {best})' if best and is_thesis else ''}"
     yield (_pivot if experiment.pivot else _best)(experiment, test, is_thesis)
+    cited = [system for system in experiment.systems if system.task == test.test.task]
+    if cited and not test.test.is_known_items:
+        yield "Systems that the thesis cites, on ARQMath-3:"
+        yield _cited(cited, test.measures)
     if test.differences:
         yield (
             f"† baseline. * p < {LEVEL} after Bonferroni's correction for {len(test.differences)} two-tailed paired"
             " t-tests over topics, best seed against best seed."
-            + (" In brackets the thesis's figures." if experiment.pivot and is_thesis else "")
         )
     if findings.seeds > 1:
         yield f"### Mean ± standard deviation over {findings.seeds} seeds" + (
@@ -94,7 +97,9 @@ def _test_parts(findings: Findings, test: TestFindings) -> Iterator[str]:
 def _best(experiment: GraphExperiment, test: TestFindings, is_thesis: bool) -> str:
     has_thesis = is_thesis and any(row.variant.published.best for row in test.rows)
     names = test.measures
-    rows = [[*experiment.heads, *names, "seed", *(f"thesis {name}" for name in names if has_thesis)]]
+    rows = [
+        [*experiment.heads, *names, "seed", *(published_head("thesis", name) for name in names if has_thesis)]
+    ]
     baselines = {row.variant.baseline for row in test.rows}
     for row in test.rows:
         cells = [*row.variant.cells]
@@ -113,12 +118,13 @@ def _best(experiment: GraphExperiment, test: TestFindings, is_thesis: bool) -> s
     for scores in test.references:
         cells = [scores.run, *[""] * (len(experiment.heads) - 1), *(f"{scores.mean(n):.3f}" for n in names)]
         rows.append(cells + [""] * (width - len(cells)))
-    for system in experiment.systems:
-        if system.task == test.test.task and not test.test.is_known_items:
-            cells = [f"{system.name} (ARQMath-3, thesis)", *[""] * (len(experiment.heads) - 1)]
-            cells += [_figure(system.figures.get(name)) for name in names]
-            rows.append(cells + [""] * (width - len(cells)))
     return markdown_table(rows, len(experiment.heads))
+
+
+def _cited(systems: Sequence[CitedSystem], names: Sequence[str]) -> str:
+    rows = [["", *(published_head("thesis", name) for name in names)]]
+    rows += [[system.name, *(_figure(system.figures.get(name)) for name in names)] for system in systems]
+    return markdown_table(rows)
 
 
 def _published(published: Published, name: str) -> str:
@@ -131,35 +137,42 @@ def _figure(value: float | None) -> str:
 
 
 def _pivot(experiment: GraphExperiment, test: TestFindings, is_thesis: bool) -> str:
-    """Returns the form of Table 4.17: the varied setting in rows, the rankings side by side."""
+    """Returns the form of Table 4.17: the varied setting in rows, the rankings side by side, then the thesis's figures."""
     groups = list(dict.fromkeys(row.variant.cells[-1] for row in test.rows))
     lines = list(dict.fromkeys(row.variant.cells[0] for row in test.rows))
     baselines = {row.variant.baseline for row in test.rows}
     found = {row.variant.cells: row for row in test.rows}
-    rows = [[experiment.heads[0], *(f"{group} {name}" for group in groups for name in test.measures)]]
+    columns = [f"{group} {name}" for group in groups for name in test.measures]
+    beside = [published_head("thesis", column) for column in columns if is_thesis]
+    rows = [[experiment.heads[0], *columns, *beside]]
     for line in lines:
         first = found[(line, groups[0])]
         cells = [line + (" †" if first.variant.name in baselines else "")]
         for group in groups:
-            cells += [_pivot_cell(found[(line, group)], test, name, is_thesis) for name in test.measures]
+            cells += [_pivot_cell(found[(line, group)], test, name) for name in test.measures]
+        if is_thesis:
+            cells += [
+                _published(found[(line, group)].variant.published, name)
+                for group in groups
+                for name in test.measures
+            ]
         rows.append(cells)
     for scores in test.references:
-        rows.append([scores.run, *(f"{scores.mean(name):.3f}" for _ in groups for name in test.measures)])
+        ours = [f"{scores.mean(name):.3f}" for _ in groups for name in test.measures]
+        rows.append([scores.run, *ours, *[""] * len(beside)])
     return markdown_table(rows, 1)
 
 
-def _pivot_cell(row: VariantFindings, test: TestFindings, name: str, is_thesis: bool) -> str:
+def _pivot_cell(row: VariantFindings, test: TestFindings, name: str) -> str:
     if row.summary is None:
         return "–"
-    beside = _published(row.variant.published, name) if is_thesis else ""
-    ours = f"{row.summary.best.mean(name):.3f}{test.stars(row.variant.name, name)}"
-    return f"{ours} ({beside})" if beside else ours
+    return f"{row.summary.best.mean(name):.3f}{test.stars(row.variant.name, name)}"
 
 
 def _means(experiment: GraphExperiment, test: TestFindings, is_thesis: bool) -> str:
     has_thesis = is_thesis and any(row.variant.published.spread for row in test.rows)
     names = test.measures
-    rows = [[*experiment.heads, *names, *(f"thesis {name}" for name in names if has_thesis)]]
+    rows = [[*experiment.heads, *names, *(published_head("thesis", name) for name in names if has_thesis)]]
     for row in test.rows:
         spreads = None if row.summary is None else row.summary.spreads
         cells = [*row.variant.cells, *("–" if spreads is None else str(spreads[name]) for name in names)]
@@ -203,7 +216,8 @@ def _costs(findings: Findings) -> str:
     ]
     head = list(experiment.heads)
     for column, is_published in columns:
-        head += [COLUMNS[column][0], *(["thesis"] if is_published else [])]
+        name = COLUMNS[column][0]
+        head += [name, *([published_head("thesis", name)] if is_published else [])]
     rows = [head]
     for variant in experiment.variants:
         cells = [*variant.cells]
