@@ -18,12 +18,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import ClassVar, Self
 
-from mathamr.amr.parser import check_recorded
+from mathamr.amr.parser import check_recorded, load_parser
 from mathamr.core.closing import Closing
 from mathamr.core.errors import MathAMRError, VectorsMissingError
 from mathamr.core.storage.plainfiles import check_plain
 from mathamr.core.storage.writerlock import holder_of
 from mathamr.graphs.guarded import GuardedGraphs
+from mathamr.graphs.maker import GraphMaker
 from mathamr.graphs.mathgraph import MathGraph
 from mathamr.graphs.store import GraphStore
 from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
@@ -63,6 +64,7 @@ class Archive(Closing):
         self.folder, self.manifest, self._live = folder, manifest, catalogue
         self.device, self._model = device, model
         self._loading = threading.RLock()
+        self._maker: GraphMaker | None = None
         self._system: System | None = None
         self._work: GuardedGraphs | None = None
         self._engine: Engine | None = None
@@ -306,13 +308,16 @@ class Archive(Closing):
         return GraphStore(self.folder / GRAPHS, read_only=self.read_only)
 
     def graph(self, post_id: str) -> MathGraph:
-        """The graph of a post; raises if the index has no graphs."""
-        if not self.has_graphs:
-            raise MathAMRError(
-                f"the index {self.folder} has no graphs: its model {self.manifest.model.name} reads none"
-            )
-        with self.graphs() as store:
-            return store.graph(post_id)
+        """The graph of a post: the stored one or, if the index's model reads no graphs, one that is made now."""
+        if self.has_graphs:
+            with self.graphs() as store:
+                return store.graph(post_id)
+        post = self.catalogue.post(post_id)
+        with self._loading:
+            if self._maker is None:
+                self._maker = GraphMaker(load_parser())
+            (made,) = self._maker.make([post])
+        return made.graph
 
     def vectors(self, post_id: str, field: str | None = None) -> Vectors:
         """The vectors of a post in a field, and what each stands for; by default in the first of posts with many rows."""

@@ -10,7 +10,10 @@ from typing import Any
 
 import pytest
 
+from mathamr.amr.parser import load_parser
 from mathamr.core.errors import MathAMRError, UnknownNameError
+from mathamr.graphs.maker import GraphMaker
+from mathamr.graphs.notation import write
 from mathamr.index.admin.check import check_index
 from mathamr.index.archive import Archive
 from mathamr.index.build.builder import BuildOptions, BuildSummary, build_index
@@ -84,15 +87,17 @@ def test_every_visual_has_its_rows_once(tmp_path: Path, encoded: list[str]) -> N
             archive.vectors("a")
 
 
-def test_no_graph_is_made_and_no_parser_recorded(tmp_path: Path) -> None:
+def test_no_graph_is_made_unless_somebody_asks_for_one_and_no_parser_is_recorded(tmp_path: Path) -> None:
     summary = made(tmp_path, POSTS)
     assert summary.manifest.parser is summary.manifest.graphs is None
     assert not (tmp_path / "index" / "graphs").exists()
     assert "graphs" not in summary.log.seconds
     with Archive.open(tmp_path / "index") as archive:
-        for graph in (lambda: archive.work, lambda: archive.graph("a")):
-            with pytest.raises(MathAMRError, match="has no graphs: its model tiny-nodes-0 reads none"):
-                graph()
+        with pytest.raises(MathAMRError, match="has no graphs: its model tiny-nodes-0 reads none"):
+            _ = archive.work
+        (expected,) = GraphMaker(load_parser()).make([archive.catalogue.post("a")])
+        assert write(archive.graph("a")) == write(expected.graph)
+    assert not (tmp_path / "index" / "graphs").exists()
 
 
 def test_a_visual_is_made_again_only_for_another_representative_and_goes_with_its_last_formula(

@@ -32,7 +32,7 @@ from mathamr_lab.systems.mathamrplus.text.corpus import TextCorpus, Variants, vo
 from mathamr_lab.systems.mathamrplus.text.shard import TextShard
 from mathamr_lab.systems.text.foils import foils_of
 from mathamr_lab.systems.text.letters import letters_for, variables_of
-from mathamr_lab.systems.text.mathlib import MAPS, Declaration, declarations, mapped_names
+from mathamr_lab.systems.text.mathlib import MAPS, LibraryEntry, declarations, mapped_names
 from mathamr_lab.training.export import listed
 
 ANSWER = "answer of"
@@ -228,7 +228,7 @@ def library(folder: Path, materials: TextMaterials) -> None:
             materials.pairs.append((name, number, "declaration"))
 
 
-def _declared(found: Declaration, way: int, group: str, materials: TextMaterials) -> int:
+def _declared(found: LibraryEntry, way: int, group: str, materials: TextMaterials) -> int:
     ways = (
         f"{found.words}. {found.word} {found.name} {found.statement}",
         f"{found.name} {found.statement}",

@@ -24,7 +24,7 @@ _SPLIT = re.compile(r"[._]|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
 @dataclass(frozen=True, slots=True)
-class Declaration:
+class LibraryEntry:
     """A declaration: full name, word that declares it, statement without its name, and docstring, which may be empty."""
 
     name: str
@@ -47,13 +47,13 @@ def name_words(name: str) -> str:
     return " ".join(part.lower() for part in _SPLIT.split(name) if part)
 
 
-def declarations(folder: Path) -> Iterator[Declaration]:
+def declarations(folder: Path) -> Iterator[LibraryEntry]:
     """Reads the declarations of all Lean files of a folder, in order of their paths."""
     for path in sorted(folder.rglob("*.lean")):
         yield from _declared(path.read_text(encoding="utf-8"))
 
 
-def _declared(source: str) -> Iterator[Declaration]:
+def _declared(source: str) -> Iterator[LibraryEntry]:
     scopes: list[tuple[str, str]] = []
     documentation = ""
     for match in _PART.finditer(source):
@@ -72,7 +72,7 @@ def _declared(source: str) -> Iterator[Declaration]:
                 else ".".join([*(name for _, name in scopes if name), own])
             )
             statement = " ".join(match["statement"].split())[:LONGEST]
-            yield Declaration(name, match["word"], statement, documentation)
+            yield LibraryEntry(name, match["word"], statement, documentation)
             documentation = ""
 
 
