@@ -21,9 +21,11 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from mathamr import __version__
+from mathamr.adapters.leantools import lean_tools
 from mathamr.adapters.records import LONGEST_TEXT, explanation, provenance, readable
 from mathamr.core.errors import MathAMRError, MissingExtraError
 from mathamr.index.engines.entry import Filter
+from mathamr.search.library import is_library
 from mathamr.search.searcher import Index
 
 try:
@@ -47,7 +49,7 @@ Kind = Literal["question", "answer", "note"]
 
 
 def tools(index: Index) -> MCPServer[Any]:
-    """A server with the tools `search`, `explain` and `read_post` over an index."""
+    """A server with the tools `search`, `explain` and `read_post` over an index, and those for Lean where it holds declarations."""
     server: MCPServer[Any] = MCPServer(
         "mathamr", instructions=INSTRUCTIONS, version=__version__, log_level="WARNING"
     )
@@ -105,6 +107,9 @@ def tools(index: Index) -> MCPServer[Any]:
                 "source": post.source,
             }
 
+    if is_library(index):
+        for tool in lean_tools(index, _reported_errors):
+            server.tool(structured_output=True)(tool)
     return server
 
 

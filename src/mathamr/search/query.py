@@ -45,6 +45,10 @@ _AS_TEXT = "was read as text: add the closing delimiter of the formula"
 _COMMAND = re.compile(r"\\[a-zA-Z]+|[_^=]")
 _PROSE = re.compile(r"(?<![\\a-zA-Z])[a-zA-Z]{3,}(?![a-zA-Z(])")
 _NOTES_SHOWN = 5
+_DECLARED_NAME = re.compile(
+    r"(?=.*(?:[^\W\d_]{2}'*_[^\W\d_]{2}|[^\W\d_]{2}[\w']*\.[^\W\d_]))[^\W\d_][\w']{0,200}(?:\.[^\W\d_][\w']{0,200}){0,20}"
+)
+"""The name of a declaration of a formal library, such as `Nat.add_comm`, which is not the formula of a subscript."""
 
 
 @dataclass(frozen=True)
@@ -192,11 +196,15 @@ def with_formulas_marked(text: str, task: Task = "answers") -> str:
 
     >>> with_formulas_marked("is x² prime?"), with_formulas_marked("xy"), with_formulas_marked("xy", "formulas")
     ('is $x^2$ prime?', 'xy', '$xy$')
+    >>> with_formulas_marked("sum_union"), with_formulas_marked("x_1")
+    ('sum_union', '$x_1$')
     """
     unclosed: list[str] = []
     if formulas_of(QUERY_ID, "", text, "text", lambda message, _: unclosed.append(message)) or unclosed:
         return text
     stripped = text.strip()
+    if task == "answers" and _DECLARED_NAME.fullmatch(stripped):
+        return text
     if any(map(str.isalnum, stripped)) and (
         _looks_like_latex(stripped) or (task == "formulas" and is_formula(stripped))
     ):

@@ -43,7 +43,7 @@ def related_posts(catalogue: Catalogue, post: Post, answers: Sequence[Post]) -> 
 
 def _target(catalogue: Catalogue, link: Link) -> str:
     """The id of the post that a link leads to, found by its id or its label; empty if there is none."""
-    return link.target or next(iter(catalogue.labelled(link.label)), "")
+    return link.target or next(iter(catalogue.labelled(link.label, 1)), "")
 
 
 def references(catalogue: Catalogue, post: Post) -> dict[str, str]:

@@ -145,6 +145,11 @@ class Catalogue(Journal, Occurrences, StoredMacros, StoredPassages):
         sql = "SELECT tag, count(*) FROM tags t JOIN posts p ON t.post = p.number WHERE deleted = 0 GROUP BY tag"
         return Counter(dict(self._rows(sql)))
 
+    def tags_starting(self, prefix: str, most: int) -> list[str]:
+        """Some tags that begin with a prefix, in order."""
+        sql = "SELECT DISTINCT tag FROM tags WHERE tag >= ? AND tag < ? LIMIT ?"
+        return [tag for (tag,) in self._rows(sql, (prefix, f"{prefix}\uffff", most))]
+
     def labelled(self, label: str, most: int = -1) -> list[str]:
         """The ids of the posts that a label leads to: first those it names, then those that contain what it names."""
         sql = (

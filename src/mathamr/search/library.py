@@ -1,0 +1,137 @@
+"""Declarations of formal libraries: how they are asked for, and what is shown of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from urllib.parse import quote
+
+from mathamr.core.errors import MathAMRError
+from mathamr.index.engines.entry import Filter
+from mathamr.posts.markup.declaration import spelled
+from mathamr.posts.markup.leanlatex import latex_of
+from mathamr.posts.post import Post
+from mathamr.search.hits import Hit, Hits
+from mathamr.search.searcher import Index
+
+DOCUMENTATION = "https://leanprover-community.github.io/mathlib4_docs"
+DOCUMENTED = frozenset(["Mathlib", "Batteries", "Aesop", "Init", "Std", "Lean", "Qq", "ProofWidgets"])
+"""The libraries that the documentation of Mathlib covers."""
+LEAST_COSINE = 0.4
+"""The best hit of a query that shares no name and no word with it must be at least so similar to be close enough."""
+LONGEST_GOAL = 4_000
+
+_FENCED = re.compile(r"```(?:lean|coq)\n(.*?)\n```", re.S)
+_HYPOTHESIS = re.compile(r"^[^\s:][^:\n]*: (.+)$", re.M)
+_MARKED = re.compile(r"[$\\]")
+_COMMON = frozenset(["Type", "Sort", "Prop"])
+
+
+def is_library(index: Index) -> bool:
+    """True if an index holds declarations."""
+    return bool(index.archive.catalogue.tags_starting("module:", 1))
+
+
+def code_of(post: Post) -> str:
+    """The code of a declaration."""
+    found = _FENCED.search(post.body)
+    return found[1] if found else post.body
+
+
+def documentation_of(post: Post) -> str:
+    """What the authors of a declaration say about it."""
+    return _FENCED.sub("", post.body).strip()
+
+
+def module_of(post: Post) -> str:
+    """The module that declares it."""
+    found = [tag.removeprefix("module:") for tag in post.tags if tag.startswith("module:")]
+    return max(found, key=len, default="")
+
+
+def documentation_address(post: Post) -> str | None:
+    """The page of Mathlib's documentation that describes a declaration; `None` of other projects.
+
+    >>> post = Post("a", "theorem", "", "Nat.foo", "declaration", tags=("module:Mathlib", "module:Mathlib.Data.Nat"))
+    >>> documentation_address(post)
+    'https://leanprover-community.github.io/mathlib4_docs/Mathlib/Data/Nat.html#Nat.foo'
+    """
+    module = module_of(post)
+    if post.markup != "declaration" or module.partition(".")[0] not in DOCUMENTED:
+        return None
+    return f"{DOCUMENTATION}/{quote(module.replace('.', '/'))}.html#{quote(post.title)}"
+
+
+def narrowed(
+    where: Filter | None = None,
+    *,
+    module: str = "",
+    namespace: str = "",
+    word: str = "",
+) -> Filter:
+    """A filter narrowed to a module and those below it, to a namespace, and to a kind such as `instance` or `def`."""
+    where = where or Filter()
+    wanted = (
+        f"module:{module.removesuffix('.lean').replace('/', '.')}" if module else "",
+        f"namespace:{namespace}" if namespace else "",
+        word,
+    )
+    return replace(where, tags=(*where.tags, *filter(None, wanted)))
+
+
+def statement_query(statement: str) -> str:
+    r"""A query for a statement in Lean or LaTeX: as it was written, with its names as words, and as a formula.
+
+    >>> statement_query("IsCompact s → IsClosed s")
+    'IsCompact s → IsClosed s is compact is closed $\\operatorname{IsCompact}(s) \\to \\operatorname{IsClosed}(s)$'
+    """
+    statement = " ".join(statement.split())
+    if _MARKED.search(statement):
+        return statement
+    latex = latex_of(statement)
+    return f"{spelled(statement)} ${latex}$" if latex else spelled(statement)
+
+
+def goal_query(goal: str) -> str:
+    """A query for a goal as Lean prints it: what is to be shown, then the hypotheses that are propositions.
+
+    >>> goal_query("n : ℕ\\nh : 0 < n\\n⊢ n ≠ 0")
+    'n ≠ 0 $n \\\\ne 0$ 0 < n'
+    """
+    if len(goal) > LONGEST_GOAL:
+        raise MathAMRError(f"the goal has {len(goal):,} characters; at most {LONGEST_GOAL:,} are searched")
+    before, turnstile, target = goal.partition("⊢")
+    if not turnstile:
+        before, target = "", goal
+    wanted = [
+        type
+        for type in _HYPOTHESIS.findall(before)
+        if " " in type.strip() and not _COMMON.intersection(re.findall(r"\w+", type)) and "→" not in type
+    ]
+    return " ".join((statement_query(target.partition("\n\n")[0]), *wanted[:5]))
+
+
+def by_name(index: Index, name: str, k: int = 10, where: Filter | None = None) -> list[Post]:
+    """The declarations with a name, with a name that ends so, and those whose name has these words, in this order."""
+    hits = index.search(name.strip(), k=2 * k, where=where)
+    promoted = [hit.id for hit in hits if {"label", "name"} & hit.evidence.keys()]
+    posts = index.archive.catalogue.posts(promoted)
+    return [posts[each] for each in promoted if each in posts and posts[each].markup == "declaration"][:k]
+
+
+def close_enough(hits: Hits | Sequence[Hit]) -> bool:
+    """False if the hits share neither a name nor a rare word with the query and are not similar to it in meaning."""
+    best = next(iter(hits), None)
+    if best is None:
+        return False
+    if best.evidence.keys() & {"label", "name"}:
+        return True
+    return max(
+        (best.evidence.get(name, 0.0) for name in ("maxsim", "single")), default=0.0
+    ) >= LEAST_COSINE or ("maxsim" not in best.evidence and "single" not in best.evidence)
+
+
+def declared(posts: Iterable[Post]) -> list[Post]:
+    """Those posts that are declarations."""
+    return [post for post in posts if post.markup == "declaration"]

@@ -1,0 +1,110 @@
+"""The tools for Lean, called by a client of the protocol over an index of a small project."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from mathamr.index.build.builder import BuildOptions, build_index
+from mathamr.search.searcher import Index
+from tests.leanproject import write_project
+
+pytest.importorskip("mcp.server.mcpserver", reason="the adapter needs mcp 2")
+
+from mcp import Client
+
+from mathamr.adapters.mcp import tools
+
+GAUSS = "Nat.sum_range_id"
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
+    folder = tmp_path_factory.mktemp("lean")
+    project = write_project(folder / "toy")
+    sums = project / ".lake" / "packages" / "sums"
+    build_index([project, sums], folder / "index", BuildOptions(model="mathamr-2-text", engine="flat"))
+    with Index.open(folder / "index") as index:
+        yield index
+
+
+def call(index: Index, tool: str, /, **arguments: Any) -> Any:
+    async def scenario() -> Any:
+        async with Client(tools(index)) as client:
+            return await client.call_tool(tool, arguments)
+
+    return asyncio.run(scenario())
+
+
+def names(index: Index, tool: str, /, **arguments: Any) -> list[str]:
+    found = call(index, tool, **arguments).structured_content
+    return [each["name"] for each in found["declarations"]]
+
+
+def test_the_tools_are_there_and_described(library: Index) -> None:
+    async def scenario() -> Any:
+        async with Client(tools(library)) as client:
+            return await client.list_tools()
+
+    found = {tool.name: tool for tool in asyncio.run(scenario()).tools}
+    assert {
+        "search_declarations",
+        "find_declaration",
+        "search_statement",
+        "premises_for_goal",
+        "related_declarations",
+    } <= set(found)
+    for tool in found.values():
+        assert tool.description
+        for name, schema in tool.input_schema["properties"].items():
+            assert schema.get("description"), (tool.name, name)
+
+
+def test_declarations_are_found_by_words_and_by_latex(library: Index) -> None:
+    heine = "Topology.Toy.isCompact_iff_isClosed_bounded"
+    assert names(library, "search_declarations", query="closed and bounded subsets of the reals")[0] == heine
+    assert names(library, "search_declarations", query=r"$\sum_{i=0}^n i = \frac{n(n+1)}{2}$")[0] == GAUSS
+
+
+@pytest.mark.parametrize("name", ["Nat.add_comm_toy", "add_comm_toy", "add comm toy"])
+def test_a_name_is_found_whole_in_part_and_as_words(library: Index, name: str) -> None:
+    assert names(library, "find_declaration", name=name)[0] == "Nat.add_comm_toy"
+
+
+def test_a_statement_and_a_goal_find_what_says_the_same(library: Index) -> None:
+    statement = "∑ k ∈ Finset.range (m + 1), k = m * (m + 1) / 2"
+    assert names(library, "search_statement", statement=statement)[0] == GAUSS
+    goal = "m : ℕ\nh : 0 < m\n⊢ ∑ k ∈ Finset.range (m + 1), k = m * (m + 1) / 2"
+    assert names(library, "premises_for_goal", goal=goal)[0] == GAUSS
+
+
+def test_filters_narrow_to_a_module_a_namespace_and_a_kind(library: Index) -> None:
+    assert set(names(library, "search_declarations", query="compact set", module="Sums")) <= {
+        GAUSS,
+        "Nat.add_comm_toy",
+        "Nat.prod_union",
+        "Nat.sum_union",
+    }
+    assert names(library, "search_declarations", query="compact set", namespace="Topology", kind="def") == [
+        "Topology.Toy.IsCompact"
+    ]
+
+
+def test_related_declarations_are_mentioned_or_alike(library: Index) -> None:
+    heine = "Topology.Toy.isCompact_iff_isClosed_bounded"
+    found = call(library, "related_declarations", name=heine).structured_content
+    assert [each["name"] for each in found["mentions"]] == ["Topology.Toy.IsCompact"]
+    assert "Topology.Toy.IsCompact.union" in [each["name"] for each in found["alike"]]
+    assert call(library, "related_declarations", name="No.such").is_error
+
+
+def test_nothing_close_is_said_and_answers_are_short(library: Index) -> None:
+    found = call(library, "search_declarations", query="who won the world cup").structured_content
+    assert found["declarations"] == []
+    assert "close enough" in found["note"]
+    answer = call(library, "search_declarations", query="compact", k=5)
+    assert sum(len(part.text) for part in answer.content) < 6000
+    assert answer.structured_content["declarations"][0]["place"].startswith("Toy/Compact.lean:")
