@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import get_type_hints
 
 import pytest
+import typer
 
 from mathamr.core.errors import MathAMRError
 from mathamr_lab.cli.experiment import command
@@ -68,6 +69,31 @@ def test_the_help_names_every_experiment_and_scale() -> None:
         assert name in HELP["names"]
     for scale in SCALES:
         assert scale in HELP["scale"]
+
+
+OPTIONS: dict[str, object] = {
+    "accepted": True, "baseline": ["bm25"], "engine": "flat", "parser": "amrlib", "parser_model": "large",
+    "runs": [Path("other.run")], "scale": "tiny", "store": Path("store"), "train": [Path("more.jsonl")],
+    "without": [Path("ids.txt")], "workers": 2,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", list(EXPERIMENTS))
+def test_an_option_without_effect_on_an_experiment_is_refused(name: str, tmp_path: Path) -> None:
+    refused = set()
+    for option, value in OPTIONS.items():
+        flag = {"runs": "run"}.get(option, option.replace("_", "-"))
+        if flag not in EXPERIMENTS[name].options:
+            with pytest.raises(typer.BadParameter, match=f"--{flag} has no effect on {name}"):
+                command([name], out=tmp_path / "out", dry_run=True, **{option: value})  # type: ignore[arg-type]
+            refused.add(option)
+    assert refused
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_change_of_another_stage_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(MathAMRError, match="unknown stage 'nodes'; known: structure"):
+        command(["ssemb-ablation"], changes=["nodes.epochs=1"], out=tmp_path, dry_run=True)
 
 
 def test_an_unknown_experiment_lists_the_known_ones(tmp_path: Path) -> None:

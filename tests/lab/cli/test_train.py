@@ -57,6 +57,9 @@ def test_options_of_the_one_form_are_refused_in_the_other(text_files: Path, tmp_
         ([store, *out, "--posts", tmp_path], "belong to a system"),
         ([store, *out, "--stages", "graph"], "belong to a system"),
         (["mathamrplus", store, "more", *out], "expected [SYSTEM] PATH"),
+        (["mathamrplus", store, "--prepare", tmp_path / "p", "--minutes", 5], "--minutes"),
+        ([store, "--export", tmp_path / "x", "--set", "epochs=2"], "--export does not train"),
+        ([tmp_path / "pairs.npz", *out, "--graphs", "opt-none-none"], "--graphs"),
     ):
         code, _, log = invoked(*words)
         assert code == 2

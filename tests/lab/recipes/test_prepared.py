@@ -18,7 +18,7 @@ from mathamr.posts.report import Report
 from mathamr.systems.mathamrplus.postencoder import load_post_encoder
 from mathamr.systems.system import SYSTEMS
 from mathamr_lab.recipes.prepared import PreparedTraining, prepare, train_prepared
-from mathamr_lab.recipes.recipe import RECIPES, TrainingSettings
+from mathamr_lab.recipes.recipe import RECIPES, TrainingSettings, TrainingSources
 from mathamr_lab.training.resources import Resources
 from tests.lab.recipes.quick import SETTINGS, prepared, sources
 
@@ -146,6 +146,33 @@ def test_what_is_missing_or_does_not_fit_is_named(text_files: Path, tmp_path: Pa
     folder = prepared(text_files, tmp_path / "apart", "text.seed=3")
     with pytest.raises(MathAMRError, match="different validation pairs"):
         trained(folder, tmp_path / "apart-model")
+
+
+GIVEN = {
+    "posts": (Path("more.jsonl"),),
+    "graphs": "opt-none-none",
+    "accepted": True,
+    "without": (Path("ids.txt"),),
+    "base": Path("encoder"),
+}
+
+
+@pytest.mark.parametrize("system", list(RECIPES))
+def test_a_source_that_a_recipe_does_not_read_is_refused(system: str, tmp_path: Path) -> None:
+    recipe = RECIPES[system]
+    settings = TrainingSettings(config=next(iter(recipe.configurations)))
+    assert set(recipe.reads) <= set(GIVEN)
+    for name in set(GIVEN) - set(recipe.reads):
+        given = TrainingSources(path=tmp_path, **{name: GIVEN[name]})  # type: ignore[arg-type]
+        with pytest.raises(MathAMRError, match=f"{system} does not use --{name}"):
+            prepare(system, given, settings, tmp_path / "p")
+    assert not (tmp_path / "p").exists()
+
+
+def test_two_bases_are_refused(tmp_path: Path) -> None:
+    settings = TrainingSettings(config="amr-opt", changes=("model.base=minilm",))
+    with pytest.raises(MathAMRError, match="two text encoders"):
+        prepare("mathamr", TrainingSources(path=tmp_path, base=tmp_path), settings, tmp_path / "p")
 
 
 def test_files_that_lie_in_the_folder_already_are_left_alone(text_files: Path, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ def command(
             metavar="NAME...",
             help="formula-representations, virtual-nodes, connectivity, initialisation, retrieval-strategies,"
             " document-loss or benchmark; several run together and share what they have in common. Of formulas alone:"
-            " formula-graph-pairings, ssemb-ablation, ssemb-fusion. Of text and formulas: mathamr-contexts,"
+            " formula-graph-pairings, formula-graph-own, ssemb-ablation, ssemb-fusion. Of text and formulas: mathamr-contexts,"
             " mathamr-rerank, marf-benchmark, marf-scoring, marf-math-dominance.",
             show_default=False,
         ),
@@ -114,6 +114,26 @@ def command(
     from mathamr_lab.experiments.setting import ExperimentSetting
 
     experiments = [EXPERIMENTS[name] for name in dict.fromkeys(names)]
+    given = {
+        "accepted": accepted,
+        "baseline": baseline,
+        "engine": engine,
+        "parser": parser != "builtin",
+        "parser-model": parser_model,
+        "run": runs,
+        "scale": scale,
+        "store": store,
+        "train": train,
+        "without": without,
+        "workers": workers > 1,
+    }
+    for experiment in experiments:
+        for option in (name for name, value in given.items() if value and name not in experiment.options):
+            raise typer.BadParameter(
+                f"--{option} has no effect on {experiment.name}; leave it out, or run that experiment by itself"
+            )
+    if dry_run and so_far:
+        raise typer.BadParameter("give either --dry-run or --so-far")
     chosen = corpus or [sample.folder()]
     posts = [path for path in chosen if not is_pool(path)]
     collection = TestCollection((), (), further=tuple(train or ()))

@@ -117,6 +117,12 @@ def command(
 
     if (out is None) == (export is None):
         raise typer.BadParameter("give either --out, to train, or --export, to write a shard")
+    if export is not None and (
+        config or chosen or half or fresh or (device, threads, minutes) != ("auto", 1, None)
+    ):
+        raise typer.BadParameter(
+            "--config, --set, --half, --fresh, --device, --threads and --minutes act on training; --export does not train"
+        )
     request = GraphRequest(
         shard=path,
         out=out or Path(),
@@ -148,6 +154,10 @@ def _train_system(
     """Prepares the input of a system's training and, unless only preparing, trains it."""
     if (run.out is None) == (folder is None):
         raise typer.BadParameter("give either --out, to train, or --prepare, to write what training reads")
+    if run.out is None and (run.device, run.threads, run.minutes) != ("auto", 1, None):
+        raise typer.BadParameter(
+            "--device, --threads and --minutes act on training; --prepare does not train"
+        )
     from mathamr_lab.recipes.prepared import prepare, train_prepared
     from mathamr_lab.training.processes import joined_processes
     from mathamr_lab.training.resources import Resources
@@ -176,8 +186,10 @@ def _train_graph(request: GraphRequest, sources: TrainingSources, export: Path |
         )
         print(said, file=sys.stderr)
         request = replace(request, shard=shard)
-    elif export is not None or sources.without or sources.accepted:
-        raise typer.BadParameter("--export, --without and --accepted choose pairs of a store, not of a shard")
+    elif export is not None or sources.given():
+        raise typer.BadParameter(
+            "--export, --graphs, --without and --accepted choose graphs and pairs of a store, not of a shard"
+        )
     progress = train_graph(request) if export is None else None
     for row in progress.history if progress else ():
         print(json.dumps(row))

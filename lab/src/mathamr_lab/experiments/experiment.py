@@ -30,6 +30,11 @@ class Experiment:
     question: str
     source: str = ""
 
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The options of `mathamr experiment` that act on it, beside those that act on every experiment."""
+        return ()
+
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
@@ -136,6 +141,24 @@ class GraphExperiment(Experiment):
     systems: tuple[CitedSystem, ...] = ()
     pivot: tuple[str, ...] = ()
 
+    @property
+    def options(self) -> tuple[str, ...]:
+        """Those of graphs, pairs, models and engines."""
+        return (
+            *(
+                "accepted",
+                "baseline",
+                "engine",
+                "parser",
+                "parser-model",
+                "scale",
+                "store",
+                "train",
+                "without",
+            ),
+            "workers",
+        )
+
     def variant(self, name: str) -> Variant:
         """The variant of that name."""
         return next(variant for variant in self.variants if variant.name == name)
@@ -174,6 +197,11 @@ class FormulaExperiment(Experiment):
     measures: tuple[str, ...] = JUDGED
     scale: tuple[str, ...] = ()
 
+    @property
+    def options(self) -> tuple[str, ...]:
+        """Those of formulas to learn from and of models."""
+        return ("train", "workers")
+
 
 @dataclass(frozen=True, slots=True)
 class TrialRow:
@@ -208,3 +236,11 @@ class TrialExperiment(Experiment):
     trial: Literal["contexts", "marf"]
     tables: tuple[TrialTable, ...]
     note: str = ""
+    runs: bool = False
+    """True if runs of other systems are reranked."""
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """Those of sentences to parse, or of pairs to learn from."""
+        own = ("parser", "parser-model") if self.trial == "contexts" else ("train", "without")
+        return (*own, "run") if self.runs else own

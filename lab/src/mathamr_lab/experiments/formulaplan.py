@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -73,8 +74,7 @@ class FormulaModel:
     @property
     def is_taught(self) -> bool:
         """True if it learns the orders of a teacher, which all models share."""
-        recipe = RECIPES[self.system] if self.config else None
-        return isinstance(recipe, FormulaRecipe) and recipe.is_taught(self.settings)
+        return bool(self.config) and _recipe(self.system).is_taught(self.settings)
 
 
 @dataclass(frozen=True)
@@ -106,6 +106,10 @@ class FormulaPlan(Plan):
             raise MathAMRError(
                 "no topics ask for formulas: name a collection with topics of Task 2, or a judged pool of formulas"
             )
+        stages = list(
+            dict.fromkeys(_recipe(each.system).stage for each in self.experiment.variants if each.system)
+        )
+        TrainingSettings(config="", changes=setting.changes).checked(stages)
         self.collections = [*(POOL_NAME for _ in setting.pools[:1]), *self._tests]
         self.measured = [
             measured
@@ -177,8 +181,7 @@ class FormulaPlan(Plan):
         """The model of a variant with a seed."""
         changes: tuple[str, ...] = ()
         if variant.config:
-            recipe = RECIPES[variant.system]
-            assert isinstance(recipe, FormulaRecipe)
+            recipe = _recipe(variant.system)
             scale = self.experiment.scale if variant.config == "paper" else ()
             wanted = (*scale, *variant.changes, *self.setting.changes, f"{recipe.stage}.seed={seed}")
             changes = tuple(change for change in wanted if change.startswith(f"{recipe.stage}."))
@@ -351,6 +354,12 @@ class FormulaPlan(Plan):
             floor=random_scores(qrels, measures(self.experiment.measures), 0),
             sets=collection.sets,
         )
+
+
+def _recipe(system: str) -> FormulaRecipe[Any]:
+    found = RECIPES[system]
+    assert isinstance(found, FormulaRecipe)
+    return found
 
 
 def context_scores(

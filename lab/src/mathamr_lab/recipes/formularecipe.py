@@ -40,6 +40,8 @@ class FormulaRecipe(Generic[Configured]):
     configured: Callable[[str, Iterable[str]], Configured]
     trainer: Callable[[FormulaShard, Configured, Teacher | None, torch.device], Trainer[Any, Any]]
 
+    reads = ("posts",)
+
     @property
     def stages(self) -> tuple[str, ...]:
         """The one stage."""

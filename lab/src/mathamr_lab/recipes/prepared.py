@@ -87,6 +87,11 @@ def prepare(
     say = say or _say
     recipe = RECIPES[system]
     recipe.check(settings)
+    for name in sources.given():
+        if name not in recipe.reads:
+            raise MathAMRError(f"the training of {system} does not use --{name}; leave it out")
+    if sources.base is not None and any(change.startswith("model.base=") for change in settings.changes):
+        raise MathAMRError("--base and --set model.base name two text encoders to start from; give one")
     given = json.loads(json.dumps(sources.to_json()))
     wanted = PreparedTraining(system=system, settings=settings, sources=given)
     if not fresh and _kept(folder, wanted):

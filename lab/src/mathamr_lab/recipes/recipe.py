@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -30,6 +30,14 @@ class TrainingSources:
     accepted: bool = False
     without: tuple[Path, ...] = ()
     base: Path | None = None
+
+    def given(self) -> list[str]:
+        """The options that were given beside the path."""
+        return [
+            each.name
+            for each in fields(self)
+            if each.name != "path" and getattr(self, each.name) != each.default
+        ]
 
     def to_json(self) -> dict[str, Any]:
         """Returns the JSON form for a prepared folder, which is created again when it changes."""
@@ -133,6 +141,11 @@ class TrainingRecipe(Protocol):
     @property
     def stages(self) -> Sequence[str]:
         """The names of all its stages, in order."""
+        ...
+
+    @property
+    def reads(self) -> Sequence[str]:
+        """The fields of `TrainingSources` that it uses beside the path; the others are refused."""
         ...
 
     def check(self, settings: TrainingSettings) -> None:

@@ -61,6 +61,7 @@ RERANK = TrialExperiment(
     title="Runs of other systems, reranked by MathAMR",
     question="Does MathAMR order what other systems found better, and does a fusion of both?",
     trial="contexts",
+    runs=True,
     note=(
         "The paper, ARQMath-2, nDCG'@10 of the original run, reranked, and of both by score-weighted RRF (Table 2):"
         " Approach0 .59 .57 .63, DPRL .60 .59 .62, MathDowsers .54 .55 .58, XY-PHOC .51 .54 .55, NLP_NITS .26 .33 .46,"

@@ -16,20 +16,24 @@ if TYPE_CHECKING:
 def main(arguments: list[str] | None = None) -> int:
     """Returns exit code 0 when done, 1 after a clear error."""
     parser = argparse.ArgumentParser(prog="python -m mathamr_lab.experiments.trials", description=__doc__)
-    parser.add_argument("trial", choices=("contexts", "marf"))
-    parser.add_argument("prepared", type=Path)
-    parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--device", default="auto")
-    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
-    parser.add_argument(
-        "--base", default="mathamr-2", help="text encoder to start from: a model's name, minilm or a folder"
-    )
-    parser.add_argument("--base-name", help="what the base is called in names of runs")
-    parser.add_argument("--contexts", nargs="+", help="only these contexts")
-    parser.add_argument("--config", default="small", help="sizes of MaRF")
-    parser.add_argument("--set", action="append", default=[], metavar="STAGE.FIELD=VALUE")
-    parser.add_argument("--curve", action="store_true", help="also measure MaRF with less of it stored")
-    parser.add_argument("--folds", type=int, default=5)
+    trials = parser.add_subparsers(dest="trial", required=True)
+    contexts, marf = (trials.add_parser(name) for name in ("contexts", "marf"))
+    for each in (contexts, marf):
+        each.add_argument("prepared", type=Path)
+        each.add_argument("--out", type=Path, required=True)
+        each.add_argument("--device", default="auto")
+        each.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
+        each.add_argument(
+            "--base",
+            default="mathamr-2",
+            help="text encoder to start from: a model's name, minilm or a folder",
+        )
+        each.add_argument("--set", action="append", default=[], metavar="STAGE.FIELD=VALUE")
+    contexts.add_argument("--base-name", help="what the base is called in names of runs")
+    contexts.add_argument("--contexts", nargs="+", help="only these contexts")
+    contexts.add_argument("--folds", type=int, default=5)
+    marf.add_argument("--config", default="small", help="sizes of MaRF")
+    marf.add_argument("--curve", action="store_true", help="also measure MaRF with less of it stored")
     given = parser.parse_args(arguments)
     try:
         if given.trial == "contexts":
@@ -57,6 +61,7 @@ def _contexts(given: argparse.Namespace) -> None:
         untrained,
     )
     from mathamr_lab.experiments.trials.scorefiles import judgments
+    from mathamr_lab.recipes.recipe import TrainingSettings
 
     device = chosen_device(given.device)
     name = given.base_name or given.base
@@ -72,7 +77,7 @@ def _contexts(given: argparse.Namespace) -> None:
         )
         for context in wanted
     }
-    changes = [each.partition(".")[2] for each in given.set]
+    settings = TrainingSettings(config="", changes=tuple(given.set)).checked(("contrast", "ranking"))
     wide = given.prepared / "places-all.jsonl.gz"
     everything = read_places(wide) if wide.exists() and given.base == BASE else []
     for context, configuration in configurations.items():
@@ -87,7 +92,7 @@ def _contexts(given: argparse.Namespace) -> None:
             trained = f"{name}/seed-{seed}/{context}"
             if (given.out / f"{trained}{'-all' if everything else ''}.json").exists():
                 continue
-            trainings = [each.changed(changes) for each in trainings_of(seed)]
+            trainings = [each.changed(settings.of(each.objective)) for each in trainings_of(seed)]
             found, widely = cross_fitted(
                 materials, configuration, trainings, device, count=given.folds, wider=everything
             )
@@ -100,6 +105,8 @@ def _marf_training(given: argparse.Namespace) -> MarfTraining:
     from mathamr_lab.recipes.recipe import TrainingSettings
     from mathamr_lab.systems.marf.configuration import marf_training
 
+    if any(change.startswith("model.base=") for change in given.set):
+        raise MathAMRError("name the base with --base, not with --set model.base")
     changes = (*given.set, f"model.base={given.base}")
     return marf_training(TrainingSettings(config=given.config, changes=changes))
 

@@ -83,7 +83,7 @@ class TrialPlan(Plan):
         """Returns the tables of what is measured so far."""
         known = {name: judged(tests) for name, tests in sets_by_task(self.setting.collection).items()}
         text = trialtables.markdown(self.experiment, self.folder, range(self.setting.seeds), known)
-        return text + (f"\n{self._reranked()}\n\n" if self.experiment.name == "mathamr-rerank" else "\n")
+        return text + (f"\n{self._reranked()}\n\n" if self.experiment.runs else "\n")
 
     def _reranked(self) -> str:
         tests = sets_by_task(self.setting.collection).get("task2", [])

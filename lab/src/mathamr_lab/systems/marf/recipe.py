@@ -61,6 +61,7 @@ class MarfRecipe:
 
     configurations = tuple(CONFIGURATIONS)
     stages = STAGES
+    reads = ("posts", "without", "base")
 
     def check(self, settings: TrainingSettings) -> None:
         """Refuses settings that cannot be trained."""

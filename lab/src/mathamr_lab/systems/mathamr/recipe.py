@@ -45,6 +45,7 @@ class MathAMRRecipe:
 
     configurations = tuple(CONFIGURATIONS)
     stages = STAGES
+    reads = ("base",)
 
     def check(self, settings: TrainingSettings) -> None:
         """Refuses settings that cannot be trained."""

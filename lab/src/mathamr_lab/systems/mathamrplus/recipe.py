@@ -57,6 +57,7 @@ class MathAMRPlusRecipe:
 
     configurations = tuple(WHOLE)
     stages = STAGES
+    reads = ("posts", "graphs", "accepted", "without", "base")
 
     def check(self, settings: TrainingSettings) -> None:
         """Refuses settings that cannot be trained."""
@@ -82,9 +83,9 @@ class MathAMRPlusRecipe:
                 sources.path, sources.graphs, path, accepted_only=sources.accepted, without=sources.without
             )
             say(said)
-        elif sources.accepted or sources.without:
+        elif {"accepted", "graphs", "without"} & set(sources.given()):
             raise MathAMRError(
-                "a shard has its pairs already: --without and --accepted apply only to a store"
+                "a shard has its graphs and pairs already: --graphs, --without and --accepted apply only to a store"
             )
         else:
             shards.load(sources.path)

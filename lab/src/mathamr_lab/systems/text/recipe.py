@@ -52,6 +52,7 @@ class TextEncoderRecipe:
 
     configurations = tuple(CONFIGURATIONS)
     stages = STAGES
+    reads = ("posts", "without")
 
     def check(self, settings: TrainingSettings) -> None:
         """Refuses settings that cannot be trained."""
