@@ -111,21 +111,25 @@ class Client:
         self._port = port
         self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
-    async def ask(self, method: str, path: str, body: object = None) -> tuple[int, bytes]:
+    async def ask(self, method: str, path: str, content: object = None) -> tuple[int, bytes]:
         if self._streams is None:
             self._streams = await asyncio.open_connection(HOST, self._port)
         reader, writer = self._streams
-        sent = b"" if body is None else json.dumps(body).encode()
+        sent = b"" if content is None else json.dumps(content).encode()
         head = f"{method} {path} HTTP/1.1\r\nHost: {HOST}\r\nX-API-Key: {KEY}\r\n"
         head += f"Content-Type: application/json\r\nContent-Length: {len(sent)}\r\n\r\n"
         writer.write(head.encode() + sent)
         lines = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
         length = next(int(line[15:]) for line in lines if line.lower().startswith("content-length:"))
-        return int(lines[0].split()[1]), await reader.readexactly(length)
+        body = await reader.readexactly(length)
+        if "connection: close" in (line.lower() for line in lines):
+            self.close()
+        return int(lines[0].split()[1]), body
 
     def close(self) -> None:
         if self._streams is not None:
             self._streams[1].close()
+            self._streams = None
 
 
 def queries() -> Iterator[str]:
@@ -142,8 +146,10 @@ def queries() -> Iterator[str]:
         yield f"{titles[number % len(titles)]} ({number})"
 
 
-async def load(port: int, seconds: float, texts: Iterator[str], task: str = "answers") -> Outcome:
-    """Runs twenty connections, each sending a query as soon as the last one was answered."""
+async def load(
+    port: int, seconds: float, texts: Iterator[str], task: str = "answers", connections: int = CONNECTIONS
+) -> Outcome:
+    """Runs several connections, each sending a query as soon as the last one was answered, or a second after a refusal."""
     outcome = Outcome()
     end = time.perf_counter() + seconds
 
@@ -154,10 +160,12 @@ async def load(port: int, seconds: float, texts: Iterator[str], task: str = "ans
             status, _ = await client.ask("GET", f"/v1/search?q={quote(next(texts))}&task={task}")
             outcome.statuses[status] += 1
             outcome.seconds.append(time.perf_counter() - started)
+            if status == 429:
+                await asyncio.sleep(1)
         client.close()
 
     started = time.perf_counter()
-    await asyncio.gather(*(one() for _ in range(CONNECTIONS)))
+    await asyncio.gather(*(one() for _ in range(connections)))
     outcome.wall = time.perf_counter() - started
     return outcome
 

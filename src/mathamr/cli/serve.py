@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from mathamr.cli.options import Device, Model, Parser, ParserModel, index_beside, is_index, trust_parser
+from mathamr.core.workers import ONE_THREAD
 
 
 def command(
@@ -70,6 +72,9 @@ def command(
     With MATHAMR_API_KEY set, clients that send this key may add and delete posts; with MATHAMR_READ_KEY set, searching
     needs a key too. The address of the page is printed on stdout when the server is ready.
     """
+    # The processes of a server share the processors; threads of numpy's libraries would compete with each other.
+    for name, value in ONE_THREAD.items():
+        os.environ.setdefault(name, value)
     from mathamr.serve.launch import serve
 
     trust_parser(parser, parser_model)

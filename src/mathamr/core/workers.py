@@ -32,7 +32,8 @@ from mathamr.core.garbage import collect_rarely
 TIMEOUT = 600.0
 _LOOK_AHEAD = 4
 _AT_A_TIME = 1 << 16
-_ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+"""Variables that keep numpy's libraries from starting threads of their own, if they are set before numpy is imported."""
 
 
 class Work(Protocol):
@@ -236,7 +237,7 @@ class _Worker:
             ],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env={**_ONE_THREAD, **os.environ, "PYTHONPATH": path},
+            env={**ONE_THREAD, **os.environ, "PYTHONPATH": path},
         )
         assert self._process.stdin is not None
         os.set_blocking(self._process.stdin.fileno(), False)

@@ -12,6 +12,7 @@ from typing import Any
 
 from mathamr.amr.parser import check_recorded
 from mathamr.amr.workers import ParallelParser
+from mathamr.core.garbage import keep_loaded
 from mathamr.core.settings import API_KEY, READ_KEY
 from mathamr.core.workers import Allowance
 from mathamr.index.build.writer import IndexWriter
@@ -31,6 +32,8 @@ from mathamr.serve.workers import ConnectionCounts, FairListener, worker_count, 
 
 PARSER_MEMORY = 2 << 30
 """Bytes that the AMR parser may take for one query, above what it has when it is loaded."""
+SWITCH_SECONDS = 0.001
+"""How long a thread that computes keeps Python from running another one; the event loop waits as long, for each of them."""
 PARSER_SECONDS = 120
 """Wall-clock seconds for one query; on a busy machine the limit on processor time counts, and clients wait less."""
 
@@ -64,6 +67,7 @@ def serve(
     requested = Limits().changed(limits)
     allowed = fitting(requested)
     set_up_log(quiet, json_log)
+    sys.setswitchinterval(SWITCH_SECONDS)
     if allowed.connections < requested.connections:
         _report(
             f"the system allows few open files (ulimit -n), so at most {allowed.connections} connections are kept open"
@@ -90,6 +94,7 @@ def serve(
                 if parser is not None:
                     index.use_parser(parser)
                 index.warm()
+                keep_loaded()
 
                 def listens() -> None:
                     counts.set(0)

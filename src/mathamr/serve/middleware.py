@@ -19,6 +19,7 @@ from mathamr.serve.errors import ApiError
 from mathamr.serve.limits import Limits
 from mathamr.serve.metrics import Metrics
 from mathamr.serve.queue import CLIENT, busy
+from mathamr.serve.rounds import Rounds
 from mathamr.serve.routes import ANY
 from mathamr.serve.tracing import Tracer
 
@@ -70,6 +71,7 @@ class Middleware:
         self._app, self._limits, self._metrics = app, limits, metrics
         self._hosts, self._log_queries, self._tracer = hosts, log_queries, tracer
         self.connections = ClientConnections(limits, {**HEADERS, "Content-Security-Policy": POLICY})
+        self._rounds = Rounds()
         self.stopping = False
         """True when the server is about to stop: it still answers, but `/v1/ready` says no."""
 
@@ -120,6 +122,8 @@ class Middleware:
             body = await self._body(scope, receive)
             if connection is not None:
                 connection.begin_response()
+            if scope["path"] != HEALTH:
+                await self._rounds.enter(CLIENT.get())
             await self._app(scope, _replayed(body, receive), response.send)
         except ApiError as error:
             await response.fail(error)

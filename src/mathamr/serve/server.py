@@ -21,8 +21,9 @@ FIRST_REQUEST_SECONDS = 1.0
 """How long a stopping server waits for the first request of a client that has already connected."""
 ACCEPTED_SECONDS = 0.05
 """How long asyncio needs to hand over connections that it has accepted."""
-ACCEPTED_AT_ONCE = 1
-"""Each connection needs a file descriptor before the one that makes room for it is closed."""
+ACCEPTED_AT_ONCE = 32
+"""Connections that are accepted before requests are read again: with fewer, a health check would wait behind hundreds of
+clients that connected before. Each needs a file descriptor before one that makes room for it is closed."""
 BACKLOG = 1024
 """Connections that the operating system keeps until they are accepted."""
 _INHERITED = 3

@@ -1,0 +1,67 @@
+"""The slowest requests of a server: at 1, 5, 20 and 100 connections, with and without a client that writes.
+
+Compares the working tree with the revision that `MATHAMR_BENCH_REVISION` names, alternately, on copies of the index that
+`MATHAMR_INDEX` names (by default one of the sample). Each pair of cells lasts `MATHAMR_BENCH_SECONDS` (20) seconds, so on
+a machine that others use too only the ratios within a pair count.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import statistics
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from benchmarks._revision import ROOT, old_sources
+from benchmarks.serve import Outcome, Server, load, queries, write
+from mathamr.index.build.builder import BuildOptions, build_index
+from mathamr.sample import folder as sample_folder
+
+CONNECTIONS = (1, 5, 20, 100)
+SECONDS = float(os.environ.get("MATHAMR_BENCH_SECONDS", "20"))
+
+
+def run() -> None:
+    with tempfile.TemporaryDirectory() as scratch, old_sources() as old:
+        index = Path(os.environ.get("MATHAMR_INDEX", ""))
+        if not index.name:
+            index = Path(scratch) / "sample"
+            build_index([sample_folder() / "Posts.xml"], index, BuildOptions(workers=2))
+        servers: dict[str, Server] = {}
+        try:
+            for name, sources in (("before", old), ("after", ROOT / "src")):
+                shutil.copytree(index, Path(scratch) / name)
+                environment = {**os.environ, "PYTHONPATH": str(sources)}
+                servers[name] = Server(Path(scratch) / name, environment=environment)
+            texts = queries()
+            for server in servers.values():
+                asyncio.run(load(server.port, 2, texts, connections=2))
+            for writes in (False, True):
+                for connections in CONNECTIONS:
+                    for name, server in servers.items():
+                        _show(name, server, connections, writes, texts)
+        finally:
+            for server in servers.values():
+                server.kill()
+
+
+def _show(name: str, server: Server, connections: int, writes: bool, texts: Iterator[str]) -> None:
+    async def both() -> tuple[Outcome, tuple[list[str], list[float]]]:
+        reads = load(server.port, SECONDS, texts, connections=connections)
+        if not writes:
+            return await reads, ([], [])
+        return await asyncio.gather(reads, write(server.port, SECONDS))
+
+    before = server.cpu
+    outcome, (written, took) = asyncio.run(both())
+    answered = max(1, outcome.statuses[200])
+    cost = (
+        f"{1e3 * (server.cpu - before) / answered:.0f} ms of processor time a request, {server.memory:.0f} MB"
+    )
+    puts = f", {len(written)} writes (p50 {statistics.median(took):.1f} s)" if took else ""
+    outcome.show(f"{name}, {connections} connections{puts}, {cost}")
+    sys.stdout.flush()
