@@ -128,3 +128,9 @@ def test_errors_are_clear(environment: dict[str, str], arguments: list[str], cod
     assert ran.returncode == code
     assert message in re.sub(r"\s+", " ", ran.stderr.decode())
     assert b"Traceback" not in ran.stderr
+
+
+def test_control_characters_do_not_reach_the_terminal(environment: dict[str, str]) -> None:
+    ran = run(environment, "Let \x1b]0;owned\x07 be \x9b2J")
+    assert not {"\x1b", "\x07", "\x9b"} & set((ran.stdout + ran.stderr).decode())
+    assert "\\x1b]0;owned" in ran.stdout.decode()

@@ -75,3 +75,9 @@ def test_formulas_of_one_post_are_read_together() -> None:
 def test_an_unknown_reading_is_wrong_and_together_needs_a_reading() -> None:
     assert "known: published, mathematician" in run("--reading", "physicist", "x").stderr
     assert run("--together", "x").returncode == 2
+
+
+def test_control_characters_do_not_reach_the_terminal() -> None:
+    for arguments in ((), ("--mathml",)):
+        done = run(*arguments, "x\x1b]0;owned\x07\x9b2J")
+        assert not {"\x1b", "\x07", "\x9b"} & set(done.stdout + done.stderr), arguments

@@ -305,3 +305,22 @@ def test_a_killed_server_with_few_files_and_many_idle_clients_keeps_every_write_
     assert code == 0, log
     assert "icosahedron" not in log.lower()
     assert " GET /v1/search 200 " in log
+
+
+def test_vectors_that_are_cut_short_under_a_server_end_it_with_a_report(
+    index_folder: Path, tmp_path: Path
+) -> None:
+    """The operating system ends a process that reads behind the end of a mapped file; the log must say so."""
+    folder = tmp_path / "index"
+    shutil.copytree(index_folder, folder)
+    process = Process(folder)
+    for path in (folder / "vectors").rglob("*"):
+        if path.is_file() and path.suffix != ".json":
+            os.truncate(path, 0)
+    with suppress(OSError, http.client.HTTPException):
+        for _ in range(20):
+            process.ask("GET", "/v1/search?q=prime+number&strategy=maxsim&exact=true")
+    code, log = process.stop(signal.SIGTERM)
+    assert code == -signal.SIGBUS, log
+    assert "Bus error" in log
+    assert "mathamr/index/engines" in log, "the report says what was read"

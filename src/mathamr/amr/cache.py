@@ -14,6 +14,7 @@ from typing import TypeVar
 from mathamr.amr.graph import Amr, InvalidAmrError
 from mathamr.amr.parser import AmrParser, Failure, PartialParseError
 from mathamr.core.settings import CACHE
+from mathamr.core.storage.cachefolder import private_cache
 
 MAX_ENTRIES = 2_000_000
 """About 1.5 GB of short sentences; the oldest entries are deleted first."""
@@ -43,6 +44,8 @@ class GraphCache:
         self._connection: sqlite3.Connection | None = None
         self._process = 0
         self._usable = True
+        if path is None and private_cache() is None:
+            self._give_up(PermissionError("other users may write to this folder"))
 
     def get(self, fingerprint: str, sentences: Iterable[str]) -> dict[str, Amr]:
         """The graphs of those sentences that the cache holds."""

@@ -18,6 +18,7 @@ from mathamr.amr.picture import svg as draw
 from mathamr.amr.stream import Tally, answer_lines, arriving, parse_sentences
 from mathamr.amr.workers import ParallelParser
 from mathamr.core.errors import MathAMRError
+from mathamr.core.terminal import visible
 
 BATCH = 256
 
@@ -95,7 +96,7 @@ def _lines() -> Iterator[str]:
 def _print_graphs(parser: AmrParser, texts: list[str], tally: Tally, alignments: bool) -> None:
     for text, document in zip(texts, parse_sentences(parser, texts, tally), strict=True):
         amr = replace(document.amr, metadata=(("snt", text),))
-        print(amr.to_penman(alignments=alignments, metadata=True), end="\n\n")
+        print(visible(amr.to_penman(alignments=alignments, metadata=True)), end="\n\n")
     sys.stdout.flush()
 
 

@@ -91,11 +91,11 @@ def command(
 
             svg.write_text(picture(parsed.slt, parsed.opt, formula), encoding="utf-8")
         if mathml:
-            print(parsed.presentation_mathml(display=True))
+            print(visible(parsed.presentation_mathml(display=True)))
         elif as_json:
             shown.append(parsed.to_dict())
         elif svg is None:
-            print("\n".join(parsed.lines()))
+            print(visible("\n".join(parsed.lines())))
     if as_json:
         print(json.dumps(shown, ensure_ascii=False, indent=2))
     if failed:

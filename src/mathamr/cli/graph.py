@@ -12,6 +12,7 @@ import typer
 
 from mathamr.core.errors import MathAMRError
 from mathamr.core.progress import Progress
+from mathamr.core.terminal import visible
 from mathamr.graphs.configuration import GraphConfiguration
 from mathamr.posts.reader import READERS, read_posts
 from mathamr.posts.report import Report
@@ -165,9 +166,9 @@ def _write(
         return
     for made in made_graphs:
         if linear:
-            print(f"{made.post.id}\t{linearise(mathamr(made.graph).to_penman(one_line=True))}")
+            print(visible(f"{made.post.id}\t{linearise(mathamr(made.graph).to_penman(one_line=True))}"))
         else:
-            print(notation.write(made.graph, configuration.formulas) + "\n", flush=True)
+            print(visible(notation.write(made.graph, configuration.formulas)) + "\n", flush=True)
 
 
 def _show(statistics: Statistics, out: Path, as_json: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import signal
 import sys
 from collections.abc import Callable, Iterable
@@ -68,6 +69,7 @@ def serve(
     allowed = fitting(requested)
     set_up_log(quiet, json_log)
     sys.setswitchinterval(SWITCH_SECONDS)
+    faulthandler.enable()  # a file that is cut short while it is mapped ends the process: the log says where
     if allowed.connections < requested.connections:
         _report(
             f"the system allows few open files (ulimit -n), so at most {allowed.connections} connections are kept open"

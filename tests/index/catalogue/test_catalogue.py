@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import threading
+import tracemalloc
+import zlib
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,9 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mathamr.core.errors import MathAMRError
+from mathamr.index.build.intake import check_usable
 from mathamr.index.build.visualkeys import visual_keys
 from mathamr.index.catalogue.catalogue import Catalogue, digest_of
-from mathamr.index.catalogue.journal import VISUAL_STAGES, Sketch, unpacked
+from mathamr.index.catalogue.journal import LARGEST_POST, VISUAL_STAGES, Sketch, unpacked
 from mathamr.posts.post import Formula, Place, Post
 from tests.index.small import note
 from tests.models import sample_posts
@@ -52,6 +55,30 @@ def test_posts_come_back_as_they_were(catalogue: Catalogue) -> None:
     assert catalogue.kinds() == {"question": 30}
     tags = [tag for post in posts for tag in post.tags]
     assert catalogue.tags() == {tag: tags.count(tag) for tag in tags}
+
+
+def test_a_row_that_unpacks_to_more_than_a_post_may_have_is_refused_before_it_is_in_memory(
+    catalogue: Catalogue,
+) -> None:
+    put(catalogue, note("good", "A zebra."), note("bomb", "Another."))
+    dense = zlib.compress(b'{"id": "bomb", "kind": "note", "body": "' + b"a" * (100 << 20) + b'"}', 1)
+    with catalogue.transaction():
+        catalogue._db.execute("UPDATE posts SET post = ? WHERE id = 'bomb'", (dense,))
+    tracemalloc.start()
+    for read in (lambda: catalogue.posts(["good", "bomb"]), lambda: list(catalogue.every_post())):
+        with pytest.raises(MathAMRError, match="index --check"):
+            read()
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 80 << 20
+    assert catalogue.post("good").body == "A zebra."
+
+
+@pytest.mark.parametrize("part", ["body", "title", "macros"])
+def test_a_post_that_could_not_be_read_again_is_not_stored(part: str) -> None:
+    text = "a" * (LARGEST_POST + 1)
+    with pytest.raises(MathAMRError, match="larger than 32 MB; cut it into several posts"):
+        check_usable(replace(note("big", "x"), **{part: (text,) if part == "macros" else text}))
 
 
 def test_formulas_know_their_post_and_how_they_visual(catalogue: Catalogue) -> None:

@@ -12,7 +12,7 @@ from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 
-from mathamr.core.settings import CACHE
+from mathamr.core.storage.cachefolder import private_cache
 
 SMALLEST = 256 << 20
 """Smaller files are verified every time, in a fraction of a second."""
@@ -28,15 +28,19 @@ class SeenFiles:
         self._own_path, self._smallest, self._most = path, smallest, most
 
     @property
-    def _path(self) -> Path:
-        return self._own_path or CACHE.path / "seen-files.txt"
+    def _path(self) -> Path | None:
+        folder = private_cache()
+        return self._own_path or (folder and folder / "seen-files.txt")
 
     @cached_property
     def _lines(self) -> set[str]:
+        path = self._path
+        if path is None:
+            return set()
         with suppress(OSError, UnicodeDecodeError):
-            if self._path.stat().st_size < _LONGEST:
-                return set(self._path.read_text(encoding="ascii").splitlines())
-            self._path.unlink()
+            if path.stat().st_size < _LONGEST:
+                return set(path.read_text(encoding="ascii").splitlines())
+            path.unlink()
         return set()
 
     def __contains__(self, found: os.stat_result) -> bool:
@@ -47,12 +51,15 @@ class SeenFiles:
         if found.st_size < self._smallest or found in self:
             return
         self._lines.add(_line(found))
+        path = self._path
+        if path is None:
+            return
         with suppress(OSError):
-            self._path.parent.mkdir(parents=True, exist_ok=True)
+            path.parent.mkdir(parents=True, exist_ok=True)
             if len(self._lines) > self._most:
                 self._lines.clear()
-                self._path.unlink(missing_ok=True)
-            with self._path.open("a", encoding="ascii") as file:
+                path.unlink(missing_ok=True)
+            with path.open("a", encoding="ascii") as file:
                 file.write(_line(found) + "\n")
 
 

@@ -192,7 +192,8 @@ def check_usable(post: Post) -> None:
         raise MathAMRError(
             f"the id {post.id[:40]!r}… has {len(post.id):,} characters, more than {LONGEST_POST_ID:,}"
         )
-    if len(post.body) > LARGEST_POST // 64 and len(post.to_json().encode("utf-8", "replace")) > LARGEST_POST:
+    letters = len(post.body) + len(post.title) + sum(map(len, post.macros))
+    if letters > LARGEST_POST // 64 and len(post.to_json().encode("utf-8", "replace")) > LARGEST_POST:
         raise MathAMRError(
             f"the post {post.id[:100]!r} is larger than {LARGEST_POST >> 20} MB; cut it into several posts"
         )
