@@ -53,7 +53,10 @@ SLOW = (
     "posts/readers/test_hostile.py", "posts/test_inputs.py", "sample", "search", "serve", "systems",
     "test_small_installation.py",
 )  # fmt: skip
-"""Tests that build indexes, train models, or start servers, browsers and worker processes: `make check` leaves them out."""
+"""Tests that build indexes, train models, or start servers, browsers and worker processes: `make check` leaves them out.
+
+So it does with single tests that are marked `slow`: hostile inputs, whole collections, a thousand cases of an oracle.
+"""
 
 
 def is_slow(path: Path) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
 import torch
 from torch import nn
 
@@ -22,6 +23,7 @@ def test_networks_have_shapes_and_no_memory_and_randomness_is_untouched() -> Non
     assert not nn.Linear(4, 3).weight.is_meta
 
 
+@pytest.mark.slow
 def test_torchs_compiler_is_not_loaded_for_it() -> None:
     code = (
         "import sys\nfrom torch import nn\nfrom mathamr.core.unfilled import unfilled\n"

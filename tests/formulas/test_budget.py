@@ -57,6 +57,7 @@ BOMBS = {
 
 
 @pytest.mark.parametrize("latex", BOMBS.values(), ids=BOMBS.keys())
+@pytest.mark.slow
 def test_bombs_of_latex_end_in_a_formula_error_or_a_tree(latex: str) -> None:
     assert _outcomes("latex", latex)[0] in ("read", "FormulaError")
 
@@ -76,6 +77,7 @@ MATHML_BOMBS = {
 
 
 @pytest.mark.parametrize("text", MATHML_BOMBS.values(), ids=MATHML_BOMBS.keys())
+@pytest.mark.slow
 def test_bombs_of_mathml_end_in_an_error_or_a_tree(text: str) -> None:
     assert set(_outcomes("mathml", text)) <= {"read", "FormulaError", "MathMLError"}
 

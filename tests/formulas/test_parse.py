@@ -191,6 +191,7 @@ BOMBS = {
 
 
 @pytest.mark.parametrize("latex", BOMBS.values(), ids=BOMBS.keys())
+@pytest.mark.slow
 def test_large_and_deep_input_ends_in_a_tree_or_an_error(latex: str) -> None:
     try:
         formula = parse(latex)

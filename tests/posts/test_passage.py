@@ -158,11 +158,13 @@ def test_pieces_of_any_source_point_at_their_text(given_source: tuple[Markup, st
         "<math>",
     ],
 )
+@pytest.mark.slow
 def test_what_is_never_closed_takes_no_longer_for_being_repeated(part: str, markup: Markup) -> None:
     """A quadratic scan would need minutes for each of these."""
     assert read(part * (100_000 // len(part)), markup=markup).post == "7"
 
 
+@pytest.mark.slow
 def test_a_post_of_ten_megabytes_is_read() -> None:
     paragraph = f"<p>{'Some words that say little, again and again, to make it long, ' * 20} $x&lt;1$. So it is.</p>\n"
     found = read(paragraph * (10_000_000 // len(paragraph)))
@@ -173,6 +175,7 @@ def test_a_sentence_of_five_thousand_words_stays_one() -> None:
     assert len(texts("word $x$ " * 2500)) == 1
 
 
+@pytest.mark.slow
 def test_every_judged_formula_is_in_a_passage(data: Path) -> None:
     from xml.etree import ElementTree
 

@@ -178,6 +178,7 @@ def test_any_bytes_are_read_or_reported(tmp_path, name, data):
 @pytest.mark.parametrize("name", CHEAP)
 @given(data=st.data())
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@pytest.mark.slow
 def test_a_damaged_sample_is_read_or_reported(tmp_path, name, data):
     file, text, _, _ = SAMPLES[name]
     text = _bytes(text)
@@ -197,6 +198,7 @@ def test_a_damaged_sample_is_read_or_reported(tmp_path, name, data):
 @pytest.mark.parametrize(
     ("name", "word"), [("stackexchange", "a is"), ("arqmath", "a is"), ("jsonl", "$y$?"), ("html", "Let")]
 )
+@pytest.mark.slow
 def test_a_post_of_10_mb_is_read_whole(tmp_path, name, word):
     file, text, count, formulas = SAMPLES[name]
     path = tmp_path / file

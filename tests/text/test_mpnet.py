@@ -27,6 +27,7 @@ SHAPE = TransformerConfiguration(
 
 
 @needs_transformers
+@pytest.mark.slow
 def test_states_are_those_of_the_published_layers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     from transformers import MPNetConfig, MPNetModel
 

@@ -162,6 +162,7 @@ def ranx() -> Any:
 
 
 @pytest.mark.parametrize("name", list(RANX))
+@pytest.mark.slow
 def test_measures_equal_ranx_on_a_thousand_random_cases(
     name: str, ranx: Any, cases: tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]
 ) -> None:

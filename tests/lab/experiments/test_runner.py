@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from matplotlib.figure import Figure
 
 from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.runs import read_run
@@ -93,9 +94,12 @@ def test_every_experiment_runs_from_the_posts_to_its_tables(
     assert _times(strategies) == before, "what was done is not done again"
     shared = {stage.mark_path for stage in plans["document-loss"].stages} & set(before)
     assert any("models" in path.parts for path in shared)
-    for each in plans.values():
+    for name, each in plans.items():
         assert all(stage.mark() is not None for stage in each.stages)
-        _check_report(each)
+        with monkeypatch.context() as patch:
+            if name not in DRAWN:
+                patch.setattr(Figure, "savefig", lambda *_, **__: None)
+            _check_report(each)
     _check_representations(plans["formula-representations"])
 
 
@@ -103,6 +107,8 @@ def _train_here(what: str, command: Sequence[str], folder: Path, log: str, threa
     assert main(list(command[3:])) == 0, what
 
 
+DRAWN = ("formula-representations", "document-loss")
+"""Experiments whose pictures are written: one of either kind of table. The figures of the others are only made."""
 FEW = {"connectivity": 2, "initialisation": 3, "document-loss": 6}
 """Variants that are enough where all are made in the same way."""
 
@@ -131,8 +137,9 @@ def _check_report(plan: GraphPlan) -> None:
     for variant in plan.setting.graphs.variants:
         assert f"| {variant.cells[0]}" in text
     for name in ("bars", "curves", "heatmaps"):
-        assert (folder / f"{name}.png").read_bytes().startswith(b"\x89PNG")
-        assert b"<svg" in (folder / f"{name}.svg").read_bytes()
+        if plan.setting.experiment.name in DRAWN:
+            assert (folder / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+            assert b"<svg" in (folder / f"{name}.svg").read_bytes()
         assert f"({name}.png)" in text
     rows = (folder / "results.csv").read_text(encoding="utf-8").splitlines()
     assert rows[0].startswith("experiment,variant,seed,test_set,measure,value")

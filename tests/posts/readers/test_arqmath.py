@@ -208,6 +208,7 @@ def test_ids_that_are_not_plain_numbers_are_kept_as_they_are(tmp_path):
         ]
 
 
+@pytest.mark.slow
 def test_arqmath_mini_is_read_whole_with_every_formula_of_its_table(data):
     posts, report = read(data / "arqmath-mini" / "Posts.xml")
     kinds = [post.kind for post in posts.values()]

@@ -53,6 +53,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.slow
 def test_hostile_bibliographies_are_bounded(tmp_path: Path) -> None:
     for name, text in HOSTILE.items():
         (tmp_path / f"{name}.bib").write_text(text, encoding="utf-8")

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from itertools import islice
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -62,6 +63,7 @@ def test_the_fast_path_is_taken_for_a_plain_body(monkeypatch):
     assert [(f.id, f.latex, f.display) for f in found] == [("7", "x > 1", False), ("1:1", "y", True)]
 
 
+@pytest.mark.slow
 def test_both_paths_agree_on_real_posts(data):
     posts = read_posts(data / "arqmath-mini" / "Posts.xml", Report(), format="stackexchange")
     for post in islice(posts, 0, None, 4):

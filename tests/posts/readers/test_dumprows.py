@@ -39,6 +39,7 @@ LETTERS = "<>&\"'\n\t\r;#xlgtampquo A1/="
     )
 )
 @settings(max_examples=80, deadline=None)
+@pytest.mark.slow
 def test_rows_of_a_well_formed_file_are_those_that_lxml_reads(wanted):
     root = etree.Element("posts")
     for attributes in wanted:
@@ -183,6 +184,7 @@ def test_many_different_names_are_read_without_growing_the_cache():
 @pytest.mark.parametrize(
     "junk", ["'<1' * 400_000 + '>'", "'<' * 800_000", "'<row x=' * 100_000", "'<!DOCTYPE [' * 80_000"]
 )
+@pytest.mark.slow
 def test_what_is_no_row_costs_no_more_than_its_length(junk: str) -> None:
     ended = bounded(
         "import io\nfrom mathamr.posts.report import Report\nfrom mathamr.posts.readers.dumprows import DumpRows\n"

@@ -87,6 +87,7 @@ BOMBS = {
 
 
 @pytest.mark.parametrize("name", BOMBS)
+@pytest.mark.slow
 def test_a_bomb_is_bounded(name: str) -> None:
     source = (
         "import resource, sys\n"

@@ -176,6 +176,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.slow
 def test_a_page_made_to_take_long_does_not(tmp_path, name):
     (tmp_path / "a.html").write_text(HOSTILE[name])
     source = (

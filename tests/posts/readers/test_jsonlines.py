@@ -222,6 +222,7 @@ def test_the_markup_of_a_text_is_guessed_where_the_row_does_not_say(text, markup
     assert markup_of(text) == markup
 
 
+@pytest.mark.slow
 def test_the_pairs_are_read_two_posts_each(data, monkeypatch):
     monkeypatch.setattr(
         jsonlines, "formulas_of", lambda *_: ()

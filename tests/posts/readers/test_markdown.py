@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from mathamr.posts.post import Link, Post
 from mathamr.posts.reader import read_posts
 from mathamr.posts.readers.markdownoutline import slug
@@ -157,6 +159,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.slow
 def test_notes_made_to_take_long_do_not(tmp_path: Path) -> None:
     for name, text in HOSTILE.items():
         (tmp_path / f"{name}.md").write_text(text)

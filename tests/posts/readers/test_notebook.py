@@ -79,6 +79,7 @@ BOMBS = {
 
 
 @pytest.mark.parametrize("name", BOMBS)
+@pytest.mark.slow
 def test_a_bomb_is_bounded(tmp_path: Path, name: str) -> None:
     (tmp_path / "a.ipynb").write_text(BOMBS[name])
     source = (

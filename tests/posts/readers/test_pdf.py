@@ -78,6 +78,7 @@ def test_a_file_that_takes_too_long_is_ended_and_said_so(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("cut", [0, 9, 100, 500, 900, len(LIMITS_AS_PDF) - 20])
+@pytest.mark.slow
 def test_a_damaged_file_is_read_or_reported(tmp_path, cut):
     posts, report = read(tmp_path, LIMITS_AS_PDF[:cut] + b"%PDF-" + LIMITS_AS_PDF[cut + 15 :])
     assert posts or report.skipped

@@ -35,6 +35,7 @@ except FormulaError as error:
 
 
 @pytest.mark.parametrize("name", BOMBS)
+@pytest.mark.slow
 def test_a_bomb_is_drawn_or_refused_within_limits(name: str) -> None:
     ended = subprocess.run(
         [sys.executable, "-c", SCRIPT.format(bomb=BOMBS[name])], capture_output=True, text=True, check=False

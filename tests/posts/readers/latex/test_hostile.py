@@ -35,6 +35,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.slow
 def test_hostile_documents_are_read_in_linear_time(tmp_path: Path, name: str) -> None:
     (tmp_path / "a.tex").write_text("Words. " + HOSTILE[name])
     posts, _ = read_bounded(tmp_path)
