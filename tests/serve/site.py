@@ -90,6 +90,7 @@ POSTS: list[dict[str, Any]] = [
             "body": f"Exercise about sums: compute $\\sum_{{k=1}}^{{{number}}} k^2$ and compare with the formula of Faulhaber.",
             "tags": ["exercises"],
             "source": f"/vault/exercises/{number}.md",
+            "macros": ["\\newcommand{\\Powers}[2]{\\sum_{k=1}^{#1} k^{#2}}"],
         }
         for number in range(2, 16)
     ),

@@ -4,7 +4,15 @@ import pytest
 
 from mathamr.posts.markup import formulas_of, pieces
 from mathamr.posts.post import Formula, Markup, Post
-from mathamr.serve.rendering import body_html, draw, draw_formula, shown_pieces, title_html, title_shown
+from mathamr.serve.rendering import (
+    Reference,
+    body_html,
+    draw,
+    draw_formula,
+    shown_pieces,
+    title_html,
+    title_shown,
+)
 
 
 def _post(body: str, markup: Markup, title: str = "", macros: tuple[str, ...] = ()) -> Post:
@@ -102,7 +110,12 @@ def test_pieces_of_a_text_have_their_places() -> None:
 
 def test_references_lead_to_posts_around_their_words() -> None:
     body = r"By \hyperref[t]{the \emph{good} $x$}, \cref{lem:a,t}, \ref{t} and \ref{none}; \href{https://a.org}{b}."
-    html = body_html(Post("p", "proof", body, markup="latex"), 1000, (), {"#t": "a b#t", "#lem:a": "l"})
+    html = body_html(
+        Post("p", "proof", body, markup="latex"),
+        1000,
+        (),
+        {"#t": Reference("a b#t"), "#lem:a": Reference("l")},
+    )
     assert '<a href="?post=a%20b%23t" class="reference">the good <span class="formula"' in html
     assert '<a href="?post=l" class="reference">lemma</a>' in html
     assert '<a href="?post=a%20b%23t" class="reference">t</a> and none;' in html
@@ -115,11 +128,11 @@ def test_links_of_notes_lead_to_posts_around_their_words_and_others_stay_words()
         " and [@zorn; @nobody, p. 3]; [out](https://a.org)."
     )
     known = {
-        "#Limits#Definition": "limits.md#d",
-        "#b.md": "b.md",
-        "#thm-a": "t",
-        "##two": "p#two",
-        "#zorn": "z",
+        "#Limits#Definition": Reference("limits.md#d"),
+        "#b.md": Reference("b.md"),
+        "#thm-a": Reference("t"),
+        "##two": Reference("p#two"),
+        "#zorn": Reference("z"),
     }
     html = body_html(Post("p", "note", body, markup="markdown"), 1000, (), known)
     for shown in (
@@ -144,8 +157,8 @@ def test_a_call_out_has_its_title_and_what_follows_it_is_outside() -> None:
 
 def test_references_of_html_lead_to_posts_and_others_nowhere() -> None:
     body = '<p><a href="#a&amp;b">one</a> <a href="#c">two</a> <a href="?post=x%22y">three</a> <a href="?post=x y">four</a></p>'
-    html = body_html(Post("p", "note", body), 1000, (), {"##a&b": 'q"<'})
-    assert html == body_html(Post("p", "note", body), 1000, (), {"#a&b": 'q"<'})
+    html = body_html(Post("p", "note", body), 1000, (), {"##a&b": Reference('q"<')})
+    assert html == body_html(Post("p", "note", body), 1000, (), {"#a&b": Reference('q"<')})
     assert html == (
         '<p><a href="?post=q%22%3C" class="reference">one</a> <a>two</a> '
         '<a href="?post=x%22y" class="reference">three</a> <a>four</a></p>'
@@ -159,3 +172,23 @@ def test_an_author_cannot_forge_the_place_of_a_formula(mark: str) -> None:
     written = body_html(post, 1 << 20)
     assert written.count("data-formula") == 1
     assert written.index("data-formula") > written.index("<p>Let ")
+
+
+def test_a_reference_is_called_by_the_name_of_its_target() -> None:
+    named = {"#t": Reference("x#t", "Theorem", "Chinese remainder theorem"), "#u": Reference("x#u", "Lemma")}
+    body = "By \\Cref{t}, that is \\nameref{t}, and \\cref{u} or Theorem \\ref{t}."
+    html = body_html(Post("p", "proof", body, markup="latex"), 1000, (), named)
+    assert ">Theorem (Chinese remainder theorem)</a>" in html
+    assert ">Chinese remainder theorem</a>" in html
+    assert ">lemma</a> or" in html
+    assert ">t</a>." in html
+
+
+def test_a_commutative_diagram_is_drawn_without_its_options() -> None:
+    drawn = draw(r'\begin{tikzcd} A \arrow[r, "f", hook] \arrow[d, "g"\'] & B \\ C & \end{tikzcd}')
+    assert drawn.error is None
+    assert drawn.mathml is not None
+    shown = drawn.mathml.partition("<annotation")[0]
+    assert "hook" not in shown
+    assert "merror" not in shown
+    assert all(f"<mi>{letter}</mi>" in shown for letter in "ABCfg")

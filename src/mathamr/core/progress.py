@@ -56,7 +56,8 @@ class Progress:
             self._bar[0].stop()
         seconds = time.monotonic() - self._started
         if failure[0] is None and seconds >= self._pause:
-            self._say(f"{self.task}: {self._counted()} in {duration(seconds)}, {self._rate(seconds)}")
+            parts = (f"{self.task}: {self._counted()} in {duration(seconds)}", self._rate(seconds))
+            self._say(", ".join(filter(None, parts)))
 
     def advance(self, count: int = 1) -> None:
         """Counts further items as done."""
@@ -96,6 +97,8 @@ class Progress:
 
     def _rate(self, seconds: float) -> str:
         rate = self.done / max(seconds, 1e-9)
+        if not self.done:
+            return ""
         return f"{rate:,.0f} {self.unit}/s" if rate >= 10 else f"{rate:.1f} {self.unit}/s"
 
     def _say(self, line: str) -> None:

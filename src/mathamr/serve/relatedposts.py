@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import islice
 from typing import Any
@@ -9,9 +10,9 @@ from typing import Any
 from mathamr.index.catalogue.catalogue import Catalogue
 from mathamr.posts.passage import passage
 from mathamr.posts.post import Link, Post
-from mathamr.search.fragment import Fragment, formulas_by_id, fragments, shortened
+from mathamr.search.fragment import Fragment, formulas_by_id, fragments, plain, shortened
 from mathamr.search.snippet import title
-from mathamr.serve.rendering import formulas_with_macros, fragment_pieces
+from mathamr.serve.rendering import Reference, formulas_with_macros, fragment_pieces
 
 LISTED = 50
 """Posts of one relation that are listed; their ids are all in the answer."""
@@ -22,6 +23,8 @@ LONGEST_TITLE = 1000
 MOST_REFERENCES = 500
 """References of a text that become links."""
 _SPACE = Fragment("text", " ")
+_NAMED = re.compile(r"[^\W\d_]+(?: [\d.]+)? \((.+)\)")
+"""A title such as `Theorem (Chinese remainder theorem)`."""
 
 
 def related_posts(catalogue: Catalogue, post: Post, answers: Sequence[Post]) -> list[dict[str, Any]]:
@@ -46,14 +49,24 @@ def _target(catalogue: Catalogue, link: Link) -> str:
     return link.target or next(iter(catalogue.labelled(link.label, 1)), "")
 
 
-def references(catalogue: Catalogue, post: Post) -> dict[str, str]:
+def references(catalogue: Catalogue, post: Post) -> dict[str, Reference]:
     """The posts that a post refers to, by how its text names them: `#label`, or the address itself."""
     found: dict[str, str] = {}
     for link in post.links[:MOST_REFERENCES]:
         if target := _target(catalogue, link):
             found.setdefault(f"#{link.label}" if link.label else target, target)
     known = catalogue.posts(list(dict.fromkeys(found.values())))
-    return {name: target for name, target in found.items() if target in known}
+    return {
+        name: Reference(target, known[target].kind.capitalize(), _own_name(known[target]))
+        for name, target in found.items()
+        if target in known
+    }
+
+
+def _own_name(post: Post) -> str:
+    """What a theorem or definition is called in its own brackets; empty if it has no name."""
+    named = _NAMED.fullmatch(plain(title(post)))
+    return named[1] if named else ""
 
 
 def _shown(relation: str, id: str, post: Post | None, accepted: str | None = None) -> dict[str, Any]:

@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from html import escape, unescape
 from pathlib import PurePath
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from mathamr.core.errors import MathAMRError, ParseError
+from mathamr.formulas.latex.diagrams import with_arrays
 from mathamr.formulas.latex.display.formula import display_mathml, displayed
 from mathamr.formulas.latex.macros import Macros
 from mathamr.formulas.marking import drawn_with_marks
@@ -76,6 +77,8 @@ def draw_marked(formula: Formula, macros: tuple[str, ...], nodes: Collection[int
     """A formula of a post as MathML, with some nodes of its layout tree marked; only LaTeX can be marked."""
     if not nodes or not formula.latex.strip() or len(formula.latex) > LONGEST_FORMULA:
         return draw_formula(formula, macros)
+    if with_arrays(formula.latex) != formula.latex:  # its drawing has other parts than its tree
+        return draw_formula(formula, macros)
     (_, slt), _ = trees_of(formula, macros)
     if slt is None:
         return draw_formula(formula, macros)
@@ -93,7 +96,7 @@ def _draw(latex: str, macros: tuple[str, ...], display: bool, mathml: str | None
     try:
         if mathml and not latex.strip():
             return Drawn(sanitised(mathml, styling="classes"))
-        return Drawn(display_mathml(latex, macros, display=display, styling="classes"))
+        return Drawn(display_mathml(with_arrays(latex), macros, display=display, styling="classes"))
     except ParseError as error:
         return Drawn(None, {"message": error.message, "offset": error.offset})
     except MathAMRError as error:
@@ -213,7 +216,7 @@ def title_html(post: Post, names: Sequence[str] = ()) -> str:
 
 
 def body_html(
-    post: Post, longest: int, names: Sequence[str] = (), references: Mapping[str, str] | None = None
+    post: Post, longest: int, names: Sequence[str] = (), references: Mapping[str, Reference] | None = None
 ) -> str:
     """The body of a post, or as much of it as may be shown, as safe HTML.
 
@@ -233,7 +236,7 @@ def body_html(
     return written
 
 
-def _block_body(body: str, post: Post, names: Sequence[str], references: Mapping[str, str]) -> str:
+def _block_body(body: str, post: Post, names: Sequence[str], references: Mapping[str, Reference]) -> str:
     """Any markup as paragraphs."""
     writer = _BlockWriter(post, _Formulas.of_body(post, names), references)
     for piece in pieces(body, post.markup):
@@ -241,7 +244,7 @@ def _block_body(body: str, post: Post, names: Sequence[str], references: Mapping
     return writer.html()
 
 
-def _html_body(body: str, post: Post, names: Sequence[str], references: Mapping[str, str]) -> str:
+def _html_body(body: str, post: Post, names: Sequence[str], references: Mapping[str, Reference]) -> str:
     """HTML with its own structure: formulas are cut out of the source, and come back as MathML."""
     formulas, places = _Formulas.of_body(post, names), Places()
     parts: list[str] = []
@@ -257,13 +260,13 @@ def _html_body(body: str, post: Post, names: Sequence[str], references: Mapping[
     return sanitised_html(_with_references("".join(parts), references), places)
 
 
-def _with_references(body: str, references: Mapping[str, str]) -> str:
+def _with_references(body: str, references: Mapping[str, Reference]) -> str:
     """HTML whose links to labels and addresses of known posts lead to these posts on the page."""
 
     def lead(match: re.Match[str]) -> str:
         address = unescape(match[1])
         target = references.get(address) or references.get(f"#{address}")
-        return f'<a href="{escape(post_link(target))}">' if target else match.group()
+        return f'<a href="{escape(post_link(target.id))}">' if target else match.group()
 
     return _ANCHOR.sub(lead, body) if references else body
 
@@ -325,14 +328,24 @@ def _names(address: str) -> list[str]:
     return [address[1:-1] if address.startswith("{") else address.removeprefix(CITED_MARK)]
 
 
+class Reference(NamedTuple):
+    """A post that a text refers to: its id, its kind, and its own name, if it has one."""
+
+    id: str
+    kind: str = ""
+    name: str = ""
+
+
+_REFERENCE_COMMAND = re.compile(r"\\([cC]ref|autoref|nameref|zcref|[oO]lref|fullref)\b")
+
+
 class _BlockWriter:
     """Writes the pieces of a post that is not HTML as paragraphs."""
 
-    def __init__(self, post: Post, formulas: _Formulas, references: Mapping[str, str]) -> None:
+    def __init__(self, post: Post, formulas: _Formulas, references: Mapping[str, Reference]) -> None:
         self._post, self._formulas, self._references = post, formulas, references
-        self._linked: tuple[int, int, str] | None = (
-            None  # where the link ends that is open, where it began, its label
-        )
+        self._linked: tuple[int, int, str, str, str] | None = None
+        """Where the link ends that is open, where it began, its label, what it is called instead of its words, its kind."""
         self._blocks: list[str] = []
         self._inside: list[str] = []
         self._block = "paragraph"
@@ -364,14 +377,25 @@ class _BlockWriter:
         found = next((name for name in _names(piece.text) if f"#{name}" in self._references), None)
         if found is None:
             return False
-        address = escape(post_link(self._references[f"#{found}"]))
+        reference = self._references[f"#{found}"]
+        address = escape(post_link(reference.id))
         self._inside.append(f'<a href="{address}" class="reference">')
-        self._linked = (piece.end, len(self._inside), found)
+        command = (
+            _REFERENCE_COMMAND.match(self._post.body, piece.start) if self._post.markup == "latex" else None
+        )
+        name = reference.name if command is not None and "," not in piece.text else ""
+        if name and command is not None:
+            name = name if command[1] == "nameref" else f"{reference.kind} ({name})"
+        self._linked = (piece.end, len(self._inside), found, name, reference.kind.lower())
         return True
 
     def _end_link(self) -> None:
         if self._linked:
-            _, begun, label = self._linked
+            _, begun, label, name, kind = self._linked
+            if name:
+                self._inside[begun:] = [escape(name)]
+            elif self._inside[begun:] == ["reference"] and kind:
+                self._inside[begun:] = [kind]
             self._inside.append("</a>" if len(self._inside) > begun else f"{escape(label)}</a>")
             self._linked = None
 

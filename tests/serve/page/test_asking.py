@@ -17,6 +17,26 @@ def test_a_formula_is_drawn_while_it_is_typed(page: Page, site: Site) -> None:
     expect(preview).to_contain_text("a root of")
 
 
+def test_formulas_need_no_marks_and_know_the_macros_of_the_collection(page: Page, site: Site) -> None:
+    page.goto(site.url)
+    box, preview = page.locator("#question"), page.locator("#preview")
+    box.fill("is x² <= 1 true")
+    expect(preview.locator("math")).to_have_count(1)
+    expect(preview.locator("math")).to_have_text("x2≤1")
+    expect(preview).to_contain_text("true")
+    box.fill("the sum \\Powers{n}{3}")
+    expect(preview.locator("math")).to_have_text("∑k=1nk3")
+    box.fill("words alone")
+    expect(preview).to_be_hidden()
+
+
+def test_words_among_formulas_are_refused_with_a_way_out(page: Page, site: Site) -> None:
+    page.goto(f"{site.url}?q=inverse+of+a+matrix&task=formulas")
+    expect(page.locator(".notice")).to_contain_text("There is no formula in the question")
+    page.get_by_role("button", name="Search answers instead").click()
+    expect(page.locator(".hit").first).to_contain_text("Inverse of a matrix")
+
+
 def test_commands_are_completed_with_arrows_and_tab(page: Page, site: Site) -> None:
     page.goto(site.url)
     box = page.locator("#question")

@@ -247,7 +247,7 @@ def _is_applied(words: list[_Word], place: int) -> bool:
         return False
     following = words[place + 1]
     if following.role == "formula":
-        return True
+        return "\\" not in following.text
     return (
         words[place].text not in _AMBIGUOUS
         and following.role == "operand"
@@ -306,7 +306,8 @@ def _joins_left(words: list[_Word], place: int) -> bool:
     if word.role == "formula":
         return True
     if word.role == "prefix":
-        return word.text not in _AMBIGUOUS or right.role == "formula" or right.role == "prefix"
+        is_latex = "\\" in right.text  # a formula in LaTeX has its own operators
+        return not is_latex and (word.text not in _AMBIGUOUS or right.role in ("formula", "prefix"))
     if word.role == "connective":
         return word.text != "x" and place > 0 and word.text in ("mod", "times", "choose")
     if word.role == "operand":

@@ -244,7 +244,8 @@ class _Reader:
         word = known.REFERENCES.get(name, "?")
         if word == "?":
             prefix = re.split(r"[:\-_,]", group.group(1).strip().lower(), maxsplit=1)[0]
-            word = known.REFERENCE_WORDS.get(prefix) or known.REFERENCE_WORDS.get(name[:-3], "reference")
+            own = "" if name in known.REFERENCES else name[:-3]
+            word = known.REFERENCE_WORDS.get(prefix) or known.REFERENCE_WORDS.get(own, "reference")
         elif word == "author":
             author = _AUTHOR.match(group.group(1))
             word = author.group().capitalize() if author else ""
