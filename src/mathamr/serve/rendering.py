@@ -23,6 +23,7 @@ from mathamr.posts.markup.markdown import CITED_MARK
 from mathamr.posts.markup.piece import Piece
 from mathamr.posts.post import Formula, Place, Post
 from mathamr.search.fragment import Fragment
+from mathamr.serve.highlighting import highlighted
 from mathamr.serve.sanitiser import NestedTooDeeplyError, Places, safe_link, sanitised_html
 
 REMEMBERED = 4_000
@@ -360,8 +361,12 @@ class _BlockWriter:
         elif piece.kind == "formula":
             self._inside.append(formula_html(self._formulas.next(piece), self._post.macros))
         elif piece.kind == "code":
-            code = escape(piece.text)
-            self._inside.append(code if self._block == "code" else f"<code>{code}</code>")
+            if self._block != "code":
+                self._inside.append(f"<code>{escape(piece.text)}</code>")
+            elif self._post.markup == "declaration":
+                self._inside.append(highlighted(piece.text))
+            else:
+                self._inside.append(escape(piece.text))
         elif piece.kind == "image":
             self._inside.append(f'<span class="picture">[picture: {escape(piece.text)}]</span>')
         elif piece.kind == "link":

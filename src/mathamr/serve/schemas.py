@@ -327,6 +327,7 @@ class PostAnswer(BaseModel):
     source: str
     place: PlaceShown | None
     open: str | None
+    documentation: str | None
     links: list[LinkShown]
     formulas: list[FormulaPiece]
 

@@ -78,3 +78,9 @@ export function placeOf({ place, open }) {
   if (open) return element("a", { class: "place", href: open, title: "Open in the editor" }, shown);
   return element("span", { class: "place" }, shown);
 }
+
+/** A link to the page of a library's documentation that describes a declaration. */
+export function documentationOf({ documentation }) {
+  if (!documentation) return null;
+  return element("a", { class: "documentation", href: documentation, rel: "noopener noreferrer" }, "documentation ↗");
+}

@@ -5,7 +5,7 @@ import { AlignmentMap } from "./alignment.js";
 import { CLOSED } from "./address.js";
 import { element, icon } from "./dom.js";
 import { htmlNodes, mathNode } from "./markup.js";
-import { heading, neighbours, placeOf } from "./neighbours.js";
+import { documentationOf, heading, neighbours, placeOf } from "./neighbours.js";
 import { failure } from "./notice.js";
 import { counted, day, score } from "./numbers.js";
 import { activated, joined, pieceNodes } from "./pieces.js";
@@ -159,6 +159,7 @@ export class Panel {
       { class: "about" },
       element("span", { class: "kind", data: { kind: post.kind } }, post.kind),
       placeOf(post),
+      documentationOf(post),
       Number.isFinite(post.votes) ? element("span", {}, counted(post.votes, "vote")) : null,
       post.date ? element("time", { datetime: post.date }, day(post.date)) : null,
       ...post.tags.map((tag) => this.link({ tags: [tag], page: 1, ...CLOSED }, { class: "tag" }, tag)),

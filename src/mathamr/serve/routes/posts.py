@@ -21,6 +21,7 @@ from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Post
 from mathamr.posts.readers.jsonlines import markup_of
 from mathamr.posts.report import Report
+from mathamr.search.library import documentation_address
 from mathamr.serve.errors import ApiError
 from mathamr.serve.relatedposts import references, related_posts
 from mathamr.serve.rendering import (
@@ -151,6 +152,7 @@ def _shown(service: Service, id: str) -> dict[str, Any]:
         "source": source_shown(stored.source),
         "place": place_shown(stored.place),
         "open": service.editor_link(stored.source, stored.place),
+        "documentation": documentation_address(stored),
         "links": [
             {"target": link.target, "type": link.type, "words": link.words, "label": link.label}
             for link in stored.links[:MOST_LINKS]

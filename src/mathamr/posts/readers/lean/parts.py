@@ -19,7 +19,7 @@ _KEYWORD = frozenset(["deriving", "where", "extends", "with"])
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class MemberPart:
     """A field or a constructor: its name, [start, end) of its source, and where its modifiers or its bar begin."""
 
     name: str
@@ -29,7 +29,7 @@ class Part:
     colon: int | None
 
 
-def fields(code: str, start: int, limit: int) -> Iterator[Part]:
+def fields(code: str, start: int, limit: int) -> Iterator[MemberPart]:
     """The fields that stand in [start, limit), after `where`: what stands on the first line's indentation, with a type.
 
     >>> source = "\\n  carrier : Set G\\n  one_mem' : (1 : G) ∈ carrier\\n  inv x y : G := by simp\\n"
@@ -53,7 +53,7 @@ def fields(code: str, start: int, limit: int) -> Iterator[Part]:
         if said.colon is None:
             continue
         for name in found["names"].split():
-            yield Part(
+            yield MemberPart(
                 name,
                 line,
                 found.start("names"),
@@ -62,7 +62,7 @@ def fields(code: str, start: int, limit: int) -> Iterator[Part]:
             )
 
 
-def constructors(code: str, start: int, limit: int) -> Iterator[Part]:
+def constructors(code: str, start: int, limit: int) -> Iterator[MemberPart]:
     """The constructors of an inductive type: each after a bar at the beginning of a line, or after another such one.
 
     >>> source = " where\\n  | zero | one\\n  | succ (n : N) : N"
@@ -79,7 +79,7 @@ def constructors(code: str, start: int, limit: int) -> Iterator[Part]:
             plain = ":" not in code[at:line_end] and "(" not in code[at:line_end]
             for found in _CONSTRUCTOR.finditer(code, at, line_end):
                 said = signature(code, found.end(), line_end)
-                yield Part(found["name"], found.start(), found.start("name"), said.end, said.colon)
+                yield MemberPart(found["name"], found.start(), found.start("name"), said.end, said.colon)
                 count += 1
                 if not plain:
                     break

@@ -1,0 +1,69 @@
+"""Declarations of a Lean project on the page: their code in colours, their formula, their place and their documentation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mathamr.index.build.builder import BuildOptions, build_index
+from mathamr.search.searcher import Index
+from tests.leanproject import COMPACT, SUMS
+from tests.serve.page.visit import Page, Visit, ask, expect
+from tests.serve.site import Site, serving
+
+
+@pytest.fixture(scope="module")
+def library(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    folder = tmp_path_factory.mktemp("declarations")
+    for name, text in (("Mathlib/Compact", COMPACT), ("Toy/Sums", SUMS)):
+        path = Path(folder, "project", f"{name}.lean")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    build_index([folder / "project"], folder / "index", BuildOptions(model="mathamr-2-text", engine="flat"))
+    with Index.open(folder / "index") as index, serving(index) as running:
+        yield running
+
+
+@pytest.fixture
+def page(browser: Any, library: Site) -> Iterator[Page]:
+    opened = Visit(browser)
+    yield opened.page
+    opened.context.close()
+    assert opened.complaints == []
+    assert [url for url in opened.requests if not url.startswith(library.url)] == []
+
+
+def test_a_declaration_shows_its_code_its_formula_and_its_place(page: Page, library: Site) -> None:
+    ask(page, library, "sum_range_id")
+    page.locator(".hit h3 a").first.click()
+    panel = page.locator("#panel")
+    expect(panel.get_by_role("heading", level=2)).to_have_text("Nat.sum_range_id")
+    expect(panel.locator("pre .lean-keyword").first).to_have_text("theorem")
+    expect(panel.locator("pre .lean-declared").first).to_have_text("Nat.sum_range_id")
+    expect(panel.locator("pre")).to_contain_text("∑ i ∈ Finset.range (n + 1), i = n * (n + 1) / 2")
+    expect(panel.locator(".prose .formula.display math")).to_be_visible()
+    expect(panel.locator(".place")).to_have_text("Toy/Sums.lean:10")
+    expect(panel.locator(".documentation")).to_have_count(0)
+    keyword = panel.locator("pre .lean-keyword").first.evaluate("node => getComputedStyle(node).color")
+    assert keyword != panel.locator("pre").evaluate("node => getComputedStyle(node).color")
+
+
+def test_a_declaration_of_mathlib_leads_to_its_documentation(page: Page, library: Site) -> None:
+    ask(page, library, "Heine-Borel theorem")
+    page.locator(".hit h3 a").first.click()
+    link = page.locator("#panel .documentation")
+    expect(link).to_have_attribute(
+        "href",
+        "https://leanprover-community.github.io/mathlib4_docs/Mathlib/Compact.html"
+        "#Topology.Toy.isCompact_iff_isClosed_bounded",
+    )
+
+
+def test_a_tag_narrows_the_search_to_a_module(page: Page, library: Site) -> None:
+    ask(page, library, "sum over a union", more="&tag=module%3AToy")
+    posts = page.locator(".hit").evaluate_all("hits => hits.map((hit) => hit.dataset.post)")
+    assert posts
+    assert all(post.startswith("Toy/") for post in posts)
