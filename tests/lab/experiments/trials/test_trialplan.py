@@ -69,7 +69,6 @@ def test_marf_is_trained_and_measured_from_posts_to_tables(
 ) -> None:
     base = str(tiny_base(tmp_path / "base"))
     monkeypatch.setitem(CONFIGURATIONS, "small", CONFIGURATIONS["tiny"].changed([f'base="{base}"']))
-    monkeypatch.setattr("mathamr_lab.experiments.trials.marf.CURVE", ((8, 4, 8),))
     monkeypatch.setattr(trialplan, "MARF_BASE", base)
 
     def report(name: str) -> str:

@@ -33,7 +33,6 @@ def main(arguments: list[str] | None = None) -> int:
     contexts.add_argument("--contexts", nargs="+", help="only these contexts")
     contexts.add_argument("--folds", type=int, default=5)
     marf.add_argument("--config", default="small", help="sizes of MaRF")
-    marf.add_argument("--curve", action="store_true", help="also measure MaRF with less of it stored")
     given = parser.parse_args(arguments)
     try:
         if given.trial == "contexts":
@@ -116,10 +115,7 @@ def _marf(given: argparse.Namespace) -> None:
     from mathamr_lab.experiments.trials.marf import MarfTrial
 
     for seed in given.seeds:
-        trial = MarfTrial(given.prepared, given.out, _marf_training(given), chosen_device(given.device), seed)
-        trial.run()
-        if given.curve:
-            trial.compress()
+        MarfTrial(given.prepared, given.out, _marf_training(given), chosen_device(given.device), seed).run()
 
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,12 +14,12 @@ from mathamr.core.tensorfile import tensor_bytes
 from mathamr.evaluation.qrels import Qrels
 from mathamr.systems.baseencoder import load_base_encoder
 from mathamr.systems.marf.configuration import MarfConfiguration
-from mathamr.systems.marf.inference import context_vectors, formula_vectors, fused_vectors, neighbours_pooled
+from mathamr.systems.marf.inference import context_vectors, formula_vectors, fused_vectors
 from mathamr.systems.marf.model import MarfVocabularies
 from mathamr.systems.marf.network import FormulaEncoder, MarfNetwork
 from mathamr_lab.experiments.trials.scorefiles import JUDGED, KNOWN, judgments, keep_run, say
 from mathamr_lab.systems.marf.configuration import MarfTraining, PartTraining
-from mathamr_lab.systems.marf.freshnetwork import fresh_network, principal_components
+from mathamr_lab.systems.marf.freshnetwork import fresh_network
 from mathamr_lab.systems.marf.postshard import PostShard
 from mathamr_lab.systems.marf.trainers import (
     ContextTrainer,
@@ -191,37 +190,6 @@ def measure_fusion(
             )
 
 
-def measure_compression(
-    network: MarfNetwork, components: Tensor, all_tasks: Sequence[SearchTask], out: Path, device: torch.device
-) -> None:
-    """Measures rankings with fewer numbers, fewer rows and eight bits per number, for queries and entries."""
-    most = network.configuration.formulas
-    for task in all_tasks:
-        asked = [task.topics.posts[place] for place in task.asked]
-        queries = [own[0] for own in fused_vectors(network, asked, device, 1)]
-        documents = fused_vectors(network, task.candidates.posts, device, most)
-        for size, rows, bits in CURVE:
-            used = components[:, :size]
-
-            def small(vectors: Tensor, used: Tensor = used, rows: int = rows, bits: int = bits) -> Tensor:
-                found = torch.nn.functional.normalize(neighbours_pooled(vectors.float(), rows) @ used, dim=-1)
-                return found if bits > 8 else (found * 127).round() / 127
-
-            table = represented([[small(each) for each in own] for own in documents], device)
-            name = f"compression/{size}-numbers-{rows}-rows-{bits}-bits"
-            keep_scores(
-                out, name, task, {p: table.scores(small(q)) for p, q in zip(task.asked, queries, strict=True)}
-            )
-
-
-CURVE: tuple[tuple[int, int, int], ...] = (
-    *((size, 256, 16) for size in (128, 64, 32, 16)),
-    *((128, rows, 16) for rows in (64, 32, 16, 8)),
-    *((64, 32, 16), (64, 32, 8), (32, 32, 8), (32, 16, 8)),
-)
-"""(numbers, rows a representation, bits a number); 256 rows are all."""
-
-
 class MarfTrial:
     """Trains and measures with one seed, part by part, and stores runs and weights as they are computed."""
 
@@ -230,7 +198,6 @@ class MarfTrial:
     ) -> None:
         self.folder, self.out, self.device, self.seed = folder, out / f"seed-{seed}", device, seed
         self.training = training
-        self._usual: tuple[MarfNetwork, Tensor] | None = None
         self.out.mkdir(parents=True, exist_ok=True)
         self.vocabularies = MarfVocabularies.load(folder)
         self.shard = PostShard.load(folder / "posts.npz")
@@ -291,17 +258,6 @@ class MarfTrial:
         self.keep(f"fusion-{name}", joined.fusion, "fusion.")
         measure_formulas(joined, self.tasks, self.out, f"formula-{name}", self.device)
         measure_fusion(joined, self.tasks, self.out, f"marf-{name}", self.device)
-        if configuration == self.training.model and self.seed == 0:
-            sample = [self.shard.posts[place] for place in self.shard.pairs[:2000, 1].tolist()]
-            rows = torch.cat([each for own in fused_vectors(joined, sample, self.device, 1) for each in own])
-            components = principal_components(rows, configuration.size)
-            self._write("components", {"components": components})
-            self._usual = copy.deepcopy(joined), components
-
-    def compress(self) -> None:
-        """Measures the default model of the first seed with compressed storage; it comes last because it takes long."""
-        if self._usual is not None:
-            measure_compression(*self._usual, self.tasks, self.out, self.device)
 
     def keep(self, name: str, module: torch.nn.Module, prefix: str) -> None:
         """Writes the learned weights of a part in sixteen bits."""
@@ -310,11 +266,8 @@ class MarfTrial:
             for each, parameter in module.named_parameters()
             if ".linear." not in each and not _is_base(each, prefix)
         }
-        self._write(name, learned)
-
-    def _write(self, name: str, tensors: Mapping[str, Tensor]) -> None:
         stored = {
-            each: value.detach().to("cpu", torch.float16).contiguous() for each, value in tensors.items()
+            each: value.detach().to("cpu", torch.float16).contiguous() for each, value in learned.items()
         }
         (self.out / f"{name}.safetensors").write_bytes(tensor_bytes(stored))
 
