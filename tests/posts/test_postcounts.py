@@ -52,9 +52,8 @@ def test_the_sample_is_even():
     assert all(150 < drawn[str(n)] < 250 for n in range(6)), drawn
 
 
-def test_tags_are_counted_in_bounded_memory(monkeypatch):
-    monkeypatch.setattr(PostCounts, "MOST_TAGS", 10)
-    summary = PostCounts(samples=0)
+def test_tags_are_counted_in_bounded_memory():
+    summary = PostCounts(samples=0, most_tags=10)
     for n in range(100):
         summary.add(Post(str(n), "note", "", tags=(f"tag{n}", "common")))
     assert len(summary.tags) == 10

@@ -19,10 +19,9 @@ class PostCounts:
     (['1', '2'], 1, 1)
     """
 
-    MOST_TAGS = 100_000
     TAGS_SHOWN = 20
 
-    def __init__(self, samples: int = 3, seed: int = 0) -> None:
+    def __init__(self, samples: int = 3, seed: int = 0, most_tags: int = 100_000) -> None:
         self.kinds: Counter[str] = Counter()
         self.roles: Counter[str] = Counter()
         self.tags: Counter[str] = Counter()
@@ -30,7 +29,7 @@ class PostCounts:
         self.formulas = self.display_formulas = self.visual_ids = self.mathml = 0
         self.titles = self.accepted = self.scored = self.dated = self.links = self.characters = 0
         self.samples: list[Post] = []
-        self._wanted, self._random = samples, random.Random(seed)
+        self._wanted, self._random, self._most_tags = samples, random.Random(seed), most_tags
 
     @property
     def posts(self) -> int:
@@ -59,7 +58,7 @@ class PostCounts:
             self.visual_ids += formula.visual_id is not None
             self.mathml += formula.presentation_mathml is not None or formula.content_mathml is not None
         for tag in post.tags:
-            if tag in self.tags or len(self.tags) < self.MOST_TAGS:
+            if tag in self.tags or len(self.tags) < self._most_tags:
                 self.tags[tag] += 1
             else:
                 self.tags_uncounted += 1

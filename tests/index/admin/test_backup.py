@@ -91,10 +91,9 @@ def test_a_backup_is_taken_while_posts_are_put(index: Path, model_folder: Path, 
 def test_what_a_busy_index_could_not_give_is_made_again(
     index: Path, model_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "ATTEMPTS", 1)
     states = iter([(1, True), (2, True)])
     monkeypatch.setattr(module, "_state", lambda _: next(states))
-    made = backup(index, tmp_path / "index.tar")
+    made = backup(index, tmp_path / "index.tar", attempts=1)
     assert not made.derived
     with tarfile.open(made.path) as archive:
         assert not [name for name in archive.getnames() if name.startswith(("vectors", "lexical"))]

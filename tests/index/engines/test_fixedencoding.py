@@ -122,12 +122,11 @@ def test_encodings_of_other_days_and_machines_compare() -> None:
 GOLDEN = [-0.707107, 0.707107, 0.141421, 0.282843, 0.707107, 0.707107, 0.98995, -0.98995]
 
 
-def test_pieces_that_are_encoded_at_a_time_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pieces_that_are_encoded_at_a_time_change_nothing() -> None:
     vectors, starts = some_entries(9, 50)
     encoding = FixedEncoding(SIZE, 2, 2, 6)
     whole = encoding.entries(vectors, starts)
-    monkeypatch.setattr("mathamr.index.engines.fixedencoding._AT_A_TIME", 7)
-    np.testing.assert_allclose(encoding.entries(vectors, starts), whole, atol=1e-6)
+    np.testing.assert_allclose(encoding.entries(vectors, starts, at_a_time=7), whole, atol=1e-6)
     assert encoding.entries(vectors[:0], starts[:0]).shape == (0, encoding.length)
 
 

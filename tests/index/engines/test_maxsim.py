@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mathamr.index.engines import maxsim as module
 from mathamr.index.engines.maxsim import maxsim, products
 from tests.index.engines.entries import naive_maxsim, units
 
@@ -30,13 +29,12 @@ def test_it_is_the_mean_of_the_best_cosines(counts: list[int], rows: int, size: 
     np.testing.assert_allclose(maxsim(query, vectors, starts), wanted, atol=2e-6)
 
 
-def test_posts_larger_than_a_block_are_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_posts_larger_than_a_block_are_whole() -> None:
     generator = np.random.default_rng(0)
     vectors, query = units(generator, 500, 16), units(generator, 7, 16)
     starts = np.array([0, 1, 40, 300, 301])
     wanted = maxsim(query, vectors, starts)
-    monkeypatch.setattr(module, "BLOCK", 8)
-    np.testing.assert_allclose(maxsim(query, vectors, starts), wanted, atol=1e-6)
+    np.testing.assert_allclose(maxsim(query, vectors, starts, block=8), wanted, atol=1e-6)
 
 
 def test_nothing_gives_nothing() -> None:

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from mathamr.core.errors import MathAMRError, UnknownNameError
 from mathamr.core.storage import durable, mappedarrays, segmentlist
 from mathamr.core.storage.segmentlist import SegmentList
-from mathamr.index.lexical import lexicalindex, segments
+from mathamr.index.lexical import segments
 from mathamr.index.lexical.bags import bag_of, term_number
 from mathamr.index.lexical.lexicalindex import LexicalIndex, LexicalPart, Weighting
 from mathamr.index.lexical.segment import MOST, Segment
@@ -150,11 +150,8 @@ def test_a_segment_holds_what_counting_finds_and_a_merged_one_the_same_bytes(
     assert (folder / "merged").read_bytes() == (folder / "whole").read_bytes()
 
 
-def test_of_entries_with_the_same_id_the_last_counts_also_across_batches(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(lexicalindex, "BATCH", 2)
-    made = LexicalPart(tmp_path, WORDS)
+def test_of_entries_with_the_same_id_the_last_counts_also_across_batches(tmp_path: Path) -> None:
+    made = LexicalPart(tmp_path, WORDS, batch=2)
     made.update(
         [("p", terms("a")), ("q", terms("a")), ("p", terms("b")), ("r", terms("c")), ("p", terms("d"))]
     )

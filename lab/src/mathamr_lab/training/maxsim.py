@@ -55,13 +55,20 @@ def there(array: AnyArray, device: torch.device | str) -> Tensor:
     return tensor.to(device, non_blocking=True)
 
 
-def maxsim(queries: Tensor, query_rows: VectorRows, documents: Tensor, document_rows: VectorRows) -> Tensor:
+def maxsim(
+    queries: Tensor,
+    query_rows: VectorRows,
+    documents: Tensor,
+    document_rows: VectorRows,
+    limit: int = LIMIT,
+) -> Tensor:
     """Returns the mean over a question's vectors of their best match in each document (equations 3.5 and 3.7).
 
-    Padding never counts. A gradient flows only into the best match, and no similarities are stored for it.
+    Padding never counts. A gradient flows only into the best match, and no similarities are stored for it. About `limit`
+    similarities are computed at a time.
     """
     count, width = document_rows.padded.shape
-    rows = max(1, LIMIT // max(1, count * width, len(documents)))
+    rows = max(1, limit // max(1, count * width, len(documents)))
     best = [_best(part, documents, document_rows) for part in torch.split(queries, rows)]
     matches = torch.cat(best) if best else queries.new_zeros(0, count)
     return segment_sums(matches * query_rows.shares[:, None], query_rows.starts, query_rows.owners)

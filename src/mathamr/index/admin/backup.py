@@ -64,8 +64,11 @@ class BackupSummary:
     """True if it includes vectors and lexical entries."""
 
 
-def backup(folder: Path, path: Path) -> BackupSummary:
-    """Writes an index into a new file, completely or not at all, while others search and change it."""
+def backup(folder: Path, path: Path, attempts: int = ATTEMPTS) -> BackupSummary:
+    """Writes an index into a new file, completely or not at all, while others search and change it.
+
+    Vectors and words are left out, to be computed by `restore`, if writers changed the index during all `attempts`.
+    """
     folder, path = folder.expanduser(), path.expanduser()
     check_plain(folder)
     check_finished(Manifest.read(folder), folder)
@@ -74,7 +77,7 @@ def backup(folder: Path, path: Path) -> BackupSummary:
     check_room(path.parent, sum(each.stat().st_size for each in _files(folder, *_OWN)))
     with tempfile.TemporaryDirectory(prefix=".backup-", dir=path.parent) as room:
         copy = Path(room)
-        derived = _copied(folder, copy)
+        derived = _copied(folder, copy, attempts)
         with Catalogue(copy / CATALOGUE, read_only=True) as catalogue:
             posts = len(catalogue)
         beside = path.with_name(f".{path.name}.{secrets.token_hex(8)}.new")
@@ -116,9 +119,9 @@ def restore(path: Path, folder: Path, options: BuildOptions | None = None) -> Ch
     return check_index(folder, options)
 
 
-def _copied(folder: Path, copy: Path) -> bool:
+def _copied(folder: Path, copy: Path, attempts: int) -> bool:
     """Copies the parts; returns whether vectors and lexical entries match the state of the posts."""
-    for _ in range(ATTEMPTS):
+    for _ in range(attempts):
         for each in copy.iterdir():
             shutil.rmtree(each) if each.is_dir() else each.unlink()
         for name in DATABASES:

@@ -24,7 +24,7 @@ from mathamr.core.errors import MathAMRError
 MOST_PLANES = 8
 LARGEST = 4000
 """The largest dimension of an encoding: what Postgres can index (halfvec), and four times what was found useful."""
-_AT_A_TIME = 1 << 14
+AT_A_TIME = 1 << 14
 """Number of vectors that are encoded at a time, so that intermediate results fit the CPU cache."""
 
 
@@ -99,13 +99,15 @@ class FixedEncoding:
         encoding /= np.float32(self.repetitions * max(1, len(vectors)))
         return encoding.ravel()
 
-    def entries(self, vectors: FloatArray, starts: npt.NDArray[np.integer]) -> FloatArray:
+    def entries(
+        self, vectors: FloatArray, starts: npt.NDArray[np.integer], at_a_time: int = AT_A_TIME
+    ) -> FloatArray:
         """The encodings of entries whose vectors are concatenated, entry i from `starts[i]` on; none may be empty."""
         bounds = np.append(np.asarray(starts, np.int64), len(vectors))
         if (np.diff(bounds) < 1).any():
             raise MathAMRError("an entry without vectors cannot be encoded")
         encodings = np.empty((len(starts), self.length), np.float32)
-        for begin, end in _pieces(bounds):
+        for begin, end in _pieces(bounds, at_a_time):
             own = vectors[bounds[begin] : bounds[end]].astype(np.float32, copy=False)
             encodings[begin:end] = self._encoded(own, bounds[begin:end] - bounds[begin])
         return encodings
@@ -146,11 +148,11 @@ def _means(rows: FloatArray, starts: IntArray) -> FloatArray:
     return means
 
 
-def _pieces(bounds: IntArray) -> Iterator[tuple[int, int]]:
+def _pieces(bounds: IntArray, at_a_time: int) -> Iterator[tuple[int, int]]:
     """Splits entries into runs with about as many vectors as are encoded at a time."""
     begin, last = 0, len(bounds) - 1
     while begin < last:
-        end = int(np.searchsorted(bounds, bounds[begin] + _AT_A_TIME, side="right")) - 1
+        end = int(np.searchsorted(bounds, bounds[begin] + at_a_time, side="right")) - 1
         end = min(last, max(begin + 1, end))
         yield begin, end
         begin = end

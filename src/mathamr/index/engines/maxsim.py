@@ -14,11 +14,11 @@ LOWEST = -1.0
 """The score of a post without vectors for every vector of a query: the lowest cosine."""
 
 
-def maxsim(query: FloatArray, vectors: FloatArray, starts: AnyArray) -> FloatArray:
+def maxsim(query: FloatArray, vectors: FloatArray, starts: AnyArray, block: int = BLOCK) -> FloatArray:
     """The mean over the query's rows of the best cosine in each post.
 
     The rows of `vectors` stand post by post, post i from row `starts[i]` to the start of the next one; all rows are
-    of length one.
+    of length one. About `block` rows are compared at a time.
 
     >>> query = np.eye(2, dtype=np.float32)
     >>> posts = np.array([[1, 0], [0, 1], [1, 0]], np.float32)
@@ -36,7 +36,7 @@ def maxsim(query: FloatArray, vectors: FloatArray, starts: AnyArray) -> FloatArr
     begin = 0
     while begin < len(filled):
         row = firsts[begin]
-        end = max(begin + 1, int(np.searchsorted(lasts, row + BLOCK, side="right")))
+        end = max(begin + 1, int(np.searchsorted(lasts, row + block, side="right")))
         similarities = products(vectors[row : lasts[end - 1]], columns)
         best = np.maximum.reduceat(similarities, firsts[begin:end] - row, axis=0)
         scores[filled[begin:end]] = best.mean(axis=1)

@@ -67,9 +67,11 @@ class LexicalPart:
     Reads are safe from several threads while one thread writes. Entries are safe on disk when `update` returns.
     """
 
-    def __init__(self, folder: Path, weighting: Weighting, *, read_only: bool = False) -> None:
+    def __init__(
+        self, folder: Path, weighting: Weighting, *, read_only: bool = False, batch: int = BATCH
+    ) -> None:
         self.weighting = weighting
-        self._folder = folder
+        self._folder, self._batch = folder, batch
         self._read_only = read_only
         self._writing = threading.Lock()
         if not read_only:
@@ -167,7 +169,7 @@ class LexicalPart:
                 for identifier in deletes:
                     change.delete(identifier)
                 entries = iter(upserts)
-                while batch := dict(islice(entries, BATCH)):
+                while batch := dict(islice(entries, self._batch)):
                     for identifier in batch:
                         check_id(identifier)
                     change.add(batch)

@@ -7,7 +7,6 @@ import pytest
 import zstandard
 
 from mathamr.core.errors import MathAMRError
-from mathamr.index.build.cluster import shardstore
 from mathamr.index.build.cluster.shardstore import MAGIC, DamagedShardError, ShardName, ShardStore, shard_key
 
 pytest.importorskip("fsspec", reason="shards are kept with fsspec: pip install 'mathamr[ray]'")
@@ -59,14 +58,12 @@ def test_a_forged_shard_with_a_good_checksum_is_still_only_json(content: bytes, 
         ShardStore(str(tmp_path)).read(NAME)
 
 
-def test_a_bomb_is_not_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shardstore, "LARGEST_CONTENT", 1 << 20)
+def test_a_bomb_is_not_unpacked(tmp_path: Path) -> None:
     _put(tmp_path, zstandard.compress(b'"' + bytes(64 << 20)))
     with pytest.raises(DamagedShardError, match="unpacks to more than"):
-        ShardStore(str(tmp_path)).read(NAME)
-    monkeypatch.setattr(shardstore, "LARGEST_FILE", 16)
+        ShardStore(str(tmp_path), largest_content=1 << 20).read(NAME)
     with pytest.raises(DamagedShardError, match="larger than a shard can be"):
-        ShardStore(str(tmp_path)).read(NAME)
+        ShardStore(str(tmp_path), largest_file=16).read(NAME)
 
 
 def test_what_cannot_be_kept_is_said() -> None:

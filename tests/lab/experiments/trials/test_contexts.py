@@ -129,13 +129,10 @@ def test_places_of_judged_visuals_are_read_and_come_back_from_a_file(tmp_path: P
     assert read_places(tmp_path / "places.jsonl.gz") == wider
 
 
-def test_a_search_in_all_formulas_is_measured_by_its_best_and_keeps_every_score(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(contexts, "DEPTH", 1)
+def test_a_search_in_all_formulas_is_measured_by_its_best_and_keeps_every_score(tmp_path: Path) -> None:
     found = {f"B.{n}": {f"v{m}": 0.9 - abs(n + 1 - m) / 10 for m in range(4)} for n in range(3)}
     materials = ContextMaterials(TOPICS, PLACES, Qrels({t: g for t, g in QRELS.grades.items() if t in found}))
-    keep_widely(tmp_path, "box/seed-0/amr-latex-all", found, materials)
+    keep_widely(tmp_path, "box/seed-0/amr-latex-all", found, materials, depth=1)
     values = json.loads((tmp_path / "box/seed-0/amr-latex-all.json").read_text())
     # The right look is always second: it is beyond a depth of one.
     assert set(values["MAP'"].values()) == {0.0}

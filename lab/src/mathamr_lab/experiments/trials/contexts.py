@@ -162,10 +162,14 @@ def keep(out: Path, name: str, found: Mapping[str, Mapping[str, float]], materia
 
 
 def keep_widely(
-    out: Path, name: str, found: Mapping[str, Mapping[str, float]], materials: ContextMaterials
+    out: Path,
+    name: str,
+    found: Mapping[str, Mapping[str, float]],
+    materials: ContextMaterials,
+    depth: int = DEPTH,
 ) -> None:
     """Writes for a search in all formulas the measures of the best thousand, as in ARQMath, and all scores of AMR contexts."""
-    best = {topic: dict(nlargest(DEPTH, each.items(), key=itemgetter(1))) for topic, each in found.items()}
+    best = {topic: dict(nlargest(depth, each.items(), key=itemgetter(1))) for topic, each in found.items()}
     keep_run(out, name, best, materials.qrels, (*JUDGED, "judged@10"))
     if "/amr-" in name:
         ScoreTable.of(found).save(out / f"{name}.npz")

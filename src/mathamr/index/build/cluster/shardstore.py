@@ -65,10 +65,12 @@ def shard_key(made_by: Mapping[str, str], request: Any) -> str:
 
 
 class ShardStore:
-    """Shards by name at a URL that fsspec knows, or in a folder."""
+    """Shards by name at a URL that fsspec knows, or in a folder; larger ones than the limits, in bytes, are refused."""
 
-    def __init__(self, url: str) -> None:
-        self.url = url
+    def __init__(
+        self, url: str, largest_file: int = LARGEST_FILE, largest_content: int = LARGEST_CONTENT
+    ) -> None:
+        self.url, self._largest_file, self._largest_content = url, largest_file, largest_content
         try:
             from fsspec.core import url_to_fs
         except ImportError as error:
@@ -98,8 +100,10 @@ class ShardStore:
     def write(self, name: ShardName, answer: Any) -> int:
         """Writes a shard completely or not at all; returns its size in bytes."""
         packed = zstandard.ZstdCompressor(level=_LEVEL).compress(json.dumps(answer).encode())
-        if len(packed) > LARGEST_FILE:
-            raise MathAMRError(f"a shard of {len(packed):,} bytes is too large; the most is {LARGEST_FILE:,}")
+        if len(packed) > self._largest_file:
+            raise MathAMRError(
+                f"a shard of {len(packed):,} bytes is too large; the most is {self._largest_file:,}"
+            )
         content = MAGIC + blake2b(packed, digest_size=_CHECK).digest() + packed
         path = f"{self._root}/{name.path}"
         try:
@@ -119,14 +123,14 @@ class ShardStore:
         """The content of a shard; raises `FileNotFoundError` if it is missing, `DamagedShardError` if it is damaged."""
         path = f"{self._root}/{name.path}"
         size = self._files.size(path)
-        if size is None or size > LARGEST_FILE + len(MAGIC) + _CHECK:
+        if size is None or size > self._largest_file + len(MAGIC) + _CHECK:
             raise DamagedShardError(f"{name.path} at {self.url} is larger than a shard can be")
         content = self._files.cat_file(path)
         packed = content[len(MAGIC) + _CHECK :]
         check = content[len(MAGIC) : len(MAGIC) + _CHECK]
         if not content.startswith(MAGIC) or check != blake2b(packed, digest_size=_CHECK).digest():
             raise DamagedShardError(f"{name.path} at {self.url} is damaged")
-        return _unpacked(packed, f"{name.path} at {self.url}")
+        return _unpacked(packed, f"{name.path} at {self.url}", self._largest_content)
 
     def forget(self, name: ShardName) -> None:
         """Removes a shard; a missing one is ignored."""
@@ -138,13 +142,13 @@ class ShardStore:
             raise MathAMRError(f"cannot remove the shard {name.path} at {self.url}: {error}") from error
 
 
-def _unpacked(packed: bytes, where: str) -> Any:
+def _unpacked(packed: bytes, where: str, largest: int) -> Any:
     """Decompresses and parses a shard within the size limits."""
     try:
         with zstandard.ZstdDecompressor().stream_reader(packed) as reader:
-            content = reader.read(LARGEST_CONTENT + 1)
-        if len(content) > LARGEST_CONTENT:
-            raise DamagedShardError(f"{where} unpacks to more than {LARGEST_CONTENT:,} bytes")
+            content = reader.read(largest + 1)
+        if len(content) > largest:
+            raise DamagedShardError(f"{where} unpacks to more than {largest:,} bytes")
         return json.loads(content)
     except (zstandard.ZstdError, ValueError, RecursionError) as error:
         raise DamagedShardError(f"{where} is damaged: {error}") from error
