@@ -72,12 +72,11 @@ def test_a_truncated_zstandard_file_is_noticed_too(tmp_path):
     assert dict(report.skipped) == {"damaged archive": 1}
 
 
-def test_a_bomb_stops_at_the_limit_of_a_text_file(tmp_path, monkeypatch):
-    monkeypatch.setattr(files, "LARGEST_TEXT_FILE", 1 << 20)
+def test_a_bomb_stops_at_the_limit_of_a_text_file(tmp_path):
     path = tmp_path / "bomb.gz"
     path.write_bytes(gzip.compress(bytes(8 << 20)))
     report = Report()
-    assert read_text(path, report) is None
+    assert read_text(path, report, largest=1 << 20) is None
     assert dict(report.skipped) == {"file too large": 1}
 
 
@@ -162,22 +161,20 @@ def test_a_bare_name_has_no_suffix_of_compression():
 @pytest.mark.parametrize("kind", ["gz", "bz2", "xz", "zst"])
 @pytest.mark.parametrize("piped", [False, True])
 def test_an_archive_that_unpacks_as_no_text_does_is_not_read_on(tmp_path, monkeypatch, kind, piped):
-    monkeypatch.setattr(files, "FREELY_UNPACKED", 1 << 20)
     path, report = tmp_path / "dump.xml", Report()
     path.write_bytes(PACKERS[kind](bytes(16 << 20)))
     if piped:
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(path.read_bytes()))))
-    with Input(STDIN if piped else path, report) as stream:
+    with Input(STDIN if piped else path, report, freely_unpacked=1 << 20) as stream:
         read = sum(len(block) for block in iter(lambda: stream.read(1 << 16), b""))
     assert read < 4 << 20
     assert report.skipped == {"archive too dense": 1}
 
 
-def test_an_archive_of_text_is_read_whole_however_long_it_is(tmp_path, monkeypatch):
-    monkeypatch.setattr(files, "FREELY_UNPACKED", 1 << 10)
+def test_an_archive_of_text_is_read_whole_however_long_it_is(tmp_path):
     path, report = tmp_path / "dump.xml", Report()
     path.write_bytes(gzip.compress(TEXT))
-    with Input(path, report) as stream:
+    with Input(path, report, freely_unpacked=1 << 10) as stream:
         assert stream.readall() == TEXT
     assert not report.skipped
 

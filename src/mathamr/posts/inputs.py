@@ -83,8 +83,8 @@ class Input(io.RawIOBase):
     readable and then ends, with one problem in the report. `report.bytes_read` counts bytes on disk, for progress.
     """
 
-    def __init__(self, path: Path, report: Report) -> None:
-        self.path, self._report = path, report
+    def __init__(self, path: Path, report: Report, freely_unpacked: int = FREELY_UNPACKED) -> None:
+        self.path, self._report, self._freely_unpacked = path, report, freely_unpacked
         self._is_pipe = _is_pipe(path)
         self._disk = _pipe(path) if self._is_pipe else _open(path)
         self._counted = self._unpacked = 0
@@ -108,7 +108,7 @@ class Input(io.RawIOBase):
             self._stream = io.BytesIO()
         self._count()
         self._unpacked += filled
-        if self._unpacked > FREELY_UNPACKED and self._unpacked > HIGHEST_RATIO * self._position:
+        if self._unpacked > self._freely_unpacked and self._unpacked > HIGHEST_RATIO * self._position:
             self._report.skip(
                 "archive too dense",
                 f"it unpacks to more than {HIGHEST_RATIO} times its size, unlike any text; the rest is not read",

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from mathamr.posts.readers import ziparchive as module
 from mathamr.posts.readers.ziparchive import BrokenArchiveError, ZipArchive
 from mathamr.posts.report import Report
 from tests.posts.documents import LIMITS_AS_BOOK, LIMITS_AS_PDF, LIMITS_IN_WORD, paragraph, word, zipped
@@ -46,12 +45,10 @@ def test_a_bomb_is_unpacked_up_to_the_bound(tmp_path):
     assert report["skipped_by_cause"] == {"archive too large": 1, "no text": 1}
 
 
-def test_all_members_together_are_bounded(tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "LARGEST_ARCHIVE", 1000)
-    monkeypatch.setattr(module, "LARGEST_MEMBER", 600)
+def test_all_members_together_are_bounded(tmp_path):
     file = tmp_path / "a.zip"
     file.write_bytes(zipped({"a": "x" * 500, "b": "x" * 500, "c": "x" * 10, "d": "x" * 700}))
-    with ZipArchive(file, report := Report()) as archive:
+    with ZipArchive(file, report := Report(), largest_member=600, largest_archive=1000) as archive:
         assert [len(archive.read(name) or b"") for name in "abcd"] == [500, 500, 0, 0]
     assert report.skipped == {"archive too large": 2}
 
@@ -94,12 +91,11 @@ def test_xml_nested_without_end_is_read_or_reported(tmp_path):
     read_bounded(file)
 
 
-def test_many_members_are_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "MOST_MEMBERS", 10)
+def test_many_members_are_refused(tmp_path):
     file = tmp_path / "a.zip"
     file.write_bytes(zipped({str(n): "" for n in range(11)}))
     with pytest.raises(BrokenArchiveError, match="more than 10 files"):
-        ZipArchive(file, Report())
+        ZipArchive(file, Report(), most_members=10)
 
 
 def test_what_is_no_archive_is_reported(tmp_path):

@@ -27,9 +27,16 @@ class BrokenArchiveError(MathAMRError):
 
 
 class ZipArchive(Closing):
-    """The members of one archive, each unpacked when it is read, within limits on their size."""
+    """The members of one archive, each unpacked when it is read, within limits on their size and number."""
 
-    def __init__(self, file: Path, report: Report) -> None:
+    def __init__(
+        self,
+        file: Path,
+        report: Report,
+        largest_member: int = LARGEST_MEMBER,
+        largest_archive: int = LARGEST_ARCHIVE,
+        most_members: int = MOST_MEMBERS,
+    ) -> None:
         data = read_bytes(file, report)
         if data is None:
             raise BrokenArchiveError(f"{file}: cannot be read")
@@ -38,10 +45,10 @@ class ZipArchive(Closing):
         except _BREAKS as error:
             raise BrokenArchiveError(f"{file}: not a ZIP archive ({error})") from error
         members = self._archive.infolist()
-        if len(members) > MOST_MEMBERS:
-            raise BrokenArchiveError(f"{file}: more than {MOST_MEMBERS:,} files in one archive")
+        if len(members) > most_members:
+            raise BrokenArchiveError(f"{file}: more than {most_members:,} files in one archive")
         self._members = {member.filename: member for member in members}
-        self._left = LARGEST_ARCHIVE
+        self._left, self._largest = largest_archive, largest_member
         self._report = report
 
     def close(self) -> None:
@@ -56,7 +63,7 @@ class ZipArchive(Closing):
         member = self._members.get(name)
         if member is None:
             return None
-        allowed = min(LARGEST_MEMBER, self._left)
+        allowed = min(self._largest, self._left)
         try:
             with self._archive.open(member) as stream:
                 data = stream.read(allowed + 1)
