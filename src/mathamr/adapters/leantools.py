@@ -11,7 +11,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from mathamr.core.errors import MathAMRError
 from mathamr.index.engines.entry import Filter
 from mathamr.posts.post import Post
 from mathamr.search.library import (
@@ -23,6 +22,7 @@ from mathamr.search.library import (
     goal_query,
     module_of,
     narrowed,
+    post_named,
     statement_query,
 )
 from mathamr.search.searcher import Index
@@ -106,11 +106,7 @@ def lean_tools(
         """Find what a declaration mentions and what is like it."""
         with guard(name):
             catalogue = index.archive.catalogue
-            post = next(iter(catalogue.posts(catalogue.labelled(name.strip(), 1)).values()), None)
-            if post is None:
-                raise MathAMRError(
-                    f"no declaration is named {name[:200]!r}; find_declaration searches for names"
-                )
+            post = post_named(index, name.strip())
             mentioned = [id for link in post.links if link.label for id in catalogue.labelled(link.label, 1)]
             alike = [hit.id for hit in index.search(post, k=k + 1) if hit.id != post.id]
             posts = catalogue.posts(list(dict.fromkeys([*mentioned, *alike])))

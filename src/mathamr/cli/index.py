@@ -68,6 +68,13 @@ def command(
         str | None, typer.Option(help="AMR parser: builtin, amrlib or transition.", show_default=False)
     ] = None,
     parser_model: Annotated[str | None, typer.Option(help="Model of the AMR parser.")] = None,
+    dependencies: Annotated[
+        bool,
+        typer.Option(
+            "--dependencies/--no-dependencies",
+            help="Of a Lean project: whether to index the packages of its lake-manifest.json too.",
+        ),
+    ] = True,
     without: Annotated[
         list[Path] | None, typer.Option(help="Remove the posts of this input from the index. Repeatable.")
     ] = None,
@@ -154,7 +161,8 @@ def command(
         if not report.sound:
             raise typer.Exit(1)
         return
-    summary = build_index(paths or [], out, options, without=without or (), again=True)
+    inputs = _with_packages(paths or [], out) if dependencies and format in (None, "lean") else paths or []
+    summary = build_index(inputs, out, options, without=without or (), again=True)
     _sweep(options.cluster, shards)
     _print(summary, as_json, verbose)
     if watch:
@@ -166,6 +174,29 @@ def command(
             print(f"changed: {visible(', '.join(names))}", file=sys.stderr, flush=True)
             _print(build_index([], out, options, again=True), as_json, verbose)
             _sweep(options.cluster, shards)
+
+
+def _with_packages(paths: list[Path], out: Path) -> list[Path]:
+    """The inputs and the packages of those that are Lean projects.
+
+    Packages are read once: those at a fixed revision are left as they are while the index is newer than the project's
+    manifest, which every change of a revision writes again.
+    """
+    from mathamr.index.manifest import MANIFEST, Manifest
+    from mathamr.posts.lake import MANIFEST as LAKE_MANIFEST
+    from mathamr.posts.lake import lake_packages
+
+    built = out / MANIFEST
+    known = {record.path for record in Manifest.read(out).inputs} if built.is_file() else set[str]()
+    found = list(paths)
+    for path in paths:
+        for package in lake_packages(path):
+            is_known = str(package.folder.resolve()) in known
+            is_newer = is_known and built.stat().st_mtime > (path / LAKE_MANIFEST).stat().st_mtime
+            if not (package.is_fixed and is_newer):
+                found.append(package.folder)
+                print(visible(f"{path.name} depends on {package.name}: {package.folder}"), file=sys.stderr)
+    return list(dict.fromkeys(found))
 
 
 def _cluster(

@@ -15,6 +15,7 @@ from mathamr.posts.postkind import KINDS
 from mathamr.search.editors import EDITORS
 
 if TYPE_CHECKING:
+    from mathamr.posts.post import Post
     from mathamr.search.hits import Hits
     from mathamr.search.query import Query
     from mathamr.systems.ranking import Task
@@ -72,6 +73,20 @@ def command(
             help="Only posts from files in this folder, named by any part of its path. Repeatable.",
         ),
     ] = None,
+    module: Annotated[
+        str | None,
+        typer.Option(help="Only declarations of this Lean module and those below it: Mathlib.Order."),
+    ] = None,
+    namespace: Annotated[
+        str | None, typer.Option(help="Only declarations of this namespace and those in it: Nat.")
+    ] = None,
+    origin: Annotated[
+        Path | None,
+        typer.Option(
+            "--from",
+            help="Another index: QUERY is the id or the label of one of its posts, and what corresponds to it is found.",
+        ),
+    ] = None,
     after: Annotated[
         str | None, typer.Option(help="Only posts of this date or later: 2020, 2020-05-17.")
     ] = None,
@@ -109,6 +124,7 @@ def command(
     from mathamr.cli.querychecks import check_argument_order, shell_quoting_hint
     from mathamr.core.errors import UnknownNameError
     from mathamr.search.editors import check_editor
+    from mathamr.search.library import narrowed
     from mathamr.search.query import Query
     from mathamr.systems.ranking import TASKS
 
@@ -122,12 +138,23 @@ def command(
     chosen = next((each for each in TASKS if each == task), None) or _default_task(index)
     text = sys.stdin.read() if query == "-" else query
 
+    tag = [*(tag or ()), *narrowed(module=module or "", namespace=namespace or "").tags]
+    asked = _post_of(origin, text) if origin is not None else None
+
     def read(macros: Mapping[str, str]) -> Query:
-        query = Query.of_text(text, chosen, macros=macros)
+        query = Query.of_text(text, chosen, macros=macros) if asked is None else Query.of_post(asked)
         return query if mark is None else query.marked(mark)
 
     parsed = read({})
-    own = mark is not None or pool != 1000 or model or parser or parser_model or device != "auto"
+    own = (
+        asked is not None
+        or mark is not None
+        or pool != 1000
+        or model
+        or parser
+        or parser_model
+        or device != "auto"
+    )
     hits = None
     if not (local or own):
         request = {
@@ -156,6 +183,15 @@ def command(
     from mathamr.cli.hitdisplay import show_hits
 
     show_hits(hits, editor=editor, verbose=verbose)
+
+
+def _post_of(origin: Path, name: str) -> Post:
+    """A post of another index, by its id or label."""
+    from mathamr.search.library import post_named
+    from mathamr.search.searcher import Index
+
+    with Index.open(origin) as opened:
+        return post_named(opened, name.strip())
 
 
 def _default_task(index: Path) -> Task:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from mathamr.core.errors import MathAMRError
@@ -12,8 +13,10 @@ from mathamr.index.engines.entry import Filter
 from mathamr.posts.markup.declaration import spelled
 from mathamr.posts.markup.leanlatex import latex_of
 from mathamr.posts.post import Post
-from mathamr.search.hits import Hit, Hits
-from mathamr.search.searcher import Index
+
+if TYPE_CHECKING:
+    from mathamr.search.hits import Hit, Hits
+    from mathamr.search.searcher import Index
 
 DOCUMENTATION = "https://leanprover-community.github.io/mathlib4_docs"
 DOCUMENTED = frozenset(["Mathlib", "Batteries", "Aesop", "Init", "Std", "Lean", "Qq", "ProofWidgets"])
@@ -132,6 +135,12 @@ def close_enough(hits: Hits | Sequence[Hit]) -> bool:
     ) >= LEAST_COSINE or ("maxsim" not in best.evidence and "single" not in best.evidence)
 
 
-def declared(posts: Iterable[Post]) -> list[Post]:
-    """Those posts that are declarations."""
-    return [post for post in posts if post.markup == "declaration"]
+def post_named(index: Index, name: str) -> Post:
+    """The post of an index with an id or a label, such as the full name of a declaration; raises an error if there is none."""
+    catalogue = index.archive.catalogue
+    for found in ([name], catalogue.labelled(name, 1)):
+        if posts := catalogue.posts(found):
+            return next(iter(posts.values()))
+    raise MathAMRError(
+        f"no post or label {name[:200]!r} in the index {index.archive.folder}; ids are in the output of mathamr search -v"
+    )
