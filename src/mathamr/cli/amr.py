@@ -59,6 +59,8 @@ def command(
     """Parse sentences into meaning graphs (AMR): Penman text, JSON lines or a picture."""
     if jsonl and (sentences or svg):
         raise typer.BadParameter("--jsonl reads standard input; it takes no sentences and no --svg")
+    if alignments and (jsonl or svg):
+        raise typer.BadParameter("--alignments marks words in Penman text, not in --jsonl or --svg")
     with ExitStack() as stack:
         loaded = _load(parser, model, workers, cache, stack)
         if svg:

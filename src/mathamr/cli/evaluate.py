@@ -66,10 +66,14 @@ def command(
     ] = None,
 ) -> None:
     """Measure runs: nDCG', MAP', P'@10, Bpref, judged@10, with paired t-tests against a baseline."""
+    from mathamr.evaluation.baselines import BASELINES
     from mathamr.evaluation.measures import measures
     from mathamr.evaluation.runevaluation import EvaluationInputs, evaluate_runs
     from mathamr.evaluation.table import means_table, significance_table, topics_table
 
+    named = {*run, *(more or ()), baseline}
+    if (topics or posts) and html is None and not named & set(BASELINES):
+        raise typer.BadParameter("--topics and --posts are for baselines and for the page (--html)")
     sources = EvaluationInputs(qrels, (*run, *(more or ())), baseline, topics, posts, formulas)
     chosen = measures(measure or ["arqmath"], relevant)
     evaluation = evaluate_runs(sources, chosen, relevant, only_with_relevant, random)

@@ -59,6 +59,8 @@ def command(
     """Parse LaTeX (or MathML, with --jsonl) and show the layout and operator trees."""
     if as_json + as_jsonl + mathml > 1:
         raise typer.BadParameter("--json, --jsonl and --mathml exclude each other")
+    if as_jsonl and (latex or svg):
+        raise typer.BadParameter("--jsonl reads standard input; it takes no formulas and no --svg")
     from mathamr.formulas.parse import FormulaParser, context_of
 
     if together and (as_jsonl or reading == "published"):

@@ -73,6 +73,14 @@ def command(
         raise typer.BadParameter(
             "--out stores the published reading, which models are trained on: leave --reading out"
         )
+    if out is None and (workers, structure, auxiliary) != (1, "hierarchy", "none"):
+        raise typer.BadParameter("--workers, --structure and --auxiliary act on a store: give --out as well")
+    if linear and mode != "both":
+        raise typer.BadParameter(
+            "--linear writes MathAMR strings, which have operator trees: leave --mode out"
+        )
+    if post and limit is not None:
+        raise typer.BadParameter("--post and --limit exclude each other")
     report = Report()
     posts = _chosen(paths, report, format, set(post or ()), limit)
     if out is not None:

@@ -51,6 +51,8 @@ def command(
     from mathamr.search.searcher import Index
     from mathamr.systems.ranking import TASKS
 
+    if rerank is not None and not exact:
+        raise typer.BadParameter("--rerank does not search, so --approximate has no effect on it")
     if task not in TASKS:
         raise UnknownNameError("task", task, list(TASKS))
     chosen = next(each for each in TASKS if each == task)
