@@ -181,4 +181,14 @@ def task2_collection(
             if opt is not None and slt is not None:
                 queries[topic.id] = (slt, opt)
                 asked[topic.id] = WrittenFormula(topic.formula.latex, topic.post.macros)
-    return FormulaCollection.of(name, candidates, queries, grades, written=written, asked=asked, sets=sets)
+    if not candidates:
+        raise MathAMRError(
+            f"{name}: no formula of the posts has a visual id and trees; Task 2 needs the collection's table of formulas"
+        )
+    found = FormulaCollection.of(name, candidates, queries, grades, written=written, asked=asked, sets=sets)
+    if not any(item in candidates for judged in found.grades.values() for item in judged):
+        raise MathAMRError(
+            f"{name}: no judged formula of a topic is among the {len(candidates):,} visual classes of the posts;"
+            " topics, judgments (by visual id) and posts must be of one collection"
+        )
+    return found

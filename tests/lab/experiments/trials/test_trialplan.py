@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from mathamr.core.errors import MathAMRError
 from mathamr.sample import folder as sample_folder
 from mathamr.systems.marf.configuration import CONFIGURATIONS
 from mathamr_lab.experiments import EXPERIMENTS
 from mathamr_lab.experiments.collection import TestCollection, TestSet, collection_of
+from mathamr_lab.experiments.formulacollection import task2_collection
 from mathamr_lab.experiments.formulaplaces import read_places
 from mathamr_lab.experiments.planner import planned, write_report
 from mathamr_lab.experiments.runner import run
@@ -65,7 +67,10 @@ def test_contexts_are_prepared_for_topics_judged_formulas_and_all_visuals(
 
 
 def test_marf_is_trained_and_measured_from_posts_to_tables(
-    collection: TestCollection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    collection: TestCollection,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     base = str(tiny_base(tmp_path / "base"))
     monkeypatch.setitem(CONFIGURATIONS, "small", CONFIGURATIONS["tiny"].changed([f'base="{base}"']))
@@ -83,8 +88,36 @@ def test_marf_is_trained_and_measured_from_posts_to_tables(
     assert "| MaRF |" in text
     assert "## Formulas" in text
     assert "0.535" in text or "## Answers" not in text
+    words = ["marf", str(tmp_path / "trials" / "marf" / "prepared"), "--out", str(tmp_path / "other")]
+    words += ["--base", base, "--seeds", "0", "--device", "cpu", "--set"]
+    capsys.readouterr()
+    assert trialplan.main([*words, "model.formula_length=7"]) == 1
+    assert "was prepared for other word pieces or lengths" in capsys.readouterr().err
+    assert trialplan.main([*words, "model.base=minilm"]) == 1
+    assert "name the base with --base" in capsys.readouterr().err
     monkeypatch.setattr(trialplan, "main", lambda words: 1)
     assert report("marf-scoring").count("level, several formulas |") >= 2, "both share what is trained"
+
+
+def test_judgments_of_another_collection_stop_before_anything_is_trained(
+    collection: TestCollection, tmp_path: Path
+) -> None:
+    (test,) = sets_by_task(collection)["task2"]
+    grades = {topic.id: {"no-such-formula": 3} for topic in test.topics}
+    other = replace(test, qrels=replace(test.qrels, grades=grades))
+    with pytest.raises(MathAMRError, match="no judged formula is in the posts"):
+        prepare_contexts(
+            replace(collection, tests=(other,)),
+            tmp_path,
+            "tests.amr.rule_parser:RuleParser",
+            None,
+            lambda _: None,
+        )
+    with pytest.raises(MathAMRError, match="no judged formula of a topic is among the"):
+        task2_collection(collection.posts(), test.topics, grades, "cut")
+    bare = [replace(post, formulas=()) for post in collection.posts()]
+    with pytest.raises(MathAMRError, match="has a visual id and trees"):
+        task2_collection(bare, test.topics, test.qrels.grades, "cut")
 
 
 def test_scores_of_all_formulas_are_preferred_and_those_before_training_count_once(tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,6 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from mathamr.core.errors import MathAMRError
 from mathamr.core.tensorfile import tensor_bytes
 from mathamr.evaluation.qrels import Qrels
 from mathamr.systems.baseencoder import load_base_encoder
@@ -17,6 +20,7 @@ from mathamr.systems.marf.configuration import MarfConfiguration
 from mathamr.systems.marf.inference import context_vectors, formula_vectors, fused_vectors
 from mathamr.systems.marf.model import MarfVocabularies
 from mathamr.systems.marf.network import FormulaEncoder, MarfNetwork
+from mathamr.text.wordpieces import WordPieces
 from mathamr_lab.experiments.trials.scorefiles import JUDGED, KNOWN, judgments, keep_run, say
 from mathamr_lab.systems.marf.configuration import MarfTraining, PartTraining
 from mathamr_lab.systems.marf.freshnetwork import fresh_network
@@ -190,6 +194,18 @@ def measure_fusion(
             )
 
 
+READ_WITH = "read-with.json"
+
+
+def read_with(pieces: WordPieces, configuration: MarfConfiguration) -> dict[str, object]:
+    """Returns what the numbers of a prepared folder depend on: the word pieces of the base, and the lengths."""
+    return {
+        "pieces": hashlib.sha256(pieces.to_bytes()).hexdigest(),
+        "length": configuration.length,
+        "formula_length": configuration.formula_length,
+    }
+
+
 class MarfTrial:
     """Trains and measures with one seed, part by part, and stores runs and weights as they are computed."""
 
@@ -235,6 +251,11 @@ class MarfTrial:
         torch.manual_seed(self.seed)
         model = self.training.model
         base = load_base_encoder(model.base, "cpu")
+        if json.loads((self.folder / READ_WITH).read_text(encoding="utf-8")) != read_with(base.pieces, model):
+            raise MathAMRError(
+                f"{self.folder} was prepared for other word pieces or lengths than those of {model.base} and this"
+                " configuration; prepare it again"
+            )
         mask = base.pieces.mask
         network = fresh_network(base, self.vocabularies, model).to(self.device)
         say(f"seed {self.seed}: words")

@@ -18,6 +18,7 @@ from mathamr.systems.marf.latextokens import latex_tokens
 from mathamr.systems.marf.postinput import InputReader
 from mathamr_lab.experiments.collection import TestCollection, TestSet
 from mathamr_lab.experiments.formulaplaces import collection_places, topic_places, write_places
+from mathamr_lab.experiments.trials.marf import READ_WITH, read_with
 from mathamr_lab.experiments.trials.trialtables import SHARES
 from mathamr_lab.systems.marf.postshard import PostShard
 from mathamr_lab.systems.marf.recipe import vocabularies_of
@@ -59,6 +60,10 @@ def prepare_contexts(
     say(f"contexts of {count:,} query formulas")
     posts = list(collection.posts())
     count = write_places(collection_places(posts, qrels, reader), folder / "places.jsonl.gz")
+    if not count:
+        raise MathAMRError(
+            "no judged formula is in the posts; topics, judgments (by visual id) and posts must be of one collection"
+        )
     say(f"contexts of {count:,} places of judged formulas")
     visuals = {f.visual_id for post in posts for f in post.formulas if f.visual_id}
     wide = collection_places(posts, qrels, reader, others=len(visuals))
@@ -78,12 +83,16 @@ def prepare_marf(
         and not listed(post.id, collection.without)
         and not listed(post.parent or "", collection.without)
     ]
+    if not pairs:
+        raise MathAMRError("the posts have no question with an answer to learn from; name more with --train")
     used = {name for pair in pairs for name in pair}
     learned = [post for post in posts.values() if post.id in used]
     vocabularies = vocabularies_of(learned)
     folder.mkdir(parents=True, exist_ok=True)
     vocabularies.save(folder)
-    reader = vocabularies.reader(load_base_encoder(configuration.base).pieces, configuration)
+    pieces = load_base_encoder(configuration.base).pieces
+    (folder / READ_WITH).write_text(json.dumps(read_with(pieces, configuration)) + "\n", encoding="utf-8")
+    reader = vocabularies.reader(pieces, configuration)
     _shard(folder, "posts", reader, learned, pairs=[(str(q), a) for q, a in pairs])
     say(f"{len(pairs):,} pairs of {len(learned):,} posts to learn from")
     answers = [post for post in searched if post.role == "answer"] or searched
