@@ -1,4 +1,4 @@
-"""Kills builds, updates and single changes of a small index, and compares what is left: run by `test_kills` in a process of its own.
+"""Kills builds, updates, single changes, backups, restorations and moves of a small index, and compares what is left: run by `test_kills` in a process of its own.
 
 python -m tests.index.engines.killing MODEL FOLDER ENGINE POINTS SEED
 """
@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from mathamr.core.errors import MathAMRError
+from mathamr.index.admin.backup import backup, restore
 from mathamr.index.archive import Archive
 from mathamr.index.build.builder import BuildOptions, build_index
 from mathamr.index.build.writer import IndexWriter
@@ -92,6 +93,9 @@ class Killing:
             self._kill(self.build(self.after, out), out, f"{moment:.3f} s into the update", kill_after=moment)
             self._finish(self.after, out, second)
         self._changes()
+        self._copies(first)
+        if self.options.engine == "flat":
+            self._moves(first)
         for limit in FULL_DISKS:
             self._fill(limit, second)
 
@@ -166,6 +170,50 @@ class Killing:
             possible = [self._after(steps[:count]) for count in (acknowledged, acknowledged + 1)]
             assert found["posts"] in possible, f"{out.name}: {acknowledged} changes were acknowledged"
 
+    def _copies(self, expected: Any) -> None:
+        """A backup and a restoration that are killed leave nothing that looks whole and is not."""
+        index, packed = self.folder / "kept-before", self.folder / "whole.backup"
+        options = replace(self.options, engine=None)
+
+        def back_up(target: Path) -> Callable[[Any], None]:
+            return lambda _: backup(index, target) and None
+
+        def bring_back(source: Path, out: Path) -> Callable[[Any], None]:
+            return lambda _: restore(source, out, options) and None
+
+        backup_steps = in_child(back_up(packed)).steps
+        restore_steps = in_child(bring_back(packed, self.folder / "restored")).steps
+        _same(_content(self.folder / "restored"), expected, "a restored index", "the index")
+        for number, point in enumerate(self._points(backup_steps)):
+            target, out = self.folder / f"{number}.backup", self.folder / f"restored-{number}"
+            self.kills += in_child(back_up(target), kill_at=point).killed
+            if target.exists():
+                in_child(bring_back(target, out))
+                _same(_content(out), expected, f"a backup killed at step {point}", "the index")
+        for number, point in enumerate(self._points(restore_steps)):
+            out = self.folder / f"back-{number}"
+            self.kills += in_child(bring_back(packed, out), kill_at=point).killed
+            if not (out / "manifest.json").exists():
+                in_child(bring_back(packed, out))
+            _same(_content(out), expected, f"a restoration killed at step {point}", "the index")
+
+    def _moves(self, expected: Any) -> None:
+        """An index that is moved to another engine is whole in the old one or, once finished, in the new one."""
+        posts = self.folder / "posts.jsonl"
+        shutil.copyfile(self.before, posts)
+        options = replace(self.options, engine="edge", rebuild=True)
+
+        def move(out: Path) -> Callable[[Any], None]:
+            return lambda _: build_index([posts], out, options) and None
+
+        total = in_child(move(self._copied("before", "moved"))).steps
+        for number, point in enumerate(self._points(total)):
+            out = self._copied("before", f"moved-{number}")
+            self._kill(move(out), out, f"step {point} of the move", kill_at=point)
+            in_child(move(out))
+            _same(_content(out), expected, f"a move killed at step {point} and finished", "the index")
+            shutil.rmtree(out)
+
     def _after(self, steps: list[tuple[str, Post]]) -> dict[str, str]:
         posts = {post.id: post for post in map(Post.from_json, self._kept_posts)}
         for what, post in steps:
@@ -196,6 +244,10 @@ def _readable(out: Path) -> None:
             archive.lexical.posts.count()
     except MathAMRError:
         pass
+
+
+def _content(out: Path) -> Any:
+    return in_child(lambda _: content(out)).value
 
 
 def _same(found: Any, expected: Any, what: str, other: str) -> None:
