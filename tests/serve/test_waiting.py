@@ -11,6 +11,7 @@ from typing import Any
 
 import httpx
 import pytest
+from fastapi import FastAPI
 
 from mathamr.index.build.writer import IndexWriter
 from mathamr.search.searcher import Index
@@ -181,6 +182,27 @@ def test_while_the_disk_does_not_answer_a_file_of_the_page_health_is_answered(
             for path in ("/v1/health", "/v1/render?latex=x", "/v1/search?q=prime&strategy=lexical"):
                 assert fetched(site, path) == 200, path
             assert not slow.done()
+        finally:
+            release.set()
+        assert slow.result(PATIENCE) == 200
+
+
+def test_while_the_description_of_the_api_is_made_health_is_answered(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, release, made = threading.Event(), threading.Event(), FastAPI.openapi
+
+    def blocked(app: FastAPI) -> dict[str, Any]:
+        begun.set()
+        release.wait(PATIENCE)
+        return made(app)
+
+    monkeypatch.setattr(FastAPI, "openapi", blocked)
+    with ThreadPoolExecutor(1) as client:
+        slow = client.submit(fetched, site, "/v1/openapi.json")
+        assert begun.wait(PATIENCE)
+        try:
+            assert fetched(site, "/v1/health") == 200
         finally:
             release.set()
         assert slow.result(PATIENCE) == 200

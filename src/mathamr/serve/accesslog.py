@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import json
 import logging
+import queue
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
+from logging.handlers import QueueHandler, QueueListener
 
 FIELDS = "mathamr_fields"
 """The attribute of a log record that holds its content as names with values."""
+_LOGGERS = ("mathamr.serve", "uvicorn.error")
+_MOST_WAITING = 10_000
+"""Lines that wait for whoever reads the log; more are dropped and counted."""
 
 
 class JsonLines(logging.Formatter):
@@ -33,8 +40,57 @@ def set_up_log(quiet: bool, as_json: bool = False) -> None:
     handler.setFormatter(
         JsonLines() if as_json else logging.Formatter("%(asctime)s %(levelname)s %(message)s")
     )
-    for name in ("mathamr.serve", "uvicorn.error"):
+    for name in _LOGGERS:
         logger = logging.getLogger(name)
         logger.handlers[:] = [handler]
         logger.propagate = False
         logger.setLevel(logging.WARNING if quiet or name != "mathamr.serve" else logging.INFO)
+
+
+@contextmanager
+def log_in_background() -> Iterator[None]:
+    """Lets a thread write the log, so that requests do not wait where nobody reads it: a paused terminal, a full pipe.
+
+    To be entered after processes are forked, since threads do not survive that.
+    """
+    loggers = [logging.getLogger(name) for name in _LOGGERS]
+    before = [list(logger.handlers) for logger in loggers]
+    handoff = _Handoff(queue.Queue(_MOST_WAITING))
+    writers = dict.fromkeys(handler for handlers in before for handler in handlers)
+    listener = _Writer(handoff.queue, *writers, respect_handler_level=True)
+    listener.start()
+    for logger in loggers:
+        logger.handlers[:] = [handoff]
+    try:
+        yield
+    finally:
+        for logger, handlers in zip(loggers, before, strict=True):
+            logger.handlers[:] = handlers
+        listener.stop()
+        if handoff.lost:
+            logging.getLogger(_LOGGERS[0]).warning("%d lines of the log were dropped", handoff.lost)
+
+
+class _Handoff(QueueHandler):
+    """Puts records into a queue; never waits."""
+
+    lost = 0
+
+    def prepare(self, record: logging.LogRecord) -> logging.LogRecord:
+        """Leaves the record as it is: the thread that writes it is of the same process."""
+        return record
+
+    def enqueue(self, record: logging.LogRecord) -> None:
+        """Adds the record, or counts it where the queue is full."""
+        try:
+            self.queue.put_nowait(record)
+        except queue.Full:
+            self.lost += 1
+
+
+class _Writer(QueueListener):
+    """Writes what is in the queue."""
+
+    def enqueue_sentinel(self) -> None:
+        """Waits for a place in the queue for the mark of its end."""
+        self.queue.put(self._sentinel)  # type: ignore[attr-defined]

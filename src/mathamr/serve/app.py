@@ -8,6 +8,7 @@ from typing import Any
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from mathamr import __version__
@@ -39,7 +40,7 @@ def application(service: Service) -> FastAPI:
         title="mathamr",
         version=__version__,
         description=DESCRIPTION,
-        openapi_url=f"{PREFIX}/openapi.json",
+        openapi_url=None,
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
@@ -47,6 +48,12 @@ def application(service: Service) -> FastAPI:
     app.state.service = service
     for module in (search, posts, formulas, status):
         app.include_router(module.router, prefix=PREFIX, responses=errors())
+
+    @app.get(f"{PREFIX}/openapi.json", include_in_schema=False)
+    async def description() -> Response:
+        """This description, which takes too long to be made on the event loop."""
+        return JSONResponse(await service.compute(app.openapi))
+
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(RequestValidationError, _validation)
     app.add_exception_handler(MathAMRError, _mathamr)

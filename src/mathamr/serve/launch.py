@@ -20,7 +20,7 @@ from mathamr.index.build.writer import IndexWriter
 from mathamr.search.editors import check_editor
 from mathamr.search.searcher import Index
 from mathamr.serve.access import Keys, allowed_hosts
-from mathamr.serve.accesslog import set_up_log
+from mathamr.serve.accesslog import log_in_background, set_up_log
 from mathamr.serve.app import create_app
 from mathamr.serve.connections import fitting
 from mathamr.serve.limits import Limits
@@ -88,6 +88,7 @@ def serve(
 
         def run(started: Callable[[], None]) -> None:
             with (
+                log_in_background(),
                 closing(FairListener(listening, counts)) as own,
                 _opened(path, keys, device, model) as index,
                 _parser(index, allowed) as parser,
