@@ -31,6 +31,7 @@ from mathamr_lab.experiments.trials.contexts import (
     trainings_of,
 )
 from mathamr_lab.experiments.trials.scoretable import ScoreTable
+from mathamr_lab.systems.mathamr.judgedlines import JudgedLines
 from tests.systems.tinytext import tiny_base
 
 
@@ -96,6 +97,20 @@ def test_a_context_whose_scores_are_kept_is_not_trained_again(
     assert main([*given, "opt"]) == 0
     assert main([*given, "opt", "text-latex"]) == 0
     assert trained == ["opt", "text-latex"]
+
+
+def test_judged_lines_of_a_collection_are_written_as_a_training_reads_them(
+    corner: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "judged.jsonl"
+    words = ["judged", str(corner), "--out", str(out), "--parser", "tests.amr.rule_parser:RuleParser"]
+    assert main([*words, "--context", "text-latex"]) == 0
+    rows = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+    assert {row["topic"] for row in rows} <= {f"B.{number}" for number in range(1, 5)}
+    pieces = load_text_encoder(tiny_base(tmp_path / "base"), "cpu").pieces
+    assert len(JudgedLines.read(out, pieces, 16)) == len(rows) > 4
+    assert main([*words, "--context", "soup"]) == 1
+    assert "unknown context 'soup'; known: amr-opt" in capsys.readouterr().err
 
 
 def test_every_topic_is_in_one_fold() -> None:

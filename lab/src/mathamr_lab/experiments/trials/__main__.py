@@ -1,8 +1,12 @@
-"""`python -m mathamr_lab.experiments.trials contexts|marf PREPARED --out FOLDER`: trials with only torch and numpy installed."""
+"""`python -m mathamr_lab.experiments.trials contexts|marf PREPARED --out FOLDER`: trials with only torch and numpy installed.
+
+`judged CORPUS --out FILE` writes the judged lines that `mathamr train mathamr` learns from.
+"""
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -33,9 +37,19 @@ def main(arguments: list[str] | None = None) -> int:
     contexts.add_argument("--contexts", nargs="+", help="only these contexts")
     contexts.add_argument("--folds", type=int, default=5)
     marf.add_argument("--config", default="small", help="sizes of MaRF")
+    lines = trials.add_parser("judged", help="write judged pairs of contexts as JSON lines")
+    lines.add_argument("corpus", type=Path, help="posts with topics/ and qrels/ of Task 2 beside them")
+    lines.add_argument("--out", type=Path, required=True, help="file to write, or -")
+    lines.add_argument("--topics", type=Path, action="append", default=[], help="instead of topics/")
+    lines.add_argument("--qrels", type=Path, action="append", default=[], help="instead of qrels/")
+    lines.add_argument("--context", default="amr-opt", help="amr-opt, amr-latex, text-opt, text-latex or opt")
+    lines.add_argument("--parser", default="builtin", help="AMR parser")
+    lines.add_argument("--parser-model", help="model of the AMR parser")
     given = parser.parse_args(arguments)
     try:
-        if given.trial == "contexts":
+        if given.trial == "judged":
+            _judged(given)
+        elif given.trial == "contexts":
             _contexts(given)
         else:
             _marf(given)
@@ -43,6 +57,34 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"mathamr: {error}", file=sys.stderr)
         return 1
     return 0
+
+
+def _judged(given: argparse.Namespace) -> None:
+    from mathamr.amr.parser import load_parser
+    from mathamr.core.errors import UnknownNameError
+    from mathamr.evaluation.runs import write_lines
+    from mathamr.systems.mathamr.context import CONTEXTS
+    from mathamr_lab.experiments.collection import collection_of
+    from mathamr_lab.experiments.formulaplaces import collection_places, topic_places
+    from mathamr_lab.experiments.trials.contexts import ContextMaterials
+    from mathamr_lab.experiments.trials.preparation import judged, sets_by_task
+
+    if given.context not in CONTEXTS:
+        raise UnknownNameError("context", given.context, list(CONTEXTS))
+    collection = collection_of([given.corpus], given.topics, given.qrels)
+    tests = sets_by_task(collection).get("task2", [])
+    qrels, parser = judged(tests), load_parser(given.parser, given.parser_model)
+    materials = ContextMaterials(
+        list(topic_places([topic for test in tests for topic in test.topics], parser)),
+        list(collection_places(collection.posts(), qrels, parser)),
+        qrels,
+    )
+    rows = materials.rows(given.context, qrels.topics)
+    if not rows:
+        raise MathAMRError(
+            f"{given.corpus} has no judged formula of a topic; name --topics and --qrels of Task 2"
+        )
+    write_lines((json.dumps(row, ensure_ascii=False) + "\n" for row in rows), given.out)
 
 
 def _contexts(given: argparse.Namespace) -> None:
