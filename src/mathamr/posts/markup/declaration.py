@@ -27,6 +27,10 @@ _DECLARED = re.compile(
     re.M,
 )
 _DEFINITIONS = frozenset(["def", "abbrev", "irreducible_def", "Definition"])
+_COQ_SIGNS = {
+    "forall": "∀", "exists": "∃", "<->": "↔", "->": "→", "/\\": "∧", "\\/": "∨", "<=": "≤", ">=": "≥", "<>": "≠", "~": "¬",
+}  # fmt: skip
+_COQ_SIGN = re.compile(r"\bforall\b|\bexists\b|<->|->|/\\|\\/|<=|>=|<>|~")
 _CONTEXT = re.compile(r"\A(?:(?:variable|--)[^\n]*\n)*+")
 _MIXED = re.compile(r"[^\W\d_][\w']*[a-z][A-Z][\w']*|\b[A-Z][a-z]+[A-Z]\w*")
 
@@ -55,6 +59,8 @@ def statement_latex(code: str) -> str:
 
     >>> statement_latex("variable {n : ℕ}\ntheorem foo (h : 0 < n) : n ^ 2 ≠ 0"), statement_latex("structure A where\n  b : ℕ")
     ('n^{2} \\ne 0', '')
+    >>> statement_latex("Lemma foo : forall n : nat, n <= n * n")
+    '\\forall n \\in \\operatorname{nat}, n \\le n n'
     """
     context = _CONTEXT.match(code)
     start = context.end() if context else 0
@@ -69,6 +75,8 @@ def statement_latex(code: str) -> str:
         "alias",
     ):
         return ""
+    if declared["word"] is not None and declared["word"][0].isupper():
+        code = _COQ_SIGN.sub(lambda match: _COQ_SIGNS[match[0]], code)
     said = signature(code, declared.end(), len(code))
     if declared["word"] in _DEFINITIONS:
         term = code[said.end + 2 :] if said.ending == ":=" else ""

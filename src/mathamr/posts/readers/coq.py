@@ -1,4 +1,4 @@
-"""Coq: documentation comments with the declarations they stand before."""
+"""`CoqReader`: the declarations of Coq and Rocq files, with the documentation that stands before them."""
 
 from __future__ import annotations
 
@@ -8,52 +8,36 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from mathamr.posts.identifiers import stable_name, unique
-from mathamr.posts.inputs import Head, shown, stem
-from mathamr.posts.markup import formulas_of
-from mathamr.posts.post import Link, Place, Post
-from mathamr.posts.postkind import PostKind
+from mathamr.posts.inputs import Head
+from mathamr.posts.post import Post
 from mathamr.posts.reader import Collection
+from mathamr.posts.readers.declaration import Declaration, declaration_post, documentation_post, heading_of
 from mathamr.posts.report import Report
 
-LONGEST_STATEMENT = 2000
+LONGEST_STATEMENT = 2_000
+LONGEST_VALUE = 400
 
-_COQ_COMMENT = re.compile(r"\(\*(?P<mark>\*?)(?!\))|\"(?:[^\"]|\"\")*+\"")
-_COQ_INSIDE = re.compile(r"\(\*|\*\)")
-_COQ_DECLARATION = re.compile(
-    r"\s*+(?:#\[[^\]]{0,300}\]\s*+|(?:Global|Local|Polymorphic|Monomorphic|Program|#\w+)\s++)*+"
+_SKIPPED = re.compile(r"\(\*(?P<mark>\*?)(?!\))|\"(?:[^\"]|\"\")*+\"?")
+_INSIDE = re.compile(r"\(\*|\*\)")
+_VISIBLE = re.compile(r"[^\n]")
+_COMMAND = re.compile(
+    r"(?:\A|(?<=[.\s}\-+*]))(?:#\[[^\]]{0,300}\]\s*+|(?:Global|Local|Polymorphic|Monomorphic|Program|Private|Canonical)\s++)*+"
     r"(?P<word>Theorem|Lemma|Corollary|Proposition|Fact|Remark|Property|Definition|Fixpoint|CoFixpoint|Inductive|CoInductive"
-    r"|Record|Structure|Class|Instance|Axiom|Axioms|Parameter|Hypothesis|Variable|Notation|Example|Function|Conjecture)"
-    r"\b\s*+(?P<name>[\w'.]*+)"
+    r"|Record|Structure|Class|Instance|Axiom|Axioms|Parameter|Hypothesis|Variable|Notation|Example|Function|Conjecture"
+    r"|Module(?:\s+Type)?|Section|End)\b\s++(?P<name>[^\W\d][\w'.]*+|\"[^\"\n]{0,200}\")"
 )
-_STATEMENT_END = re.compile(r":=|\.(?=\s)|\n\s*\n|\(\*\*")
-_KINDS: dict[str, PostKind] = {
-    "theorem": "theorem", "lemma": "lemma", "corollary": "corollary", "proposition": "proposition", "fact": "fact",
-    "remark": "remark", "property": "proposition", "axiom": "axiom", "axioms": "axiom", "parameter": "axiom",
-    "hypothesis": "axiom", "example": "example", "conjecture": "conjecture", "notation": "notation",
-    "instance": "declaration", "alias": "declaration", "variable": "axiom",
-}  # fmt: skip
-_HEADING = re.compile(r"(?m)^#{1,6}[ \t]+(\S.*)$")
-_COQ_CODE = re.compile(r"\[([^\[\]\n]{1,300})\]")
-_COQ_LATEX = re.compile(r"%([^%\n]{1,500})%|#[^#\n]{1,500}#")
-_COQ_TITLE = re.compile(r"(?m)^[ \t]*(\*{1,4})[ \t]+")
-_BACKTICKED = re.compile(r"`([\w'.₀-₉]{2,100})`|\[([\w'.]{2,100})\]")
-_LICENCE = re.compile(r"\A\s*(?:Copyright|\*{5,}|Released under|This file is)", re.I)
-
-
-@dataclass(frozen=True)
-class _Comment:
-    """A documentation comment: its text, its line, and the offset of what follows it."""
-
-    text: str
-    line: int
-    end: int
+_END = re.compile(r":=|\.(?=\s|\Z)|\n\s*\n")
+_STOP = re.compile(r"\.(?=\s|\Z)")
+_MODULE_ALIAS = re.compile(r"[^.]{0,200}:=")
+_CODE = re.compile(r"\[([^\[\]\n]{1,300})\]")
+_LATEX = re.compile(r"%([^%\n]{1,500})%|#[^#\n]{1,500}#")
+_TITLE = re.compile(r"(?m)^[ \t]*(\*{1,4})[ \t]+")
 
 
 class CoqReader:
-    """Reads `(** … *)` with the declaration that follows; the marks of coqdoc become Markdown."""
+    """Reads declarations under their full names; the marks of coqdoc in `(** … *)` become Markdown."""
 
-    description: ClassVar[str] = "Coq: documentation comments and what they document"
+    description: ClassVar[str] = "Coq: declarations with their documentation"
 
     @classmethod
     def recognises(cls, head: Head) -> bool:
@@ -66,87 +50,116 @@ class CoqReader:
         )
 
     def read(self, collection: Collection, report: Report) -> Iterator[Post]:
-        """The documented declarations of each file in the order of its text."""
-        yield from _read(collection, report)
+        """The declarations of each file in the order of its text."""
+        for file, path, text in collection.texts(report):
+            posts = _posts(text, file, path, report)
+            first = next(posts, None)
+            if first is not None:
+                yield first
+                yield from posts
+            else:
+                report.ignore("nothing declared", "the file has no declaration and no documentation")
 
 
-def _read(collection: Collection, report: Report) -> Iterator[Post]:
-    for file, path, source in collection.texts(report):
-        posts = list(_posts(source, file, path, report))
-        if not posts:
-            report.ignore("nothing documented", "the file has no documentation comment")
-        yield from posts
+@dataclass(frozen=True, slots=True)
+class _Documentation:
+    """A documentation comment: [start, end) of the source, and its text in Markdown."""
+
+    start: int
+    end: int
+    text: str
 
 
-def _posts(source: str, file: Path, name: str, report: Report) -> Iterator[Post]:
+def _posts(text: str, file: Path, path: str, report: Report) -> Iterator[Post]:
+    code, comments = _without_comments(text, report)
     taken: dict[str, int] = {}
-    for comment in _comments(source, report):
-        body = comment.text.strip()
-        if not body.strip() or _LICENCE.match(body):
-            continue
-        body = _markdown(body)
-        found = _COQ_DECLARATION.match(source, comment.end)
-        label = found["name"].strip() if found else ""
-        heading = _HEADING.search(body)
-        kind: PostKind = "note"
-        title = heading[1].strip() if heading else stem(Path(name))
-        line = comment.line
-        if found:
-            word = found["word"]
-            kind = _KINDS.get(word.lower(), "definition")
-            title = f"{word} {label}".strip()
-            line += source.count("\n", comment.end, found.start("word")) + comment.text.count("\n")
-            body += f"\n\n```coq\n{_statement(source, found.start('word'))}\n```\n"
-        anchored = f"{name}#{label or stable_name(title, body[:300])}" if label or taken else name
-        own = unique(anchored, taken)
-        mentioned = (first or second for first, second in _BACKTICKED.findall(comment.text))
-        yield Post(
-            id=own,
-            kind=kind,
-            body=body,
-            title=title,
-            markup="markdown",
-            links=tuple(
-                Link("", "mention", other, other) for other in dict.fromkeys(mentioned) if other != label
-            ),
-            source=shown(file),
-            formulas=formulas_of(own, title, body, "markdown", report.note),
-            place=Place(name, line, label),
-        )
-
-
-def _comments(source: str, report: Report) -> Iterator[_Comment]:
-    """The documentation comments, which may be nested; strings and other comments are skipped."""
-    position, line, counted = 0, 1, 0
-    while match := _COQ_COMMENT.search(source, position):
-        position = match.end()
-        if not match.group().startswith("(*"):
-            continue
-        depth = 1
-        for mark in _COQ_INSIDE.finditer(source, match.end()):
-            depth += 1 if mark.group() == "(*" else -1
-            if not depth:
+    waiting = list(reversed(comments))
+    line, counted = 1, 0
+    for found, declared in _declared(text, code):
+        line += text.count("\n", counted, found)
+        counted = found
+        doc = ""
+        while waiting and waiting[-1].end <= found:
+            comment = waiting.pop()
+            if (not waiting or waiting[-1].end > found) and not code[comment.end : found].strip():
+                doc = comment.text
                 break
+            yield from _note(comment, text, file, path, taken, report)
+        described = Declaration(name=declared[0], word=declared[1], code=declared[2], doc=doc, line=line)
+        yield declaration_post(described, "coq", file, path, taken, report)
+    for comment in reversed(waiting):
+        yield from _note(comment, text, file, path, taken, report)
+
+
+def _note(
+    comment: _Documentation, text: str, file: Path, path: str, taken: dict[str, int], report: Report
+) -> Iterator[Post]:
+    if heading_of(comment.text) or len(comment.text) > 80:
+        line = text.count("\n", 0, comment.start) + 1
+        yield from documentation_post(comment.text, line, file, path, taken, report)
+
+
+def _declared(text: str, code: str) -> Iterator[tuple[int, tuple[str, str, str]]]:
+    """Each declaration: its offset, its full name, its word, and its statement under that name."""
+    scopes: list[tuple[str, bool]] = []
+    position = 0
+    while match := _COMMAND.search(code, position):
+        position = match.end()
+        word, name = match["word"].split()[0], match["name"].rstrip(".")
+        if word in ("Module", "Section"):
+            if word == "Section" or not _MODULE_ALIAS.match(code, position):
+                scopes.append((name, word == "Module"))
+        elif word == "End":
+            while scopes and scopes.pop()[0] != name:
+                pass
         else:
-            report.repair(
-                "unclosed comment", f"the comment that begins at offset {match.start()} is never closed"
-            )
-            return
-        position = mark.end()
-        line += source.count("\n", counted, match.start())
-        counted = match.start()
-        if match["mark"]:
-            yield _Comment(source[match.end() : mark.start()], line, mark.end())
+            limit = min(len(code), position + LONGEST_STATEMENT)
+            ended = _END.search(code, position, limit)
+            end = ended.start() if ended else limit
+            full = ".".join((*(scope for scope, is_module in scopes if is_module), name))
+            statement = f"{word} {full}{text[position:end].rstrip()}"
+            position = end
+            if ended and ended.group() == ":=" and word not in ("Theorem", "Lemma"):
+                stop = _STOP.search(code, end, min(len(code), end + LONGEST_VALUE))
+                if stop:
+                    statement += f" {text[end : stop.start()].strip()}"
+                    position = stop.end()
+            yield match.start("word"), (full.strip('"'), word, statement)
 
 
-def _statement(source: str, start: int) -> str:
-    """A declaration up to its proof or definition."""
-    end = _STATEMENT_END.search(source, start, start + LONGEST_STATEMENT)
-    return source[start : end.start() if end else start + LONGEST_STATEMENT].strip()
+def _without_comments(text: str, report: Report) -> tuple[str, list[_Documentation]]:
+    """The text with blanks for comments, which may be nested, and for strings; and its documentation comments."""
+    parts: list[str] = []
+    comments: list[_Documentation] = []
+    done = position = 0
+    while match := _SKIPPED.search(text, position):
+        start, position = match.span()
+        if match["mark"] is not None:
+            position = _closed(text, match.end())
+            if position < 0:
+                report.repair(
+                    "unclosed comment", f"the comment that begins at offset {start} is never closed"
+                )
+                position = len(text)
+            elif match["mark"]:
+                comments.append(_Documentation(start, position, _markdown(text[match.end() : position - 2])))
+            parts += [text[done:start], _VISIBLE.sub(" ", text[start:position])]
+            done = position
+    parts.append(text[done:])
+    return "".join(parts), comments
+
+
+def _closed(text: str, start: int) -> int:
+    depth = 1
+    for mark in _INSIDE.finditer(text, start):
+        depth += 1 if mark.group() == "(*" else -1
+        if not depth:
+            return mark.end()
+    return -1
 
 
 def _markdown(text: str) -> str:
     """coqdoc's marks as Markdown: `* Title`, `[code]`, `%LaTeX%`."""
-    text = _COQ_TITLE.sub(lambda match: "#" * len(match[1]) + " ", text)
-    text = _COQ_LATEX.sub(lambda match: match[1] or "", text)
-    return _COQ_CODE.sub(r"`\1`", text)
+    text = _TITLE.sub(lambda match: "#" * len(match[1]) + " ", text)
+    text = _LATEX.sub(lambda match: match[1] or "", text)
+    return _CODE.sub(r"`\1`", text)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from mathamr.posts.markup.leanbrackets import Signature, binders, closing, identifiers, signature
+from mathamr.posts.readers.declaration import Declaration, heading_of
 from mathamr.posts.readers.lean.instances import instance_name
 from mathamr.posts.readers.lean.parts import constructors, fields
 from mathamr.posts.readers.lean.source import Comment, LeanSource
@@ -122,39 +123,12 @@ _BAR = re.compile(r"\n[ \t]*\||(?<![\w.])where(?![\w'])")
 _LINE_START = re.compile(r"\n(?=\S)")
 
 
-@dataclass(frozen=True, slots=True)
-class Declaration:
-    """A declaration: its full name, what it says, and what its author says about it."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeanDeclaration(Declaration):
+    """A declaration of Lean, and the attribute that makes a second one of it."""
 
-    name: str
-    word: str
-    """`theorem`, `def`, `instance`, `field`, `constructor`, …"""
-    code: str
-    """The signature under the full name, and a short value."""
-    doc: str
-    line: int
-    variables: tuple[str, ...] = ()
-    """The section variables that it uses, as binders."""
-    attributes: tuple[str, ...] = ()
-    modifiers: tuple[str, ...] = ()
-    aliases: tuple[str, ...] = ()
-    """Further names that attributes give."""
-    origin: str = ""
-    """The declaration it was made of by an attribute, or whose alias it is."""
-    heading: str = ""
-    """The heading of the part of the file."""
     translation: TranslationAttribute | None = None
     translation_doc: str = ""
-
-    @property
-    def namespace(self) -> str:
-        """The full name without its last part."""
-        return self.name.rpartition(".")[0]
-
-    @property
-    def is_deprecated(self) -> bool:
-        """True if an attribute says so."""
-        return any(attribute.startswith("deprecated") for attribute in self.attributes)
 
 
 @dataclass(slots=True)
@@ -176,7 +150,7 @@ class _Head:
     modifiers: list[str] = field(default_factory=list)
 
 
-def declarations(source: LeanSource, translations: Translations | None = None) -> Iterator[Declaration]:
+def declarations(source: LeanSource, translations: Translations | None = None) -> Iterator[LeanDeclaration]:
     """The declarations of a file in the order of its text, those that attributes make right after their origin.
 
     >>> text = "namespace Nat\\n/-- Sums commute. -/\\ntheorem add_comm (a b : ℕ) : a + b = b + a := by simp\\nend Nat"
@@ -238,7 +212,7 @@ class _File:
         self.unclosed = 0
         self.counted, self.line = 0, 1
 
-    def declarations(self) -> Iterator[Declaration]:
+    def declarations(self) -> Iterator[LeanDeclaration]:
         """The declarations that are written in the file."""
         head: _Head | None = None
         for following in self._heads():
@@ -287,7 +261,7 @@ class _File:
         self.unclosed += found is None
         return found
 
-    def _finish(self, head: _Head, limit: int) -> Iterator[Declaration]:
+    def _finish(self, head: _Head, limit: int) -> Iterator[LeanDeclaration]:
         word = head.word
         if word in _DECLARING or word in _NOTATIONS:
             yield from self._declare(head, head.end + len(self.code[head.end : limit].rstrip()))
@@ -338,7 +312,7 @@ class _File:
         else:
             self.omitted = frozenset(each.text for each in binders(self.code, head.end, limit))
 
-    def _declare(self, head: _Head, limit: int) -> Iterator[Declaration]:
+    def _declare(self, head: _Head, limit: int) -> Iterator[LeanDeclaration]:
         doc = self._doc(head.header)
         attributes = self._attributes(head)
         if head.word == "alias":
@@ -376,7 +350,7 @@ class _File:
             shown_value = "\n" * (not body.startswith(("\n", " "))) + body.rstrip() if body.strip() else ""
             shown_value = shown_value if shown_value[:1] in ("", "\n") else " " + shown_value.lstrip()
         made, made_doc = self._translation(head, attributes)
-        declared = Declaration(
+        declared = LeanDeclaration(
             name=name,
             word=head.word,
             code=f"{head.word} {name}{rest}{shown_value}",
@@ -394,14 +368,16 @@ class _File:
         if structured:
             yield from self._parts(declared, head, said, limit)
 
-    def _parts(self, whole: Declaration, head: _Head, said: Signature, limit: int) -> Iterator[Declaration]:
+    def _parts(
+        self, whole: LeanDeclaration, head: _Head, said: Signature, limit: int
+    ) -> Iterator[LeanDeclaration]:
         is_inductive = "inductive" in self.code[head.start : head.end]
         found = constructors if is_inductive else fields
         start = said.end + (len(said.ending) if said.ending in ("where", ":=") else 0)
         for part in found(self.code, start, limit):
             code = self.text[part.start : part.end].strip()
             type = " ".join(self.code[part.colon : part.end].split()) if part.colon else ""
-            yield Declaration(
+            yield LeanDeclaration(
                 name=f"{whole.name}.{part.name}",
                 word="constructor" if is_inductive else "field",
                 code=f"{whole.name}.{code}"
@@ -415,7 +391,9 @@ class _File:
                 origin=whole.name,
             )
 
-    def _alias(self, head: _Head, limit: int, doc: str, attributes: tuple[str, ...]) -> Iterator[Declaration]:
+    def _alias(
+        self, head: _Head, limit: int, doc: str, attributes: tuple[str, ...]
+    ) -> Iterator[LeanDeclaration]:
         found = _ALIAS.match(self.code, head.end, limit)
         if not found:
             return
@@ -423,7 +401,7 @@ class _File:
         names = [found["one"]] if found["one"] else [part.strip() for part in found["pair"].split(",")]
         for name in names:
             if name and name != "_":
-                yield Declaration(
+                yield LeanDeclaration(
                     name=self._full(name),
                     word="alias",
                     code=f"alias {self._full(name)} := {found['of']}",
@@ -437,11 +415,11 @@ class _File:
                     translation_doc=made_doc,
                 )
 
-    def _notation(self, head: _Head, limit: int, doc: str, attributes: tuple[str, ...]) -> Declaration:
+    def _notation(self, head: _Head, limit: int, doc: str, attributes: tuple[str, ...]) -> LeanDeclaration:
         text = self.text[head.start : min(limit, head.start + LONGEST_STATEMENT)]
         first = text.split("\n\n")[0].split(":=" if head.word == "example" else "=>")[0].strip()
         given = _GIVEN_NAME.search(first)
-        return Declaration(
+        return LeanDeclaration(
             name=self._full(given[1]) if given else "",
             word=head.word,
             code=first,
@@ -524,15 +502,6 @@ class _Names:
 
     def __contains__(self, name: object) -> bool:
         return name in self._variables.names
-
-
-_HEADING = re.compile(r"^[ \t]*#{1,6}[ \t]+(\S[^\n]*)", re.M)
-
-
-def heading_of(text: str) -> str:
-    """The first heading of a documentation comment, or nothing."""
-    found = _HEADING.search(text)
-    return found[1].strip() if found else ""
 
 
 def _further_names(name: str, word: str, attributes: tuple[str, ...]) -> Iterator[str]:
