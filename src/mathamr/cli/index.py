@@ -170,8 +170,8 @@ def command(
 
         names = ", ".join(record.path for record in summary.manifest.inputs)
         print(f"watching {visible(names)}; Ctrl-C stops", file=sys.stderr, flush=True)
-        for names in changes([Path(record.path) for record in summary.manifest.inputs], out):
-            print(f"changed: {visible(', '.join(names))}", file=sys.stderr, flush=True)
+        for changed in changes([Path(record.path) for record in summary.manifest.inputs], out):
+            print(f"changed: {visible(', '.join(changed))}", file=sys.stderr, flush=True)
             _print(build_index([], out, options, again=True), as_json, verbose)
             _sweep(options.cluster, shards)
 

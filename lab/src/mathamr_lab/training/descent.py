@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from mathamr_lab.training.learner import under
+from mathamr.core.tensorfile import under
 from mathamr_lab.training.schedule import Schedule
 
 _MOMENTS = ("step", "exp_avg", "exp_avg_sq")

@@ -12,8 +12,8 @@ import torch
 from torch import Tensor, nn
 
 from mathamr.core.arrays import IntArray
+from mathamr.core.tensorfile import under
 from mathamr.text.encoder import precision
-from mathamr_lab.training.learner import under
 from mathamr_lab.training.pairs import batches as shuffled
 from mathamr_lab.training.prefetch import prefetched
 from mathamr_lab.training.schedule import Schedule

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar, cast, get_args
 
 from mathamr.core.configured import changed, check_ranges, known_fields
 from mathamr.core.errors import UnknownNameError
@@ -114,8 +114,7 @@ def named_configuration(name: str, known: Mapping[str, Named], changes: Iterable
     if name not in known:
         raise UnknownNameError("configuration", name, list(known))
     parts = {getattr(part, "title", "model"): part for part in known[name]}
-    found: Any = tuple(changed(parts, changes).values())
-    return found
+    return cast(Named, tuple(changed(parts, changes).values()))
 
 
 def check_precision(precision: str) -> None:

@@ -175,7 +175,7 @@ def _pool(options: BuildOptions) -> BuildPool:
     """The workers of a build: processes of this machine, or a cluster."""
     if options.cluster is None:
         return BuildPool(options.workers)
-    make: Callable[[ClusterOptions], BuildPool] = CLUSTERS[options.cluster.name]  # type: ignore[assignment]
+    make: Callable[[ClusterOptions], BuildPool] = CLUSTERS[options.cluster.name]
     return make(options.cluster)
 
 
