@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import gzip
 import inspect
+import io
 import itertools
 import json
+import tarfile
 import tracemalloc
 from pathlib import Path
 
@@ -24,6 +26,17 @@ ROW = '<row Id="{0}" PostTypeId="1" Title="On $t$" Body="&lt;p&gt;{1} is $x$, y 
 SPANNED = ROW.replace(
     "$x$", "&lt;span class=&quot;math-container&quot; id=&quot;{0}7&quot;&gt;$x$&lt;/span&gt;"
 )
+
+
+def _tar(**files: str) -> bytes:
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w", format=tarfile.USTAR_FORMAT) as archive:
+        for name, text in files.items():
+            member = tarfile.TarInfo(name.replace("__", "/") + ".tex")
+            member.size = len(text)
+            archive.addfile(member, io.BytesIO(text.encode()))
+    return packed.getvalue()
+
 
 # For every format: the name of a file, its text, and how many posts and formulas it holds.
 SAMPLES = {
@@ -44,6 +57,15 @@ SAMPLES = {
         2,
     ),
     "html": ("page.html", "<html><title>T $t$</title><body><p>Let \\(x\\).</p></body></html>", 1, 2),
+    "arxiv": (
+        "2101.01234.tar",
+        _tar(
+            main="\\documentclass{article}\\begin{document}Let $x$ be.\\input{parts/two}\\end{document}",
+            parts__two="And $y$.",
+        ),
+        1,
+        2,
+    ),
     "latex": (
         "paper.tex",
         "\\documentclass{article}\\begin{document}Let $x$ be \\[y.\\]\\end{document}",

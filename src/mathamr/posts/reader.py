@@ -83,6 +83,7 @@ READERS: Registry[type[PostReader]] = Registry(
         "jsonl": "mathamr.posts.readers.jsonlines:JsonLinesReader",
         "notebook": "mathamr.posts.readers.notebook:NotebookReader",
         "html": "mathamr.posts.readers.html:HtmlReader",
+        "arxiv": "mathamr.posts.readers.latex.archive:LatexArchiveReader",
         "latex": "mathamr.posts.readers.latex.reader:LatexReader",
         "markdown": "mathamr.posts.readers.markdown:MarkdownReader",
         "rst": "mathamr.posts.readers.rst:RstReader",
