@@ -78,7 +78,7 @@ def test_what_was_corrected_is_said(index: Index) -> None:
 @pytest.mark.parametrize(
     "query",
     [
-        "Zippel lemma?",
+        "Is it the Zippel lemma?",
         "how does the Zippel lemma work",
         "Zippel lemma for $x^2$",
         "a polynomial of low degree has few zeros",
@@ -175,3 +175,31 @@ def test_a_name_that_is_the_beginning_of_another_comes_first_by_itself(index: In
     found, shown = name.first(hits, lambda ids: {each: posts[each] for each in ids})
     assert [hit.id for hit in found] == ["short", "long", "other"]
     assert shown["short"] > shown["long"] > shown["other"] > 0
+
+
+def test_a_name_that_no_post_mentions_is_told_and_its_hits_are_only_similar(index: Index) -> None:
+    hits = index.search("Cantelli inequality")
+    assert hits.absent == ("Cantelli",)
+    assert hits.found == "similar"
+    assert hits.similar_from == 0
+    known = index.search("Jensen's inequality?")
+    assert known.absent == ()
+    assert (known[0].id, known[0].match) == ("jensen", "strong")
+
+
+@pytest.mark.parametrize(
+    ("typed", "corrected"),
+    [
+        ("Zipel lemma", True),
+        ("Gausss lemma", True),
+        ("Jansen lemma", True),
+        ("hurnside", False),
+        ("graves", False),
+    ],
+)
+def test_only_what_is_no_word_is_corrected_and_never_in_its_first_letter(
+    index: Index, typed: str, corrected: bool
+) -> None:
+    hits = index.search(typed)
+    assert any("searched for" in note for note in hits.notes) == corrected
+    assert bool(hits.absent) != corrected

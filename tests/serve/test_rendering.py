@@ -138,7 +138,7 @@ def test_links_of_notes_lead_to_posts_around_their_words_and_others_stay_words()
     for shown in (
         '<a href="?post=limits.md%23d" class="reference">the *definition*</a>, gone',
         '<a href="?post=b.md" class="reference">here</a>',
-        '<a href="?post=t" class="reference">(*)</a>',
+        '<a href="?post=t" class="reference">thm-a</a>',
         '<a href="?post=p%23two" class="reference">part</a>',
         '<a href="?post=z" class="reference">zorn</a>',
     ):
@@ -192,3 +192,11 @@ def test_a_commutative_diagram_is_drawn_without_its_options() -> None:
     assert "hook" not in shown
     assert "merror" not in shown
     assert all(f"<mi>{letter}</mi>" in shown for letter in "ABCfg")
+
+
+def test_a_role_without_words_is_called_by_its_target_or_its_label() -> None:
+    body = "See {ref}`intro` and {prf:ref}`gone`."
+    html = body_html(
+        Post("p", "note", body, markup="markdown"), 1000, (), {"#intro": Reference("i", title="Introduction")}
+    )
+    assert html == '<p>See <a href="?post=i" class="reference">Introduction</a> and gone.</p>'

@@ -56,7 +56,9 @@ def tools(index: Index) -> MCPServer[Any]:
 
     @server.tool(structured_output=True)
     def search(
-        query: Annotated[str, Field(description="words and formulas, formulas between dollar signs")],
+        query: Annotated[
+            str, Field(description="a claim or question in words and formulas, as LaTeX between dollar signs")
+        ],
         task: Annotated[
             Literal["answers", "formulas"],
             Field(
@@ -68,11 +70,22 @@ def tools(index: Index) -> MCPServer[Any]:
         kinds: Annotated[list[Kind], Field(description="only posts of these kinds; empty: all")] = [],  # noqa: B006
         tags: Annotated[list[str], Field(description="only posts with all of these tags")] = [],  # noqa: B006
     ) -> dict[str, Any]:
-        """Find posts or formulas in the collection; every hit has its id, its source and why it was found."""
+        """Find posts or formulas in the collection; every hit has its id, its source and why it was found.
+
+        Ask with a claim or a whole question ("every group of order p^2 is abelian"), not with keywords. `found` says
+        whether anything matches: if it is "similar" or "nothing", the collection does not seem to contain what was
+        asked, and `absent` lists words that it does not contain at all; say so instead of guessing from the hits.
+        """
         with _reported_errors(query, *tags):
             where = Filter(kinds=tuple(kinds), tags=tuple(tags))
             hits = index.search(query, task, k=k, offset=offset, where=where)
-        return {"hits": [provenance(hit) for hit in hits], "more": hits.more, "notes": list(hits.notes)}
+        return {
+            "found": hits.found,
+            "absent": list(hits.absent),
+            "hits": [provenance(hit) for hit in hits],
+            "more": hits.more,
+            "notes": list(hits.notes),
+        }
 
     @server.tool(structured_output=True)
     def explain(

@@ -39,6 +39,7 @@ def provenance(hit: Hit) -> dict[str, Any]:
     found: dict[str, Any] = {
         "id": hit.id,
         "rank": hit.rank,
+        "match": hit.match,
         "score": round(float(hit.score), 6),
         "evidence": {name: round(float(score), 6) for name, score in hit.evidence.items()},
         "kind": hit.kind,

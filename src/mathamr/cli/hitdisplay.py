@@ -13,7 +13,7 @@ from mathamr.search.alignment import AlignedPart, Alignment
 from mathamr.search.editors import address_in
 from mathamr.search.formulamatch import VIEWS, FormulaMatch
 from mathamr.search.fragment import Fragment
-from mathamr.search.hits import FormulaHit, Hit, Hits
+from mathamr.search.hits import NOTHING_MATCHES, SIMILAR_ONLY, FormulaHit, Hit, Hits, absence
 from mathamr.search.hubness import HUBNESS
 from mathamr.search.results import PLACES, Placement
 
@@ -33,9 +33,16 @@ def show_hits(
     console = console or SafeConsole()
     for note in hits.notes:
         console.print(Text(f"note: {note}", style="yellow"))
+    if hits.absent:
+        console.print(Text(absence(hits.absent), style="yellow"))
     if not hits.hits:
         console.print("Nothing found." if not hits.offset else "No more hits.")
-    for hit in hits:
+    similar = hits.similar_from
+    for place, hit in enumerate(hits):
+        if place == similar:
+            console.print(
+                Text(NOTHING_MATCHES if place == 0 and not hits.offset else SIMILAR_ONLY, style="bold")
+            )
         _show_hit(hit, console, editor, verbose=verbose)
     total = sum(hits.seconds.values())
     stages = ", ".join(f"{stage} {1000 * seconds:.0f}" for stage, seconds in hits.seconds.items())
@@ -48,7 +55,7 @@ def _show_hit(hit: Hit, console: SafeConsole, editor: str | None = None, *, verb
     head = Text(f"{hit.rank:>3}  ", style="dim")
     head.append_text(_styled(hit.title, "bold") if hit.title else Text(hit.id, style="bold"))
     console.print(head)
-    facts = [hit.kind, hit.id, "best score" if hit.share == 1 else f"{hit.share:.0%} of the best score"]
+    facts = [hit.kind, hit.id, f"{hit.match} match" if hit.match != "similar" else "similar"]
     if hit.parent:
         facts.insert(2, f"to {hit.parent}")
     if hit.votes is not None:

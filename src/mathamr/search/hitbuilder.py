@@ -11,6 +11,7 @@ from mathamr.index.archive import Archive
 from mathamr.index.catalogue.occurrences import FormulaEntry
 from mathamr.posts.level import Level
 from mathamr.posts.post import Post
+from mathamr.search.confidence import Confidence, formula_match
 from mathamr.search.formulamatch import matched_nodes, matched_stretches
 from mathamr.search.hits import FormulaHit, Hit
 from mathamr.search.querycontext import QueryContext
@@ -22,8 +23,11 @@ from mathamr.systems.field import Field
 class HitBuilder:
     """Builds the hits of one query from the posts and formulas of an archive."""
 
-    def __init__(self, archive: Archive, context: QueryContext, wanted: Wanted) -> None:
+    def __init__(
+        self, archive: Archive, context: QueryContext, wanted: Wanted, confidence: Confidence
+    ) -> None:
         self._archive, self._context, self._wanted = archive, context, wanted
+        self._confidence = confidence
 
     def posts(self, page: Sequence[RankedResult], offset: int, *, near: bool) -> tuple[Hit, ...]:
         """Ranked posts as hits, numbered from `offset` + 1; with `near`, vectors help to choose the sentences shown."""
@@ -67,6 +71,7 @@ class HitBuilder:
                     each.evidence,
                     post.place,
                     each.share,
+                    formula_match(each) if entry else self._confidence.match(post, each.evidence),
                 )
             )
         return tuple(hits)

@@ -2,14 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal, get_args
 
 from mathamr.posts.post import Place
 from mathamr.search.fragment import Fragment, Line, plain
 from mathamr.search.query import Query
 from mathamr.systems.ranking import Task
+
+Match = Literal["strong", "weak", "similar"]
+Found = Literal["strong", "weak", "similar", "nothing"]
+MATCHES: tuple[Match, ...] = get_args(Match)
+
+
+SIMILAR_ONLY = "Similar only:"
+NOTHING_MATCHES = "Nothing here seems to be what was asked. Similar only:"
+
+
+def absence(words: Sequence[str]) -> str:
+    """The sentence that says which words of a query the collection lacks.
+
+    >>> absence(["Cantelli"]), absence(["foo", "bar", "baz"])
+    ('The collection does not mention “Cantelli”.', 'The collection does not mention “foo”, “bar” or “baz”.')
+    """
+    quoted = [f"“{word}”" for word in words]
+    listed = " or ".join((", ".join(quoted[:-1]), quoted[-1])) if len(quoted) > 1 else quoted[0]
+    return f"The collection does not mention {listed}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +82,8 @@ class Hit:
 
     A promoted hit (by its name, label or identity, as `evidence` shows) has its share from before the promotion.
     """
+    match: Match = "weak"
+    """What the hit is to the query: most likely what was asked, perhaps, or only something similar."""
 
     @property
     def location(self) -> str:
@@ -87,6 +108,7 @@ class Hit:
             "id": self.id,
             "score": round(self.score, 6),
             "share": round(self.share, 4),
+            "match": self.match,
             "kind": self.kind,
             "title": plain(self.title),
             "title_fragments": [fragment.to_json() for fragment in self.title],
@@ -119,6 +141,19 @@ class Hits:
     more: bool = False
     seconds: Mapping[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    absent: tuple[str, ...] = ()
+    """Words of a short query that no post of the index has, as they were typed."""
+
+    @property
+    def found(self) -> Found:
+        """The best match among the hits; `nothing` if there are none."""
+        return min((hit.match for hit in self.hits), key=MATCHES.index, default="nothing")
+
+    @property
+    def similar_from(self) -> int:
+        """The place of the first hit from which on all hits are only similar."""
+        last = max((place for place, hit in enumerate(self.hits) if hit.match != "similar"), default=-1)
+        return last + 1
 
     def __iter__(self) -> Iterator[Hit]:
         return iter(self.hits)
@@ -137,6 +172,8 @@ class Hits:
             "strategy": self.strategy,
             "offset": self.offset,
             "more": self.more,
+            "found": self.found,
+            "absent": list(self.absent),
             "notes": list(self.notes),
             "seconds": {stage: round(seconds, 4) for stage, seconds in self.seconds.items()},
             "hits": [hit.to_json() for hit in self.hits],

@@ -19,6 +19,7 @@ from mathamr.posts.markup import pieces, title_pieces
 from mathamr.posts.markup.piece import Piece
 from mathamr.posts.post import Post
 from mathamr.search.definedterms import emphasised_terms
+from mathamr.search.generalwords import general_words
 from mathamr.search.query import Query
 from mathamr.search.stopwords import STOP_WORDS
 
@@ -152,7 +153,9 @@ def _deviation(scores: Sequence[float]) -> float:
 
 def _name_words(query: Query) -> tuple[str, ...]:
     """The words of a query that is only a name, which may include a one-symbol formula; else nothing."""
-    if "?" in query.text or not all(_SYMBOL.fullmatch(formula.latex.strip()) for formula in query.formulas):
+    if "?" in query.text.rstrip(" ?") or not all(
+        _SYMBOL.fullmatch(formula.latex.strip()) for formula in query.formulas
+    ):
         return ()
     if not query.has_words:
         return ()
@@ -163,19 +166,38 @@ def _name_words(query: Query) -> tuple[str, ...]:
 
 
 def _corrected(word: str, lexicon: LexicalPart, posts: Posts) -> str | None:
-    """The most frequent word of a title that differs from a word by one edit; `None` if there is none."""
+    """The most frequent word of a title that differs from a word by one edit; `None` if there is none.
+
+    A word of general English is not misspelt, even if no post has it, and nobody mistypes the first letter.
+    """
     remnants = misspellings(word)
-    if not remnants:
+    if not remnants or word in general_words():
         return None
     near = [hit.id for hit in lexicon.search({"names": sorted(remnants)}, _SIMILAR_TITLES)]
     alike = {
         right
         for post in posts(near).values()
         for right in title_names(post)
-        if abs(len(right) - len(word)) <= 1 and remnants.keys() & misspellings(right).keys()
+        if right[0] == word[0] and is_one_edit(word, right)
     }
     used = lexicon.frequencies("words", sorted(alike))
     return max(used, key=lambda right: (used[right], right), default=None)
+
+
+def is_one_edit(word: str, other: str) -> bool:
+    """True if one letter was left out, added, replaced or exchanged with the next.
+
+    >>> [is_one_edit("lemma", other) for other in ("lema", "lemmma", "lenma", "lemam", "emmas")]
+    [True, True, True, True, False]
+    """
+    if word == other or abs(len(word) - len(other)) > 1:
+        return False
+    start = next(
+        (n for n, (a, b) in enumerate(zip(word, other, strict=False)) if a != b), min(len(word), len(other))
+    )
+    ours, theirs = word[start:], other[start:]
+    exchanged = len(ours) > 1 and ours[1::-1] + ours[2:] == theirs
+    return exchanged or ours[1:] == theirs[1:] or ours[1:] == theirs or ours == theirs[1:]
 
 
 def has_phrase(text: Sequence[str], phrase: Sequence[str]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 
 from mathamr.index.engines.engine import Engine, FieldReader, SkimsMaxSim
@@ -89,9 +89,9 @@ class PostRanker(Ranker):
         return self._name.notes if self._name is not None else []
 
     @property
-    def corrections(self) -> list[str]:
-        """The corrected spellings of misspelt words of the query."""
-        return list(self._name.corrected.values()) if self._name is not None else []
+    def corrected(self) -> Mapping[str, str]:
+        """Misspelt words of the query, and their corrections."""
+        return self._name.corrected if self._name is not None else {}
 
     def _field_scores(self, name: str, ids: Sequence[str], query_field: str) -> Sequence[Scored]:
         rows = self.context.rows(self._field(query_field).field)

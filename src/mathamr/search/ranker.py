@@ -6,7 +6,7 @@ The meaning of a ranking is defined here once for every task; `PostRanker` and `
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from mathamr.core.arrays import FloatArray
@@ -108,9 +108,9 @@ class Ranker(ABC):
         return []
 
     @property
-    def corrections(self) -> list[str]:
-        """The corrected spellings of misspelt words of the query."""
-        return []
+    def corrected(self) -> Mapping[str, str]:
+        """Misspelt words of the query, and their corrections."""
+        return {}
 
     def rank(self, ranking: Ranking, options: SearchOptions, name: str) -> list[RankedResult]:
         """The results of a ranking, best first; `name` labels the evidence of a ranking without components."""

@@ -28,6 +28,7 @@ from mathamr.index.scored import Scored
 from mathamr.posts.post import Post
 from mathamr.posts.postkind import KINDS
 from mathamr.search.alignment import Alignment, align
+from mathamr.search.confidence import BACKGROUND, Confidence
 from mathamr.search.formulamatch import ALIGNMENT, FormulaMatch, aligned_views
 from mathamr.search.formularanker import FormulaRanker
 from mathamr.search.fragment import plain
@@ -200,7 +201,8 @@ class Index(Closing):
         approximate_candidates = exact is None
         if exact is None:
             exact = not ENGINES[self.archive.manifest.engine.name].capabilities.remote
-        options = SearchOptions.of_search(offset + k + 1, where, exact, pool, approximate_candidates)
+        depth = max(offset + k + 1, BACKGROUND.stop)
+        options = SearchOptions.of_search(depth, where, exact, pool, approximate_candidates)
         ranked, ranker = self._ranked(context, task, (name, ranking), options)
         by_words = uses_words(ranking)
         notes += self._encoder.notes(context.query)
@@ -209,14 +211,22 @@ class Index(Closing):
             ranked = labelled_first(
                 self.archive.catalogue, context.query.text, ranked, options.where, options.depth
             )
-        notes += _remarks(ranked, ranking, where, empty=not ranked and not len(self))
         page = ranked[offset : offset + k]
         with timer("snippet"):
-            wanted = Wanted(context.query, ranker.corrections if by_words else ())
+            wanted = Wanted(context.query, list(ranker.corrected.values()) if by_words else ())
             if wanted.is_empty:
                 notes.append("the query has only common words; add more specific ones")
             near = any(True for _ in fields_of(ranking))
-            maker = HitBuilder(self.archive, context, wanted)
+            confidence = Confidence(
+                context.query,
+                self.archive.lexical.posts,
+                self.archive.manifest.model.name,
+                ranked,
+                ranker.corrected,
+            )
+            if task == "formulas" or not confidence.absent:
+                notes += _remarks(ranked, ranking, where, empty=not ranked and not len(self))
+            maker = HitBuilder(self.archive, context, wanted, confidence)
             hits = (maker.posts if task == "answers" else maker.formulas)(page, offset, near=near)
         return Hits(
             query=context.query,
@@ -227,6 +237,7 @@ class Index(Closing):
             more=len(ranked) > offset + k,
             seconds=timer.seconds,
             notes=(*context.query.notes, *notes),
+            absent=tuple(confidence.absent if task == "answers" else ()),
         )
 
     @_one_revision

@@ -52,6 +52,7 @@ def search_at(address: str, index: Path, query: Query, options: Mapping[str, Any
         answer["more"],
         {name: value for name, value in answer["seconds"].items() if name not in ("total", "render")},
         tuple(answer["query"]["notes"]),
+        tuple(answer["absent"]),
     )
 
 
@@ -83,6 +84,7 @@ def _hit(row: Mapping[str, Any], source: str) -> Hit:
         row["evidence"],
         Place(place["path"], place["line"], place["label"], tuple(place["inside"])) if place else None,
         row["share"],
+        row["match"],
     )
 
 

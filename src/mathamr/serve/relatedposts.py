@@ -57,7 +57,9 @@ def references(catalogue: Catalogue, post: Post) -> dict[str, Reference]:
             found.setdefault(f"#{link.label}" if link.label else target, target)
     known = catalogue.posts(list(dict.fromkeys(found.values())))
     return {
-        name: Reference(target, known[target].kind.capitalize(), _own_name(known[target]))
+        name: Reference(
+            target, known[target].kind.capitalize(), _own_name(known[target]), plain(title(known[target]))
+        )
         for name, target in found.items()
         if target in known
     }

@@ -19,7 +19,7 @@ from mathamr.formulas.marking import drawn_with_marks
 from mathamr.formulas.mathml.writing import sanitised, typeset_to_mathml
 from mathamr.formulas.trees import trees_of
 from mathamr.posts.markup import formula_id, pieces, title_pieces
-from mathamr.posts.markup.markdown import CITED_MARK
+from mathamr.posts.markup.markdown import CITED_MARK, REFERENCE
 from mathamr.posts.markup.piece import Piece
 from mathamr.posts.post import Formula, Place, Post
 from mathamr.search.fragment import Fragment
@@ -330,11 +330,12 @@ def _names(address: str) -> list[str]:
 
 
 class Reference(NamedTuple):
-    """A post that a text refers to: its id, its kind, and its own name, if it has one."""
+    """A post that a text refers to: its id, its kind, its own name, if it has one, and its title."""
 
     id: str
     kind: str = ""
     name: str = ""
+    title: str = ""
 
 
 _REFERENCE_COMMAND = re.compile(r"\\([cC]ref|autoref|nameref|zcref|[oO]lref|fullref)\b")
@@ -347,6 +348,8 @@ class _BlockWriter:
         self._post, self._formulas, self._references = post, formulas, references
         self._linked: tuple[int, int, str, str, str] | None = None
         """Where the link ends that is open, where it began, its label, what it is called instead of its words, its kind."""
+        self._unknown = ""
+        """What the last link names, to be shown if it leads nowhere and has no words."""
         self._blocks: list[str] = []
         self._inside: list[str] = []
         self._block = "paragraph"
@@ -370,10 +373,13 @@ class _BlockWriter:
         elif piece.kind == "image":
             self._inside.append(f'<span class="picture">[picture: {escape(piece.text)}]</span>')
         elif piece.kind == "link":
+            self._unknown = _names(piece.text)[0]
             if not self._begin_link(piece) and (target := safe_link(piece.text)):
                 self._inside.append(
                     f'<a href="{escape(target)}" rel="nofollow noopener noreferrer" class="reference">↗</a> '
                 )
+        elif piece.text == REFERENCE and not self._linked and self._unknown:
+            self._inside.append(escape(self._unknown))
         else:
             self._inside.append(escape(piece.text).replace(_LINE, "<br>"))
 
@@ -401,6 +407,8 @@ class _BlockWriter:
                 self._inside[begun:] = [escape(name)]
             elif self._inside[begun:] == ["reference"] and kind:
                 self._inside[begun:] = [kind]
+            elif self._inside[begun:] == [REFERENCE]:
+                self._inside[begun:] = [escape(self._references[f"#{label}"].title or label)]
             self._inside.append("</a>" if len(self._inside) > begun else f"{escape(label)}</a>")
             self._linked = None
 

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_vali
 from mathamr.index.identifiers import LONGEST_ID
 from mathamr.posts.post import LinkType, Markup
 from mathamr.posts.postkind import PostKind
+from mathamr.search.hits import Found, Match
 from mathamr.systems.nodematch import View
 from mathamr.systems.ranking import Task
 
@@ -201,6 +202,9 @@ class HitShown(BaseModel):
     rank: int
     score: float
     share: float
+    match: Match = Field(
+        description="strong: most likely what was asked; weak: perhaps; similar: only something similar"
+    )
     kind: str
     title: list[Piece]
     snippet: list[Piece]
@@ -224,6 +228,8 @@ class SearchAnswer(BaseModel):
     k: int
     offset: int
     more: bool
+    found: Found = Field(description="the best match of these hits; similar means that nothing was found")
+    absent: list[str] = Field(description="words of a short query that no entry has")
     seconds: dict[str, float]
     hits: list[HitShown]
 

@@ -19,7 +19,7 @@ def test_results_show_title_snippet_matched_formulas_tags_kind_and_score(page: P
     expect(hit.locator(".snippet .formula.matched math").first).to_contain_text("∑")
     expect(hit.locator(".snippet mark").first).to_be_visible()
     expect(hit.locator(".about")).to_contain_text(
-        re.compile(r"question\s*(best score|\d+ % of the best score)", re.IGNORECASE)
+        re.compile(r"question\s*(strong match|weak match|similar)", re.IGNORECASE)
     )
     assert re.match(r"score [\d.]+, .*lexical [\d.]+", hit.locator(".score").get_attribute("title"))
     assert hit.locator(".tag").all_inner_texts() == ["series", "analysis"]
@@ -140,3 +140,12 @@ def test_an_index_of_formulas_alone_is_asked_for_formulas(page: Page, site: Site
     expect(page.get_by_role("status")).to_contain_text("Formulas 1")
     expect(page.get_by_label("Formulas", exact=True)).to_be_checked()
     expect(page.get_by_label("Answers", exact=True)).to_be_disabled()
+
+
+def test_similar_hits_stand_apart_and_an_absent_name_is_told(page: Page, site: Site) -> None:
+    ask(page, site, "Cantelli inequality")
+    expect(page.locator("#messages")).to_contain_text("Your collection does not mention “Cantelli”")
+    expect(page.locator(".divider")).to_contain_text("only similar")
+    assert page.locator(".results > li").first.get_attribute("class") == "divider"
+    page.locator("#question").press("ArrowDown")
+    expect(page.locator(".hit").first).to_be_focused()

@@ -168,8 +168,11 @@ function tell(line, isRepeated = false) {
   status.textContent = line;
 }
 
-function notes({ query }) {
-  return query.notes.map((note) => element("p", { class: "note" }, sentence(note)));
+function notes({ query, absent }) {
+  const quoted = absent.map((word) => `“${word}”`);
+  const listed = [quoted.slice(0, -1).join(", "), quoted.at(-1)].filter(Boolean).join(" or ");
+  const lines = [...(absent.length ? [`your collection does not mention ${listed}`] : []), ...query.notes];
+  return lines.map((note) => element("p", { class: "note" }, sentence(note)));
 }
 
 const ways = {

@@ -6,6 +6,19 @@ import { answerTo, placeOf } from "./neighbours.js";
 import { counted, day, score } from "./numbers.js";
 import { pieceNodes, plainText } from "./pieces.js";
 
+const MATCHES = { strong: "strong match", weak: "weak match", similar: "similar" };
+
+/** Stands before the hits that are only similar; `before` is how many hits come first. */
+function divider(before) {
+  return element(
+    "li",
+    { class: "divider", role: "presentation" },
+    before
+      ? "Similar only"
+      : "Nothing here seems to be what you asked for. These entries are only similar.",
+  );
+}
+
 /** Writes hits into a list; `address(change)` is the address of the page after a change, `go(change)` goes there. */
 export class Results {
   constructor(list, { address, go }) {
@@ -18,7 +31,12 @@ export class Results {
 
   show(hits, state) {
     this.state = state;
-    this.list.replaceChildren(...hits.map((hit, index) => this.hit(hit, index)));
+    const similar = hits.findLastIndex(({ match }) => match !== "similar") + 1;
+    this.list.replaceChildren(
+      ...hits.flatMap((hit, index) =>
+        index === similar ? [divider(index + (state.page - 1)), this.hit(hit, index)] : [this.hit(hit, index)],
+      ),
+    );
   }
 
   clear() {
@@ -34,7 +52,7 @@ export class Results {
 
   /** Marks the result whose post is open. */
   mark(post, formula) {
-    for (const item of this.list.children) {
+    for (const item of this.list.querySelectorAll(".hit")) {
       const isOpen =
         item.dataset.post === post && (!item.dataset.formula || !formula || item.dataset.formula === formula);
       item.classList.toggle("open", post !== "" && isOpen);
@@ -43,7 +61,7 @@ export class Results {
 
   /** Gives the focus back to the result of a post that was open. */
   focusOn(post) {
-    const item = [...this.list.children].find((each) => each.dataset.post === post);
+    const item = [...this.list.querySelectorAll(".hit")].find((each) => each.dataset.post === post);
     item?.focus({ preventScroll: true });
     return Boolean(item);
   }
@@ -141,7 +159,7 @@ export class Results {
       element(
         "span",
         { class: "score", title: [`score ${score(hit.score)}`, ...parts].join(", ") },
-        hit.share === 1 ? "best score" : `${Math.round(100 * hit.share)} % of the best score`,
+        MATCHES[hit.match],
       ),
       Number.isFinite(hit.votes) ? element("span", {}, counted(hit.votes, "vote")) : null,
       hit.date ? element("time", { datetime: hit.date }, day(hit.date)) : null,
@@ -179,14 +197,15 @@ export class Results {
   /** The one result that the tab key reaches is the one that had the focus last. */
   hold(item) {
     if (!item) return;
-    for (const each of this.list.children) each.tabIndex = each === item ? 0 : -1;
+    for (const each of this.list.querySelectorAll(".hit")) each.tabIndex = each === item ? 0 : -1;
   }
 
   key(event) {
     const item = event.target.closest(".hit");
     if (!item || event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key === "ArrowDown" || event.key === "ArrowUp") {
-      const next = event.key === "ArrowDown" ? item.nextElementSibling : item.previousElementSibling;
+      const hits = [...this.list.querySelectorAll(".hit")];
+      const next = hits[hits.indexOf(item) + (event.key === "ArrowDown" ? 1 : -1)];
       event.preventDefault();
       if (next) {
         next.focus();

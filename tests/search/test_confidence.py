@@ -1,0 +1,48 @@
+"""How surely a hit is what was asked."""
+
+from __future__ import annotations
+
+import pytest
+
+from mathamr.search.confidence import BY_WORDS, LONG, SHORT, STRONG, WEAK, Features, Weights, formula_match
+from mathamr.search.hits import Hit, Hits, Match
+from mathamr.search.query import Query
+from mathamr.search.results import RankedResult
+
+NOTHING = Features(0.45, 0.5, 0.05, 0.02, 0.3)
+ANSWER = Features(0.75, 0.8, 0.3, 0.3, 1.0)
+
+
+@pytest.mark.parametrize("weights", [SHORT, LONG, BY_WORDS])
+def test_what_stands_out_is_more_probable_than_what_does_not(weights: Weights) -> None:
+    assert 0 < weights.probability(NOTHING) < weights.probability(ANSWER) < 1
+    assert weights.probability(Features(1e6, 1e6, 1e6, 1e6, 1e6)) <= 1
+
+
+def test_a_name_is_told_from_nothing() -> None:
+    assert SHORT.probability(NOTHING) < WEAK < STRONG < SHORT.probability(ANSWER)
+
+
+def test_formulas_match_up_to_renaming() -> None:
+    assert formula_match(RankedResult("f", 1.0, exact=True)) == "strong"
+    assert formula_match(RankedResult("f", 1.0, {"renamed": 1.0, "aligned": 0.5})) == "strong"
+    assert formula_match(RankedResult("f", 1.0, {"aligned": 0.8})) == "weak"
+    assert formula_match(RankedResult("f", 1.0, {"aligned": 0.4})) == "similar"
+
+
+@pytest.mark.parametrize(
+    ("matches", "found", "similar_from"),
+    [
+        ((), "nothing", 0),
+        (("similar", "similar"), "similar", 0),
+        (("weak", "similar", "strong", "similar"), "strong", 3),
+        (("weak",), "weak", 1),
+    ],
+)
+def test_hits_say_what_was_found_and_from_where_on_they_are_only_similar(
+    matches: tuple[Match, ...], found: str, similar_from: int
+) -> None:
+    hits = tuple(Hit(str(place), place, 1.0, "note", match=each) for place, each in enumerate(matches, 1))
+    searched = Hits(Query.of_text("x"), "answers", "hybrid", hits)
+    assert (searched.found, searched.similar_from) == (found, similar_from)
+    assert searched.to_json()["found"] == found
