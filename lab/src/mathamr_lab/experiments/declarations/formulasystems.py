@@ -39,7 +39,7 @@ PAIRINGS = FormulaExperiment(
     source="Amador and Zanibbi, ICTIR 2025, Table 2 (ARQMath-3, 76 topics, 9.3 million formulas)",
     question="Do layout and operators help each other in training, and how should their scores be fused?",
     baselines=("SLG", LEXICAL),
-    scale=("nodes.formulas=50000", "nodes.epochs=3", "nodes.largest=150"),
+    scale=("nodes.formulas=50000", "nodes.epochs=12", "nodes.largest=150"),
     variants=(
         _pairing("SLG", "slg", "layout", 0.649, 0.446, 0.547),
         _pairing("OPG", "opg", "operators", 0.682, 0.476, 0.587),
@@ -101,7 +101,7 @@ SSEMB_ABLATION = FormulaExperiment(
     question="Which augmentation of operator graphs is best, and does the text around a formula help?",
     baselines=("StructEmb-attr", LEXICAL),
     measures=("nDCG'@10", "P'@5", "P'@10", "nDCG'", "MAP'", "Bpref"),
-    scale=("structure.formulas=100000", "structure.epochs=12"),
+    scale=("structure.formulas=100000", "structure.epochs=80"),
     variants=(
         _augmented("SSEmb", "both", 0.5, 0.7343, 0.7632, 0.6803),
         _augmented("StructEmb", "both", 1.0, 0.6762, 0.6974, 0.6211),
@@ -138,7 +138,7 @@ SSEMB_FUSION = FormulaExperiment(
     question="Does reciprocal rank fusion with SSEmb improve what others rank?",
     baselines=("BM25, operator tuples", LEXICAL),
     measures=("nDCG'@10", "P'@10", "nDCG'", "MAP'", "Bpref"),
-    scale=("structure.formulas=100000", "structure.epochs=12"),
+    scale=("structure.formulas=100000", "structure.epochs=80"),
     variants=(
         FormulaVariant("SSEmb", *_PAPER, share=0.5),
         FormulaVariant("taught", *_TAUGHT),
