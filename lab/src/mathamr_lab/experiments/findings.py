@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,12 +14,10 @@ from mathamr.evaluation.scores import Scores
 from mathamr.evaluation.significance import paired_t_test
 from mathamr_lab.experiments.collection import TestSet
 from mathamr_lab.experiments.experiment import Column, Variant
+from mathamr_lab.experiments.graphplan import GraphPlan, Measured
 from mathamr_lab.experiments.seedsummary import SeedSummary, Spread, summarise
 from mathamr_lab.experiments.setting import ExperimentSetting
 from mathamr_lab.experiments.stage import Figures
-
-if TYPE_CHECKING:
-    from mathamr_lab.experiments.graphplan import GraphPlan, Measured
 
 
 @dataclass(frozen=True)

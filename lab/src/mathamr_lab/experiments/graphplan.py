@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from pathlib import Path
+from typing import Self
 
 from mathamr.evaluation.baselines import run as run_baseline
 from mathamr.evaluation.runs import read_run, write_run
@@ -60,15 +61,13 @@ class GraphPlan(Plan):
         for name in setting.baselines:
             self._baseline(name)
 
-    def markdown(self, folder: Path) -> str:
-        """The tables in the thesis's form; `results.csv` and the pictures go into the folder."""
-        from mathamr_lab.experiments.findings import findings
-        from mathamr_lab.experiments.plots import draw
-        from mathamr_lab.experiments.thesistables import csv_text, markdown
-
-        found = findings(self)
-        (folder / "results.csv").write_text(csv_text(found), encoding="utf-8")
-        return markdown(found, draw(self, found, folder))
+    @classmethod
+    def of(cls, setting: ExperimentSetting) -> Self:
+        """Returns the plan of an experiment; the posts are read once to count them and their pairs, unless that is known."""
+        mark = cls(setting, 0, 0).materials.corpus().mark()
+        if mark is None:
+            return cls(setting, *_counted(setting.collection))
+        return cls(setting, mark.figures["posts"] + mark.figures["further"], mark.figures["pairs"])
 
     def index_folder(self, variant: Variant, seed: int) -> Path:
         """Returns the folder of the vectors of a variant's model."""
@@ -238,15 +237,6 @@ class GraphPlan(Plan):
         self.measured.append(
             Measured(variant, baseline, seed, test, train, index, run, self.stages.add(stage))
         )
-
-
-def planned_graphs(setting: ExperimentSetting) -> GraphPlan:
-    """Returns the plan of an experiment; the posts are read once to count them and their pairs, unless that is known."""
-    plan = GraphPlan(setting, 0, 0)
-    mark = plan.materials.corpus().mark()
-    if mark is None:
-        return GraphPlan(setting, *_counted(setting.collection))
-    return GraphPlan(setting, mark.figures["posts"] + mark.figures["further"], mark.figures["pairs"])
 
 
 def _counted(collection: TestCollection) -> tuple[int, int]:

@@ -11,11 +11,11 @@ from mathamr_lab.experiments.setting import ExperimentSetting
 
 
 def planned(setting: ExperimentSetting) -> Plan:
-    """Returns the plan of an experiment; for graph networks the posts are read once to count them and their pairs."""
+    """Returns the plan of an experiment."""
     if isinstance(setting.experiment, GraphExperiment):
-        from mathamr_lab.experiments.graphplan import planned_graphs
+        from mathamr_lab.experiments.graphreport import ReportedGraphPlan
 
-        return planned_graphs(setting)
+        return ReportedGraphPlan.of(setting)
     if isinstance(setting.experiment, FormulaExperiment):
         from mathamr_lab.experiments.formulaplan import FormulaPlan
 

@@ -17,11 +17,9 @@ from mathamr.systems.mathamrplus.system import PARTS
 from mathamr.systems.vectors import Vectors
 from mathamr_lab.experiments.experiment import GraphExperiment, Variant
 from mathamr_lab.experiments.findings import Findings, TestFindings, VariantFindings
+from mathamr_lab.experiments.graphplan import GraphPlan
 from mathamr_lab.experiments.setting import EXACT
 from mathamr_lab.experiments.vectors import TOPICS
-
-if TYPE_CHECKING:
-    from mathamr_lab.experiments.graphplan import GraphPlan
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
