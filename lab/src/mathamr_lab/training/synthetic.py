@@ -141,7 +141,8 @@ def _starts(counts: AnyArray) -> AnyArray:
 
 
 def _within(counts: AnyArray) -> AnyArray:
-    return np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
+    found: AnyArray = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
+    return found
 
 
 def save(shard: Shard, path: Path) -> None:
