@@ -1,7 +1,7 @@
 """The slowest requests of a server: at 1, 5, 20 and 100 connections, with and without a client that writes.
 
 Compares the working tree with the revision that `MATHAMR_BENCH_REVISION` names, alternately, on copies of the index that
-`MATHAMR_INDEX` names (by default one of the sample). Each pair of cells lasts `MATHAMR_BENCH_SECONDS` (20) seconds, so on
+`MATHAMR_INDEX` names; by default each makes its own of the sample, since formats differ. Each pair of cells lasts `MATHAMR_BENCH_SECONDS` (20) seconds, so on
 a machine that others use too only the ratios within a pair count.
 """
 
@@ -11,6 +11,7 @@ import asyncio
 import os
 import shutil
 import statistics
+import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -18,7 +19,6 @@ from pathlib import Path
 
 from benchmarks._revision import ROOT, old_sources
 from benchmarks.serve import Outcome, Server, load, queries, write
-from mathamr.index.build.builder import BuildOptions, build_index
 from mathamr.sample import folder as sample_folder
 
 CONNECTIONS = (1, 5, 20, 100)
@@ -27,15 +27,17 @@ SECONDS = float(os.environ.get("MATHAMR_BENCH_SECONDS", "20"))
 
 def run() -> None:
     with tempfile.TemporaryDirectory() as scratch, old_sources() as old:
-        index = Path(os.environ.get("MATHAMR_INDEX", ""))
-        if not index.name:
-            index = Path(scratch) / "sample"
-            build_index([sample_folder() / "Posts.xml"], index, BuildOptions(workers=2))
+        given = os.environ.get("MATHAMR_INDEX")
         servers: dict[str, Server] = {}
         try:
             for name, sources in (("before", old), ("after", ROOT / "src")):
-                shutil.copytree(index, Path(scratch) / name)
                 environment = {**os.environ, "PYTHONPATH": str(sources)}
+                if given:
+                    shutil.copytree(given, Path(scratch) / name)
+                else:
+                    posts, out = str(sample_folder() / "Posts.xml"), str(Path(scratch) / name)
+                    command = [sys.executable, "-m", "mathamr", "index", posts, "--out", out]
+                    subprocess.run(command, env=environment, check=True, stdout=sys.stderr)
                 servers[name] = Server(Path(scratch) / name, environment=environment)
             texts = queries()
             for server in servers.values():

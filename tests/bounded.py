@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import resource
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+
+from mathamr.core.workers import ONE_THREAD
 
 
 def bounded(
@@ -25,6 +28,8 @@ def bounded(
         timeout=60 * seconds,  # what a busy machine leaves of a processor may be a small part
         check=False,
         preexec_fn=limit,
+        # numpy's libraries map memory for every processor, and the limit on memory counts it.
+        env={**os.environ, **ONE_THREAD},
     )
 
 

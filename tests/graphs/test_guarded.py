@@ -12,7 +12,8 @@ from mathamr.graphs.guarded import GuardedGraphs, TooMuchWorkError
 from mathamr.posts.post import Post
 
 PARSER = "tests.graphs.parsers:WordChain"
-SMALL = Allowance(timeout=60, processor=1, memory=1 << 30)
+SMALL = Allowance(timeout=600, processor=3, memory=1 << 30)
+"""Ordinary posts take a small part of it, also on a slow machine."""
 
 
 def line(body: str, name: str = "1") -> str:

@@ -264,7 +264,8 @@ def test_reading_needs_the_key_where_one_is_set(serving: Serving) -> None:
 def test_a_query_beyond_its_time_is_answered_and_the_next_one_served(
     serving: Serving, index: Index, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    client = serving(Limits(seconds=0.5, workers=1, waiting=0))
+    client = serving(Limits(seconds=2.0, workers=1, waiting=0))
+    assert client.get("/v1/ready").status_code == 200, "the thread that searches has been started"
     go, search = threading.Event(), index.search
 
     def slow(*arguments: Any, **options: Any) -> Hits:

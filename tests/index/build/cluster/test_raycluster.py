@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from hashlib import sha256
@@ -46,16 +47,19 @@ def nodes() -> Iterator[Any]:
     before = {name: os.environ.get(name) for name in ("PYTHONPATH", *SETTINGS)}
     os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT / "src"), str(ROOT), before["PYTHONPATH"] or ""])
     os.environ.update(SETTINGS)
+    from ray._private import services
     from ray.cluster_utils import Cluster
 
     objects = {"object_store_memory": 80 << 20, "include_dashboard": False}
     cluster = Cluster()
     try:
-        _begun(lambda: cluster.add_node(wait=False, num_cpus=0, **objects))
-        for _ in range(2):
-            _begun(lambda: cluster.add_node(wait=False, num_cpus=1, object_store_memory=80 << 20))
-        cluster.wait_for_nodes(PATIENCE)
-        yield cluster
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr("ray._private.services.get_node", _patient(services.get_node))
+            cluster.add_node(wait=False, num_cpus=0, **objects)
+            for _ in range(2):
+                cluster.add_node(wait=False, num_cpus=1, object_store_memory=80 << 20)
+            cluster.wait_for_nodes(PATIENCE)
+            yield cluster
     finally:
         cluster.shutdown()
         for name, value in before.items():
@@ -65,14 +69,20 @@ def nodes() -> Iterator[Any]:
                 os.environ[name] = value
 
 
-def _begun(node: Callable[[], Any]) -> Any:
-    """A node of Ray, which gives it half a minute to begin, whatever else the machine has to do."""
-    try:
-        return node()
-    except Exception as error:
-        if "timed out during startup" in str(error):
-            pytest.skip("this machine is too busy to begin a node of Ray within half a minute")
-        raise
+def _patient(get_node: Callable[..., Any]) -> Callable[..., Any]:
+    """Waits for a node that begins; Ray by itself gives it half a minute, which a busy machine may not have."""
+
+    def patient(*arguments: Any, **options: Any) -> Any:
+        end = time.monotonic() + PATIENCE
+        while True:
+            try:
+                return get_node(*arguments, **options)
+            except RuntimeError:
+                if time.monotonic() > end:
+                    raise
+                time.sleep(0.1)
+
+    return patient
 
 
 def test_an_index_built_on_several_nodes_is_byte_for_byte_that_of_one_machine(
@@ -130,7 +140,7 @@ def test_a_killed_driver_loses_no_finished_shard_and_a_damaged_one_is_made_again
 def test_a_node_killed_in_the_middle_costs_only_the_shards_it_was_at(nodes: Any, tmp_path: Path) -> None:
     gate = tmp_path / "gate"
     requests: list[Any] = [1, 2, *({"until": str(gate), "number": number} for number in range(10))]
-    victim = _begun(lambda: nodes.add_node(wait=False, num_cpus=1, object_store_memory=80 << 20))
+    victim = nodes.add_node(wait=False, num_cpus=1, object_store_memory=80 << 20)
     nodes.wait_for_nodes(PATIENCE)
     with RayCluster(nodes.address, str(tmp_path), workers=3) as cluster:
         while len(cluster._actors) < 3:
@@ -158,7 +168,7 @@ def test_a_worker_that_ray_ends_for_want_of_memory_is_lost_like_any_other(
         ended: list[Any] = []
 
         def pressed(ref: Any) -> Any:
-            if not ended and any(ref in actor.asked for actor in cluster._actors):
+            if not ended and any(ref in actor.requests for actor in cluster._actors):
                 ended.append(ref)
                 raise ray.exceptions.OutOfMemoryError("the machine has no memory left")
             return get(ref)

@@ -11,7 +11,7 @@ from mathamr.index.build.cluster.shardworker import ShardWorker
 from mathamr.index.build.cluster.workspec import WorkSpec
 
 pytest.importorskip("fsspec", reason="shards are kept with fsspec: pip install 'mathamr[ray]'")
-DOUBLING = WorkSpec.of("tests.works:Doubling", ("hello",), Allowance(timeout=20.0), {"made with": "x"})
+DOUBLING = WorkSpec.of("tests.works:Doubling", ("hello",), Allowance(timeout=300.0), {"made with": "x"})
 
 
 def test_a_worker_keeps_what_it_makes_and_survives_what_kills_its_process(tmp_path: Path) -> None:
