@@ -10,7 +10,7 @@ from typing import Any
 from mathamr.core.settings import TEXT, VECTORS
 from mathamr.core.workers import Allowance, Lost, Pool, processors
 from mathamr.index.build.buildpool import BuildPool
-from mathamr.index.build.cluster.clusters import ClusterCounts, ClusterOptions
+from mathamr.index.build.cluster.clusters import ClusterOptions
 from mathamr.index.build.cluster.raycluster import RayCluster
 from mathamr.index.build.cluster.workspec import WorkSpec
 from mathamr.systems.models import box
@@ -29,16 +29,12 @@ class ClusterPool(BuildPool):
         uses_gpus = chosen_backend(options.device) == FLOAT
         self.device = "cuda" if uses_gpus else "cpu"
         self.cluster = RayCluster(options.address, options.shards, workers=options.workers, gpus=uses_gpus)
+        self.cluster_counts = self.cluster.counts
 
     @property
     def is_alone(self) -> bool:
         """False: the cluster does the work."""
         return False
-
-    @property
-    def cluster_counts(self) -> ClusterCounts:
-        """The work of the cluster so far."""
-        return self.cluster.counts
 
     @cached_property
     def scale(self) -> int:  # type: ignore[override]

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from mathamr.core.arrays import BoolArray, Int32Array, IntArray
 from mathamr.core.errors import MathAMRError
+from mathamr.core.tensorfile import under
 from mathamr.graphs.shard import Shard
 from mathamr.systems.layers.stack import packed
 from mathamr.text.encoder import (
@@ -37,7 +38,7 @@ from mathamr_lab.systems.mathamrplus.text.validation import (
     among_others,
     searched,
 )
-from mathamr_lab.training.learner import ContrastiveLearner, ContrastiveStep, under
+from mathamr_lab.training.learner import ContrastiveLearner, ContrastiveStep
 from mathamr_lab.training.losses import Contrast, ContrastiveLoss, TemperedLoss
 from mathamr_lab.training.pairs import Answers, checked, split
 from mathamr_lab.training.processes import Processes
