@@ -574,6 +574,25 @@ def libraries_of_the_current_folder(scene: Scene) -> Outcome:
     return not ran, "a file of the current folder ran" if ran else "nothing of the current folder ran"
 
 
+# By machine
+
+
+@attack
+def flipped_bits(scene: Scene) -> Outcome:
+    return _campaign(scene, "flips", 24)
+
+
+@attack
+def fuzzed_documents(scene: Scene) -> Outcome:
+    return _campaign(scene, "readers", 120)
+
+
+def _campaign(scene: Scene, name: str, count: int) -> Outcome:
+    script = str(Path(__file__).with_name("campaigns.py"))
+    done = scene.python(script, name, "--count", str(count), seconds=600, megabytes=0)
+    return done.returncode == 0, (done.stdout.strip() or done.stderr.strip()).splitlines()[-1][:200]
+
+
 def main(checkout: str, *names: str) -> int:
     """Runs the attacks; the number of those that are open."""
     opened = 0
