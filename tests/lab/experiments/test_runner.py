@@ -211,7 +211,9 @@ def test_a_store_that_lacks_posts_is_refused(corner: Path, tmp_path: Path) -> No
         run([given])
 
 
-def test_further_posts_are_learned_from_but_never_found(corner: Path, tmp_path: Path) -> None:
+def test_further_posts_are_learned_from_but_never_found(
+    corner: Path, out: Path, strategies: GraphPlan, tmp_path: Path
+) -> None:
     rows = [
         {"id": "1", "kind": "question", "title": "Elsewhere", "body": "Is this the post of that id?"},
         {"id": "more/1", "kind": "question", "title": "Sum", "body": "What is $1+2+3$?"},
@@ -225,19 +227,14 @@ def test_further_posts_are_learned_from_but_never_found(corner: Path, tmp_path: 
     more = tmp_path / "more" / "more.jsonl"
     more.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     (tmp_path / "more" / "heldout.txt").write_text("more/2\n", encoding="utf-8")
-    alone, both = (
-        ExperimentSetting(
-            GRAPHS["benchmark"], collection_of([corner], further=further), tmp_path / name, TINY
-        )
-        for name, further in (("alone", []), ("both", [more]))
-    )
+    alone = setting(corner, out, "retrieval-strategies")
+    both = replace(alone, collection=collection_of([corner], further=[more]), out=tmp_path)
     marks = {}
     for each in (alone, both):
-        each.out.mkdir()
         for stage in planned(each).stages:
             if stage.kind == "graphs":
-                marks[each.out.name, stage.sort] = stage.do()
-    assert marks["both", "pairs"].figures["pairs"] == marks["alone", "pairs"].figures["pairs"] + 1
+                marks[each.out, stage.sort] = stage.mark() or stage.do()
+    assert marks[tmp_path, "pairs"].figures["pairs"] == marks[out, "pairs"].figures["pairs"] + 1
     assert planned(both).pairs == planned(alone).pairs + 1
     catalogue = CorpusCatalogue.read(both.out / "graphs")
     assert catalogue.posts == CorpusCatalogue.read(alone.out / "graphs").posts

@@ -87,7 +87,7 @@ def taken_off(run: Run, field: FieldReader, pool: int, neighbours: int, share: f
     """Subtracts a share of the hubness from the first results of every topic, as the ranking does."""
     rankings: dict[str, list[tuple[str, float]]] = {}
     for topic, ranked in run.rankings.items():
-        hits = [Scored(hit.id, hit.score) for hit in ranked]
+        hits: Sequence[Scored] = [Scored(hit.id, hit.score) for hit in ranked]
         if share and len(hits) >= pool:
             rows = field.fetch([hit.id for hit in hits[:pool]])
             near = hubness({name: own.vectors[0] for name, own in rows.items() if len(own)}, neighbours)
