@@ -18,7 +18,7 @@ from zlib import crc32
 
 import numpy as np
 
-from mathamr.core.arrays import DoubleArray
+from mathamr.core.arrays import BoolArray, DoubleArray
 from mathamr.evaluation.table import aligned
 from mathamr.index.engines.entry import Filter
 from mathamr.posts.markup import formulas_of
@@ -149,7 +149,7 @@ def _probability(rows: DoubleArray, weights: DoubleArray) -> DoubleArray:
     return np.asarray(1 / (1 + np.exp(-np.clip(rows @ weights, -30, 30))))
 
 
-def _area(chance: DoubleArray, right: DoubleArray) -> float:
+def _area(chance: DoubleArray, right: BoolArray) -> float:
     """The probability that a right hit has a higher chance than a wrong one."""
     yes, no = chance[right], chance[~right]
     return (
