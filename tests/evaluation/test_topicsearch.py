@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from mathamr.evaluation.topics import Topic
 from mathamr.evaluation.topicsearch import MOST_NOTES, retrieve
 from mathamr.posts.post import Post
@@ -16,7 +14,6 @@ def topic(number: int, body: str) -> Topic:
     return Topic(f"A.{number}", Post(f"A.{number}", "question", body, markup="text"))
 
 
-@pytest.mark.slow
 def test_a_note_is_note_lines_once_with_the_topics_it_is_true_of(sample_index: Path) -> None:
     topics = [topic(number, "zzxqv qqjvw") for number in range(5)] + [topic(9, "compact sets")]
     with Index.open(sample_index) as index:
