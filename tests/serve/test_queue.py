@@ -230,17 +230,17 @@ def test_in_a_full_queue_a_client_with_few_requests_displaces_one_of_the_client_
 
 def test_work_that_could_not_begin_in_time_is_refused_at_once() -> None:
     queue = WorkQueue("test", workers=1, waiting=10)
-    queue._mean_seconds = 20.0
+    queue._mean_seconds = 10.0
 
     async def scenario(go: threading.Event) -> None:
         waiting = await submitted(queue, "first", [], 3)
         CLIENT.set("first")
         with pytest.raises(ApiError) as refused:
-            await queue.run(lambda: None, 30.0)
+            await queue.run(lambda: None, 50.0)
         assert refused.value.code == "busy"
         assert not go.is_set()
         CLIENT.set("another")
-        other = asyncio.create_task(queue.run(lambda: "in its turn", 30.0))
+        other = asyncio.create_task(queue.run(lambda: "in its turn", 50.0))
         await asyncio.sleep(0)
         go.set()
         assert await other == "in its turn"

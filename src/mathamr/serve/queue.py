@@ -19,6 +19,8 @@ from mathamr.serve.errors import ApiError
 T = TypeVar("T")
 CLIENT: ContextVar[str] = ContextVar("client", default="")
 """The client whose request is being answered; the middleware sets it."""
+EARLY = 0.5
+"""A job must be expected to start within this share of its time: a late refusal has cost the client all of its patience."""
 LONGEST_RETRY = 60
 """The largest `Retry-After`, in seconds."""
 
@@ -107,7 +109,7 @@ class WorkQueue:
         with self._lock:
             if self._is_closed:
                 raise ApiError("unavailable", "the server is stopping")
-            if seconds is not None and self._expected_wait(job.client) > seconds:
+            if seconds is not None and self._expected_wait(job.client) > EARLY * seconds:
                 raise self._refusal()
             displaced = self._displaced_by(job.client) if self.taken >= self.workers + self.waiting else None
             self._queues.setdefault(job.client, deque()).append(job)
