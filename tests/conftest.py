@@ -49,7 +49,8 @@ def data() -> Path:
 
 SLOW = (
     "adapters", "amr/test_corpus.py", "amr/test_builtin", "amr/test_workers.py", "cli",
-    "evaluation/test_topicsearch.py", "graphs/test_corpus.py", "graphs/test_guarded.py", "index/admin", "index/build", "index/engines", "index/test_", "lab",
+    "evaluation/test_topicsearch.py", "graphs/test_corpus.py", "graphs/test_guarded.py", "index/admin",
+    "index/build", "index/engines", "index/test_", "lab",
     "posts/readers/test_hostile.py", "posts/test_inputs.py", "sample", "search", "serve", "systems",
     "test_small_installation.py",
 )  # fmt: skip

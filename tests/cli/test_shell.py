@@ -42,9 +42,9 @@ def test_mistakes_are_reported_and_the_conversation_goes_on(talk) -> None:
     asking, written = talk
     for line in (":kind teorem", ":folder nowhere", ":task x", ":strategy x", ":k 0", ":nonsense", ""):
         assert asking.take(line)
-    told = " ".join(written.getvalue().split())
+    reported = " ".join(written.getvalue().split())
     for part in ("'teorem'", "'nowhere'", "unknown task 'x'", "from 1 to 1000", "':nonsense'"):
-        assert part in told
+        assert part in reported
     assert not asking.take(":quit")
 
 

@@ -17,14 +17,14 @@ def topic(number: int, body: str) -> Topic:
 def test_a_note_is_note_lines_once_with_the_topics_it_is_true_of(sample_index: Path) -> None:
     topics = [topic(number, "zzxqv qqjvw") for number in range(5)] + [topic(9, "compact sets")]
     with Index.open(sample_index) as index:
-        told = retrieve(index, topics, "answers", strategy="lexical", depth=5).remarks
-    assert told == ["topics A.0, A.1, A.2, …: nothing that passes the filter matches the query"]
+        reported = retrieve(index, topics, "answers", strategy="lexical", depth=5).remarks
+    assert reported == ["topics A.0, A.1, A.2, …: nothing that passes the filter matches the query"]
 
 
 def test_of_many_different_notes_the_first_are_note_lines_and_the_rest_counted(sample_index: Path) -> None:
     broken = [topic(number, f"compact sets $\\left(x_{{{number}}}$") for number in range(MOST_NOTES + 3)]
     with Index.open(sample_index) as index:
-        told = retrieve(index, broken, "answers", strategy="lexical", depth=5).remarks
-    assert len(told) == MOST_NOTES + 1
-    assert told[0].startswith("topic A.0: the formula $\\left(x_{0}$ ")
-    assert told[-1] == "… and 3 more notes of this kind"
+        reported = retrieve(index, broken, "answers", strategy="lexical", depth=5).remarks
+    assert len(reported) == MOST_NOTES + 1
+    assert reported[0].startswith("topic A.0: the formula $\\left(x_{0}$ ")
+    assert reported[-1] == "… and 3 more notes of this kind"

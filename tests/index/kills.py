@@ -96,7 +96,7 @@ def in_child(
     if kill_after is not None:
         time.sleep(kill_after)
         os.kill(child, signal.SIGKILL)
-    told, value, steps, failure = [], None, 0, None
+    reported, value, steps, failure = [], None, 0, None
     with os.fdopen(reading, "rb") as pipe:
         while True:
             try:
@@ -104,7 +104,7 @@ def in_child(
             except (EOFError, pickle.UnpicklingError):
                 break
             if kind == "told":
-                told.append(content)
+                reported.append(content)
             elif kind == "done":
                 value, steps = content
             else:
@@ -115,7 +115,7 @@ def in_child(
     killed = os.WIFSIGNALED(status)
     if not killed and os.WEXITSTATUS(status):
         raise RuntimeError(f"the child ended with {os.WEXITSTATUS(status)}")
-    return Outcome(told if killed or told else value, killed, steps, time.monotonic() - started)
+    return Outcome(reported if killed or reported else value, killed, steps, time.monotonic() - started)
 
 
 def _work(work: Callable[[Callable[[Any], None]], Any], kill_at: int | None, pipe: Any) -> None:

@@ -61,8 +61,8 @@ def test_its_posts_are_found_in_order(reading):
 
 def test_its_problems_are_reported_and_no_others(reading):
     declared, _, _, report = reading
-    told = report.skipped + report.repaired + report.missing
-    assert dict(told) == declared.get("problems", {})
+    reported = report.skipped + report.repaired + report.missing
+    assert dict(reported) == declared.get("problems", {})
 
 
 def test_each_post_is_what_it_is_declared_to_be(reading):

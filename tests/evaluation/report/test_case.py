@@ -25,14 +25,14 @@ def test_a_case_tells_where_judged_items_stand_in_both_runs() -> None:
     qrels = Qrels({"A.1": {"7": 0, "8": 3, "9": 2}})
     runs = [Run.of("x", {"A.1": [("7", 2.0), ("8", 1.0)]}), Run.of("y", {"A.1": [("9", 1.0), ("5", 0.5)]})]
     comparison = compare([evaluate(run, qrels, measures(["MRR"])) for run in runs])
-    told = case("A.1", comparison, runs, qrels, "MRR")
-    assert told.values == (0.5, 1.0)
-    assert told.standings == (
+    reported = case("A.1", comparison, runs, qrels, "MRR")
+    assert reported.values == (0.5, 1.0)
+    assert reported.standings == (
         Standing("8", 3, (2, None)),
         Standing("9", 2, (None, 1)),
         Standing("7", 0, (1, None)),
     )
-    assert told.items == {"7", "8", "9", "5"}
+    assert reported.items == {"7", "8", "9", "5"}
 
 
 def test_texts_are_found_as_posts_or_as_formulas() -> None:

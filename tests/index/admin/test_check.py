@@ -40,10 +40,10 @@ def index(whole: Path, tmp_path: Path) -> Path:
 
 def mends(index: Path, whole: Path, *words: str, inputs: Sequence[Path] = ()) -> CheckReport:
     """The check tells of each of these, without changing anything; then it mends them, and all is as it was."""
-    told = "\n".join(check_index(index, repair=False).lines())
+    reported = "\n".join(check_index(index, repair=False).lines())
     for word in words:
-        assert word in told
-    assert "is not whole" in told
+        assert word in reported
+    assert "is not whole" in reported
     report = check_index(index, inputs=inputs)
     assert report.sound, report.lines()
     assert {problem.outcome for problem in report.problems} == {"mended"}

@@ -134,10 +134,10 @@ def test_the_constants_of_the_package_say_where_they_are_from() -> None:
 
 def test_the_command_prints_the_plan_for_people_and_machines(tmp_path: Path) -> None:
     asked = ["plan", "--posts", "2.4e6", "--cores", "96", "--gpus", "4"]
-    told = CliRunner().invoke(app, asked)
-    assert told.exit_code == 0, told.output
-    assert "2,400,000 posts" in told.output
-    assert "write" in told.output
+    reported = CliRunner().invoke(app, asked)
+    assert reported.exit_code == 0, reported.output
+    assert "2,400,000 posts" in reported.output
+    assert "write" in reported.output
     row = json.loads(CliRunner().invoke(app, [*asked, "--json"]).stdout)
     assert row["seconds"] == pytest.approx(sum(stage["clock_seconds"] for stage in row["stages"]))
     own = tmp_path / "own.json"

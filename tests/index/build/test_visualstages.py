@@ -142,10 +142,10 @@ def test_lost_wrong_and_strange_visuals_are_put_right(tmp_path: Path) -> None:
         archive.engine.upsert(
             "visual", [Entry(key(r"\sin z"), {"nodes": rows}), Entry("strange", {"nodes": rows})]
         )
-    told = "\n".join(check_index(tmp_path / "index", repair=False).lines())
-    assert "1 visual classes have no vectors" in told
-    assert "1 visual classes have other vectors than were made for them" in told
-    assert "1 vectors belong to none of the visual classes" in told
+    reported = "\n".join(check_index(tmp_path / "index", repair=False).lines())
+    assert "1 visual classes have no vectors" in reported
+    assert "1 visual classes have other vectors than were made for them" in reported
+    assert "1 vectors belong to none of the visual classes" in reported
     assert check_index(tmp_path / "index").sound
     assert not differences(content(tmp_path / "index"), before)
     shutil.rmtree(tmp_path / "index" / "vectors")

@@ -16,11 +16,11 @@ def test_a_changed_note_is_reported_and_the_index_inside_is_not(tmp_path: Path) 
     index.mkdir()
     (tmp_path / "a.md").write_text("one", encoding="utf-8")
     stop = threading.Event()
-    told: list[list[str]] = []
+    reported: list[list[str]] = []
 
     def follow() -> None:
         for names in changes([tmp_path], index, stop, settled=50):
-            told.append(names)
+            reported.append(names)
             stop.set()
 
     thread = threading.Thread(target=follow, daemon=True)
@@ -31,7 +31,7 @@ def test_a_changed_note_is_reported_and_the_index_inside_is_not(tmp_path: Path) 
         if stop.wait(0.1):
             break
     thread.join(120)
-    assert told == [["a.md"]]
+    assert reported == [["a.md"]]
 
 
 def test_inputs_that_are_gone_are_reported(tmp_path: Path) -> None:

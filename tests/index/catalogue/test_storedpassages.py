@@ -32,8 +32,8 @@ def put(catalogue: Catalogue, *posts: Post) -> None:
 def test_what_is_kept_is_what_the_posts_are_cut_into(catalogue: Catalogue) -> None:
     ids = list(catalogue.ids())
     assert catalogue.passages(ids) == {}
-    told: list[int] = []
-    assert catalogue.keep_passages(told.append) == len(ids) == sum(told)
+    reported: list[int] = []
+    assert catalogue.keep_passages(reported.append) == len(ids) == sum(reported)
     assert catalogue.passages(ids) == {post.id: passage(post) for post in catalogue.every_post()}
     assert catalogue.keep_passages() == 0
 

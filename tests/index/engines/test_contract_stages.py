@@ -122,7 +122,7 @@ def test_what_is_written_after_optimizing_is_found_by_the_first_stage_as_well(st
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "reported"),
     [
         ({"first": "guess"}, "first stage is exact or fde"),
         ({"first": "fde", "planes": 9}, "0 to 8 planes"),
@@ -132,8 +132,8 @@ def test_what_is_written_after_optimizing_is_found_by_the_first_stage_as_well(st
     ],
 )
 def test_options_of_a_first_stage_that_cannot_be_are_refused(
-    tmp_path: Path, options: dict[str, Any], told: str
+    tmp_path: Path, options: dict[str, Any], reported: str
 ) -> None:
-    with pytest.raises(MathAMRError, match=told):
+    with pytest.raises(MathAMRError, match=reported):
         create_engine(tmp_path / "engine", FIELDS[:2], "flat", options)
     assert not (tmp_path / "engine" / "engine.json").exists()

@@ -123,9 +123,9 @@ def test_a_server_that_is_gone_is_reported_without_the_password(
     server.kill()
     try:
         for call in (lambda: engine.count("posts"), lambda: engine.upsert("posts", some_posts(1, 1))):
-            with pytest.raises(MathAMRError, match=r"Postgres cannot (count|store) posts") as told:
+            with pytest.raises(MathAMRError, match=r"Postgres cannot (count|store) posts") as reported:
                 call()
-            assert SECRET not in str(told.value)
+            assert SECRET not in str(reported.value)
     finally:
         server.start()
     assert engine.count("posts") == 0
@@ -249,9 +249,9 @@ def test_a_bad_address_is_reported_without_the_password(
     pytest.importorskip("psycopg", reason="needs mathamr[postgres]")
     monkeypatch.setenv("MATHAMR_POSTGRES_URL", url)
     monkeypatch.setattr("mathamr.index.engines.postgres.connections.DELAYS", ())
-    with pytest.raises(MathAMRError) as told:
+    with pytest.raises(MathAMRError) as reported:
         create_engine(tmp_path / "engine", FIELDS, "postgres")
-    causes = [told.value, told.value.__cause__, told.value.__context__]
+    causes = [reported.value, reported.value.__cause__, reported.value.__context__]
     for cause in causes:
         assert SECRET not in str(cause)
         assert SECRET.replace(" ", "%20") not in str(cause)

@@ -129,8 +129,8 @@ def test_the_recipe_goes_from_posts_to_a_model_folder_without_held_out_pairs(
     prepare("marf", sources, settings, tmp_path / "prepared", say=lambda line: None)
     assert {"q9", "a9"}.isdisjoint(PostShard.load(tmp_path / "prepared" / "posts.npz").ids)
     resources = Resources(device=CPU, threads=0)
-    told = list(train_prepared(tmp_path / "prepared", tmp_path / "out", resources))
-    assert [row["stage"] for row in told] == ["words", "context", "formulas", "fusion", "join"]
+    reported = list(train_prepared(tmp_path / "prepared", tmp_path / "out", resources))
+    assert [row["stage"] for row in reported] == ["words", "context", "formulas", "fusion", "join"]
     assert (
         json.loads((tmp_path / "out" / "model" / "config.json").read_text(encoding="utf-8"))["system"]
         == "marf"

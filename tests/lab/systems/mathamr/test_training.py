@@ -110,12 +110,12 @@ def test_the_recipe_goes_from_judged_lines_to_a_model_folder(base: Path, tmp_pat
         say=lambda line: None,
     )
     resources = Resources(device=torch.device("cpu"), threads=0)
-    told = list(train_prepared(tmp_path / "prepared", tmp_path / "out", resources))
-    assert [row["stage"] for row in told] == ["contrast"] * 2 + ["ranking"] * 2 + ["join"]
+    reported = list(train_prepared(tmp_path / "prepared", tmp_path / "out", resources))
+    assert [row["stage"] for row in reported] == ["contrast"] * 2 + ["ranking"] * 2 + ["join"]
     system = MathAMRSystem.load(tmp_path / "out" / "model", "cpu")
     plain = load_text_encoder(base, "cpu")
     assert system.configuration.rank == 2
-    told = json.loads((tmp_path / "out" / "model" / "config.json").read_text(encoding="utf-8"))
-    assert told["training"] == {"judgments": 36, "topics": 6}
+    reported = json.loads((tmp_path / "out" / "model" / "config.json").read_text(encoding="utf-8"))
+    assert reported["training"] == {"judgments": 36, "topics": 6}
     before = plain.model.get_parameter("layers.0.attention.weight")
     assert not torch.equal(system.encoder.encoder.model.get_parameter("layers.0.attention.weight"), before)
