@@ -203,3 +203,16 @@ def test_only_what_is_no_word_is_corrected_and_never_in_its_first_letter(
     hits = index.search(typed)
     assert any("searched for" in note for note in hits.notes) == corrected
     assert bool(hits.absent) != corrected
+
+
+def test_a_remark_with_its_sections_title_comes_behind_what_is_called_so(index: Index) -> None:
+    name = NameQuery.of(Query.of_text("Jensen inequality"), index.archive.lexical.posts, lambda _: {})
+    assert name is not None
+    titled = Post(
+        "t", "theorem", "", title="Theorem (Jensen's inequality for convex functions)", markup="latex"
+    )
+    section = Post("s", "section", "", title="Jensen's inequality", markup="latex")
+    remark = Post("r", "remark", "", title="Remark: Jensen's inequality", markup="latex")
+    bonuses = [name._title_bonus(post) for post in (section, titled, remark)]
+    assert bonuses == sorted(bonuses, reverse=True)
+    assert bonuses[1] > bonuses[2] > 0

@@ -119,10 +119,14 @@ class NameQuery:
         return sorted(raised, key=lambda hit: (-hit.score, hit.id)), shown
 
     def _title_bonus(self, post: Post) -> float:
-        """The bonus for the name in a title, alternative name or label: the shorter that is, the more."""
+        """The bonus for the name in a title, alternative name or label: the shorter that is, the more.
+
+        A remark that has only the title of its section comes behind what has the name as its own.
+        """
         name = stems(list(self.words))
         shares = (len(name) / len(each) for each in map(stems, called(post)) if has_phrase(each, name))
-        return max((_TITLED * (1 + share) for share in shares), default=0.0)
+        own = 0 if post.title.lower().startswith(f"{post.kind}: ") else 1
+        return max((_TITLED * (own + share) for share in shares), default=0.0)
 
     def _text_bonus(self, post: Post) -> float:
         """The bonus for the name in a text."""
