@@ -36,7 +36,7 @@ printf '# Basel\n\nWhy does $\\sum 1/n^2$ converge?\n' >notes/basel.md
 unset PYTHONPATH
 bare/bin/mathamr doctor >doctor.txt || { cat doctor.txt; exit 1; }
 bare/bin/mathamr models --json >models.json 2>models.txt
-grep -q '"mathamr-2"' models.json && grep -q '^mathamr: marf' models.txt || { say "models are missing"; cat models.json models.txt; exit 1; }
+grep -q '"mathamr-3"' models.json && grep -q '^mathamr: marf' models.txt || { say "models are missing"; cat models.json models.txt; exit 1; }
 bare/bin/mathamr demo >demo.txt 2>&1 || { cat demo.txt; exit 1; }
 bare/bin/mathamr index notes --out notes.index >index.txt 2>&1 || { cat index.txt; exit 1; }
 bare/bin/mathamr search notes.index 'does $\sum 1/n^2$ converge' --json | grep -q basel || { say "the note was not found"; exit 1; }

@@ -40,7 +40,7 @@ def test_notes_are_indexed_searched_and_explained_without_torch_and_what_needs_i
     why = mathamr("explain", index, "does $\\sum 1/n^2$ converge", "basel.md")
     assert (why.returncode, "MaxSim" in why.stdout) == (0, True), why.stderr
     listed = mathamr("models", "--json")
-    assert "mathamr-2" in listed.stdout
+    assert "mathamr-3" in listed.stdout
     assert "ssemb is installed but needs torch" in listed.stderr
     refused = mathamr(
         "index", str(tmp_path / "basel.md"), "--out", str(tmp_path / "other"), "--model", "ssemb"

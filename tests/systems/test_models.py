@@ -23,7 +23,7 @@ def box(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(models, "box", lambda: tmp_path)
     save_text_encoder(tmp_path / "mathamr-1" / "text", small_text_encoder(projection=8))
     describe(tmp_path / "mathamr-1", name="mathamr-1")
-    describe(tmp_path / "mathamr-2", name="mathamr-2", text="mathamr-1")
+    describe(tmp_path / "mathamr-3", name="mathamr-3", text="mathamr-1")
     return tmp_path
 
 
@@ -33,25 +33,25 @@ def describe(folder: Path, **row: str) -> None:
 
 
 def test_the_default_comes_first(box: Path) -> None:
-    assert boxed()[0] == load_system(None, "cpu").name == "mathamr-2"
-    (box / "mathamr-2" / "config.json").unlink()
+    assert boxed()[0] == load_system(None, "cpu").name == "mathamr-3"
+    (box / "mathamr-3" / "config.json").unlink()
     with pytest.raises(MathAMRError, match="no model in the box"):
         load_system(None, "cpu")
 
 
 def test_a_part_that_another_model_has_is_read_there_and_checked_there(box: Path) -> None:
-    assert part_of(box / "mathamr-2", "text") == box / "mathamr-1" / "text"
-    ours, theirs = load_system("mathamr-2", "cpu"), load_system("mathamr-1", "cpu")
+    assert part_of(box / "mathamr-3", "text") == box / "mathamr-1" / "text"
+    ours, theirs = load_system("mathamr-3", "cpu"), load_system("mathamr-1", "cpu")
     assert isinstance(ours, TextSystem)
-    assert (ours.fingerprint, ours.name) == (theirs.fingerprint, "mathamr-2")
+    assert (ours.fingerprint, ours.name) == (theirs.fingerprint, "mathamr-3")
     post = Post("a", "note", "let x be prime", markup="text")
     (one,), (other,) = ours.encode([Item(post=post)]), theirs.encode([Item(post=post)])
     assert np.array_equal(one.post["document"].vectors, other.post["document"].vectors)
-    assert checked_model("mathamr-2").bytes == checked_model("mathamr-1").bytes > 0
+    assert checked_model("mathamr-3").bytes == checked_model("mathamr-1").bytes > 0
     weights = box / "mathamr-1" / "text" / "weights.safetensors"
     weights.write_bytes(weights.read_bytes()[:-1] + b"?")
     with pytest.raises(MathAMRError, match="damaged"):
-        checked_model("mathamr-2")
+        checked_model("mathamr-3")
 
 
 def test_a_part_of_a_model_that_is_not_there_is_named(box: Path) -> None:
@@ -75,7 +75,7 @@ def test_a_package_can_bring_models_which_are_found_by_name_behind_those_in_the_
     points = installed / "entry_points.txt"
     points.write_text("[mathamr.models]\nmore = more_models\n")
     monkeypatch.syspath_prepend(str(site))
-    assert boxed() == ["mathamr-2", "mathamr-1", "mathamr-9"]
+    assert boxed() == ["mathamr-3", "mathamr-1", "mathamr-9"]
     assert models.model_folder("mathamr-9") == brought / "mathamr-9"
     assert load_system("mathamr-9", "cpu").fingerprint == load_system("mathamr-1", "cpu").fingerprint
     assert models.model_folder("mathamr-1") == box / "mathamr-1"  # no package takes another's name

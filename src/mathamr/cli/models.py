@@ -70,8 +70,9 @@ def command(
 
 
 _PURPOSES = {
-    "mathamr-2": "notes, forums, books: take this one",
-    "mathamr-2-text": "large collections: no graphs, so indexing is faster",
+    "mathamr-3": "notes, forums, books, formal libraries: take this one",
+    "mathamr-2": "text and graphs: the complete MathAMR+; slower to index",
+    "mathamr-2-text": "its text alone: prefers the letters that a question uses",
     "mathamr-large": "finds a little more, needs mathamr[large] and several times the time",
     "mathamr-large-text": "the same without graphs",
     "mathamr-1": "for indexes that were made with it",

@@ -15,7 +15,7 @@ from mathamr.text.backend import using_backend
 
 TEXT, GRAPH = "text", "graph"
 """The folders of a model's encoders."""
-DEFAULT = "mathamr-2"
+DEFAULT = "mathamr-3"
 """The model that is used unless another is named."""
 PACKAGES = "mathamr.models"
 """The entry point group of packages that bring models: each entry names a package with one folder per model."""

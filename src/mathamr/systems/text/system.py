@@ -18,7 +18,18 @@ from mathamr.core.modelfolder import ModelFolder, write_model_folder
 from mathamr.systems.field import Field
 from mathamr.systems.mathamrplus.system import DOCUMENT, FORMULA, PARTS, MathAMRPlusSystem, encoded
 from mathamr.systems.models import TEXT, part_of
-from mathamr.systems.ranking import Rankings, Task
+from mathamr.systems.ranking import (
+    Component,
+    Fuse,
+    Lexical,
+    MaxSim,
+    Nearest,
+    Promote,
+    QueryKind,
+    Rankings,
+    Task,
+    Unhub,
+)
 from mathamr.systems.system import Encoded, Item, Need, VisualFormula
 from mathamr.systems.vectors import Vectors
 
@@ -27,14 +38,33 @@ if TYPE_CHECKING:
 
 AT_A_TIME = 256
 
+_SINGLE: tuple[tuple[QueryKind, float], ...] = (("words", 4.0), ("formula", 0.5))
+_MAXSIM: tuple[tuple[QueryKind, float], ...] = (("name", 4.0), ("words", 4.0), ("formula", 4.0))
+_FUSED = Fuse(
+    parts=(
+        Component("lexical", Lexical(), 1.0),
+        Component("single", Nearest(DOCUMENT), 2.0, _SINGLE),
+        Component("maxsim", MaxSim(PARTS), 2.0, _MAXSIM),
+    ),
+    normalisation="z",
+)
+"""Weights of complete questions: nested cross-validation over known items in both forms and Task 1 (lab/notes/letters.md). The others are MathAMR+'s."""
+
 
 class TextSystem:
-    """The fields and rankings of MathAMR+, from the text encoder alone."""
+    """The fields and rankings of MathAMR+, from the text encoder alone; words count more beside it."""
 
     kind: ClassVar[str] = "text"
     tasks: ClassVar[frozenset[Task]] = frozenset({"answers", "formulas"})
     needs: ClassVar[frozenset[Need]] = frozenset({"wording"})
-    rankings: ClassVar[Rankings] = MathAMRPlusSystem.rankings
+    rankings: ClassVar[Rankings] = {
+        **MathAMRPlusSystem.rankings,
+        "answers": {
+            **MathAMRPlusSystem.rankings["answers"],
+            "hybrid": Promote(Unhub(first=_FUSED, field=DOCUMENT, share=0.2, kinds=("question", "words"))),
+            "fused": Promote(_FUSED),
+        },
+    }
 
     def __init__(self, encoder: AnyTextEncoder, name: str = "text") -> None:
         self.encoder, self._name = encoder, name
