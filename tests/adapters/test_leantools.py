@@ -93,6 +93,14 @@ def test_filters_narrow_to_a_module_a_namespace_and_a_kind(library: Index) -> No
     ]
 
 
+def test_documented_declarations_come_before_auxiliary_ones(library: Index) -> None:
+    found = names(
+        library, "search_declarations", query="what does it mean that a set is compact", namespace="Topology"
+    )
+    assert found.index("Topology.Toy.IsCompact.aux") > found.index("Topology.Toy.IsCompact.union")
+    assert set(found[-2:]) == {"Topology.Toy.IsCompact.aux", "Topology.Toy.instInhabitedCompactSets"}
+
+
 def test_related_declarations_are_mentioned_or_alike(library: Index) -> None:
     heine = "Topology.Toy.isCompact_iff_isClosed_bounded"
     found = call(library, "related_declarations", name=heine).structured_content

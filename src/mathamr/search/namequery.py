@@ -103,7 +103,7 @@ class NameQuery:
         Titles with the whole name come first, shorter titles earlier, then posts with a rare word. Other posts gain if
         their text contains the words of the name, has them side by side, or emphasises them.
         """
-        spread = _deviation([hit.score for hit in hits])
+        spread = deviation([hit.score for hit in hits])
         read = {hit.id for place, hit in enumerate(hits) if place < READ or hit.id in self.rare}
         titled = [hit.id for place, hit in enumerate(hits) if place < CANDIDATES or hit.id in read]
         bonus = {
@@ -148,7 +148,7 @@ def _with_formulas(post: Post) -> str:
     return "".join(piece.text if piece.kind in ("text", "formula", "code") else " " for piece in parts)
 
 
-def _deviation(scores: Sequence[float]) -> float:
+def deviation(scores: Sequence[float]) -> float:
     """The standard deviation of scores; 1 where they are all the same."""
     mean = math.fsum(scores) / max(1, len(scores))
     found = math.sqrt(math.fsum((score - mean) ** 2 for score in scores) / max(1, len(scores)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 
@@ -9,12 +10,23 @@ from mathamr.index.engines.engine import Engine, FieldReader, SkimsMaxSim
 from mathamr.index.lexical.lexicalindex import LexicalPart
 from mathamr.index.lexical.terms import Terms
 from mathamr.index.scored import Scored
-from mathamr.search.namequery import NameQuery, Posts
+from mathamr.search.namequery import CANDIDATES, NameQuery, Posts, deviation
 from mathamr.search.options import SearchOptions
 from mathamr.search.querycontext import QueryContext
 from mathamr.search.ranker import FoundHits, Payloads, Ranker, filtered, of_rows, unsuited
 from mathamr.search.results import RankedResult
 from mathamr.systems.ranking import MaxSim, Nearest, NearestRows, Ranking
+
+ASIDES = {
+    "undocumented": 0.3,
+    "generated": 0.1,
+    "instance": 0.1,
+    "alias": 0.1,
+    "deprecated": 0.5,
+    "private": 0.5,
+}
+"""By how many standard deviations of the scores a tag lowers a declaration; chosen on the names
+of theorems and topics in Mathlib's maps (lab/notes/lean.md)."""
 
 
 class PostRanker(Ranker):
@@ -110,7 +122,8 @@ class PostRanker(Ranker):
         raise unsuited("that compares the nodes of formulas", "answers")
 
     def _promoted(self, found: FoundHits) -> FoundHits:
-        """Rank posts with the query's name first, if the query is only a name."""
+        """Rank auxiliary declarations later, and posts with the query's name first if the query is only a name."""
+        found = self._central_first(found)
         if self._name is None or self._posts is None:
             return found
         with self.context.timer("rank"):
@@ -118,6 +131,27 @@ class PostRanker(Ranker):
         return FoundHits(
             hits, {**found.evidence, "name": named} if named else found.evidence, found.own_shares
         )
+
+    def _central_first(self, found: FoundHits) -> FoundHits:
+        """Lower the declarations of a library that are rarely looked for: undocumented, generated, instances, aliases."""
+        first = found.hits[:CANDIDATES]
+        payloads = self._payloads("posts", [hit.id for hit in first])
+        asides = {
+            name: lowered
+            for name, payload in payloads.items()
+            if (lowered := math.fsum(ASIDES[tag] for tag in ASIDES.keys() & set(payload.tags)))
+            and any(tag.startswith("module:") for tag in payload.tags)
+        }
+        if not asides:
+            return found
+        spread, lowest, rest = (
+            deviation([hit.score for hit in first]),
+            first[-1].score,
+            found.hits[CANDIDATES:],
+        )
+        scores = {hit.id: max(lowest, hit.score - spread * asides.get(hit.id, 0.0)) for hit in first}
+        hits = sorted((Scored(*each) for each in scores.items()), key=lambda hit: (-hit.score, hit.id))
+        return FoundHits([*hits, *rest], found.evidence, found.own_shares)
 
     def _finished(self, found: FoundHits, options: SearchOptions) -> list[RankedResult]:
         hits = found.hits[: options.depth]
