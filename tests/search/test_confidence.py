@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from mathamr.search.confidence import BY_WORDS, LONG, SHORT, STRONG, WEAK, Features, Weights, formula_match
+from mathamr.search.confidence import (
+    BY_WORDS,
+    LONG,
+    SHORT,
+    STRONG,
+    WEAK,
+    ConfidenceWeights,
+    Features,
+    formula_match,
+)
 from mathamr.search.hits import Hit, Hits, Match
 from mathamr.search.query import Query
 from mathamr.search.results import RankedResult
@@ -14,7 +23,7 @@ ANSWER = Features(0.75, 0.8, 0.3, 0.3, 1.0)
 
 
 @pytest.mark.parametrize("weights", [SHORT, LONG, BY_WORDS])
-def test_what_stands_out_is_more_probable_than_what_does_not(weights: Weights) -> None:
+def test_what_stands_out_is_more_probable_than_what_does_not(weights: ConfidenceWeights) -> None:
     assert 0 < weights.probability(NOTHING) < weights.probability(ANSWER) < 1
     assert weights.probability(Features(1e6, 1e6, 1e6, 1e6, 1e6)) <= 1
 

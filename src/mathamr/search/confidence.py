@@ -48,7 +48,7 @@ class Features(NamedTuple):
     """The share of the query's words that the post has, weighted by their rarity."""
 
 
-class Weights(NamedTuple):
+class ConfidenceWeights(NamedTuple):
     """A logistic model over the features."""
 
     intercept: float
@@ -60,11 +60,11 @@ class Weights(NamedTuple):
         return 1 / (1 + math.exp(-max(-30.0, min(30.0, total))))
 
 
-SHORT = Weights(-8.39, Features(5.01, 1.20, 19.17, 4.71, 0.0))
+SHORT = ConfidenceWeights(-8.39, Features(5.01, 1.20, 19.17, 4.71, 0.0))
 """For names and short questions, with the vectors of mathamr-2."""
-LONG = Weights(-2.54, Features(6.95, -7.94, 13.49, 8.53, 0.0))
+LONG = ConfidenceWeights(-2.54, Features(6.95, -7.94, 13.49, 8.53, 0.0))
 """For whole questions, with the vectors of mathamr-2."""
-BY_WORDS = Weights(-3.28, Features(0.0, 0.0, 0.0, 9.26, 2.21))
+BY_WORDS = ConfidenceWeights(-3.28, Features(0.0, 0.0, 0.0, 9.26, 2.21))
 """Without vectors: for models whose cosines were not measured, and for searches by words."""
 CALIBRATED_MODELS = ("mathamr-2",)
 """Beginnings of the names of models whose cosines were measured."""
