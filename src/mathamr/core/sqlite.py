@@ -190,6 +190,8 @@ class Database(Closing):
                     f"{path} was written by another version of mathamr (format {found}, this version reads {format});"
                     " build the index again in a new folder"
                 )
+            if not (create or read_only):
+                self._db.executescript(schema)  # adds tables that this format has got since
         except BaseException:
             self.close()
             raise

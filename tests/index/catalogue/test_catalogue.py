@@ -57,6 +57,18 @@ def test_posts_come_back_as_they_were(catalogue: Catalogue) -> None:
     assert catalogue.tags() == {tag: tags.count(tag) for tag in tags}
 
 
+def test_a_table_that_the_format_has_got_since_is_added_when_a_catalogue_is_opened_for_changes(
+    catalogue: Catalogue,
+) -> None:
+    put(catalogue, note("a", "A zebra."))
+    catalogue._db.execute("DROP TABLE macros")
+    catalogue.close()
+    with Catalogue(catalogue.path) as opened:
+        put(opened, replace(note("b", "Another."), macros=(r"\newcommand{\a}{b}",)))
+        assert set(opened.ids()) == {"a", "b"}
+        assert opened.macros()
+
+
 def test_a_row_that_unpacks_to_more_than_a_post_may_have_is_refused_before_it_is_in_memory(
     catalogue: Catalogue,
 ) -> None:
