@@ -25,6 +25,9 @@ from mathamr.search.stopwords import STOP_WORDS
 
 STRONG, WEAK = 0.5, 0.25
 """The probabilities from which a hit is a strong or a weak match."""
+ALL_WORDS, CLOSE, CLOSE_FORMULA = 0.9, 0.4, 0.5
+"""A hit with this share of the query's words and this cosine is at least a weak match, and so is one with this MaxSim to a query without
+words: in a collection about one subject many entries are close, and none stands out."""
 BACKGROUND = slice(4, 12)
 """The places of a ranking whose scores are the background that a match stands out from."""
 NAMED = 0.35
@@ -127,10 +130,19 @@ class Confidence:
         weights = BY_WORDS
         if self._model.startswith(CALIBRATED_MODELS) and {"single", "maxsim"} <= evidence.keys():
             weights = LONG if self._query.kind == "question" else SHORT
-        chance = weights.probability(self.features(post, evidence))
+        found = self.features(post, evidence)
+        chance = weights.probability(found)
         if chance >= STRONG and not self.absent:
             return "strong"
-        return "weak" if chance >= WEAK else "similar"
+        return "weak" if chance >= WEAK or self._is_close(found) else "similar"
+
+    def _is_close(self, found: Features) -> bool:
+        """True for a hit that has the query's words, or is like a formula alone, even if many hits are as good."""
+        if self._query.kind == "question":
+            return False
+        if not self._content:
+            return found.parts >= CLOSE_FORMULA
+        return found.words >= ALL_WORDS and found.similarity >= CLOSE
 
     def _is_name(self, word: str) -> bool:
         """True for a capitalised word, unless it only begins the query."""
