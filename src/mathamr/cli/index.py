@@ -7,7 +7,7 @@ import shutil
 import sys
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
@@ -235,18 +235,16 @@ def _print(summary: BuildSummary, as_json: bool, verbose: bool) -> None:
         show_briefly(summary)
 
 
-def show_briefly(summary: BuildSummary) -> None:
-    """Print what was indexed in one line, and in another what was left out."""
+def show_briefly(summary: BuildSummary, stream: TextIO | None = None) -> None:
+    """Print what was indexed in one line, to standard output unless a stream is given, and in another what was left out."""
     from mathamr.core.progress import duration
 
     counts = summary.manifest.counts
-    print(
-        visible(
-            f"{summary.folder}: {counts['posts']:,} entries with {counts['formulas']:,} formulas"
-            f" ({_changes(summary)}), {duration(summary.seconds)}"
-        ),
-        flush=True,
+    line = (
+        f"{summary.folder}: {_counted(counts['posts'], 'entry', 'entries')} with"
+        f" {_counted(counts['formulas'], 'formula', 'formulas')} ({_changes(summary)}), {duration(summary.seconds)}"
     )
+    print(visible(line), file=stream, flush=True)
     left_out = Counter[str]()
     for report in summary.intake.reports.values():
         left_out += report.ignored + report.skipped + report.missing
@@ -313,6 +311,10 @@ def _show(summary: BuildSummary) -> None:
         notes.print(f"graphs: {count:,} × {cause}", highlight=False, markup=False)
     if intake.held_back:
         notes.print(_HELD_BACK.format(intake.held_back), highlight=False)
+
+
+def _counted(count: int, one: str, many: str) -> str:
+    return f"{count:,} {one if count == 1 else many}"
 
 
 def _changes(summary: BuildSummary) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -103,5 +104,5 @@ def _indexed(notes: Path, device: str) -> Path:
 
     out = index_beside(notes)
     options = BuildOptions(workers=processors(), device=device, show_progress=True)
-    show_briefly(build_index([notes], out, options))
+    show_briefly(build_index([notes], out, options), sys.stderr)
     return out

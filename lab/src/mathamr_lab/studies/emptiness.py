@@ -127,7 +127,7 @@ def _report(name: str, cases: Sequence[Case]) -> None:
         print(aligned(table), flush=True)
 
 
-def fitted(rows: DoubleArray, right: DoubleArray) -> DoubleArray:
+def fitted(rows: DoubleArray, right: BoolArray) -> DoubleArray:
     """The weights of a logistic regression by Newton's method; the first column of the rows is 1."""
     mean, spread = rows.mean(axis=0), rows.std(axis=0) + 1e-9
     mean[0], spread[0] = 0.0, 1.0
