@@ -553,8 +553,8 @@ def _applied(name: str, head: str, arguments: list[str]) -> str:
     if last == "factorial" and len(arguments) == 1:
         return f"{arguments[0]}!"
     if last in _INTERVALS and len(arguments) == 2:
-        left, right = _INTERVALS[last]
-        return f"{left}{bare[0]}, {bare[1]}{right}"
+        fences = _INTERVALS[last]
+        return f"{fences[0]}{bare[0]}, {bare[1]}{fences[1]}"
     if last in ("abs", "norm") and len(arguments) == 1:
         fence = "|" if last == "abs" else r"\|"
         return f"{fence}{bare[0]}{fence}"

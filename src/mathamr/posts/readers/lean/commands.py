@@ -337,7 +337,7 @@ class _File:
         if not short:
             if head.word != "instance" or not type:
                 return
-            short = instance_name(type, ".".join(self.namespace), _Names(self.variables))
+            short = instance_name(type, ".".join(self.namespace), self.variables.names)
         name = self._full(short)
         value = self._value(head, said, limit)
         rest = self.text[end : said.end].rstrip()
@@ -492,16 +492,6 @@ class _File:
             self.line -= self.text.count("\n", offset, self.counted)
         self.counted = offset
         return self.line
-
-
-class _Names:
-    """The names of the variables in force, for `in`."""
-
-    def __init__(self, variables: Variables) -> None:
-        self._variables = variables
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._variables.names
 
 
 def _further_names(name: str, word: str, attributes: tuple[str, ...]) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from mathamr.posts.markup.leanbrackets import Binder, identifiers
 
@@ -38,7 +38,7 @@ class Variables:
         self._undo: list[tuple[str, str, int | Binder | None]] = []
 
     @property
-    def names(self) -> Iterable[str]:
+    def names(self) -> Collection[str]:
         """The names of the variables."""
         return self._places.keys()
 
