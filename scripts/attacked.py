@@ -42,7 +42,11 @@ class Scene:
                 f"# Note {number}\n\nThe group of order $n^{number}$ is a zebra.\n"
             )
         self.base = room / "base"
-        done = self.run("index", str(self.notes), "--out", str(self.base), seconds=300, megabytes=0)
+        has_graphs = (
+            checkout / "src/mathamr/systems/box/mathamr-2"
+        ).is_dir()  # a later default model has none
+        model = ("--model", "mathamr-2") if has_graphs else ()
+        done = self.run("index", str(self.notes), "--out", str(self.base), *model, seconds=300, megabytes=0)
         assert done.returncode == 0, done.stderr
 
     def run(

@@ -73,7 +73,12 @@ def code_in_a_manifest(scene: Scene) -> Outcome:
     folder, pwned = scene.copy(), scene.room / "pwned"
 
     def name_it(row: dict[str, Any]) -> None:
-        row["parser"] = {**row["parser"], "name": "os:system", "model": f"touch {pwned}"}
+        row["parser"] = {
+            "fingerprint": "x",
+            **(row["parser"] or {}),
+            "name": "os:system",
+            "model": f"touch {pwned}",
+        }
 
     patched(folder / "manifest.json", name_it)
     scene.run("search", str(folder), "zebra", "--strategy", "maxsim")

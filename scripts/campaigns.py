@@ -40,6 +40,8 @@ SECONDS = 2.0
 MEGABYTES = 300
 """Memory by which the process may grow for it."""
 LONGEST = 20_000
+GRAPH_MODEL = "mathamr-2"
+"""A model whose index has every kind of file, graphs included."""
 QUERIES = (("zebra group", "lexical"), ("groups of order $n^3$", "maxsim"))
 
 
@@ -101,7 +103,7 @@ def flips(count: int, seed: int, room: Path) -> int:
             encoding="utf-8",
         )
     base = room / "base"
-    build_index([notes], base, BuildOptions(workers=1))
+    build_index([notes], base, BuildOptions(workers=1, model=GRAPH_MODEL))
     kinds: dict[str, list[Path]] = defaultdict(list)
     for path in sorted(each.relative_to(base) for each in base.rglob("*") if each.is_file()):
         if (base / path).stat().st_size and path.suffix not in (".db-shm", ".db-wal") and path.name != "lock":
