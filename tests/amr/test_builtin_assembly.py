@@ -10,20 +10,18 @@ from penman.models.amr import model
 
 from mathamr.amr.builtin.assembly import Sets, Thresholds, number_operands, relate, to_amr
 from mathamr.amr.builtin.concepts import Draft
-from mathamr.amr.builtin.features import Paths, WordNode, bucket, type_of
-from mathamr.amr.builtin.relations import SAME, RelationScores
-from mathamr.amr.builtin.syntax import SyntaxSentence
+from mathamr.amr.builtin.nodes import WordNode, type_of
+from mathamr.amr.builtin.numbers import SAME
+from mathamr.amr.builtin.relations import MAX_NODES, NEAR, RelationScores, pairs
+from mathamr.amr.builtin.words import Sentence
 
 LABELS = ["none", SAME, ":ARG0", ":ARG1", ":mod", ":op", ":polarity"]
 
 
-def flat(size: int) -> SyntaxSentence:
-    """Words that all hang from the first."""
+def flat(size: int) -> Sentence:
+    """So many words."""
     words = [f"w{n}" for n in range(size)]
-    return SyntaxSentence(
-        words, words, ["NN"] * size, ["ROOT"] + ["dep"] * (size - 1), [0] * size, [True] * size,
-        np.zeros((size, 4), dtype=np.float32),
-    )  # fmt: skip
+    return Sentence(" ".join(words), words, [(0, 0)] * size, [True] * size, ["NN"] * size, words)
 
 
 def scored(size: int, entries: dict[tuple[int, int], dict[str, float]], root: int = 0) -> RelationScores:
@@ -33,7 +31,8 @@ def scored(size: int, entries: dict[tuple[int, int], dict[str, float]], root: in
             row[LABELS.index(label)] = value
         row[0] = max(0.0, 1.0 - sum(probabilities.values()))
     roots = np.eye(max(1, size), dtype=np.float32)[root][:size]
-    return RelationScores.of(np.array(list(entries), dtype=np.int64).reshape(-1, 2), table, roots, LABELS)
+    sources, targets = np.array(list(entries), dtype=np.int64).reshape(-1, 2).T
+    return RelationScores.of(sources, targets, table, roots, LABELS)
 
 
 def draft(*concepts: str) -> Draft:
@@ -136,18 +135,6 @@ def test_any_scores_give_a_connected_graph(data: st.DataObject) -> None:
     assert sorted(read.triples) == sorted(graph.triples())
 
 
-def test_paths_name_the_way_up_and_down() -> None:
-    sentence = SyntaxSentence(
-        ["foxes", "run", "to", "hens"], ["fox", "run", "to", "hen"], ["NNS", "VBP", "IN", "NNS"],
-        ["nsubj", "ROOT", "prep", "pobj"], [1, 1, 1, 2], [True] * 4, np.zeros((4, 4), dtype=np.float32),
-    )  # fmt: skip
-    paths = Paths(sentence)
-    assert paths.between(0, 1) == ("^nsubj", 1)
-    assert paths.between(1, 3) == ("vprep:tovpobj", 2)
-    assert paths.between(0, 3) == ("^nsubjvprep:tovpobj", 3)
-    assert paths.between(3, 3) == ("same", 0)
-
-
 def test_nodes_have_rough_kinds() -> None:
     kinds = {"see-01": "frame", "have-degree-91": "special", "and": "conjunction", "FORMULA_3": "formula"}
     kinds |= {"it": "pronoun", "temporal-quantity": "quantity", "fox": "thing", "name": "name"}
@@ -156,5 +143,8 @@ def test_nodes_have_rough_kinds() -> None:
     assert type_of(WordNode("12", True, 0)) == "number"
 
 
-def test_buckets_are_coarse() -> None:
-    assert [bucket(n) for n in (-1, 0, 3, 5, 9, 100)] == ["0", "0", "3", "4", "8", "64"]
+def test_pairs_of_many_nodes_grow_linearly() -> None:
+    assert len(pairs(5)[0]) == 25
+    sources, targets = pairs(MAX_NODES + 1000)
+    assert len(sources) <= (MAX_NODES + 1000) * (2 * NEAR + 1)
+    assert np.abs(sources - targets).max() == NEAR

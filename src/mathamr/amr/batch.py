@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from mathamr.amr.graph import Amr
 from mathamr.amr.notation import depth
-from mathamr.amr.parser import AmrParser, Failure, PartialParseError
+from mathamr.amr.parser import AmrParser, Failure, PartialParseError, TextParser
 from mathamr.core.errors import MissingExtraError
 
 MAX_DEPTH = 150
@@ -32,6 +32,17 @@ def parse_each(parser: AmrParser, sentences: Sequence[str]) -> list[Amr | Failur
             middle = len(batch) // 2
             waiting += [batch[middle:], batch[:middle]]
     return results
+
+
+def parse_text(parser: TextParser, sentences: Sequence[str], latex: Mapping[str, str]) -> list[Amr | Failure]:
+    """A graph or a `Failure` for every sentence of a text; if the text fails, its sentences are parsed one by one."""
+    try:
+        graphs: Sequence[object] = parser.parse_text(sentences, latex)
+    except MissingExtraError:
+        raise
+    except Exception:
+        graphs = []
+    return [*map(_checked, graphs)] if len(graphs) == len(sentences) else parse_each(parser, sentences)
 
 
 def _attempt(parser: AmrParser, batch: tuple[str, ...]) -> list[Amr | Failure] | Failure:

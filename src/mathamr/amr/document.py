@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
-from mathamr.amr.batch import parse_each
+from mathamr.amr.batch import parse_each, parse_text
 from mathamr.amr.chunk import MAX_TOKENS, chunks
 from mathamr.amr.fallback import EMPTY, minimal_graph
 from mathamr.amr.graph import Amr
 from mathamr.amr.notation import Triple
-from mathamr.amr.parser import AmrParser, Cause, Failure
+from mathamr.amr.parser import AmrParser, Cause, Failure, TextParser
 from mathamr.amr.placeholder import formula_nodes, mend, placeholders, separated
 from mathamr.amr.variable import Names
 
 JOINT = "multi-sentence"
 BATCH = 512
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """The sentences of a post, and the LaTeX of its placeholders, for parsers that read sentences in their context."""
+
+    sentences: Sequence[str]
+    latex: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,25 +56,43 @@ class DocumentAmr:
         return Counter(fallback.cause for fallback in self.fallbacks)
 
 
-def parse_document(parser: AmrParser, sentences: Sequence[str]) -> DocumentAmr:
+def parse_document(parser: AmrParser, sentences: Sequence[str] | Text) -> DocumentAmr:
     """The graph of one post; never fails."""
     return next(parse_documents(parser, [sentences]))
 
 
 def parse_documents(
-    parser: AmrParser, documents: Iterable[Sequence[str]], *, batch: int = BATCH, limit: int = MAX_TOKENS
+    parser: AmrParser,
+    documents: Iterable[Sequence[str] | Text],
+    *,
+    batch: int = BATCH,
+    limit: int = MAX_TOKENS,
 ) -> Iterator[DocumentAmr]:
-    """The graphs of many posts, in order; the parser gets about `batch` sentences at a time, of several posts."""
+    """The graphs of many posts, in order; the parser gets about `batch` sentences at a time, of several posts.
+
+    A parser that reads sentences in their context (`TextParser`) gets post by post.
+    """
     waiting: list[list[list[str]]] = []
     size = 0
-    for sentences in documents:
-        pieces = [chunks(separated(sentence), limit) for sentence in sentences]
+    for document in documents:
+        text = document if isinstance(document, Text) else Text(document)
+        pieces = [chunks(separated(sentence), limit) for sentence in text.sentences]
+        if isinstance(parser, TextParser):
+            yield _in_context(parser, pieces, text.latex)
+            continue
         waiting.append(pieces)
         size += sum(map(len, pieces))
         if size >= batch:
             yield from _parse_waiting(parser, waiting, batch)
             waiting, size = [], 0
     yield from _parse_waiting(parser, waiting, batch)
+
+
+def _in_context(
+    parser: TextParser, pieces: list[list[str]], latex: Mapping[str, str]
+) -> DocumentAmr:
+    graphs = iter(parse_text(parser, [piece for sentence in pieces for piece in sentence if piece.strip()], latex))
+    return _document(pieces, [[next(graphs) for p in sentence if p.strip()] for sentence in pieces])
 
 
 def _parse_waiting(parser: AmrParser, documents: list[list[list[str]]], batch: int) -> Iterator[DocumentAmr]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Literal, Protocol, cast, runtime_checkable
@@ -57,6 +57,15 @@ class AmrParser(Protocol):
 
     def parse(self, sentences: Sequence[str]) -> list[Amr]:
         """One graph for every sentence."""
+        ...
+
+
+@runtime_checkable
+class TextParser(AmrParser, Protocol):
+    """A parser that reads sentences in the context of their text, formulas in place."""
+
+    def parse_text(self, sentences: Sequence[str], latex: Mapping[str, str]) -> list[Amr]:
+        """One graph for every sentence of one text; `latex` has the formulas of its placeholders."""
         ...
 
 

@@ -1,6 +1,6 @@
 """`WorkerPool`: runs the same work in several processes; answers come in order, and none is lost.
 
-The processes are started afresh rather than forked, because spaCy, numpy and torch hold threads and locks that do
+The processes are started afresh rather than forked, because numpy, ONNX Runtime and torch hold threads and locks that do
 not survive a fork, and they talk JSON lines over pipes, so that a script without a ``__main__`` guard can use them.
 """
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 
-from mathamr.amr.document import parse_documents
+from mathamr.amr.document import Text, parse_documents
 from mathamr.amr.parser import AmrParser
 from mathamr.formulas.parse import EMPTY, check_reading, context_of
 from mathamr.formulas.trees import Trees, trees_of
@@ -42,11 +42,15 @@ class GraphMaker:
         """Yields the graphs of the posts, in order; the sentences of several posts are parsed together."""
         waiting: list[tuple[Post, Passage]] = []
 
-        def documents() -> Iterator[list[str]]:
+        def documents() -> Iterator[Text]:
             for post in posts:
                 read = passage(post)
                 waiting.append((post, read))
-                yield [sentence.text for sentence in read.sentences]
+                latex = {formula.id: formula.latex for formula in post.formulas}
+                yield Text(
+                    [sentence.text for sentence in read.sentences],
+                    {place.name: latex.get(place.formula, "") for place in read.placeholders},
+                )
 
         for document in parse_documents(self._parser, documents()):
             post, read = waiting.pop(0)

@@ -14,6 +14,7 @@ import hashlib
 import json
 from dataclasses import dataclass
 from pathlib import Path
+from weakref import WeakValueDictionary
 
 from mathamr.core.errors import MathAMRError
 from mathamr.core.integrity import checked_file
@@ -24,6 +25,8 @@ from mathamr.text.onnxencoder import OnnxTextEncoder
 from mathamr.text.wordpieces import WordPieces
 
 PIECES = "wordpieces.txt"
+
+_LOADED: WeakValueDictionary[tuple[Path, str], OnnxTextEncoder] = WeakValueDictionary()
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +63,15 @@ def load_pieces(path: Path, configuration: TransformerConfiguration) -> WordPiec
 
 
 def load_onnx_encoder(folder: Path) -> OnnxTextEncoder:
-    """Loads the text encoder in a folder for ONNX Runtime after checking the hashes of its files; weights are memory-mapped."""
+    """Loads the text encoder in a folder for ONNX Runtime after checking the hashes of its files; weights are memory-mapped.
+
+    One process has one encoder for a folder, however many systems and parsers read with it.
+    """
     head = read_head(folder)
+    key = folder.resolve(), head.fingerprint
+    loaded = _LOADED.get(key)
+    if loaded is not None:
+        return loaded
     if head.base is not None:
         raise MathAMRError(
             f"{folder} holds a difference to a base; load it with `mathamr.text.backend.load_encoder`"
@@ -70,4 +80,7 @@ def load_onnx_encoder(folder: Path) -> OnnxTextEncoder:
         checked_file(folder / name, head.hashes)
     pieces = load_pieces(folder / PIECES, head.configuration)
     weights = read_arrays(folder / WEIGHTS)
-    return OnnxTextEncoder(head.configuration, weights, pieces, fingerprint=head.fingerprint, source=folder)
+    encoder = OnnxTextEncoder(
+        head.configuration, weights, pieces, fingerprint=head.fingerprint, source=folder
+    )
+    return _LOADED.setdefault(key, encoder)

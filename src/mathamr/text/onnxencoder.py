@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice, pairwise
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,6 +26,8 @@ from mathamr.text.wordpieces import PieceNumbers, Pieces, WordPieces
 if TYPE_CHECKING:
     from mathamr.text.wording import Wording
 
+RECENT = 192
+"""The number of windows whose states wait for their vectors after a parser read them: those of one portion of posts."""
 AT_A_TIME = 64
 """The number of posts whose states are in memory at a time; a window that occurs twice among them is read once."""
 
@@ -47,6 +50,9 @@ class OnnxTextEncoder:
         self.size = configuration.projection or configuration.size
         self._weights = weights
         self._transformer = OnnxTransformer(configuration, weights)
+        self._mix: dict[int, float] = {}
+        self._recent: dict[bytes, FloatArray] = {}
+        self._lock = Lock()
         self._positions = restored_array(weights, "positions.weight")
         self._head = restored_array(weights, "head.weight") if configuration.projection else None
 
@@ -66,14 +72,37 @@ class OnnxTextEncoder:
             for post in posts
         ]
         distinct = {window.tobytes(): window for own in windows for window in own}
-        states = {key: self._states(window) for key, window in distinct.items()}
+        states = {key: self._known(key, window) for key, window in distinct.items()}
         return [
             self._vectors(post, [states[window.tobytes()] for window in own])
             for post, own in zip(posts, windows, strict=True)
         ]
 
-    def _states(self, window: PieceNumbers) -> FloatArray:
-        """Returns the states of one window, including the marks.
+    def mixed_states(self, window: PieceNumbers, mix: Mapping[int, float]) -> FloatArray:
+        """Returns the states of one window, without the marks, as the sum of layers times their shares.
+
+        The window's vectors are usually wanted soon after; its last states are kept for them.
+        """
+        with self._lock:
+            if self._mix != mix:
+                self._mix = dict(mix)
+                self._transformer = OnnxTransformer(self.configuration, self._weights, self._mix)
+            transformer = self._transformer
+        states, mixed = self._states(window, transformer)
+        with self._lock:
+            while len(self._recent) >= RECENT:
+                del self._recent[next(iter(self._recent))]
+            self._recent[window.tobytes()] = states
+        return mixed[1:-1]
+
+    def _known(self, key: bytes, window: PieceNumbers) -> FloatArray:
+        """Returns the last states of a window: those that `mixed_states` kept, or new ones."""
+        with self._lock:
+            kept = self._recent.pop(key, None)
+        return self._states(window, self._transformer)[0] if kept is None else kept
+
+    def _states(self, window: PieceNumbers, transformer: OnnxTransformer) -> list[FloatArray]:
+        """Returns the states of one window, including the marks, and the mixed ones.
 
         Windows are read one by one: products are as fast as in batches, and no window's rounding depends on another.
         """
@@ -84,7 +113,7 @@ class OnnxTextEncoder:
         embedded *= self._weights[f"pieces.weight{SCALE}"][numbers][:, None]
         embedded += self._positions[:width]
         added = self._added
-        return self._transformer(
+        return transformer.run(
             embedded, None if added is None else np.ascontiguousarray(added[:, :width, :width])
         )
 

@@ -30,17 +30,25 @@ LEAST_GELU = 0.17
 class OnnxTransformer:
     """Computes states from embeddings, one window at a time, in the calling thread."""
 
-    def __init__(self, configuration: TransformerConfiguration, weights: Mapping[str, AnyArray]) -> None:
-        """`weights` are matrices in eight bits with scales."""
-        self._shape, self._weights = configuration, weights
+    def __init__(
+        self,
+        configuration: TransformerConfiguration,
+        weights: Mapping[str, AnyArray],
+        mix: Mapping[int, float] | None = None,
+    ) -> None:
+        """`weights` are matrices in eight bits with scales; `mix` has the shares of layers in a second result."""
+        self._shape, self._weights, self._mix = configuration, weights, mix
 
     def __call__(self, embedded: FloatArray, added: FloatArray | None = None) -> FloatArray:
         """Returns the states (width, size) of embeddings before their normalisation; `added` is (heads, width, width)."""
+        return self.run(embedded, added)[0]
+
+    def run(self, embedded: FloatArray, added: FloatArray | None = None) -> list[FloatArray]:
+        """Returns the states and, if layers are mixed, their mixed states."""
         inputs = {STATES: embedded[None]}
         if added is not None:
             inputs[ADDED] = added[None]
-        states: FloatArray = self._session.run(None, inputs)[0][0]
-        return states
+        return [states[0] for states in self._session.run(None, inputs)]
 
     @cached_property
     def _session(self) -> Any:
@@ -52,7 +60,7 @@ class OnnxTransformer:
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         # Everything that can be fused is fused already; a higher level would make single steps slower.
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
-        model = TransformerGraph(self._shape, self._weights).model()
+        model = TransformerGraph(self._shape, self._weights).model(self._mix)
         return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
 
 
@@ -62,16 +70,23 @@ class TransformerGraph:
     def __init__(self, configuration: TransformerConfiguration, weights: Mapping[str, AnyArray]) -> None:
         self.shape, self.weights, self.graph = configuration, weights, OnnxGraph()
 
-    def model(self) -> bytes:
-        """All layers, one after the other."""
+    def model(self, mix: Mapping[int, float] | None = None) -> bytes:
+        """All layers, one after the other; `mix` adds the sum of some layers' states times their shares."""
         size = self.shape.size
         x = self.graph.input(STATES, (1, "width", size))
         if self.shape.buckets:
             self.graph.input(ADDED, (1, self.shape.heads, "width", "width"))
         x = self._normal(x, "norm")
+        every = [x]
         for number in range(self.shape.layers):
             x = self._layer(x, f"layers.{number}.")
-        return self.graph.model({x: (1, "width", size)})
+            every.append(x)
+        results = {x: (1, "width", size)}
+        if mix:
+            shares = [self.graph.constant(f"mix.{layer}", np.array(share, np.float32)) for layer, share in mix.items()]
+            parts = [self.graph.add("Mul", [every[layer], share]) for layer, share in zip(mix, shares, strict=True)]
+            results[self.graph.add("Sum", parts)] = (1, "width", size)
+        return self.graph.model(results)
 
     def _layer(self, x: str, name: str) -> str:
         add = self.graph.add

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from mathamr.core.arrays import Int32Array
+from mathamr.core.arrays import Int32Array, IntArray
 from mathamr.core.errors import MathAMRError
 
 if TYPE_CHECKING:
@@ -99,6 +99,13 @@ class WordPieces:
             pieces_of(wording, found.ids, found.offsets, len(self.vocabulary))
             for wording, found in zip(wordings, encoded, strict=True)
         ]
+
+    def places(self, text: str) -> tuple[PieceNumbers, IntArray]:
+        """The pieces of a text, and where in it each begins."""
+        encoded = self._tokenizer.encode(text, add_special_tokens=False)
+        wide = np.uint16 if len(self.vocabulary) <= 2**16 else np.uint32
+        begins = np.array([begin for begin, _ in encoded.offsets], np.int64)
+        return np.array(encoded.ids, wide), begins
 
     def with_words(self, words: Sequence[str]) -> WordPieces:
         """Returns the vocabulary with further words appended."""

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from random import Random
 
-import numpy as np
 import penman
 import pytest
 from penman.models.amr import model
 
 from mathamr.amr.builtin.frames import load_frames
 from mathamr.amr.builtin.lexicon import INSIDE, NAME, NONE
-from mathamr.amr.builtin.syntax import SyntaxAnalyser, SyntaxSentence
 from mathamr_lab.amr.alignment import (
     AlignedGraph,
     Aligner,
@@ -23,11 +21,12 @@ from mathamr_lab.amr.alignment import (
 from mathamr_lab.amr.augmentation import with_formulas
 from mathamr_lab.amr.examples import SAME, build
 from mathamr_lab.amr.patterns import PATTERNS, pattern_graphs
+from mathamr_lab.amr.syntax import Analysed, Analyser
 
 
 @pytest.fixture(scope="module")
-def analyser() -> SyntaxAnalyser:
-    return SyntaxAnalyser()
+def analyser() -> Analyser:
+    return Analyser()
 
 
 @pytest.fixture(scope="module")
@@ -36,19 +35,19 @@ def aligner() -> Aligner:
 
 
 def aligned(
-    analyser: SyntaxAnalyser, aligner: Aligner, text: str, graph: str
-) -> tuple[SyntaxSentence, AlignedGraph]:
+    analyser: Analyser, aligner: Aligner, text: str, graph: str
+) -> tuple[Analysed, AlignedGraph]:
     sentence = next(analyser.analyse([text]))
     made = numbered(penman.decode(graph, model=model))
     aligner.align(sentence, made)
     return sentence, made
 
 
-def words(sentence: SyntaxSentence, graph: AlignedGraph) -> dict[str, str]:
+def words(sentence: Analysed, graph: AlignedGraph) -> dict[str, str]:
     return {c: sentence.words[t] if t >= 0 else "" for c, t in zip(graph.concepts, graph.tokens, strict=True)}
 
 
-def test_spelling_aligns_verbs_negation_and_derived_nouns(analyser: SyntaxAnalyser, aligner: Aligner) -> None:
+def test_spelling_aligns_verbs_negation_and_derived_nouns(analyser: Analyser, aligner: Aligner) -> None:
     sentence, graph = aligned(
         analyser, aligner, "The teacher did not see the boys.",
         "(s / see-01 :polarity - :ARG0 (p / person :ARG0-of (t / teach-01)) :ARG1 (b / boy))",
@@ -59,7 +58,7 @@ def test_spelling_aligns_verbs_negation_and_derived_nouns(analyser: SyntaxAnalys
     }  # fmt: skip
 
 
-def test_a_name_takes_its_words_and_its_type_with_them(analyser: SyntaxAnalyser, aligner: Aligner) -> None:
+def test_a_name_takes_its_words_and_its_type_with_them(analyser: Analyser, aligner: Aligner) -> None:
     sentence, graph = aligned(
         analyser, aligner, "We met Carl Gauss yesterday.",
         '(m / meet-02 :ARG0 (w / we) :ARG1 (p / person :name (n / name :op1 "Carl" :op2 "Gauss")) :time (y / yesterday))',
@@ -69,7 +68,7 @@ def test_a_name_takes_its_words_and_its_type_with_them(analyser: SyntaxAnalyser,
     assert [node.text for node in example.nodes if node.text] == [("Carl", "Gauss")]
 
 
-def test_a_pronoun_that_repeats_a_node_is_a_mention(analyser: SyntaxAnalyser, aligner: Aligner) -> None:
+def test_a_pronoun_that_repeats_a_node_is_a_mention(analyser: Analyser, aligner: Aligner) -> None:
     sentence, graph = aligned(
         analyser, aligner, "The fox lost its tail.",
         "(l / lose-02 :ARG0 (f / fox) :ARG1 (t / tail :part-of f))",
@@ -81,7 +80,7 @@ def test_a_pronoun_that_repeats_a_node_is_a_mention(analyser: SyntaxAnalyser, al
     assert SAME in example.edges.values()
 
 
-def test_expectation_maximisation_finds_what_spelling_cannot(analyser: SyntaxAnalyser) -> None:
+def test_expectation_maximisation_finds_what_spelling_cannot(analyser: Analyser) -> None:
     texts = [
         "Nevertheless he sleeps.",
         "Nevertheless she runs.",
@@ -106,7 +105,7 @@ def test_expectation_maximisation_finds_what_spelling_cannot(analyser: SyntaxAna
     assert table["nevertheless", "have-concession-91"] > table.get(("nevertheless", "run-02"), 0)
 
 
-def test_a_rare_template_is_cut_to_a_known_one(analyser: SyntaxAnalyser, aligner: Aligner) -> None:
+def test_a_rare_template_is_cut_to_a_known_one(analyser: Analyser, aligner: Aligner) -> None:
     pair = aligned(
         analyser, aligner, "Teachers sleep.", "(s / sleep-01 :ARG0 (p / person :ARG0-of (t / teach-01)))"
     )
@@ -116,7 +115,7 @@ def test_a_rare_template_is_cut_to_a_known_one(analyser: SyntaxAnalyser, aligner
 
 
 def test_formulas_replace_names_and_nouns_in_text_and_graph(
-    analyser: SyntaxAnalyser, aligner: Aligner
+    analyser: Analyser, aligner: Aligner
 ) -> None:
     sentence, graph = aligned(
         analyser, aligner, "The fox sees a hen.", "(s / see-01 :ARG0 (f / fox) :ARG1 (h / hen))"
@@ -139,9 +138,9 @@ def test_every_pattern_fills_into_a_graph_with_all_of_its_formulas() -> None:
 
 
 def test_tree_distances_are_steps_along_the_dependencies() -> None:
-    sentence = SyntaxSentence(
-        ["old", "fox", "sleeps", "well"], ["old", "fox", "sleep", "well"], ["JJ", "NN", "VBZ", "RB"],
-        ["amod", "nsubj", "ROOT", "ROOT"], [1, 2, 2, 3], [True] * 4, np.zeros((4, 4), dtype=np.float32),
+    sentence = Analysed(
+        "old fox sleeps well", ["old", "fox", "sleeps", "well"], [(0, 3), (4, 7), (8, 14), (15, 19)], [True] * 4,
+        ["JJ", "NN", "VBZ", "RB"], ["old", "fox", "sleep", "well"], ["amod", "nsubj", "ROOT", "ROOT"], [1, 2, 2, 3],
     )  # fmt: skip
     table = tree_distances(sentence)
     assert table[0] == [0, 1, 2, 6]

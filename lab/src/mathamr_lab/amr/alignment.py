@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 import penman
 
 from mathamr.amr.builtin.frames import SENSE, Frames
-from mathamr.amr.builtin.syntax import SyntaxSentence
 from mathamr.amr.builtin.vocabulary import NEGATIVE_PREFIXES, NUMBER_WORDS, PRONOUNS
+from mathamr_lab.amr.syntax import Analysed
 
 NAME = "name"
 HINTS = {
@@ -107,7 +107,7 @@ def numbered(graph: penman.Graph) -> AlignedGraph:
 
 
 def translation_table(
-    pairs: list[tuple[SyntaxSentence, AlignedGraph]], rounds: int = 6
+    pairs: list[tuple[Analysed, AlignedGraph]], rounds: int = 6
 ) -> dict[tuple[str, str], float]:
     """Learns by IBM model 1, from all pairs, how probable a concept is given a lemma."""
     table: dict[tuple[str, str], float] = defaultdict(lambda: 1.0)
@@ -141,7 +141,7 @@ class Aligner:
         self.frames = frames
         self.table = table
 
-    def align(self, sentence: SyntaxSentence, graph: AlignedGraph) -> None:
+    def align(self, sentence: Analysed, graph: AlignedGraph) -> None:
         """Fills the graph's `tokens`, `spans` and `mentions`."""
         graph.tokens = [-1] * len(graph.concepts)
         distances = tree_distances(sentence)
@@ -155,7 +155,7 @@ class Aligner:
         self._adopt(sentence, graph, neighbours)
         self._find_mentions(sentence, graph, neighbours, used, distances)
 
-    def _align_names(self, sentence: SyntaxSentence, graph: AlignedGraph, used: dict[int, set[int]]) -> None:
+    def _align_names(self, sentence: Analysed, graph: AlignedGraph, used: dict[int, set[int]]) -> None:
         taken: set[int] = set()
         for node, parts in sorted(graph.names.items(), key=lambda item: -len("".join(item[1]))):
             wanted = "".join(parts).lower()
@@ -175,7 +175,7 @@ class Aligner:
 
     def _align_words(
         self,
-        sentence: SyntaxSentence,
+        sentence: Analysed,
         graph: AlignedGraph,
         neighbours: dict[int, list[tuple[int, str]]],
         used: dict[int, set[int]],
@@ -218,7 +218,7 @@ class Aligner:
             used[token].add(node)
             del scores[node]
 
-    def similarity(self, sentence: SyntaxSentence, token: int, concept: str, constant: bool) -> float:
+    def similarity(self, sentence: Analysed, token: int, concept: str, constant: bool) -> float:
         """Returns how well a word spells, translates to or derives a concept, from 0 to about 1."""
         word, lemma, tag = sentence.words[token].lower(), sentence.lemmas[token], sentence.tags[token]
         bare = concept.strip('"').lower()
@@ -270,7 +270,7 @@ class Aligner:
         return score
 
     def _adopt(
-        self, sentence: SyntaxSentence, graph: AlignedGraph, neighbours: dict[int, list[tuple[int, str]]]
+        self, sentence: Analysed, graph: AlignedGraph, neighbours: dict[int, list[tuple[int, str]]]
     ) -> None:
         """Gives nodes without a word the word of a neighbour, and a conjunction without a word the comma."""
         lost = {n for s, role, t in graph.edges if role == ":name" and graph.tokens[t] < 0 for n in (s, t)}
@@ -314,7 +314,7 @@ class Aligner:
 
     def _find_mentions(
         self,
-        sentence: SyntaxSentence,
+        sentence: Analysed,
         graph: AlignedGraph,
         neighbours: dict[int, list[tuple[int, str]]],
         used: dict[int, set[int]],
@@ -355,7 +355,7 @@ class Aligner:
                 graph.mentions.append((token, max(options)[2]))
 
 
-def _find_text(sentence: SyntaxSentence, wanted: str, taken: set[int], exact: bool) -> tuple[int, int] | None:
+def _find_text(sentence: Analysed, wanted: str, taken: set[int], exact: bool) -> tuple[int, int] | None:
     """Returns the words that together spell a name, ignoring spaces; unless `exact`, a plural ending may be left over."""
     if not wanted:
         return None
@@ -378,7 +378,7 @@ def _find_text(sentence: SyntaxSentence, wanted: str, taken: set[int], exact: bo
     return None
 
 
-def _ancestors(sentence: SyntaxSentence, token: int) -> set[int]:
+def _ancestors(sentence: Analysed, token: int) -> set[int]:
     found = {token}
     while sentence.heads[token] != token:
         token = sentence.heads[token]
@@ -386,7 +386,7 @@ def _ancestors(sentence: SyntaxSentence, token: int) -> set[int]:
     return found
 
 
-def head_of(sentence: SyntaxSentence, span: range) -> int:
+def head_of(sentence: Analysed, span: range) -> int:
     """Returns the word of a span whose head is outside it; the last of several."""
     return next(
         (t for t in reversed(span) if sentence.heads[t] not in span or sentence.heads[t] == t), span[-1]
@@ -403,7 +403,7 @@ def common_prefix(one: str, other: str) -> int:
     return count
 
 
-def tree_distances(sentence: SyntaxSentence) -> list[list[int]]:
+def tree_distances(sentence: Analysed) -> list[list[int]]:
     """Returns the distance of every two words in the dependency tree (of words in different trees: their depths plus 4)."""
     size = len(sentence)
     chains = []

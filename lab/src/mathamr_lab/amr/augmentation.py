@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import replace
 from random import Random
 
-from mathamr.amr.builtin.syntax import SyntaxSentence
 from mathamr_lab.amr.alignment import AlignedGraph
+from mathamr_lab.amr.syntax import Analysed
 
 SHARE = 0.5
 _PRONOUN_TAGS = ("PRP",)
@@ -19,7 +19,7 @@ _PRONOUNS = {"it", "he", "she", "they", "this", "that"}
 
 
 def with_formulas(
-    sentence: SyntaxSentence, graph: AlignedGraph, random: Random
+    sentence: Analysed, graph: AlignedGraph, random: Random
 ) -> tuple[str, AlignedGraph] | None:
     """Returns a copy of a sentence and its graph with some phrases replaced, or None if nothing can be replaced."""
     names = {
@@ -40,21 +40,20 @@ def with_formulas(
     chosen = sorted(option for option in options if random.random() < SHARE)[:5]
     if not chosen:
         return None
-    words, place, concepts, dropped = [], 0, list(graph.concepts), set()
+    parts, place, done, concepts, dropped = [], 0, 0, list(graph.concepts), set()
     for number, (first, last, node, name) in enumerate(chosen):
         if first < place:
             continue
-        words.extend(sentence.words[place:first])
-        words.append(f"FORMULA_{number}")
+        parts += [sentence.text[done : sentence.places[first][0]], f" FORMULA_{number} "]
         concepts[node] = f"FORMULA_{number}"
         if name is not None:
             dropped.add(name)
-        place = last + 1
-    words.extend(sentence.words[place:])
-    return " ".join(words), _without(replace(graph, concepts=concepts), dropped)
+        place, done = last + 1, sentence.places[last][1]
+    text = " ".join("".join([*parts, sentence.text[done:]]).split())
+    return text, _without(replace(graph, concepts=concepts), dropped)
 
 
-def _noun_phrase(sentence: SyntaxSentence, token: int, concept: str) -> tuple[int, int] | None:
+def _noun_phrase(sentence: Analysed, token: int, concept: str) -> tuple[int, int] | None:
     tag, children = sentence.tags[token], sentence.children[token]
     if tag in _PRONOUN_TAGS and concept in _PRONOUNS and not children:
         return token, token

@@ -8,13 +8,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import combinations
 
-from mathamr.amr.builtin.features import WordNode
 from mathamr.amr.builtin.frames import is_frame
 from mathamr.amr.builtin.lexicon import INSIDE, NAME, NONE, NUMBER, STRING, number_value
-from mathamr.amr.builtin.syntax import SyntaxSentence
+from mathamr.amr.builtin.nodes import WordNode
 from mathamr.amr.builtin.templates import PLAIN, Template
 from mathamr.amr.builtin.vocabulary import PRONOUNS
 from mathamr_lab.amr.alignment import AlignedGraph, Aligner, tree_distances
+from mathamr_lab.amr.syntax import Analysed
 
 SAME = "="
 _NUMBERED = re.compile(r"^:(op|snt)[0-9]+$")
@@ -24,7 +24,7 @@ _NUMBERED = re.compile(r"^:(op|snt)[0-9]+$")
 class Example:
     """Cores per word, templates per core (word, core, template), and the graph over the nodes they make."""
 
-    sentence: SyntaxSentence
+    sentence: Analysed
     cores: list[str]
     templates: list[tuple[int, str, str]]
     nodes: list[WordNode]
@@ -43,7 +43,7 @@ class _Group:
     template: Template
 
 
-def groups_of(sentence: SyntaxSentence, graph: AlignedGraph, aligner: Aligner) -> list[_Group]:
+def groups_of(sentence: Analysed, graph: AlignedGraph, aligner: Aligner) -> list[_Group]:
     """Returns the gold nodes by word, each group with its core first."""
     by_token: dict[int, list[int]] = defaultdict(list)
     for node, token in enumerate(graph.tokens):
@@ -105,7 +105,7 @@ def shrink(graph: AlignedGraph, group: _Group, known: set[str]) -> None:
 
 
 def build(
-    pairs: list[tuple[SyntaxSentence, AlignedGraph]],
+    pairs: list[tuple[Analysed, AlignedGraph]],
     aligner: Aligner,
     known: set[str] | None = None,
     least: int = 3,
@@ -123,7 +123,7 @@ def build(
     return examples, known
 
 
-def _example(sentence: SyntaxSentence, graph: AlignedGraph, groups: Iterable[_Group]) -> Example:
+def _example(sentence: Analysed, graph: AlignedGraph, groups: Iterable[_Group]) -> Example:
     cores = [NONE] * len(sentence)
     templates: list[tuple[int, str, str]] = []
     nodes: list[WordNode] = []

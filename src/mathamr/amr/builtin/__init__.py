@@ -1,4 +1,4 @@
-"""The built-in parser: spaCy's analysis, learned concepts and relations, and a mathematical vocabulary."""
+"""The built-in parser: a small network over the text encoder's states, a lexicon of frames, and a mathematical vocabulary."""
 
 from mathamr.amr.builtin.parser import BuiltinParser, Description, describe
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from mathamr.amr.builtin.concepts import Draft
-from mathamr.amr.builtin.features import WordNode, type_of
+from mathamr.amr.builtin.nodes import WordNode, type_of
 from mathamr.amr.builtin.relations import RelationScores
 from mathamr.amr.graph import Amr, string, upright
 from mathamr.amr.notation import written_order
@@ -103,29 +103,18 @@ def relate(
 
 
 def _connect(draft: Draft, standing: list[int], parts: Sets, take: Callable[[int, str, int], None]) -> None:
-    """Connects the remaining parts: each to the nearest word above it, or to the first part."""
-    nodes, sentence = draft.nodes, draft.sentence
+    """Connects the remaining parts to the first one, each to the nearest node of it."""
+    nodes = draft.nodes
     kept = [number for number, stands in enumerate(standing) if stands == number]
     usable = [n for n in kept if not nodes[n].constant and type_of(nodes[n]) != "name"]
-    by_token: dict[int, int] = {}
-    for number in usable:
-        by_token.setdefault(nodes[number].token, number)
     if not usable:
         return
-    depth = sentence.depths
-    first = min(usable, key=lambda n: (depth[nodes[n].token], n))
-    for number in sorted(kept, key=lambda n: (nodes[n].constant, depth[nodes[n].token], n)):
-        anchor = first
-        if parts.find(number) == parts.find(anchor):
-            continue
-        here = nodes[number].token
-        while sentence.heads[here] != here:
-            here = sentence.heads[here]
-            above = by_token.get(here)
-            if above is not None and parts.find(above) != parts.find(number):
-                anchor = above
-                break
-        take(anchor, default_role(nodes[anchor], nodes[number]), number)
+    first = usable[0]
+    for number in sorted(kept, key=lambda n: (nodes[n].constant, n)):
+        if parts.find(number) != parts.find(first):
+            near = [n for n in usable if parts.find(n) == parts.find(first)]
+            anchor = min(near, key=lambda n: (abs(nodes[n].token - nodes[number].token), n))
+            take(anchor, default_role(nodes[anchor], nodes[number]), number)
 
 
 def default_role(source: WordNode, target: WordNode) -> str:

@@ -12,11 +12,12 @@ from typing import NamedTuple
 
 from mathamr.amr.builtin.frames import Frames
 from mathamr.amr.builtin.mathematics import NOUNS, is_formula
-from mathamr.amr.builtin.syntax import SyntaxSentence
+from mathamr.amr.builtin.words import Sentence
 from mathamr.amr.builtin.vocabulary import MONTHS, NEGATIVE_PREFIXES, NUMBER_WORDS, PRONOUNS
 
 NONE, NAME, INSIDE, NUMBER, STRING = "<none>", "<name>", "<inside>", "<number>", "<string>"
-PHRASAL = frozenset({"prt", "prep", "advmod", "compound:prt"})
+PARTICLES = frozenset({"RP", "IN", "RB", "TO"})
+PARTICLE_WITHIN = 5
 LIMIT = 12
 CERTAIN, CERTAIN_SHARE = 60, 0.997
 
@@ -55,7 +56,7 @@ class Lexicon:
             self.cores.update(cores)
 
     def candidates(
-        self, sentence: SyntaxSentence, token: int, seen: Mapping[tuple[str, str], int] | None = None
+        self, sentence: Sentence, token: int, seen: Mapping[tuple[str, str], int] | None = None
     ) -> list[FrameCandidate]:
         """The cores that a word may have; a single one if there is nothing to decide.
 
@@ -99,14 +100,14 @@ class Lexicon:
             for core, reason in found.items()
         ]
 
-    def _allowed(self, sentence: SyntaxSentence, lemma: str) -> frozenset[str] | None:
+    def _allowed(self, sentence: Sentence, lemma: str) -> frozenset[str] | None:
         """For a mathematical sentence, the cores that a lemma had outside texts on biology; None means any core."""
         if self.general is None or not sentence.mathematical:
             return None
         return self.general.get(lemma, frozenset())
 
     def _productive(
-        self, sentence: SyntaxSentence, token: int, word: str, lemma: str, tag: str
+        self, sentence: Sentence, token: int, word: str, lemma: str, tag: str
     ) -> Iterable[tuple[str, str]]:
         low = word.lower()
         if low in PRONOUNS:
@@ -120,29 +121,38 @@ class Lexicon:
             yield lemma, "copy"
         plain = word.isalpha() and word.islower()
         capital = not plain and any(c.isupper() or c.isdigit() for c in word)
-        if capital or tag.startswith("NNP") or self.counts.get(lemma, {}).get(NAME, 0) > 0:
+        known = self.counts.get(lemma)
+        if capital or tag.startswith("NNP") or (known.get(NAME, 0) > 0 if known else kind == "N"):
             yield NAME, "name"
         if capital and (len(word) == 1 or any(c.isdigit() for c in word)):
             yield STRING, "string"
         if token > 0:
             yield INSIDE, "inside"
 
-    def phrasal(self, sentence: SyntaxSentence, token: int) -> Iterable[tuple[str, str]]:
-        """The senses of a verb with a particle or preposition among its children."""
-        for child in sentence.children[token]:
-            if child > token and sentence.deps[child] in PHRASAL:
-                phrase = f"{sentence.lemmas[token]}-{sentence.lemmas[child]}"
+    def phrasal(self, sentence: Sentence, token: int) -> Iterable[tuple[str, str]]:
+        """The senses of a verb with a particle or preposition among the next words."""
+        lemma = sentence.lemmas[token]
+        for distance in range(1, PARTICLE_WITHIN + 1):
+            if token + distance >= len(sentence):
+                return
+            if sentence.tags[token + distance] in PARTICLES:
+                phrase = f"{lemma}-{sentence.words[token + distance].lower()}"
                 for sense in self.frames.senses(phrase, "v")[:2]:
-                    yield sense, "phrasal-" + sentence.deps[child]
+                    yield sense, f"phrasal-{min(distance, 3)}"
 
     def _senses(
-        self, sentence: SyntaxSentence, token: int, low: str, lemma: str, tag: str
+        self, sentence: Sentence, token: int, low: str, lemma: str, tag: str
     ) -> Iterable[tuple[str, str]]:
         frames = self.frames
-        yield from self.phrasal(sentence, token)
+        if tag[0] in "VN":
+            yield from self.phrasal(sentence, token)
         letter = {"N": "n", "V": "v", "J": "j", "R": "r", "M": "v"}.get(tag[0], "n")
-        for rank, sense in enumerate(frames.senses(lemma, letter)[:4]):
+        senses = frames.senses(lemma, letter)
+        for rank, sense in enumerate(senses[:4]):
             yield sense, f"sense-{letter}{rank}"
+        if not senses and letter in "nj":
+            for rank, sense in enumerate(frames.senses(lemma, "v")[:2]):
+                yield sense, f"sense-v{rank}"
         derived = frames.derived(lemma) or frames.derived(low)
         if derived:
             yield derived.split()[-1], "derived-" + ("actor" if " " in derived else "event")

@@ -1,50 +1,45 @@
 """The mathematical vocabulary, which a parser of general English would misread.
 
-Phrases that mean one thing ("greatest lower bound", "if and only if") are merged into one word before spaCy sees them; spaCy
-gets an everyday word with the same syntax instead, so that its tags and dependencies come out right. Nouns that general
+Phrases that mean one thing ("greatest lower bound", "if and only if") are merged into one word; training shows spaCy an everyday
+word with the same syntax instead, so that its tags and dependencies come out right. Nouns that general
 English would read as events ("limit", "function", "map") stay nouns in mathematical sentences.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 FORMULA = re.compile(r"FORMULA_[0-9]+")
-FORMULA_STAND_IN = "Mary"
-"""Replaces a formula for spaCy. A formula behaves like a name; of fourteen words tried, this one gave the fewest wrong tags."""
-
-_PHRASES = {
-    "if and only if": "if", "iff": "if", "iff.": "if", "such that": "where", "s.t.": "where", "so that": "so",
+PHRASES = {
+    "if and only if": "if", "iff": "if", "such that": "where", "s.t.": "where", "so that": "so",
     "with respect to": "regarding", "w.r.t.": "regarding", "wrt": "regarding",
     "greatest lower bound": "bound", "least upper bound": "bound", "upper bound": "bound", "lower bound": "bound",
     "greatest common divisor": "divisor", "least common multiple": "multiple", "one to one": "unique",
-    "one - to - one": "unique", "one-to-one": "unique", "linearly independent": "independent",
+    "one - to - one": "unique", "linearly independent": "independent",
     "linearly dependent": "dependent", "at least": "over", "at most": "over", "without loss of generality": "thus",
-    "wlog": "thus", "i.e.": "thus", "i.e": "thus", "e.g.": "thus", "vector space": "space", "real number": "number",
+    "wlog": "thus", "i.e.": "thus", "e.g.": "thus", "vector space": "space", "real number": "number",
     "real numbers": "numbers", "complex number": "number", "complex numbers": "numbers", "natural number": "number",
     "natural numbers": "numbers", "prime number": "number", "prime numbers": "numbers",
     "power series": "series", "closed form": "form", "necessary and sufficient": "necessary", "well defined": "valid",
-    "well - defined": "valid", "almost everywhere": "everywhere", "almost surely": "surely", "l'hopital": "Smith",
+    "well - defined": "valid", "almost everywhere": "everywhere", "almost surely": "surely", "l ' hopital": "Smith",
     "absolute value": "value", "partial derivative": "derivative", "random variable": "variable",
     "random variables": "variables", "normal subgroup": "subgroup", "differential equation": "equation",
     "differential equations": "equations", "mean value theorem": "theorem", "chinese remainder theorem": "theorem",
     "fundamental theorem": "theorem", "open set": "set", "open sets": "sets", "closed set": "set",
     "square root": "root", "square roots": "roots", "inner product": "product", "by induction": "slowly",
 }  # fmt: skip
-_LEMMAS = {
-    "iff": "if-and-only-if", "iff.": "if-and-only-if", "s.t.": "such-that", "w.r.t.": "with-respect-to",
-    "wrt": "with-respect-to", "wlog": "without-loss-of-generality", "i.e": "i.e.", "one - to - one": "one-to-one",
-    "well - defined": "well-defined", "so that": "so-that",
+_JOINED = {
+    "iff": "if-and-only-if", "s.t.": "such-that", "w.r.t.": "with-respect-to",
+    "wrt": "with-respect-to", "wlog": "without-loss-of-generality", "one - to - one": "one-to-one",
+    "well - defined": "well-defined", "so that": "so-that", "l ' hopital": "l'hopital",
 }  # fmt: skip
 
-_BY_FIRST: dict[str, list[tuple[list[str], str, str]]] = {}
-for _phrase, _shown in _PHRASES.items():
+_BY_FIRST: dict[str, list[tuple[list[str], str]]] = {}
+for _phrase in sorted(PHRASES, key=lambda phrase: -len(phrase.split())):
     _words = _phrase.split()
-    _BY_FIRST.setdefault(_words[0], []).append((_words, _LEMMAS.get(_phrase, "-".join(_words)), _shown))
-for _options in _BY_FIRST.values():
-    _options.sort(key=lambda option: -len(option[0]))
+    _BY_FIRST.setdefault(_words[0], []).append((_words, _JOINED.get(_phrase, "-".join(_words))))
 
 
 def _words_of(listing: str) -> frozenset[str]:
@@ -83,47 +78,21 @@ def is_formula(word: str) -> bool:
     return word.startswith("FORMULA_") and FORMULA.fullmatch(word) is not None
 
 
-@lru_cache(maxsize=16_384)
-def _phrases_from(word: str) -> list[tuple[list[str], str, str]] | None:
-    """The phrases that may start with a word; None for a formula."""
-    return None if is_formula(word) else _BY_FIRST.get(word.lower(), [])
+def merged_phrases(words: Sequence[str]) -> Iterator[tuple[str, int, int]]:
+    """The words with phrases joined by hyphens, each with its first and last word.
 
-
-def merge_phrases(words: Sequence[str], spaces: Sequence[bool]) -> tuple[list[str], list[str], list[bool]]:
-    """The words with phrases joined by hyphens, the words that spaCy gets instead, and whether a space follows each.
-
-    >>> merge_phrases(["FORMULA_0", "if", "and", "only", "if", "it"], [True] * 6)[:2]
-    (['FORMULA_0', 'if-and-only-if', 'it'], ['Mary', 'if', 'it'])
+    >>> list(merged_phrases(["FORMULA_0", "if", "and", "only", "if", "it"]))
+    [('FORMULA_0', 0, 0), ('if-and-only-if', 1, 4), ('it', 5, 5)]
     """
-    openings = list(map(_phrases_from, words))
-    if not any(openings):
-        return (
-            list(words),
-            [
-                word if phrases is not None else FORMULA_STAND_IN
-                for word, phrases in zip(words, openings, strict=True)
-            ],
-            list(spaces),
-        )
-    joined: list[str] = []
-    shown: list[str] = []
-    following: list[bool] = []
     place = 0
     while place < len(words):
-        word, phrases = words[place], openings[place]
-        size, merged, stand_in = 1, word, word
-        if phrases is None:
-            stand_in = FORMULA_STAND_IN
-        else:
-            for phrase, lemma, seen in phrases:
-                if [w.lower() for w in words[place : place + len(phrase)]] == phrase:
-                    size, merged, stand_in = len(phrase), lemma, seen
-                    break
-        joined.append(merged)
-        shown.append(stand_in)
-        following.append(spaces[place + size - 1])
+        size, merged = 1, words[place]
+        for phrase, joined in _BY_FIRST.get(merged.lower(), ()):
+            if [word.lower() for word in words[place : place + len(phrase)]] == phrase:
+                size, merged = len(phrase), joined
+                break
+        yield merged, place, place + size - 1
         place += size
-    return joined, shown, following
 
 
 def is_mathematical(words: Sequence[str], lemmas: Sequence[str]) -> bool:

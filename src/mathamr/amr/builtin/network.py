@@ -1,81 +1,129 @@
-"""The models at run time, in numpy: sums of feature vectors, one hidden layer, a linear output."""
+"""`Network`: the parser's network, without torch: its layers by ONNX Runtime in eight bits, its scores in numpy.
+
+Sentences are read one by one, so that no graph depends on the sentences beside it.
+"""
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-from typing import NamedTuple, TypeVar
+from collections.abc import Mapping
+from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mathamr.core.arrays import FloatArray
+from mathamr.amr.builtin.configuration import GAPS, NetworkConfiguration
+from mathamr.amr.builtin.numbers import PLACES
+from mathamr.core.arrays import AnyArray, FloatArray, IntArray
+from mathamr.text.configuration import relative_buckets
+from mathamr.text.onnxencoder import restored_array
+from mathamr.text.onnxgraph import OnnxTransformer
 
-T = TypeVar("T")
+WIDEST = 256
+"""The longest sentence in words; the parser cuts longer ones before."""
 
 
-class Bag(NamedTuple):
-    """Feature vectors that are summed; features that were too rare in training are left out."""
+class WordScores:
+    """What the network says of the words of one sentence: their states, tags, heads, and the soft dependency tree."""
 
-    vocabulary: dict[str, int]
-    weights: FloatArray
+    def __init__(self, states: FloatArray, tags: IntArray, arcs: FloatArray) -> None:
+        self.states, self.tags = states, tags
+        best = arcs.argmax(axis=1)
+        own = np.arange(len(states))
+        self.heads: list[int] = np.where(best == 0, own, best - 1).tolist()
+        shares = np.exp(arcs - arcs.max(axis=1, keepdims=True))
+        self.tree: FloatArray = (shares / shares.sum(axis=1, keepdims=True))[:, 1:]
+
+    @cached_property
+    def tree_features(self) -> FloatArray:
+        """How probably two words are parent and child, further apart in line, or siblings: (words, words, features)."""
+        up = self.tree
+        two = up @ up
+        three = two @ up
+        across, uncle = up @ up.T, up @ two.T
+        return np.stack([up, up.T, two, two.T, three, three.T, across, uncle, uncle.T], axis=-1)
+
+
+class Network:
+    """Scores of words, cores, templates and relations; `weights` are matrices in eight bits with scales."""
+
+    def __init__(self, configuration: NetworkConfiguration, weights: Mapping[str, AnyArray]) -> None:
+        self.configuration = configuration
+        self._weights = {
+            name: restored_array(weights, name)
+            for name in weights
+            if not name.endswith(".scale") and not name.startswith("layers.")
+        }
+        self._layers = OnnxTransformer(configuration.transformer, weights)
+
+    def _linear(self, name: str, rows: FloatArray) -> FloatArray:
+        found: FloatArray = rows @ self._weights[f"{name}.weight"].T
+        bias = self._weights.get(f"{name}.bias")
+        if bias is not None:
+            found += bias
+        return found
+
+    def words(self, pooled: FloatArray, shapes: IntArray) -> WordScores:
+        """Reads one sentence: (words, states of the encoder), and the shapes of the words."""
+        count = len(pooled)
+        embedded = self._linear("project", pooled) + self._weights["shape.weight"][shapes]
+        states = self._layers(embedded, np.ascontiguousarray(self._added[:, :count, :count]))
+        child, head = self._linear("child", states), self._linear("head", states)
+        scale = np.float32(child.shape[1] ** -0.5)
+        no_head = child @ self._weights["no_head"]
+        arcs = np.concatenate([no_head[:, None], child @ head.T], axis=1) * scale
+        return WordScores(states, self._linear("tag", states).argmax(axis=1), arcs)
+
+    @cached_property
+    def _added(self) -> FloatArray:
+        """What attention adds by distance for the longest sentence."""
+        table = self._weights["relative.table.weight"]
+        return table[relative_buckets(WIDEST, self.configuration.transformer.buckets)].transpose(2, 0, 1)
+
+    def cores(
+        self, words: WordScores, owner: IntArray, concept: IntArray, reason: IntArray, counts: FloatArray
+    ) -> FloatArray:
+        """Scores of candidates; `owner` says whose each is."""
+        hidden = self._linear("core_word", words.states)[owner]
+        hidden += self._weights["core_concept.weight"][concept]
+        hidden += self._weights["core_reason.weight"][reason]
+        hidden += self._linear("core_counts", counts)
+        np.maximum(hidden, 0, out=hidden)
+        return self._linear("core_score", hidden)[:, 0]
+
+    def templates(self, words: WordScores, owner: IntArray, concept: IntArray) -> FloatArray:
+        """Scores of templates for chosen cores."""
+        hidden = self._linear("template_word", words.states[owner])
+        hidden += self._weights["template_concept.weight"][concept]
+        return self._linear("template", np.maximum(hidden, 0, out=hidden))
+
+    def nodes(
+        self, words: WordScores, token: IntArray, concept: IntArray, kind: IntArray, place: IntArray, roles: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """The ends of relations (nodes, four parts), and the scores of nodes as roots."""
+        above = words.tree @ words.states
+        nodes = self._linear("node_word", words.states[token]) + self._linear("node_head", above[token])
+        nodes += self._weights["node_concept.weight"][concept]
+        nodes += self._weights["node_kind.weight"][kind * PLACES + place]
+        nodes += self._linear("node_roles", roles)
+        np.maximum(nodes, 0, out=nodes)
+        return self._linear("ends", nodes), self._linear("root", nodes)[:, 0]
+
+    def relations(
+        self, words: WordScores, ends: FloatArray, token: IntArray, sources: IntArray, targets: IntArray
+    ) -> FloatArray:
+        """Scores (pairs, labels) of relations between nodes."""
+        source, target, one, other = np.split(ends, 4, axis=1)
+        joint = one[sources] * other[targets]
+        joint += source[sources]
+        joint += target[targets]
+        gaps = np.clip(token[targets] - token[sources], -(GAPS // 2), GAPS // 2) + GAPS // 2
+        joint += self._weights["gap.weight"][gaps]
+        joint += self._linear("tree", words.tree_features[token[sources], token[targets]])
+        return self._linear("relation", np.maximum(joint, 0, out=joint))
 
 
 def softmax(scores: FloatArray) -> FloatArray:
-    """Probabilities along the last axis."""
-    raised = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    return np.asarray(raised / raised.sum(axis=-1, keepdims=True), dtype=np.float32)
+    """Probabilities of each row."""
+    shares = np.exp(scores - scores.max(axis=1, keepdims=True))
+    found: FloatArray = shares / shares.sum(axis=1, keepdims=True)
+    return found
 
-
-class Weights:
-    """All arrays and vocabularies of the parser, as one npz file without pickles.
-
-    Matrices are stored as 8-bit integers with one scale per column; text tables as JSON bytes.
-    """
-
-    def __init__(self, arrays: dict[str, FloatArray], tables: dict[str, object]) -> None:
-        self.arrays = arrays
-        self.tables = tables
-
-    def save(self, path: Path) -> None:
-        """Writes the file; the same weights give the same bytes."""
-        stored: dict[str, NDArray[np.generic]] = {}
-        for name, array in self.arrays.items():
-            if array.ndim == 2 and array.size > 4096:
-                scale = np.maximum(np.abs(array).max(axis=0), 1e-8) / 127.0
-                stored[name] = np.rint(array / scale).astype(np.int8)
-                stored[name + "/scale"] = scale.astype(np.float32)
-            else:
-                stored[name] = array.astype(np.float32)
-        for name, table in self.tables.items():
-            text = json.dumps(table, ensure_ascii=False, separators=(",", ":")).encode()
-            stored["table/" + name] = np.frombuffer(text, dtype=np.uint8)
-        np.savez_compressed(path, **stored)  # type: ignore[arg-type]
-
-    @classmethod
-    def load(cls, path: Path) -> Weights:
-        """Reads the file of `save`."""
-        arrays: dict[str, FloatArray] = {}
-        tables: dict[str, object] = {}
-        with np.load(path, allow_pickle=False) as stored:
-            for name in stored.files:
-                if name.startswith("table/"):
-                    tables[name[6:]] = json.loads(stored[name].tobytes())
-                elif not name.endswith("/scale"):
-                    array = stored[name].astype(np.float32)
-                    arrays[name] = (
-                        array * stored[name + "/scale"] if name + "/scale" in stored.files else array
-                    )
-        return cls(arrays, tables)
-
-    def table(self, name: str, kind: type[T]) -> T:
-        """A text table; raises `ValueError` if it is not of the expected type."""
-        table = self.tables[name]
-        if not isinstance(table, kind):
-            raise ValueError(f"the table {name!r} is not a {kind.__name__}")
-        return table
-
-    def bag(self, name: str) -> Bag:
-        """The vocabulary and the vectors of one kind of feature."""
-        words = self.table(name, list)
-        return Bag({word: number for number, word in enumerate(words)}, self.arrays[name])

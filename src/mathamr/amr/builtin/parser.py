@@ -1,30 +1,33 @@
-"""`BuiltinParser`: parses sentences with the models of the package."""
+"""`BuiltinParser`: parses sentences with a small network over the states of the text encoder in the box."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from importlib.util import find_spec
 from pathlib import Path
-from zipfile import BadZipFile
+
+import numpy as np
 
 from mathamr.amr.builtin.assembly import Thresholds, to_amr
-from mathamr.amr.builtin.collection import uncollected
-from mathamr.amr.builtin.columns import WordColumns
 from mathamr.amr.builtin.concepts import ConceptModel
 from mathamr.amr.builtin.frames import TABLE, load_frames
+from mathamr.amr.builtin.lemmas import lemma
 from mathamr.amr.builtin.lexicon import Lexicon
-from mathamr.amr.builtin.lookup import StringNumbers
-from mathamr.amr.builtin.network import Weights
+from mathamr.amr.builtin.mathematics import is_formula
+from mathamr.amr.builtin.model import WEIGHTS, ParserModel
+from mathamr.amr.builtin.network import WIDEST, Network
+from mathamr.amr.builtin.numbers import Vocabularies
 from mathamr.amr.builtin.relations import RelationModel
-from mathamr.amr.builtin.syntax import MODELS, SyntaxAnalyser, SyntaxSentence
+from mathamr.amr.builtin.states import word_states
+from mathamr.amr.builtin.words import Sentence, cut, shape
+from mathamr.amr.document import join
 from mathamr.amr.graph import Amr
+from mathamr.core.arrays import FloatArray
 from mathamr.core.errors import MathAMRError
-
-WEIGHTS = Path(__file__).parent / "data" / "parser.npz"
-BATCH_WORDS = 6000
+from mathamr.text.folder import load_onnx_encoder
+from mathamr.text.onnxencoder import OnnxTextEncoder
 
 
 @dataclass(frozen=True)
@@ -37,14 +40,12 @@ class Description:
 
 def describe() -> Description:
     """Checks what the parser needs and what is installed, without loading anything."""
-    language = next((name for name in MODELS if find_spec(name)), None)
     parts = []
     for what, path in (("weights", WEIGHTS), ("frames", TABLE)):
         parts.append(
             f"{what} {path.stat().st_size / 1e6:.1f} MB" if path.is_file() else f"no {what} at {path}"
         )
-    parts.append(language or f"no spaCy model ({' or '.join(MODELS)})")
-    return Description(WEIGHTS.is_file() and TABLE.is_file() and language is not None, ", ".join(parts))
+    return Description(WEIGHTS.is_file() and TABLE.is_file(), ", ".join(parts))
 
 
 class BuiltinParser:
@@ -59,60 +60,76 @@ class BuiltinParser:
                 f"no weights of the built-in parser at {self.path}; "
                 "train them with `python -m mathamr_lab.amr` or give the path of a trained file"
             )
-        self.analyser = SyntaxAnalyser()
         self.thresholds = Thresholds()
 
     @cached_property
     def fingerprint(self) -> str:
-        """The name and a digest of the weights."""
+        """The name and a digest of the weights, which name their text encoder."""
         return f"builtin-{hashlib.sha256(self.path.read_bytes()).hexdigest()[:12]}"
 
     @cached_property
-    def _models(self) -> tuple[StringNumbers, ConceptModel, RelationModel]:
-        frames, strings = load_frames(), StringNumbers()
-        try:
-            weights = Weights.load(self.path)
-            lexicon = Lexicon(frames, weights.table("lexicon", dict), weights.table("general", dict))
-            return strings, ConceptModel(weights, lexicon, strings), RelationModel(weights, frames, strings)
-        except (OSError, ValueError, KeyError, BadZipFile) as error:
-            raise MathAMRError(
-                f"the weights of the built-in parser at {self.path} cannot be read ({error}); "
-                "train them again with `python -m mathamr_lab.amr`"
-            ) from error
+    def _models(self) -> _Models:
+        return _Models(ParserModel.load(self.path), self.path)
 
     def parse(self, sentences: Sequence[str]) -> list[Amr]:
-        """One graph for every sentence; repeated sentences are parsed once."""
-        distinct = list(dict.fromkeys(sentences))
-        with uncollected():
-            built = [graph for batch in self._batches(distinct) for graph in self._build(batch)]
-        graphs = dict(zip(distinct, built, strict=True))
+        """One graph for every sentence, each read alone; repeated sentences are parsed once."""
+        distinct = dict.fromkeys(sentences)
+        graphs = {sentence: self.parse_text([sentence], {})[0] for sentence in distinct}
         return [graphs[sentence] for sentence in sentences]
 
-    def build(self, sentences: Sequence[SyntaxSentence]) -> list[Amr]:
-        """The graphs of sentences that are already analysed."""
-        with uncollected():
-            return self._build(sentences)
-
-    def _build(self, sentences: Sequence[SyntaxSentence]) -> list[Amr]:
-        if "_models" in self.__dict__ and self._models[0].full:
-            del self._models
-        strings, concepts, relations = self._models
-        words = WordColumns(sentences, strings)
-        drafts = concepts.identify(sentences, words)
-        scores = relations.score(drafts, words)
+    def parse_text(self, sentences: Sequence[str], latex: Mapping[str, str]) -> list[Amr]:
+        """One graph for every sentence of a text, read in its context; `latex` has the formulas of its placeholders."""
+        found = [cut(sentence) for sentence in sentences]
+        models = self._models
+        states = word_states(models.encoder, models.mix, found, latex)
         return [
-            to_amr(draft, scored, relations.labels, self.thresholds)
-            for draft, scored in zip(drafts, scores, strict=True)
+            models.graph(sentence, own, self.thresholds) for sentence, own in zip(found, states, strict=True)
         ]
 
-    def _batches(self, sentences: Sequence[str]) -> Iterator[list[SyntaxSentence]]:
-        batch: list[SyntaxSentence] = []
-        words = 0
-        for sentence in self.analyser.analyse(sentences):
-            batch.append(sentence)
-            words += len(sentence)
-            if words >= BATCH_WORDS:
-                yield batch
-                batch, words = [], 0
-        if batch:
-            yield batch
+
+class _Models:
+    """The loaded network with its vocabularies and lexicon."""
+
+    def __init__(self, model: ParserModel, path: Path) -> None:
+        try:
+            frames = load_frames()
+            self.mix = model.mix
+            self.network = Network(model.configuration, model.weights)
+            self.vocabularies = Vocabularies.from_json(model.tables)
+            lexicon = Lexicon(frames, model.tables["lexicon"], model.tables["general"])
+            self.concepts = ConceptModel(
+                self.network, self.vocabularies, lexicon, model.tables["general templates"]
+            )
+            self.relations = RelationModel(self.network, self.vocabularies, frames)
+            wanted = str(model.tables["fingerprint"])
+        except (KeyError, ValueError, TypeError, AttributeError) as error:
+            raise MathAMRError(
+                f"the weights of the built-in parser at {path} do not fit this version ({error}); "
+                "train them again with `python -m mathamr_lab.amr`"
+            ) from error
+        self.encoder: OnnxTextEncoder = load_onnx_encoder(model.encoder)
+        if self.encoder.fingerprint != wanted:
+            raise MathAMRError(
+                f"the built-in parser at {path} was trained on the text encoder {wanted}, but {model.encoder} holds"
+                f" {self.encoder.fingerprint}; train the parser again with `python -m mathamr_lab.amr`"
+            )
+
+    def graph(self, sentence: Sentence, states: FloatArray, thresholds: Thresholds) -> Amr:
+        """The graph of one sentence from the states of its words."""
+        if not len(sentence):
+            return Amr("x", (("x", "amr-empty"),))
+        if len(sentence) > WIDEST:  # time and memory grow linearly
+            starts = range(0, len(sentence), WIDEST)
+            parts = [(sentence.part(at, at + WIDEST), states[at : at + WIDEST]) for at in starts]
+            return join([self.graph(part, own, thresholds) for part, own in parts])[0]
+        shapes = np.array([shape(sentence, token) for token in range(len(sentence))], np.int64)
+        words = self.network.words(states, shapes)
+        names = self.vocabularies.tag_names
+        sentence.tags = [
+            "NN" if is_formula(word) else names[tag]
+            for word, tag in zip(sentence.words, words.tags.tolist(), strict=True)
+        ]
+        sentence.lemmas = [*map(lemma, sentence.words, sentence.tags)]
+        draft = self.concepts.identify(sentence, words)
+        scores = self.relations.score(draft, words)
+        return to_amr(draft, scores, self.relations.labels, thresholds)

@@ -25,6 +25,7 @@ from mathamr.formulas.trees import trees_of
 from mathamr.graphs import notation
 from mathamr.graphs.configuration import GraphConfiguration
 from mathamr.graphs.corpus import ALLOWANCE, MINIMAL, GraphWork, stored_post, with_trees
+from mathamr.graphs.maker import MadeGraph
 from mathamr.graphs.mathgraph import MathGraph
 from mathamr.graphs.store import GraphStore, StoredPost
 from mathamr.graphs.tensor import GraphTensor, tensorise
@@ -263,10 +264,16 @@ class EncodingWork:
         return [_row(encoded) for encoded in self._system.encode(map(self._item, posts))]
 
     def _new(self, lines: list[str]) -> list[Any]:
-        """The sentences of posts, their graphs as rows of the store, their tensors, and their vectors."""
+        """The sentences of posts, their graphs as rows of the store, their tensors, and their vectors.
+
+        The text encoder's states that the parser has read wait for the vectors, so a few posts are made at a time.
+        """
+        return [row for made in batches(self._graphs.made(lines), CHUNK) for row in self._made(made)]
+
+    def _made(self, found: list[tuple[dict[str, Any], MadeGraph]]) -> Iterator[tuple[Any, ...]]:
         rows, items = [], []
         needs, graphs = self._system.needs, self._system.graphs
-        for row, made in self._graphs.made(lines):
+        for row, made in found:
             rows.append((_passage_row(stored_passage(made.post, made.passage)), row))
             items.append(
                 Item(
@@ -278,7 +285,7 @@ class EncodingWork:
             )
         blobs = [item.tensor and base64.b64encode(item.tensor.to_bytes()).decode() for item in items]
         encoded = map(_row, self._system.encode(items))
-        return [(*row, blob, vectors) for row, blob, vectors in zip(rows, blobs, encoded, strict=True)]
+        return ((*row, blob, vectors) for row, blob, vectors in zip(rows, blobs, encoded, strict=True))
 
     def _item(self, post: Post) -> Item:
         store, needs = self._store, self._system.needs

@@ -1,4 +1,4 @@
-"""Compiles the frames table of the package: `python -m mathamr_lab.amr.frames`."""
+"""Compiles the tables of the package, of frames and of lemmas: `python -m mathamr_lab.amr.tables`."""
 
 from __future__ import annotations
 
@@ -8,13 +8,20 @@ import re
 from collections import defaultdict
 from pathlib import Path
 
+from mathamr.amr.builtin import lemmas
 from mathamr.amr.builtin.frames import TABLE, is_frame
 from mathamr_lab.amr.corpus import amr_folder
+from mathamr_lab.amr.syntax import Analyser
 
 HEADER = (
     "# Compiled from PropBank frame files (CC BY-SA 4.0, github.com/propbank/propbank-frames) and the AMR\n"
     "# verbalisation and relation lists of Ulf Hermjakob, USC/ISI (amr.isi.edu/download.html).\n"
 )
+LEMMAS_HEADER = (
+    "# Irregular forms and base forms of WordNet (Princeton University, WordNet licence), from spaCy's lookup tables (MIT).\n"
+)
+SHORT_ADJECTIVE = 8
+"""Longer adjectives have no ending for comparison."""
 _DESCRIPTION = re.compile(r"  ARG([0-9])(?:-[a-z]+)?:")
 
 
@@ -73,14 +80,38 @@ def derivation_lines(folder: Path, known: set[str]) -> list[str]:
     return lines
 
 
+def lemma_lines() -> list[str]:
+    """Irregular forms, and the base forms that decide between endings, from the lookup tables of spaCy's model."""
+    tables = Analyser().lemma_tables()
+    lines = []
+    for letter, kind in {"n": "noun", "v": "verb", "j": "adj", "r": "adv"}.items():
+        for form, bases in sorted(tables["lemma_exc"].get(kind, {}).items()):
+            if form.isalpha() and form.islower() and bases[0] != form:
+                lines.append(f"{letter}\t{form}\t{bases[0]}")
+    known = tables["lemma_index"]
+    kept = {
+        "n": [word for word in known["noun"] if word.endswith(lemmas.PLURAL_LIKE)],
+        "v": list(known["verb"]),
+        "j": [word for word in known["adj"] if len(word) <= SHORT_ADJECTIVE],
+    }
+    for letter, words in kept.items():
+        lines.append(f"={letter}\t{' '.join(sorted(word for word in words if word.isalpha() and word.islower()))}")
+    return lines
+
+
+def write(path: Path, header: str, lines: list[str]) -> None:
+    """Writes one table."""
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(gzip.compress((header + "\n".join(lines) + "\n").encode(), compresslevel=9, mtime=0))
+    print(f"{len(lines)} lines, {path.stat().st_size / 1e6:.2f} MB: {path}")
+
+
 def main() -> None:
-    """Writes the table."""
+    """Writes the tables."""
     folder = amr_folder()
     frames = frame_lines(folder)
-    lines = frames + derivation_lines(folder, {line.split("\t")[1] for line in frames})
-    TABLE.parent.mkdir(exist_ok=True)
-    TABLE.write_bytes(gzip.compress((HEADER + "\n".join(lines) + "\n").encode(), compresslevel=9, mtime=0))
-    print(f"{len(lines)} lines, {TABLE.stat().st_size / 1e6:.2f} MB: {TABLE}")
+    write(TABLE, HEADER, frames + derivation_lines(folder, {line.split("\t")[1] for line in frames}))
+    write(lemmas.TABLE, LEMMAS_HEADER, lemma_lines())
 
 
 if __name__ == "__main__":

@@ -1,0 +1,70 @@
+"""States of words: the text encoder reads a text as the index does, and each word gets the mean of its pieces' states.
+
+Sentences are read in the context of their text, with formulas as LaTeX in place of their placeholders; the windows are those from
+which the text encoder makes the vectors of a post, so that nothing is read twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from mathamr.amr.builtin.mathematics import is_formula
+from mathamr.amr.builtin.words import Sentence
+from mathamr.core.arrays import FloatArray, IntArray
+from mathamr.text.configuration import WINDOW
+from mathamr.text.onnxencoder import OnnxTextEncoder
+
+PLAIN_FORMULA = "x"
+"""Stands for a formula whose LaTeX is unknown."""
+
+
+def written(sentences: Sequence[Sentence], latex: Mapping[str, str]) -> tuple[str, IntArray]:
+    """The text of sentences with formulas in place, and where in it each word begins."""
+    parts: list[str] = []
+    begins: list[int] = []
+    at = 0
+    for sentence in sentences:
+        if parts:
+            parts.append(" ")
+            at += 1
+        done = 0
+        for word, (start, end) in zip(sentence.words, sentence.places, strict=True):
+            begins.append(at + start - done)
+            if is_formula(word):
+                shown = f"${' '.join(latex.get(word, PLAIN_FORMULA).split())}$"
+                parts += [sentence.text[done:start], shown]
+                at += start - done + len(shown)
+                done = end
+        parts.append(sentence.text[done:])
+        at += len(sentence.text) - done
+    return "".join(parts), np.array(begins, np.int64)
+
+
+def word_states(
+    encoder: OnnxTextEncoder, mix: Mapping[int, float], sentences: Sequence[Sentence], latex: Mapping[str, str]
+) -> list[FloatArray]:
+    """The states of the words of each sentence of one text."""
+    text, begins = written(sentences, latex)
+    numbers, places = encoder.pieces.places(text)
+    size = encoder.configuration.size
+    count = len(begins)
+    if not count:
+        return [np.zeros((0, size), np.float32) for _ in sentences]
+    states = np.concatenate(
+        [encoder.mixed_states(numbers[start : start + WINDOW], mix) for start in range(0, max(1, len(numbers)), WINDOW)]
+    )
+    if not len(states):
+        means = np.zeros((count, size), np.float32)
+    else:
+        first = np.searchsorted(places, begins)
+        last = np.append(first[1:], len(states))
+        # A word without a piece of its own ("not" in "cannot") shares the piece before it.
+        first = np.where(first < last, first, np.maximum(last, 1) - 1)
+        last = np.maximum(last, first + 1)
+        ends = np.stack([first, last], axis=1).ravel()
+        sums = np.add.reduceat(np.concatenate([states, np.zeros((1, size), np.float32)]), ends, axis=0)[::2]
+        means = sums / (last - first)[:, None].astype(np.float32)
+    cuts = np.cumsum([len(sentence) for sentence in sentences])[:-1]
+    return np.split(means, cuts)

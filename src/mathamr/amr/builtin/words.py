@@ -1,0 +1,99 @@
+"""`Sentence`: the words of a sentence with their places in it; what they are (tags, lemmas) the network adds."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from mathamr.amr.builtin.mathematics import is_formula, is_mathematical, merged_phrases
+
+_IGNORED = re.compile(
+    r"</?[A-Za-z][^<>]{0,80}>|[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\ufeff\ufffe\uffff\ud800-\udfff]+"
+)
+"""Markup and control characters; they separate words."""
+_WORD = re.compile(
+    r"""FORMULA_[0-9]+
+      | n['’]t\b | ['’](?:s|re|ve|ll|d|m)\b
+      | (?:[a-z]\.){2,} | (?:mr|mrs|dr|prof|st|vs|etc|cf|figs?|eqs?|al|resp|approx|ca)\.
+      | [0-9]+(?:[.,][0-9]+)+
+      | can(?=not\b) | [^\W_]+?(?=n['’]t\b) | [^\W_]+
+      | \.{2,} | -{2,} | \S""",
+    re.VERBOSE | re.IGNORECASE,
+)
+LONGEST_WORD = 100
+"""Longer runs of letters are cut, as in the text encoder."""
+
+
+@dataclass(slots=True)
+class Word:
+    """One word: its text (phrases joined by hyphens), and its place [start, end) in the sentence."""
+
+    text: str
+    start: int
+    end: int
+
+
+@dataclass
+class Sentence:
+    """A sentence as words; `spaces` says whether a space follows each."""
+
+    text: str
+    words: list[str]
+    places: list[tuple[int, int]]
+    spaces: list[bool]
+    tags: list[str] = field(default_factory=list)
+    lemmas: list[str] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def part(self, first: int, last: int) -> Sentence:
+        """The words [first, last) as a sentence of their own."""
+        chosen = slice(first, last)
+        return Sentence(self.text, self.words[chosen], self.places[chosen], self.spaces[chosen])
+
+    @cached_property
+    def mathematical(self) -> bool:
+        """True if the sentence is about mathematics."""
+        return is_mathematical(self.words, self.lemmas or [word.lower() for word in self.words])
+
+
+def cut(text: str) -> Sentence:
+    """The words of a text, as the Penn Treebank cuts them, with hyphens apart.
+
+    >>> cut("FORMULA_0 isn't well-known, e.g. in U.S. schools.").words
+    ['FORMULA_0', 'is', "n't", 'well', '-', 'known', ',', 'e.g.', 'in', 'U.S.', 'schools', '.']
+    >>> cut("x holds if and only if y").places[2]
+    (8, 22)
+    """
+    shown = _IGNORED.sub(lambda match: " " * len(match[0]), text)
+    found = []
+    for match in _WORD.finditer(shown):
+        start, end = match.span()
+        for part in range(start, end, LONGEST_WORD):
+            found.append(Word(shown[part : min(end, part + LONGEST_WORD)], part, min(end, part + LONGEST_WORD)))
+    found = [Word(word, found[first].start, found[last].end) for word, first, last in merged_phrases([w.text for w in found])]
+    spaces = [shown[word.end : word.end + 1].isspace() for word in found]
+    return Sentence(text, [word.text for word in found], [(word.start, word.end) for word in found], spaces)
+
+
+SHAPES = ("formula", "number", "mark", "lower", "title", "upper", "mixed", "lower after a hyphen", "title first")
+
+
+def shape(sentence: Sentence, token: int) -> int:
+    """The shape of a word, which the text encoder does not see: its pieces have no capitals."""
+    word = sentence.words[token]
+    if is_formula(word):
+        return 0
+    if not any(map(str.isalnum, word)):
+        return 2
+    if any(map(str.isdigit, word)):
+        return 1 if not any(map(str.isalpha, word)) else 6
+    if word.islower():
+        return 7 if token and sentence.words[token - 1] == "-" else 3
+    if word.isupper() and len(word) > 1:
+        return 5
+    if word[:1].isupper() and (len(word) == 1 or word[1:].islower()):
+        return 4 if token else 8
+    return 6

@@ -1,0 +1,67 @@
+"""The parser's network without torch computes what the one that is trained computes."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from mathamr.amr.builtin.configuration import NetworkConfiguration
+from mathamr.amr.builtin.network import Network
+from mathamr.amr.builtin.nodes import KINDS
+from mathamr.amr.builtin.numbers import REASONS
+from mathamr.amr.builtin.words import SHAPES
+from mathamr.text.torchfolder import quantised, restored
+from mathamr_lab.amr.network import ParserNetwork
+
+CONFIGURATION = NetworkConfiguration(
+    concepts=20, templates=5, labels=7, tags=9, layers_read=(1, 2), states=24, size=32, layers=1, inner=48, heads=4,
+    hidden=16, node=24, pair=16, arc=16,
+)  # fmt: skip
+WORDS, NODES, CANDIDATES = 11, 6, 30
+
+
+def networks() -> tuple[ParserNetwork, Network]:
+    torch.manual_seed(1)
+    exact = ParserNetwork(CONFIGURATION, deps=4)
+    torch.nn.init.normal_(exact.no_head)
+    stored = quantised(exact.state_dict())
+    exact.load_state_dict(restored(stored))
+    return exact.eval(), Network(CONFIGURATION, {name: tensor.numpy() for name, tensor in stored.items()})
+
+
+def test_words_cores_templates_and_relations_agree() -> None:
+    exact, ours = networks()
+    random = np.random.default_rng(1)
+    pooled = random.normal(size=(WORDS, 24)).astype(np.float32)
+    shapes = random.integers(0, len(SHAPES), WORDS)
+    found = ours.words(pooled, shapes)
+    lengths = torch.tensor([WORDS])
+    with torch.inference_mode():
+        words = exact.words(torch.from_numpy(pooled)[None], torch.from_numpy(shapes)[None], lengths)
+        arcs = exact.arcs(words, lengths)
+    np.testing.assert_allclose(found.states, words[0].numpy(), atol=0.06)  # products of states in eight bits
+    np.testing.assert_allclose(found.tree, torch.softmax(arcs[0], -1)[:, 1:].numpy(), atol=0.02)
+
+    found.states = words[0].numpy()
+    found.tree = torch.softmax(arcs[0], -1)[:, 1:].numpy()
+    owner, concept = np.sort(random.integers(0, WORDS, CANDIDATES)), random.integers(0, 20, CANDIDATES)
+    reason = random.integers(0, len(REASONS), CANDIDATES)
+    counts = random.random((CANDIDATES, 4)).astype(np.float32)
+    token, kind = np.sort(random.integers(0, WORDS, NODES)), random.integers(0, len(KINDS), NODES)
+    place, roles = random.integers(0, 4, NODES), random.integers(0, 2, (NODES, 7)).astype(np.float32)
+    tensors = [torch.from_numpy(each) for each in (owner, concept, reason, counts)]
+    nodes = [torch.from_numpy(each)[None] for each in (token, concept[:NODES], kind, place, roles)]
+    with torch.inference_mode():
+        cores = exact.core_scores(words[0], *tensors)
+        templates = exact.template_scores(words[0], *tensors[:2])
+        relations, roots = exact.relation_scores(words, arcs, *nodes)
+    ends, own_roots = ours.nodes(found, token, concept[:NODES], kind, place, roles)
+    sources, targets = np.divmod(np.arange(NODES * NODES), NODES)
+    own_relations = ours.relations(found, ends, token, sources, targets)
+    for one, other in (
+        (ours.cores(found, owner, concept, reason, counts), cores),
+        (ours.templates(found, owner, concept), templates),
+        (own_relations.reshape(NODES, NODES, -1), relations[0]),
+        (own_roots, roots[0]),
+    ):
+        np.testing.assert_allclose(one, other.numpy(), atol=1e-4)
