@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import penman
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from penman.models.amr import model
 
-from mathamr.amr.document import Fallback, join, parse_document, parse_documents
+from mathamr.amr.document import Fallback, Text, join, parse_document, parse_documents
 from mathamr.amr.graph import Amr
 from tests.amr.rule_parser import RuleParser
 from tests.amr.strategies import graphs
@@ -97,3 +99,23 @@ def test_any_post_gets_a_graph_that_accounts_for_every_formula(sentences: list[s
     assert len(document.sentences) == len(sentences)
     for placeholder, variable in document.formulas:
         assert document.amr.concepts()[variable] == placeholder
+
+
+class ContextParser:
+    """A parser whose graphs name the text that they were read in."""
+
+    name = fingerprint = "context"
+
+    def parse(self, sentences: Sequence[str]) -> list[Amr]:
+        return [Amr("x", (("x", "alone"),)) for _ in sentences]
+
+    def parse_text(self, sentences: Sequence[str], latex: Mapping[str, str]) -> list[Amr]:
+        if "fails" in sentences:
+            raise ValueError("no graphs")
+        return [Amr("x", (("x", f"of-{len(sentences)}-{'-'.join(latex.values())}"),)) for _ in sentences]
+
+
+def test_posts_are_read_in_context_and_in_order() -> None:
+    documents = [["One."], Text(["A.", "B."], {"FORMULA_0": "y"}), ["Two."], ["fails", "C."]]
+    found = [[c for _, c in each.amr.instances] for each in parse_documents(ContextParser(), documents)]
+    assert found == [["alone"], ["multi-sentence", "of-2-y", "of-2-y"], ["alone"], ["multi-sentence", "alone", "alone"]]

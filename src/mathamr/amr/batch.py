@@ -40,6 +40,8 @@ def parse_text(parser: TextParser, sentences: Sequence[str], latex: Mapping[str,
         graphs: Sequence[object] = parser.parse_text(sentences, latex)
     except MissingExtraError:
         raise
+    except PartialParseError as error:
+        graphs = error.results
     except Exception:
         graphs = []
     return [*map(_checked, graphs)] if len(graphs) == len(sentences) else parse_each(parser, sentences)

@@ -70,14 +70,16 @@ def parse_documents(
 ) -> Iterator[DocumentAmr]:
     """The graphs of many posts, in order; the parser gets about `batch` sentences at a time, of several posts.
 
-    A parser that reads sentences in their context (`TextParser`) gets post by post.
+    A parser that reads sentences in their context (`TextParser`) gets posts of several sentences one by one.
     """
     waiting: list[list[list[str]]] = []
     size = 0
     for document in documents:
         text = document if isinstance(document, Text) else Text(document)
         pieces = [chunks(separated(sentence), limit) for sentence in text.sentences]
-        if isinstance(parser, TextParser):
+        if isinstance(parser, TextParser) and (len(pieces) > 1 or text.latex):
+            yield from _parse_waiting(parser, waiting, batch)
+            waiting, size = [], 0
             yield _in_context(parser, pieces, text.latex)
             continue
         waiting.append(pieces)

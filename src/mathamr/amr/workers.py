@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import cast
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
 
-from mathamr.amr.batch import parse_each
+from mathamr.amr.batch import parse_each, parse_text
 from mathamr.amr.graph import Amr
-from mathamr.amr.parser import Cause, Failure, PartialParseError, load_parser
+from mathamr.amr.parser import Cause, Failure, PartialParseError, TextParser, load_parser
 from mathamr.core.closing import Closing
 from mathamr.core.workers import Allowance, Lost, WorkerPool
 
@@ -53,6 +53,16 @@ class ParallelParser(Closing):
             raise PartialParseError(results)
         return [result for result in results if isinstance(result, Amr)]
 
+    def parse_text(self, sentences: Sequence[str], latex: Mapping[str, str]) -> list[Amr]:
+        """One graph for every sentence of a text, in its context if the parser reads it; raises `PartialParseError` if some failed."""
+        answer = self._pool.ask([list(sentences), dict(latex)])
+        if isinstance(answer, Lost):
+            return self.parse(sentences)
+        results = [_result(row) for row in answer]
+        if any(isinstance(result, Failure) for result in results):
+            raise PartialParseError(results)
+        return [result for result in results if isinstance(result, Amr)]
+
     def _ask(self, batches: list[list[str]]) -> list[tuple[list[str], list[Amr | Failure] | Lost]]:
         answers = (
             self._pool.map(batches)
@@ -92,7 +102,11 @@ class ParseWork:
         """Name and fingerprint of the parser."""
         return self.parser.name, self.parser.fingerprint
 
-    def __call__(self, request: list[str]) -> list[str | list[str]]:
-        """Graphs as JSON, failures as cause and message."""
-        results = parse_each(self.parser, request)
+    def __call__(self, request: list[str] | list[Any]) -> list[str | list[str]]:
+        """Graphs as JSON, failures as cause and message; the request is sentences, or the sentences of a text and its formulas."""
+        sentences, latex = request if len(request) == 2 and isinstance(request[1], dict) else (request, None)
+        if latex is not None and isinstance(self.parser, TextParser):
+            results = parse_text(self.parser, sentences, latex)
+        else:
+            results = parse_each(self.parser, sentences)
         return [r.to_json() if isinstance(r, Amr) else [r.cause, r.message] for r in results]

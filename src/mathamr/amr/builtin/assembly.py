@@ -53,7 +53,8 @@ def merge_mentions(draft: Draft, scores: RelationScores, least: float) -> Sets:
     for probability, mention, meant in scores.mentions:
         if probability < least:
             break
-        if merged.find(mention) == mention and type_of(draft.nodes[mention]) == "pronoun":
+        is_free = merged.find(mention) == mention and type_of(draft.nodes[mention]) == "pronoun"
+        if is_free and not draft.nodes[merged.find(meant)].constant:
             merged.join(meant, mention)
     return merged
 

@@ -76,9 +76,12 @@ class ConceptModel:
         self._plain = Template.from_text(PLAIN)
         naming = np.array([any(r == ":name" and t == 0 for _, r, t in each.edges) for each in self._templates])
         general = frozenset(general_templates)
-        fits = np.array([~naming, naming, ~naming & np.array([text in general for text in vocabularies.templates])])
+        known = np.array([text in general for text in vocabularies.templates])
+        # A constant is the end of an edge, never its source.
+        ends = np.array([all(source for source, _, _ in each.edges) for each in self._templates])
+        fits = np.array([~naming, naming, ~naming & known, ~naming & ends, ~naming & known & ends])
         self._unfit = np.where(fits, 0.0, -np.inf).astype(np.float32)
-        """One row each for a word, a name, and a word of a mathematical sentence."""
+        """One row each for a word, a name, a word of a mathematical sentence, a constant, and a constant of such a sentence."""
         self._known: dict[tuple[object, ...], tuple[list[FrameCandidate], list[tuple[int, int]], list[Any]]] = {}
 
     def identify(self, sentence: Sentence, words: WordScores) -> Draft:
@@ -98,7 +101,7 @@ class ConceptModel:
                 chosen.append((node, named_in_mathematics(node.text)))
             else:
                 chosen.append((node, None))
-                mask = 1 if core == NAME else 2 if mathematical else 0
+                mask = 1 if core == NAME else 3 * node.constant + (1 + (not node.constant)) * mathematical
                 open_cores.append((node.token, self.vocabularies.concept(core), mask))
         if open_cores:
             tokens, concepts, masks = np.array(open_cores, np.int64).T

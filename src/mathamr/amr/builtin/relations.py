@@ -16,6 +16,8 @@ from mathamr.core.arrays import FloatArray, IntArray
 
 LEAST = 0.003
 """Edges less probable than this are ignored."""
+MOST_EDGES = 30
+"""The number of edges, times that of nodes, among which the graph is sought."""
 MAX_NODES, NEAR = 77, 12
 """In a larger draft only nodes that are close together are related, so that time and memory stay linear."""
 _NAME = KINDS.index("name")
@@ -40,7 +42,7 @@ class RelationScores:
         likely[:, 0] = False
         rows, columns = np.nonzero(likely)
         values = probabilities[rows, columns]
-        order = np.argsort(-values, kind="stable")
+        order = np.argsort(-values, kind="stable")[: MOST_EDGES * max(1, len(roots))]
         listed = zip(
             values[order].tolist(),
             sources[rows[order]].tolist(),
