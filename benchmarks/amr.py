@@ -78,7 +78,9 @@ def run() -> None:
     )
     used = time.process_time()
     parser.parse(texts)
-    print(f"the parser on sentences alone: {1000 * (time.process_time() - used) / count:.2f} ms of processor time a sentence")
+    print(
+        f"the parser on sentences alone: {1000 * (time.process_time() - used) / count:.2f} ms of processor time a sentence"
+    )
     times = {workers: parallel_time(texts, workers) for workers in (1, 2)}
     for workers, spent in times.items():
         ratio = times[1] / spent

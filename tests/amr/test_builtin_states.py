@@ -55,8 +55,10 @@ def test_a_post_is_read_once_for_its_graph_and_its_vectors(
     made = passage(post)
     formulas = {place.name: place.formula for place in made.placeholders}
     latex = {name: "x>0" if name == "FORMULA_0" else "x" for name in formulas}
-    post = Post("7", "answer", body, markup="text", formulas=tuple(Formula(i, latex[n]) for n, i in formulas.items()))
-    expected = list(encoder.encode([wording_alone(post)[0]]))[0].vectors
+    post = Post(
+        "7", "answer", body, markup="text", formulas=tuple(Formula(i, latex[n]) for n, i in formulas.items())
+    )
+    expected = next(iter(encoder.encode([wording_alone(post)[0]]))).vectors
     runs: list[int] = []
     run = OnnxTransformer.run
 
@@ -67,7 +69,7 @@ def test_a_post_is_read_once_for_its_graph_and_its_vectors(
     monkeypatch.setattr(OnnxTransformer, "run", counted)
     word_states(encoder, MIX, [cut(sentence.text) for sentence in made.sentences], latex)
     parsed = len(runs)
-    found = list(encoder.encode([wording_alone(post, made)[0]]))[0].vectors
+    found = next(iter(encoder.encode([wording_alone(post, made)[0]]))).vectors
     assert parsed == len(runs) == -(-sum(width - 2 for width in runs) // WINDOW) > 1
     np.testing.assert_array_equal(found, expected)
 

@@ -19,7 +19,10 @@ from mathamr.amr.builtin.words import LONGEST_WORD, SHAPES, cut, shape
         ("let kFORMULA_12th be", ["let", "kFORMULA", "_", "12th", "be"]),
         ("FORMULA_0,FORMULA_1", ["FORMULA_0", ",", "FORMULA_1"]),
         ("Euler's <b>bold</b> proof...", ["Euler", "'s", "bold", "proof", "..."]),
-        ("f is 1–1 iff it’s injective", ["f", "is", "1", "–", "1", "if-and-only-if", "it", "’s", "injective"]),
+        (
+            "f is 1–1 iff it’s injective",
+            ["f", "is", "1", "–", "1", "if-and-only-if", "it", "’s", "injective"],
+        ),
         ("", []),
         ("\x00\u202e\ud800", []),
     ],

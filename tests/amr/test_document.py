@@ -118,4 +118,9 @@ class ContextParser:
 def test_posts_are_read_in_context_and_in_order() -> None:
     documents = [["One."], Text(["A.", "B."], {"FORMULA_0": "y"}), ["Two."], ["fails", "C."]]
     found = [[c for _, c in each.amr.instances] for each in parse_documents(ContextParser(), documents)]
-    assert found == [["alone"], ["multi-sentence", "of-2-y", "of-2-y"], ["alone"], ["multi-sentence", "alone", "alone"]]
+    assert found == [
+        ["alone"],
+        ["multi-sentence", "of-2-y", "of-2-y"],
+        ["alone"],
+        ["multi-sentence", "alone", "alone"],
+    ]

@@ -90,10 +90,10 @@ def parse_documents(
     yield from _parse_waiting(parser, waiting, batch)
 
 
-def _in_context(
-    parser: TextParser, pieces: list[list[str]], latex: Mapping[str, str]
-) -> DocumentAmr:
-    graphs = iter(parse_text(parser, [piece for sentence in pieces for piece in sentence if piece.strip()], latex))
+def _in_context(parser: TextParser, pieces: list[list[str]], latex: Mapping[str, str]) -> DocumentAmr:
+    graphs = iter(
+        parse_text(parser, [piece for sentence in pieces for piece in sentence if piece.strip()], latex)
+    )
     return _document(pieces, [[next(graphs) for p in sentence if p.strip()] for sentence in pieces])
 
 

@@ -83,8 +83,13 @@ class TransformerGraph:
             every.append(x)
         results = {x: (1, "width", size)}
         if mix:
-            shares = [self.graph.constant(f"mix.{layer}", np.array(share, np.float32)) for layer, share in mix.items()]
-            parts = [self.graph.add("Mul", [every[layer], share]) for layer, share in zip(mix, shares, strict=True)]
+            shares = [
+                self.graph.constant(f"mix.{layer}", np.array(share, np.float32))
+                for layer, share in mix.items()
+            ]
+            parts = [
+                self.graph.add("Mul", [every[layer], share]) for layer, share in zip(mix, shares, strict=True)
+            ]
             results[self.graph.add("Sum", parts)] = (1, "width", size)
         return self.graph.model(results)
 

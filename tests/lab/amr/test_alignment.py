@@ -34,9 +34,7 @@ def aligner() -> Aligner:
     return Aligner(load_frames(), {})
 
 
-def aligned(
-    analyser: Analyser, aligner: Aligner, text: str, graph: str
-) -> tuple[Analysed, AlignedGraph]:
+def aligned(analyser: Analyser, aligner: Aligner, text: str, graph: str) -> tuple[Analysed, AlignedGraph]:
     sentence = next(analyser.analyse([text]))
     made = numbered(penman.decode(graph, model=model))
     aligner.align(sentence, made)
@@ -114,9 +112,7 @@ def test_a_rare_template_is_cut_to_a_known_one(analyser: Analyser, aligner: Alig
     assert NONE in example.cores
 
 
-def test_formulas_replace_names_and_nouns_in_text_and_graph(
-    analyser: Analyser, aligner: Aligner
-) -> None:
+def test_formulas_replace_names_and_nouns_in_text_and_graph(analyser: Analyser, aligner: Aligner) -> None:
     sentence, graph = aligned(
         analyser, aligner, "The fox sees a hen.", "(s / see-01 :ARG0 (f / fox) :ARG1 (h / hen))"
     )

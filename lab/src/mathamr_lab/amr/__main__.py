@@ -25,10 +25,14 @@ def main() -> None:
     """Prepares, trains and packs."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--held-out", action="store_true", help="do not train on the held-out parts")
-    parser.add_argument("--encoder", default="mathamr-2", help="the model in the box whose text encoder is read with")
+    parser.add_argument(
+        "--encoder", default="mathamr-2", help="the model in the box whose text encoder is read with"
+    )
     parser.add_argument("--out", type=Path, default=WEIGHTS, help=f"where the weights go (default {WEIGHTS})")
     parser.add_argument("--prepare", type=Path, help="only prepare the training, into this folder")
-    parser.add_argument("--pack", type=Path, nargs=2, help="only pack: the prepared folder, and the trained .npz")
+    parser.add_argument(
+        "--pack", type=Path, nargs=2, help="only pack: the prepared folder, and the trained .npz"
+    )
     parser.add_argument("--prose", type=int, default=PROSE, help=f"sentences of prose (default {PROSE:,})")
     given, options = parser.parse_known_args()
     if given.pack:

@@ -18,9 +18,7 @@ _PRONOUN_TAGS = ("PRP",)
 _PRONOUNS = {"it", "he", "she", "they", "this", "that"}
 
 
-def with_formulas(
-    sentence: Analysed, graph: AlignedGraph, random: Random
-) -> tuple[str, AlignedGraph] | None:
+def with_formulas(sentence: Analysed, graph: AlignedGraph, random: Random) -> tuple[str, AlignedGraph] | None:
     """Returns a copy of a sentence and its graph with some phrases replaced, or None if nothing can be replaced."""
     names = {
         target: source for source, role, target in graph.edges if role == ":name" and target in graph.names

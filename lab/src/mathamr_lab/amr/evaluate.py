@@ -86,7 +86,9 @@ def report(name: str, predicted: Sequence[penman.Graph], gold: Sequence[penman.G
     )
     ours, theirs = [*map(bags_of, predicted)], [*map(bags_of, gold)]
     for part in PARTS:
-        print(f"  {part:<10} {overlap([bag[part] for bag in ours], [bag[part] for bag in theirs])}", flush=True)
+        print(
+            f"  {part:<10} {overlap([bag[part] for bag in ours], [bag[part] for bag in theirs])}", flush=True
+        )
 
 
 def plain(graph: penman.Graph) -> str:
@@ -171,13 +173,19 @@ def main() -> None:
     """Measures everything the data allows."""
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--model", help="weights to measure (default: the shipped ones)")
-    arguments.add_argument("--graphs", type=Path, nargs="*", default=[], help="graphs of another parser, to measure beside")
+    arguments.add_argument(
+        "--graphs", type=Path, nargs="*", default=[], help="graphs of another parser, to measure beside"
+    )
     arguments.add_argument("--write", type=Path, help="where to keep the graphs of the held-out parts")
-    arguments.add_argument("--authors", action="store_true", help="compare with the MathAMR authors' graphs too")
+    arguments.add_argument(
+        "--authors", action="store_true", help="compare with the MathAMR authors' graphs too"
+    )
     given = arguments.parse_args()
     parser = BuiltinParser(given.model)
     if given.model is None:
-        print("note: the shipped weights were trained on the held-out parts too; see --help for a fair figure")
+        print(
+            "note: the shipped weights were trained on the held-out parts too; see --help for a fair figure"
+        )
     held = split()[1]
     gold = [each for part in held.values() for each in part]
     graphs = {str(given.model or "built-in"): parsed(parser, [each.text for each in gold])}

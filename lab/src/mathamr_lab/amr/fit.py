@@ -55,7 +55,9 @@ class Sentences:
 class Collator:
     """Makes batches of sentences: rows of pieces for the encoder, and everything to learn."""
 
-    def __init__(self, sentences: Sentences, formulas: list[np.ndarray], marks: tuple[int, int, int], seed: int) -> None:
+    def __init__(
+        self, sentences: Sentences, formulas: list[np.ndarray], marks: tuple[int, int, int], seed: int
+    ) -> None:
         self.sentences, self.formulas = sentences, formulas
         self.pad, self.begin, self.end = marks
         self.random = np.random.default_rng(seed)
@@ -178,7 +180,14 @@ class Collator:
             labels[number, :size, :size] = table
             roots[number] = row["root"][0, 0] if row["root"][0, 0] >= 0 else -100
             is_node[number, :size] = True
-        made |= {"with_nodes": np.array(chosen, np.int64), "node": nodes, "roles": roles, "edges": labels, "root": roots, "is_node": is_node}
+        made |= {
+            "with_nodes": np.array(chosen, np.int64),
+            "node": nodes,
+            "roles": roles,
+            "edges": labels,
+            "root": roots,
+            "is_node": is_node,
+        }
 
 
 class Reader(nn.Module):
@@ -190,7 +199,9 @@ class Reader(nn.Module):
         self.network, self.tune = network, tune
         self.encoder.requires_grad_(tune)
         layers = list(self.encoder.layers)
-        self.own = nn.ModuleList(copy.deepcopy(layer) for layer in layers[len(layers) - own :]) if own else None
+        self.own = (
+            nn.ModuleList(copy.deepcopy(layer) for layer in layers[len(layers) - own :]) if own else None
+        )
         if self.own is not None:
             self.own.requires_grad_(True)
         self.encoder_layers = len(layers) - own
@@ -254,7 +265,13 @@ class Reader(nn.Module):
         found["template"] = functional.cross_entropy(template, batch["template"][:, 2])
         chosen, node = batch["with_nodes"], batch["node"]
         relations, roots = net.relation_scores(
-            words[chosen], arcs[chosen], node[..., 0], self._dropped(node[..., 1]), node[..., 2], node[..., 3], batch["roles"]
+            words[chosen],
+            arcs[chosen],
+            node[..., 0],
+            self._dropped(node[..., 1]),
+            node[..., 2],
+            node[..., 3],
+            batch["roles"],
         )
         labels = batch["edges"]
         total = functional.cross_entropy(relations.permute(0, 3, 1, 2), labels, reduction="sum")
@@ -274,7 +291,9 @@ class Reader(nn.Module):
     def _dropped(self, concept: Tensor) -> Tensor:
         if not self.training:
             return concept
-        return concept.masked_fill(torch.rand(concept.shape, device=concept.device) < CONCEPT_DROP, UNKNOWN_CONCEPT)
+        return concept.masked_fill(
+            torch.rand(concept.shape, device=concept.device) < CONCEPT_DROP, UNKNOWN_CONCEPT
+        )
 
 
 WEIGHT = {"tag": 0.3, "head": 0.5, "dep": 0.3, "core": 1.0, "template": 0.7, "relation": 1.0, "root": 0.3}
@@ -316,7 +335,10 @@ def fit(given: argparse.Namespace) -> None:
     )  # fmt: skip
     network = ParserNetwork(configuration, len(tables["deps"]))
     reader = Reader(encoder, network, given.own, given.tune).to(device)
-    slow = [*(reader.own.parameters() if reader.own is not None else ()), *(reader.encoder.parameters() if given.tune else ())]
+    slow = [
+        *(reader.own.parameters() if reader.own is not None else ()),
+        *(reader.encoder.parameters() if given.tune else ()),
+    ]
     groups = [{"params": list(network.parameters()), "lr": given.rate}]
     if slow:
         groups.append({"params": slow, "lr": given.slow_rate})
@@ -338,7 +360,10 @@ def fit(given: argparse.Namespace) -> None:
             for kind, share in SHARES.items()
             if len(train.of_kind[kind])
         ])  # fmt: skip
-        batch = {name: tensor.to(device, non_blocking=True) for name, tensor in collator.batch(numbers, 0.5).items()}
+        batch = {
+            name: tensor.to(device, non_blocking=True)
+            for name, tensor in collator.batch(numbers, 0.5).items()
+        }
         with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
             losses = reader(batch)
         loss = sum(WEIGHT[name] * value for name, value in losses.items())
@@ -352,7 +377,9 @@ def fit(given: argparse.Namespace) -> None:
                 if new.requires_grad:
                     kept.lerp_(new, 1 - decay)
         for name, value in losses.items():
-            running[name] = value.detach() if name not in running else 0.99 * running[name] + 0.01 * value.detach()
+            running[name] = (
+                value.detach() if name not in running else 0.99 * running[name] + 0.01 * value.detach()
+            )
         step += 1
         if step % given.every == 0 or progress >= 1:
             shown = " ".join(f"{name} {float(value):.3f}" for name, value in running.items())
@@ -360,13 +387,20 @@ def fit(given: argparse.Namespace) -> None:
             if len(dev.usable):
                 for share in (0.0, 1.0):
                     found = evaluate(averaged, tester, device, share)
-                    print(f"  {given.name} context {share:.0f}: " + " ".join(f"{n} {v:.4f}" for n, v in found.items()), flush=True)
+                    print(
+                        f"  {given.name} context {share:.0f}: "
+                        + " ".join(f"{n} {v:.4f}" for n, v in found.items()),
+                        flush=True,
+                    )
     averaged.eval()
     weights = {f"network.{name}": value for name, value in averaged.network.state_dict().items()}
     if averaged.own is not None:
         weights |= {f"own.{name}": value for name, value in averaged.own.state_dict().items()}
     given.out.mkdir(parents=True, exist_ok=True)
-    np.savez(given.out / f"{given.name}.npz", **{name: value.cpu().half().numpy() for name, value in weights.items()})
+    np.savez(
+        given.out / f"{given.name}.npz",
+        **{name: value.cpu().half().numpy() for name, value in weights.items()},
+    )
     row = configuration.to_json() | {"own": given.own, "fingerprint": encoder.fingerprint}
     (given.out / f"{given.name}.json").write_text(json.dumps(row), encoding="utf-8")
 
@@ -390,7 +424,9 @@ def options_of(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--slow-rate", type=float, default=5e-5)
     parser.add_argument("--prose", type=int, default=40)
     parser.add_argument("--steps", type=int, default=4000)
-    parser.add_argument("--seconds", type=float, default=1e9, help="end after so much time, whatever the steps")
+    parser.add_argument(
+        "--seconds", type=float, default=1e9, help="end after so much time, whatever the steps"
+    )
     parser.add_argument("--average", type=float, default=0.998)
     parser.add_argument("--every", type=int, default=1000)
     parser.add_argument("--threads", type=int, default=2)

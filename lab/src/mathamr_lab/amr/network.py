@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 
 from mathamr.amr.builtin.configuration import GAPS, TREE, NetworkConfiguration
 from mathamr.amr.builtin.nodes import KINDS
@@ -80,7 +79,9 @@ class ParserNetwork(nn.Module):
         scores = scores.masked_fill(~visible[:, None, :], -1e4)
         return torch.cat([(child @ self.no_head * scale)[..., None], scores], -1)
 
-    def core_scores(self, words: Tensor, owner: Tensor, concept: Tensor, reason: Tensor, counts: Tensor) -> Tensor:
+    def core_scores(
+        self, words: Tensor, owner: Tensor, concept: Tensor, reason: Tensor, counts: Tensor
+    ) -> Tensor:
         """Scores of candidates; `words` are flat, `owner` says whose candidate each is."""
         hidden = self.core_word(words)[owner] + self.core_concept(concept) + self.core_reason(reason)
         hidden = self.dropout(torch.relu(hidden + self.core_counts(counts)))
@@ -94,7 +95,14 @@ class ParserNetwork(nn.Module):
         return scores
 
     def relation_scores(
-        self, words: Tensor, arcs: Tensor, token: Tensor, concept: Tensor, kind: Tensor, place: Tensor, roles: Tensor
+        self,
+        words: Tensor,
+        arcs: Tensor,
+        token: Tensor,
+        concept: Tensor,
+        kind: Tensor,
+        place: Tensor,
+        roles: Tensor,
     ) -> tuple[Tensor, Tensor]:
         """Scores (rows, nodes, nodes, labels) of relations, and (rows, nodes) of roots."""
         tree = torch.softmax(arcs, -1)[..., 1:]
@@ -118,5 +126,15 @@ def tree_features(tree: Tensor) -> Tensor:
     three = two @ up
     across = up @ up.transpose(1, 2)
     uncle = up @ two.transpose(1, 2)
-    found = [up, up.transpose(1, 2), two, two.transpose(1, 2), three, three.transpose(1, 2), across, uncle, uncle.transpose(1, 2)]
+    found = [
+        up,
+        up.transpose(1, 2),
+        two,
+        two.transpose(1, 2),
+        three,
+        three.transpose(1, 2),
+        across,
+        uncle,
+        uncle.transpose(1, 2),
+    ]
     return torch.stack(found, -1)

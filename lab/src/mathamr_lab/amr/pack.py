@@ -22,7 +22,10 @@ def pack(weights: Path, network: Path, prepared: Path, out: Path, encoder: str) 
     tables: dict[str, Any] = json.loads((prepared / "tables.json").read_text(encoding="utf-8"))
     row: dict[str, Any] = json.loads(network.read_text(encoding="utf-8"))
     with np.load(weights) as file:
-        found = {name.removeprefix("network."): torch.from_numpy(file[name].astype(np.float32)) for name in file.files}
+        found = {
+            name.removeprefix("network."): torch.from_numpy(file[name].astype(np.float32))
+            for name in file.files
+        }
     shares = torch.softmax(found["mix"], 0).tolist()
     kept = {name: tensor for name, tensor in found.items() if not name.startswith(UNUSED)}
     fingerprint = row.pop("fingerprint")

@@ -17,9 +17,8 @@ from typing import Any
 import numpy as np
 
 from mathamr.amr.builtin.frames import load_frames
-from mathamr.amr.builtin.lexicon import NAME, FrameCandidate, Lexicon
+from mathamr.amr.builtin.lexicon import NAME, Lexicon
 from mathamr.amr.builtin.mathematics import is_formula
-from mathamr.amr.builtin.nodes import KINDS, WordNode, type_of
 from mathamr.amr.builtin.numbers import (
     NO_RELATION,
     Vocabularies,
@@ -63,9 +62,7 @@ class Columns:
                 self.flat.extend(row)
 
 
-def pieces_of(
-    sentence: Sentence, pieces: WordPieces, latex: Mapping[str, str]
-) -> list[tuple[int, int]]:
+def pieces_of(sentence: Sentence, pieces: WordPieces, latex: Mapping[str, str]) -> list[tuple[int, int]]:
     """(piece, word) of a sentence; a formula without LaTeX is one unfilled piece."""
     found: list[tuple[int, int]] = []
     done = 0
@@ -144,7 +141,9 @@ class Writer:
         add["node"]([node[:5] for node in nodes])
         add["roles"]([node[5] for node in nodes])
         labels = found.labels
-        add["edge"]([(s, t, labels.get(label, 0)) for (s, t), label in example.edges.items() if label in labels])
+        add["edge"](
+            [(s, t, labels.get(label, 0)) for (s, t), label in example.edges.items() if label in labels]
+        )
         add["root"]([example.root])
 
     def arrays(self, name: str) -> dict[str, Any]:
@@ -181,7 +180,9 @@ def examples_of(
         for sentence, graph in pairs[:first]
         if (made := with_formulas(sentence, graph, random))
     ]
-    copied = list(zip(analyser.analyse([text for text, _ in copies]), (graph for _, graph in copies), strict=True))
+    copied = list(
+        zip(analyser.analyse([text for text, _ in copies]), (graph for _, graph in copies), strict=True)
+    )
     for sentence, graph in copied:
         aligner.align(sentence, graph)
     examples, known = build(pairs[:first], aligner)
@@ -232,7 +233,10 @@ def prepare(
         writer.syntax(example.sentence, {}, 0)
         writer.meaning(example, lexicon, leave_out=False)
     arrays |= writer.arrays("dev")
-    formulas = [pieces._tokenizer.encode(f"${text}$", add_special_tokens=False).ids[:64] for text in _formulas(sentences)]
+    formulas = [
+        pieces._tokenizer.encode(f"${text}$", add_special_tokens=False).ids[:64]
+        for text in _formulas(sentences)
+    ]
     arrays["formulas"] = np.array([n for row in formulas for n in row], np.int32)
     arrays["formulas/counts"] = np.array([len(row) for row in formulas], np.int16)
     out.mkdir(parents=True, exist_ok=True)

@@ -43,7 +43,10 @@ def _sentences(path: Path, unwanted: set[str], random: Random) -> Iterator[tuple
         latex = {formula.id: formula.latex for formula in post.formulas}
         for sentence in passage(post).sentences:
             if sentence.kind == "prose" and SHORTEST <= len(sentence.text) <= LONGEST:
-                yield sentence.text, {place.name: latex.get(place.formula, "") for place in sentence.placeholders}
+                yield (
+                    sentence.text,
+                    {place.name: latex.get(place.formula, "") for place in sentence.placeholders},
+                )
 
 
 def analysed_prose(most: int, seed: int = 1) -> list[tuple[Analysed, dict[str, str]]]:

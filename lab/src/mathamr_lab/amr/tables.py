@@ -17,9 +17,7 @@ HEADER = (
     "# Compiled from PropBank frame files (CC BY-SA 4.0, github.com/propbank/propbank-frames) and the AMR\n"
     "# verbalisation and relation lists of Ulf Hermjakob, USC/ISI (amr.isi.edu/download.html).\n"
 )
-LEMMAS_HEADER = (
-    "# Irregular forms and base forms of WordNet (Princeton University, WordNet licence), from spaCy's lookup tables (MIT).\n"
-)
+LEMMAS_HEADER = "# Irregular forms and base forms of WordNet (Princeton University, WordNet licence), from spaCy's lookup tables (MIT).\n"
 SHORT_ADJECTIVE = 8
 """Longer adjectives have no ending for comparison."""
 _DESCRIPTION = re.compile(r"  ARG([0-9])(?:-[a-z]+)?:")
@@ -95,7 +93,9 @@ def lemma_lines() -> list[str]:
         "j": [word for word in known["adj"] if len(word) <= SHORT_ADJECTIVE],
     }
     for letter, words in kept.items():
-        lines.append(f"={letter}\t{' '.join(sorted(word for word in words if word.isalpha() and word.islower()))}")
+        lines.append(
+            f"={letter}\t{' '.join(sorted(word for word in words if word.isalpha() and word.islower()))}"
+        )
     return lines
 
 

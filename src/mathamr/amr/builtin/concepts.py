@@ -9,7 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from mathamr.amr.builtin.lexicon import INSIDE, NAME, NONE, NUMBER, STRING, FrameCandidate, Lexicon, number_value
+from mathamr.amr.builtin.lexicon import (
+    INSIDE,
+    NAME,
+    NONE,
+    NUMBER,
+    STRING,
+    FrameCandidate,
+    Lexicon,
+    number_value,
+)
 from mathamr.amr.builtin.mathematics import is_formula
 from mathamr.amr.builtin.network import Network, WordScores
 from mathamr.amr.builtin.nodes import WordNode
@@ -74,7 +83,9 @@ class ConceptModel:
         self.network, self.vocabularies, self.lexicon = network, vocabularies, lexicon
         self._templates = [Template.from_text(text) for text in vocabularies.templates]
         self._plain = Template.from_text(PLAIN)
-        naming = np.array([any(r == ":name" and t == 0 for _, r, t in each.edges) for each in self._templates])
+        naming = np.array(
+            [any(r == ":name" and t == 0 for _, r, t in each.edges) for each in self._templates]
+        )
         general = frozenset(general_templates)
         known = np.array([text in general for text in vocabularies.templates])
         # A constant is the end of an edge, never its source.
@@ -82,7 +93,9 @@ class ConceptModel:
         fits = np.array([~naming, naming, ~naming & known, ~naming & ends, ~naming & known & ends])
         self._unfit = np.where(fits, 0.0, -np.inf).astype(np.float32)
         """One row each for a word, a name, a word of a mathematical sentence, a constant, and a constant of such a sentence."""
-        self._known: dict[tuple[object, ...], tuple[list[FrameCandidate], list[tuple[int, int]], list[Any]]] = {}
+        self._known: dict[
+            tuple[object, ...], tuple[list[FrameCandidate], list[tuple[int, int]], list[Any]]
+        ] = {}
 
     def identify(self, sentence: Sentence, words: WordScores) -> Draft:
         """The nodes of a sentence whose words have tags and lemmas."""
@@ -105,7 +118,9 @@ class ConceptModel:
                 open_cores.append((node.token, self.vocabularies.concept(core), mask))
         if open_cores:
             tokens, concepts, masks = np.array(open_cores, np.int64).T
-            best = iter((self.network.templates(words, tokens, concepts) + self._unfit[masks]).argmax(axis=1).tolist())
+            best = iter(
+                (self.network.templates(words, tokens, concepts) + self._unfit[masks]).argmax(axis=1).tolist()
+            )
         for node, template in chosen:
             draft.add(node, self._templates[next(best)] if template is None else template)
         ask_for_causes(draft)
@@ -124,7 +139,11 @@ class ConceptModel:
                 self._known.clear()
             offered = self.lexicon.candidates(sentence, token)
             numbers = [candidate_numbers(each, self.vocabularies) for each in offered]
-            known = offered, [(concept, reason) for concept, reason, _ in numbers], [counts for _, _, counts in numbers]
+            known = (
+                offered,
+                [(concept, reason) for concept, reason, _ in numbers],
+                [counts for _, _, counts in numbers],
+            )
             self._known[key] = known
         return known
 
@@ -165,7 +184,8 @@ def core_node(
         while last + 1 < len(cores) and cores[last + 1] == INSIDE:
             last += 1
         text = "".join(
-            sentence.words[t] + (" " if sentence.spaces[t] and t < last else "") for t in range(token, last + 1)
+            sentence.words[t] + (" " if sentence.spaces[t] and t < last else "")
+            for t in range(token, last + 1)
         )
         if _PLURAL.fullmatch(text):
             text = text[:-1]

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from mathamr.amr.builtin.frames import Frames
 from mathamr.amr.builtin.mathematics import NOUNS, is_formula
-from mathamr.amr.builtin.words import Sentence
 from mathamr.amr.builtin.vocabulary import MONTHS, NEGATIVE_PREFIXES, NUMBER_WORDS, PRONOUNS
+from mathamr.amr.builtin.words import Sentence
 
 NONE, NAME, INSIDE, NUMBER, STRING = "<none>", "<name>", "<inside>", "<number>", "<string>"
 PARTICLES = frozenset({"RP", "IN", "RB", "TO"})

@@ -96,7 +96,13 @@ class Network:
         return self._linear("template", np.maximum(hidden, 0, out=hidden))
 
     def nodes(
-        self, words: WordScores, token: IntArray, concept: IntArray, kind: IntArray, place: IntArray, roles: FloatArray
+        self,
+        words: WordScores,
+        token: IntArray,
+        concept: IntArray,
+        kind: IntArray,
+        place: IntArray,
+        roles: FloatArray,
     ) -> tuple[FloatArray, FloatArray]:
         """The ends of relations (nodes, four parts), and the scores of nodes as roots."""
         above = words.tree @ words.states
@@ -126,4 +132,3 @@ def softmax(scores: FloatArray) -> FloatArray:
     shares = np.exp(scores - scores.max(axis=1, keepdims=True))
     found: FloatArray = shares / shares.sum(axis=1, keepdims=True)
     return found
-

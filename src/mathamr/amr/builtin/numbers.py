@@ -89,6 +89,13 @@ def node_numbers(
     """Token, concept, kind, place, whether it can be a source, and the core arguments of a node's frame."""
     kind = type_of(node)
     roles = frames.roles(node.concept) if kind == "frame" else ""
-    flags = tuple(int(str(number) in roles) for number in range(ROLES - 1)) + (int(bool(roles)),)
+    flags = (*tuple(int(str(number) in roles) for number in range(ROLES - 1)), int(bool(roles)))
     concept = found.concept("<name>" if kind == "name" else concept_key(node.concept, node.constant))
-    return node.token, concept, _KINDS[kind], min(node.place, PLACES - 1), int(not node.constant and kind != "name"), flags
+    return (
+        node.token,
+        concept,
+        _KINDS[kind],
+        min(node.place, PLACES - 1),
+        int(not node.constant and kind != "name"),
+        flags,
+    )

@@ -35,7 +35,12 @@ class RelationScores:
 
     @classmethod
     def of(
-        cls, sources: IntArray, targets: IntArray, probabilities: FloatArray, roots: FloatArray, labels: Sequence[str]
+        cls,
+        sources: IntArray,
+        targets: IntArray,
+        probabilities: FloatArray,
+        roots: FloatArray,
+        labels: Sequence[str],
     ) -> RelationScores:
         """The scores of pairs, sorted."""
         likely = probabilities > LEAST

@@ -43,7 +43,10 @@ def written(sentences: Sequence[Sentence], latex: Mapping[str, str]) -> tuple[st
 
 
 def word_states(
-    encoder: OnnxTextEncoder, mix: Mapping[int, float], sentences: Sequence[Sentence], latex: Mapping[str, str]
+    encoder: OnnxTextEncoder,
+    mix: Mapping[int, float],
+    sentences: Sequence[Sentence],
+    latex: Mapping[str, str],
 ) -> list[FloatArray]:
     """The states of the words of each sentence of one text."""
     text, begins = written(sentences, latex)
@@ -53,7 +56,10 @@ def word_states(
     if not count:
         return [np.zeros((0, size), np.float32) for _ in sentences]
     states = np.concatenate(
-        [encoder.mixed_states(numbers[start : start + WINDOW], mix) for start in range(0, max(1, len(numbers)), WINDOW)]
+        [
+            encoder.mixed_states(numbers[start : start + WINDOW], mix)
+            for start in range(0, max(1, len(numbers)), WINDOW)
+        ]
     )
     if not len(states):
         means = np.zeros((count, size), np.float32)

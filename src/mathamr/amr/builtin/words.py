@@ -72,13 +72,28 @@ def cut(text: str) -> Sentence:
     for match in _WORD.finditer(shown):
         start, end = match.span()
         for part in range(start, end, LONGEST_WORD):
-            found.append(Word(shown[part : min(end, part + LONGEST_WORD)], part, min(end, part + LONGEST_WORD)))
-    found = [Word(word, found[first].start, found[last].end) for word, first, last in merged_phrases([w.text for w in found])]
+            found.append(
+                Word(shown[part : min(end, part + LONGEST_WORD)], part, min(end, part + LONGEST_WORD))
+            )
+    found = [
+        Word(word, found[first].start, found[last].end)
+        for word, first, last in merged_phrases([w.text for w in found])
+    ]
     spaces = [shown[word.end : word.end + 1].isspace() for word in found]
     return Sentence(text, [word.text for word in found], [(word.start, word.end) for word in found], spaces)
 
 
-SHAPES = ("formula", "number", "mark", "lower", "title", "upper", "mixed", "lower after a hyphen", "title first")
+SHAPES = (
+    "formula",
+    "number",
+    "mark",
+    "lower",
+    "title",
+    "upper",
+    "mixed",
+    "lower after a hyphen",
+    "title first",
+)
 
 
 def shape(sentence: Sentence, token: int) -> int:
