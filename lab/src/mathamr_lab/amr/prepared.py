@@ -43,6 +43,12 @@ UNFILLED = -1
 COPIES = 2
 """Copies of every gold sentence with formulas in place of phrases."""
 
+WIDTHS = {
+    "piece": 2, "shape": 1, "tag": 1, "head": 1, "dep": 1, "candidate": 3, "features": 4, "gold": 1, "template": 4,
+    "node": 5, "roles": 7, "edge": 3, "root": 1, "kind": 1,
+}  # fmt: skip
+"""Numbers in a row of each column."""
+
 
 @dataclass
 class Columns:
@@ -89,14 +95,9 @@ def pieces_of(sentence: Sentence, pieces: WordPieces, latex: Mapping[str, str]) 
 class Writer:
     """Collects the columns of one set of sentences."""
 
-    NAMES = {
-        "piece": 2, "shape": 1, "tag": 1, "head": 1, "dep": 1, "candidate": 3, "features": 4, "gold": 1, "template": 4,
-        "node": 5, "roles": 7, "edge": 3, "root": 1, "kind": 1,
-    }  # fmt: skip
-
     def __init__(self, vocabularies: Vocabularies, pieces: WordPieces, deps: dict[str, int]) -> None:
         self.vocabularies, self.pieces, self.deps = vocabularies, pieces, deps
-        self.columns = {name: Columns(width=width) for name, width in self.NAMES.items()}
+        self.columns = {name: Columns(width=width) for name, width in WIDTHS.items()}
 
     def syntax(self, sentence: Any, latex: Mapping[str, str], kind: int) -> None:
         """Adds words, tags and dependencies."""
