@@ -102,11 +102,11 @@ class ParseWork:
         """Name and fingerprint of the parser."""
         return self.parser.name, self.parser.fingerprint
 
-    def __call__(self, request: list[str] | list[Any]) -> list[str | list[str]]:
+    def __call__(self, request: list[Any]) -> list[str | list[str]]:
         """Graphs as JSON, failures as cause and message; the request is sentences, or the sentences of a text and its formulas."""
-        sentences, latex = request if len(request) == 2 and isinstance(request[1], dict) else (request, None)
-        if latex is not None and isinstance(self.parser, TextParser):
-            results = parse_text(self.parser, sentences, latex)
+        is_text = len(request) == 2 and isinstance(request[1], dict)
+        if is_text and isinstance(self.parser, TextParser):
+            results = parse_text(self.parser, request[0], request[1])
         else:
-            results = parse_each(self.parser, sentences)
+            results = parse_each(self.parser, request[0] if is_text else request)
         return [r.to_json() if isinstance(r, Amr) else [r.cause, r.message] for r in results]

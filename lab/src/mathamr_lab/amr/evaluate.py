@@ -61,13 +61,13 @@ def bags_of(graph: penman.Graph) -> dict[str, Bag]:
     return {
         "concepts": Counter((name,) for name in concept.values()),
         "relations": Counter(triple(*each) for each in relations if each[1] != ":wiki"),
-        "names": Counter(" ".join(text for _, text in sorted(parts)) for parts in named.values()),
+        "names": Counter(tuple(text for _, text in sorted(parts)) for parts in named.values()),
         "negation": Counter(triple(*each) for each in relations if each[1] == ":polarity"),
         "reentrancy": Counter(triple(*each) for each in graph.edges() if entered[str(each[2])] > 1),
     }
 
 
-def overlap(predicted: Iterable[Counter], gold: Iterable[Counter]) -> str:
+def overlap(predicted: Iterable[Bag], gold: Iterable[Bag]) -> str:
     """Precision, recall and F1 of bags."""
     hits = made = wanted = 0
     for one, other in zip(predicted, gold, strict=True):
@@ -93,7 +93,7 @@ def report(name: str, predicted: Sequence[penman.Graph], gold: Sequence[penman.G
 
 def plain(graph: penman.Graph) -> str:
     """Penman text without comment lines."""
-    return penman.encode(penman.Graph(graph.triples, top=graph.top), model=amr_model)
+    return str(penman.encode(penman.Graph(graph.triples, top=graph.top), model=amr_model))
 
 
 def collapse_authors(text: str) -> str:
@@ -128,7 +128,7 @@ def connected(triples: Triples, top: str) -> str:
                     {target} if any(t[0] == target and t[1] == ":instance" for t in triples) else set()
                 )
     kept = [triple for triple in triples if triple[0] in reached]
-    return penman.encode(penman.Graph(kept, top=top), model=amr_model)
+    return str(penman.encode(penman.Graph(kept, top=top), model=amr_model))
 
 
 def without_subtrees(text: str, opening: str) -> str:

@@ -368,8 +368,8 @@ def fit(given: argparse.Namespace) -> None:
             losses = reader(batch)
         loss = sum(WEIGHT[name] * value for name, value in losses.items())
         optimiser.zero_grad()
-        loss.backward()  # type: ignore[union-attr]
-        nn.utils.clip_grad_norm_([p for group in groups for p in group["params"]], 1.0)  # type: ignore[arg-type, union-attr]
+        loss.backward()
+        nn.utils.clip_grad_norm_([p for group in groups for p in group["params"]], 1.0)
         optimiser.step()
         decay = min(given.average, (step + 1) / (step + 10))
         with torch.no_grad():

@@ -57,7 +57,7 @@ class ParserNetwork(nn.Module):
     def mixed(self, states: list[Tensor]) -> Tensor:
         """The learned mean of the layers' states."""
         shares = torch.softmax(self.mix, 0)
-        total: Tensor = sum(share * state for share, state in zip(shares, states, strict=True))  # type: ignore[assignment]
+        total: Tensor = sum(share * state for share, state in zip(shares, states, strict=True))
         return total
 
     def words(self, pooled: Tensor, shapes: Tensor, lengths: Tensor) -> Tensor:
@@ -68,7 +68,8 @@ class ParserNetwork(nn.Module):
         x = self.dropout(x)
         for layer in self.layers:
             x = layer(x, mask)
-        return self.dropout(x)
+        found: Tensor = self.dropout(x)
+        return found
 
     def arcs(self, words: Tensor, lengths: Tensor) -> Tensor:
         """Scores (rows, words, 1 + words) of the heads of words; the first is that of no head."""

@@ -189,10 +189,10 @@ def examples_of(
     examples, known = build(pairs[:first], aligner)
     for example, item in zip(examples, train, strict=True):
         example.corpus = item.corpus
-    made, _ = build(copied, aligner, known)
+    with_copies, _ = build(copied, aligner, known)
     filled, _ = build(pairs[last:], aligner, known)
     dev, _ = build(pairs[first:last], aligner, known)
-    return examples, made, filled, dev, known
+    return examples, with_copies, filled, dev, known
 
 
 def prepare(
@@ -242,7 +242,7 @@ def prepare(
     arrays["formulas/counts"] = np.array([len(row) for row in formulas], np.int16)
     out.mkdir(parents=True, exist_ok=True)
     np.savez_compressed(out / "arrays.npz", **arrays)
-    tables = vocabularies.to_json() | {"lexicon": lexicon.counts, "deps": deps}
+    tables: dict[str, Any] = vocabularies.to_json() | {"lexicon": lexicon.counts, "deps": deps}
     tables |= general_tables([e for e in examples if e.corpus == "little-prince"] + patterns)
     (out / "tables.json").write_text(json.dumps(tables, ensure_ascii=False), encoding="utf-8")
     print(

@@ -25,7 +25,7 @@ SHORTEST, LONGEST = 12, 300
 
 def prose_sentences(most: int, seed: int = 1) -> list[tuple[str, dict[str, str]]]:
     """Sentences drawn from all posts but the held-out ones, each with the LaTeX of its placeholders."""
-    found = []
+    found: list[tuple[str, dict[str, str]]] = []
     for posts, held_out in SOURCES.items():
         path = DATA.path / posts
         if not path.exists():

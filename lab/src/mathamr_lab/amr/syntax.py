@@ -52,7 +52,8 @@ class Analyser:
         import spacy
 
         name = next((name for name in MODELS if spacy.util.is_package(name)), MODELS[0])
-        lookups = spacy.load(name).get_pipe("lemmatizer").lookups
+        lemmatizer: Any = spacy.load(name).get_pipe("lemmatizer")
+        lookups = lemmatizer.lookups
         return {table: lookups.get_table(table) for table in ("lemma_exc", "lemma_index")}
 
     def analyse(self, texts: Sequence[str]) -> Iterator[Analysed]:
