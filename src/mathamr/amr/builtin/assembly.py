@@ -23,7 +23,7 @@ class Thresholds:
     """The probabilities from which an edge between connected nodes is added and two nodes are merged."""
 
     extra: float = 0.45
-    same: float = 0.4
+    same: float = 0.55
 
 
 class Sets:

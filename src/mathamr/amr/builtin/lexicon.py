@@ -121,8 +121,7 @@ class Lexicon:
             yield lemma, "copy"
         plain = word.isalpha() and word.islower()
         capital = not plain and any(c.isupper() or c.isdigit() for c in word)
-        known = self.counts.get(lemma)
-        if capital or tag.startswith("NNP") or (known.get(NAME, 0) > 0 if known else kind == "N"):
+        if capital or tag.startswith("NNP") or self.counts.get(lemma, {}).get(NAME, 0) > 0:
             yield NAME, "name"
         if capital and (len(word) == 1 or any(c.isdigit() for c in word)):
             yield STRING, "string"

@@ -9,14 +9,17 @@ from functools import cached_property
 from mathamr.amr.builtin.mathematics import is_formula, is_mathematical, merged_phrases
 
 _IGNORED = re.compile(
-    r"</?[A-Za-z][^<>]{0,80}>|[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\ufeff\ufffe\uffff\ud800-\udfff]+"
+    r"</?[A-Za-z][^<>]{0,80}>|[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\ufeff\ufffe\uffff]+"
 )
 """Markup and control characters; they separate words."""
+_SURROGATES = re.compile("[\ud800-\udfff]")
+"""Halves of characters, which no encoder reads."""
 _WORD = re.compile(
     r"""FORMULA_[0-9]+
       | n['’]t\b | ['’](?:s|re|ve|ll|d|m)\b
       | (?:[a-z]\.){2,} | (?:mr|mrs|dr|prof|st|vs|etc|cf|figs?|eqs?|al|resp|approx|ca)\.
       | [0-9]+(?:[.,][0-9]+)+
+      | (?=[0-9]*[^\W\d_])[^\W_]+(?:[-/][0-9]+)+(?![^\W_]) | [0-9]+-[0-9]+-[0-9]+(?![^\W_])
       | can(?=not\b) | [^\W_]+?(?=n['’]t\b) | [^\W_]+
       | \.{2,} | -{2,} | \S""",
     re.VERBOSE | re.IGNORECASE,
@@ -67,6 +70,7 @@ def cut(text: str) -> Sentence:
     >>> cut("x holds if and only if y").places[2]
     (8, 22)
     """
+    text = _SURROGATES.sub(" ", text)
     shown = _IGNORED.sub(lambda match: " " * len(match[0]), text)
     found = []
     for match in _WORD.finditer(shown):
