@@ -13,15 +13,15 @@ from mathamr.amr.builtin.concepts import Draft
 from mathamr.amr.builtin.nodes import WordNode, type_of
 from mathamr.amr.builtin.numbers import SAME
 from mathamr.amr.builtin.relations import MAX_NODES, NEAR, RelationScores, pairs
-from mathamr.amr.builtin.words import Sentence
+from mathamr.amr.builtin.words import WordSentence
 
 LABELS = ["none", SAME, ":ARG0", ":ARG1", ":mod", ":op", ":polarity"]
 
 
-def flat(size: int) -> Sentence:
+def flat(size: int) -> WordSentence:
     """So many words."""
     words = [f"w{n}" for n in range(size)]
-    return Sentence(" ".join(words), words, [(0, 0)] * size, [True] * size, ["NN"] * size, words)
+    return WordSentence(" ".join(words), words, [(0, 0)] * size, [True] * size, ["NN"] * size, words)
 
 
 def scored(size: int, entries: dict[tuple[int, int], dict[str, float]], root: int = 0) -> RelationScores:

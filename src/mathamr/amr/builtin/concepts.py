@@ -24,7 +24,7 @@ from mathamr.amr.builtin.network import Network, WordScores
 from mathamr.amr.builtin.nodes import WordNode
 from mathamr.amr.builtin.numbers import Vocabularies, candidate_numbers
 from mathamr.amr.builtin.templates import PLAIN, Template
-from mathamr.amr.builtin.words import Sentence
+from mathamr.amr.builtin.words import WordSentence
 
 MEMORY = 30_000
 _NO_NODE = frozenset({NONE, INSIDE})
@@ -35,7 +35,7 @@ _PLURAL = re.compile(r"[A-Z0-9][A-Za-z0-9-]*[A-Z0-9]s$")
 class Draft:
     """The nodes of a sentence before relations are identified, and the edges of their templates."""
 
-    sentence: Sentence
+    sentence: WordSentence
     nodes: list[WordNode] = field(default_factory=list)
     edges: list[tuple[int, str, int]] = field(default_factory=list)
 
@@ -97,7 +97,7 @@ class ConceptModel:
             tuple[object, ...], tuple[list[FrameCandidate], list[tuple[int, int]], list[Any]]
         ] = {}
 
-    def identify(self, sentence: Sentence, words: WordScores) -> Draft:
+    def identify(self, sentence: WordSentence, words: WordScores) -> Draft:
         """The nodes of a sentence whose words have tags and lemmas."""
         draft = Draft(sentence)
         cores = self._cores(sentence, words)
@@ -127,7 +127,7 @@ class ConceptModel:
         return draft
 
     def _candidates(
-        self, sentence: Sentence, token: int
+        self, sentence: WordSentence, token: int
     ) -> tuple[list[FrameCandidate], list[tuple[int, int]], list[Any]]:
         """The candidates of a word with their numbers; cached for the next occurrence of the same word."""
         tag = sentence.tags[token]
@@ -147,7 +147,7 @@ class ConceptModel:
             self._known[key] = known
         return known
 
-    def _cores(self, sentence: Sentence, words: WordScores) -> list[str]:
+    def _cores(self, sentence: WordSentence, words: WordScores) -> list[str]:
         """The best candidate of every word; the words inside a name follow a single decision."""
         offered = [self._candidates(sentence, token) for token in range(len(sentence))]
         open_words = [token for token, (candidates, _, _) in enumerate(offered) if len(candidates) > 1]
@@ -173,7 +173,7 @@ class ConceptModel:
 
 
 def core_node(
-    sentence: Sentence, heads: Sequence[int], token: int, core: str, cores: Sequence[str]
+    sentence: WordSentence, heads: Sequence[int], token: int, core: str, cores: Sequence[str]
 ) -> WordNode:
     """The node of a core; that of a name covers the words inside it."""
     if core[0] not in "<=":

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from mathamr.amr.builtin.frames import Frames
 from mathamr.amr.builtin.mathematics import NOUNS, is_formula
 from mathamr.amr.builtin.vocabulary import MONTHS, NEGATIVE_PREFIXES, NUMBER_WORDS, PRONOUNS
-from mathamr.amr.builtin.words import Sentence
+from mathamr.amr.builtin.words import WordSentence
 
 NONE, NAME, INSIDE, NUMBER, STRING = "<none>", "<name>", "<inside>", "<number>", "<string>"
 PARTICLES = frozenset({"RP", "IN", "RB", "TO"})
@@ -56,7 +56,7 @@ class Lexicon:
             self.cores.update(cores)
 
     def candidates(
-        self, sentence: Sentence, token: int, seen: Mapping[tuple[str, str], int] | None = None
+        self, sentence: WordSentence, token: int, seen: Mapping[tuple[str, str], int] | None = None
     ) -> list[FrameCandidate]:
         """The cores that a word may have; a single one if there is nothing to decide.
 
@@ -100,14 +100,14 @@ class Lexicon:
             for core, reason in found.items()
         ]
 
-    def _allowed(self, sentence: Sentence, lemma: str) -> frozenset[str] | None:
+    def _allowed(self, sentence: WordSentence, lemma: str) -> frozenset[str] | None:
         """For a mathematical sentence, the cores that a lemma had outside texts on biology; None means any core."""
         if self.general is None or not sentence.mathematical:
             return None
         return self.general.get(lemma, frozenset())
 
     def _productive(
-        self, sentence: Sentence, token: int, word: str, lemma: str, tag: str
+        self, sentence: WordSentence, token: int, word: str, lemma: str, tag: str
     ) -> Iterable[tuple[str, str]]:
         low = word.lower()
         if low in PRONOUNS:
@@ -128,7 +128,7 @@ class Lexicon:
         if token > 0:
             yield INSIDE, "inside"
 
-    def phrasal(self, sentence: Sentence, token: int) -> Iterable[tuple[str, str]]:
+    def phrasal(self, sentence: WordSentence, token: int) -> Iterable[tuple[str, str]]:
         """The senses of a verb with a particle or preposition among the next words."""
         lemma = sentence.lemmas[token]
         for distance in range(1, PARTICLE_WITHIN + 1):
@@ -140,7 +140,7 @@ class Lexicon:
                     yield sense, f"phrasal-{min(distance, 3)}"
 
     def _senses(
-        self, sentence: Sentence, token: int, low: str, lemma: str, tag: str
+        self, sentence: WordSentence, token: int, low: str, lemma: str, tag: str
     ) -> Iterable[tuple[str, str]]:
         frames = self.frames
         if tag[0] in "VN":

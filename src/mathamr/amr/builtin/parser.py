@@ -21,7 +21,7 @@ from mathamr.amr.builtin.network import WIDEST, Network
 from mathamr.amr.builtin.numbers import Vocabularies
 from mathamr.amr.builtin.relations import RelationModel
 from mathamr.amr.builtin.states import word_states
-from mathamr.amr.builtin.words import Sentence, cut, shape
+from mathamr.amr.builtin.words import WordSentence, cut, shape
 from mathamr.amr.document import join
 from mathamr.amr.graph import Amr
 from mathamr.core.arrays import FloatArray
@@ -114,7 +114,7 @@ class _Models:
                 f" {self.encoder.fingerprint}; train the parser again with `python -m mathamr_lab.amr`"
             )
 
-    def graph(self, sentence: Sentence, states: FloatArray, thresholds: Thresholds) -> Amr:
+    def graph(self, sentence: WordSentence, states: FloatArray, thresholds: Thresholds) -> Amr:
         """The graph of one sentence from the states of its words."""
         if not len(sentence):
             return Amr("x", (("x", "amr-empty"),))

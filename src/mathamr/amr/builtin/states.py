@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from mathamr.amr.builtin.mathematics import is_formula
-from mathamr.amr.builtin.words import Sentence
+from mathamr.amr.builtin.words import WordSentence
 from mathamr.core.arrays import FloatArray, IntArray
 from mathamr.text.configuration import WINDOW
 from mathamr.text.onnxencoder import OnnxTextEncoder
@@ -20,7 +20,7 @@ PLAIN_FORMULA = "x"
 """Stands for a formula whose LaTeX is unknown."""
 
 
-def written(sentences: Sequence[Sentence], latex: Mapping[str, str]) -> tuple[str, IntArray]:
+def written(sentences: Sequence[WordSentence], latex: Mapping[str, str]) -> tuple[str, IntArray]:
     """The text of sentences with formulas in place, and where in it each word begins."""
     parts: list[str] = []
     begins: list[int] = []
@@ -45,7 +45,7 @@ def written(sentences: Sequence[Sentence], latex: Mapping[str, str]) -> tuple[st
 def word_states(
     encoder: OnnxTextEncoder,
     mix: Mapping[int, float],
-    sentences: Sequence[Sentence],
+    sentences: Sequence[WordSentence],
     latex: Mapping[str, str],
 ) -> list[FloatArray]:
     """The states of the words of each sentence of one text."""

@@ -1,4 +1,4 @@
-"""`Sentence`: the words of a sentence with their places in it; what they are (tags, lemmas) the network adds."""
+"""`WordSentence`: the words of a sentence with their places in it; what they are (tags, lemmas) the network adds."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Word:
 
 
 @dataclass
-class Sentence:
+class WordSentence:
     """A sentence as words; `spaces` says whether a space follows each."""
 
     text: str
@@ -51,10 +51,10 @@ class Sentence:
     def __len__(self) -> int:
         return len(self.words)
 
-    def part(self, first: int, last: int) -> Sentence:
+    def part(self, first: int, last: int) -> WordSentence:
         """The words [first, last) as a sentence of their own."""
         chosen = slice(first, last)
-        return Sentence(self.text, self.words[chosen], self.places[chosen], self.spaces[chosen])
+        return WordSentence(self.text, self.words[chosen], self.places[chosen], self.spaces[chosen])
 
     @cached_property
     def mathematical(self) -> bool:
@@ -62,7 +62,7 @@ class Sentence:
         return is_mathematical(self.words, self.lemmas or [word.lower() for word in self.words])
 
 
-def cut(text: str) -> Sentence:
+def cut(text: str) -> WordSentence:
     """The words of a text, as the Penn Treebank cuts them, with hyphens apart.
 
     >>> cut("FORMULA_0 isn't well-known, e.g. in U.S. schools.").words
@@ -84,7 +84,9 @@ def cut(text: str) -> Sentence:
         for word, first, last in merged_phrases([w.text for w in found])
     ]
     spaces = [shown[word.end : word.end + 1].isspace() for word in found]
-    return Sentence(text, [word.text for word in found], [(word.start, word.end) for word in found], spaces)
+    return WordSentence(
+        text, [word.text for word in found], [(word.start, word.end) for word in found], spaces
+    )
 
 
 SHAPES = (
@@ -100,7 +102,7 @@ SHAPES = (
 )
 
 
-def shape(sentence: Sentence, token: int) -> int:
+def shape(sentence: WordSentence, token: int) -> int:
     """The shape of a word, which the text encoder does not see: its pieces have no capitals."""
     word = sentence.words[token]
     if is_formula(word):
