@@ -18,7 +18,7 @@ from mathamr_lab.amr.corpus import split
 from mathamr_lab.amr.pack import pack
 
 PROSE = 12_000
-"""Sentences of mathematical prose whose syntax the network learns from spaCy."""
+"""Sentences of mathematical prose: their formulas fill gaps, and `--prose N` of `fit` adds N of them to each batch for their syntax."""
 
 
 def main() -> None:

@@ -412,7 +412,7 @@ def options_of(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("encoder", type=Path)
     parser.add_argument("out", type=Path)
     parser.add_argument("--name", default="parser")
-    parser.add_argument("--layers-read", default="2,3,4,5,6")
+    parser.add_argument("--layers-read", default="1,2,3,4,5,6")
     parser.add_argument("--size", type=int, default=256)
     parser.add_argument("--layers", type=int, default=2)
     parser.add_argument("--inner", type=int, default=512)
@@ -422,7 +422,7 @@ def options_of(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--dropout", type=float, default=0.3)
     parser.add_argument("--rate", type=float, default=1e-3)
     parser.add_argument("--slow-rate", type=float, default=5e-5)
-    parser.add_argument("--prose", type=int, default=40)
+    parser.add_argument("--prose", type=int, default=0)
     parser.add_argument("--steps", type=int, default=4000)
     parser.add_argument(
         "--seconds", type=float, default=1e9, help="end after so much time, whatever the steps"
