@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from mathamr.posts.markup import formulas_of, pieces, title_pieces
+from mathamr.posts.markup.piece import Piece
 from mathamr.posts.post import Post
 
 LOWER = "abcfghjkmnpqrstuvwxyz"
@@ -274,11 +275,11 @@ def renamed(post: Post, letters: Letters) -> Post:
 _TAGS = re.compile(r"(<[a-zA-Z/][^<>]*>)")
 
 
-def _renamed_source(source: str, found: Iterable[object], letters: Letters) -> str:
+def _renamed_source(source: str, found: Iterable[Piece], letters: Letters) -> str:
     parts, done = [], 0
     for piece in found:
-        start, end = piece.start, piece.end  # type: ignore[attr-defined]
-        if piece.kind != "formula" or start < done:  # type: ignore[attr-defined]
+        start, end = piece.start, piece.end
+        if piece.kind != "formula" or start < done:
             continue
         parts += [source[done:start], _renamed_segment(source[start:end], letters)]
         done = end
