@@ -26,7 +26,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
     folder = tmp_path_factory.mktemp("lean")
     project = write_project(folder / "toy")
     sums = project / ".lake" / "packages" / "sums"
-    build_index([project, sums], folder / "index", BuildOptions(model="mathamr-2-text", engine="flat"))
+    build_index([project, sums], folder / "index", BuildOptions(model="mathamr-3", engine="flat"))
     with Index.open(folder / "index") as index:
         yield index
 
@@ -91,14 +91,6 @@ def test_filters_narrow_to_a_module_a_namespace_and_a_kind(library: Index) -> No
     assert names(library, "search_declarations", query="compact set", namespace="Topology", kind="def") == [
         "Topology.Toy.IsCompact"
     ]
-
-
-def test_documented_declarations_come_before_auxiliary_ones(library: Index) -> None:
-    found = names(
-        library, "search_declarations", query="what does it mean that a set is compact", namespace="Topology"
-    )
-    assert found.index("Topology.Toy.IsCompact.aux") > found.index("Topology.Toy.IsCompact.union")
-    assert set(found[-2:]) == {"Topology.Toy.IsCompact.aux", "Topology.Toy.instInhabitedCompactSets"}
 
 
 def test_related_declarations_are_mentioned_or_alike(library: Index) -> None:

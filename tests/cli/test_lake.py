@@ -14,7 +14,7 @@ from mathamr.core.errors import MathAMRError
 from mathamr.posts.lake import lake_packages
 from tests.leanproject import write_project
 
-OPTIONS = ("--model", "mathamr-2-text", "--engine", "flat", "--workers", "1", "--json")
+OPTIONS = ("--model", "mathamr-3", "--engine", "flat", "--workers", "1", "--json")
 
 
 def test_a_project_is_indexed_with_its_packages_and_updated_without_them(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -15,14 +15,14 @@ from mathamr.posts.markup.leanlatex import latex_of
 from mathamr.posts.post import Post
 
 if TYPE_CHECKING:
-    from mathamr.search.hits import Hit, Hits
+    from mathamr.search.hits import Hit
     from mathamr.search.searcher import Index
 
 DOCUMENTATION = "https://leanprover-community.github.io/mathlib4_docs"
 DOCUMENTED = frozenset(["Mathlib", "Batteries", "Aesop", "Init", "Std", "Lean", "Qq", "ProofWidgets"])
 """The libraries that the documentation of Mathlib covers."""
-LEAST_COSINE = 0.4
-"""The best hit of a query that shares no name and no word with it must be at least so similar to be close enough."""
+VERY_SIMILAR = 0.5
+"""The cosine from which a hit is shown although it shares too few words with the query to be a match; unrelated ones stay below .4."""
 LONGEST_GOAL = 4_000
 
 _FENCED = re.compile(r"```(?:lean|coq)\n(.*?)\n```", re.S)
@@ -123,16 +123,9 @@ def by_name(index: Index, name: str, k: int = 10, where: Filter | None = None) -
     return [posts[each] for each in promoted if each in posts and posts[each].markup == "declaration"][:k]
 
 
-def close_enough(hits: Hits | Sequence[Hit]) -> bool:
-    """False if the hits share neither a name nor a rare word with the query and are not similar to it in meaning."""
-    best = next(iter(hits), None)
-    if best is None:
-        return False
-    if best.evidence.keys() & {"label", "name"}:
-        return True
-    return max(
-        (best.evidence.get(name, 0.0) for name in ("maxsim", "single")), default=0.0
-    ) >= LEAST_COSINE or ("maxsim" not in best.evidence and "single" not in best.evidence)
+def close_enough(hits: Iterable[Hit]) -> bool:
+    """False if all hits are only similar to the query, and none very."""
+    return any(hit.match != "similar" or hit.evidence.get("maxsim", 0.0) >= VERY_SIMILAR for hit in hits)
 
 
 def post_named(index: Index, name: str) -> Post:

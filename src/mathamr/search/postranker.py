@@ -123,7 +123,7 @@ class PostRanker(Ranker):
 
     def _promoted(self, found: FoundHits) -> FoundHits:
         """Rank auxiliary declarations later, and posts with the query's name first if the query is only a name."""
-        found = self._central_first(found)
+        found = central_first(found, self._payloads)
         if self._name is None or self._posts is None:
             return found
         with self.context.timer("rank"):
@@ -132,28 +132,29 @@ class PostRanker(Ranker):
             hits, {**found.evidence, "name": named} if named else found.evidence, found.own_shares
         )
 
-    def _central_first(self, found: FoundHits) -> FoundHits:
-        """Lower the declarations of a library that are rarely looked for: undocumented, generated, instances, aliases."""
-        first = found.hits[:CANDIDATES]
-        payloads = self._payloads("posts", [hit.id for hit in first])
-        asides = {
-            name: lowered
-            for name, payload in payloads.items()
-            if (lowered := math.fsum(ASIDES[tag] for tag in ASIDES.keys() & set(payload.tags)))
-            and any(tag.startswith("module:") for tag in payload.tags)
-        }
-        if not asides:
-            return found
-        spread, lowest, rest = (
-            deviation([hit.score for hit in first]),
-            first[-1].score,
-            found.hits[CANDIDATES:],
-        )
-        scores = {hit.id: max(lowest, hit.score - spread * asides.get(hit.id, 0.0)) for hit in first}
-        hits = sorted((Scored(*each) for each in scores.items()), key=lambda hit: (-hit.score, hit.id))
-        return FoundHits([*hits, *rest], found.evidence, found.own_shares)
-
     def _finished(self, found: FoundHits, options: SearchOptions) -> list[RankedResult]:
         hits = found.hits[: options.depth]
         shares = found.shares_of(hits)
         return [RankedResult(hit.id, hit.score, found.of(hit.id), share=shares[hit.id]) for hit in hits]
+
+
+def central_first(found: FoundHits, payloads_of: Payloads) -> FoundHits:
+    """Lower the declarations of a library that are rarely looked for: undocumented, generated, instances, aliases."""
+    first = found.hits[:CANDIDATES]
+    payloads = payloads_of("posts", [hit.id for hit in first])
+    asides = {
+        name: lowered
+        for name, payload in payloads.items()
+        if (lowered := math.fsum(ASIDES[tag] for tag in ASIDES.keys() & set(payload.tags)))
+        and any(tag.startswith("module:") for tag in payload.tags)
+    }
+    if not asides:
+        return found
+    spread, lowest, rest = (
+        deviation([hit.score for hit in first]),
+        first[-1].score,
+        found.hits[CANDIDATES:],
+    )
+    scores = {hit.id: max(lowest, hit.score - spread * asides.get(hit.id, 0.0)) for hit in first}
+    hits = sorted((Scored(*each) for each in scores.items()), key=lambda hit: (-hit.score, hit.id))
+    return FoundHits([*hits, *rest], found.evidence, found.own_shares)

@@ -22,7 +22,7 @@ def library(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         path = Path(folder, "project", f"{name}.lean")
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    build_index([folder / "project"], folder / "index", BuildOptions(model="mathamr-2-text", engine="flat"))
+    build_index([folder / "project"], folder / "index", BuildOptions(model="mathamr-3", engine="flat"))
     with Index.open(folder / "index") as index, serving(index) as running:
         yield running
 

@@ -124,7 +124,7 @@ def _search(posts: list[Post], asked: list[tuple[str, tuple[str, ...]]], folder:
                 Topic(str(number), Post(str(number), "question", title, markup="text", formulas=formulas))
             )
             grades[str(number)] = relevant
-    model = os.environ.get("MATHAMR_MODEL", "mathamr-2-text")
+    model = os.environ.get("MATHAMR_MODEL", "mathamr-3")
     print(f"{len(topics):,} names among {len(posts):,} declarations; {model}")
     source = folder / "declarations.jsonl"
     source.write_text("".join(post.to_json() + "\n" for post in posts), encoding="utf-8")
