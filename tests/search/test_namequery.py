@@ -187,6 +187,11 @@ def test_a_name_that_no_post_mentions_is_told_and_its_hits_are_only_similar(inde
     assert (known[0].id, known[0].match) == ("jensen", "strong")
 
 
+def test_a_general_word_that_the_notes_lack_is_not_told(index: Index) -> None:
+    assert index.search("the Gauss Lemma of a carpenter").absent == ()
+    assert index.search("carpenter").absent == ("carpenter",)
+
+
 @pytest.mark.parametrize(
     ("typed", "corrected"),
     [

@@ -269,7 +269,8 @@ def test_an_answer_is_shown_under_its_question(index: Index) -> None:
         question = index.archive.catalogue.post(hit.parent)
         assert hit.kind == "answer"
         assert hit.tags == question.tags
-        assert plain(hit.title).split()[0] == question.title.replace("<", " ").split()[0]
+        begins = question.title.partition("<")[0].split()  # a title may begin with a formula in a <span>
+        assert plain(hit.title).split()[: len(begins[:1])] == begins[:1]
 
 
 def test_snippets_never_cut_a_formula(index: Index) -> None:

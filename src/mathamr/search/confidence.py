@@ -106,6 +106,13 @@ class Confidence:
         typed = (part for part in PLACEHOLDER.sub(" ", self._text).split() if set(words(part)) & gone)
         return list(dict.fromkeys(part.strip(".,;:?!()[]\"'“”‘’") for part in typed))
 
+    @property
+    def unmentioned(self) -> list[str]:
+        """The absent words that a user should know about: names and special terms, or all of a query; not a general word such as "set"."""
+        if len(self.absent) >= len(set(self._content)):
+            return self.absent
+        return [word for word in self.absent if word[:1].isupper() or word.lower() not in general_words()]
+
     def features(self, post: Post, evidence: Mapping[str, float]) -> Features:
         """The features of a hit."""
         parts = evidence.get("maxsim", 0.0)

@@ -224,7 +224,7 @@ class Index(Closing):
                 ranked,
                 ranker.corrected,
             )
-            if task == "formulas" or not confidence.absent:
+            if task == "formulas" or not confidence.unmentioned:
                 notes += _remarks(ranked, ranking, where, empty=not ranked and not len(self))
             maker = HitBuilder(self.archive, context, wanted, confidence)
             hits = (maker.posts if task == "answers" else maker.formulas)(page, offset, near=near)
@@ -237,7 +237,7 @@ class Index(Closing):
             more=len(ranked) > offset + k,
             seconds=timer.seconds,
             notes=(*context.query.notes, *notes),
-            absent=tuple(confidence.absent if task == "answers" else ()),
+            absent=tuple(confidence.unmentioned if task == "answers" else ()),
         )
 
     @_one_revision

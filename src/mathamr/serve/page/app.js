@@ -256,7 +256,7 @@ async function learnIndex() {
   strategy.value = state.strategy;
   offerTasks();
   byId("about").textContent = [
-    counted(indexed.posts, "post"),
+    counted(indexed.posts, "entry", "entries"),
     counted(indexed.formulas, "formula"),
     `model ${indexed.model}`,
     `mathamr ${indexed.version}`,

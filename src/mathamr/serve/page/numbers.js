@@ -1,8 +1,8 @@
 // Numbers and dates as people read them.
 
 /** A count with its noun: 1 post, 1,200 posts. */
-export function counted(count, noun) {
-  return `${count.toLocaleString("en").replace("-", "−")} ${noun}${count === 1 ? "" : "s"}`;
+export function counted(count, noun, plural = `${noun}s`) {
+  return `${count.toLocaleString("en").replace("-", "−")} ${count === 1 ? noun : plural}`;
 }
 
 /** A score in three digits that matter. */
