@@ -6,8 +6,7 @@ import pytest
 
 from mathamr.search.confidence import (
     BY_WORDS,
-    LONG,
-    SHORT,
+    CALIBRATED,
     STRONG,
     WEAK,
     ConfidenceWeights,
@@ -22,14 +21,15 @@ NOTHING = Features(0.45, 0.5, 0.05, 0.02, 0.3)
 ANSWER = Features(0.75, 0.8, 0.3, 0.3, 1.0)
 
 
-@pytest.mark.parametrize("weights", [SHORT, LONG, BY_WORDS])
+@pytest.mark.parametrize("weights", [*CALIBRATED["mathamr-2"], *CALIBRATED["mathamr-3"], BY_WORDS])
 def test_what_stands_out_is_more_probable_than_what_does_not(weights: ConfidenceWeights) -> None:
     assert 0 < weights.probability(NOTHING) < weights.probability(ANSWER) < 1
     assert weights.probability(Features(1e6, 1e6, 1e6, 1e6, 1e6)) <= 1
 
 
 def test_a_name_is_told_from_nothing() -> None:
-    assert SHORT.probability(NOTHING) < WEAK < STRONG < SHORT.probability(ANSWER)
+    for weights in CALIBRATED.values():
+        assert weights.short.probability(NOTHING) < WEAK < STRONG < weights.short.probability(ANSWER)
 
 
 def test_formulas_match_up_to_renaming() -> None:

@@ -63,14 +63,28 @@ class ConfidenceWeights(NamedTuple):
         return 1 / (1 + math.exp(-max(-30.0, min(30.0, total))))
 
 
-SHORT = ConfidenceWeights(-8.39, Features(5.01, 1.20, 19.17, 4.71, 0.0))
-"""For names and short questions, with the vectors of mathamr-2."""
-LONG = ConfidenceWeights(-2.54, Features(6.95, -7.94, 13.49, 8.53, 0.0))
-"""For whole questions, with the vectors of mathamr-2."""
+class CalibratedWeights(NamedTuple):
+    """The weights for the vectors of one model."""
+
+    short: ConfidenceWeights
+    """For names and short questions."""
+    long: ConfidenceWeights
+    """For whole questions."""
+
+
+CALIBRATED = {
+    "mathamr-2": CalibratedWeights(
+        ConfidenceWeights(-8.39, Features(5.01, 1.20, 19.17, 4.71, 0.0)),
+        ConfidenceWeights(-2.54, Features(6.95, -7.94, 13.49, 8.53, 0.0)),
+    ),
+    "mathamr-3": CalibratedWeights(
+        ConfidenceWeights(-10.00, Features(4.62, 3.93, 19.48, 5.02, 0.0)),
+        ConfidenceWeights(-3.35, Features(7.77, -7.16, 12.21, 8.52, 0.0)),
+    ),
+}
+"""By the beginnings of the names of models whose cosines were measured."""
 BY_WORDS = ConfidenceWeights(-3.28, Features(0.0, 0.0, 0.0, 9.26, 2.21))
 """Without vectors: for models whose cosines were not measured, and for searches by words."""
-CALIBRATED_MODELS = ("mathamr-2",)
-"""Beginnings of the names of models whose cosines were measured."""
 
 
 class Confidence:
@@ -135,8 +149,9 @@ class Confidence:
         if any(map(self._is_name, self.absent)):
             return "similar"
         weights = BY_WORDS
-        if self._model.startswith(CALIBRATED_MODELS) and {"single", "maxsim"} <= evidence.keys():
-            weights = LONG if self._query.kind == "question" else SHORT
+        calibrated = next((CALIBRATED[name] for name in CALIBRATED if self._model.startswith(name)), None)
+        if calibrated is not None and {"single", "maxsim"} <= evidence.keys():
+            weights = calibrated.long if self._query.kind == "question" else calibrated.short
         found = self.features(post, evidence)
         chance = weights.probability(found)
         if chance >= STRONG and not self.absent:
