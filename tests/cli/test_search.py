@@ -126,7 +126,7 @@ def test_explain_prints_a_table_json_and_a_heatmap(
     assert len(found["similarities"]) == len(found["query_parts"]) == 3
     assert picture.read_bytes().startswith(b"\x89PNG")
     assert str(picture) in ran.stderr
-    hits = json.loads(mathamr("search", str(sample_index), QUERY, "--json").stdout)["hits"]
+    hits = json.loads(mathamr("search", str(sample_index), QUERY, "-k", "100", "--json").stdout)["hits"]
     hit = next(each for each in hits if each["id"] == "104")
     assert (found["placed"]["place"], found["placed"]["evidence"]) == (hit["rank"], hit["evidence"])
     table = mathamr("explain", str(sample_index), QUERY, "104")

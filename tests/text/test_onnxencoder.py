@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -97,9 +99,9 @@ def test_a_window_that_repeats_is_read_once(monkeypatch: pytest.MonkeyPatch) -> 
     read: list[bytes] = []
     states = OnnxTextEncoder._states
 
-    def counted(self: OnnxTextEncoder, window: np.ndarray) -> np.ndarray:
+    def counted(self: OnnxTextEncoder, window: np.ndarray, *rest: Any) -> Any:
         read.append(window.tobytes())
-        return states(self, window)
+        return states(self, window, *rest)
 
     monkeypatch.setattr(OnnxTextEncoder, "_states", counted)
     first, second = encoder.encode([worded("let p!"), worded("let p!")])

@@ -110,7 +110,7 @@ def test_a_table_has_means_over_seeds_sets_and_what_is_known() -> None:
     text = "\n".join(
         comparison_table(rows, ["MAP'"], baselines=["ours"], sets={"first": ["B.1"], "second": ["B.2"]})
     )
-    assert "|  | MAP' | MAP' of first | MAP' of second | paper MAP' |" in text
+    assert "|  | MAP' | MAP' of first | MAP' of second | paper MAP' (full collection) |" in text
     assert "| ours | 0.500 ± 0.283 [0.300, 0.700] | 0.300 ± 0.141 | 0.700 ± 0.424 | 0.500 |" in text
     assert "| known | 0.250 |  |  |  |" in text
     assert "not there" not in text

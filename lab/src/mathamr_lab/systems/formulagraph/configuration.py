@@ -64,7 +64,7 @@ CONFIGURATIONS: dict[str, Configurations] = {
 def configured(name: str, changes: Iterable[str]) -> Configurations:
     """The named configuration with some fields changed.
 
-    >>> model, training = configured("paper", ["size=32", "pairing=outer"])
+    >>> model, training = configured("small", ["size=32", "pairing=outer"])
     >>> model.size, training.pairing
     (32, 'outer')
     """

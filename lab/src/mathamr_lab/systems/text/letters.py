@@ -209,10 +209,10 @@ def variables_in(token: str, known: Iterable[str]) -> Iterator[str]:
 
 
 def variables_of(formulas: Iterable[str]) -> list[str]:
-    """Returns the variables of a post's formulas in the order of their appearance.
+    """Returns the variables of a post's formulas in the order of their appearance, those known by a differential last.
 
     >>> variables_of([r"\\int e^{ix} dx", r"\\sum_{n} \\alpha_n \\pi"])
-    ['x', 'n', '\\\\alpha']
+    ['n', '\\\\alpha', 'x']
     """
     given = list(formulas)
     whole = " ".join(given)
