@@ -96,7 +96,7 @@ def test_a_server_that_wants_a_key_gets_it_from_the_reader(browser: Any, index: 
         visit.page.get_by_label("API key").fill(READ_KEY)
         visit.page.get_by_role("button", name="Go on").click()
         expect(visit.page.locator(".hit").first).to_be_visible()
-        expect(visit.page.locator("#about")).to_contain_text("posts")
+        expect(visit.page.locator("#about")).to_contain_text("entries")
     visit.context.close()
 
 
