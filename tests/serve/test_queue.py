@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import pytest
@@ -11,6 +11,17 @@ from mathamr.serve.errors import ApiError
 from mathamr.serve.queue import CLIENT, WorkQueue
 
 LONG = 60.0
+
+
+def blocking_work() -> tuple[Callable[[], bool], threading.Event, threading.Event]:
+    """Work that waits, an event that says that it has begun, and one that lets it go on."""
+    began, go = threading.Event(), threading.Event()
+
+    def work() -> bool:
+        began.set()
+        return go.wait(LONG)
+
+    return work, began, go
 
 
 def test_work_beyond_threads_and_queue_is_sent_away_and_the_rest_is_done() -> None:
@@ -61,11 +72,7 @@ def test_late_work_is_answered_and_keeps_its_place_until_it_ends() -> None:
 
 def test_work_that_waited_too_long_is_sent_away_and_gives_its_place_back_at_once() -> None:
     queue = WorkQueue("test", workers=1, waiting=1)
-    go, began = threading.Event(), threading.Event()
-
-    def blocking() -> bool:
-        began.set()
-        return go.wait(LONG)
+    blocking, began, go = blocking_work()
 
     async def scenario() -> None:
         first = asyncio.create_task(queue.run(blocking, LONG))
@@ -83,11 +90,7 @@ def test_work_that_waited_too_long_is_sent_away_and_gives_its_place_back_at_once
 
 def test_waiting_does_not_count_as_working() -> None:
     queue = WorkQueue("test", workers=1, waiting=1)
-    go, began = threading.Event(), threading.Event()
-
-    def blocking() -> bool:
-        began.set()
-        return go.wait(LONG)
+    blocking, began, go = blocking_work()
 
     async def scenario() -> list[object]:
         first = asyncio.create_task(queue.run(blocking, LONG))
@@ -136,13 +139,9 @@ def test_a_closed_lane_says_that_it_is() -> None:
     assert (stopped.value.code, queue.taken) == ("unavailable", 0)
 
 
-def test_work_that_still_waits_when_the_lane_is_closed_is_answered() -> None:
+def test_work_that_still_waits_when_the_queue_is_closed_is_answered() -> None:
     queue = WorkQueue("test", workers=1, waiting=1)
-    go, began = threading.Event(), threading.Event()
-
-    def blocking() -> bool:
-        began.set()
-        return go.wait(LONG)
+    blocking, began, go = blocking_work()
 
     async def scenario() -> None:
         first = asyncio.create_task(queue.run(blocking, None))
@@ -164,11 +163,7 @@ def test_work_that_still_waits_when_the_lane_is_closed_is_answered() -> None:
 @contextmanager
 def one_busy_thread(queue: WorkQueue) -> Iterator[threading.Event]:
     """Keeps the only thread of a queue busy until the event is set."""
-    go, began = threading.Event(), threading.Event()
-
-    def blocking() -> bool:
-        began.set()
-        return go.wait(LONG)
+    blocking, began, go = blocking_work()
 
     thread = threading.Thread(target=lambda: asyncio.run(queue.run(blocking, None)))
     thread.start()

@@ -78,11 +78,9 @@ def test_while_a_write_holds_the_lock_all_that_needs_no_index_is_answered(
     assert statuses <= {200, 404, 422}
 
 
-def test_while_the_parser_reads_a_query_all_else_is_answered(
-    site: Site, own_index: Index, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    begun, release = threading.Event(), threading.Event()
-    parser = own_index._parser()
+def block_parser(index: Index) -> tuple[threading.Event, threading.Event]:
+    """Makes the parser of an index wait: the first event says that it has begun, the second lets it go on."""
+    begun, release, parser = threading.Event(), threading.Event(), index._parser()
 
     class Blocked:
         def __getattr__(self, name: str) -> Any:
@@ -93,7 +91,14 @@ def test_while_the_parser_reads_a_query_all_else_is_answered(
             release.wait(PATIENCE)
             return parser.parse(*arguments)
 
-    own_index.use_parser(Blocked())  # type: ignore[arg-type]
+    index.use_parser(Blocked())  # type: ignore[arg-type]
+    return begun, release
+
+
+def test_while_the_parser_reads_a_query_all_else_is_answered(
+    site: Site, own_index: Index, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, release = block_parser(own_index)
     with ThreadPoolExecutor(1) as client:
         slow = client.submit(fetched, site, "/v1/search?q=a+query+for+the+parser&strategy=maxsim")
         assert begun.wait(PATIENCE)
@@ -139,18 +144,7 @@ def test_while_a_write_makes_graphs_and_vectors_searches_are_answered(
 
 
 def test_while_one_query_is_with_the_parser_another_can_be_encoded(site: Site, own_index: Index) -> None:
-    begun, release, parser = threading.Event(), threading.Event(), own_index._parser()
-
-    class Blocked:
-        def __getattr__(self, name: str) -> Any:
-            return getattr(parser, name)
-
-        def parse(self, *arguments: Any) -> Any:
-            begun.set()
-            release.wait(PATIENCE)
-            return parser.parse(*arguments)
-
-    own_index.use_parser(Blocked())  # type: ignore[arg-type]
+    begun, release = block_parser(own_index)
     with ThreadPoolExecutor(1) as client:
         slow = client.submit(fetched, site, "/v1/search?q=one+more+query&strategy=maxsim")
         try:
