@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from mathamr.core.arrays import Int32Array, IntArray
 from mathamr.core.errors import MathAMRError
+from mathamr.text.signs import with_sign_words
 
 if TYPE_CHECKING:
     from mathamr.text.wording import Wording
@@ -92,7 +93,8 @@ class WordPieces:
         return made
 
     def cut(self, wordings: Sequence[Wording]) -> list[Pieces]:
-        """Cuts wordings into pieces."""
+        """Cuts wordings into pieces; mathematical signs are read as words."""
+        wordings = [with_sign_words(wording) for wording in wordings]
         texts = [wording.text[:MOST_CHARACTERS] for wording in wordings]
         encoded = self._tokenizer.encode_batch(texts, add_special_tokens=False)
         return [

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from mathamr_lab.studies import library
+from mathamr_lab.systems.text.mathlib import MAPS
 from tests.leanproject import COMPACT, SUMS
 
 MAP = """
@@ -35,8 +36,8 @@ def test_names_of_the_maps_are_counted_and_searched(
     with tarfile.open(folder / "Mathlib.tar.xz", "w:xz") as archive:
         for name in ("A", "B"):
             archive.add(tmp_path / f"{name}.lean", f"Mathlib/{name}.lean")
-    for name in library.MAPS:
-        (folder / f"{name}.yaml").write_text(MAP if name in library.MAPS[:2] else TOPICS, encoding="utf-8")
+    for name in MAPS:
+        (folder / f"{name}.yaml").write_text(MAP if name in MAPS[:2] else TOPICS, encoding="utf-8")
     monkeypatch.setattr(library, "data_folder", lambda: tmp_path / "data")
     monkeypatch.setenv("MATHAMR_OTHERS", "all")
     library.run()

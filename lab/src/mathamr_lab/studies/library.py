@@ -14,10 +14,7 @@ import tempfile
 import time
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Mapping
 from pathlib import Path
-
-import yaml
 
 from mathamr.evaluation.measures import measures
 from mathamr.evaluation.qrels import Qrels
@@ -34,8 +31,8 @@ from mathamr.posts.report import Report
 from mathamr.search.searcher import Index
 from mathamr_lab.data import data_folder
 from mathamr_lab.studies.testsets import mean_and_error
+from mathamr_lab.systems.text.mathlib import queries
 
-MAPS = ("100", "1000", "overview", "undergrad")
 MEASURES = ["recall@1", "recall@10", "nDCG@10"]
 STRATEGIES = ("lexical", "single", "maxsim", "hybrid")
 
@@ -47,35 +44,12 @@ def run() -> None:
         if sources is None:
             with tarfile.open(folder / "Mathlib.tar.xz") as archive:
                 archive.extractall(temporary, filter="data")
-        asked = list(queries(folder))
+        asked = [(title, names) for _, title, names in queries(folder)]
         wanted = {name for _, names in asked for name in names}
         others = os.environ.get("MATHAMR_OTHERS", "0")
         kept = _read(Path(sources or temporary), wanted, others)
         if others != "0":
             _search(kept, asked, Path(temporary))
-
-
-def queries(folder: Path) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Returns what the four maps name, and the declarations for it; entries that lie elsewhere are left out."""
-    for name in MAPS:
-        rows = yaml.safe_load((folder / f"{name}.yaml").read_text(encoding="utf-8"))
-        yield from (_entries if name in MAPS[:2] else _topics)(rows)
-
-
-def _entries(rows: Mapping[str, Mapping[str, object]]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    for row in rows.values():
-        named = row.get("decls") or [row.get("decl")]
-        found = tuple(str(name) for name in named if name) if isinstance(named, list) else ()
-        if found:
-            yield str(row["title"]), found
-
-
-def _topics(rows: Mapping[str, object]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    for title, value in rows.items():
-        if isinstance(value, dict):
-            yield from _topics(value)
-        elif value and "/" not in str(value):
-            yield title, (str(value),)
 
 
 def _read(sources: Path, wanted: set[str], others: str) -> list[Post]:

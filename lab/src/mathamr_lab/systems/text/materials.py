@@ -32,7 +32,7 @@ from mathamr_lab.systems.mathamrplus.text.corpus import TextCorpus, Variants, vo
 from mathamr_lab.systems.mathamrplus.text.shard import TextShard
 from mathamr_lab.systems.text.foils import foils_of
 from mathamr_lab.systems.text.letters import letters_for, variables_of
-from mathamr_lab.systems.text.mathlib import MAPS, LibraryEntry, declarations, mapped_names
+from mathamr_lab.systems.text.mathlib import MAPS, declarations, mapped, trained_on, ways_to_ask
 from mathamr_lab.training.export import listed
 
 ANSWER = "answer of"
@@ -96,7 +96,7 @@ def read_materials(path: Path, without: Iterable[Path], materials: TextMaterials
     from mathamr.posts.reader import read_posts
     from mathamr.posts.report import Report
 
-    if path.is_dir() and (path / MAPS[0]).is_file():
+    if path.is_dir() and (path / f"{MAPS[0]}.yaml").is_file():
         library(path, materials)
         return
     threads(read_posts(path, Report()), unwanted - {""}, materials, path.name.split(".")[0])
@@ -200,41 +200,32 @@ def entries(path: Path, without: Collection[str], materials: TextMaterials) -> N
 
 
 def library(folder: Path, materials: TextMaterials) -> None:
-    """Pairs docstrings and names of a library of formal mathematics with statements, except those that its maps name.
+    """Pairs documentation, names and statements of a library of formal mathematics with its declarations.
 
-    The folder holds the maps and the library's sources, unpacked. A declaration is written in one of three ways, so that none is special.
+    The folder holds the library's sources, unpacked, and its maps; what these name is left out, and so is what is held out
+    to ask for it in several ways. A document is written as an index reads it.
     """
-    mapped = {name.rpartition(".")[2] for name in mapped_names(folder)}
-    seen: set[str] = set()
-    for found in declarations(folder):
-        if found.name in seen or not found.statement or found.name.rpartition(".")[2] in mapped:
-            continue
-        seen.add(found.name)
-        group, share = f"{DECLARED}{found.name}", _share(found.name, "name")
-        if found.documentation and len(found.documentation) >= LEAST_SENTENCE:
-            document = _declared(found, int(_share(found.name, "way") * 3), group, materials)
-            asked = _asked(found.documentation.replace("`", ""), f"{group}#doc", group, materials)
+    for found in trained_on(declarations(folder), mapped(folder)):
+        group, documented = f"{DECLARED}{found.name}", found.documentation
+        share = _share(found.name, "name")
+        if len(documented) >= LEAST_SENTENCE:
+            document = _asked(found.document, group, group, materials)
+            asked = _asked(documented.replace("`", ""), f"{group}#doc", group, materials)
             materials.pairs.append((asked, document, f"{ANSWER} library"))
             if _share(found.name, "validation") < MOST_HELD / 60_000:
                 materials.held.add(group)
-            if share < NAMES:
-                whole = f"{found.documentation} {found.word} {found.name} {found.statement}"
-                name = _asked(found.words, f"{group}#name", group, materials)
-                number = _asked(whole, f"{group}#whole", group, materials)
-                materials.pairs.append((name, number, "declaration"))
-        elif not found.documentation and share < NAMES / 2 and "_" in found.name:
+        if share < (NAMES if documented else NAMES / 3) and "_" in found.name:
             name = _asked(found.words, f"{group}#name", group, materials)
-            number = _asked(f"{found.word} {found.statement}", group, group, materials)
+            number = _asked(f"{documented} {found.statement}", f"{group}#unnamed", group, materials)
             materials.pairs.append((name, number, "declaration"))
-
-
-def _declared(found: LibraryEntry, way: int, group: str, materials: TextMaterials) -> int:
-    ways = (
-        f"{found.words}. {found.word} {found.name} {found.statement}",
-        f"{found.name} {found.statement}",
-        f"{found.words} {found.statement}",
-    )
-    return _asked(ways[way], group, group, materials)
+        for style, query in ways_to_ask(found):
+            if style != "words" and _share(found.name, style) < (NAMES if documented else NAMES / 4):
+                whole = _asked(
+                    f"{found.words}. {documented} {found.statement}", f"{group}#whole", group, materials
+                )
+                materials.pairs.append(
+                    (_asked(query, f"{group}#{style}", group, materials), whole, f"declaration in {style}")
+                )
 
 
 def _asked(text: str, identifier: str, group: str, materials: TextMaterials) -> int:

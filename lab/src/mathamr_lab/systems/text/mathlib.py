@@ -1,98 +1,149 @@
-"""Declarations of Lean's Mathlib as training data: what a docstring says, and the name and statement that it describes."""
+"""Mathlib as training data: declarations as the product reads them, the names that are held back, and a bed of several ways to ask."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-MAPS = ("100.yaml", "1000.yaml", "overview.yaml", "undergrad.yaml")
-"""The community's maps from names of theorems to declarations: for validation; what they name is not trained on."""
-LONGEST = 1200
+import yaml
 
-_PART = re.compile(
-    r"/--(?P<doc>.*?)-/"
-    r"|/-.*?-/"
-    r"|^(?P<scope>namespace|section|end|mutual)\b[ \t]*(?P<scoped>[^\s]*)"
-    r"|^[ \t]*(?:@\[[^\]]*\]\s*|(?:private|protected|noncomputable|public|partial|unsafe|nonrec|scoped|local|meta|@\[expose\])\s+)*"
-    r"(?P<word>theorem|lemma|def|abbrev|structure|class|inductive|instance|axiom|opaque|irreducible_def)\s+"
-    r"(?:inductive\s+)?(?P<name>[^\s:({\[⦃]+)(?P<statement>.*?)(?=:=|\n\s*\n|\bwhere\b|^\s*\||/--|\Z)",
-    re.S | re.M,
-)
-_SPLIT = re.compile(r"[._]|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+from mathamr.posts.markup.declaration import statement_first
+from mathamr.posts.markup.namewords import name_words
+from mathamr.posts.post import Post
+from mathamr.posts.reader import read_posts
+from mathamr.posts.report import Report
+from mathamr.search.library import code_of, documentation_of
+
+MAPS = ("100", "1000", "overview", "undergrad")
+"""The community's maps from names of theorems and topics to declarations: for validation; what they name is not trained on."""
+HELD = 3_000
+"""About how many documented declarations are held out to ask for them in several ways, by the hash of their names."""
+_DOCUMENTED = 72_000
+LEAST, MOST = 25, 400
+"""The least and greatest length of a query, in characters."""
+_SPACE = re.compile(r"\s+")
+_SENTENCE = re.compile(r"(?<=[.!?]) (?=[A-Z$`])")
+_LETTER = re.compile(r"(?<![\w.'\\])[a-zA-Zα-κμ-ω](?=[₀-₉']*(?![\w.']))")
+_ALPHABETS = ("abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "αβγδεζηθικμνξπρστυφχψω")
 
 
 @dataclass(frozen=True, slots=True)
 class LibraryEntry:
-    """A declaration: full name, word that declares it, statement without its name, and docstring, which may be empty."""
+    """A declaration: its full name, and what an index reads of it."""
 
     name: str
     word: str
+    """The word that declares it."""
     statement: str
+    """The code, with the variables of its section behind it."""
     documentation: str
+    latex: str
+    """The statement as LaTeX; empty if it could not be read."""
+    names: frozenset[str]
+    """The last parts of its name, of its other names, and of the name of what it was made from."""
 
     @property
     def words(self) -> str:
         """The name as words."""
         return name_words(self.name)
 
+    @property
+    def document(self) -> str:
+        """What an index reads, without the documentation."""
+        return f"{self.words}. {self.statement}"
 
-def name_words(name: str) -> str:
-    """Returns a name as words.
-
-    >>> name_words("Metric.isCompact_iff_finite_subcover")
-    'metric is compact iff finite subcover'
-    """
-    return " ".join(part.lower() for part in _SPLIT.split(name) if part)
+    @property
+    def is_held(self) -> bool:
+        """True if it belongs to the bed of several ways to ask, and is not trained on."""
+        share = zlib.crc32(f"bed:{self.name}".encode()) / 2**32
+        return bool(self.documentation) and share < HELD / _DOCUMENTED
 
 
 def declarations(folder: Path) -> Iterator[LibraryEntry]:
-    """Reads the declarations of all Lean files of a folder, in order of their paths."""
-    for path in sorted(folder.rglob("*.lean")):
-        yield from _declared(path.read_text(encoding="utf-8"))
+    """Reads the declarations of all Lean files of a folder."""
+    posts = read_posts(folder, Report(), "lean")
+    return (library_entry(post) for post in posts if post.markup == "declaration")
 
 
-def _declared(source: str) -> Iterator[LibraryEntry]:
-    scopes: list[tuple[str, str]] = []
-    documentation = ""
-    for match in _PART.finditer(source):
-        if match["doc"] is not None:
-            documentation = " ".join(match["doc"].split())
-        elif match["scope"] == "end":
-            if scopes:
-                scopes.pop()
-        elif match["scope"]:
-            scopes.append((match["scope"], match["scoped"] if match["scope"] == "namespace" else ""))
-        elif match["name"]:
-            own = match["name"]
-            name = (
-                own.removeprefix("_root_.")
-                if own.startswith("_root_.")
-                else ".".join([*(name for _, name in scopes if name), own])
-            )
-            statement = " ".join(match["statement"].split())[:LONGEST]
-            yield LibraryEntry(name, match["word"], statement, documentation)
-            documentation = ""
+def library_entry(post: Post) -> LibraryEntry:
+    """The entry of a declaration's post."""
+    origin = [link.label for link in post.links[:1] if {"generated", "alias"} & set(post.tags)]
+    return LibraryEntry(
+        name=post.title,
+        word=post.tags[0],
+        statement=statement_first(code_of(post)),
+        documentation=_SPACE.sub(" ", documentation_of(post)).strip(),
+        latex=post.formulas[-1].latex if post.formulas and post.formulas[-1].display else "",
+        names=frozenset(name.rpartition(".")[2] for name in (post.title, *post.aliases, *origin)),
+    )
 
 
-def mapped_names(folder: Path) -> dict[str, set[str]]:
-    """Returns for each declaration that the four maps name the titles under which they name it."""
-    found: dict[str, set[str]] = {}
-    for name in MAPS[:2]:
-        title = ""
-        for line in (folder / name).read_text(encoding="utf-8").splitlines():
-            key, _, value = line.strip().lstrip("- ").partition(":")
-            value = value.strip().strip("'\"")
-            if key.strip() == "title":
-                title = value
-            elif key.strip() == "decl" and value:
-                found.setdefault(value, set()).add(title)
-            elif title and not value and line.startswith("  - "):
-                found.setdefault(line.strip(" -'\""), set()).add(title)
-    for name in MAPS[2:]:
-        for line in (folder / name).read_text(encoding="utf-8").splitlines():
-            match = re.match(r"\s+['\"]?(?P<title>[^:'\"]+)['\"]?:\s*'(?P<decl>[\w.'₀-₉]+)'\s*$", line)
-            if match:
-                found.setdefault(match["decl"], set()).add(match["title"].strip())
-    return found
+def ways_to_ask(entry: LibraryEntry) -> Iterator[tuple[str, str]]:
+    """Queries for an entry, each with its style: the first sentence of its documentation in words, its statement in LaTeX,
+    and in Lean with other letters and without its name."""
+    said = _SENTENCE.split(entry.documentation.replace("`", ""))[0]
+    if len(said) >= LEAST:
+        yield "words", said[:MOST]
+    if LEAST <= len(entry.latex) <= MOST:
+        yield "latex", f"${entry.latex}$"
+    stated = entry.statement.partition(" variable ")[0].partition(" := ")[0]
+    claimed = stated.split(" ", 2)[2:]
+    if entry.word in ("theorem", "lemma") and claimed and LEAST <= len(claimed[0]) <= MOST:
+        yield "lean", in_other_letters(claimed[0], entry.name)
+
+
+def in_other_letters(code: str, key: str) -> str:
+    """Code with other letters for variables of one letter; the key chooses them.
+
+    >>> in_other_letters("(a b : ℕ) : a + b = b + a", "add_comm")
+    '(e f : ℕ) : e + f = f + e'
+    """
+    shift = 1 + zlib.crc32(key.encode()) % 13
+    new = {
+        old: alphabet[(place + shift) % len(alphabet)]
+        for alphabet in _ALPHABETS
+        for place, old in enumerate(alphabet)
+    }
+    return _LETTER.sub(lambda match: new[match[0]], code)
+
+
+def queries(folder: Path) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+    """What the maps name: the map, the title, and the declarations for it; entries that lie elsewhere are left out."""
+    for name in MAPS:
+        rows = yaml.safe_load((folder / f"{name}.yaml").read_text(encoding="utf-8")) or {}
+        found = (_entries if name in MAPS[:2] else _topics)(rows)
+        yield from ((name, title, names) for title, names in found)
+
+
+def mapped(folder: Path) -> frozenset[str]:
+    """The last parts of all names in the maps."""
+    return frozenset(name.rpartition(".")[2] for *_, names in queries(folder) for name in names)
+
+
+def trained_on(entries: Iterable[LibraryEntry], held_back: frozenset[str]) -> Iterator[LibraryEntry]:
+    """The entries that may be trained on, each name once: neither named in the maps nor held out."""
+    seen: set[str] = set()
+    for entry in entries:
+        if entry.name in seen or entry.names & held_back or entry.is_held:
+            continue
+        seen.add(entry.name)
+        yield entry
+
+
+def _entries(rows: Mapping[str, Mapping[str, object]]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    for row in rows.values():
+        named = row.get("decls") or [row.get("decl")]
+        found = tuple(str(name) for name in named if name) if isinstance(named, list) else ()
+        if found:
+            yield str(row["title"]), found
+
+
+def _topics(rows: Mapping[str, object]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    for title, value in rows.items():
+        if isinstance(value, dict):
+            yield from _topics(value)
+        elif value and "/" not in str(value):
+            yield title, (str(value),)
