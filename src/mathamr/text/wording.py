@@ -8,7 +8,7 @@ from typing import Protocol
 
 from mathamr.core.arrays import AnyArray
 from mathamr.posts.level import Level
-from mathamr.posts.markup.declaration import statement_first
+from mathamr.posts.markup.declaration import statement_text
 from mathamr.posts.markup.namewords import name_words
 from mathamr.posts.passage import PLACEHOLDER, Passage, Sentence, passage
 from mathamr.posts.post import Post
@@ -107,8 +107,10 @@ def written(post: Post, read: Passage) -> tuple[str, dict[tuple[Level, str], tup
     is_declaration = post.markup == "declaration"
     for number, sentence in enumerate(read.sentences):
         if is_declaration and sentence.placeholders and number and read.sentences[number - 1].kind == "code":
-            # The formula of a statement is the statement in another notation: it is not written twice.
-            places[Level.FORMULA, sentence.placeholders[0].formula] = places[Level.SENTENCE, str(number - 1)]
+            # The formula of a statement is the statement in another notation: it is not written and encoded twice.
+            places[Level.FORMULA, sentence.placeholders[0].formula] = places.pop(
+                (Level.SENTENCE, str(number - 1))
+            )
             continue
         if parts:
             parts.append(" ")
@@ -117,7 +119,7 @@ def written(post: Post, read: Passage) -> tuple[str, dict[tuple[Level, str], tup
         if is_declaration and sentence.field == "title":
             text = f"{name_words(post.title)}."
         elif is_declaration and sentence.kind == "code":
-            text = statement_first(post.body[sentence.start : sentence.end])
+            text = statement_text(post.body[sentence.start : sentence.end])
         for formula, (start, end) in formulas.items():
             places[Level.FORMULA, formula] = (at + start, at + end)
         places[Level.SENTENCE, str(number)] = (at, at + len(text))

@@ -32,6 +32,11 @@ _COQ_SIGNS = {
 }  # fmt: skip
 _COQ_SIGN = re.compile(r"\bforall\b|\bexists\b|<->|->|/\\|\\/|<=|>=|<>|~")
 _CONTEXT = re.compile(r"\A(?:(?:variable|--)[^\n]*\n)*+")
+_PART = r"[\w'!?«»₀-₉]+"
+_NAMED = re.compile(
+    rf"\A(?:(?:theorem|lemma|(\w+))[ \t]+{_PART}(?:\.{_PART})*|{_PART}(?:\.{_PART})+)(?:\.\{{[^}}\n]*\}})?(?![\w'])"
+)
+_TYPES = re.compile(r"[({⦃][^(){}\[\]⦃⦄:]*: *(?:Type|Sort)\b[^(){}\[\]⦃⦄]*[)}⦄]")
 _MIXED = re.compile(r"[^\W\d_][\w']*[a-z][A-Z][\w']*|\b[A-Z][a-z]+[A-Z]\w*")
 
 
@@ -95,13 +100,21 @@ def spelled(code: str) -> str:
     return " ".join((code, *map(name_words, names)))
 
 
-def statement_first(code: str) -> str:
-    r"""Code with the variables of its section behind its statement, which says more about it.
+def statement_text(code: str) -> str:
+    r"""What a declaration says, for an encoder of text: without its name, which is read as words, without binders of types,
+    and with the variables of its section last, since the statement says more about it.
 
-    >>> statement_first("variable {n : ℕ}\ntheorem a : n = n")
-    'theorem a : n = n variable {n : ℕ}'
+    >>> statement_text("variable {α : Type*} [Group α] {a : α}\ntheorem A.b.{u} {β : Type u} : a = a")
+    ': a = a [Group α] {a : α}'
+    >>> statement_text("A.field : 0 ≤ 1"), statement_text("instance : Group ℤ")
+    (': 0 ≤ 1', 'instance : Group ℤ')
+    >>> statement_text("def A.double (n : ℕ) : ℕ := 2 * n")
+    'def (n : ℕ) : ℕ := 2 * n'
     """
     context = _CONTEXT.match(code)
     end = context.end() if context else 0
-    before = [line for line in code[:end].splitlines() if line.startswith("variable")]
-    return " ".join(" ".join((code[end:], *before)).split())
+    before = [
+        line.removeprefix("variable") for line in code[:end].splitlines() if line.startswith("variable")
+    ]
+    said = _TYPES.sub("", " ".join((_NAMED.sub(r"\1", code[end:], count=1), *before)))
+    return " ".join(said.split())

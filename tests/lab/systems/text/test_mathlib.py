@@ -36,7 +36,7 @@ def _folder(tmp_path: Path) -> Path:
 def test_declarations_have_full_names_statements_and_docstrings(tmp_path: Path) -> None:
     found = list(declarations(_folder(tmp_path)))
     assert [each.name for each in found] == ["Nat.add_comm'", "Nat.helper_one", "Nat.exists_infinite_primes"]
-    assert found[0].document == "nat add comm. theorem Nat.add_comm' (a b : ℕ) : a + b = b + a"
+    assert found[0].document == "nat add comm. (a b : ℕ) : a + b = b + a"
     assert found[0].documentation.startswith("Addition of natural")
     assert (found[1].documentation, found[2].words) == ("", "nat exists infinite primes")
 

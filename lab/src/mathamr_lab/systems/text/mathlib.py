@@ -10,7 +10,7 @@ from pathlib import Path
 
 import yaml
 
-from mathamr.posts.markup.declaration import statement_first
+from mathamr.posts.markup.declaration import statement_text
 from mathamr.posts.markup.namewords import name_words
 from mathamr.posts.post import Post
 from mathamr.posts.reader import read_posts
@@ -25,8 +25,9 @@ _DOCUMENTED = 72_000
 LEAST, MOST = 25, 400
 """The least and greatest length of a query, in characters."""
 _SPACE = re.compile(r"\s+")
+_CONTEXT = re.compile(r"\A(?:(?:variable|--)[^\n]*\n)*")
 _SENTENCE = re.compile(r"(?<=[.!?]) (?=[A-Z$`])")
-_LETTER = re.compile(r"(?<![\w.'\\])[a-zA-Zα-κμ-ω](?=[₀-₉']*(?![\w.']))")
+_LETTER = re.compile(r"(?<![\w.'\\→])(?<!\.\{)[a-zA-Zα-κμ-ω](?=[₀-₉']*(?![\w']))")
 _ALPHABETS = ("abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "αβγδεζηθικμνξπρστυφχψω")
 
 
@@ -38,7 +39,9 @@ class LibraryEntry:
     word: str
     """The word that declares it."""
     statement: str
-    """The code, with the variables of its section behind it."""
+    """What an encoder reads of the code: without its name, and with the variables of its section behind it."""
+    claim: str
+    """The code before `:=`, without its name and without the variables of its section."""
     documentation: str
     latex: str
     """The statement as LaTeX; empty if it could not be read."""
@@ -70,11 +73,13 @@ def declarations(folder: Path) -> Iterator[LibraryEntry]:
 
 def library_entry(post: Post) -> LibraryEntry:
     """The entry of a declaration's post."""
+    code = code_of(post)
     origin = [link.label for link in post.links[:1] if {"generated", "alias"} & set(post.tags)]
     return LibraryEntry(
         name=post.title,
         word=post.tags[0],
-        statement=statement_first(code_of(post)),
+        statement=statement_text(code),
+        claim=statement_text(_CONTEXT.sub("", code).partition(" :=")[0]),
         documentation=_SPACE.sub(" ", documentation_of(post)).strip(),
         latex=post.formulas[-1].latex if post.formulas and post.formulas[-1].display else "",
         names=frozenset(name.rpartition(".")[2] for name in (post.title, *post.aliases, *origin)),
@@ -89,10 +94,9 @@ def ways_to_ask(entry: LibraryEntry) -> Iterator[tuple[str, str]]:
         yield "words", said[:MOST]
     if LEAST <= len(entry.latex) <= MOST:
         yield "latex", f"${entry.latex}$"
-    stated = entry.statement.partition(" variable ")[0].partition(" := ")[0]
-    claimed = stated.split(" ", 2)[2:]
-    if entry.word in ("theorem", "lemma") and claimed and LEAST <= len(claimed[0]) <= MOST:
-        yield "lean", in_other_letters(claimed[0], entry.name)
+    claimed = entry.claim
+    if entry.word in ("theorem", "lemma") and LEAST <= len(claimed) <= MOST:
+        yield "lean", in_other_letters(claimed, entry.name)
 
 
 def in_other_letters(code: str, key: str) -> str:
