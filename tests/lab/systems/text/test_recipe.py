@@ -167,13 +167,14 @@ def test_a_corpus_comes_back_from_its_file_with_the_numbers_of_any_vocabulary(
     assert vocabulary_checksum(pieces) == corpus.vocabulary
 
 
-def student(corpus: TextCorpus, folder: Path, **fields: Any) -> DistillingTrainer:
+def student(corpus: TextCorpus, folder: Path, anchor: float = 0.0, **fields: Any) -> DistillingTrainer:
     path = folder / "taught.npy"
     if not path.exists():
         taught(small_text_encoder(projection=12, seed=4), corpus, path)
     given = {"batch_size": 16, "epochs": 2, "neighbours": 4, "projection": 0, "learning_rate": 0.01, **fields}
+    lessons = Distilling(drawn=40, anchor=anchor)
     return DistillingTrainer(
-        corpus, small_text_encoder(), TextTraining(**given), Distilling(drawn=40), read_taught(path), CPU
+        corpus, small_text_encoder(), TextTraining(**given), lessons, read_taught(path), CPU
     )
 
 
@@ -200,6 +201,21 @@ def test_a_student_comes_to_find_alike_what_its_teacher_does(corpus: TextCorpus,
     for number, batch in enumerate(made.plan(0) + made.plan(1)):
         made.learn(made.step(batch, 0), number)
     assert 1 - agreement() < 0.7 * (1 - before)
+
+
+def test_an_anchored_student_stays_nearer_to_its_start(lettered: TextCorpus, tmp_path: Path) -> None:
+    texts = lettered.texts.posts[:200]
+    before = np.concatenate([row.vectors for row in small_text_encoder().encode_pieces(texts)])
+
+    def moved(anchor: float) -> float:
+        made = student(lettered, tmp_path, anchor, renamed=0.5)
+        for number, batch in enumerate(made.plan(0)):
+            made.learn(made.step(batch, 0), number)
+        made.encoder.model.eval()
+        after = np.concatenate([row.vectors for row in made.encoder.encode_pieces(texts)])
+        return float(1 - (before * after).sum(1).mean())
+
+    assert moved(50.0) < 0.5 * moved(0.0)
 
 
 def test_the_teacher_s_vectors_must_be_of_the_corpus(corpus: TextCorpus) -> None:

@@ -37,7 +37,8 @@ class Distilling:
 
     `ranking` is MaxSim of questions and documents, `wholes` the similarity of complete texts, `parts` that of `drawn` random
     parts, `vectors` the teacher's own vectors; `labels` weighs the contrast of the pairs, without a teacher. `sharpness`
-    is the temperature of the teacher's distributions and of the student's.
+    is the temperature of the teacher's distributions and of the student's. `anchor` keeps the vectors of texts that are read in
+    their own letters near those of the encoder that training starts from.
     """
 
     ranking: float = 1.0
@@ -45,11 +46,13 @@ class Distilling:
     parts: float = 0.5
     vectors: float = 1.0
     labels: float = 0.1
+    anchor: float = 0.0
     drawn: int = 2048
     sharpness: float = 0.04
 
     def __post_init__(self) -> None:
-        weights = dict.fromkeys(("ranking", "wholes", "parts", "vectors", "labels"), (0.0, 1e3))
+        names = ("ranking", "wholes", "parts", "vectors", "labels", "anchor")
+        weights = dict.fromkeys(names, (0.0, 1e3))
         check_ranges(self, "distilling", {**weights, "drawn": (2, 1e6), "sharpness": (1e-3, 10)})
 
     def to_json(self) -> dict[str, Any]:
@@ -70,9 +73,11 @@ class Lesson(Contrast):
     """A step with the teacher's rows for the vectors of its questions and documents, and the parts to compare.
 
     The teacher has read every text in its own letters. It knows no foils: `taught_rows` are the documents without them.
+    `plain` are the rows of texts that the student reads in their own letters too.
     """
 
     taught: Tensor | None = None
+    plain: Tensor | None = None
     drawn: Tensor | None = None
     taught_rows: VectorRows | None = None
 
@@ -80,9 +85,16 @@ class Lesson(Contrast):
 class DistillingLoss(TemperedLoss):
     """The distance of a student's similarities and vectors from its teacher's."""
 
-    def __init__(self, configuration: Distilling, temperature: float, size: int, teacher: Tensor) -> None:
+    def __init__(
+        self,
+        configuration: Distilling,
+        temperature: float,
+        size: int,
+        teacher: Tensor,
+        start: Tensor | None = None,
+    ) -> None:
         super().__init__(temperature)
-        self.configuration = configuration
+        self.configuration, self._start = configuration, (start,)
         self.map = nn.Linear(size, teacher.shape[1], bias=False)
         nn.init.orthogonal_(self.map.weight)
         self._teacher = (teacher,)
@@ -108,6 +120,11 @@ class DistillingLoss(TemperedLoss):
         if weights.vectors:
             mapped = functional.cosine_similarity(self.map(given), taught, dim=-1)
             loss = loss + weights.vectors * (1 - mapped).mean()
+        if self._start[0] is not None:
+            assert lesson.plain is not None
+            before = self._start[0].index_select(0, lesson.taught.index_select(0, lesson.plain)).float()
+            kept = functional.cosine_similarity(given.index_select(0, lesson.plain), before, dim=-1)
+            loss = loss + weights.anchor * (1 - kept).mean()
         if weights.labels:
             whole = queries.index_select(0, lesson.query_documents)
             whole = whole @ documents.index_select(0, lesson.document_documents).T
@@ -151,11 +168,17 @@ class DistillingTrainer(TextTrainer):
         self._starts = np.cumsum(counts) - counts
         self._taught = torch.from_numpy(np.ascontiguousarray(teacher)).to(device)
         self._checksum = zlib.crc32(np.ascontiguousarray(teacher[:: max(1, len(teacher) // 1000)]).data)
-        self.lessons = lessons
+        self.lessons, self._start = lessons, None
+        if lessons.anchor:
+            if configuration.projection:
+                raise MathAMRError("an anchor needs the states of the start: set projection=0")
+            self._start = torch.from_numpy(corpus_vectors(base, corpus)).to(device)
         super().__init__(corpus, corpus.texts, base, configuration, device)
 
     def _loss(self) -> TemperedLoss:
-        return DistillingLoss(self.lessons, self.configuration.temperature, self.encoder.size, self._taught)
+        return DistillingLoss(
+            self.lessons, self.configuration.temperature, self.encoder.size, self._taught, self._start
+        )
 
     def _likened(self, posts: IntArray) -> Tensor:
         rows = torch.from_numpy(self._starts[posts] + self.whole[posts]).to(self.device)
@@ -172,6 +195,10 @@ class DistillingTrainer(TextTrainer):
                 for number, post in zip(chosen[:known], posts[:known], strict=True)
             ]
         )
+        plain = np.repeat(
+            [post is self.texts.posts[number] for number, post in zip(chosen, posts, strict=True)][:known],
+            [len(post.of) for post in posts[:known]],
+        )
         chance = np.random.default_rng([self.configuration.seed, 3, epoch, int(batch[0])])
         drawn = chance.permutation(len(rows))[: self.lessons.drawn]
         fields = {name: getattr(made.contrast, name) for name in Contrast.__slots__}
@@ -179,6 +206,7 @@ class DistillingTrainer(TextTrainer):
         lesson = Lesson(
             **fields,
             taught=there(rows, self.device),
+            plain=there(np.flatnonzero(plain), self.device),
             drawn=there(drawn, self.device),
             taught_rows=VectorRows.of(counts, self.device),
         )
@@ -189,10 +217,15 @@ class DistillingTrainer(TextTrainer):
         return {**super().identity(), "distilling": self.lessons.to_json(), "teacher": self._checksum}
 
 
+def corpus_vectors(encoder: TextEncoder, corpus: TextCorpus) -> npt.NDArray[np.float16]:
+    """Returns an encoder's vectors of all parts of a corpus, in sixteen bits."""
+    found = encoder.encode_pieces(corpus.texts.posts, BUDGET * (16 if encoder.device.type == "cuda" else 1))
+    return np.concatenate([row.vectors.astype(np.float16) for row in found])
+
+
 def taught(teacher: TextEncoder, corpus: TextCorpus, path: Path) -> None:
-    """Writes the teacher's vectors of all parts of a corpus, in sixteen bits."""
-    found = teacher.encode_pieces(corpus.texts.posts, BUDGET * (16 if teacher.device.type == "cuda" else 1))
-    np.save(path, np.concatenate([row.vectors.astype(np.float16) for row in found]), allow_pickle=False)
+    """Writes the teacher's vectors of all parts of a corpus."""
+    np.save(path, corpus_vectors(teacher, corpus), allow_pickle=False)
 
 
 def read_taught(path: Path) -> npt.NDArray[np.float16]:
