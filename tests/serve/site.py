@@ -169,10 +169,12 @@ class Site:
 
 
 @contextmanager
-def serving(index: Index, keys: Keys | None = None, limits: Limits | None = None) -> Iterator[Site]:
+def serving(
+    index: Index, keys: Keys | None = None, limits: Limits | None = None, beside: Index | None = None
+) -> Iterator[Site]:
     """A server for an index, on a free port of this machine."""
     limits = limits or PATIENT
-    service = Service(index, limits, keys or Keys())
+    service = Service(index, limits, keys or Keys(), beside=beside)
     started = threading.Event()
     with closing(bound_socket(HOST, 0)) as listening:
         running = server(create_app(service, allowed_hosts(HOST)), limits, started.set)

@@ -39,15 +39,18 @@ def api(index_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     """The schema of an application over an index of its own, which may be written."""
     folder = tmp_path_factory.mktemp("schema") / "index"
     shutil.copytree(index_folder, folder)
-    with Index(IndexWriter.open(folder, device="cpu")) as index:
-        service = Service(index, Limits(seconds=3600), Keys(WRITE_KEY))
+    with (
+        Index(IndexWriter.open(folder, device="cpu")) as index,
+        Index.open(index_folder, device="cpu") as other,
+    ):
+        service = Service(index, Limits(seconds=3600), Keys(WRITE_KEY), beside=other)
         yield schemathesis.openapi.from_asgi("/v1/openapi.json", create_app(service))
         service.close()
 
 
 OPERATIONS = [
     "GET /v1/search", "POST /v1/search", "GET /v1/explain", "POST /v1/explain", "GET /v1/posts/{id}", "PUT /v1/posts/{id}",
-    "DELETE /v1/posts/{id}", "POST /v1/posts", "GET /v1/graphs/{id}", "GET /v1/formulas/{id}", "GET /v1/render",
+    "DELETE /v1/posts/{id}", "POST /v1/posts", "GET /v1/beside/{id}", "GET /v1/graphs/{id}", "GET /v1/formulas/{id}", "GET /v1/render",
     "POST /v1/render", "GET /v1/picture", "GET /v1/commands", "GET /v1/index", "GET /v1/health", "GET /v1/ready",
     "GET /v1/metrics",
 ]  # fmt: skip

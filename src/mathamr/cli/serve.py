@@ -46,6 +46,13 @@ def command(
         list[str] | None,
         typer.Option(help="A limit as NAME=VALUE, such as seconds=5; docs/api.md lists them. Repeatable."),
     ] = None,
+    beside: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Another index, such as that of Mathlib, in which the page finds what corresponds to an entry.",
+        ),
+    ] = None,
     editor: Annotated[
         str | None,
         typer.Option(
@@ -89,6 +96,7 @@ def command(
         limits=limit or (),
         log_queries=log_queries,
         editor=editor,
+        beside=beside,
         quiet=quiet,
         json_log=json_log,
         drain=drain,

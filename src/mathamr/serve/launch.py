@@ -50,6 +50,7 @@ def serve(
     limits: Iterable[str] = (),
     log_queries: bool = False,
     editor: str | None = None,
+    beside: Path | None = None,
     quiet: bool = False,
     json_log: bool = False,
     drain: float = 0.0,
@@ -60,7 +61,8 @@ def serve(
 
     `announce` gets the address of the page as soon as the server answers. `processes` is the number of worker
     processes; None starts one a processor where the index allows it. After SIGTERM the server reports for `drain`
-    seconds that it is not ready, and still answers, so that a balancer can send requests elsewhere.
+    seconds that it is not ready, and still answers, so that a balancer can send requests elsewhere. `beside` is another
+    index, in which clients find what corresponds to a post.
     """
     if editor is not None:
         check_editor(editor)
@@ -92,6 +94,7 @@ def serve(
                 closing(FairListener(listening, counts)) as own,
                 _opened(path, keys, device, model) as index,
                 _parser(index, allowed) as parser,
+                Index.open(beside, device=device) if beside else nullcontext() as other,
                 closing(Metrics(Path(folder) if count > 1 else None)) as metrics,
             ):
                 if parser is not None:
@@ -103,7 +106,7 @@ def serve(
                     counts.set(0)
                     started()
 
-                with closing(Service(index, allowed, keys, metrics, editor=editor)) as service:
+                with closing(Service(index, allowed, keys, metrics, editor=editor, beside=other)) as service:
                     app = create_app(service, allowed_hosts(host, hosts), log_queries, tracer())
                     app.connections.on_change = counts.set
                     try:

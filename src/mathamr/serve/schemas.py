@@ -334,8 +334,33 @@ class PostAnswer(BaseModel):
     place: PlaceShown | None
     open: str | None
     documentation: str | None
+    beside: str | None = Field(
+        description="the other index in which what corresponds to it is found (`/v1/beside/{id}`)"
+    )
     links: list[LinkShown]
     formulas: list[FormulaPiece]
+
+
+class CorrespondingShown(BaseModel):
+    """A post of the other index."""
+
+    id: str
+    kind: PostKind
+    title: str
+    html: str
+    match: Match
+    source: str
+    place: PlaceShown | None
+    open: str | None
+    documentation: str | None
+
+
+class BesideAnswer(BaseModel):
+    """What corresponds to a post in the other index."""
+
+    index: str
+    found: bool = Field(description="false if nothing is close enough; the hits are only similar then")
+    hits: list[CorrespondingShown]
 
 
 class Written(BaseModel):

@@ -44,6 +44,8 @@ class Service:
     metrics: Metrics = field(default_factory=Metrics)
     editor: str | None = None
     """The editor that opens files of posts on the reader's machine, which is this one; responses have full paths then."""
+    beside: Index | None = None
+    """Another index, in which clients find what corresponds to a post of this one."""
 
     def __post_init__(self) -> None:
         limits = self.limits
@@ -70,6 +72,11 @@ class Service:
         if not isinstance(self.archive, IndexWriter):
             raise ApiError("read_only", "the index is open for reading only")
         return self.archive
+
+    @property
+    def beside_name(self) -> str | None:
+        """The name of the other index."""
+        return None if self.beside is None else self.beside.archive.folder.resolve().name
 
     @property
     def writable(self) -> bool:

@@ -87,3 +87,10 @@ def test_rules_are_reported_markup_by_markup(markup: Markup) -> None:
     assert in_force(rules_of(markup))
     assert not in_force(f"{markup}:else")
     assert not in_force("")
+
+
+def test_what_a_module_of_a_library_declares_is_cut_only_when_it_is_shown(catalogue: Catalogue) -> None:
+    put(catalogue, Post("declared", "theorem", "Let $x$.", tags=("module:A", "simp"), markup="markdown"))
+    catalogue.keep_passages()
+    assert catalogue.passages(["declared", "note"]).keys() == {"note"}
+    assert catalogue.keep_passages() == 0

@@ -14,6 +14,15 @@ from tests.leanproject import COMPACT, SUMS
 from tests.serve.page.visit import Page, Visit, ask, expect
 from tests.serve.site import Site, serving
 
+NOTES = """# Heine–Borel
+
+A subset of the real line is compact exactly if it is closed and bounded.
+
+# Groups
+
+Every subgroup of a cyclic group is cyclic.
+"""
+
 
 @pytest.fixture(scope="module")
 def library(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
@@ -22,8 +31,16 @@ def library(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         path = Path(folder, "project", f"{name}.lean")
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    build_index([folder / "project"], folder / "index", BuildOptions(model="mathamr-3", engine="flat"))
-    with Index.open(folder / "index") as index, serving(index) as running:
+    notes = folder / "notes" / "limits.md"
+    notes.parent.mkdir()
+    notes.write_text(NOTES, encoding="utf-8")
+    for name in ("project", "notes"):
+        build_index([folder / name], folder / f"{name}.index", BuildOptions(model="mathamr-3", engine="flat"))
+    with (
+        Index.open(folder / "project.index") as index,
+        Index.open(folder / "notes.index") as other,
+        serving(index, beside=other) as running,
+    ):
         yield running
 
 
@@ -67,3 +84,13 @@ def test_a_tag_narrows_the_search_to_a_module(page: Page, library: Site) -> None
     posts = page.locator(".hit").evaluate_all("hits => hits.map((hit) => hit.dataset.post)")
     assert posts
     assert all(post.startswith("Toy/") for post in posts)
+
+
+def test_what_corresponds_to_a_declaration_is_found_in_the_other_index(page: Page, library: Site) -> None:
+    ask(page, library, "isCompact_iff_isClosed_bounded")
+    page.locator(".hit h3 a").first.click()
+    page.locator("#panel").get_by_role("button", name="Find in notes.index").click()
+    found = page.locator("#panel .beside li").first
+    expect(found.locator("strong")).to_have_text("Heine–Borel")
+    expect(found.locator(".prose")).to_contain_text("closed and bounded")
+    expect(found.locator(".place")).to_contain_text("limits.md:1")

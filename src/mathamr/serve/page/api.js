@@ -92,6 +92,11 @@ export function post(id, signal) {
   return json(`posts/${piece(id)}`, { signal });
 }
 
+/** What corresponds to a post in the other index of the server. */
+export function beside(id, signal) {
+  return json(`beside/${piece(id)}`, { signal });
+}
+
 /** The picture of a post's graph, as SVG. */
 export function graphPicture(id, signal) {
   return text(`graphs/${piece(id)}?format=svg`, { signal });

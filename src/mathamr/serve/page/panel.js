@@ -3,6 +3,7 @@
 import * as api from "./api.js";
 import { AlignmentMap } from "./alignment.js";
 import { CLOSED } from "./address.js";
+import { beside } from "./beside.js";
 import { element, icon } from "./dom.js";
 import { htmlNodes, mathNode } from "./markup.js";
 import { documentationOf, heading, neighbours, placeOf } from "./neighbours.js";
@@ -150,7 +151,8 @@ export class Panel {
 
   async text(id, signal) {
     const post = await this.read(id, signal);
-    return [heading(post, this.link), this.facts(post), this.prose(post), ...neighbours(post, this.link)];
+    const found = post.beside ? [beside(post, () => this.asked.signal)] : [];
+    return [heading(post, this.link), this.facts(post), this.prose(post), ...found, ...neighbours(post, this.link)];
   }
 
   facts(post) {

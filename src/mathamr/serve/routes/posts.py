@@ -6,7 +6,7 @@ import time
 from dataclasses import replace
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Response
+from fastapi import APIRouter, Path, Query, Response
 from fastapi.responses import JSONResponse
 
 from mathamr.graphs import notation
@@ -21,7 +21,9 @@ from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Post
 from mathamr.posts.readers.jsonlines import markup_of
 from mathamr.posts.report import Report
-from mathamr.search.library import documentation_address
+from mathamr.search.fragment import plain
+from mathamr.search.library import close_enough, documentation_address
+from mathamr.search.searcher import Index
 from mathamr.serve.errors import ApiError
 from mathamr.serve.relatedposts import references, related_posts
 from mathamr.serve.rendering import (
@@ -35,6 +37,7 @@ from mathamr.serve.rendering import (
 )
 from mathamr.serve.routes import ANY
 from mathamr.serve.schemas import (
+    BesideAnswer,
     DeleteAnswer,
     GraphAnswer,
     GraphFormat,
@@ -113,6 +116,38 @@ async def graph(
     return await service.read(lambda: _graph(service, id, format, formulas))
 
 
+@router.get(f"/beside/{{id:{ANY}}}", response_model=BesideAnswer)
+async def beside(
+    service: Reader, id: Annotated[Id, Path()], k: Annotated[int, Query(ge=1, le=20)] = 5
+) -> Any:
+    """What corresponds to a post in the other index that the server was given: a theorem of notes in a formal library, or back."""
+    if service.beside is None:
+        raise ApiError("unknown_post", "the server has no other index; start it with --beside DIR", "id")
+    other, asked = service.beside, await service.read(lambda: _stored(service, id))
+    return await service.search(lambda: of_index(lambda: _corresponding(service, other, asked, k)))
+
+
+def _corresponding(service: Service, other: Index, asked: Post, k: int) -> JSONResponse:
+    hits = other.search(asked, k=k)
+    posts = other.archive.catalogue.posts([hit.id for hit in hits])
+    shown = [
+        {
+            "id": hit.id,
+            "kind": hit.kind,
+            "title": plain(hit.title),
+            "html": body_html(posts[hit.id], service.limits.shown_characters),
+            "match": hit.match,
+            "source": source_shown(hit.source),
+            "place": place_shown(hit.place),
+            "open": service.editor_link(hit.source, hit.place),
+            "documentation": documentation_address(posts[hit.id]),
+        }
+        for hit in hits
+        if hit.id in posts
+    ]
+    return JSONResponse({"index": service.beside_name, "found": close_enough(hits), "hits": shown})
+
+
 def _unknown() -> ApiError:
     return ApiError("unknown_post", "there is no post of that id in the index", "id")
 
@@ -153,6 +188,7 @@ def _shown(service: Service, id: str) -> dict[str, Any]:
         "place": place_shown(stored.place),
         "open": service.editor_link(stored.source, stored.place),
         "documentation": documentation_address(stored),
+        "beside": service.beside_name,
         "links": [
             {"target": link.target, "type": link.type, "words": link.words, "label": link.label}
             for link in stored.links[:MOST_LINKS]

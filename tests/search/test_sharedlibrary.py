@@ -1,0 +1,57 @@
+"""A prepared index of a library as one file: it is searched where the library itself is absent, and is not believed unchecked."""
+
+from __future__ import annotations
+
+import io
+import shutil
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from mathamr.core.errors import MathAMRError
+from mathamr.index.admin.backup import backup, restore
+from mathamr.index.build.builder import BuildOptions, build_index
+from mathamr.search.library import by_name, is_library, narrowed
+from mathamr.search.searcher import Index
+from tests.leanproject import write_project
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The file of an index whose project is gone."""
+    folder = tmp_path_factory.mktemp("shared")
+    project = write_project(folder / "project")
+    package = project / ".lake" / "packages" / "sums"
+    build_index([project, package], folder / "index", BuildOptions(model="mathamr-3", engine="flat"))
+    made = backup(folder / "index", folder / "library.tar").path
+    shutil.rmtree(project)
+    shutil.rmtree(folder / "index")
+    return made
+
+
+def test_a_shared_library_is_searched_by_name_by_words_and_by_module(shared: Path, tmp_path: Path) -> None:
+    assert restore(shared, tmp_path / "index").sound
+    with Index.open(tmp_path / "index") as index:
+        assert is_library(index)
+        assert [post.title for post in by_name(index, "sum_range_id")][:1] == ["Nat.sum_range_id"]
+        found = index.search("closed and bounded sets are compact", k=1)
+        assert [str(hit.title) for hit in found] == ["Topology.Toy.isCompact_iff_isClosed_bounded"]
+        within = index.search("union", where=narrowed(module="Sums"))
+        assert within
+        assert all("module:Sums" in hit.tags for hit in within)
+
+
+def test_a_library_that_was_changed_after_it_was_packed_is_refused(shared: Path, tmp_path: Path) -> None:
+    with tarfile.open(shared) as before, tarfile.open(tmp_path / "other.tar", "w") as after:
+        for member in before:
+            file = before.extractfile(member)
+            content = file.read() if file else b""
+            if member.name.endswith("catalogue.db"):
+                middle = len(content) // 2
+                content = content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :]
+            member.size = len(content)
+            after.addfile(member, io.BytesIO(content))
+    with pytest.raises(MathAMRError, match="is not what was packed"):
+        restore(tmp_path / "other.tar", tmp_path / "index")
+    assert not (tmp_path / "index").exists()
