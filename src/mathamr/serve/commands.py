@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import lru_cache
+from typing import Any
+
+MOST_MACROS = 500
+"""Macros of a collection that a client is told."""
 
 MOST_FREQUENT = tuple(
     f"\\{name}"
@@ -74,6 +79,35 @@ def matching_commands(prefix: str, k: int) -> list[dict[str, str]]:
     """The first `k` commands that begin with `prefix`."""
     found = (each for each in commands() if each.command.startswith(prefix))
     return [asdict(each) for each, _ in zip(found, range(k), strict=False)]
+
+
+def shown_macros(definitions: Mapping[str, str]) -> dict[str, dict[str, Any]]:
+    r"""Macros of a collection for a field that draws formulas: how many arguments, and the body.
+
+    Only macros with plain arguments: a field does not know delimited ones and defaults.
+
+    >>> shown_macros({"Zc": r"\newcommand{\Zc}[1]{\mathbb{Z}/#1 \mathbb{Z}}"})
+    {'Zc': {'arguments': 1, 'body': '\\mathbb{Z}/#1 \\mathbb{Z}'}}
+    """
+    from mathamr.formulas.latex.macros import Macros
+
+    shown: dict[str, dict[str, Any]] = {}
+    for name, macro in Macros.from_latex(*definitions.values()).table.items():
+        plain = tuple(f"#{number + 1}" for number in range(len(macro.pattern)))
+        if _is_word(name) and macro.pattern == plain and macro.default is None:
+            shown[name[1:]] = {"arguments": len(plain), "body": _joined(macro.body)}
+        if len(shown) == MOST_MACROS:
+            break
+    return shown
+
+
+def _joined(tokens: tuple[str, ...]) -> str:
+    """Tokens as text; a name that letters follow ends at a space."""
+    text = ""
+    for token in tokens:
+        text += " " if token[0] in _LETTERS and _is_word(text[text.rfind("\\") :]) else ""
+        text += token
+    return text
 
 
 def _is_word(name: str) -> bool:

@@ -22,10 +22,13 @@ Trees = Literal["both", "opt", "slt", "none"]
 
 DATE = r"^\d{4}(-\d{2}(-\d{2}([T ][0-9:.]{1,15}(Z|[+-]\d{2}:?\d{2})?)?)?)?$"
 LONGEST_WORD = 500
+MOST_POINTS = 4000
+"""Points of a drawing."""
 _HALF = re.compile("[\ud800-\udfff]")
 
 Date = Annotated[str, StringConstraints(pattern=DATE)]
 Id = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_ID)]
+Coordinate = Annotated[float, Field(ge=-1e6, le=1e6, allow_inf_nan=False)]
 Word = Annotated[str, StringConstraints(max_length=LONGEST_WORD)]
 
 
@@ -86,6 +89,23 @@ class RenderRequest(Strict):
     text: str | None = None
     display: bool = False
     task: Task | None = None
+
+
+class SymbolsRequest(Strict):
+    """A drawing: each stroke is the points of the pen from where it was put down to where it was lifted."""
+
+    strokes: list[Annotated[list[tuple[Coordinate, Coordinate]], Field(min_length=1, max_length=500)]] = (
+        Field(min_length=1, max_length=40)
+    )
+    k: int = Field(5, ge=1, le=50)
+
+    @field_validator("strokes", mode="after")
+    @classmethod
+    def _is_small(cls, strokes: list[list[tuple[float, float]]]) -> list[list[tuple[float, float]]]:
+        """Bounds the work of drawing them."""
+        if (count := sum(map(len, strokes))) > MOST_POINTS:
+            raise ValueError(f"a drawing may have at most {MOST_POINTS:,} points, not {count:,}")
+        return strokes
 
 
 class PostRequest(Strict):
@@ -474,11 +494,33 @@ class CommandsAnswer(BaseModel):
     commands: list[CommandShown]
 
 
+class SymbolShown(BaseModel):
+    """A symbol that may have been drawn."""
+
+    character: str
+    latex: str
+    name: str
+    probability: float
+
+
+class SymbolsAnswer(BaseModel):
+    """Symbols that may have been drawn."""
+
+    symbols: list[SymbolShown]
+
+
 class ExampleShown(BaseModel):
     """A question that finds something in this index."""
 
     query: str
     task: Task
+
+
+class MacroShown(BaseModel):
+    """A macro of the collection: its number of arguments and its body, in which they are `#1`, `#2`, …"""
+
+    arguments: int
+    body: str
 
 
 class IndexAnswer(BaseModel):
@@ -492,6 +534,9 @@ class IndexAnswer(BaseModel):
     tags: dict[str, int]
     folders: dict[str, int]
     examples: list[ExampleShown]
+    macros: dict[str, MacroShown] = Field(
+        description="macros of the indexed documents by name, without backslash"
+    )
     model: str
     engine: str
     updated: str

@@ -127,6 +127,11 @@ export function commands() {
   return json("commands");
 }
 
+/** The symbols that strokes of a pen may be. */
+export function symbols(strokes, k, signal) {
+  return json("symbols", { body: { strokes, k }, signal });
+}
+
 /** What is indexed. */
 export function index() {
   return json("index");

@@ -255,6 +255,7 @@ async function learnIndex() {
   );
   strategy.value = state.strategy;
   offerTasks();
+  box.learnMacros(indexed.macros);
   byId("about").textContent = [
     counted(indexed.posts, "entry", "entries"),
     counted(indexed.formulas, "formula"),
@@ -324,7 +325,7 @@ addEventListener("popstate", () => {
   show();
 });
 document.addEventListener("keydown", (event) => {
-  const typing = event.target.closest?.("textarea, input, select, dialog");
+  const typing = event.target.closest?.("textarea, input, select, dialog, math-field");
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.key === "Escape" && !byId("help").open && panel.isOpen) closePanel();
   else if (typing) return;
@@ -343,6 +344,7 @@ function shownQuery() {
 }
 
 startTheme(byId("theme"));
+box.field.start();
 byId("search").elements.task.value = state.task;
 box.text = shownQuery();
 learnIndex();

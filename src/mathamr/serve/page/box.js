@@ -3,7 +3,9 @@
 import * as api from "./api.js";
 import { Completion } from "./completion.js";
 import { byId } from "./dom.js";
+import { FormulaField } from "./formulafield.js";
 import { closed, formulaAt, hasFormula, looksLikeFormula } from "./latex.js";
+import { latexOfMathml, pastedMathml } from "./mathmlpaste.js";
 import { startPalette } from "./palette.js";
 import { Preview } from "./preview.js";
 
@@ -20,6 +22,19 @@ export class Box {
     this.closePalette = startPalette(byId("palette-button"), byId("palette"), (snippet) =>
       this.insertSymbol(snippet),
     );
+    this.field = new FormulaField({
+      button: byId("formula-button"),
+      place: byId("formula-place"),
+      area: this.area,
+      task,
+      ask,
+      leave,
+      changed: () => {
+        this.area.form.classList.remove("asked");
+        this.changed(false, false);
+      },
+    });
+    this.area.addEventListener("paste", (event) => this.paste(event));
     this.area.addEventListener("input", () => {
       this.area.form.classList.remove("asked");
       this.changed();
@@ -66,6 +81,7 @@ export class Box {
   }
 
   focus() {
+    if (this.area.hidden) return this.field.focus();
     this.area.focus();
     this.area.setSelectionRange(this.text.length, this.text.length);
   }
@@ -77,10 +93,26 @@ export class Box {
     this.focus();
   }
 
-  changed(typed = true) {
+  /** Macros of the collection: the formula field draws them, and both ways of typing offer them. */
+  learnMacros(macros) {
+    this.completion.learn(Object.fromEntries(Object.keys(macros).map((name) => [`\\${name}`, ""])));
+    this.field.learn(macros);
+  }
+
+  changed(typed = true, reads = true) {
     this.grow();
     if (typed) this.completion.look();
+    if (reads) this.field.show();
     this.preview.update(this.question, this.task());
+  }
+
+  /** MathML becomes a formula of the question. */
+  async paste(event) {
+    const mathml = pastedMathml(event);
+    if (!mathml) return;
+    event.preventDefault();
+    const latex = await latexOfMathml(mathml);
+    if (latex) this.insertSymbol(`${latex}|`);
   }
 
   /** As high as its text, up to what the style sheet allows. */
@@ -99,6 +131,7 @@ export class Box {
 
   /** A symbol of the palette: outside a formula it opens one. */
   insertSymbol(snippet) {
+    if (this.field.hasFocus || (this.field.isOn && this.area.hidden)) return this.field.insert(snippet);
     const { selectionStart: start, selectionEnd: end } = this.area;
     const inside = formulaAt(this.text, start) !== null;
     const alone = this.task() === "formulas" || looksLikeFormula(this.text);

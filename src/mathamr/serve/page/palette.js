@@ -2,12 +2,32 @@
 
 import { PALETTE } from "./commands.js";
 import { element } from "./dom.js";
+import { drawingPad } from "./drawing.js";
 
 /**
  * Fills the palette and lets a button show it; `insert(snippet)` puts a symbol at the caret. What comes back closes
  * the palette.
  */
 export function startPalette(button, palette, insert) {
+  const pad = drawingPad(insert);
+  pad.node.hidden = true;
+  const draw = element(
+    "button",
+    {
+      type: "button",
+      class: "draw",
+      "aria-expanded": "false",
+      on: {
+        click: () => {
+          pad.node.hidden = !pad.node.hidden;
+          draw.setAttribute("aria-expanded", String(!pad.node.hidden));
+          pad.empty();
+        },
+      },
+    },
+    "✎ Draw a symbol",
+  );
+  palette.append(element("div", { role: "group", "aria-label": "Drawing" }, draw), pad.node);
   for (const [group, symbols] of PALETTE) {
     palette.append(
       element(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Response
@@ -21,6 +21,7 @@ from mathamr.posts.markup import pieces
 from mathamr.posts.readers.latex.definitions import definitions_for
 from mathamr.search.query import with_formulas_marked
 from mathamr.serve.commands import matching_commands
+from mathamr.serve.drawnsymbols import drawn_symbols
 from mathamr.serve.errors import ApiError
 from mathamr.serve.rendering import draw, draw_formula, shown_pieces
 from mathamr.serve.routes import ANY
@@ -31,6 +32,8 @@ from mathamr.serve.schemas import (
     Id,
     RenderAnswer,
     RenderRequest,
+    SymbolsAnswer,
+    SymbolsRequest,
     TextAnswer,
 )
 from mathamr.serve.service import Reader, Service, of_index, of_request
@@ -91,6 +94,13 @@ async def commands(
     return await service.compute(
         lambda: JSONResponse({"commands": matching_commands(prefix, k)}, headers=headers)
     )
+
+
+@router.post("/symbols", response_model=SymbolsAnswer)
+async def symbols(service: Reader, drawing: SymbolsRequest) -> Any:
+    """The symbols that strokes of a pen may be, the most likely first."""
+    found = await service.compute(lambda: drawn_symbols(drawing.strokes, drawing.k))
+    return {"symbols": [asdict(each) for each in found]}
 
 
 async def _render(service: Service, source: RenderRequest) -> Response:

@@ -11,6 +11,7 @@ from fastapi import APIRouter, Response
 from mathamr import __version__
 from mathamr.search.examplequeries import examples
 from mathamr.search.locations import folder_counts
+from mathamr.serve.commands import shown_macros
 from mathamr.serve.metrics import CONTENT_TYPE
 from mathamr.serve.schemas import HealthAnswer, IndexAnswer, ReadyAnswer
 from mathamr.serve.service import Reader, Service, ServiceOf, of_index
@@ -74,6 +75,7 @@ def _about(service: Service) -> dict[str, Any]:
             for example in examples(catalogue, service.index.macros)
             if example.task in service.index.tasks
         ],
+        "macros": shown_macros(service.index.macros),
         "model": manifest.model.name,
         "engine": manifest.engine.name,
         "updated": manifest.updated,
