@@ -342,6 +342,7 @@ var Server = class {
       });
       server.on("error", () => {
         this.fail(`“${program}” cannot be started. Install mathamr, or give its full path in the settings.`);
+        resolve();
       });
       server.on("exit", () => {
         clearTimeout(late);

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 from mathamr.posts.post import Place
+from mathamr.search.filtercounts import FilterCounts
 from mathamr.search.fragment import Fragment, Line, plain
 from mathamr.search.query import Query
 from mathamr.systems.ranking import Task
@@ -143,6 +144,8 @@ class Hits:
     notes: tuple[str, ...] = ()
     absent: tuple[str, ...] = ()
     """Words of a short query that no post of the index has, as they were typed."""
+    counts: FilterCounts | None = None
+    """What filters would keep of the best results, if it was asked for."""
 
     @property
     def found(self) -> Found:

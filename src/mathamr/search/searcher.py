@@ -29,6 +29,7 @@ from mathamr.posts.post import Post
 from mathamr.posts.postkind import KINDS
 from mathamr.search.alignment import Alignment, align
 from mathamr.search.confidence import BACKGROUND, Confidence
+from mathamr.search.filtercounts import FilterCounts
 from mathamr.search.formulamatch import ALIGNMENT, FormulaMatch, aligned_views
 from mathamr.search.formularanker import FormulaRanker
 from mathamr.search.fragment import plain
@@ -177,13 +178,15 @@ class Index(Closing):
         exact: bool | None = None,
         where: Filter | None = None,
         pool: int = POOL,
+        counted: int = 0,
     ) -> Hits:
         """The `k` best hits after the first `offset`.
 
         A query is typed text with ``$latex$``, a `Query`, or a whole `Post`. `strategy` names one of `rankings`, or is
         a ranking itself; the default is that of the index's system. `where` filters the entries; `pool` is the number of
         posts that the strategy `rerank` scores again. With `exact=False` an engine may search approximately. By default
-        it does so only if vectors are on a server, which an exact search would have to read completely.
+        it does so only if vectors are on a server, which an exact search would have to read completely. `counted` is the
+        number of best results of which kinds, tags and folders are counted.
         """
         if k < 1:
             raise MathAMRError(f"the number of results must be at least 1, got {k}")
@@ -201,7 +204,7 @@ class Index(Closing):
         approximate_candidates = exact is None
         if exact is None:
             exact = not ENGINES[self.archive.manifest.engine.name].capabilities.remote
-        depth = max(offset + k + 1, BACKGROUND.stop)
+        depth = max(offset + k + 1, BACKGROUND.stop, counted)
         options = SearchOptions.of_search(depth, where, exact, pool, approximate_candidates)
         ranked, ranker = self._ranked(context, task, (name, ranking), options)
         by_words = uses_words(ranking)
@@ -238,7 +241,14 @@ class Index(Closing):
             seconds=timer.seconds,
             notes=(*context.query.notes, *notes),
             absent=tuple(confidence.unmentioned if task == "answers" else ()),
+            counts=self._counts(task, ranked[:counted]) if counted else None,
         )
+
+    def _counts(self, task: Task, ranked: Sequence[RankedResult]) -> FilterCounts:
+        found = self.archive.payloads(
+            "posts" if task == "answers" else "formulas", [each.id for each in ranked]
+        )
+        return FilterCounts.of(found.values(), self.archive.catalogue.sources())
 
     @_one_revision
     def within(self, folders: Sequence[str], where: Filter | None = None) -> Filter:

@@ -69,6 +69,7 @@ class SearchRequest(Strict):
     offset: int = Field(0, ge=0, le=2**31)
     exact: bool | None = None
     filter: FilterRequest = FilterRequest()
+    counts: bool = False
 
 
 class ExplainRequest(Strict):
@@ -239,6 +240,15 @@ class HitShown(BaseModel):
     formula: FormulaHitShown | None
 
 
+class CountsShown(BaseModel):
+    """How many of the best `counted` results have a kind, a tag, or lie in a folder."""
+
+    counted: int
+    kinds: dict[str, int]
+    tags: dict[str, int]
+    folders: dict[str, int]
+
+
 class SearchAnswer(BaseModel):
     """The hits of a search."""
 
@@ -250,6 +260,9 @@ class SearchAnswer(BaseModel):
     more: bool
     found: Found = Field(description="the best match of these hits; similar means that nothing was found")
     absent: list[str] = Field(description="words of a short query that no entry has")
+    counts: CountsShown | None = Field(
+        description="what filters would keep of the results; null unless asked for"
+    )
     seconds: dict[str, float]
     hits: list[HitShown]
 

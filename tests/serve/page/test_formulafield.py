@@ -98,7 +98,7 @@ def test_a_question_typed_by_hand_is_shown_as_it_is_read(page: Page, site: Site)
     page.goto(f"{site.url}?task=formulas")
     page.locator("#question").fill("x² <= 1/2")
     field = open_field(page)
-    expect(field).to_have_js_property("value", "x^2\\le\\frac12")
+    expect(field).to_have_js_property("value", "x^2 \\le \\frac{1}{2}")
 
 
 def test_macros_of_the_collection_are_drawn_in_the_field(page: Page, site: Site) -> None:

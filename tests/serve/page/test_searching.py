@@ -99,6 +99,17 @@ def test_filters_narrow_the_results_and_can_be_taken_back(page: Page, site: Site
     assert "tag=matrices" in page.url
 
 
+def test_filters_count_the_results_and_not_the_index(page: Page, site: Site) -> None:
+    with page.expect_response("**/v1/search") as answered:
+        ask(page, site, "nobody has voted", "&strategy=lexical")
+    counts = answered.value.json()["counts"]
+    assert 0 < counts["counted"] < len(POSTS)
+    for chip in page.locator("#filters .chip").all():
+        ((field, value),) = chip.evaluate("chip => Object.entries(chip.dataset)")
+        assert chip.locator(".count").inner_text() == str(counts[field][value])
+        assert counts[field][value] < counts["counted"]
+
+
 def test_any_formula_leads_on_to_a_search_for_it(page: Page, site: Site) -> None:
     ask(page, site)
     page.locator(".hit .snippet .formula.matched").first.click()

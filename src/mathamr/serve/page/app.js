@@ -148,7 +148,7 @@ function showHits(answer, asked) {
   const places = `${noun[0].toUpperCase()}${noun.slice(1)} ${first}–${first + found.length - 1}`;
   say(`${places}, found in ${duration(answer.seconds.total)}`, ...notes(answer));
   results.show(found, asked);
-  filters.show(asked, found);
+  filters.show(asked, answer.counts);
   paging(asked.page, answer.more);
   if (asked.page !== shownPage) scrollTo({ top: 0 });
   shownPage = asked.page;
@@ -246,8 +246,6 @@ async function learnIndex() {
     else if (error.code !== "unauthorised") learning = setTimeout(learnIndex, POLL);
     return;
   }
-  filters.learn(indexed);
-  filters.show(state);
   const strategy = byId("search").elements.strategy;
   strategy.replaceChildren(
     element("option", { value: "" }, `usual (${indexed.strategies[0]})`),

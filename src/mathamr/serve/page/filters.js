@@ -1,99 +1,117 @@
-// Filters: kinds, folders and tags of what is indexed, as buttons that are pressed or not.
+// Filters: kinds, folders and tags of what was found, in one row of buttons that are pressed or not; each says how many of
+// the results it keeps.
 
 import { CLOSED } from "./address.js";
 import { element } from "./dom.js";
 
-const SHOWN = 6;
-const MOST_FOLDERS = 12;
+const FIELDS = ["kinds", "folders", "tags"];
+const LABELS = { kinds: "Kind", folders: "Folder", tags: "Tags" };
+const SHOWN = { kinds: 5, folders: 4, tags: 5 };
+const NOTHING = Object.freeze({ counted: 0, kinds: {}, folders: {}, tags: {} });
 
 /** Writes the filters; `go(change)` is called when one is pressed. */
 export class Filters {
   constructor(place, go) {
     this.place = place;
     this.go = go;
-    this.kinds = {};
-    this.tags = {};
-    this.folders = {};
+    this.counts = NOTHING;
+    this.before = NOTHING;
     this.all = false;
     this.wanted = "";
-    this.hits = [];
   }
 
-  /** What is indexed: kinds, folders and tags with how many posts have them. */
-  learn({ kinds, tags, folders }) {
-    this.kinds = kinds;
-    this.tags = tags;
-    this.folders = folders;
-  }
-
-  /** Tags of the posts that were found stand before the others. */
-  show(state, hits = this.hits) {
+  /** What filters would keep of the results; what they would have kept without any is remembered beside it. */
+  show(state, counts = this.counts) {
     this.state = state;
-    this.hits = hits;
-    const kinds = distinct([...Object.keys(this.kinds), ...state.kinds]);
-    const folders = distinct([...state.folders, ...Object.keys(this.folders)]);
-    const tags = distinct([...state.tags, ...frequent(hits), ...Object.keys(this.tags)]);
-    const groups = [];
-    if (kinds.length > 1 || state.kinds.length) groups.push(this.group("Kind", kinds, "kinds", this.kinds));
-    if (folders.length > 1 || state.folders.length)
-      groups.push(this.group("Folder", folders.slice(0, MOST_FOLDERS), "folders", this.folders));
-    if (tags.length) groups.push(this.group("Tags", this.narrowed(tags), "tags", this.tags, this.more(tags)));
+    this.counts = counts ?? NOTHING;
+    if (!this.isNarrowed) this.before = this.counts;
+    const groups = FIELDS.map((field) => this.group(field)).filter(Boolean);
     const held = this.place.contains(document.activeElement) ? { ...document.activeElement.dataset } : null;
-    this.place.replaceChildren(...groups);
+    this.place.classList.toggle("all", this.all);
+    this.place.replaceChildren(...groups, ...(groups.length && this.hasMore() ? [this.more()] : []));
     if (held) this.focusOn(held);
-    const isNarrowed = state.tags.length + state.kinds.length + state.folders.length > 0;
-    this.place.hidden = groups.length === 0 || !(state.query || isNarrowed);
+    this.place.hidden = groups.length === 0 || !(state.query || this.isNarrowed);
   }
 
-  group(label, values, field, counts, more = null) {
+  get isNarrowed() {
+    return FIELDS.some((field) => this.state[field].length > 0);
+  }
+
+  /** The values that a field offers: the chosen ones, then those that keep some results and not all. */
+  values(field) {
+    const chosen = this.state[field];
+    const counts = chosen.length && field !== "folders" ? this.before[field] : this.counts[field];
+    const offered = Object.keys(counts).filter(
+      (value) => !chosen.includes(value) && (chosen.length > 0 || counts[value] < this.counts.counted),
+    );
+    return [...chosen, ...(field === "folders" ? nextFolders(offered, chosen) : offered)];
+  }
+
+  hasMore() {
+    return this.all || FIELDS.some((field) => this.values(field).length > this.most(field));
+  }
+
+  most(field) {
+    return Math.max(SHOWN[field], this.state[field].length);
+  }
+
+  group(field) {
+    const values = this.values(field);
+    if (!values.length) return null;
+    const wanted = this.wanted.trim().toLowerCase();
+    const shown = this.all
+      ? values.filter((value) => this.state[field].includes(value) || value.toLowerCase().includes(wanted))
+      : values.slice(0, this.most(field));
     return element(
       "div",
-      { class: "group", role: "group", "aria-label": label },
-      element("span", { class: "label" }, label),
-      ...values.map((value) => this.chip(value, field, counts[value])),
-      more,
+      { class: "group", role: "group", "aria-label": LABELS[field] },
+      this.all ? element("span", { class: "label" }, LABELS[field]) : null,
+      ...shown.map((value) => this.chip(value, field)),
     );
   }
 
-  chip(value, field, count) {
+  chip(value, field) {
     const chosen = this.state[field];
     const pressed = chosen.includes(value);
-    const next = pressed ? chosen.filter((each) => each !== value) : [...chosen, value];
+    // The number is that of the results as they are; a value beside a chosen one of its field would add to them.
+    const count = pressed || !chosen.length || field === "folders" ? this.counts[field][value] : null;
     return element(
       "button",
       {
         type: "button",
-        class: "chip",
+        class: `chip of-${field}`,
         "aria-pressed": String(pressed),
+        title: field === "folders" ? value : null,
         data: { [field]: value },
-        on: { click: () => this.go({ [field]: next, page: 1, ...CLOSED }) },
+        on: { click: () => this.go({ [field]: this.pressed(value, field), page: 1, ...CLOSED }) },
       },
-      field === "folders" ? value.split("/").pop() : value,
+      field === "folders" ? `${value.split("/").pop()}/` : value,
       count ? element("span", { class: "count" }, String(count)) : null,
     );
   }
 
-  narrowed(tags) {
-    const chosen = this.state.tags;
-    if (!this.all) return tags.slice(0, Math.max(SHOWN, chosen.length));
-    const wanted = this.wanted.trim().toLowerCase();
-    return tags.filter((tag) => chosen.includes(tag) || tag.toLowerCase().includes(wanted));
+  /** What is chosen after a value was pressed; a folder in a folder takes its place, and gives it back. */
+  pressed(value, field) {
+    const chosen = this.state[field];
+    if (field !== "folders") return chosen.includes(value) ? chosen.filter((each) => each !== value) : [...chosen, value];
+    if (!chosen.includes(value)) return [...chosen.filter((each) => !value.startsWith(`${each}/`)), value];
+    const above = value.slice(0, Math.max(0, value.lastIndexOf("/")));
+    const others = chosen.filter((each) => each !== value);
+    return above in this.before.folders ? [...others, above] : others;
   }
 
-  more(tags) {
-    if (tags.length <= SHOWN) return null;
-    if (!this.all) {
-      return element(
-        "button",
-        { type: "button", class: "plain", on: { click: () => this.open() } },
-        `${tags.length - SHOWN} more…`,
-      );
-    }
-    return element("input", {
+  more() {
+    const toggle = element(
+      "button",
+      { type: "button", class: "plain", "aria-expanded": String(this.all), on: { click: () => this.open(!this.all) } },
+      this.all ? "Fewer filters" : "More filters…",
+    );
+    if (!this.all) return toggle;
+    const field = element("input", {
       type: "search",
       class: "narrow",
-      placeholder: "Find a tag",
-      "aria-label": "Find a tag",
+      placeholder: "Find a filter",
+      "aria-label": "Find a filter",
       value: this.wanted,
       on: {
         input: (event) => {
@@ -102,6 +120,7 @@ export class Filters {
         },
       },
     });
+    return element("div", { class: "group" }, field, toggle);
   }
 
   /** Restores the focus after its element was replaced. */
@@ -118,20 +137,17 @@ export class Filters {
     }
   }
 
-  open() {
-    this.all = true;
+  open(isOpen) {
+    this.all = isOpen;
+    this.wanted = "";
     this.show(this.state);
-    this.place.querySelector(".narrow")?.focus();
+    this.place.querySelector(isOpen ? ".narrow" : ".plain")?.focus();
   }
 }
 
-function distinct(values) {
-  return [...new Set(values)];
-}
-
-/** The tags of hits, the most frequent first. */
-function frequent(hits) {
-  const counts = new Map();
-  for (const tag of hits.flatMap((hit) => hit.tags)) counts.set(tag, (counts.get(tag) ?? 0) + 1);
-  return [...counts.keys()].sort((one, other) => counts.get(other) - counts.get(one));
+/** The folders one step below the chosen ones, or the outermost ones. */
+function nextFolders(folders, chosen) {
+  const isInside = (inner, outer) => inner.startsWith(`${outer}/`);
+  const below = chosen.length ? folders.filter((each) => chosen.some((one) => isInside(each, one))) : folders;
+  return below.filter((each) => !below.some((other) => isInside(each, other)));
 }

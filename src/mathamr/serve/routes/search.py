@@ -6,7 +6,8 @@ import logging
 import time
 from collections import ChainMap
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from mathamr.search.alignment import AlignedPart, Alignment
+    from mathamr.search.filtercounts import FilterCounts
     from mathamr.search.formulamatch import FormulaMatch
     from mathamr.search.hits import Hit
 
@@ -64,6 +66,10 @@ TITLE_WIDTH = 1000
 """Characters of a title that a hit shows."""
 MOST_TAGS = 100
 """Tags of a post that a hit shows."""
+COUNTED = 200
+"""Results of which kinds, tags and folders are counted."""
+MOST_COUNTS = 200
+"""Kinds, tags and folders of which a search tells the counts, each."""
 MOST_PARTS = 500
 """Parts of a post that an explanation shows; more of them are the most similar ones."""
 
@@ -85,6 +91,7 @@ async def search_link(
     after: Annotated[Date | None, Query()] = None,
     before: Annotated[Date | None, Query()] = None,
     minimum_score: Annotated[int | None, Query(ge=-(2**53), le=2**53)] = None,
+    counts: bool = False,
 ) -> Any:
     """Hits for a query, as a link that can be shared."""
     where = FilterRequest(
@@ -99,7 +106,9 @@ async def search_link(
     return await _search(
         request,
         service,
-        SearchRequest(q=q, task=task, strategy=strategy, k=k, offset=offset, exact=exact, filter=where),
+        SearchRequest(
+            q=q, task=task, strategy=strategy, k=k, offset=offset, exact=exact, filter=where, counts=counts
+        ),
     )
 
 
@@ -182,6 +191,7 @@ def _searched(
             offset=options.offset,
             exact=options.exact,
             where=where,
+            counted=COUNTED if options.counts else 0,
         )
     )
     drawing = time.perf_counter()
@@ -197,10 +207,19 @@ def _searched(
         "more": hits.more,
         "found": hits.found,
         "absent": list(hits.absent),
+        "counts": _counts_shown(hits.counts) if hits.counts else None,
         "hits": shown,
     }
     now = time.perf_counter()
     return JsonAnswer.of(answer, _seconds({**hits.seconds, "parse": parse}, now - drawing, now - started))
+
+
+def _counts_shown(counts: FilterCounts) -> dict[str, Any]:
+    shown = asdict(counts)
+    return {
+        name: dict(islice(value.items(), MOST_COUNTS)) if isinstance(value, dict) else value
+        for name, value in shown.items()
+    }
 
 
 async def _explain(request: Request, service: Service, options: ExplainRequest) -> Response:

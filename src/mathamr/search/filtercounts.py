@@ -1,0 +1,53 @@
+"""`FilterCounts`: how many of the results of a search each filter would keep."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from itertools import takewhile
+from pathlib import PurePosixPath
+
+from mathamr.index.engines.entry import Payload
+
+
+@dataclass(frozen=True, slots=True)
+class FilterCounts:
+    """Of the best `counted` results: kinds, tags and folders, the most frequent first."""
+
+    counted: int
+    kinds: dict[str, int]
+    tags: dict[str, int]
+    folders: dict[str, int]
+    """Folders of every depth below what all files share, as the filter takes them."""
+
+    @classmethod
+    def of(cls, results: Iterable[Payload], sources: Collection[str]) -> FilterCounts:
+        """Counts results; `sources` are the files of the whole index.
+
+        >>> found = [Payload("note", ("sums",), None, None, "/ada/vault/sums/b/c.md")]
+        >>> FilterCounts.of(found, ["/ada/vault/sums/b/c.md", "/ada/vault/d.md"]).folders
+        {'vault/sums': 1, 'vault/sums/b': 1}
+        """
+        shared = _shared(sources)
+        kinds, tags, folders = Counter[str](), Counter[str](), Counter[str]()
+        counted = 0
+        for payload in results:
+            counted += 1
+            kinds[payload.kind] += 1
+            tags.update(set(payload.tags))
+            folders.update(_folders(payload.source, shared))
+        return cls(counted, *(dict(each.most_common()) for each in (kinds, tags, folders)))
+
+
+def _shared(sources: Collection[str]) -> int:
+    """How many parts all folders begin with."""
+    folders = (PurePosixPath(source).parent.parts for source in sources if "/" in source)
+    return sum(1 for _ in takewhile(lambda parts: len(set(parts)) == 1, zip(*folders, strict=False)))
+
+
+def _folders(source: str, shared: int) -> list[str]:
+    parts = PurePosixPath(source).parent.parts if "/" in source else ()
+    inside = [part.strip("/") for part in parts[max(0, shared - 1) :]]
+    first = 1 if shared == 0 else 2
+    return ["/".join(inside[:end]).strip("/") for end in range(first, len(inside) + 1)]
