@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from mathamr.posts.passage import passage
 from mathamr.search.confidence import (
     BY_WORDS,
     CALIBRATED,
     STRONG,
     WEAK,
+    Confidence,
     ConfidenceWeights,
     Features,
     formula_match,
@@ -16,6 +20,7 @@ from mathamr.search.confidence import (
 from mathamr.search.hits import Hit, Hits, Match
 from mathamr.search.query import Query
 from mathamr.search.results import RankedResult
+from mathamr.search.searcher import Index
 
 NOTHING = Features(0.45, 0.5, 0.05, 0.02, 0.3)
 ANSWER = Features(0.75, 0.8, 0.3, 0.3, 1.0)
@@ -55,3 +60,19 @@ def test_hits_say_what_was_found_and_from_where_on_they_are_only_similar(
     searched = Hits(Query.of_text("x"), "answers", "hybrid", hits)
     assert (searched.found, searched.similar_from) == (found, similar_from)
     assert searched.to_json()["found"] == found
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["continuous function", "sum of the series", "the limit of $a_n$", "prime numbers", "Zorn's lemma"],
+)
+def test_a_stored_passage_has_the_words_that_the_markup_has(small_index: Path, text: str) -> None:
+    with Index.open(small_index, device="cpu") as index:
+        ranked, _ = index.rank(text, "answers", "lexical", 30)
+        confidence = Confidence(Query.of_text(text), index.archive.lexical.posts, "", ranked)
+        posts = index.archive.catalogue.posts([each.id for each in ranked])
+        for each in ranked:
+            post = posts[each.id]
+            assert confidence.features(post, each.evidence, passage(post)) == confidence.features(
+                post, each.evidence
+            )

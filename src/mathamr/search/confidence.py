@@ -14,8 +14,8 @@ from functools import cached_property
 from typing import NamedTuple
 
 from mathamr.index.lexical.lexicalindex import LexicalPart
-from mathamr.index.lexical.terms import post_text, stems, words
-from mathamr.posts.passage import PLACEHOLDER
+from mathamr.index.lexical.terms import other_names, post_text, stems, words
+from mathamr.posts.passage import PLACEHOLDER, Passage
 from mathamr.posts.post import Post
 from mathamr.search.generalwords import general_words
 from mathamr.search.hits import Match
@@ -127,19 +127,25 @@ class Confidence:
             return self.absent
         return [word for word in self.absent if word[:1].isupper() or word.lower() not in general_words()]
 
-    def features(self, post: Post, evidence: Mapping[str, float]) -> Features:
+    def features(self, post: Post, evidence: Mapping[str, float], read: Passage | None = None) -> Features:
         """The features of a hit."""
+        return self._of_scores(evidence)._replace(words=self._words_in(post, read))
+
+    def _of_scores(self, evidence: Mapping[str, float]) -> Features:
+        """The features of a hit but for its words, for which its text has to be read."""
         parts = evidence.get("maxsim", 0.0)
         return Features(
             evidence.get("single", 0.0),
             parts,
             parts - self._background["maxsim"],
             evidence.get("lexical", 0.0) - self._background["lexical"],
-            self._words_in(post_text(post)),
+            0.0,
         )
 
-    def match(self, post: Post, evidence: Mapping[str, float]) -> Match:
+    def match(self, post: Post, evidence: Mapping[str, float], read: Passage | None = None) -> Match:
         """What a hit is to the query; a post that has the query as its name or label is what was asked.
+
+        `read` is the passage of the post, if it is known; it saves reading the post's markup again.
 
         If no post mentions a name of the query, such as Cantelli, a hit can only be similar; if none has some other word of
         it, which notes may say in other words, a hit is at most a weak match.
@@ -152,19 +158,19 @@ class Confidence:
         calibrated = next((CALIBRATED[name] for name in CALIBRATED if self._model.startswith(name)), None)
         if calibrated is not None and {"single", "maxsim"} <= evidence.keys():
             weights = calibrated.long if self._query.kind == "question" else calibrated.short
-        found = self.features(post, evidence)
+        found = self.features(post, evidence, read) if weights.weights.words else self._of_scores(evidence)
         chance = weights.probability(found)
         if chance >= STRONG and not self.absent:
             return "strong"
-        return "weak" if chance >= WEAK or self._is_close(found) else "similar"
+        return "weak" if chance >= WEAK or self._is_close(found, post, read) else "similar"
 
-    def _is_close(self, found: Features) -> bool:
+    def _is_close(self, found: Features, post: Post, read: Passage | None) -> bool:
         """True for a hit that has the query's words, or is like a formula alone, even if many hits are as good."""
         if self._query.kind == "question":
             return False
         if not self._content:
             return found.parts >= CLOSE_FORMULA
-        return found.words >= ALL_WORDS and found.similarity >= CLOSE
+        return found.similarity >= CLOSE and self._words_in(post, read) >= ALL_WORDS
 
     def _is_name(self, word: str) -> bool:
         """True for a capitalised word, unless it only begins the query."""
@@ -186,13 +192,20 @@ class Confidence:
     def _content(self) -> list[str]:
         return [word for word in words(PLACEHOLDER.sub(" ", self._text)) if word not in STOP_WORDS]
 
-    def _words_in(self, text: str) -> float:
-        """The share of the query's words that a text has, weighted by rarity."""
+    def _words_in(self, post: Post, read: Passage | None) -> float:
+        """The share of the query's words that a post has, weighted by rarity."""
         total = math.fsum(self._rarity.values())
         if total <= 0:
             return 0.0
-        held = set(stems(words(text)))
+        text = post_text(post) if read is None or post.markup == "declaration" else _text_of(post, read)
+        held = set(stems(sorted(set(words(text)))))
         return math.fsum(value for stem, value in self._rarity.items() if stem in held) / total
+
+
+def _text_of(post: Post, read: Passage) -> str:
+    """The text of a post without its formulas, from its passage; an answer's title is its question's."""
+    sentences = (each for each in read.sentences if each.field == "body" or post.role != "answer")
+    return " ".join((*other_names(post), *(PLACEHOLDER.sub(" ", each.text) for each in sentences)))
 
 
 def formula_match(found: RankedResult) -> Match:

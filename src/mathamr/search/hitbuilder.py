@@ -71,7 +71,9 @@ class HitBuilder:
                     each.evidence,
                     post.place,
                     each.share,
-                    formula_match(each) if entry else self._confidence.match(post, each.evidence),
+                    formula_match(each)
+                    if entry
+                    else self._confidence.match(post, each.evidence, read.get(post.id)),
                 )
             )
         return tuple(hits)

@@ -33,7 +33,7 @@ _COMMON = frozenset(["Type", "Sort", "Prop"])
 
 def is_library(index: Index) -> bool:
     """True if an index holds declarations."""
-    return bool(index.archive.catalogue.tags_starting("module:", 1))
+    return index.has_declarations
 
 
 def code_of(post: Post) -> str:

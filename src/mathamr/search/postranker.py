@@ -30,7 +30,10 @@ of theorems and topics in Mathlib's maps (lab/notes/lean.md)."""
 
 
 class PostRanker(Ranker):
-    """Ranks posts by vectors and words; with `posts`, which reads their texts, also by the names of things."""
+    """Ranks posts by vectors and words; with `posts`, which reads their texts, also by the names of things.
+
+    Without declarations among the posts their tags need not be read.
+    """
 
     def __init__(
         self,
@@ -39,9 +42,11 @@ class PostRanker(Ranker):
         lexicon: Callable[[], LexicalPart],
         payloads: Payloads | None = None,
         posts: Posts | None = None,
+        *,
+        has_declarations: bool = True,
     ) -> None:
         super().__init__(context, engine, lexicon, payloads)
-        self._posts = posts
+        self._posts, self._has_declarations = posts, has_declarations
 
     def _by_field(self, leaf: Nearest | MaxSim | NearestRows, options: SearchOptions) -> Sequence[Scored]:
         field = self._field(leaf.field)
@@ -123,7 +128,8 @@ class PostRanker(Ranker):
 
     def _promoted(self, found: FoundHits) -> FoundHits:
         """Rank auxiliary declarations later, and posts with the query's name first if the query is only a name."""
-        found = central_first(found, self._payloads)
+        if self._has_declarations:
+            found = central_first(found, self._payloads)
         if self._name is None or self._posts is None:
             return found
         with self.context.timer("rank"):

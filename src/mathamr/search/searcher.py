@@ -90,6 +90,7 @@ class Index(Closing):
         self._loading = threading.Lock()
         self._loaded_parser: AmrParser | None = None
         self._macros: tuple[int, Mapping[str, str]] = (-1, {})
+        self._declares: tuple[int, bool] = (-1, False)
         self._encoder = QueryEncoder(self._parser, lambda: archive.system, archive.encoding)
 
     @classmethod
@@ -104,6 +105,14 @@ class Index(Closing):
         if self._macros[0] != revision:
             self._macros = (revision, self.archive.catalogue.macros())
         return self._macros[1]
+
+    @property
+    def has_declarations(self) -> bool:
+        """True if some posts are declarations of a formal library, which are ranked by their tags too."""
+        revision = self.archive.catalogue.revision
+        if self._declares[0] != revision:
+            self._declares = (revision, bool(self.archive.catalogue.tags_starting("module:", 1)))
+        return self._declares[1]
 
     @property
     def tasks(self) -> tuple[Task, ...]:
@@ -337,7 +346,12 @@ class Index(Closing):
         engine = None if archive.words_only else archive.engine
         if task == "answers":
             return PostRanker(
-                context, engine, lambda: archive.lexical.posts, archive.payloads, archive.catalogue.posts
+                context,
+                engine,
+                lambda: archive.lexical.posts,
+                archive.payloads,
+                archive.catalogue.posts,
+                has_declarations=self.has_declarations,
             )
         visuals = CatalogueVisuals(archive.catalogue)
         return FormulaRanker(context, engine, lambda: archive.lexical.formulas, visuals, archive.payloads)

@@ -222,8 +222,13 @@ def post_text(post: Post) -> str:
     title: Iterable[Piece] = () if post.role == "answer" else title_pieces(post.title, post.markup)
     found = [*title, Piece("break", 0, 0, "paragraph"), *pieces(post.body, post.markup)]
     text = "".join(piece.text if piece.kind in ("text", "code") else " " for piece in found)
-    more = [*post.aliases, *([label] if post.role != "answer" and (label := _label_text(post)) else [])]
-    return " \n".join((*more, text)) if more else text
+    return " \n".join((*other_names(post), text))
+
+
+def other_names(post: Post) -> list[str]:
+    """The names of a post beside its title: its aliases and, unless it is an answer, its label in its source."""
+    label = _label_text(post) if post.role != "answer" else ""
+    return [*post.aliases, *([label] if label else [])]
 
 
 def words(text: str) -> list[str]:

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mathamr.index.engines.flat import slots as module
-from mathamr.index.engines.flat.quantised import Quantised, integer_products
+from mathamr.index.engines.flat.quantised import Quantised, integer_products, unsigned
 from mathamr.index.engines.flat.slots import Slots
 from mathamr.index.engines.maxsim import maxsim
 from tests.index.engines.entries import units
@@ -106,8 +106,8 @@ def test_products_of_whole_numbers_are_exact_in_every_thread() -> None:
         numbers[0], query[:, 0] = 127, -127
         expected = (numbers.astype(np.int64) @ query.astype(np.int64)).tolist()
         with ThreadPoolExecutor(3) as pool:
-            made = list(pool.map(lambda _: integer_products(size)(numbers, query).tolist(), range(4)))  # noqa: B023
-        assert made == [expected] * 4
+            made = pool.map(integer_products(size), [unsigned(numbers)] * 4, [query] * 4)
+            assert [each.tolist() for each in made] == [expected] * 4
 
 
 def test_files_of_the_first_release_have_one_length_for_all() -> None:

@@ -27,6 +27,8 @@ _ROUNDING = 2.0**-23
 """The largest error of a sum of float32 products, per term."""
 FEWEST_ROWS = 1 << 16
 """With fewer vectors the exact scan takes only a few milliseconds, so that a first pass cannot save time."""
+LARGEST_KEPT = 64 << 20
+"""The bytes up to which the numbers are kept in the form that is multiplied; of larger ones each scan makes it block by block."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,16 +84,23 @@ class Quantised:
         """The largest of `errors` and of `longest`."""
         return self.errors.max(initial=0), self.longest.max(initial=0)
 
+    @cached_property
+    def _unsigned(self) -> ByteArray | None:
+        """The numbers as they are multiplied, unless they are too many to keep: making them takes a third of a scan."""
+        return unsigned(self.numbers) if self.numbers.nbytes <= LARGEST_KEPT else None
+
     def _in_blocks(self, slots: Slots, columns: npt.NDArray[np.int8], weights: FloatArray) -> FloatArray:
         """The scan by products of whole blocks."""
         scores = np.empty(len(slots), np.float32)
         bases, widths = slots.bases.tolist(), slots.widths.tolist()
         bounds, multiply = slots.bounds.tolist(), integer_products(len(self.scales))
+        kept = self._unsigned
 
         def scan(first: int, last: int) -> None:
             for block in range(first, last):
                 begin, end = bounds[block], bounds[block + 1]
-                products = multiply(self.numbers[bases[block] : bases[block + 1]], columns)
+                rows = slice(bases[block], bases[block + 1])
+                products = multiply(unsigned(self.numbers[rows]) if kept is None else kept[rows], columns)
                 best = products.reshape(widths[block], end - begin, -1).max(axis=0)
                 scores[begin:end] = best.astype(np.float32) @ weights
 
@@ -132,7 +141,7 @@ class RoundingBound:
 
 @cache
 def integer_products(size: int) -> Callable[[AnyArray, AnyArray], Int32Array]:
-    """Returns a function that multiplies int8 rows of `size` numbers with int8 columns, exactly, in the calling thread.
+    """Returns a function that multiplies rows of `size` numbers with int8 columns, exactly, in the calling thread; the rows are `unsigned`.
 
     ONNX Runtime is fast if the first factor is unsigned (VNNI, AMX, UDOT), ten times as fast as with two signed factors on x86.
     Flipping the sign bit adds 128 to a number, which the zero points subtract again.
@@ -153,14 +162,14 @@ def integer_products(size: int) -> Callable[[AnyArray, AnyArray], Int32Array]:
     session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
 
     def multiply(rows: AnyArray, columns: AnyArray) -> Int32Array:
-        factors = {"rows": _unsigned(rows), "columns": columns if signed else _unsigned(columns)}
+        factors = {"rows": rows, "columns": columns if signed else unsigned(columns)}
         products: Int32Array = session.run(None, factors)[0]
         return products
 
     return multiply
 
 
-def _unsigned(numbers: AnyArray) -> ByteArray:
+def unsigned(numbers: AnyArray) -> ByteArray:
     """int8 numbers with 128 added."""
     flipped: ByteArray = numbers.view(np.uint8) ^ np.uint8(128)
     return flipped
