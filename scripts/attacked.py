@@ -24,6 +24,16 @@ Outcome = tuple[bool, str]
 """Whether the checkout held, and what happened."""
 
 
+ATTACKS: dict[str, Callable[[Scene], Outcome]] = {}
+"""All attacks by name."""
+
+
+def attack(function: Callable[[Scene], Outcome]) -> Callable[[Scene], Outcome]:
+    """Registers an attack under the name of its function."""
+    ATTACKS[function.__name__] = function
+    return function
+
+
 class Scene:
     """A checkout, a small index that it built, and a folder for the attacks."""
 
@@ -129,6 +139,12 @@ class Server:
         )
         assert self.process.stdout is not None
         self.port = int(self.process.stdout.readline().strip().rstrip("/").rpartition(":")[2])
+
+    @property
+    def megabytes(self) -> float:
+        """The memory of the server's own process."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text(encoding="ascii")
+        return int(status.partition("VmRSS:")[2].split()[0]) / 1024
 
     def request(
         self,

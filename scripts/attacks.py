@@ -11,33 +11,23 @@ time and memory, so that an attack that succeeds does no damage.
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import os
 import shutil
-import socket
 import sqlite3
 import subprocess
 import sys
+import tarfile
 import tempfile
 import threading
-import time
-from collections.abc import Callable
-from contextlib import suppress
+import zlib
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
-from attacked import KEY, Outcome, Scene, outcome, patched
-
-ATTACKS: dict[str, Callable[[Scene], Outcome]] = {}
-
-
-def attack(function: Callable[[Scene], Outcome]) -> Callable[[Scene], Outcome]:
-    """Registers an attack under the name of its function."""
-    ATTACKS[function.__name__] = function
-    return function
-
+import serverattacks  # noqa: F401  (registers its attacks)
+from attacked import ATTACKS, Outcome, Scene, attack, outcome, patched
 
 # Bombs
 
@@ -51,18 +41,6 @@ def bombs_in_formulas(scene: Scene) -> Outcome:
         f"{bomb[:6]}… rc {done.returncode} {done.stderr[-30:].strip()}"
         for bomb, done in zip(bombs, ended, strict=True)
     )
-
-
-@attack
-def bombs_in_queries(scene: Scene) -> Outcome:
-    with scene.serving() as server:
-        bomb = "/v1/search?q=" + quote("$" + "\\pdv[" * 20 + "$")
-        for _ in range(4):
-            threading.Thread(target=server.request, args=("GET", bomb), daemon=True).start()
-        time.sleep(1)
-        started = time.monotonic()
-        status, _ = server.request("GET", "/v1/search?q=zebra&strategy=lexical")
-    return status == 200, f"another search: {status or 'no answer'} after {time.monotonic() - started:.1f} s"
 
 
 # Somebody's index
@@ -153,6 +131,78 @@ def triggers_in_a_database(scene: Scene) -> Outcome:
     return done.returncode != 0 and "Traceback" not in done.stderr, outcome(done)[1]
 
 
+@attack
+def inputs_that_a_manifest_names(scene: Scene) -> Outcome:
+    folder, pipe = scene.copy(), scene.room / "pipe"
+    os.mkfifo(pipe)
+    patched(folder / "manifest.json", lambda row: [each.update(path=str(pipe)) for each in row["inputs"]])
+    (folder / "catalogue.db").write_bytes(b"broken")
+    checked = scene.check(folder)
+    packed = scene.room / "named.tar"
+    with tarfile.open(packed, "w") as archive:
+        archive.add(folder, "index")
+    restored = scene.run("restore", str(packed), str(scene.room / "named"), megabytes=0)
+    held = all(done.returncode and outcome(done)[0] for done in (checked, restored))
+    return held, f"check {outcome(checked)[1]}; restore {outcome(restored)[1]}"
+
+
+@attack
+def segments_that_lead_outside(scene: Scene) -> Outcome:
+    folder, pipe = scene.copy(), scene.room / "segment"
+    os.mkfifo(pipe)
+    listed = folder / "lexical/posts/segments.json"
+    row = json.loads(listed.read_text())
+    for each in row["segments"]:
+        each["file"] = f"../../../{pipe.name}"
+    listed.write_text(json.dumps(row))
+    done = scene.search(folder)
+    return done.returncode != 0 and outcome(done)[0], f"search {outcome(done)[1]}"
+
+
+@attack
+def a_sparse_backup(scene: Scene) -> Outcome:
+    packed = scene.room / "sparse.tar"
+    with tarfile.open(packed, "w") as archive:
+        for name, content in (("manifest.json", b"{}"), ("catalogue.db", b"x" * 512)):
+            entry = tarfile.TarInfo(name)
+            entry.size = len(content)
+            archive.addfile(entry, io.BytesIO(content))
+    with tarfile.open(packed) as archive:
+        start = archive.getmember("catalogue.db").offset
+    content = bytearray(packed.read_bytes())
+    head = content[start : start + 512]
+    head[156:157] = b"S"  # an old sparse entry of GNU tar: 512 bytes that become 1 GB
+    head[386:410], head[482:495] = b"%011o\0%011o\0" % (0, 512), b"\0%011o\0" % (1 << 30)
+    head[148:156] = b" " * 8
+    head[148:156] = b"%06o\0 " % sum(head)
+    content[start : start + 512] = head
+    packed.write_bytes(content)
+    done = scene.run("restore", str(packed), str(scene.room / "sparse"), megabytes=0)
+    left = [path.name for path in scene.room.glob("*sparse*") if path != packed]
+    return done.returncode != 0 and outcome(done)[
+        0
+    ] and not left, f"restore {outcome(done)[1]}; left behind: {left}"
+
+
+@attack
+def rows_that_unpack_to_100_megabytes(scene: Scene) -> Outcome:
+    folder = scene.copy()
+    dense = zlib.compress(b'{"id": "a", "kind": "note", "body": "' + b"a" * (100 << 20) + b'"}', 1)
+    with sqlite3.connect(folder / "catalogue.db") as database:
+        database.execute("UPDATE posts SET post = ?", (dense,))
+    done = scene.search(folder, megabytes=3000)
+    return done.returncode != 0 and outcome(done)[0], f"search {outcome(done)[1]}"
+
+
+@attack
+def a_virtual_table_in_other_words(scene: Scene) -> Outcome:
+    folder = scene.copy()
+    with sqlite3.connect(folder / "catalogue.db") as database:
+        database.execute("CREATE  VIRTUAL\tTABLE evil USING fts5(a)")
+    done = scene.search(folder)
+    return done.returncode != 0 and outcome(done)[0], outcome(done)[1]
+
+
 # Slow text
 
 
@@ -163,31 +213,15 @@ def dots_in_a_post(scene: Scene) -> Outcome:
 
 
 @attack
-def dots_in_queries(scene: Scene) -> Outcome:
-    with scene.serving() as server:
-        worst = server.slowest_health([f"/v1/search?q={'.' * 4990}a"] * 8)
-    return worst < 3, f"health waited {worst:.1f} s at most"
-
-
-@attack
-def a_poison_post(scene: Scene) -> Outcome:
-    with scene.serving() as server:
-        status, _ = server.request("PUT", "/v1/posts/poison", {"body": "." * 400_000 + "a"}, seconds=300)
-        folder = server.folder
-    done = scene.check(folder)
-    return (
-        done.returncode == 0,
-        f"PUT {status or 'not answered in 300 s'}; check {outcome(done)[1]}",
-    )
-
-
-@attack
 def superlinear_readers(scene: Scene) -> Outcome:
     texts = {
         "spaces.md": "a" + " " * 300_000 + "b",
         "fences.md": "```\n" * 60_000,
         "front.md": "---\n" + "a: b\n" * 100_000,
-        "brackets.md": "[" * 60_000,
+        "brackets.md": "[" * 200_000,
+        "pictures.md": "![" * 200_000,
+        "joined.bib": "@article{a, title = " + '"a" # ' * 50_000 + '"b"}',
+        "comments.lean": "/-- a -/\n" * 40_000 + "theorem a : True := trivial\n",
         "spaces.tex": "\\section" + " " * 300_000 + "x",
         "braces.tex": "\\textbf{" * 40_000,
         "rows.xml": '<posts>\n<row Id="1" PostTypeId="1" Title="t" Body="b" />\n' + "<1" * 400_000 + ">",
@@ -310,29 +344,6 @@ def backup_and_restore(scene: Scene) -> Outcome:
 
 
 @attack
-def a_reader_while_posts_are_replaced(scene: Scene) -> Outcome:
-    with scene.serving() as server:
-        done, statuses = threading.Event(), []
-
-        def read() -> None:
-            while not done.is_set():
-                statuses.append(server.request("GET", "/v1/search?q=zebra&strategy=lexical")[0])
-                statuses.append(server.request("GET", "/v1/explain?q=zebra&id=left")[0])
-
-        server.request("PUT", "/v1/posts/left", {"body": "A zebra of version 0."})
-        threads = [threading.Thread(target=read) for _ in range(2)]
-        for thread in threads:
-            thread.start()
-        for version in range(25):
-            server.request("PUT", "/v1/posts/left", {"body": f"A zebra of version {version}."})
-        done.set()
-        for thread in threads:
-            thread.join()
-    bad = [status for status in statuses if status != 200]
-    return not bad, f"{len(bad)} of {len(statuses)} answers were errors {sorted(set(bad))}"
-
-
-@attack
 def an_index_that_is_made_again_under_a_reader(scene: Scene) -> Outcome:
     folder, notes = scene.copy(), scene.room / "others"
     notes.mkdir()
@@ -348,16 +359,6 @@ def an_index_that_is_made_again_under_a_reader(scene: Scene) -> Outcome:
         "assert any('o3' in hit.id for hit in found), 'new posts are not found'\n"
     )
     return outcome(scene.python("-c", code, str(folder), str(notes), megabytes=0, seconds=200))
-
-
-@attack
-def few_file_descriptors(scene: Scene) -> Outcome:
-    with scene.serving(files=256) as server:
-        statuses = [server.request("PUT", f"/v1/posts/w{number}", {"body": f"Written {number}, $w_{{{number}}}$."})[0]
-                    for number in range(90)]  # fmt: skip
-        opened = len(list(Path(f"/proc/{server.process.pid}/fd").iterdir()))
-    bad = [status for status in statuses if status not in (200, 201)]
-    return not bad, f"{len(bad)} of 90 writes failed; {opened} descriptors open"
 
 
 @attack
@@ -391,66 +392,6 @@ def a_dense_archive(scene: Scene) -> Outcome:
 
 
 @attack
-def idle_clients(scene: Scene) -> Outcome:
-    with scene.serving() as server:
-        idle = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(600)]
-        started = time.monotonic()
-        status, _ = server.request("GET", "/v1/health", seconds=8)
-        took = time.monotonic() - started
-        for each in idle:
-            each.close()
-    return status == 200, f"health: {status or 'no answer'} after {took:.1f} s"
-
-
-@attack
-def a_greedy_client(scene: Scene) -> Outcome:
-    with scene.serving() as server:
-        greedy = [
-            threading.Thread(target=server.request, args=("GET", f"/v1/search?q=zebra+{number}"), daemon=True)
-            for number in range(72)
-        ]
-        for thread in greedy:
-            thread.start()
-        started = time.monotonic()
-        statuses = [server.request("GET", f"/v1/search?q=group+{n}", client="127.0.0.2")[0] for n in range(2)]
-    return statuses == [200, 200], f"another client: {statuses} after {time.monotonic() - started:.1f} s"
-
-
-@attack
-def pipelined_clients(scene: Scene) -> Outcome:
-    head = f"Host: localhost\r\nX-API-Key: {KEY}\r\n\r\n"
-    requests = "".join(f"GET /v1/search?q=zebra+{number} HTTP/1.1\r\n{head}" for number in range(20)).encode()
-    with scene.serving() as server:
-        clients = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(520)]
-        for each in clients:
-            with suppress(OSError):
-                each.sendall(requests)
-        started = time.monotonic()
-        statuses = [server.request("GET", "/v1/health", seconds=8)[0] for _ in range(5)]
-        took = time.monotonic() - started
-        for each in clients:
-            each.close()
-    return set(statuses) == {200}, f"health: {statuses} in {took:.1f} s"
-
-
-@attack
-def a_write_while_clients_search(scene: Scene) -> Outcome:
-    posts = [{"id": f"w{n}", "body": f"A zebra of order $n^{{{n}}}$. " * 40} for n in range(40)]
-    with scene.serving() as server:
-        writing = threading.Thread(target=server.request, args=("POST", "/v1/posts", {"posts": posts}, 300))
-        writing.start()
-        worst = 0.0
-        while writing.is_alive():
-            search = ("GET", "/v1/search?q=zebra&strategy=lexical&folder=notes")
-            threading.Thread(target=server.request, args=search, daemon=True).start()
-            started = time.monotonic()
-            status, _ = server.request("GET", "/v1/health", seconds=30)
-            worst = max(worst, time.monotonic() - started if status == 200 else 30)
-            time.sleep(0.2)
-    return worst < 3, f"health waited {worst:.1f} s at most"
-
-
-@attack
 def many_folders(scene: Scene) -> Outcome:
     code = (
         "import sys, time\nfrom types import SimpleNamespace\nfrom mathamr.index.engines.entry import Filter\n"
@@ -460,17 +401,6 @@ def many_folders(scene: Scene) -> Outcome:
         "print(len(within(SimpleNamespace(sources=lambda: paths), folders, Filter()).sources))"
     )
     return outcome(scene.python("-c", code, seconds=8))
-
-
-@attack
-def many_formulas_explained(scene: Scene) -> Outcome:
-    body = " ".join(f"$x_{{{number}}}$" for number in range(2_000))
-    with scene.serving() as server:
-        put, _ = server.request("PUT", "/v1/posts/long", {"body": body}, seconds=400)
-        started = time.monotonic()
-        status, answer = server.request("GET", "/v1/explain?q=$x_1$&id=long")
-        took = time.monotonic() - started
-    return status == 200, f"PUT {put}; explain {status} after {took:.1f} s, {len(answer) >> 10} kB"
 
 
 @attack
@@ -545,26 +475,6 @@ def escapes_for_a_terminal(scene: Scene) -> Outcome:
     found = scene.search(out)
     reached = "\x1b]0;owned" in found.stdout + found.stderr
     return not reached, "the escape reached the terminal" if reached else "it is spelt out"
-
-
-@attack
-def odd_requests(scene: Scene) -> Outcome:
-    with scene.serving() as server:
-        statuses = {
-            "Range with If-Range": server.request("GET", "/", Range="bytes=0-5", If_Range='"x"')[0],
-            "a surrogate": server.request("POST", "/v1/render", {"latex": "\ud800"})[0],
-            "an id with a newline": server.request("PUT", "/v1/posts/a%0Ab", {"body": "x"})[0],
-            "another site": server.request("GET", "/v1/index", Sec_Fetch_Site="cross-site")[0],
-            "an odd host": server.request("GET", "/v1/index", Host="a b<script>")[0],
-            "readiness": server.request("GET", "/v1/ready")[0],
-        }
-    held = (
-        all(0 < status < 500 for status in statuses.values())
-        and statuses["another site"] == 403
-        and statuses["an odd host"] in (400, 403)
-        and statuses["readiness"] == 200
-    )
-    return held, ", ".join(f"{name} {status}" for name, status in statuses.items())
 
 
 @attack

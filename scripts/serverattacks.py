@@ -1,0 +1,204 @@
+# ruff: noqa: D103
+"""The attacks over HTTP: each starts the server of the checkout and is one function; see scripts/attacks.py."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
+from urllib.parse import quote
+
+from attacked import KEY, Outcome, Scene, attack, outcome
+
+
+@attack
+def bombs_in_queries(scene: Scene) -> Outcome:
+    with scene.serving() as server:
+        bomb = "/v1/search?q=" + quote("$" + "\\pdv[" * 20 + "$")
+        for _ in range(4):
+            threading.Thread(target=server.request, args=("GET", bomb), daemon=True).start()
+        time.sleep(1)
+        started = time.monotonic()
+        status, _ = server.request("GET", "/v1/search?q=zebra&strategy=lexical")
+    return status == 200, f"another search: {status or 'no answer'} after {time.monotonic() - started:.1f} s"
+
+
+@attack
+def dots_in_queries(scene: Scene) -> Outcome:
+    with scene.serving() as server:
+        worst = server.slowest_health([f"/v1/search?q={'.' * 4990}a"] * 8)
+    return worst < 3, f"health waited {worst:.1f} s at most"
+
+
+@attack
+def a_poison_post(scene: Scene) -> Outcome:
+    with scene.serving() as server:
+        status, _ = server.request("PUT", "/v1/posts/poison", {"body": "." * 400_000 + "a"}, seconds=300)
+        folder = server.folder
+    done = scene.check(folder)
+    return (
+        done.returncode == 0,
+        f"PUT {status or 'not answered in 300 s'}; check {outcome(done)[1]}",
+    )
+
+
+@attack
+def a_reader_while_posts_are_replaced(scene: Scene) -> Outcome:
+    with scene.serving() as server:
+        done, statuses = threading.Event(), []
+
+        def read() -> None:
+            while not done.is_set():
+                statuses.append(server.request("GET", "/v1/search?q=zebra&strategy=lexical")[0])
+                statuses.append(server.request("GET", "/v1/explain?q=zebra&id=left")[0])
+
+        server.request("PUT", "/v1/posts/left", {"body": "A zebra of version 0."})
+        threads = [threading.Thread(target=read) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for version in range(25):
+            server.request("PUT", "/v1/posts/left", {"body": f"A zebra of version {version}."})
+        done.set()
+        for thread in threads:
+            thread.join()
+    bad = [status for status in statuses if status != 200]
+    return not bad, f"{len(bad)} of {len(statuses)} answers were errors {sorted(set(bad))}"
+
+
+@attack
+def few_file_descriptors(scene: Scene) -> Outcome:
+    with scene.serving(files=256) as server:
+        statuses = [server.request("PUT", f"/v1/posts/w{number}", {"body": f"Written {number}, $w_{{{number}}}$."})[0]
+                    for number in range(90)]  # fmt: skip
+        opened = len(list(Path(f"/proc/{server.process.pid}/fd").iterdir()))
+    bad = [status for status in statuses if status not in (200, 201)]
+    return not bad, f"{len(bad)} of 90 writes failed; {opened} descriptors open"
+
+
+@attack
+def idle_clients(scene: Scene) -> Outcome:
+    with scene.serving() as server:
+        idle = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(600)]
+        started = time.monotonic()
+        status, _ = server.request("GET", "/v1/health", seconds=8)
+        took = time.monotonic() - started
+        for each in idle:
+            each.close()
+    return status == 200, f"health: {status or 'no answer'} after {took:.1f} s"
+
+
+@attack
+def a_greedy_client(scene: Scene) -> Outcome:
+    with scene.serving() as server:
+        greedy = [
+            threading.Thread(target=server.request, args=("GET", f"/v1/search?q=zebra+{number}"), daemon=True)
+            for number in range(72)
+        ]
+        for thread in greedy:
+            thread.start()
+        started = time.monotonic()
+        statuses = [server.request("GET", f"/v1/search?q=group+{n}", client="127.0.0.2")[0] for n in range(2)]
+    return statuses == [200, 200], f"another client: {statuses} after {time.monotonic() - started:.1f} s"
+
+
+@attack
+def pipelined_clients(scene: Scene) -> Outcome:
+    head = f"Host: localhost\r\nX-API-Key: {KEY}\r\n\r\n"
+    requests = "".join(f"GET /v1/search?q=zebra+{number} HTTP/1.1\r\n{head}" for number in range(20)).encode()
+    with scene.serving() as server:
+        clients = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(520)]
+        for each in clients:
+            with suppress(OSError):
+                each.sendall(requests)
+        started = time.monotonic()
+        statuses = [server.request("GET", "/v1/health", seconds=8)[0] for _ in range(5)]
+        took = time.monotonic() - started
+        for each in clients:
+            each.close()
+    return set(statuses) == {200}, f"health: {statuses} in {took:.1f} s"
+
+
+@attack
+def a_write_while_clients_search(scene: Scene) -> Outcome:
+    posts = [{"id": f"w{n}", "body": f"A zebra of order $n^{{{n}}}$. " * 40} for n in range(40)]
+    with scene.serving() as server:
+        writing = threading.Thread(target=server.request, args=("POST", "/v1/posts", {"posts": posts}, 300))
+        writing.start()
+        worst = 0.0
+        while writing.is_alive():
+            search = ("GET", "/v1/search?q=zebra&strategy=lexical&folder=notes")
+            threading.Thread(target=server.request, args=search, daemon=True).start()
+            started = time.monotonic()
+            status, _ = server.request("GET", "/v1/health", seconds=30)
+            worst = max(worst, time.monotonic() - started if status == 200 else 30)
+            time.sleep(0.2)
+    return worst < 3, f"health waited {worst:.1f} s at most"
+
+
+@attack
+def many_formulas_explained(scene: Scene) -> Outcome:
+    body = " ".join(f"$x_{{{number}}}$" for number in range(2_000))
+    with scene.serving() as server:
+        put, _ = server.request("PUT", "/v1/posts/long", {"body": body}, seconds=400)
+        started = time.monotonic()
+        status, answer = server.request("GET", "/v1/explain?q=$x_1$&id=long")
+        took = time.monotonic() - started
+    return status == 200, f"PUT {put}; explain {status} after {took:.1f} s, {len(answer) >> 10} kB"
+
+
+@attack
+def odd_requests(scene: Scene) -> Outcome:
+    with scene.serving() as server:
+        statuses = {
+            "Range with If-Range": server.request("GET", "/", Range="bytes=0-5", If_Range='"x"')[0],
+            "a surrogate": server.request("POST", "/v1/render", {"latex": "\ud800"})[0],
+            "an id with a newline": server.request("PUT", "/v1/posts/a%0Ab", {"body": "x"})[0],
+            "another site": server.request("GET", "/v1/index", Sec_Fetch_Site="cross-site")[0],
+            "an odd host": server.request("GET", "/v1/index", Host="a b<script>")[0],
+            "readiness": server.request("GET", "/v1/ready")[0],
+        }
+    held = (
+        all(0 < status < 500 for status in statuses.values())
+        and statuses["another site"] == 403
+        and statuses["an odd host"] in (400, 403)
+        and statuses["readiness"] == 200
+    )
+    return held, ", ".join(f"{name} {status}" for name, status in statuses.items())
+
+
+@attack
+def a_word_without_end(scene: Scene) -> Outcome:
+    with scene.serving() as server:
+        before = server.megabytes
+        put, _ = server.request("PUT", "/v1/posts/word", {"body": "a" * 150_000}, seconds=120)
+        for sign in ("\ufdfa", "\u3300"):  # one sign that stands for many letters
+            server.request("GET", "/v1/search?q=" + quote(sign * 1600))
+        status, _ = server.request("GET", "/v1/search?q=zebra&strategy=lexical")
+        grown = server.megabytes - before
+    return (
+        status == 200 and grown < 500,
+        f"PUT {put}; another search: {status}; memory grew by {grown:.0f} MB",
+    )
+
+
+@attack
+def a_formula_without_tokens(scene: Scene) -> Outcome:
+    with scene.serving() as server:
+        server.request("PUT", "/v1/posts/odd", {"body": "So $%x^2+y^2=z^2$ and $x^2+y^2=z^2$."})
+        found = "/v1/search?task=formulas&q=" + quote("$x^2+y^2=z^2$")
+        statuses = [server.request("GET", path)[0] for path in (found, "/v1/posts/odd")]
+    return statuses == [200, 200], f"formula search and the post itself: {statuses}"
+
+
+@attack
+def forged_places(scene: Scene) -> Outcome:
+    formula = "$" + "+".join(f"x_{{{n}}}" for n in range(200)) + "$"
+    body = f"<p>{formula}</p><p>{'&#xfdd0;0&#xfdd0;' * 10_000}</p>"
+    with scene.serving() as server:
+        put, _ = server.request("PUT", "/v1/posts/forged", {"body": body, "markup": "html"}, seconds=120)
+        status, answer = server.request("GET", "/v1/posts/forged")
+    return status == 200 and len(
+        answer
+    ) < 2 << 20, f"PUT {put}; {len(body) >> 10} kB became {len(answer) >> 10} kB"
