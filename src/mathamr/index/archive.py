@@ -21,6 +21,7 @@ from typing import ClassVar, Self
 from mathamr.amr.parser import check_recorded, load_parser
 from mathamr.core.closing import Closing
 from mathamr.core.errors import MathAMRError, VectorsMissingError
+from mathamr.core.prioritylock import PriorityLock
 from mathamr.core.storage.plainfiles import check_plain
 from mathamr.core.storage.writerlock import holder_of
 from mathamr.graphs.guarded import GuardedGraphs
@@ -71,8 +72,8 @@ class Archive(Closing):
         self._lexical: LexicalIndex | None = None
         self._seen = threading.local()
         self._moving, self._counting = threading.Lock(), threading.Lock()
-        self.encoding = threading.Lock()
-        """Held while the system encodes something; only one thread at a time may use it."""
+        self.encoding = PriorityLock()
+        """Held while the system encodes something; only one thread at a time may use it, and queries go before posts."""
         self._snapshot: Snapshot | None = None
 
     @contextmanager

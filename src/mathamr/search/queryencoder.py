@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from mathamr.amr.parser import AmrParser
 from mathamr.core.cache import Cache
+from mathamr.core.prioritylock import PriorityLock
 from mathamr.formulas.visualkey import visual_key
 from mathamr.graphs.configuration import GraphConfiguration
 from mathamr.graphs.maker import GraphMaker, MadeGraph
@@ -43,7 +44,7 @@ class QueryEncoder:
     """
 
     def __init__(
-        self, parser: Callable[[], AmrParser], system: Callable[[], System], encoding: threading.Lock
+        self, parser: Callable[[], AmrParser], system: Callable[[], System], encoding: PriorityLock
     ) -> None:
         self._load_parser, self._load_system = parser, system
         self._maker: GraphMaker | None = None

@@ -31,7 +31,7 @@ def prepare(archive: Archive, posts: Sequence[Post], visuals: Sequence[Sequence[
             item = _item(archive, post)
             if item is None:
                 continue
-            with archive.encoding:
+            with archive.encoding.yielding():
                 (encoded[post.to_json()],) = archive.system.encode([item])
             if item.tensor is not None:
                 tensors[post.id] = item.tensor.to_bytes()
@@ -68,7 +68,7 @@ def _visuals(
     needs_trees = "trees" in archive.needs
     encoded: dict[bytes, Mapping[str, Vectors]] = {}
     for batch in batches(((key, read) for key, read in first.items() if key not in known), VISUALS):
-        with archive.encoding:
+        with archive.encoding.yielding():
             vectors = archive.system.encode_visuals([visual_formula(*each, needs_trees) for each in batch])
             for (_, read), rows in zip(batch, vectors, strict=True):
                 encoded[source_digest(*read)] = rows

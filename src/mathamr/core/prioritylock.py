@@ -1,0 +1,48 @@
+"""`PriorityLock`: a lock that someone who waits for an answer takes before work that can wait."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+class PriorityLock:
+    """A lock for one thread at a time; ``with lock:`` goes before ``with lock.yielding():``.
+
+    A plain lock is not fair: a thread that releases and takes it in a loop keeps those who wait out of it for seconds. Here a
+    thread that yields lets all others go first, but for no longer than `patience` seconds each time, so that it gets on
+    however many they are.
+    """
+
+    def __init__(self, patience: float = 1.0) -> None:
+        self._patience = patience
+        self._changed = threading.Condition()
+        self._held = False
+        self._waiting = 0
+
+    def __enter__(self) -> None:
+        with self._changed:
+            self._waiting += 1
+            try:
+                self._changed.wait_for(lambda: not self._held)
+            finally:
+                self._waiting -= 1
+            self._held = True
+
+    def __exit__(self, *error: object) -> None:
+        with self._changed:
+            self._held = False
+            self._changed.notify_all()
+
+    @contextmanager
+    def yielding(self) -> Iterator[None]:
+        """Takes the lock when nobody else waits for it, or after `patience` seconds."""
+        with self._changed:
+            if not self._changed.wait_for(lambda: not self._held and not self._waiting, self._patience):
+                self._changed.wait_for(lambda: not self._held)
+            self._held = True
+        try:
+            yield
+        finally:
+            self.__exit__()
