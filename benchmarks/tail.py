@@ -1,8 +1,8 @@
 """The slowest requests of a server: at 1, 5, 20 and 100 connections, with and without a client that writes.
 
 Compares the working tree with the revision that `MATHAMR_BENCH_REVISION` names, alternately, on copies of the index that
-`MATHAMR_INDEX` names; by default each makes its own of the sample, since formats differ. Each pair of cells lasts `MATHAMR_BENCH_SECONDS` (20) seconds, so on
-a machine that others use too only the ratios within a pair count.
+`MATHAMR_INDEX` names; by default each makes its own of the sample, since formats differ. Each cell lasts `MATHAMR_BENCH_SECONDS` (20)
+seconds, so on a machine that others use too only the ratios within a pair count; `MATHAMR_BENCH_CONNECTIONS` names other numbers.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from benchmarks._revision import ROOT, old_sources
 from benchmarks.serve import Outcome, Server, load, queries, write
 from mathamr.sample import folder as sample_folder
 
-CONNECTIONS = (1, 5, 20, 100)
+CONNECTIONS = tuple(map(int, os.environ.get("MATHAMR_BENCH_CONNECTIONS", "1 5 20 100").split()))
 SECONDS = float(os.environ.get("MATHAMR_BENCH_SECONDS", "20"))
 
 
