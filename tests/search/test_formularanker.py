@@ -13,8 +13,7 @@ from mathamr.formulas.trees import Trees, trees_of
 from mathamr.index.lexical.terms import reading_in_force
 from mathamr.index.scored import Scored
 from mathamr.posts.post import Formula
-from mathamr.search import formularanker
-from mathamr.search.formularanker import Affords, FormulaRanker
+from mathamr.search.formularanker import Affords, FormulaBounds, FormulaRanker
 from mathamr.search.options import SearchOptions
 from mathamr.search.query import Query
 from mathamr.search.querycontext import QueryContext
@@ -61,10 +60,17 @@ class Listed:
         return [hit for hit in self.search(terms, 100) if hit.id in ids]
 
 
-def ranker(latex: str, visuals: Known) -> FormulaRanker:
+def ranker(latex: str, visuals: Known, **bounds: int) -> FormulaRanker:
     query = Query.of_formula(latex)
     asked = QueryContext(query, cast(Any, None), formula=query.target()[0])
-    return FormulaRanker(asked, cast(Any, None), lambda: cast(Any, Listed()), visuals, lambda _kind, _ids: {})
+    return FormulaRanker(
+        asked,
+        cast(Any, None),
+        lambda: cast(Any, Listed()),
+        visuals,
+        lambda _kind, _ids: {},
+        FormulaBounds(**bounds),
+    )
 
 
 RANKING = Promote(
@@ -99,15 +105,14 @@ def aligned(found: Sequence[RankedResult]) -> set[str]:
     return {each.id for each in found if "aligned" in each.evidence}
 
 
-def test_trees_are_aligned_best_ranks_first_until_the_budget_is_spent(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_trees_are_aligned_best_ranks_first_until_the_budget_is_spent() -> None:
     asked, first = (
         trees_of(Formula("", latex), (), reading_in_force())[0]
         for latex in ("u^2+v^2=w^2", FORMULAS["first"])
     )
-    monkeypatch.setattr(formularanker, "ALIGNED_NODES", work(asked, first))
-    found = ranker("u^2+v^2=w^2", Known()).rank(RANKING, SearchOptions(10), "it")
+    found = ranker("u^2+v^2=w^2", Known(), aligned_nodes=work(asked, first)).rank(
+        RANKING, SearchOptions(10), "it"
+    )
     assert aligned(found) == {"first"}
     assert len(found) == len(FORMULAS), "the others are ranked by their terms"
 
@@ -116,19 +121,16 @@ def test_formulas_are_parsed_until_their_characters_are_spent_and_a_long_one_is_
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(FORMULAS, "first", "+".join(f"x_{{{number}}}" for number in range(500)))
-    monkeypatch.setattr(formularanker, "READ_CHARACTERS", len(FORMULAS["second"]) + len(FORMULAS["third"]))
-    visuals = Known()
-    found = ranker("u^2+v^2=w^2", visuals).rank(RANKING, SearchOptions(10), "it")
+    few, visuals = len(FORMULAS["second"]) + len(FORMULAS["third"]), Known()
+    found = ranker("u^2+v^2=w^2", visuals, read_characters=few).rank(RANKING, SearchOptions(10), "it")
     assert visuals.read == ["second", "third"], "each is asked for once, also where it was too long"
     assert aligned(found) == {"second", "third"}
     assert len(found) == len(FORMULAS)
 
 
-def test_a_pattern_is_matched_with_as_many_formulas_as_their_characters_allow(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(formularanker, "PATTERN_CHARACTERS", len(FORMULAS["first"]))
-    found = ranker(r"\qvar{a}+\qvar{b}=\qvar{c}", Known()).rank(RANKING, SearchOptions(10), "it")
+def test_a_pattern_is_matched_with_as_many_formulas_as_their_characters_allow() -> None:
+    pattern, few = r"\qvar{a}+\qvar{b}=\qvar{c}", len(FORMULAS["first"])
+    found = ranker(pattern, Known(), pattern_characters=few).rank(RANKING, SearchOptions(10), "it")
     assert {each.id for each in found if "pattern" in each.evidence} == {"first"}
     assert len(found) == len(FORMULAS)
 
@@ -149,16 +151,13 @@ def test_nodes_order_what_was_found_as_the_network_says_and_what_has_no_trees_fo
     assert [each.score for each in found] == pytest.approx([worth[each] for each in expected])
 
 
-def test_a_network_reads_the_first_formulas_until_its_nodes_are_spent(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_network_reads_the_first_formulas_until_its_nodes_are_spent() -> None:
     asked = trees_of(Formula("", "u^2+v^2=w^2"), (), reading_in_force())[0]
     few = sum(len(tree) for tree in asked if tree is not None)
-    monkeypatch.setattr(formularanker, "ALIKE_NODES", few)
     ranking = Fuse(
         parts=(Component("lexical", Lexical()), Component("nodes", AlikeNodes())), normalisation="top"
     )
-    found = ranker("u^2+v^2=w^2", Known()).rank(
+    found = ranker("u^2+v^2=w^2", Known(), alike_nodes=few).rank(
         Rerank(first=Lexical(), then=ranking, pool=4), SearchOptions(10), "it"
     )
     assert {each.id for each in found if "nodes" in each.evidence} == {"first"}

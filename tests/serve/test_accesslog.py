@@ -34,9 +34,7 @@ def test_a_quiet_log_says_only_what_goes_wrong(capsys: pytest.CaptureFixture[str
     assert capsys.readouterr().err == ""
 
 
-def test_nobody_waits_for_the_reader_of_the_log(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nobody_waits_for_the_reader_of_the_log(capsys: pytest.CaptureFixture[str]) -> None:
     release, written = threading.Event(), []
 
     class Paused(logging.Handler):
@@ -44,11 +42,10 @@ def test_nobody_waits_for_the_reader_of_the_log(
             release.wait(120)
             written.append(record.getMessage())
 
-    monkeypatch.setattr("mathamr.serve.accesslog._MOST_WAITING", 3)
     set_up_log(quiet=False)
     logger = logging.getLogger("mathamr.serve")
     logger.handlers[:] = [Paused()]
-    with log_in_background():
+    with log_in_background(most_waiting=3):
         for number in range(10):
             logger.info("request %d", number)
         assert not written

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from mathamr.formulas.alignment import similarity, work
@@ -26,12 +27,21 @@ PATTERN_CANDIDATES = 400
 """Formulas of the first ranks that are matched with the wildcards of a query."""
 FORM_CANDIDATES = 100
 """Formulas of the first ranks that are checked for alpha-equivalence with the query."""
-READ_CHARACTERS, PATTERN_CHARACTERS = 5_000, 15_000
-"""Characters of found formulas that are parsed per query, to compare their trees and to match them with wildcards."""
-ALIGNED_NODES = 100_000
-"""Pairs of nodes that are aligned per query."""
-ALIKE_NODES = 4_000
-"""Nodes of found formulas that a network reads per query."""
+
+
+@dataclass(frozen=True)
+class FormulaBounds:
+    """How much work one query may cause on the formulas that were found; the rest keep the rank of their terms."""
+
+    read_characters: int = 5_000
+    """Characters that are parsed, to compare trees."""
+    pattern_characters: int = 15_000
+    """Characters that are parsed, to match them with wildcards."""
+    aligned_nodes: int = 100_000
+    """Pairs of nodes that are aligned."""
+    alike_nodes: int = 4_000
+    """Nodes that a network reads."""
+
 
 Affords = Callable[[int], bool]
 """True if work of this size can still be paid for, which it then is."""
@@ -98,14 +108,15 @@ class FormulaRanker(Ranker):
         lexicon: Callable[[], LexicalPart],
         visuals: VisualFormulas,
         payloads: Payloads | None = None,
+        bounds: FormulaBounds | None = None,
     ) -> None:
         super().__init__(context, engine, lexicon, payloads)
-        self._visuals = visuals
+        self._visuals, self._bounds = visuals, bounds or FormulaBounds()
         self._places: dict[str, str] = {}
         """The best known occurrence of each visual class."""
         self._lexical_trees: dict[str, Trees | None] = {}
         """The trees of visual classes in the reading of the lexical index; None for those that were too long."""
-        self._reading = WorkBudget(READ_CHARACTERS)
+        self._reading = WorkBudget(self._bounds.read_characters)
 
     def _by_field(self, leaf: Nearest | MaxSim | NearestRows, options: SearchOptions) -> Sequence[Scored]:
         field = self.engine[leaf.field]
@@ -182,7 +193,7 @@ class FormulaRanker(Ranker):
         return [Scored(visual, hit.score) for visual, hit in best.items()]
 
     def _aligned(self, ids: Sequence[str]) -> Sequence[Scored]:
-        query, budget = self.context.lexical_trees, WorkBudget(ALIGNED_NODES)
+        query, budget = self.context.lexical_trees, WorkBudget(self._bounds.aligned_nodes)
         scored = [
             Scored(visual, similarity(query, trees))
             for visual, trees in self._trees(ids).items()
@@ -191,8 +202,8 @@ class FormulaRanker(Ranker):
         return sorted(scored, key=lambda each: (-each.score, each.id))
 
     def _alike(self, ids: Sequence[str], model: str) -> Sequence[Scored]:
-        query, budget = self.context.lexical_trees, WorkBudget(ALIKE_NODES)
-        if _count_nodes(query) > ALIKE_NODES:
+        query, budget = self.context.lexical_trees, WorkBudget(self._bounds.alike_nodes)
+        if _count_nodes(query) > self._bounds.alike_nodes:
             return []
         read = {
             visual: trees for visual, trees in self._trees(ids).items() if budget.affords(_count_nodes(trees))
@@ -249,7 +260,7 @@ class FormulaRanker(Ranker):
 
     def _fitting(self, pattern: Opt, found: FoundHits) -> dict[str, float]:
         first = [each.id for each in found.hits[:PATTERN_CANDIDATES]]
-        known = self._visuals.trees(first, "published", WorkBudget(PATTERN_CHARACTERS).affords)
+        known = self._visuals.trees(first, "published", WorkBudget(self._bounds.pattern_characters).affords)
         fits = {visual: fit(pattern, opt) for visual, (opt, _) in known.items() if opt is not None}
         return {visual: _FIT_BONUS[each] for visual, each in fits.items() if each}
 

@@ -14,7 +14,7 @@ from logging.handlers import QueueHandler, QueueListener
 FIELDS = "mathamr_fields"
 """The attribute of a log record that holds its content as names with values."""
 _LOGGERS = ("mathamr.serve", "uvicorn.error")
-_MOST_WAITING = 10_000
+MOST_WAITING = 10_000
 """Lines that wait for whoever reads the log; more are dropped and counted."""
 
 
@@ -48,14 +48,14 @@ def set_up_log(quiet: bool, as_json: bool = False) -> None:
 
 
 @contextmanager
-def log_in_background() -> Iterator[None]:
+def log_in_background(most_waiting: int = MOST_WAITING) -> Iterator[None]:
     """Lets a thread write the log, so that requests do not wait where nobody reads it: a paused terminal, a full pipe.
 
     To be entered after processes are forked, since threads do not survive that.
     """
     loggers = [logging.getLogger(name) for name in _LOGGERS]
     before = [list(logger.handlers) for logger in loggers]
-    handoff = _Handoff(queue.Queue(_MOST_WAITING))
+    handoff = _Handoff(queue.Queue(most_waiting))
     writers = dict.fromkeys(handler for handlers in before for handler in handlers)
     listener = _Writer(handoff.queue, *writers, respect_handler_level=True)
     listener.start()

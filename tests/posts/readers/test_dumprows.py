@@ -9,15 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import etree
 
-from mathamr.posts.readers import dumprows as rows_module
 from mathamr.posts.readers.dumprows import DumpRows
 from mathamr.posts.report import Report
 from tests.bounded import bounded
 
 
-def read(data: bytes | str) -> tuple[list[dict[str, str]], Report]:
-    report = Report()
-    rows = DumpRows(io.BytesIO(data.encode() if isinstance(data, str) else data), "Posts.xml", report)
+def read(data: bytes | str, **bounds: int) -> tuple[list[dict[str, str]], Report]:
+    report, data = Report(), data.encode() if isinstance(data, str) else data
+    rows = DumpRows(io.BytesIO(data), "Posts.xml", report, **bounds)
     return [{name: rows.text(value) for name, value in row.items()} for row in rows], report
 
 
@@ -52,11 +51,10 @@ def test_rows_of_a_well_formed_file_are_those_that_lxml_reads(wanted):
 
 
 @pytest.mark.parametrize("chunk", [1, 3, 7, 64, 1000])
-def test_rows_do_not_depend_on_where_the_blocks_of_the_file_end(monkeypatch, chunk):
+def test_rows_do_not_depend_on_where_the_blocks_of_the_file_end(chunk):
     text = dump(*(f"<row Id='{n}' Body=\"&lt;p&gt;é &amp;amp; {n}&lt;/p&gt;\" />" for n in range(20)))
     wanted, _ = read(text)
-    monkeypatch.setattr(rows_module, "CHUNK", chunk)
-    got, report = read(text)
+    got, report = read(text, chunk=chunk)
     assert got == wanted
     assert len(got) == 20
     assert got[3] == {"Id": "3", "Body": "<p>é &amp; 3</p>"}
@@ -144,12 +142,9 @@ def test_control_characters_are_replaced_and_counted(body):
     assert dict(report.repaired) == {"control character": 1}
 
 
-def test_a_row_larger_than_the_limit_is_skipped_and_the_next_is_read(monkeypatch):
-    monkeypatch.setattr(rows_module, "CHUNK", 100)
-    monkeypatch.setattr(rows_module, "LARGEST_ROW", 1000)
-    got, report = read(
-        dump('<row Id="1"/>', f'<row Id="2" Body="{"x" * 5000}"/>', '<row Id="3"/>', '<row Id="4"/>')
-    )
+def test_a_row_larger_than_the_limit_is_skipped_and_the_next_is_read():
+    rows = ('<row Id="1"/>', f'<row Id="2" Body="{"x" * 5000}"/>', '<row Id="3"/>', '<row Id="4"/>')
+    got, report = read(dump(*rows), chunk=100, largest_row=1000)
     assert [row["Id"] for row in got] == ["1", "3", "4"]
     assert dict(report.skipped) == {"row too large": 1}
     assert report.examples["row too large"][0].row == 2

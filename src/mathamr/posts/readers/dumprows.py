@@ -49,8 +49,17 @@ class DumpRows:
     MOST_NAMES = 1000
     LONGEST_NAME = 200
 
-    def __init__(self, stream: io.RawIOBase, file: str, report: Report) -> None:
+    def __init__(
+        self,
+        stream: io.RawIOBase,
+        file: str,
+        report: Report,
+        *,
+        chunk: int = CHUNK,
+        largest_row: int = LARGEST_ROW,
+    ) -> None:
         self._stream, self._file, self._report = stream, file, report
+        self._chunk, self._largest_row = chunk, largest_row
         self._names: dict[str, str] = {}
         self._until: str | None = None  # what ends the comment, or its like, that hides what we read
         self._last = False  # whether what we read is the end of the file
@@ -68,7 +77,7 @@ class DumpRows:
             number += 1
             report.at(self._file, number)
             if piece is None:
-                report.skip("row too large", f"a row of more than {LARGEST_ROW >> 20} MB")
+                report.skip("row too large", f"a row of more than {self._largest_row >> 20} MB")
             elif (row := self._row(self._decoded(piece))) is not None:
                 yield row
         report.at(self._file, number or None)
@@ -125,7 +134,7 @@ class DumpRows:
                 dropped = False
             yield from done
             rest = _MARK + last if started else last
-            if len(rest) > LARGEST_ROW:
+            if len(rest) > self._largest_row:
                 rest, dropped = rest[: len(_MARK)] if started else b"", started
         self._last = True
         if not started:
@@ -135,7 +144,7 @@ class DumpRows:
 
     def _chunks(self) -> Iterator[bytes]:
         """The stream by blocks of UTF-8, whatever encoding its first bytes declare."""
-        first = self._stream.read(CHUNK) or b""
+        first = self._stream.read(self._chunk) or b""
         declared = _DECLARED.match(first)
         encoding = "utf-8"
         if first[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
@@ -144,13 +153,13 @@ class DumpRows:
             encoding = codecs.lookup(declared[1].decode()).name
         if encoding in ("utf-8", "ascii"):
             yield first
-            yield from iter(lambda: self._stream.read(CHUNK) or b"", b"")
+            yield from iter(lambda: self._stream.read(self._chunk) or b"", b"")
             return
         decoder = codecs.getincrementaldecoder(encoding)(errors="replace")
         chunk = first
         while chunk:
             yield decoder.decode(chunk).encode(errors="replace")
-            chunk = self._stream.read(CHUNK) or b""
+            chunk = self._stream.read(self._chunk) or b""
         yield decoder.decode(b"", final=True).encode(errors="replace")
 
     def _decoded(self, piece: bytes) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mathamr.index.engines.flat import fieldrows
 from mathamr.index.engines.flat.fieldrows import ManyRows
 from mathamr.index.engines.flat.quantised import Quantised
 from mathamr.index.engines.flat.slots import Slots
@@ -36,18 +35,16 @@ def test_the_first_pass_finds_what_brute_force_finds(k: int) -> None:
 
 
 @pytest.mark.parametrize("k", [5, 200])
-def test_skimming_gives_scores_within_their_rounding(k: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fieldrows, "FEWEST_ROWS", 100)
+def test_skimming_gives_scores_within_their_rounding(k: int) -> None:
     rows, query, passing, exact = drawn(k)
     assert rows.quantised is not None
     _, wrong = rows.quantised.scan(rows.slots, query)
-    found, scores = rows.skim_maxsim(query, k, passing, "auto")
+    found, scores = rows.skim_maxsim(query, k, passing, "auto", fewest_rows=100)
     assert len(found) == k
     assert passing[found].all()
     assert (np.abs(scores - exact[found]) <= wrong[found]).all()
     assert not np.array_equal(scores, rows.slots.score(query, found))
     left_out = np.setdiff1d(np.flatnonzero(passing), found)
     assert exact[left_out].max() <= exact[found].min() + 2 * wrong.max()
-    monkeypatch.setattr(fieldrows, "FEWEST_ROWS", 1 << 30)
-    few, sure = rows.skim_maxsim(query, k, passing, "auto")
+    few, sure = rows.skim_maxsim(query, k, passing, "auto", fewest_rows=1 << 30)
     np.testing.assert_allclose(sure, exact[few], atol=1e-6)

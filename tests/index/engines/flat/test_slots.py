@@ -10,33 +10,28 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mathamr.index.engines.flat import slots as module
 from mathamr.index.engines.flat.quantised import Quantised, integer_products, unsigned
-from mathamr.index.engines.flat.slots import Slots
+from mathamr.index.engines.flat.slots import BLOCK, Slots
 from mathamr.index.engines.maxsim import maxsim
 from tests.index.engines.entries import units
 
 COUNTS = st.lists(st.integers(1, 60), min_size=1, max_size=60)
 
 
-@pytest.fixture(params=[16, 100, 8192])
-def block(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
-    """Small blocks, so that small posts fill many of them."""
-    monkeypatch.setattr(module, "BLOCK", request.param)
-    return int(request.param)
-
-
-def arranged(counts: list[int], seed: int, size: int = 16) -> tuple[np.ndarray, np.ndarray, Slots]:
+def arranged(
+    counts: list[int], seed: int, size: int = 16, block_rows: int = BLOCK
+) -> tuple[np.ndarray, np.ndarray, Slots]:
     vectors = units(np.random.default_rng(seed), sum(counts), size)
-    order, slots = Slots.arrange(vectors, np.array(counts))
+    order, slots = Slots.arrange(vectors, np.array(counts), block_rows=block_rows)
     return vectors, order, slots
 
 
+@pytest.mark.parametrize("block", [16, 100, 8192])
 @pytest.mark.parametrize("seed", range(4))
 def test_scanning_and_scoring_are_maxsim(block: int, seed: int) -> None:
     generator = np.random.default_rng(seed)
     counts = generator.geometric(0.1, 300).tolist()
-    vectors, order, slots = arranged(counts, seed)
+    vectors, order, slots = arranged(counts, seed, block_rows=block)
     query = units(generator, 5, 16)
     wanted = maxsim(query, vectors, np.cumsum([0, *counts])[:-1])[order]
     np.testing.assert_allclose(slots.scan(query), wanted, atol=1e-6)
@@ -63,9 +58,7 @@ def test_repeated_vectors_never_fill_more_than_a_block(counts: list[int]) -> Non
     assert (posts > 0).all()
     assert posts.sum() == len(counts)
     assert len(slots.vectors) <= 2 * sum(counts)
-    assert all(
-        width * count <= 2 * module.BLOCK or count == 1 for width, count in zip(widths, posts, strict=True)
-    )
+    assert all(width * count <= 2 * BLOCK or count == 1 for width, count in zip(widths, posts, strict=True))
 
 
 @pytest.mark.parametrize("kind", ["random", "sparse", "one direction", "zeros", "large size"])

@@ -318,15 +318,20 @@ class ManyRows(FieldRows):
         return self.quantised is not None and len(self.slots.vectors) >= FEWEST_ROWS
 
     def skim_maxsim(
-        self, query: FloatArray, k: int, passing: BoolArray | None, first_pass: str
+        self,
+        query: FloatArray,
+        k: int,
+        passing: BoolArray | None,
+        first_pass: str,
+        fewest_rows: int = FEWEST_ROWS,
     ) -> tuple[IntArray, FloatArray]:
-        """Uses the int8 copy alone, whose scores have its rounding error."""
+        """Uses the int8 copy alone, whose scores have its rounding error, unless there are few rows."""
         count = len(self) if passing is None else int(passing.sum())
         quantised = self.quantised
         if (
             quantised is None
             or first_pass == "none"
-            or not self.is_large
+            or len(self.slots.vectors) < fewest_rows
             or count * _FEW < len(self)
             or count <= k
         ):

@@ -36,16 +36,17 @@ class Slots:
 
     @classmethod
     def arrange(
-        cls, vectors: AnyArray, counts: AnyArray, ranks: IntArray | None = None
+        cls, vectors: AnyArray, counts: AnyArray, ranks: IntArray | None = None, block_rows: int = BLOCK
     ) -> tuple[IntArray, Slots]:
         """Builds slots from vectors that are concatenated by post; also returns the order of the posts.
 
-        Posts with equal numbers of vectors are ordered by their ranks, if there are any.
+        Posts with equal numbers of vectors are ordered by their ranks, if there are any. A block has about `block_rows`
+        vectors.
         """
         counts = np.asarray(counts, np.int64)
         starts = np.cumsum(counts) - counts
         order = np.argsort(counts, kind="stable") if ranks is None else np.lexsort((ranks, counts))
-        bounds = _bounds(counts[order])
+        bounds = _bounds(counts[order], block_rows)
         empty = cls(vectors[:0], counts[order], bounds)
         slots = cls(np.empty((empty.bases[-1], vectors.shape[1]), vectors.dtype), counts[order], bounds)
         for block, begin, end in slots.blocks():
@@ -112,7 +113,7 @@ class Slots:
         order = np.argsort(posts, kind="stable")
         firsts, strides = self.rows(posts[order])
         counts = self.counts[posts[order]]
-        bounds = _bounds(counts).tolist()
+        bounds = _bounds(counts, BLOCK).tolist()
         for begin, end in pairwise(bounds):
             slots = np.minimum(np.arange(counts[end - 1])[:, None], counts[begin:end] - 1)
             where = (firsts[begin:end] + slots * strides[begin:end]).astype(np.int64, copy=False)
@@ -122,8 +123,8 @@ class Slots:
         return scores
 
 
-def _bounds(counts: IntArray) -> IntArray:
-    """Cuts posts, sorted by their number of vectors, into blocks of about `BLOCK` vectors."""
+def _bounds(counts: IntArray, rows: int) -> IntArray:
+    """Cuts posts, sorted by their number of vectors, into blocks of about `rows` vectors."""
     bounds = [0]
     while bounds[-1] < len(counts):
         begin, fewest = bounds[-1], int(counts[bounds[-1]])
@@ -132,6 +133,6 @@ def _bounds(counts: IntArray) -> IntArray:
         alike, doubled = (int(np.searchsorted(counts, most * fewest, side="right")) for most in (1.25, 2))
         small = min(doubled, begin + _SMALL // fewest)
         # An odd number of posts: slots at a distance of a power of two would evict each other from the cache.
-        many = BLOCK // fewest
+        many = rows // fewest
         bounds.append(max(begin + 1, min(max(alike, small), begin + many - 1 + many % 2)))
     return np.array(bounds, np.int64)
