@@ -22,6 +22,7 @@ import tarfile
 import tempfile
 import threading
 import zlib
+from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
@@ -137,13 +138,25 @@ def inputs_that_a_manifest_names(scene: Scene) -> Outcome:
     os.mkfifo(pipe)
     patched(folder / "manifest.json", lambda row: [each.update(path=str(pipe)) for each in row["inputs"]])
     (folder / "catalogue.db").write_bytes(b"broken")
-    checked = scene.check(folder)
-    packed = scene.room / "named.tar"
-    with tarfile.open(packed, "w") as archive:
-        archive.add(folder, "index")
+    packed = _packed(scene.room / "named.tar", {name: (folder / name).read_bytes() for name in _FILES})
     restored = scene.run("restore", str(packed), str(scene.room / "named"), megabytes=0)
+    checked = scene.check(folder)
     held = all(done.returncode and outcome(done)[0] for done in (checked, restored))
     return held, f"check {outcome(checked)[1]}; restore {outcome(restored)[1]}"
+
+
+_FILES = ("manifest.json", "catalogue.db")
+
+
+def _packed(path: Path, files: dict[str, bytes]) -> Path:
+    """A backup with the right hashes that somebody else made."""
+    listing = {"format": 1, "files": {name: sha256(content).hexdigest() for name, content in files.items()}}
+    with tarfile.open(path, "w") as archive:
+        for name, content in {"backup.json": json.dumps(listing).encode(), **files}.items():
+            entry = tarfile.TarInfo(name)
+            entry.size = len(content)
+            archive.addfile(entry, io.BytesIO(content))
+    return path
 
 
 @attack
@@ -161,12 +174,8 @@ def segments_that_lead_outside(scene: Scene) -> Outcome:
 
 @attack
 def a_sparse_backup(scene: Scene) -> Outcome:
-    packed = scene.room / "sparse.tar"
-    with tarfile.open(packed, "w") as archive:
-        for name, content in (("manifest.json", b"{}"), ("catalogue.db", b"x" * 512)):
-            entry = tarfile.TarInfo(name)
-            entry.size = len(content)
-            archive.addfile(entry, io.BytesIO(content))
+    files = {"manifest.json": (scene.base / "manifest.json").read_bytes(), "catalogue.db": b"x" * 512}
+    packed = _packed(scene.room / "sparse.tar", files)
     with tarfile.open(packed) as archive:
         start = archive.getmember("catalogue.db").offset
     content = bytearray(packed.read_bytes())
