@@ -19,6 +19,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
+HUMBLE = ("setpriv", "--bounding-set", "-dac_override,-dac_read_search")
 KEY = "write-" + "w" * 16
 Outcome = tuple[bool, str]
 """Whether the checkout held, and what happened."""
@@ -72,9 +73,10 @@ class Scene:
         megabytes: int = 8192,
         files: int = 0,
         cwd: Path | None = None,
+        humbly: bool = False,
         **environment: str,
     ) -> subprocess.CompletedProcess[str]:
-        """A program over the checkout, within limits."""
+        """A program over the checkout, within limits; `humbly` without root's right to write anywhere."""
 
         def limit() -> None:
             resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
@@ -84,7 +86,7 @@ class Scene:
                 resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
 
         return subprocess.run(
-            [sys.executable, *arguments],
+            [*(HUMBLE if humbly and os.getuid() == 0 else ()), sys.executable, *arguments],
             env=self.environment | environment,
             cwd=cwd or self.room,
             capture_output=True,

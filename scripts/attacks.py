@@ -21,6 +21,7 @@ import sys
 import tarfile
 import tempfile
 import threading
+import time
 import zlib
 from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -496,6 +497,61 @@ def libraries_of_the_current_folder(scene: Scene) -> Outcome:
     scene.run("mcp", "--help", cwd=folder)
     ran = (folder / "pwned").exists()
     return not ran, "a file of the current folder ran" if ran else "nothing of the current folder ran"
+
+
+# The machine
+
+
+@attack
+def a_clock_that_is_set_back(scene: Scene) -> Outcome:
+    notes = scene.room / "clock"
+    shutil.copytree(scene.notes, notes)
+    folder = scene.room / "clock-index"
+    made = scene.run("index", str(notes), "--out", str(folder), megabytes=0, seconds=200)
+    later = time.time() + 400 * 86400  # everything was written in what is now the future
+    for path in [*folder.rglob("*"), *notes.rglob("*")]:
+        os.utime(path, (later, later))
+    (notes / "n3.md").write_text("# Note 3\n\nAn okapi, written today.\n")
+    again = scene.run("index", str(notes), "--out", str(folder), megabytes=0, seconds=200)
+    found = scene.run("search", str(folder), "okapi", "--strategy", "lexical", "--json")
+    checked = scene.check(folder, "--no-repair")
+    steps = (made, again, found, checked)
+    held = all(done.returncode == 0 for done in steps) and "n3.md" in found.stdout
+    return (
+        held,
+        f"index, update, search, check: {[done.returncode for done in steps]}; the new text is {'' if held else 'not '}found",
+    )
+
+
+@attack
+def a_folder_that_may_only_be_read(scene: Scene) -> Outcome:
+    folder = scene.copy()
+    for path in [folder, *folder.rglob("*")]:
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    try:
+        found = scene.search(folder, humbly=True)
+        written = scene.run("index", str(scene.notes), "--out", str(folder), megabytes=0, humbly=True)
+    finally:
+        for path in [folder, *folder.rglob("*")]:
+            path.chmod(0o755 if path.is_dir() else 0o644)
+    held = found.returncode == 0 and written.returncode != 0 and outcome(written)[0]
+    return held, f"search {outcome(found)[1]}; index {outcome(written)[1]}"
+
+
+@attack
+def two_writers(scene: Scene) -> Outcome:
+    with scene.serving() as server:
+        refused = scene.run("index", str(scene.notes), "--out", str(server.folder), megabytes=0)
+        status, _ = server.request("PUT", "/v1/posts/kept", {"body": "A quagga."})
+        folder = server.folder
+    after = scene.run("index", str(scene.notes), "--out", str(folder), megabytes=0, seconds=200)
+    found = scene.run("search", str(folder), "quagga", "--strategy", "lexical", "--json")
+    held = refused.returncode != 0 and outcome(refused)[0] and status == 201 and after.returncode == 0
+    kept = '"kept"' in found.stdout
+    return (
+        held and kept,
+        f"index beside a server: {outcome(refused)[1]}; killed, then rc {after.returncode}, its write is {'' if kept else 'not '}kept",
+    )
 
 
 # By machine

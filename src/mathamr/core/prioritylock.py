@@ -35,6 +35,10 @@ class PriorityLock:
             self._held = False
             self._changed.notify_all()
 
+    def locked(self) -> bool:
+        """True if a thread holds it."""
+        return self._held
+
     @contextmanager
     def yielding(self) -> Iterator[None]:
         """Takes the lock when nobody else waits for it, or after `patience` seconds."""
