@@ -9,9 +9,12 @@ import pytest
 
 from mathamr.index.engines.engine import FieldTarget, Payload
 from mathamr.index.scored import Scored
+from mathamr.search.library import lean_query
 from mathamr.search.postranker import central_first
+from mathamr.search.query import Query
 from mathamr.search.ranker import FoundHits
 from mathamr.search.searcher import Index
+from mathamr.text.wording import wording_alone
 
 
 def ordered(tags: dict[str, tuple[str, ...]], scores: dict[str, float]) -> list[str]:
@@ -50,3 +53,23 @@ def test_tags_are_not_read_where_no_post_is_a_declaration(
         assert not index.has_declarations
         monkeypatch.setattr(index.archive, "payloads", lambda *given: pytest.fail("payloads were read"))
         assert index.search("the limit of a sequence")
+
+
+@pytest.mark.parametrize(
+    ("typed", "latex"),
+    [
+        ("∑ i ∈ Finset.range (n + 1), i = n * 2", r"\sum_{i \in \operatorname{range}(n + 1)} i = n \cdot 2"),
+        ("(h : 0 < a) : a ^ 2 ≠ 0", r"a^{2} \ne 0"),
+        ("IsCompact s → IsClosed s", r"\operatorname{IsCompact}(s) \to \operatorname{IsClosed}(s)"),
+    ],
+)
+def test_a_statement_typed_in_lean_is_read_like_those_of_the_library(typed: str, latex: str) -> None:
+    asked = lean_query(Query.of_text(typed))
+    assert [formula.latex for formula in asked.formulas] == [latex]
+    assert wording_alone(asked.post)[0].text.removeprefix(": ") == typed
+
+
+@pytest.mark.parametrize("typed", ["Heine-Borel theorem", "sum_union", r"$\sum_i a_i = 0$", "x + y = y + x"])
+def test_other_queries_stay_as_they_were_typed(typed: str) -> None:
+    query = Query.of_text(typed)
+    assert lean_query(query) is query

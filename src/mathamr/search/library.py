@@ -10,9 +10,12 @@ from urllib.parse import quote
 
 from mathamr.core.errors import MathAMRError
 from mathamr.index.engines.entry import Filter
+from mathamr.posts.markup import formulas_of
 from mathamr.posts.markup.declaration import spelled
+from mathamr.posts.markup.leanbrackets import signature
 from mathamr.posts.markup.leanlatex import latex_of
 from mathamr.posts.post import Post
+from mathamr.search.query import Query
 
 if TYPE_CHECKING:
     from mathamr.search.hits import Hit
@@ -28,6 +31,15 @@ LONGEST_GOAL = 4_000
 _FENCED = re.compile(r"```(?:lean|coq)\n(.*?)\n```", re.S)
 _HYPOTHESIS = re.compile(r"^[^\s:][^:\n]*: (.+)$", re.M)
 _MARKED = re.compile(r"[$\\]")
+_LEAN = re.compile(
+    r"[({⦃][^\W\d][\w' ₀-₉]* : |\[[A-Z]\w+ |[∀∃∑∏⋃⋂⨆⨅∫][^,]{1,80},|\bfun [^=↦]{1,80}(?:=>|↦)|⊢"
+)
+_LEAN_NAME = re.compile(r"\b[^\W\d_]+[a-z][A-Z]\w*|\b\w{2,}\.[^\W\d]\w+|\b[^\W\d_]{2,}_\w+")
+_RELATION = re.compile(r"[=≤≥<>∈∉→↔∧∨≠⊆⊂∣≃≅≡]")
+_PROSE = re.compile(
+    r"\b(?:the|of|is|are|an|every|any|that|and|or|such|let|which|has|have|it|we|there|all|each|when|only|iff|a \w{4,})\b",
+    re.I,
+)
 _COMMON = frozenset(["Type", "Sort", "Prop"])
 
 
@@ -81,6 +93,32 @@ def narrowed(
         word,
     )
     return replace(where, tags=(*where.tags, *filter(None, wanted)))
+
+
+def is_lean(text: str) -> bool:
+    """True if a typed text is a statement in Lean's notation rather than words or LaTeX.
+
+    >>> [is_lean(text) for text in ("(x : G) : x * 1 = x", "∀ ε > 0, ∃ δ > 0, δ < ε", "IsCompact s → IsClosed s")]
+    [True, True, True]
+    >>> [is_lean(text) for text in ("the range of IsCompact = s", "$a = b$", "x + y = y + x", "Nat.add_comm", "add comm")]
+    [False, False, False, False, False]
+    """
+    if _MARKED.search(text) or _PROSE.search(text):
+        return False
+    return bool(_LEAN.search(text) or (_LEAN_NAME.search(text) and _RELATION.search(text)))
+
+
+def lean_query(query: Query) -> Query:
+    """A query that was typed in Lean's notation, read as a library's own statements are."""
+    if not is_lean(query.typed):
+        return query
+    said = " ".join(query.typed.split())
+    stated = said if signature(said, 0, len(said)).colon is not None else f": {said}"
+    body = f"```lean\ntheorem _ {stated}\n```\n"
+    formulas = formulas_of(query.post.id, "", body, "declaration")
+    return replace(
+        query, post=replace(query.post, body=body, markup="declaration", formulas=formulas), formula_id=None
+    )
 
 
 def statement_query(statement: str) -> str:

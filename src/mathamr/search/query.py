@@ -62,6 +62,8 @@ class Query:
     post: Post
     formula_id: str | None = None
     notes: tuple[str, ...] = ()
+    typed: str = ""
+    """The text as it was typed, if it was."""
 
     @classmethod
     def of_text(
@@ -81,6 +83,7 @@ class Query:
         'query:0'
         """
         notes: list[str] = []
+        typed = text
         text = with_formulas_marked(_checked(text), task) if markup == "text" else _checked(text)
         formulas = formulas_of(QUERY_ID, "", text, markup, lambda message, _: notes.append(message))
         if not formulas and task == "formulas":
@@ -90,7 +93,7 @@ class Query:
             QUERY_ID, "question", text, markup=markup, macros=used, formulas=_with_wildcards(formulas)
         )
         marked = formulas[0].id if len(formulas) == 1 and _is_formula_alone(post) else None
-        return cls(post, marked, tuple(f"{note} {_AS_TEXT}" for note in notes))._read()
+        return cls(post, marked, tuple(f"{note} {_AS_TEXT}" for note in notes), typed)._read()
 
     @classmethod
     def of_formula(cls, latex: str) -> Query:

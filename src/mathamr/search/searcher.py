@@ -35,6 +35,7 @@ from mathamr.search.formularanker import FormulaRanker
 from mathamr.search.fragment import plain
 from mathamr.search.hitbuilder import HitBuilder, aligned_field, titled
 from mathamr.search.hits import Hits
+from mathamr.search.library import lean_query
 from mathamr.search.locations import labelled_first, within
 from mathamr.search.options import POOL, SearchOptions
 from mathamr.search.postranker import PostRanker
@@ -312,6 +313,8 @@ class Index(Closing):
             query = Query.of_text(query, task, macros=self.macros)
         elif isinstance(query, Post):
             query = Query.of_post(query)
+        if task == "answers" and self.has_declarations:
+            query = lean_query(query)
         formula, note = query.target() if task == "formulas" else (None, None)
         return QueryContext(query, self._encoder, formula=formula, timer=timer), [note] if note else []
 

@@ -15,7 +15,7 @@ DEEPEST = 40
 _TOKEN = re.compile(
     r"ℝ≥0∞|ℝ≥0|[^\W\d][\w'!?]*(?:\.[^\W\d][\w'!?]*)*|\.(?:\d+|[^\W\d][\w'!?]*)|\d+(?:\.\d+)?|⁻¹'|⁻¹|''|<\||\|>|=>|↦|:=|\.\.|\[X\]|∑'|∏'|∃!|\S"
 )
-_MODIFIERS = "ᶜᵀᴴˣᵒᵖᵐᵈ"
+_MODIFIERS = "ᶜᵀᴴˣᵒᵖᵐᵈᗮ"
 _GREEK = dict(
     zip(
         "αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΣΦΨΩϕ",
@@ -113,17 +113,28 @@ _INFIX: dict[str, tuple[int, bool, str]] = {
     "%": (70, False, r"\bmod"), "⊓": (69, False, r"\sqcap"), "•": (73, True, r"\cdot"), "^": (75, True, "^"),
     "⊗": (72, False, r"\otimes"), "∘": (90, True, r"\circ"), "×ˢ": (82, False, r"\times"), "⬝": (72, False, r"\cdot"),
     "∆": (70, False, r"\triangle"), "⋆": (72, False, r"\star"), "⊞": (65, False, r"\oplus"), "↑": (75, True, r"\uparrow"),
-    "≫": (80, True, r"\circ"), "⨯": (70, False, r"\times"),
+    "≫": (80, True, r"\circ"), "⧸": (70, False, "/"), "∗": (70, False, "*"), "⨯": (70, False, r"\times"),
 }  # fmt: skip
 _BIG = {
     "∑": r"\sum", "∏": r"\prod", "∑'": r"\sum", "∏'": r"\prod", "⋃": r"\bigcup", "⋂": r"\bigcap", "⨆": r"\sup", "⨅": r"\inf",
     "⨁": r"\bigoplus", "⨂": r"\bigotimes", "∐": r"\coprod",
 }  # fmt: skip
 _QUANTIFIERS = {"∀": r"\forall", "∃": r"\exists", "∃!": r"\exists!"}
-_CLOSING = {"(": ")", "[": "]", "{": "}", "⟨": "⟩", "⌊": "⌋", "⌈": "⌉", "⟪": "⟫", "‖": "‖", "|": "|"}
+_CLOSING = {
+    "(": ")",
+    "[": "]",
+    "{": "}",
+    "⟨": "⟩",
+    "⌊": "⌋",
+    "⌈": "⌉",
+    "⟪": "⟫",
+    "⁅": "⁆",
+    "‖": "‖",
+    "|": "|",
+}
 _FENCES = {
     "⌊": (r"\lfloor ", r"\rfloor"), "⌈": (r"\lceil ", r"\rceil"), "⟪": (r"\langle ", r"\rangle"), "‖": (r"\|", r"\|"),
-    "|": ("|", "|"), "⟨": ("(", ")"), "[": ("[", "]"),
+    "|": ("|", "|"), "⟨": ("(", ")"), "[": ("[", "]"), "⁅": ("[", "]"),
 }  # fmt: skip
 _INTERVALS = {"Icc": "[]", "Ioo": "()", "Ico": "[)", "Ioc": "(]"}
 _POSTFIX = {
@@ -134,6 +145,8 @@ _POSTFIX = {
     "ᵒᵖ": r"^{\mathrm{op}}",
     "ᵐᵒᵖ": r"^{\mathrm{op}}",
     "ᵈ": "^d",
+    "ᗮ": r"^\perp",
+    "⁺": "^+",
 }
 _COERCIONS = frozenset("↑⇑↥@")
 _REFUSED = frozenset(
@@ -153,12 +166,21 @@ _REFUSED = frozenset(
         "calc",
         "$",
         "`",
-        "#",
     ]
 )
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 _SUBSCRIPTS = str.maketrans("₀₁₂₃₄₅₆₇₈₉ₙₖᵢⱼ", "0123456789nkij")
 _INDEXED = re.compile(r"([^\W\d_]|[^\W\d_]{1,3})_?([\d₀-₉ₙₖᵢⱼ]+)('*)\Z")
+
+
+_UNSEEN = (
+    (re.compile(r"\([↑⇑]\)"), " coe "),
+    (re.compile(r"\.\{[^{}]*\}|\(\w+ := [^()]*\)"), ""),  # universes, and arguments by name
+    (re.compile(r"([∀∃]ᵐ [^,∂]*)∂[^,]*,"), r"\1,"),  # almost everywhere
+    (re.compile(r"([=≤<])[ᵐᶠ]+\[[^\]]*\]"), r"\1"),
+    (re.compile(r"([∀∃=≤<→≃↪⟶∘⋆⊗×+∪∩⊕⊔⊓≅↑∗•∣‖])[ₐ-ₜᵢᵣᵤᵥⱼ₊⁎ᵐᶠˡʳᵍ]+"), r"\1"),  # ∘ₗ, ↑ₐ, ‖x‖₊
+)
+"""What Lean needs and LaTeX does not write."""
 
 
 class _UnreadableError(Exception):
@@ -172,9 +194,13 @@ def latex_of(term: str) -> str:
     ('\\sum_{i \\in s} f(i)', '\\frac{a}{b} \\le |x|^{2}')
     >>> latex_of("∀ ε > 0, ∃ δ > 0, ‖f x - f y‖ < ε"), latex_of("by simp")
     ('\\forall \\varepsilon > 0, \\exists \\delta > 0, \\|f(x) - f(y)\\| < \\varepsilon', '')
+    >>> latex_of("f ∘ₗ g =ᵐ[μ] Kᗮ"), latex_of("∀ᵐ x ∂μ, #s ≤ ‖⁅x, y⁆‖₊")
+    ('f \\circ g = K^\\perp', '\\forall x, |s| \\le \\|[x, y]\\|')
     """
     if len(term) > LONGEST_TERM:
         return ""
+    for pattern, instead in _UNSEEN:
+        term = pattern.sub(instead, term)
     parser = _Parser(_TOKEN.findall(term))
     try:
         found = parser.term(0)
@@ -257,6 +283,9 @@ class _Parser:
             return f"{_QUANTIFIERS[sign]} {bound}, {self.term(0)}"
         if sign in _BIG:
             self.take()
+            if self.peek() == "₀":
+                self.take()
+                return f"{_BIG[sign]} {self.term(110)}"
             bound = self.bound((",",))
             return f"{_BIG[sign]}_{{{bound}}} {self.term(66)}"
         if sign == "∫" or sign == "∮":
@@ -377,7 +406,7 @@ class _Parser:
             ["SMOD"],
         ):
             return False
-        return token in "([{⟨⌊⌈⟪" or token in _COERCIONS or (token in _SYMBOLS and token not in ("*", "·", "∂")) or (
+        return token in "([{⟨⌊⌈⟪⁅#" or token in _COERCIONS or (token in _SYMBOLS and token not in ("*", "·", "∂")) or (
             token[0].isalnum() or token[0] == "_"
         )  # fmt: skip
 
@@ -387,6 +416,8 @@ class _Parser:
             raise _UnreadableError
         if token in _COERCIONS:
             return self.atom()
+        if token == "#":
+            return f"|{_bare(self.atom())}|"
         if token in ("fun", "λ"):
             self.place -= 1
             return f"({self.prefix()})"
@@ -440,7 +471,7 @@ class _Parser:
 
     def parenthesised(self) -> str:
         self.closing.append(")")
-        if self.peek() in _INFIX and self.peek() != "-":
+        if self.peek() in _INFIX and self.peek() not in ("-", "↑"):
             raise _UnreadableError
         inner = self.listed()
         if self.peek() == ":":
