@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -16,6 +16,7 @@ from mathamr.posts.markup.leanbrackets import signature
 from mathamr.posts.markup.leanlatex import latex_of
 from mathamr.posts.post import Post
 from mathamr.search.query import Query
+from mathamr.systems.ranking import Component, Fuse, Lexical, Promote, Ranking
 
 if TYPE_CHECKING:
     from mathamr.search.hits import Hit
@@ -27,6 +28,9 @@ DOCUMENTED = frozenset(["Mathlib", "Batteries", "Aesop", "Init", "Std", "Lean", 
 VERY_SIMILAR = 0.5
 """The cosine from which a hit is shown although it shares too few words with the query to be a match; unrelated ones stay below .4."""
 LONGEST_GOAL = 4_000
+
+_LEXICAL, _SINGLE, _MAXSIM = 1.0, 2.0, 2.0
+"""The weights of words, of one vector and of MaxSim in an index that holds declarations."""
 
 _FENCED = re.compile(r"```(?:lean|coq)\n(.*?)\n```", re.S)
 _HYPOTHESIS = re.compile(r"^[^\s:][^:\n]*: (.+)$", re.M)
@@ -46,6 +50,18 @@ _COMMON = frozenset(["Type", "Sort", "Prop"])
 def is_library(index: Index) -> bool:
     """True if an index holds declarations."""
     return index.has_declarations
+
+
+def library_rankings(found: Mapping[str, Ranking]) -> Mapping[str, Ranking]:
+    """The named rankings of posts of an index that holds declarations; `hybrid` has weights of its own."""
+    if not {"hybrid", "single", "maxsim"} <= found.keys():
+        return found
+    parts = (
+        Component("lexical", Lexical(), _LEXICAL),
+        Component("single", found["single"], _SINGLE),
+        Component("maxsim", found["maxsim"], _MAXSIM),
+    )
+    return {**found, "hybrid": Promote(Fuse(parts=parts, normalisation="z"))}
 
 
 def code_of(post: Post) -> str:

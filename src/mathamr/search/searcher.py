@@ -35,7 +35,7 @@ from mathamr.search.formularanker import FormulaRanker
 from mathamr.search.fragment import plain
 from mathamr.search.hitbuilder import HitBuilder, aligned_field, titled
 from mathamr.search.hits import Hits
-from mathamr.search.library import lean_query
+from mathamr.search.library import lean_query, library_rankings
 from mathamr.search.locations import labelled_first, within
 from mathamr.search.options import POOL, SearchOptions
 from mathamr.search.postranker import PostRanker
@@ -128,7 +128,10 @@ class Index(Closing):
                 f"the index {self.archive.folder} was made by {system.kind}, which does not search for {task};"
                 f" it searches for {' and '.join(self.tasks)}"
             )
-        return system.rankings[task]
+        found = system.rankings[task]
+        if task == "answers" and self.has_declarations:
+            return library_rankings(found)
+        return found
 
     def ranking(self, task: Task, strategy: str | Ranking | None = None) -> tuple[str, Ranking]:
         """A ranking and its name; `strategy` is a name or a ranking, by default that of the system."""
