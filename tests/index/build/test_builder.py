@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -54,6 +55,18 @@ def test_an_update_touches_only_what_changed_and_equals_a_new_build(
     assert summary.log.posts["graphs"] == summary.log.posts["vectors"] == 3
     build(tmp_path / "fresh", after, model_folder)
     assert not differences(content(tmp_path / "index"), content(tmp_path / "fresh"))
+
+
+def test_a_clock_that_was_set_back_hides_no_change(model_folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "index"
+    build(out, [note("a", "a zebra"), note("b", "b")], model_folder)
+    for path in [tmp_path / "posts.jsonl", *out.rglob("*")]:
+        os.utime(path, (4e9, 4e9))  # all was written in what is now the future
+    summary = build(out, [note("a", "an okapi"), note("b", "b")], model_folder)
+    assert (summary.intake.changed, summary.intake.unchanged) == (1, 1)
+    with Archive.open(out, device="cpu") as archive:
+        assert archive.catalogue.post("a").body == "an okapi"
+    assert not check_index(out, options(model_folder)).problems
 
 
 def test_nothing_new_is_nothing_to_do(model_folder: Path, tmp_path: Path) -> None:
