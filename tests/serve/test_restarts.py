@@ -20,7 +20,7 @@ from mathamr.serve.access import allowed_hosts
 from mathamr.serve.limits import Limits
 from mathamr.serve.metrics import Metrics
 from mathamr.serve.middleware import Middleware, Receive, Scope, Send
-from mathamr.serve.server import DrainingServer, inherited_socket, server
+from mathamr.serve.server import DrainingServer, StoppingTimes, inherited_socket, server
 
 HOST = "127.0.0.1"
 PATIENCE = 120.0
@@ -53,13 +53,6 @@ def test_sockets_of_another_process_or_too_many_are_not_taken() -> None:
         inherited_socket({"LISTEN_PID": str(os.getpid()), "LISTEN_FDS": "2"})
 
 
-@pytest.fixture(autouse=True)
-def _patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A stopping server gives clients seconds, which on a busy machine they do not get."""
-    monkeypatch.setattr("mathamr.serve.server.FIRST_REQUEST_SECONDS", PATIENCE)
-    monkeypatch.setattr("mathamr.serve.server.STOPPING_SECONDS", int(PATIENCE))
-
-
 def until(holds: Callable[[], bool]) -> None:
     deadline = time.monotonic() + PATIENCE
     while not holds():
@@ -86,9 +79,10 @@ class Behind:
 
     def __init__(self, held: socket.socket, drain: float = 0.0) -> None:
         started = threading.Event()
-        made = server(
-            Middleware(answering, Limits(), Metrics(), allowed_hosts(HOST)), Limits(), started.set, drain
-        )
+        # A stopping server gives clients seconds, which on a busy machine they do not get.
+        times = StoppingTimes(responses=int(PATIENCE), first_request=PATIENCE)
+        app = Middleware(answering, Limits(), Metrics(), allowed_hosts(HOST))
+        made = server(app, Limits(), started.set, drain, times=times)
         assert isinstance(made, DrainingServer)
         self.server, own = made, held.dup()
         self.thread = threading.Thread(target=made.run, args=([own],), daemon=True)

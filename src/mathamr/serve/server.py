@@ -6,6 +6,7 @@ import asyncio
 import os
 import socket
 from collections.abc import Callable, Iterable, MutableMapping
+from dataclasses import dataclass
 from types import FrameType
 
 from uvicorn import Config, Server
@@ -15,10 +16,6 @@ from mathamr.serve.access import is_loopback
 from mathamr.serve.limits import Limits
 from mathamr.serve.middleware import Middleware
 
-STOPPING_SECONDS = 5
-"""How long a stopping server waits for responses that have begun."""
-FIRST_REQUEST_SECONDS = 1.0
-"""How long a stopping server waits for the first request of a client that has already connected."""
 ACCEPTED_SECONDS = 0.05
 """How long asyncio needs to hand over connections that it has accepted."""
 ACCEPTED_AT_ONCE = 32
@@ -28,6 +25,16 @@ BACKLOG = 1024
 """Connections that the operating system keeps until they are accepted."""
 _INHERITED = 3
 """The first file descriptor after the standard streams, where systemd puts a socket."""
+
+
+@dataclass(frozen=True)
+class StoppingTimes:
+    """How many seconds a stopping server waits for its clients."""
+
+    responses: int = 5
+    """For responses that have begun."""
+    first_request: float = 1.0
+    """For the first request of a client that has already connected."""
 
 
 class DrainingServer(Server):
@@ -40,10 +47,11 @@ class DrainingServer(Server):
         started: Callable[[], None],
         drain: float = 0.0,
         stopping: Iterable[Callable[[], None]] = (),
+        first_request: float = StoppingTimes.first_request,
     ) -> None:
         super().__init__(config)
         self._app, self._on_started = app, started
-        self._drain, self._on_stopping = drain, stopping
+        self._drain, self._on_stopping, self._first_request = drain, stopping, first_request
         self._loop: asyncio.AbstractEventLoop | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -62,7 +70,7 @@ class DrainingServer(Server):
             for listening in each.sockets:
                 loop.remove_reader(listening.fileno())
         await asyncio.sleep(ACCEPTED_SECONDS)
-        deadline = loop.time() + FIRST_REQUEST_SECONDS
+        deadline = loop.time() + self._first_request
         while self._app.connections.has_unused and loop.time() < deadline and not self.force_exit:
             await asyncio.sleep(ACCEPTED_SECONDS)
         await super().shutdown(sockets)
@@ -84,8 +92,10 @@ def server(
     started: Callable[[], None],
     drain: float = 0.0,
     stopping: Iterable[Callable[[], None]] = (),
+    times: StoppingTimes | None = None,
 ) -> DrainingServer:
     """A server for the application, not yet running; it calls what is in `stopping` when draining begins."""
+    times = times or StoppingTimes()
     config = Config(
         app,
         http=app.connections.protocol(),
@@ -98,9 +108,9 @@ def server(
         server_header=False,
         proxy_headers=False,
         timeout_keep_alive=max(1, round(limits.head_seconds)),
-        timeout_graceful_shutdown=STOPPING_SECONDS,
+        timeout_graceful_shutdown=times.responses,
     )
-    return DrainingServer(config, app, started, drain, stopping)
+    return DrainingServer(config, app, started, drain, stopping, times.first_request)
 
 
 def bound_socket(host: str, port: int) -> socket.socket:
