@@ -34,7 +34,7 @@ def test_words_cores_templates_and_relations_agree() -> None:
     random = np.random.default_rng(1)
     pooled = random.normal(size=(WORDS, 24)).astype(np.float32)
     shapes = random.integers(0, len(SHAPES), WORDS)
-    found = ours.words(pooled, shapes)
+    found = ours.words(pooled, shapes, [WORDS])
     lengths = torch.tensor([WORDS])
     with torch.inference_mode():
         words = exact.words(torch.from_numpy(pooled)[None], torch.from_numpy(shapes)[None], lengths)
@@ -65,3 +65,19 @@ def test_words_cores_templates_and_relations_agree() -> None:
         (own_roots, roots[0]),
     ):
         np.testing.assert_allclose(one, other.numpy(), atol=1e-4)
+
+
+def test_sentences_read_together_do_not_see_each_other() -> None:
+    _, ours = networks()
+    random = np.random.default_rng(2)
+    pooled = random.normal(size=(WORDS, 24)).astype(np.float32)
+    shapes = random.integers(0, len(SHAPES), WORDS)
+    sizes = [4, 1, WORDS - 5]
+    together = ours.words(pooled, shapes, sizes)
+    for start, size in zip([0, 4, 5], sizes, strict=True):
+        own = slice(start, start + size)
+        alone = ours.words(pooled[own], shapes[own], [size])
+        np.testing.assert_allclose(together.states[own], alone.states, atol=0.06)  # rounding to eight bits
+        np.testing.assert_allclose(together.tree[own, own], alone.tree, atol=0.02)
+        assert all(start <= head < start + size for head in together.heads[own])
+    np.testing.assert_allclose(together.tree[0, 4:], 0)

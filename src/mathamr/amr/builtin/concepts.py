@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -25,8 +24,11 @@ from mathamr.amr.builtin.nodes import WordNode
 from mathamr.amr.builtin.numbers import Vocabularies, candidate_numbers
 from mathamr.amr.builtin.templates import PLAIN, Template
 from mathamr.amr.builtin.words import WordSentence
+from mathamr.core.arrays import FloatArray, IntArray
 
 MEMORY = 30_000
+_Offered = tuple[list[FrameCandidate], IntArray, FloatArray]
+"""The candidates of a word, their concepts and reasons, and their counts."""
 _NO_NODE = frozenset({NONE, INSIDE})
 _PLURAL = re.compile(r"[A-Z0-9][A-Za-z0-9-]*[A-Z0-9]s$")
 
@@ -93,42 +95,45 @@ class ConceptModel:
         fits = np.array([~naming, naming, ~naming & known, ~naming & ends, ~naming & known & ends])
         self._unfit = np.where(fits, 0.0, -np.inf).astype(np.float32)
         """One row each for a word, a name, a word of a mathematical sentence, a constant, and a constant of such a sentence."""
-        self._known: dict[
-            tuple[object, ...], tuple[list[FrameCandidate], list[tuple[int, int]], list[Any]]
-        ] = {}
+        self._known: dict[tuple[object, ...], _Offered] = {}
 
-    def identify(self, sentence: WordSentence, words: WordScores) -> Draft:
-        """The nodes of a sentence whose words have tags and lemmas."""
-        draft = Draft(sentence)
-        cores = self._cores(sentence, words)
-        mathematical = sentence.mathematical
-        chosen: list[tuple[WordNode, Template | None]] = []
+    def identify(self, sentences: Sequence[WordSentence], words: WordScores) -> list[Draft]:
+        """The nodes of sentences whose words have tags and lemmas."""
+        chosen: list[list[tuple[WordNode, Template | None]]] = []
         open_cores: list[tuple[int, int, int]] = []
-        for token, core in enumerate(cores):
-            if core in _NO_NODE:
-                continue
-            node = core_node(sentence, words.heads, token, core, cores)
-            if is_formula(core):
-                chosen.append((node, self._plain))
-            elif core == NAME and mathematical:
-                chosen.append((node, named_in_mathematics(node.text)))
-            else:
-                chosen.append((node, None))
-                mask = 1 if core == NAME else 3 * node.constant + (1 + (not node.constant)) * mathematical
-                open_cores.append((node.token, self.vocabularies.concept(core), mask))
+        cores_of = self._cores(sentences, words)
+        for sentence, cores, start in zip(sentences, cores_of, words.starts.tolist(), strict=True):
+            mathematical = sentence.mathematical
+            heads = [head - start for head in words.heads[start : start + len(sentence)]]
+            own: list[tuple[WordNode, Template | None]] = []
+            for token, core in enumerate(cores):
+                if core in _NO_NODE:
+                    continue
+                node = core_node(sentence, heads, token, core, cores)
+                if is_formula(core):
+                    own.append((node, self._plain))
+                elif core == NAME and mathematical:
+                    own.append((node, named_in_mathematics(node.text)))
+                else:
+                    own.append((node, None))
+                    mask = 1 if core == NAME else 3 * node.constant + (1 + (not node.constant)) * mathematical
+                    open_cores.append((start + node.token, self.vocabularies.concept(core), mask))
+            chosen.append(own)
+        best = iter(())
         if open_cores:
             tokens, concepts, masks = np.array(open_cores, np.int64).T
-            best = iter(
-                (self.network.templates(words, tokens, concepts) + self._unfit[masks]).argmax(axis=1).tolist()
-            )
-        for node, template in chosen:
-            draft.add(node, self._templates[next(best)] if template is None else template)
-        ask_for_causes(draft)
-        return draft
+            scores = self.network.templates(words, tokens, concepts) + self._unfit[masks]
+            best = iter(scores.argmax(axis=1).tolist())
+        drafts = []
+        for sentence, own in zip(sentences, chosen, strict=True):
+            draft = Draft(sentence)
+            for node, template in own:
+                draft.add(node, self._templates[next(best)] if template is None else template)
+            ask_for_causes(draft)
+            drafts.append(draft)
+        return drafts
 
-    def _candidates(
-        self, sentence: WordSentence, token: int
-    ) -> tuple[list[FrameCandidate], list[tuple[int, int]], list[Any]]:
+    def _candidates(self, sentence: WordSentence, token: int) -> _Offered:
         """The candidates of a word with their numbers; cached for the next occurrence of the same word."""
         tag = sentence.tags[token]
         phrases = tuple(self.lexicon.phrasal(sentence, token)) if tag[0] in "VN" else ()
@@ -141,35 +146,42 @@ class ConceptModel:
             numbers = [candidate_numbers(each, self.vocabularies) for each in offered]
             known = (
                 offered,
-                [(concept, reason) for concept, reason, _ in numbers],
-                [counts for _, _, counts in numbers],
+                np.array([(concept, reason) for concept, reason, _ in numbers], np.int64),
+                np.array([counts for _, _, counts in numbers], np.float32),
             )
             self._known[key] = known
         return known
 
-    def _cores(self, sentence: WordSentence, words: WordScores) -> list[str]:
+    def _cores(self, sentences: Sequence[WordSentence], words: WordScores) -> list[list[str]]:
         """The best candidate of every word; the words inside a name follow a single decision."""
-        offered = [self._candidates(sentence, token) for token in range(len(sentence))]
-        open_words = [token for token, (candidates, _, _) in enumerate(offered) if len(candidates) > 1]
-        cores = [candidates[0].core for candidates, _, _ in offered]
+        offered = [
+            [self._candidates(sentence, token) for token in range(len(sentence))] for sentence in sentences
+        ]
+        found = [[candidates[0].core for candidates, _, _ in own] for own in offered]
+        open_words = [
+            (number, token, start + token)
+            for number, (own, start) in enumerate(zip(offered, words.starts.tolist(), strict=True))
+            for token, (candidates, _, _) in enumerate(own)
+            if len(candidates) > 1
+        ]
         if not open_words:
-            return cores
-        sizes = [len(offered[token][0]) for token in open_words]
-        owner = np.repeat(open_words, sizes)
-        concept, reason = np.array([pair for token in open_words for pair in offered[token][1]], np.int64).T
-        counts = np.array([row for token in open_words for row in offered[token][2]], np.float32)
+            return found
+        sizes = [len(offered[number][token][0]) for number, token, _ in open_words]
+        owner = np.repeat([place for _, _, place in open_words], sizes)
+        concept, reason = np.concatenate([offered[number][token][1] for number, token, _ in open_words]).T
+        counts = np.concatenate([offered[number][token][2] for number, token, _ in open_words])
         scores = self.network.cores(words, owner, concept, reason, counts)
         start = 0
-        for token, size in zip(open_words, sizes, strict=True):
+        for (number, token, _), size in zip(open_words, sizes, strict=True):
             own = scores[start : start + size]
             start += size
-            candidates = offered[token][0]
+            candidates, cores = offered[number][token][0], found[number]
             core = candidates[int(own.argmax())].core
             if core == INSIDE and (token == 0 or cores[token - 1] not in (NAME, INSIDE)):
                 order = np.argsort(-own, kind="stable")
                 core = candidates[int(order[1])].core
             cores[token] = core
-        return cores
+        return found
 
 
 def core_node(

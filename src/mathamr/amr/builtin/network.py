@@ -1,11 +1,11 @@
 """`Network`: the parser's network, without torch: its layers by ONNX Runtime in eight bits, its scores in numpy.
 
-Sentences are read one by one, so that no graph depends on the sentences beside it.
+Some sentences of one text are read at a time, each attending to its own words alone: a graph depends on its text, never on other texts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -19,13 +19,17 @@ from mathamr.text.onnxgraph import OnnxTransformer
 
 WIDEST = 256
 """The longest sentence in words; the parser cuts longer ones before."""
+TOGETHER = 128
+"""Sentences of one text are read together up to so many words."""
+_APART = np.float32(-1e4)
 
 
 class WordScores:
-    """What the network says of the words of one sentence: their states, tags, heads, and the soft dependency tree."""
+    """What the network says of the words of some sentences: their states, tags, heads, and the soft dependency trees."""
 
-    def __init__(self, states: FloatArray, tags: IntArray, arcs: FloatArray) -> None:
-        self.states, self.tags = states, tags
+    def __init__(self, states: FloatArray, tags: IntArray, arcs: FloatArray, starts: IntArray) -> None:
+        """`starts` has the first word of each sentence."""
+        self.states, self.tags, self.starts = states, tags, starts
         best = arcs.argmax(axis=1)
         own = np.arange(len(states))
         self.heads: list[int] = np.where(best == 0, own, best - 1).tolist()
@@ -61,16 +65,21 @@ class Network:
             found += bias
         return found
 
-    def words(self, pooled: FloatArray, shapes: IntArray) -> WordScores:
-        """Reads one sentence: (words, states of the encoder), and the shapes of the words."""
+    def words(self, pooled: FloatArray, shapes: IntArray, sizes: Sequence[int]) -> WordScores:
+        """Reads sentences of so many words: (words, states of the encoder), and the shapes of the words."""
         count = len(pooled)
         embedded = self._linear("project", pooled) + self._weights["shape.weight"][shapes]
-        states = self._layers(embedded, np.ascontiguousarray(self._added[:, :count, :count]))
+        added = self._added[:, :count, :count]
+        owner = np.repeat(np.arange(len(sizes)), sizes)
+        apart = np.where(owner[:, None] == owner, np.float32(0), _APART)
+        states = self._layers(embedded, added + apart if len(sizes) > 1 else np.ascontiguousarray(added))
         child, head = self._linear("child", states), self._linear("head", states)
         scale = np.float32(child.shape[1] ** -0.5)
         no_head = child @ self._weights["no_head"]
         arcs = np.concatenate([no_head[:, None], child @ head.T], axis=1) * scale
-        return WordScores(states, self._linear("tag", states).argmax(axis=1), arcs)
+        arcs[:, 1:] += apart
+        starts = np.cumsum(sizes) - sizes
+        return WordScores(states, self._linear("tag", states).argmax(axis=1), arcs, starts)
 
     @cached_property
     def _added(self) -> FloatArray:

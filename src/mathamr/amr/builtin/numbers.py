@@ -11,7 +11,7 @@ from typing import Any
 from mathamr.amr.builtin.frames import Frames
 from mathamr.amr.builtin.lexicon import FrameCandidate
 from mathamr.amr.builtin.mathematics import is_formula
-from mathamr.amr.builtin.nodes import KINDS, WordNode, type_of
+from mathamr.amr.builtin.nodes import KINDS, WordNode, kind_of
 
 NO_RELATION, SAME = "none", "="
 UNKNOWN, FORMULA = "<unknown>", "<formula>"
@@ -83,19 +83,20 @@ def candidate_numbers(
     )
 
 
+def concept_numbers(
+    concept: str, constant: bool, found: Vocabularies, frames: Frames
+) -> tuple[int, int, int, tuple[int, ...]]:
+    """Concept, kind, whether it can be a source, and the core arguments of its frame."""
+    kind = kind_of(concept, constant)
+    roles = frames.roles(concept) if kind == "frame" else ""
+    flags = (*tuple(int(str(number) in roles) for number in range(ROLES - 1)), int(bool(roles)))
+    number = found.concept("<name>" if kind == "name" else concept_key(concept, constant))
+    return number, _KINDS[kind], int(not constant and kind != "name"), flags
+
+
 def node_numbers(
     node: WordNode, found: Vocabularies, frames: Frames
 ) -> tuple[int, int, int, int, int, tuple[int, ...]]:
     """Token, concept, kind, place, whether it can be a source, and the core arguments of a node's frame."""
-    kind = type_of(node)
-    roles = frames.roles(node.concept) if kind == "frame" else ""
-    flags = (*tuple(int(str(number) in roles) for number in range(ROLES - 1)), int(bool(roles)))
-    concept = found.concept("<name>" if kind == "name" else concept_key(node.concept, node.constant))
-    return (
-        node.token,
-        concept,
-        _KINDS[kind],
-        min(node.place, PLACES - 1),
-        int(not node.constant and kind != "name"),
-        flags,
-    )
+    concept, kind, is_source, flags = concept_numbers(node.concept, node.constant, found, frames)
+    return node.token, concept, kind, min(node.place, PLACES - 1), is_source, flags

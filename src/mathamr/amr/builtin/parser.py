@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -17,7 +17,7 @@ from mathamr.amr.builtin.lemmas import lemma
 from mathamr.amr.builtin.lexicon import Lexicon
 from mathamr.amr.builtin.mathematics import is_formula
 from mathamr.amr.builtin.model import WEIGHTS, ParserModel
-from mathamr.amr.builtin.network import WIDEST, Network
+from mathamr.amr.builtin.network import TOGETHER, WIDEST, Network
 from mathamr.amr.builtin.numbers import Vocabularies
 from mathamr.amr.builtin.relations import RelationModel
 from mathamr.amr.builtin.states import word_states
@@ -82,9 +82,7 @@ class BuiltinParser:
         found = [cut(sentence) for sentence in sentences]
         models = self._models
         states = word_states(models.encoder, models.mix, found, latex)
-        return [
-            models.graph(sentence, own, self.thresholds) for sentence, own in zip(found, states, strict=True)
-        ]
+        return models.graphs(found, states, self.thresholds)
 
 
 class _Models:
@@ -114,22 +112,62 @@ class _Models:
                 f" {self.encoder.fingerprint}; train the parser again with `python -m mathamr_lab.amr`"
             )
 
-    def graph(self, sentence: WordSentence, states: FloatArray, thresholds: Thresholds) -> Amr:
-        """The graph of one sentence from the states of its words."""
-        if not len(sentence):
-            return Amr("x", (("x", "amr-empty"),))
-        if len(sentence) > WIDEST:  # time and memory grow linearly
-            starts = range(0, len(sentence), WIDEST)
-            parts = [(sentence.part(at, at + WIDEST), states[at : at + WIDEST]) for at in starts]
-            return join([self.graph(part, own, thresholds) for part, own in parts])[0]
-        shapes = np.array([shape(sentence, token) for token in range(len(sentence))], np.int64)
-        words = self.network.words(states, shapes)
-        names = self.vocabularies.tag_names
-        sentence.tags = [
-            "NN" if is_formula(word) else names[tag]
-            for word, tag in zip(sentence.words, words.tags.tolist(), strict=True)
+    def graphs(
+        self, sentences: Sequence[WordSentence], states: Sequence[FloatArray], thresholds: Thresholds
+    ) -> list[Amr]:
+        """The graphs of the sentences of one text from the states of their words."""
+        # A sentence that is too long is parsed in parts, so that time and memory grow linearly.
+        parts = [
+            (
+                number,
+                sentence.part(at, at + WIDEST) if len(sentence) > WIDEST else sentence,
+                own[at : at + WIDEST],
+            )
+            for number, (sentence, own) in enumerate(zip(sentences, states, strict=True))
+            for at in range(0, len(sentence), WIDEST)
         ]
-        sentence.lemmas = [*map(lemma, sentence.words, sentence.tags)]
-        draft = self.concepts.identify(sentence, words)
-        scores = self.relations.score(draft, words)
-        return to_amr(draft, scores, self.relations.labels, thresholds)
+        found: list[list[Amr]] = [[] for _ in sentences]
+        for group in _together(parts):
+            graphs = self._read([part for _, part, _ in group], [own for _, _, own in group], thresholds)
+            for (number, _, _), graph in zip(group, graphs, strict=True):
+                found[number].append(graph)
+        return [
+            join(own)[0] if len(own) > 1 else own[0] if own else Amr("x", (("x", "amr-empty"),))
+            for own in found
+        ]
+
+    def _read(
+        self, sentences: Sequence[WordSentence], states: Sequence[FloatArray], thresholds: Thresholds
+    ) -> list[Amr]:
+        shapes = np.array([shape(each, token) for each in sentences for token in range(len(each))], np.int64)
+        words = self.network.words(np.concatenate(states), shapes, [len(each) for each in sentences])
+        names, tags = self.vocabularies.tag_names, iter(words.tags.tolist())
+        for sentence in sentences:
+            sentence.tags = [
+                "NN" if is_formula(word) else names[tag]
+                for word, tag in zip(sentence.words, tags, strict=False)
+            ]
+            sentence.lemmas = [*map(lemma, sentence.words, sentence.tags)]
+        drafts = self.concepts.identify(sentences, words)
+        scores = self.relations.score(drafts, words)
+        return [
+            to_amr(draft, own, self.relations.labels, thresholds)
+            for draft, own in zip(drafts, scores, strict=True)
+        ]
+
+
+_Part = tuple[int, WordSentence, FloatArray]
+
+
+def _together(parts: Sequence[_Part]) -> Iterator[list[_Part]]:
+    """Parts of one text in groups of few words."""
+    group: list[_Part] = []
+    count = 0
+    for part in parts:
+        if group and count + len(part[1]) > TOGETHER:
+            yield group
+            group, count = [], 0
+        group.append(part)
+        count += len(part[1])
+    if group:
+        yield group

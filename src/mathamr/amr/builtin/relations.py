@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mathamr.amr.builtin.concepts import Draft
+from mathamr.amr.builtin.concepts import MEMORY, Draft
 from mathamr.amr.builtin.frames import Frames
 from mathamr.amr.builtin.network import Network, WordScores, softmax
 from mathamr.amr.builtin.nodes import KINDS
-from mathamr.amr.builtin.numbers import SAME, Vocabularies, node_numbers
+from mathamr.amr.builtin.numbers import PLACES, SAME, Vocabularies, concept_numbers
 from mathamr.core.arrays import FloatArray, IntArray
 
 LEAST = 0.003
@@ -33,37 +33,6 @@ class RelationScores:
     mentions: list[tuple[float, int, int]]
     """Probability, node and the node it is the same as, in the same order."""
 
-    @classmethod
-    def of(
-        cls,
-        sources: IntArray,
-        targets: IntArray,
-        probabilities: FloatArray,
-        roots: FloatArray,
-        labels: Sequence[str],
-    ) -> RelationScores:
-        """The scores of pairs, sorted."""
-        likely = probabilities > LEAST
-        likely[:, 0] = False
-        rows, columns = np.nonzero(likely)
-        values = probabilities[rows, columns]
-        order = np.argsort(-values, kind="stable")[: MOST_EDGES * max(1, len(roots))]
-        listed = zip(
-            values[order].tolist(),
-            sources[rows[order]].tolist(),
-            targets[rows[order]].tolist(),
-            columns[order].tolist(),
-            strict=True,
-        )
-        same = labels.index(SAME) if SAME in labels else -1
-        edges, mentions = [], []
-        for edge in listed:
-            if edge[3] == same:
-                mentions.append(edge[:3])
-            else:
-                edges.append(edge)
-        return cls(roots, edges, mentions)
-
 
 def pairs(count: int) -> tuple[IntArray, IntArray]:
     """All ordered pairs of so many nodes; of many nodes only pairs that are close together."""
@@ -82,17 +51,66 @@ class RelationModel:
     def __init__(self, network: Network, vocabularies: Vocabularies, frames: Frames) -> None:
         self.network, self.vocabularies, self.frames = network, vocabularies, frames
         self.labels = list(vocabularies.labels)
+        self._same = vocabularies.labels.get(SAME, -1)
+        self._known: dict[tuple[str, bool], tuple[int, ...]] = {}
 
-    def score(self, draft: Draft, words: WordScores) -> RelationScores:
-        """The probabilities of relations between the nodes of a draft."""
-        if not draft.nodes:
-            return RelationScores(np.zeros(0, np.float32), [], [])
-        rows = [node_numbers(node, self.vocabularies, self.frames) for node in draft.nodes]
-        token, concept, kind, place, is_source = np.array([row[:5] for row in rows], np.int64).T
-        roles = np.array([row[5] for row in rows], np.float32)
+    def _numbers(self, concept: str, constant: bool) -> tuple[int, ...]:
+        """Concept, kind, whether it can be a source, and the core arguments; kept for the next node of the kind."""
+        known = self._known.get((concept, constant))
+        if known is None:
+            if len(self._known) >= MEMORY:
+                self._known.clear()
+            *first, roles = concept_numbers(concept, constant, self.vocabularies, self.frames)
+            known = self._known[concept, constant] = (*first, *roles)
+        return known
+
+    def score(self, drafts: Sequence[Draft], words: WordScores) -> list[RelationScores]:
+        """The probabilities of relations between the nodes of each draft."""
+        sizes = [len(draft.nodes) for draft in drafts]
+        if not sum(sizes):
+            return [RelationScores(np.zeros(0, np.float32), [], []) for _ in drafts]
+        nodes = [node for draft in drafts for node in draft.nodes]
+        token = np.array([node.token for node in nodes], np.int64) + np.repeat(words.starts, sizes)
+        place = np.minimum([node.place for node in nodes], PLACES - 1)
+        numbers = np.array([self._numbers(node.concept, node.constant) for node in nodes], np.int64)
+        concept, kind, is_source, roles = *numbers[:, :3].T, numbers[:, 3:].astype(np.float32)
         ends, roots = self.network.nodes(words, token, concept, kind, place, roles)
-        sources, targets = pairs(len(rows))
+        firsts = np.cumsum(sizes) - sizes
+        of_drafts = [pairs(size) for size in sizes]
+        owner = np.repeat(np.arange(len(drafts)), [len(own) for own, _ in of_drafts])
+        sources = np.concatenate([own for own, _ in of_drafts]) + firsts[owner]
+        targets = np.concatenate([own for _, own in of_drafts]) + firsts[owner]
         related = (is_source[sources] == 1) & (kind[targets] != _NAME) & (token[sources] != token[targets])
-        sources, targets = sources[related], targets[related]
+        sources, targets, owner = sources[related], targets[related], owner[related]
         scores = self.network.relations(words, ends, token, sources, targets)
-        return RelationScores.of(sources, targets, softmax(scores), roots, self.labels)
+        return self._sorted(softmax(scores), sources, targets, owner, firsts, np.split(roots, firsts[1:]))
+
+    def _sorted(
+        self,
+        probabilities: FloatArray,
+        sources: IntArray,
+        targets: IntArray,
+        owner: IntArray,
+        firsts: IntArray,
+        roots: Sequence[FloatArray],
+    ) -> list[RelationScores]:
+        """The edges of every draft that are not improbable, sorted; nodes are numbered within their draft."""
+        likely = probabilities > LEAST
+        likely[:, 0] = False
+        rows, columns = np.nonzero(likely)
+        values = probabilities[rows, columns]
+        order = np.lexsort((-values, owner[rows]))
+        rows, columns, values = rows[order], columns[order], values[order]
+        owner = owner[rows]
+        sources, targets = sources[rows] - firsts[owner], targets[rows] - firsts[owner]
+        bounds = np.searchsorted(owner, np.arange(len(roots) + 1)).tolist()
+        found = []
+        for number, own in enumerate(roots):
+            first = bounds[number]
+            chosen = slice(first, min(bounds[number + 1], first + MOST_EDGES * max(1, len(own))))
+            same = columns[chosen] == self._same
+            every = (values[chosen], sources[chosen], targets[chosen], columns[chosen])
+            edges = zip(*(each[~same].tolist() for each in every), strict=True)
+            mentions = zip(*(each[same].tolist() for each in every[:3]), strict=True)
+            found.append(RelationScores(own, list(edges), list(mentions)))
+        return found
