@@ -63,7 +63,12 @@ class LatexVocabulary:
         """Returns the `most` frequent of the tokens that occur at least `least` times."""
         counts = Counter(token for latex in formulas for token in latex_tokens(latex))
         ranked = sorted(counts.items(), key=lambda each: (-each[1], each[0]))
-        kept = [token for token, count in ranked if count >= least and token not in (PAD, UNKNOWN)]
+        # A backslash before the end of a line is a token, too, but the file has one token per line.
+        kept = [
+            token
+            for token, count in ranked
+            if count >= least and token not in (PAD, UNKNOWN) and token.splitlines() == [token]
+        ]
         return cls([PAD, UNKNOWN, *kept[: most - 2]])
 
     def to_text(self) -> str:
