@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from mathamr.amr.document import parse_documents
+from mathamr.amr.document import Text, parse_documents
 from mathamr.amr.parser import AmrParser
 from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.qrels import Qrels
@@ -77,10 +77,11 @@ def _read(wanted: Sequence[tuple[Post, set[str]]], parser: AmrParser) -> Iterato
         [number for number, sentence in enumerate(each.sentences) if _holds(each, number, own)]
         for each, (_, own) in zip(read, wanted, strict=True)
     ]
+    latex = [{formula.id: formula.latex for formula in post.formulas} for post, _ in wanted]
     sentences = [
-        [each.sentences[number].text]
-        for each, numbers in zip(read, chosen, strict=True)
-        for number in numbers
+        Text([sentence.text], {place.name: own.get(place.formula, "") for place in sentence.placeholders})
+        for each, own, numbers in zip(read, latex, chosen, strict=True)
+        for sentence in (each.sentences[number] for number in numbers)
     ]
     graphs = parse_documents(parser, sentences)
     for (post, own), each, numbers in zip(wanted, read, chosen, strict=True):
