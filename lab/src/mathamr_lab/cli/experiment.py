@@ -46,6 +46,12 @@ def command(
         list[Path] | None,
         typer.Option(help="Further posts to learn from, which are not searched. Repeatable."),
     ] = None,
+    beside: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="Table, or folder of tables, of the formulas, MathML or links of the posts, if it lies elsewhere. Repeatable."
+        ),
+    ] = None,
     scale: Annotated[
         str | None,
         typer.Option(
@@ -74,6 +80,9 @@ def command(
     accepted: Annotated[
         bool, typer.Option("--accepted", help="Learn from questions with their accepted answers only.")
     ] = False,
+    judged_only: Annotated[
+        bool, typer.Option("--judged-only", help="Search only the judged answers, as the thesis does.")
+    ] = False,
     engine: Annotated[
         str | None,
         typer.Option(
@@ -97,17 +106,26 @@ def command(
         list[Path] | None,
         typer.Option("--run", help="A run of another system, to be reranked (mathamr-rerank). Repeatable."),
     ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="ROW", help="Run only this row; the tables show all rows that are measured. Repeatable."
+        ),
+    ] = None,
     dry_run: Annotated[
         bool,
         typer.Option("--dry-run", help="Only print the stages, what is done, and about how long it takes."),
     ] = False,
 ) -> None:
     """Run experiments of the papers and print their tables. A killed one continues where it stopped."""
+    from dataclasses import replace
+
     from mathamr import sample
     from mathamr_lab.experiments import EXPERIMENTS
     from mathamr_lab.experiments.collection import TestCollection, collection_of
     from mathamr_lab.experiments.experiment import GraphExperiment
     from mathamr_lab.experiments.formulacollection import is_pool
+    from mathamr_lab.experiments.ntcir12 import is_ntcir12
     from mathamr_lab.experiments.planner import planned, write_report
     from mathamr_lab.experiments.runner import run, threads_of
     from mathamr_lab.experiments.scale import scale_named
@@ -118,6 +136,7 @@ def command(
         "accepted": accepted,
         "baseline": baseline,
         "engine": engine,
+        "judged-only": judged_only,
         "parser": parser != "builtin",
         "parser-model": parser_model,
         "run": runs,
@@ -135,10 +154,19 @@ def command(
     if dry_run and so_far:
         raise typer.BadParameter("give either --dry-run or --so-far")
     chosen = corpus or [sample.folder()]
-    posts = [path for path in chosen if not is_pool(path)]
+    pools = [path for path in chosen if is_pool(path) or is_ntcir12(path)]
+    posts = [path for path in chosen if path not in pools]
     collection = TestCollection((), (), further=tuple(train or ()))
     if posts:
-        collection = collection_of(posts, topics or (), qrels or (), without or (), train or ())
+        collection = collection_of(
+            posts,
+            topics or (),
+            qrels or (),
+            without or (),
+            train or (),
+            beside or (),
+            judged_only=judged_only,
+        )
     settings = []
     for experiment in experiments:
         own = experiment.scale if isinstance(experiment, GraphExperiment) and corpus else "small"
@@ -160,8 +188,9 @@ def command(
                 parser_model,
                 accepted,
                 engine,
-                tuple(path for path in chosen if is_pool(path)),
+                tuple(pools),
                 tuple(runs or ()),
+                tuple(only or ()),
             )
         )
     if dry_run:
@@ -171,7 +200,9 @@ def command(
             for line in planned(setting).lines():
                 print(line)
         return
-    for plan in [planned(setting) for setting in settings] if so_far else run(settings):
-        folder = write_report(plan)
+    if not so_far:
+        run(settings)
+    for setting in settings:
+        folder = write_report(planned(replace(setting, only=())))
         print((folder / "results.md").read_text(encoding="utf-8"), end="")
         print(f"the results are in {folder}", file=sys.stderr)

@@ -89,10 +89,24 @@ class TestCollection:
     without: frozenset[str] = frozenset()
     further: tuple[Path, ...] = ()
     options: tuple[str, ...] = ()
+    judged_only: bool = False
+    """True if only judged answers are searched, as the thesis does with 33,771 of 1.4 million."""
+    beside: tuple[Path, ...] = ()
+    """Tables of formulas, MathML and links that lie in other folders than the posts."""
+
+    @cached_property
+    def judged(self) -> frozenset[str]:
+        """The answers that are judged for a topic."""
+        tests = (test for test in self.tests if test.task == "answers")
+        return frozenset(item for test in tests for grades in test.qrels.grades.values() for item in grades)
+
+    def searches(self, post: Post) -> bool:
+        """True if a post can be found."""
+        return not self.judged_only or post.role != "answer" or post.id in self.judged
 
     def posts(self, report: Report | None = None) -> Iterator[Post]:
         """All posts that are searched, one at a time."""
-        return _read(self.paths, report)
+        return _read(self.paths, report, self.beside)
 
     def further_posts(self, report: Report | None = None) -> Iterator[Post]:
         """The posts that are only learned from, one at a time."""
@@ -106,11 +120,12 @@ class TestCollection:
     @cached_property
     def digest(self) -> str:
         """A hash of the names, sizes and times of the files, so that a large dump need not be read."""
-        return _digest(
+        found = _digest(
             f"{file.name} {file.stat().st_size} {file.stat().st_mtime_ns}".encode()
-            for path in (*self.paths, *self.further)
+            for path in (*self.paths, *self.further, *self.beside)
             for file in (walk(path, Report()) if path.is_dir() else [path])
         )
+        return f"{found} judged only" if self.judged_only else found
 
 
 def collection_of(
@@ -119,6 +134,9 @@ def collection_of(
     qrels: Sequence[Path] = (),
     without: Sequence[Path] = (),
     further: Sequence[Path] = (),
+    beside: Sequence[Path] = (),
+    *,
+    judged_only: bool = False,
 ) -> TestCollection:
     """Returns the collection of some paths, with `further` posts to learn from.
 
@@ -126,7 +144,7 @@ def collection_of(
     same name belong together. Without `without`, files ``heldout*.txt`` beside posts, searched or only learned from,
     name those that are not trained on.
     """
-    for path in (*paths, *further):
+    for path in (*paths, *further, *beside, *topics, *qrels):
         if not path.exists():
             raise MathAMRError(f"{path}: no such file or folder")
     if len(topics) != len(qrels):
@@ -141,12 +159,16 @@ def collection_of(
     beside = dict.fromkeys(map(_folder, (paths[0], *further)))
     unwanted = list(without) or [file for each in beside for file in sorted(each.glob("heldout*.txt"))]
     options = {"corpus": paths, "topics": topics, "qrels": qrels, "without": without, "train": further}
+    options["beside"] = beside
     return TestCollection(
         posts,
         tuple(_sets(chosen)),
         frozenset(_ids(unwanted)),
         tuple(map(_posts_of, further)),
-        tuple(word for name, given in options.items() for path in given for word in (f"--{name}", str(path))),
+        tuple(word for name, given in options.items() for path in given for word in (f"--{name}", str(path)))
+        + (("--judged-only", "yes") if judged_only else ()),
+        judged_only,
+        tuple(beside),
     )
 
 
@@ -157,13 +179,13 @@ def collection_named(options: Sequence[str]) -> TestCollection:
         given.setdefault(name.removeprefix("--"), []).append(Path(path))
     if not given.get("corpus"):
         return TestCollection((), (), further=tuple(given.get("train", ())), options=tuple(options))
-    names = ("corpus", "topics", "qrels", "without", "train")
-    return collection_of(*(given.get(name, []) for name in names))
+    names = ("corpus", "topics", "qrels", "without", "train", "beside")
+    return collection_of(*(given.get(name, []) for name in names), judged_only=bool(given.get("judged-only")))
 
 
-def _read(paths: Iterable[Path], report: Report | None) -> Iterator[Post]:
+def _read(paths: Iterable[Path], report: Report | None, beside: Sequence[Path] = ()) -> Iterator[Post]:
     for path in paths:
-        yield from read_posts(path, report if report is not None else Report())
+        yield from read_posts(path, report if report is not None else Report(), beside=beside)
 
 
 def _folder(path: Path) -> Path:
@@ -172,7 +194,8 @@ def _folder(path: Path) -> Path:
 
 def _posts_of(path: Path) -> Path:
     """Reads posts; a folder in ARQMath's format also has topics, which are not searched."""
-    return path / "Posts.xml" if (path / "Posts.xml").is_file() else path
+    found = sorted(path.glob("Posts*.xml")) if path.is_dir() else []
+    return found[0] if found else path
 
 
 def _beside(folder: Path) -> list[tuple[Path, Path]]:

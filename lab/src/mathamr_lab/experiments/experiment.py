@@ -1,7 +1,7 @@
 """Experiments as data: a question, the variants that answer it, and the paper's figures.
 
 The three kinds differ in how they compute scores. A `GraphExperiment` trains graph networks on posts, a
-`FormulaExperiment` systems that read formulas alone, and a `TrialExperiment` many small models of MathAMR or MaRF.
+`FormulaExperiment` systems that read formulas alone, and a `TrialExperiment` MathAMR or MaRF as published.
 """
 
 from __future__ import annotations
@@ -33,6 +33,11 @@ class Experiment:
     @property
     def options(self) -> tuple[str, ...]:
         """The options of `mathamr experiment` that act on it, beside those that act on every experiment."""
+        return ()
+
+    @property
+    def rows(self) -> tuple[str, ...]:
+        """The names of the rows of its tables."""
         return ()
 
 
@@ -149,6 +154,7 @@ class GraphExperiment(Experiment):
                 "accepted",
                 "baseline",
                 "engine",
+                "judged-only",
                 "parser",
                 "parser-model",
                 "scale",
@@ -158,6 +164,11 @@ class GraphExperiment(Experiment):
             ),
             "workers",
         )
+
+    @property
+    def rows(self) -> tuple[str, ...]:
+        """The variants."""
+        return tuple(variant.name for variant in self.variants)
 
     def variant(self, name: str) -> Variant:
         """The variant of that name."""
@@ -202,6 +213,11 @@ class FormulaExperiment(Experiment):
         """Those of formulas to learn from and of models."""
         return ("train", "workers")
 
+    @property
+    def rows(self) -> tuple[str, ...]:
+        """The variants."""
+        return tuple(variant.name for variant in self.variants)
+
 
 @dataclass(frozen=True, slots=True)
 class TrialRow:
@@ -210,6 +226,11 @@ class TrialRow:
     name: str
     scores: str
     published: Means = field(default_factory=dict)
+
+    @property
+    def part(self) -> str:
+        """The name of its scores in a seed's folder."""
+        return self.scores.rpartition("/")[2]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -227,6 +248,8 @@ class TrialTable:
     source: str = ""
     least: tuple[float, ...] = ()
     answers: bool = False
+    strata: bool = False
+    """True if P'@10 is also shown by the complexity of topics."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -238,6 +261,16 @@ class TrialExperiment(Experiment):
     note: str = ""
     runs: bool = False
     """True if runs of other systems are reranked."""
+
+    @property
+    def trial_rows(self) -> tuple[TrialRow, ...]:
+        """The rows of all tables, each once."""
+        return tuple({row.scores: row for table in self.tables for row in table.rows}.values())
+
+    @property
+    def rows(self) -> tuple[str, ...]:
+        """Their names."""
+        return tuple(dict.fromkeys(row.name for row in self.trial_rows))
 
     @property
     def options(self) -> tuple[str, ...]:

@@ -9,9 +9,8 @@ import gzip
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
-
-import numpy as np
 
 from mathamr.amr.document import Text, parse_documents
 from mathamr.amr.parser import AmrParser
@@ -24,6 +23,7 @@ from mathamr.posts.passage import Passage, passage
 from mathamr.posts.post import Post
 from mathamr.systems.mathamr.context import CONTEXTS, contexts
 
+AT_A_TIME = 500
 PLACES_A_VISUAL = 5
 """The maximum number of places that are read of one judged visual class."""
 
@@ -48,26 +48,26 @@ def topic_places(topics: Iterable[Topic], parser: AmrParser) -> Iterator[Formula
 
 
 def collection_places(
-    posts: Iterable[Post], qrels: Qrels, parser: AmrParser, others: int = 0, seed: int = 0
+    posts: Iterable[Post], qrels: Qrels, parser: AmrParser, further: Iterable[str] = ()
 ) -> Iterator[FormulaPlace]:
-    """Reads some places of each judged visual class, and one place each of a random sample of other visual classes."""
-    judged = {visual for grades in qrels.grades.values() for visual in grades}
-    left = dict.fromkeys(judged, PLACES_A_VISUAL)
-    every = [(post, {f.id: f.visual_id for f in post.formulas if f.visual_id}) for post in posts]
-    unjudged = sorted({visual for _, visuals in every for visual in visuals.values()} - judged)
-    chosen = np.random.default_rng(seed).permutation(len(unjudged))[:others]
-    left |= {unjudged[number]: 1 for number in chosen}
-    wanted: list[tuple[Post, set[str]]] = []
-    for post, visuals in every:
-        own: set[str] = set()
-        for formula, visual in visuals.items():
-            if left.get(visual, 0):
-                left[visual] -= 1
-                own.add(formula)
-        if own:
-            wanted.append((post, own))
-    for found in _read(wanted, parser):
-        yield from found
+    """Reads some places of each judged visual class, and one of each `further` one; posts are read one at a time."""
+    left = dict.fromkeys(further, 1)
+    left |= {visual: PLACES_A_VISUAL for grades in qrels.grades.values() for visual in grades}
+
+    def wanted() -> Iterator[tuple[Post, set[str]]]:
+        for post in posts:
+            own: set[str] = set()
+            for formula in post.formulas:
+                if left.get(formula.visual_id or "", 0):
+                    left[formula.visual_id or ""] -= 1
+                    own.add(formula.id)
+            if own:
+                yield post, own
+
+    stream = wanted()
+    while some := list(islice(stream, AT_A_TIME)):
+        for found in _read(some, parser):
+            yield from found
 
 
 def _read(wanted: Sequence[tuple[Post, set[str]]], parser: AmrParser) -> Iterator[list[FormulaPlace]]:

@@ -9,9 +9,10 @@ OUT/NAME/scores    the measures of every variant, seed and collection
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import tee
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,8 @@ from mathamr_lab.experiments.formulacollection import POOL, FormulaCollection, t
 from mathamr_lab.experiments.formulaothers import other_scores
 from mathamr_lab.experiments.formulascores import collection_scores, fused, ranked, reciprocal_ranks
 from mathamr_lab.experiments.judgedpool import POOL_NAME, pool_collection
+from mathamr_lab.experiments.ntcir12 import MEASURES as NTCIR_MEASURES
+from mathamr_lab.experiments.ntcir12 import NTCIR_NAME, is_ntcir12, ntcir12_collection
 from mathamr_lab.experiments.plan import Plan
 from mathamr_lab.experiments.setting import ExperimentSetting
 from mathamr_lab.experiments.stage import Figures, Stage
@@ -110,12 +113,18 @@ class FormulaPlan(Plan):
             dict.fromkeys(_recipe(each.system).stage for each in self.experiment.variants if each.system)
         )
         TrainingSettings(config="", changes=setting.changes).checked(stages)
-        self.collections = [*(POOL_NAME for _ in setting.pools[:1]), *self._tests]
+        self._pools = {NTCIR_NAME if is_ntcir12(path) else POOL_NAME: path for path in setting.pools}
+        if NTCIR_NAME in self._pools and (self._tests or len(self._pools) > 1):
+            raise MathAMRError(
+                "the papers train a model on NTCIR-12 alone: run it by itself, with no other --corpus"
+            )
+        self.collections = [*self._pools, *self._tests]
         self.measured = [
             measured
             for seed in range(setting.seeds)
             for name in self.collections
             for variant in self.experiment.variants
+            if setting.wants(variant.name)
             for measured in self._measured(variant, seed, name)
         ]
 
@@ -142,7 +151,7 @@ class FormulaPlan(Plan):
     def _save_collection(self, name: str) -> Figures:
         test = self._tests.get(name)
         if test is None:
-            found = pool_collection(self.setting.pools[0])
+            found = (ntcir12_collection if name == NTCIR_NAME else pool_collection)(self._pools[name])
         else:
             found = task2_collection(
                 self.setting.collection.posts(), test.topics, test.qrels.grades, name, _years(test)
@@ -153,6 +162,9 @@ class FormulaPlan(Plan):
     def _formulas(self) -> Stage:
         collection, pools = self.setting.collection, self.setting.pools
         sources = [*collection.paths, *collection.further, *(pool / POOL for pool in pools)]
+        needs: tuple[Stage, ...] = ()
+        if NTCIR_NAME in self._pools:
+            sources, needs = [self.path(NTCIR_NAME)], (self._collection(NTCIR_NAME),)
 
         def work() -> Figures:
             first, *others = sources
@@ -163,7 +175,9 @@ class FormulaPlan(Plan):
 
         inputs = {"posts": collection.digest, "sources": list(map(str, sources))}
         mark = self._shared / "formulas.done.json"
-        return self.stages.add(Stage("prepare", "formulas to learn from", mark, inputs, (), work, 1, 1 / 60))
+        return self.stages.add(
+            Stage("prepare", "formulas to learn from", mark, inputs, needs, work, 1, 1 / 60)
+        )
 
     def _orders(self) -> Stage:
         def work() -> Figures:
@@ -248,17 +262,26 @@ class FormulaPlan(Plan):
         stage = Stage("prepare", title, path.with_suffix(".json"), {"ranking": name}, needs, work, 1, 1 / 60)
         return self.stages.add(stage)
 
-    def _context(self, collection: str) -> Stage:
-        path, test = self._shared / f"{slug(collection)}-context.npy", self._tests[collection]
+    def _context(self, variant: FormulaVariant, collection: str) -> Stage:
+        model = self.model(variant, 0)
+        reader = READER
+        if model.config:
+            reader = str(
+                _recipe(model.system).configured(model.config, model.settings.of("structure"))[-1].reader
+            )
+        path, test = self._shared / f"{slug(collection)}-context-{slug(reader)}.npy", self._tests[collection]
 
         def work() -> Figures:
-            reader = ContextReader(READER, self.setting.device)
             loaded = FormulaCollection.load(self.path(collection))
-            scores = context_scores(loaded, list(self.setting.collection.posts()), test.topics, reader)
+            text = ContextReader(reader, self.setting.device)
+            scores = context_scores(loaded, self.setting.collection.posts(), test.topics, text)
             np.save(path, scores, allow_pickle=False)
             return {}
 
-        title, needs = f"text around the formulas of {collection}", (self._collection(collection),)
+        title, needs = (
+            f"text around the formulas of {collection} by {reader}",
+            (self._collection(collection),),
+        )
         return self.stages.add(
             Stage("prepare", title, path.with_suffix(".json"), {}, needs, work, 1, 1 / 300)
         )
@@ -273,14 +296,14 @@ class FormulaPlan(Plan):
         names = variant.others if variant.system else (variant.ranking,)
         needs = [self._collection(collection), *(self._other(name, collection) for name in names)]
         if variant.share < 1:
-            needs.append(self._context(collection))
+            needs.append(self._context(variant, collection))
         if variant.system:
             needs.append(self._score(self.model(variant, seed), collection))
         inputs = {
             "ranking": variant.ranking,
             "share": variant.share,
             "others": variant.others,
-            "measures": self.experiment.measures,
+            "measures": self._measures(collection),
         }
         which = f"{variant.name}, seed {seed}, {collection}"
         mark = self.setting.out / self.experiment.name / "scores" / f"{slug(which)}.json"
@@ -300,7 +323,7 @@ class FormulaPlan(Plan):
         if found is None or any(each is None for each in others):
             return {NOT_APPLICABLE: "the collection knows no LaTeX"}
         if variant.share < 1:
-            context = self._array(self._context(collection))
+            context = self._array(self._context(variant, collection))
             assert context is not None
             found = variant.share * found + (1 - variant.share) * context
         if others:
@@ -308,8 +331,11 @@ class FormulaPlan(Plan):
             found = reciprocal_ranks(parts, loaded.ranked_ones())
         qrels = Qrels(loaded.grades).with_relevant()
         run = Run.of(variant.name, ranked(loaded, found))
-        values = evaluate(run, qrels, measures(self.experiment.measures)).values
+        values = evaluate(run, qrels, measures(self._measures(collection))).values
         return {"values": {measure: dict(each) for measure, each in values.items()}}
+
+    def _measures(self, collection: str) -> tuple[str, ...]:
+        return NTCIR_MEASURES if collection == NTCIR_NAME else self.experiment.measures
 
     def _array(self, stage: Stage) -> FloatArray | None:
         """Returns the scores that a stage wrote beside its mark; `None` if it was not applicable."""
@@ -349,9 +375,9 @@ class FormulaPlan(Plan):
         yield from ("", f"## {name}: {len(qrels.grades)} topics, {len(collection.candidates):,} formulas", "")
         yield from comparison_table(
             rows,
-            [str(measure) for measure in measures(self.experiment.measures)],
+            [str(measure) for measure in measures(self._measures(name))],
             baselines=self.experiment.baselines,
-            floor=random_scores(qrels, measures(self.experiment.measures), 0),
+            floor=random_scores(qrels, measures(self._measures(name)), 0),
             sets=collection.sets,
         )
 
@@ -363,7 +389,7 @@ def _recipe(system: str) -> FormulaRecipe[Any]:
 
 
 def context_scores(
-    collection: FormulaCollection, posts: Sequence[Post], topics: Sequence[Topic], reader: ContextReader
+    collection: FormulaCollection, posts: Iterable[Post], topics: Sequence[Topic], reader: ContextReader
 ) -> FloatArray:
     """Returns cosines of the text around query formulas (rows) with that around candidates (SSEmb, equation 2).
 
@@ -377,7 +403,8 @@ def context_scores(
             queries[row[topic.id]] = vectors[topic.formula_id].vectors[0]
     place = {name: number for number, name in enumerate(collection.candidates)}
     scores = np.full((len(collection.topics), len(place)), -1.0, np.float32)
-    for post, found in zip(posts, reader.encode(posts), strict=True):
+    ours, theirs = tee(posts)
+    for post, found in zip(ours, reader.encode(theirs), strict=True):
         visuals = {formula.id: formula.visual_id for formula in post.formulas}
         for formula, rows in found:
             number = place.get(visuals[formula] or "")

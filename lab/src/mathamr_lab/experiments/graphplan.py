@@ -57,7 +57,8 @@ class GraphPlan(Plan):
         # Stages run seed by seed, so that all variants can be compared early.
         for seed in range(setting.seeds):
             for variant in setting.graphs.variants:
-                self._variant(variant, seed)
+                if setting.wants(variant.name):
+                    self._variant(variant, seed)
         for name in setting.baselines:
             self._baseline(name)
 
@@ -196,7 +197,8 @@ class GraphPlan(Plan):
 
             def work(test: TestSet = test, path: Path = path) -> Figures:
                 path.parent.mkdir(parents=True, exist_ok=True)
-                found = run_baseline(name, self.setting.collection.posts(), test.topics, test.task)
+                searched = filter(self.setting.collection.searches, self.setting.collection.posts())
+                found = run_baseline(name, searched, test.topics, test.task)
                 write_run(found, path, test.depth)
                 return {"topics": len(test.topics)}
 

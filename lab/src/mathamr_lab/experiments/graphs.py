@@ -112,7 +112,8 @@ def build_corpus(
         if not catalogue.answers:
             raise MathAMRError(f"{collection.paths[0]} holds no answers, so there is nothing to find")
         return {
-            "output": _fingerprint(store, (*catalogue.posts, *catalogue.further)),
+            "output": _fingerprint(store, (*catalogue.posts, *catalogue.further))
+            + (" judged only" if collection.judged_only else ""),
             "posts": len(catalogue.posts),
             "answers": len(catalogue.answers),
             "further": len(catalogue.further),
@@ -131,7 +132,7 @@ def _catalogued(collection: TestCollection, folder: Path, report: Report) -> Ite
     ):
         for post in _rankable(collection.posts(report)):
             searched.add(post.id)
-            listed_posts.write(f"{post.id}\t{post.role}\n")
+            listed_posts.write(f"{post.id}\t{post.role if collection.searches(post) else 'unsearched'}\n")
             visuals.writelines(f"{f.id}\t{f.visual_id}\n" for f in post.formulas if f.visual_id)
             yield post
     with (folder / FURTHER).open("w", encoding="utf-8") as listed_posts:

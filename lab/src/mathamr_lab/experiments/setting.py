@@ -46,8 +46,13 @@ class ExperimentSetting:
     """The engine that the user named; see `engine`."""
     pools: tuple[Path, ...] = ()
     runs: tuple[Path, ...] = ()
+    only: tuple[str, ...] = ()
+    """The rows that are run; without any, all."""
 
     def __post_init__(self) -> None:
+        for name in self.only:
+            if name not in self.experiment.rows:
+                raise UnknownNameError(f"row of {self.experiment.name}", name, list(self.experiment.rows))
         if not isinstance(self.experiment, GraphExperiment):
             return
         for name in self.baselines:
@@ -57,6 +62,10 @@ class ExperimentSetting:
             raise UnknownNameError("engine", self.engine, list(ENGINES))
         if not any(test.task == "answers" for test in self.tests):
             raise MathAMRError("the experiments rank answers: give topics and judgments of answers, too")
+
+    def wants(self, row: str) -> bool:
+        """True if a row of the experiment's tables is run."""
+        return not self.only or row in self.only
 
     def to_json(self) -> dict[str, Any]:
         """Returns the JSON form for another process, which reads the same files."""
@@ -87,6 +96,7 @@ class ExperimentSetting:
                 "store": None if row["store"] is None else Path(row["store"]),
                 "pools": tuple(map(Path, row["pools"])),
                 "runs": tuple(map(Path, row["runs"])),
+                "only": tuple(row["only"]),
             }
         )
 

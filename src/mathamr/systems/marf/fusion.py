@@ -8,16 +8,19 @@ from torch.nn import functional
 
 
 class GatedFusion(nn.Module):
-    """O = FFN_G(H) ⊙ FFN(H) + E_c with H = MHA(E_c, E_f, E_f); it is initialised to return E_c."""
+    """O = FFN_G(H) ⊙ FFN(H) + E_c with H = MHA(E_c, E_f, E_f); it is initialised to return E_c.
 
-    def __init__(self, size: int, heads: int) -> None:
+    `inner` is the width of the feed-forward network, by default four times the size.
+    """
+
+    def __init__(self, size: int, heads: int, inner: int | None = None) -> None:
         super().__init__()
         self.heads = heads
         self.query = nn.Linear(size, size)
         self.key_value = nn.Linear(size, 2 * size)
         self.attended = nn.Linear(size, size)
-        self.inner = nn.Linear(size, 4 * size)
-        self.outer = nn.Linear(4 * size, size)
+        self.inner = nn.Linear(size, inner or 4 * size)
+        self.outer = nn.Linear(inner or 4 * size, size)
         self.gate = nn.Sequential(nn.Linear(size, size), nn.GELU(), nn.Linear(size, size), nn.Sigmoid())
         nn.init.zeros_(self.outer.weight)
         nn.init.zeros_(self.outer.bias)

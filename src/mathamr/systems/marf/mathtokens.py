@@ -39,10 +39,16 @@ class MathTokens:
         """Returns a vocabulary with these tokens appended."""
         return pieces.with_words([word_of(command) for command in self.commands])
 
+    @staticmethod
+    def commands_in(text: str) -> list[str]:
+        """The commands of a text, without their backslash."""
+        found: list[str] = _COMMAND.findall(text)
+        return found
+
     @classmethod
     def frequent(cls, texts: Iterable[str], most: int, least: int) -> MathTokens:
         """Returns the `most` frequent of the commands that occur at least `least` times; of equal words only one."""
-        counts = Counter(command for text in texts for command in _COMMAND.findall(text))
+        counts = Counter(command for text in texts for command in cls.commands_in(text))
         chosen: dict[str, str] = {}
         for command, count in sorted(counts.items(), key=lambda each: (-each[1], each[0])):
             if count >= least and len(chosen) < most:

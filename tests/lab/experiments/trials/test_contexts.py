@@ -7,10 +7,10 @@ import pytest
 import torch
 
 from mathamr.amr.parser import load_parser
+from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.qrels import Qrels
 from mathamr.evaluation.topics import Topic
 from mathamr.posts.post import Formula, Post
-from mathamr.systems.mathamr.configuration import MathAMRConfiguration
 from mathamr.systems.mathamr.context import CONTEXTS
 from mathamr.text.torchfolder import load_text_encoder
 from mathamr_lab.experiments.formulaplaces import (
@@ -20,83 +20,102 @@ from mathamr_lab.experiments.formulaplaces import (
     topic_places,
     write_places,
 )
-from mathamr_lab.experiments.trials import contexts
 from mathamr_lab.experiments.trials.__main__ import main
-from mathamr_lab.experiments.trials.contexts import (
-    ContextMaterials,
-    cross_fitted,
-    folds,
-    keep_widely,
-    ranked,
-    trainings_of,
-)
-from mathamr_lab.experiments.trials.scoretable import ScoreTable
+from mathamr_lab.experiments.trials.contexts import ContextMaterials, ContextTraining, encoder_of, ranked
+from mathamr_lab.experiments.trials.publishedbase import PublishedBase
 from mathamr_lab.systems.mathamr.judgedlines import JudgedLines
+from tests.lab.experiments.trials.tinybases import tiny_published
 from tests.systems.tinytext import tiny_base
+
+CPU = torch.device("cpu")
 
 
 def place(identifier: str, visual: str, line: str, topic: str = "") -> FormulaPlace:
     return FormulaPlace(id=identifier, visual=visual, topic=topic, contexts=dict.fromkeys(CONTEXTS, line))
 
 
-TOPICS = [place(f"t{n}", "", f"{word} a", f"B.{n}") for n, word in enumerate(("ab", "cd", "ef", "gh"))]
-PLACES = [
-    place(f"p{n}", f"v{n % 4}", f"{word} b") for n, word in enumerate(("ab", "cd", "ef", "gh", "ij", "kl"))
-]
-QRELS = Qrels({f"B.{n}": {f"v{m}": 3 if n == m else 0 for m in range(4)} for n in range(4)})
+WORDS = ("ab", "cd", "ef", "gh")
+TOPICS = [place(f"t{n}", "", f"{word} a", f"B.{150 + 50 * n}") for n, word in enumerate(WORDS)]
+PLACES = [place(f"p{n}", f"v{n % 4}", f"{word} b") for n, word in enumerate((*WORDS, "ij", "kl"))]
+QRELS = Qrels({f"B.{150 + 50 * n}": {f"v{m}": 3 if n == m else m % 2 for m in range(4)} for n in range(4)})
+MATERIALS = ContextMaterials(TOPICS, PLACES, QRELS)
 
 
-def test_no_topic_is_ranked_by_a_model_that_was_trained_on_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    base = tiny_base(tmp_path / "base")
-    seen: list[set[str]] = []
-    asked: list[set[str]] = []
-
-    def trained(configuration: object, rows: list[dict[str, str]], *rest: object) -> object:
-        seen.append({row["topic"] for row in rows})
-        return load_text_encoder(base, "cpu")
-
-    def ranks(
-        encoder: object, length: int, context: str, topics: list[FormulaPlace], places: object
-    ) -> object:
-        asked.append({each.topic for each in topics})
-        return {each.topic: {"v0": 1.0} for each in topics}
-
-    monkeypatch.setattr(contexts, "trained", trained)
-    monkeypatch.setattr(contexts, "ranked", ranks)
-    materials = ContextMaterials(TOPICS, PLACES, QRELS)
-    found, _ = cross_fitted(
-        materials, MathAMRConfiguration(base=str(base)), trainings_of(0), torch.device("cpu"), count=2
-    )
-    assert set(found) == set(QRELS.grades)
-    assert len(seen) == 2
-    for learned, measured in zip(seen, asked, strict=True):
+def test_no_topic_is_ranked_by_a_model_that_was_trained_on_it(tmp_path: Path) -> None:
+    for learned, asked in MATERIALS.splits("folds", 3):
         assert learned
-        assert learned.isdisjoint(measured)
+        assert set(learned).isdisjoint(asked)
+    folds = [asked for _, asked in MATERIALS.splits("folds", 3)]
+    assert sorted(topic for fold in folds for topic in fold) == sorted(QRELS.grades)
+    assert list(MATERIALS.splits("first-year")) == [(["B.150"], ["B.200", "B.250", "B.300"])]
+    (tmp_path / "topics.txt").write_text("B.150\nB.300\n")
+    assert list(MATERIALS.splits(str(tmp_path / "topics.txt"))) == [(["B.150", "B.300"], ["B.200", "B.250"])]
+    (tmp_path / "topics.txt").write_text("B.7\n")
+    with pytest.raises(MathAMRError, match="of 4 judged topics 4 are left to rank"):
+        list(MATERIALS.splits(str(tmp_path / "topics.txt")))
 
 
-def test_a_context_whose_scores_are_kept_is_not_trained_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    base = tiny_base(tmp_path / "base")
+@pytest.mark.parametrize("kind", ["roberta", "bert", "qwen3"])
+def test_a_published_base_of_any_kind_is_fine_tuned_from_its_folder(tmp_path: Path, kind: str) -> None:
+    base = tiny_published(tmp_path, kind)
+    training = ContextTraining(base=base, epochs=2, rate=1e-2, length=16, batch=4)
+    pairs = MATERIALS.pairs("amr-opt", QRELS.topics)
+    before = PublishedBase(base)
+    encoder, learned = encoder_of(pairs, "amr-opt", training, 0, CPU)
+    assert {name: each.steps > 0 for name, each in learned.items()} == {"contrast": True, "ranking": True}
+    changed = [
+        not torch.equal(one, two)
+        for one, two in zip(before.model.parameters(), encoder.model.parameters(), strict=True)
+    ]
+    assert any(changed) or all(each.kept == 0 for each in learned.values())
+    for each in learned.values():
+        # The state before a stage is measured as well, and wins if nothing is better.
+        assert len(each.validation) in (0, 3)
+        if each.validation:
+            assert each.validation[each.kept] == min(each.validation)
+
+
+def test_only_changes_of_low_rank_learn_if_asked_for_and_none_of_a_frozen_base(tmp_path: Path) -> None:
+    base = tiny_published(tmp_path, "roberta")
+    low = [
+        name
+        for name, each in PublishedBase(base, tuning="low-rank", rank=2).named_parameters()
+        if each.requires_grad
+    ]
+    assert low
+    assert all(name.endswith((".down", ".up")) for name in low)
+    assert not any(each.requires_grad for each in PublishedBase(base, tuning="frozen").parameters())
+    with pytest.raises(MathAMRError, match="unknown tuning 'soft'"):
+        PublishedBase(base, tuning="soft")
+    with pytest.raises(MathAMRError, match="transformers cannot load the base"):
+        PublishedBase(str(tmp_path / "nothing"))
+
+
+def test_a_visual_is_ranked_at_its_best_place(tmp_path: Path) -> None:
+    base = PublishedBase(tiny_published(tmp_path))
+    same = [*PLACES, place("same", "v3", "ab a")]
+    found = ranked(base, "amr-opt", 16, TOPICS[:1], same, CPU)["B.150"]
+    assert max(found, key=lambda visual: found[visual]) == "v3"
+    assert found["v3"] == pytest.approx(1.0, abs=1e-5)
+
+
+def test_a_context_whose_scores_are_kept_is_not_trained_again(tmp_path: Path) -> None:
+    base = tiny_published(tmp_path / "base")
     write_places(TOPICS, tmp_path / "topic-places.jsonl.gz")
     write_places(PLACES, tmp_path / "places.jsonl.gz")
     (tmp_path / "qrels").mkdir()
     lines = [f"{t} 0 {v} {g}\n" for t, grades in QRELS.grades.items() for v, g in grades.items()]
-    (tmp_path / "qrels" / "task2-2020.qrels").write_text("".join(lines))
-    trained: list[str] = []
-
-    def once(materials: object, configuration: MathAMRConfiguration, *_: object, **__: object) -> object:
-        trained.append(configuration.context)
-        return {topic: {"v0": 1.0} for topic in QRELS.grades}, {}
-
-    monkeypatch.setattr(contexts, "cross_fitted", once)
+    (tmp_path / "qrels" / "task2.qrels").write_text("".join(lines))
     given = ["contexts", str(tmp_path), "--out", str(tmp_path / "out"), "--seeds", "0", "--device", "cpu"]
-    given += ["--base", str(base), "--base-name", "tiny", "--contexts"]
-    assert main([*given, "opt"]) == 0
-    assert main([*given, "opt", "text-latex"]) == 0
-    assert trained == ["opt", "text-latex"]
+    for change in (f"base={base}", "epochs=1", "topics=folds", "length=16"):
+        given += ["--set", f"contexts.{change}"]
+    assert main([*given, "--rows", "opt"]) == 0
+    kept = tmp_path / "out" / "seed-0" / "opt.json"
+    kept.write_text('{"kept": {}}')
+    assert main([*given, "--rows", "opt", "text-latex"]) == 0
+    assert kept.read_text() == '{"kept": {}}'
+    learned = json.loads((tmp_path / "out" / "seed-0" / "text-latex" / "learned.json").read_text())
+    assert set(learned) >= {"1, contrast", "1, ranking"}
 
 
 def test_judged_lines_of_a_collection_are_written_as_a_training_reads_them(
@@ -113,20 +132,6 @@ def test_judged_lines_of_a_collection_are_written_as_a_training_reads_them(
     assert "unknown context 'soup'; known: amr-opt" in capsys.readouterr().err
 
 
-def test_every_topic_is_in_one_fold() -> None:
-    cut = folds([f"B.{n}" for n in range(11)], 3)
-    assert sorted(topic for fold in cut for topic in fold) == sorted(f"B.{n}" for n in range(11))
-    assert [len(fold) for fold in cut] == [4, 4, 3]
-
-
-def test_a_visual_is_ranked_at_its_best_place(tmp_path: Path) -> None:
-    encoder = load_text_encoder(tiny_base(tmp_path / "base"), "cpu")
-    same = [*PLACES, place("same", "v3", "ab a")]
-    found = ranked(encoder, 16, "amr-opt", TOPICS[:1], same)["B.0"]
-    assert max(found, key=lambda visual: found[visual]) == "v3"
-    assert found["v3"] == pytest.approx(1.0, abs=1e-5)
-
-
 def test_places_of_judged_visuals_are_read_and_come_back_from_a_file(tmp_path: Path) -> None:
     parser = load_parser("tests.amr.rule_parser:RuleParser")
     formulas = tuple(
@@ -136,22 +141,9 @@ def test_places_of_judged_visuals_are_read_and_come_back_from_a_file(tmp_path: P
     found = list(collection_places([post], Qrels({"B.1": {"v0": 3}}), parser))
     assert [(each.id, each.visual) for each in found] == [("p:0", "v0")]
     assert found[0].contexts["text-latex"] == "Let a+b be c."
-    wider = list(collection_places([post], Qrels({"B.1": {"v0": 3}}), parser, others=5))
-    assert [each.visual for each in wider] == ["v0", "v1", "v2"]
+    wider = list(collection_places([post], Qrels({"B.1": {"v0": 3}}), parser, ["v2"]))
+    assert [each.visual for each in wider] == ["v0", "v2"]
     (asked,) = topic_places([Topic("B.1", post, "p:2")], parser)
     assert (asked.topic, asked.contexts["text-latex"]) == ("B.1", "Then d^2 is odd.")
-    assert write_places(wider, tmp_path / "places.jsonl.gz") == 3
+    assert write_places(wider, tmp_path / "places.jsonl.gz") == 2
     assert read_places(tmp_path / "places.jsonl.gz") == wider
-
-
-def test_a_search_in_all_formulas_is_measured_by_its_best_and_keeps_every_score(tmp_path: Path) -> None:
-    found = {f"B.{n}": {f"v{m}": 0.9 - abs(n + 1 - m) / 10 for m in range(4)} for n in range(3)}
-    materials = ContextMaterials(TOPICS, PLACES, Qrels({t: g for t, g in QRELS.grades.items() if t in found}))
-    keep_widely(tmp_path, "box/seed-0/amr-latex-all", found, materials, depth=1)
-    values = json.loads((tmp_path / "box/seed-0/amr-latex-all.json").read_text())
-    # The right look is always second: it is beyond a depth of one.
-    assert set(values["MAP'"].values()) == {0.0}
-    assert set(values["judged@10"].values()) == {0.1}
-    table = ScoreTable.load(tmp_path / "box/seed-0/amr-latex-all.npz")
-    assert table.topics == tuple(found)
-    assert table.items == ("v0", "v1", "v2", "v3")

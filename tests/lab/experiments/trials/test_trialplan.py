@@ -10,7 +10,6 @@ import pytest
 
 from mathamr.core.errors import MathAMRError
 from mathamr.sample import folder as sample_folder
-from mathamr.systems.marf.configuration import CONFIGURATIONS
 from mathamr_lab.experiments import EXPERIMENTS
 from mathamr_lab.experiments.collection import TestCollection, TestSet, collection_of
 from mathamr_lab.experiments.formulacollection import task2_collection
@@ -18,12 +17,9 @@ from mathamr_lab.experiments.formulaplaces import read_places
 from mathamr_lab.experiments.planner import planned, write_report
 from mathamr_lab.experiments.runner import run
 from mathamr_lab.experiments.setting import ExperimentSetting
-from mathamr_lab.experiments.trials import trialplan
 from mathamr_lab.experiments.trials.preparation import prepare_contexts, sets_by_task
 from tests.index.small import write_posts
-from tests.systems.tinytext import tiny_base
-
-SMALL = ("all.batch_size=4", "all.epochs=1", "all.pairs=8", "all.length=24", "all.validation=0.1")
+from tests.lab.experiments.trials.tinybases import tiny_published
 
 
 @pytest.fixture(scope="module")
@@ -49,54 +45,49 @@ def _some(grades: Mapping[str, int]) -> dict[str, int]:
     return {item: grades[item] for item in (*ranked[:2], *ranked[-2:])}
 
 
-def test_contexts_are_prepared_for_topics_judged_formulas_and_all_visuals(
+def test_contexts_are_prepared_for_topics_and_judged_formulas(
     collection: TestCollection, tmp_path: Path
 ) -> None:
     lines: list[str] = []
     prepare_contexts(collection, tmp_path, "tests.amr.rule_parser:RuleParser", None, lines.append)
-    topics, judged, every = (
-        read_places(tmp_path / f"{name}.jsonl.gz") for name in ("topic-places", "places", "places-all")
-    )
+    topics, judged = (read_places(tmp_path / f"{name}.jsonl.gz") for name in ("topic-places", "places"))
     (test,) = sets_by_task(collection)["task2"]
     assert [place.topic for place in topics] == [topic.id for topic in test.topics]
     assert {place.visual for place in judged} <= {
         visual for grades in test.qrels.grades.values() for visual in grades
     }
-    assert {place.id for place in judged} <= {place.id for place in every}
-    assert len(lines) == 3
+    assert len(lines) == 2
 
 
+SMALL = ("size=16", "length=32", "formula_size=16", "formula_layers=1", "formula_heads=2", "formula_inner=16")
+SMALL += ("formula_length=16", "fusion_heads=2", "batch=4", "formula_batch=4", "held=2")
+SMALL += ("context_epochs=1", "formula_epochs=1", "fusion_epochs=1")
+
+
+@pytest.mark.parametrize(("kind", "tuning"), [("bert", "full"), ("qwen3", "frozen")])
 def test_marf_is_trained_and_measured_from_posts_to_tables(
-    collection: TestCollection,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    collection: TestCollection, tmp_path: Path, kind: str, tuning: str
 ) -> None:
-    base = str(tiny_base(tmp_path / "base"))
-    monkeypatch.setitem(CONFIGURATIONS, "small", CONFIGURATIONS["tiny"].changed([f'base="{base}"']))
-    monkeypatch.setattr(trialplan, "MARF_BASE", base)
+    base = tiny_published(tmp_path / "base", kind)
+    given = (*SMALL, f"base={base}", f"tuning={tuning}")
+    changes = tuple(f"marf.{change}" for change in given)
 
-    def report(name: str) -> str:
+    def report(name: str, *only: str) -> str:
         setting = ExperimentSetting(
-            EXPERIMENTS[name], collection, tmp_path, seeds=1, changes=SMALL, device="cpu"
+            EXPERIMENTS[name], collection, tmp_path, seeds=1, changes=changes, device="cpu", only=only
         )
         run([setting])
-        return (write_report(planned(setting)) / "results.md").read_text(encoding="utf-8")
+        return (write_report(planned(replace(setting, only=()))) / "results.md").read_text(encoding="utf-8")
 
-    text = report("marf-benchmark")
+    text = report("marf-benchmark", "context encoder")
     assert "| context encoder |" in text
+    assert "| MaRF | .0" not in text.replace("| MaRF | |", "")
+    text = report("marf-benchmark")
     assert "| MaRF |" in text
-    assert "## Formulas" in text
-    assert "0.535" in text or "## Answers" not in text
-    words = ["marf", str(tmp_path / "trials" / "marf" / "prepared"), "--out", str(tmp_path / "other")]
-    words += ["--base", base, "--seeds", "0", "--device", "cpu", "--set"]
-    capsys.readouterr()
-    assert trialplan.main([*words, "model.formula_length=7"]) == 1
-    assert "was prepared for other word pieces or lengths" in capsys.readouterr().err
-    assert trialplan.main([*words, "model.base=minilm"]) == 1
-    assert "name the base with --base" in capsys.readouterr().err
-    monkeypatch.setattr(trialplan, "main", lambda words: 1)
-    assert report("marf-scoring").count("level, several formulas |") >= 2, "both share what is trained"
+    assert "## How the models learned" in text
+    assert ("| context encoder | words |" in text) == (tuning == "full")
+    if tuning == "full":
+        assert report("marf-scoring").count("level, several formulas |") >= 2
 
 
 def test_judgments_of_another_collection_stop_before_anything_is_trained(
@@ -118,20 +109,3 @@ def test_judgments_of_another_collection_stop_before_anything_is_trained(
     bare = [replace(post, formulas=()) for post in collection.posts()]
     with pytest.raises(MathAMRError, match="has a visual id and trees"):
         task2_collection(bare, test.topics, test.qrels.grades, "cut")
-
-
-def test_scores_of_all_formulas_are_preferred_and_those_before_training_count_once(tmp_path: Path) -> None:
-    names = (
-        "seed-0/amr-opt.run.gz",
-        "seed-0/amr-opt-all.npz",
-        "seed-2/amr-opt-all.npz",
-        "untrained/amr-latex.run.gz",
-    )
-    for name in names:
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).touch()
-    found = {
-        title: [str(path.relative_to(tmp_path)) for path in trialplan.own_scores(tmp_path, scores, 3)]
-        for title, scores in trialplan.RERANKING.items()
-    }
-    assert list(found.values()) == [[names[1], names[2]], [], [names[3]]]

@@ -1,31 +1,33 @@
-"""Prepares the input of trials from a test collection: contexts of judged formulas, and posts as MaRF reads them."""
+"""Prepares the input of trials from a test collection: contexts of judged formulas, and posts as MaRF reads them.
+
+The files hold text, so that any base can read them; posts are read one at a time.
+"""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+
+import numpy as np
 
 from mathamr.amr.parser import load_parser
 from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.qrels import Qrels, write_qrels
 from mathamr.posts.passage import PLACEHOLDER, passage
 from mathamr.posts.post import Formula, Post
-from mathamr.systems.baseencoder import load_base_encoder
-from mathamr.systems.marf.configuration import MarfConfiguration
 from mathamr.systems.marf.latextokens import latex_tokens
-from mathamr.systems.marf.postinput import InputReader
 from mathamr_lab.experiments.collection import TestCollection, TestSet
 from mathamr_lab.experiments.formulaplaces import collection_places, topic_places, write_places
-from mathamr_lab.experiments.trials.marf import READ_WITH, read_with
-from mathamr_lab.experiments.trials.trialtables import SHARES
-from mathamr_lab.systems.marf.postshard import PostShard
-from mathamr_lab.systems.marf.recipe import vocabularies_of
+from mathamr_lab.experiments.trials.marftexts import MarfText, MarfTexts, commands_in, write_commands
+from mathamr_lab.experiments.trials.trialtables import SHARES, STRATA, STRATA_NAMES
 from mathamr_lab.training.export import listed
 
+VOTES = 5
+"""An answer with more votes than this is positive, accepted or not (MaRF, section 3.4)."""
 _WORD = re.compile(r"\w+|[^\w\s]")
-_AT_A_TIME = 1000
 
 
 def sets_by_task(collection: TestCollection) -> dict[str, list[TestSet]]:
@@ -43,98 +45,108 @@ def judged(tests: Iterable[TestSet]) -> Qrels:
 
 
 def prepare_contexts(
-    collection: TestCollection, folder: Path, parser: str, model: str | None, say: Callable[[str], None]
+    collection: TestCollection,
+    folder: Path,
+    parser: str,
+    model: str | None,
+    say: Callable[[str], None],
+    further: Iterable[str] = (),
 ) -> None:
-    """Writes the contexts of all query formulas, of judged formulas, and of one place of every visual class."""
+    """Writes the contexts of all query formulas, and of judged visual classes and those that are `further` named."""
     tests = sets_by_task(collection).get("task2")
     if tests is None:
         raise MathAMRError(
             "comparing MathAMR's contexts needs topics of formulas with judgments; the collection has none"
         )
     qrels = judged(tests)
+    write_complexity(tests, folder / STRATA)
     (folder / "qrels").mkdir(exist_ok=True)
     write_qrels(qrels, folder / "qrels" / "task2.qrels")
     reader = load_parser(parser, model)
     topics = [topic for test in tests for topic in test.topics]
     count = write_places(topic_places(topics, reader), folder / "topic-places.jsonl.gz")
     say(f"contexts of {count:,} query formulas")
-    posts = list(collection.posts())
-    count = write_places(collection_places(posts, qrels, reader), folder / "places.jsonl.gz")
+    places = collection_places(collection.posts(), qrels, reader, further)
+    count = write_places(places, folder / "places.jsonl.gz")
     if not count:
         raise MathAMRError(
             "no judged formula is in the posts; topics, judgments (by visual id) and posts must be of one collection"
         )
-    say(f"contexts of {count:,} places of judged formulas")
-    visuals = {f.visual_id for post in posts for f in post.formulas if f.visual_id}
-    wide = collection_places(posts, qrels, reader, others=len(visuals))
-    say(f"contexts of {write_places(wide, folder / 'places-all.jsonl.gz'):,} places of all formulas")
+    say(f"contexts of {count:,} places of formulas")
 
 
-def prepare_marf(
-    collection: TestCollection, folder: Path, configuration: MarfConfiguration, say: Callable[[str], None]
-) -> None:
-    """Writes the training pairs, the searched entries, the topics, and the shares of mathematics."""
-    searched = list(collection.posts())
-    posts = {post.id: post for post in (*searched, *collection.further_posts())}
+def prepare_marf(collection: TestCollection, folder: Path, say: Callable[[str], None]) -> None:
+    """Writes the posts and pairs to learn from, the searched entries, the topics, and the shares of mathematics."""
+    folder.mkdir(parents=True, exist_ok=True)
+    commands: Counter[str] = Counter()
+    positive: list[tuple[str, str, bool | None]] = []
+    accepted: set[str] = set()
+
+    def learned() -> Iterator[MarfText]:
+        for posts in (collection.posts(), collection.further_posts()):
+            for post in posts:
+                if listed(post.id, collection.without) or listed(post.parent or "", collection.without):
+                    continue
+                commands.update(commands_in(post.formulas))
+                if post.accepted_answer:
+                    accepted.add(post.accepted_answer)
+                if post.parent:
+                    votes = None if post.score is None else post.score > VOTES
+                    positive.append((post.parent, post.id, votes))
+                yield MarfText.of(post.id, post)
+
+    line = MarfTexts.write(folder / "posts.jsonl", learned())
+    known = [(one, two, votes) for one, two, votes in positive if one in line and two in line]
     pairs = [
-        (post.parent, post.id)
-        for post in posts.values()
-        if post.parent in posts
-        and not listed(post.id, collection.without)
-        and not listed(post.parent or "", collection.without)
+        (line[one], line[two])
+        for one, two, votes in known
+        # Where neither votes nor accepted answers are known, every answer counts.
+        if two in accepted or votes or (votes is None and not accepted)
     ]
     if not pairs:
-        raise MathAMRError("the posts have no question with an answer to learn from; name more with --train")
-    used = {name for pair in pairs for name in pair}
-    learned = [post for post in posts.values() if post.id in used]
-    vocabularies = vocabularies_of(learned)
-    folder.mkdir(parents=True, exist_ok=True)
-    vocabularies.save(folder)
-    pieces = load_base_encoder(configuration.base).pieces
-    (folder / READ_WITH).write_text(json.dumps(read_with(pieces, configuration)) + "\n", encoding="utf-8")
-    reader = vocabularies.reader(pieces, configuration)
-    _shard(folder, "posts", reader, learned, pairs=[(str(q), a) for q, a in pairs])
-    say(f"{len(pairs):,} pairs of {len(learned):,} posts to learn from")
-    answers = [post for post in searched if post.role == "answer"] or searched
-    _shard(folder, "answers", reader, answers)
-    shares = {"answers": {post.id: round(math_share(post), 4) for post in answers}}
+        raise MathAMRError(
+            "the posts have no question with an answer that is accepted or has more than five votes; name more with --train"
+        )
+    np.save(folder / "pairs.npy", np.array(pairs, np.int64), allow_pickle=False)
+    write_commands(folder, commands)
+    say(f"{len(pairs):,} pairs of {len(line):,} posts to learn from, of {len(known):,} with an answer")
+    shares: dict[str, dict[str, float]] = {"answers": {}}
+
+    def answers() -> Iterator[MarfText]:
+        for post in collection.posts():
+            if post.role == "answer":
+                shares["answers"][post.id] = round(math_share(post), 4)
+                yield MarfText.of(post.id, post)
+
+    if not MarfTexts.write(folder / "answers.jsonl", answers()):
+        raise MathAMRError("the collection has no answers to search")
     (folder / "qrels").mkdir(exist_ok=True)
     for name, tests in sets_by_task(collection).items():
         topics = [topic for test in tests for topic in test.topics]
         write_qrels(judged(tests), folder / "qrels" / f"{name}.qrels")
-        ids = [topic.id for topic in topics]
         if name == "task2":
-            formulas = [topic.formula or Formula(topic.id, "") for topic in topics]
-            PostShard.of(ids, reader.formulas(formulas), ()).save(folder / f"topics-{name}.npz")
-            visuals: dict[str, Formula] = {}
-            for post in searched:
-                for formula in post.formulas:
-                    if formula.visual_id:
-                        visuals.setdefault(formula.visual_id, formula)
-            PostShard.of(list(visuals), reader.formulas(list(visuals.values())), ()).save(
-                folder / "visual.npz"
-            )
-            say(f"{len(visuals):,} visual classes of formulas")
+            asked = (MarfText.of_formula(each.id, each.formula or Formula(each.id, "")) for each in topics)
+            MarfTexts.write(folder / f"topics-{name}.jsonl", asked)
+            count = len(MarfTexts.write(folder / "visual.jsonl", _visual(collection.posts())))
+            if not count:
+                raise MathAMRError("no formula of the posts has a visual id, by which Task 2 is judged")
+            say(f"{count:,} visual classes of formulas")
         else:
-            _shard(folder, f"topics-{name}", reader, [topic.post for topic in topics], ids)
+            MarfTexts.write(
+                folder / f"topics-{name}.jsonl", (MarfText.of(each.id, each.post) for each in topics)
+            )
             shares[name] = {topic.id: round(math_share(topic.post), 4) for topic in topics}
     (folder / SHARES).write_text(json.dumps(shares) + "\n", encoding="utf-8")
 
 
-def _shard(
-    folder: Path,
-    name: str,
-    reader: InputReader,
-    posts: Sequence[Post],
-    ids: Sequence[str] | None = None,
-    pairs: Iterable[tuple[str, str]] = (),
-) -> None:
-    read = [
-        each
-        for start in range(0, len(posts), _AT_A_TIME)
-        for each in reader.posts(posts[start : start + _AT_A_TIME])
-    ]
-    PostShard.of(ids or [post.id for post in posts], read, pairs).save(folder / f"{name}.npz")
+def _visual(posts: Iterable[Post]) -> Iterator[MarfText]:
+    """The first formula of every visual class."""
+    seen: set[str] = set()
+    for post in posts:
+        for formula in post.formulas:
+            if formula.visual_id and formula.visual_id not in seen:
+                seen.add(formula.visual_id)
+                yield MarfText.of_formula(formula.visual_id, formula)
 
 
 def math_share(post: Post) -> float:
@@ -151,3 +163,21 @@ def math_share(post: Post) -> float:
         len(_WORD.findall(PLACEHOLDER.sub(" ", sentence.text))) for sentence in passage(post).sentences
     )
     return formulas / (formulas + words) if formulas else 0.0
+
+
+def write_complexity(tests: Iterable[TestSet], path: Path) -> None:
+    """Writes the complexity of topics, if `complexity*.tsv` beside them (a topic, a tab, high, medium or low) says it."""
+    files = {
+        file for test in tests for topics, _ in test.files for file in topics.parent.glob("complexity*.tsv")
+    }
+    found: dict[str, str] = {}
+    for file in sorted(files):
+        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+            row = line.split("\t")
+            if len(row) != 2 or row[1].lower() not in STRATA_NAMES:
+                raise MathAMRError(
+                    f"{file}, line {number}: expected a topic, a tab, and {', '.join(STRATA_NAMES)}; got {line!r}"
+                )
+            found[row[0]] = row[1].lower()
+    if found:
+        path.write_text(json.dumps(found) + "\n", encoding="utf-8")

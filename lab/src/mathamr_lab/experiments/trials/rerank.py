@@ -2,96 +2,104 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
+from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.measures import measures
 from mathamr.evaluation.qrels import Qrels
-from mathamr.evaluation.runs import Run, read_run
+from mathamr.evaluation.runs import Run
 from mathamr.evaluation.scores import evaluate
 from mathamr.evaluation.significance import bonferroni, paired_t_test, stars
 from mathamr.index.scored import Scored
+from mathamr.posts.post import Post
 from mathamr.search.fusion import fuse
-from mathamr_lab.experiments.trials.scoretable import ScoreTable
 
-MEASURES = ("nDCG'@10", "P'@10", "MAP'", "Bpref")
+MEASURES = ("nDCG'@10", "P'@10", "nDCG'@1000", "MAP'", "Bpref")
+
+
+def by_visual(runs: Mapping[str, Run], posts: Iterable[Post]) -> dict[str, Run]:
+    """Converts runs whose results are formula ids, as participants submit them, to visual ids, by which formulas are judged.
+
+    A visual class keeps its best result. Runs by visual id are unchanged; results of unknown formulas are left out.
+    """
+    asked = {hit.id for run in runs.values() for hits in run.rankings.values() for hit in hits}
+    visual: dict[str, str] = {}
+    known: set[str] = set()
+    for post in posts:
+        for formula in post.formulas:
+            if formula.visual_id:
+                if formula.visual_id in asked:
+                    known.add(formula.visual_id)
+                if formula.id in asked:
+                    visual[formula.id] = formula.visual_id
+    found = {}
+    for name, run in runs.items():
+        ids = {hit.id for hits in run.rankings.values() for hit in hits}
+        is_visual = len(ids & known) >= len(ids & visual.keys())
+        converted: dict[str, list[tuple[str, float]]] = {}
+        for topic, hits in run.rankings.items():
+            best: dict[str, float] = {}
+            for hit in hits:
+                target = (hit.id if hit.id in known else None) if is_visual else visual.get(hit.id)
+                if target is not None:
+                    best.setdefault(target, hit.score)
+            converted[topic] = list(best.items())
+        if not any(converted.values()):
+            raise MathAMRError(
+                f"the run {name!r} names no formula of the collection, neither by its id nor by its visual id; give runs and"
+                " posts of one collection"
+            )
+        found[name] = Run.of(name, converted)
+    return found
 
 
 def reranked(run: Run, ours: Run) -> Run:
-    """Reranks the results of a run by MathAMR's scores; results without a score follow in their old order."""
+    """Orders the results of a run by MathAMR's cosines; results without one follow in their old order, below every cosine."""
     found: dict[str, list[tuple[str, float]]] = {}
     for topic, hits in run.rankings.items():
         known = {hit.id: hit.score for hit in ours.rankings.get(topic, ())}
-        lowest = min(known.values(), default=0.0) - 1
         rest = [hit for hit in hits if hit.id not in known]
         found[topic] = [(hit.id, known[hit.id]) for hit in hits if hit.id in known]
-        found[topic] += [(hit.id, lowest - place) for place, hit in enumerate(rest)]
+        found[topic] += [(hit.id, -2.0 - place) for place, hit in enumerate(rest)]
     return Run.of(f"{run.name}-reranked", found)
 
 
-def of_judged(run: Run, qrels: Qrels) -> Run:
-    """Returns the judged results of a run: if MathAMR scored no others, nothing else can be reranked or fused."""
-    return Run.of(
-        run.name,
-        {
-            topic: [(hit.id, hit.score) for hit in hits if hit.id in qrels.grades.get(topic, {})]
-            for topic, hits in run.rankings.items()
-        },
-    )
-
-
-def fused(run: Run, again: Run) -> Run:
-    """Fuses a run and its reranking by score-weighted reciprocal ranks."""
-    found = {
-        topic: [
-            (hit.id, hit.score)
-            for hit in fuse(
-                "score-rrf",
-                [
-                    [Scored(each.id, each.score) for each in hits],
-                    [Scored(each.id, each.score) for each in again.rankings[topic]],
-                ],
-            )
-        ]
-        for topic, hits in run.rankings.items()
-    }
+def fused(run: Run, ours: Run) -> Run:
+    """Fuses a run with MathAMR's cosines of its results by score-weighted reciprocal ranks (section 5)."""
+    found: dict[str, list[tuple[str, float]]] = {}
+    for topic, hits in run.rankings.items():
+        known = {hit.id: hit.score for hit in ours.rankings.get(topic, ())}
+        cosines = sorted(
+            (Scored(hit.id, known[hit.id]) for hit in hits if hit.id in known), key=lambda hit: -hit.score
+        )
+        original = [Scored(hit.id, hit.score) for hit in hits]
+        found[topic] = [(hit.id, hit.score) for hit in fuse("score-rrf", [original, cosines])]
     return Run.of(f"{run.name}-fused", found)
 
 
-def markdown(
-    originals: Mapping[str, Path], ours: Sequence[Path], qrels: Qrels, *, judged_only: bool = False
-) -> str:
-    """Reports every original run, reranked by the runs of MathAMR's seeds, and fused; means over seeds."""
-    runs = {name: read_run(path) for name, path in originals.items()}
-    if judged_only:
-        runs = {name: of_judged(run, qrels) for name, run in runs.items()}
-    shown = " Only judged formulas are ordered and fused." if judged_only else ""
-    return "\n".join(_lines(runs, ours, qrels)) + shown
-
-
-def _scores(path: Path, run: Run) -> Run:
-    """Returns MathAMR's scores of a run's results: from a table of all formulas' scores, or from a run."""
-    return ScoreTable.load(path).over(run, path.stem) if path.suffix == ".npz" else read_run(path)
-
-
-def _lines(originals: Mapping[str, Run], ours: Sequence[Path], qrels: Qrels) -> Iterator[str]:
+def lines(originals: Mapping[str, Run], ours: Sequence[Run], qrels: Qrels) -> Iterator[str]:
+    """Returns a table of every original run, reranked by the cosines of MathAMR's seeds, and fused; means over seeds."""
     chosen = measures(MEASURES)
     tests = 2 * len(originals) * len(MEASURES)
     yield "| run | topics | | " + " | ".join(MEASURES) + " |"
     yield "| --- | --: | --- |" + " --: |" * len(MEASURES)
     for name, run in originals.items():
-        asked = Qrels({topic: grades for topic, grades in qrels.grades.items() if topic in run.rankings})
+        ranked = {topic for each in ours for topic in each.rankings} & set(run.rankings)
+        asked = Qrels({topic: grades for topic, grades in qrels.grades.items() if topic in ranked})
         original = evaluate(run, asked, chosen)
+        if not any(original.mean(each) for each in original.measures):
+            raise MathAMRError(
+                f"every measure of the run {name!r} is 0: none of its results is judged relevant; give its topics' judgments"
+            )
         means = [f"{original.mean(each):.3f}" for each in original.measures]
         yield _row(name, str(len(asked.topics)), "original", means)
-        by_seed = [_scores(path, run) for path in ours]
         for what in ("reranked", "fused"):
             values = []
-            for seed in by_seed:
-                again = reranked(run, seed)
-                values.append(evaluate(again if what == "reranked" else fused(run, again), asked, chosen))
+            for seed in ours:
+                again = reranked(run, seed) if what == "reranked" else fused(run, seed)
+                values.append(evaluate(again, asked, chosen))
             cells = []
             for each in original.measures:
                 topics = list(original.values[each])
@@ -104,7 +112,7 @@ def _lines(originals: Mapping[str, Run], ours: Sequence[Path], qrels: Qrels) -> 
             yield _row("", "", what, cells)
     yield ""
     yield (
-        f"The topics that a run has; {len(ours)} seeds of MathAMR; stars: a paired t-test against the original,"
+        f"The topics that a run has and MathAMR was not trained on; {len(ours)} seeds of MathAMR; stars: a paired t-test against the original,"
         f" p × {tests} under .05, .01, .001."
     )
 

@@ -8,13 +8,17 @@ import sys
 import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
+from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.measures import measures
 from mathamr.evaluation.qrels import Qrels, read_qrels
 from mathamr.evaluation.runs import Run, run_lines
 from mathamr.evaluation.scores import evaluate
 
 JUDGED = ("nDCG'", "MAP'", "P'@10", "Bpref", "nDCG'@5", "nDCG'@10", "P'@5")
+LEARNED = "learned.json"
+"""How the models of a row learned: steps, and losses by epoch."""
 KNOWN = ("MRR@10", "recall@10", "recall@100")
 _BEGAN = time.monotonic()
 
@@ -54,7 +58,18 @@ def keep_run(
         with gzip.open(path.with_suffix(".run.gz"), "wt", encoding="utf-8") as file:
             file.writelines(run_lines(run, depth))
     found = evaluate(run, qrels, measures(names))
+    if not any(value for each in found.values.values() for value in each.values()):
+        raise MathAMRError(
+            f"{name}: no result of any topic is judged relevant, so that every measure is 0; results and judgments"
+            " name items differently, or are of different collections"
+        )
     path.write_text(json.dumps(found.values) + "\n", encoding="utf-8")
     means = {each: found.mean(each) for each in found.measures}
     say(f"{name}: " + ", ".join(f"{each} {value:.4f}" for each, value in means.items()))
     return means
+
+
+def keep_figures(folder: Path, figures: Mapping[str, Any]) -> None:
+    """Writes how the models of a row learned."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / LEARNED).write_text(json.dumps(figures) + "\n", encoding="utf-8")

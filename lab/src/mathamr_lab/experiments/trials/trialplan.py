@@ -1,19 +1,17 @@
-"""`TrialPlan`: the stages of an experiment with many small models of MathAMR or MaRF.
+"""`TrialPlan`: the stages of an experiment with MathAMR or MaRF as published.
 
 OUT/trials/TRIAL/prepared   the input of the trial; can be copied to a machine that only trains
-OUT/trials/TRIAL/           its runs and scores
+OUT/trials/TRIAL/CHANGES    its runs and scores, with the settings as published or changed
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from hashlib import blake2b
 from pathlib import Path
 
 from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.baselines import run as run_baseline
-from mathamr.evaluation.runs import write_run
-from mathamr.systems.baseencoder import BASE, MINILM
-from mathamr.systems.marf.configuration import CONFIGURATIONS
+from mathamr.evaluation.runs import Run, read_run, write_run
 from mathamr_lab.experiments.experiment import TrialExperiment
 from mathamr_lab.experiments.plan import Plan
 from mathamr_lab.experiments.setting import ExperimentSetting
@@ -23,50 +21,53 @@ from mathamr_lab.experiments.trials.__main__ import main
 from mathamr_lab.experiments.trials.preparation import judged, prepare_contexts, prepare_marf, sets_by_task
 from mathamr_lab.experiments.trials.scorefiles import say
 
-BASES, MARF_BASE = (BASE, MINILM), BASE
-RERANKING = {
-    "By AMR with OPT text (MathAMR)": "seed-{seed}/amr-opt",
-    "By AMR with LaTeX": "seed-{seed}/amr-latex",
-    "By AMR with LaTeX, not trained": "untrained/amr-latex",
-}
-"""The scores of contexts that rerank other runs, by title, with `{seed}` for each seed."""
+RERANKING = {"By AMR with OPT text (MathAMR)": "amr-opt", "By AMR with LaTeX": "amr-latex"}
+"""The contexts whose cosines rerank other runs, by title."""
 ORIGINALS = ("random", "latex-ngrams")
 """The baselines that are reranked if no runs are named."""
 
 
 class TrialPlan(Plan):
-    """Prepares the input of a trial, and fits its models with every seed."""
+    """Prepares the input of a trial, and measures its rows with every seed."""
 
     def __init__(self, setting: ExperimentSetting) -> None:
         super().__init__(setting)
         assert isinstance(setting.experiment, TrialExperiment)
         self.experiment = setting.experiment
-        self.folder = setting.out / "trials" / self.experiment.trial
+        trial = setting.out / "trials" / self.experiment.trial
+        changes = blake2b(repr(sorted(setting.changes)).encode(), digest_size=4).hexdigest()
+        self.prepared = trial / trialtables.PREPARED
+        self.folder = trial / (changes if setting.changes else "published")
         inputs = {
             "posts": setting.collection.digest,
             "topics": [test.digest for test in setting.collection.tests],
             "parser": [setting.parser, setting.parser_model],
+            "runs": [path.name for path in setting.runs],
         }
-        mark = self.folder / "prepared.json"
         title = f"posts for {self.experiment.trial}"
+        mark = trial / "prepared.json"
         prepared = self.stages.add(Stage("prepare", title, mark, inputs, (), self._prepare, 1, 1 / 600))
+        rows = {row.part for row in self.experiment.trial_rows if setting.wants(row.name)}
         for seed in range(setting.seeds):
-            for base in BASES if self.experiment.trial == "contexts" else (MARF_BASE,):
-                self._fit(prepared, base, seed)
+            self._fit(prepared, sorted(rows or RERANKING.values()), seed)
 
     def _prepare(self) -> Figures:
-        setting, folder = self.setting, self.folder / trialtables.PREPARED
-        folder.mkdir(parents=True, exist_ok=True)
+        setting = self.setting
+        self.prepared.mkdir(parents=True, exist_ok=True)
         if self.experiment.trial == "contexts":
-            prepare_contexts(setting.collection, folder, setting.parser, setting.parser_model, say)
+            further = {
+                hit.id for run in self._originals().values() for hits in run.rankings.values() for hit in hits
+            }
+            prepare_contexts(
+                setting.collection, self.prepared, setting.parser, setting.parser_model, say, further
+            )
         else:
-            prepare_marf(setting.collection, folder, CONFIGURATIONS["small"], say)
+            prepare_marf(setting.collection, self.prepared, say)
         return {}
 
-    def _fit(self, prepared: Stage, base: str, seed: int) -> None:
+    def _fit(self, prepared: Stage, rows: list[str], seed: int) -> None:
         trial = self.experiment.trial
-        which = f"{base}/seed-{seed}" if trial == "contexts" else f"seed-{seed}"
-        words = [trial, str(self.folder / trialtables.PREPARED), "--seeds", str(seed), "--base", base]
+        words = [trial, str(self.prepared), "--seeds", str(seed), "--rows", *rows]
         words += ["--out", str(self.folder), "--device", self.setting.device]
         words += [word for change in self.setting.changes for word in ("--set", change)]
 
@@ -75,42 +76,48 @@ class TrialPlan(Plan):
                 raise MathAMRError(f"the trial {trial} with seed {seed} failed; the reason is printed above")
             return {}
 
-        inputs = {"base": base, "changes": self.setting.changes}
-        mark = self.folder / which / "done.json"
-        self.stages.add(Stage("fit", f"fit {trial} {which}", mark, inputs, (prepared,), work, 1, 1 / 300))
+        inputs = {"rows": rows, "changes": self.setting.changes}
+        mark = self.folder / f"seed-{seed}" / f"{self.experiment.name}.done.json"
+        title = f"fit {trial} with seed {seed}"
+        self.stages.add(Stage("fit", title, mark, inputs, (prepared,), work, 1, 1 / 300))
 
     def markdown(self, folder: Path) -> str:
         """Returns the tables of what is measured so far."""
         known = {name: judged(tests) for name, tests in sets_by_task(self.setting.collection).items()}
-        text = trialtables.markdown(self.experiment, self.folder, range(self.setting.seeds), known)
+        seeds = range(self.setting.seeds)
+        text = trialtables.markdown(self.experiment, self.folder, self.prepared, seeds, known)
         return text + (f"\n{self._reranked()}\n\n" if self.experiment.runs else "\n")
 
-    def _reranked(self) -> str:
-        tests = sets_by_task(self.setting.collection).get("task2", [])
-        originals = {path.name.partition(".")[0]: path for path in self.setting.runs}
-        if not originals:
-            originals = {name: self.folder / "originals" / f"{name}.run" for name in ORIGINALS}
-            topics = [topic for test in tests for topic in test.topics]
-            for name, path in originals.items():
-                if not path.exists():
-                    path.parent.mkdir(parents=True, exist_ok=True)
-                    write_run(run_baseline(name, self.setting.collection.posts(), topics, "formulas"), path)
-        parts = [
-            f"## {title}\n\n"
-            + rerank.markdown(originals, ours, judged(tests), judged_only=ours[0].suffix != ".npz")
-            for title, scores in RERANKING.items()
-            if (ours := own_scores(self.folder / BASE, scores, self.setting.seeds))
+    def _originals(self) -> dict[str, Run]:
+        """The runs to rerank, by visual id: those that the user names, or baselines."""
+        if not self.experiment.runs:
+            return {}
+        if self.setting.runs:
+            runs = {path.name.partition(".")[0]: read_run(path) for path in self.setting.runs}
+            return rerank.by_visual(runs, self.setting.collection.posts())
+        topics = [
+            topic for test in sets_by_task(self.setting.collection).get("task2", ()) for topic in test.topics
         ]
+        found = {}
+        for name in ORIGINALS:
+            path = self.setting.out / "trials" / "originals" / f"{name}.run"
+            if not path.exists():
+                path.parent.mkdir(parents=True, exist_ok=True)
+                write_run(run_baseline(name, self.setting.collection.posts(), topics, "formulas"), path)
+            found[name] = read_run(path)
+        return found
+
+    def _reranked(self) -> str:
+        originals = self._originals()
+        qrels = judged(sets_by_task(self.setting.collection).get("task2", []))
+        parts = []
+        for title, context in RERANKING.items():
+            paths = [self.folder / f"seed-{seed}" / f"{context}.run.gz" for seed in range(self.setting.seeds)]
+            ours = [read_run(path) for path in paths if path.exists()]
+            if ours:
+                parts.append(f"## {title}\n\n" + "\n".join(rerank.lines(originals, ours, qrels)))
         if not parts:
-            raise MathAMRError(f"{self.folder} has no run of MathAMR yet: run mathamr-contexts first")
+            raise MathAMRError(
+                f"{self.folder} has no run of MathAMR yet: run mathamr-rerank without --so-far first"
+            )
         return "\n\n".join(parts)
-
-
-def own_scores(folder: Path, scores: str, seeds: int) -> Sequence[Path]:
-    """Returns MathAMR's scores of all formulas if they exist, otherwise its runs of the judged ones, by seed."""
-    for ending in ("-all.npz", ".run.gz"):
-        found = [folder / f"{scores.format(seed=seed)}{ending}" for seed in range(seeds)]
-        there = [path for path in dict.fromkeys(found) if path.exists()]
-        if there:
-            return there
-    return []

@@ -77,6 +77,10 @@ class MathAMRPlusRecipe:
                 "the text encoder reads the posts that the graphs were built from: name them (--posts), or train the"
                 " graph network alone (--stages graph)"
             )
+        if not reads_text and (sources.posts or sources.base):
+            raise MathAMRError(
+                "the graph network reads no text: leave out --posts and --base, or train text too"
+            )
         path = folder / PAIRS
         if sources.path.is_dir():
             said = export_store(

@@ -1,0 +1,132 @@
+"""NTCIR-12 MathIR, Wikipedia formula browsing: formulas, queries without wildcards, and judgments from 0 to 4.
+
+A folder in one of two layouts:
+
+    MathTagArticles/…/*.html, *queries*.xml, *.dat    as the organisers distribute it
+    corpus.txt, topics.txt, judge.dat                 formulas alone, a line each: an id, then LaTeX
+
+The id of a formula is its article and its number in it (`Algebra:12`); judgments name formulas by these.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import unquote
+
+from lxml import etree
+
+from mathamr.core.errors import MathAMRError
+from mathamr.evaluation.qrels import read_qrels
+from mathamr.formulas.trees import trees_of
+from mathamr.posts.post import Formula
+from mathamr_lab.experiments.formulacollection import Both, FormulaCollection, WrittenFormula
+
+NTCIR_NAME = "NTCIR-12"
+MEASURES = ("Bpref(rel=1)", "Bpref(rel=3)")
+"""Partial and full relevance: of two assessors' grades from 0 to 2, added."""
+_ARTICLES, _CORPUS = "MathTagArticles", "corpus.txt"
+_TEX = "application/x-tex"
+_WILDCARD = re.compile(r"\\qvar|\\q?wildcard")
+
+
+def is_ntcir12(path: Path) -> bool:
+    """True if a folder has the formulas of NTCIR-12 in one of the layouts."""
+    return (path / _ARTICLES).is_dir() or (path / _CORPUS).is_file()
+
+
+def ntcir12_collection(folder: Path) -> FormulaCollection:
+    """Reads the formulas, the queries without wildcards, and the judgments; formulas without trees are left out."""
+    qrels = read_qrels(_one(folder, "judgments", "*.dat", "*.qrels", "*qrels*.txt"))
+    candidates: dict[str, Both] = {}
+    written: dict[str, WrittenFormula] = {}
+    for name, latex in formulas(folder):
+        found = _trees(name, latex)
+        if found is not None:
+            candidates[name], written[name] = found, WrittenFormula(latex)
+    queries: dict[str, Both] = {}
+    asked: dict[str, WrittenFormula] = {}
+    for name, latex in topics(folder):
+        found = _trees(name, latex)
+        if found is not None and not _WILDCARD.search(latex):
+            queries[name], asked[name] = found, WrittenFormula(latex)
+    grades = {
+        topic: {name: grade for name, grade in judged.items() if name in candidates}
+        for topic, judged in qrels.grades.items()
+        if topic in queries
+    }
+    if not any(grades.values()):
+        raise MathAMRError(
+            f"{folder}: no judged formula of a query without wildcards is among its {len(candidates):,} formulas; the judgments"
+            " must name topics like NTCIR12-MathWiki-1 and formulas like Algebra:12"
+        )
+    return FormulaCollection.of(NTCIR_NAME, candidates, queries, grades, written=written, asked=asked)
+
+
+def formulas(folder: Path) -> Iterator[tuple[str, str]]:
+    """Yields (id, LaTeX) of all formulas, one article at a time."""
+    if (folder / _CORPUS).is_file():
+        yield from _lines(folder / _CORPUS)
+        return
+    for path in sorted((folder / _ARTICLES).rglob("*.html")):
+        article = unquote(path.stem)
+        for number, latex in enumerate(_annotations(path)):
+            if latex:
+                yield f"{article}:{number}", latex
+
+
+def topics(folder: Path) -> Iterator[tuple[str, str]]:
+    """Yields (topic, LaTeX of its formula)."""
+    if (folder / "topics.txt").is_file():
+        yield from _lines(folder / "topics.txt")
+        return
+    path = _one(folder, "topics", "*queries*.xml", "*topics*.xml")
+    try:
+        root = etree.parse(str(path), etree.XMLParser(resolve_entities=False, no_network=True)).getroot()
+    except (OSError, etree.XMLSyntaxError) as error:
+        raise MathAMRError(f"cannot read the topics in {path}: {error}") from error
+    for topic in root.iter("{*}topic"):
+        name = topic.findtext("{*}num", "").strip()
+        latex = [each.text or "" for each in topic.iter("{*}annotation") if each.get("encoding") == _TEX]
+        if not name or not latex:
+            raise MathAMRError(f"{path}: a topic lacks its <num> or the LaTeX of its formula")
+        yield name, latex[0].strip()
+
+
+def _annotations(path: Path) -> Iterator[str]:
+    """Yields the LaTeX of every formula of an article, "" for one without."""
+    try:
+        root = etree.parse(str(path), etree.HTMLParser(encoding="utf-8")).getroot()
+    except (OSError, etree.XMLSyntaxError) as error:
+        raise MathAMRError(f"cannot read the article {path}: {error}") from error
+    for math in () if root is None else root.iter("math", "{*}math"):
+        found = [each.text or "" for each in math.iter() if str(each.get("encoding")).lower() == _TEX]
+        yield (found[0] if found else math.get("alttext") or "").strip()
+
+
+def _lines(path: Path) -> Iterator[tuple[str, str]]:
+    with path.open(encoding="utf-8") as lines:
+        for number, line in enumerate(lines, 1):
+            name, _, latex = line.strip().replace("\t", " ", 1).partition(" ")
+            if not line.strip():
+                continue
+            if not latex:
+                raise MathAMRError(
+                    f"{path}, line {number}: expected an id and LaTeX, got {line.strip()[:80]!r}"
+                )
+            yield name, latex
+
+
+def _trees(name: str, latex: str) -> Both | None:
+    (opt, slt), _ = trees_of(Formula(name, latex), ())
+    return None if opt is None or slt is None else (slt, opt)
+
+
+def _one(folder: Path, what: str, *patterns: str) -> Path:
+    found = [path for pattern in patterns for path in sorted(folder.glob(pattern))]
+    if not found:
+        raise MathAMRError(
+            f"{folder} has no {what} of NTCIR-12: expected a file like {' or '.join(patterns)}"
+        )
+    return found[0]

