@@ -86,7 +86,6 @@ def test_a_collection_without_latex_has_no_ranking_by_it(collection: FormulaColl
     assert [name for name in OTHERS if other_scores(name, bare) is None] == [
         "BM25, LaTeX n-grams",
         "lexical",
-        "lexical, published reading",
     ]
     with pytest.raises(MathAMRError, match="unknown ranking of formulas"):
         other_scores("by heart", bare)

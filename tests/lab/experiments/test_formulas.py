@@ -12,7 +12,7 @@ from mathamr.core.errors import MathAMRError
 from mathamr.formulas.alignment import similarity
 from mathamr.formulas.notation import to_string
 from mathamr.formulas.parse import parse
-from mathamr.index.engines.maxsim import maxsim, mutual_maxsim
+from mathamr.index.engines.maxsim import maxsim
 from mathamr.index.scored import Scored
 from mathamr.search.fusion import fuse
 from mathamr_lab.experiments import EXPERIMENTS
@@ -61,11 +61,7 @@ def test_scores_of_nodes_are_those_of_the_engines(collection: FormulaCollection)
         for number, latex in enumerate(QUERIES.values()):
             (query,) = system.node_vectors(view, [getattr(parse(latex), view)])
             expected = maxsim(query.vectors, np.concatenate(rows), starts)
-            np.testing.assert_allclose(fused(scores, f"normalised {field}")[number], expected, atol=1e-5)
             np.testing.assert_allclose(scores[field][number], len(query) * expected, atol=1e-4)
-            both = fused(scores, f"mutual {field}")[number]
-            wanted = [mutual_maxsim(query.vectors, each) for each in rows]
-            np.testing.assert_allclose(both, wanted, atol=1e-5)
 
 
 def test_scores_of_structures_are_cosines_of_what_the_system_encodes(
@@ -216,7 +212,7 @@ def test_every_declared_variant_can_be_trained(name: str) -> None:
     assert isinstance(experiment, FormulaExperiment)
     assert set(experiment.baselines) <= {variant.name for variant in experiment.variants}
     for variant in experiment.variants:
-        if variant.system and variant.config:
+        if variant.system:
             changes = (*experiment.scale, *variant.changes)
             RECIPES[variant.system].check(TrainingSettings(config=variant.config, changes=changes))
 

@@ -20,7 +20,6 @@ EXPERIMENTS: Registry[Experiment] = Registry(
         "document-loss": f"{_THESIS}:DOCUMENT_LOSS",
         "benchmark": f"{_THESIS}:BENCHMARK",
         "formula-graph-pairings": f"{_FORMULAS}:PAIRINGS",
-        "formula-graph-own": f"{_FORMULAS}:OWN_FORMULA_GRAPHS",
         "ssemb-ablation": f"{_FORMULAS}:SSEMB_ABLATION",
         "ssemb-fusion": f"{_FORMULAS}:SSEMB_FUSION",
         "mathamr-contexts": f"{_TEXT}:CONTEXTS",

@@ -156,8 +156,8 @@ def collection_of(
             f"{folder} has no topics/NAME.xml with qrels/NAME.qrels beside it; give --topics and --qrels"
         )
     posts = tuple(paths) if topics else tuple(_posts_of(path) for path in paths)
-    beside = dict.fromkeys(map(_folder, (paths[0], *further)))
-    unwanted = list(without) or [file for each in beside for file in sorted(each.glob("heldout*.txt"))]
+    folders = dict.fromkeys(map(_folder, (paths[0], *further)))
+    unwanted = list(without) or [file for each in folders for file in sorted(each.glob("heldout*.txt"))]
     options = {"corpus": paths, "topics": topics, "qrels": qrels, "without": without, "train": further}
     options["beside"] = beside
     return TestCollection(

@@ -179,10 +179,10 @@ class GraphExperiment(Experiment):
 class FormulaVariant:
     """One row of a table: what is trained, and how its scores are turned into a ranking.
 
-    `ranking` is one of those that `formulascores.fused` computes (``max``, ``mutual mean``, ``structure``, …). `share` is
+    `ranking` is one of those that `formulascores.fused` computes (``max``, ``structure``, …). `share` is
     its weight beside the text around formulas; `others` are rankings without a network whose ranks are fused with it.
     Without a `system` the row is such a ranking alone; without a ranking, too, its figures are `known` from elsewhere, by
-    the name of a collection. `published` are the paper's. Without a `config` the model is the one in the box.
+    the name of a collection. `published` are the paper's.
     """
 
     name: str

@@ -74,27 +74,23 @@ def _bm25(collection: FormulaCollection, kind: type[Bm25], formulas: Sequence[Ca
     return scores
 
 
-def _lexical(reading: str | None) -> Callable[[FormulaCollection], FloatArray | None]:
-    """Scores by the terms of our lexical search; by default in the reading of an index."""
+def _lexical(collection: FormulaCollection) -> FloatArray | None:
+    """Scores by the terms of our lexical search."""
+    if not collection.written:
+        return None
+    cut, shard = len(collection.candidates), collection.shard
 
-    def found(collection: FormulaCollection) -> FloatArray | None:
-        if not collection.written:
-            return None
-        cut, shard = len(collection.candidates), collection.shard
+    def terms(place: int) -> Terms:
+        return collection.written[place].terms(shard.both(place))
 
-        def terms(place: int) -> Terms:
-            return collection.written[place].terms(shard.both(place), reading)
-
-        scores = np.zeros((len(collection.topics), cut), np.float32)
-        names = [str(place) for place in range(cut)]
-        with tempfile.TemporaryDirectory() as folder, LexicalIndex.open(Path(folder)) as index:
-            index.formulas.update_bags((name, bag_of(terms(int(name)))) for name in names)
-            for topic, row in enumerate(scores):
-                for hit in index.formulas.search(terms(cut + topic), cut):
-                    row[int(hit.id)] = hit.score
-        return scores
-
-    return found
+    scores = np.zeros((len(collection.topics), cut), np.float32)
+    names = [str(place) for place in range(cut)]
+    with tempfile.TemporaryDirectory() as folder, LexicalIndex.open(Path(folder)) as index:
+        index.formulas.update_bags((name, bag_of(terms(int(name)))) for name in names)
+        for topic, row in enumerate(scores):
+            for hit in index.formulas.search(terms(cut + topic), cut):
+                row[int(hit.id)] = hit.score
+    return scores
 
 
 def _shared(collection: FormulaCollection) -> FloatArray:
@@ -123,8 +119,7 @@ OTHERS: Mapping[str, Callable[[FormulaCollection], FloatArray | None]] = {
     "BM25, LaTeX n-grams": _of_latex,
     "BM25, layout tuples": _of_tuples(1),
     "BM25, operator tuples": _of_tuples(0),
-    "lexical": _lexical(None),
-    "lexical, published reading": _lexical("published"),
+    "lexical": _lexical,
     "shared parts": _shared,
     "alignment": _aligned,
 }

@@ -1,6 +1,6 @@
 """`FormulaPlan`: the stages of an experiment with systems that read formulas alone.
 
-OUT/formulas       the formulas to learn from, the collections to search, orders of a teacher
+OUT/formulas       the formulas to learn from, and the collections to search
 OUT/models/MODEL   a model, and its scores on every collection; experiments of one folder share both
 OUT/others         scores without a network
 OUT/NAME/scores    the measures of every variant, seed and collection
@@ -29,7 +29,6 @@ from mathamr.evaluation.topics import Topic, read_topics
 from mathamr.posts.post import Post
 from mathamr.systems.models import load_system
 from mathamr.systems.ssemb.context import ContextReader
-from mathamr.systems.ssemb.system import READER
 from mathamr_lab.experiments.child import run_child
 from mathamr_lab.experiments.collection import TestSet
 from mathamr_lab.experiments.experiment import FormulaExperiment, FormulaVariant
@@ -44,7 +43,7 @@ from mathamr_lab.experiments.setting import ExperimentSetting
 from mathamr_lab.experiments.stage import Figures, Stage
 from mathamr_lab.experiments.tables import MeasuredRow, comparison_table
 from mathamr_lab.recipes.formularecipe import FormulaRecipe
-from mathamr_lab.recipes.formulas import FORMULAS, ORDERS, prepare_formulas
+from mathamr_lab.recipes.formulas import FORMULAS, prepare_formulas
 from mathamr_lab.recipes.prepared import prepare
 from mathamr_lab.recipes.recipe import RECIPES, TrainingSettings, TrainingSources
 
@@ -55,7 +54,7 @@ TRAINING = 60.0
 
 @dataclass(frozen=True, slots=True)
 class FormulaModel:
-    """A model to train; without a `config` the model in the box is used unchanged."""
+    """A model to train."""
 
     system: str
     config: str
@@ -64,8 +63,6 @@ class FormulaModel:
     @property
     def name(self) -> str:
         """A name from what is trained and its seed."""
-        if not self.config:
-            return f"{self.system}-in-the-box"
         parts = [self.system, self.config, *(each.split(".", 1)[1] for each in self.changes)]
         return "-".join(parts).replace("/", "_")
 
@@ -73,11 +70,6 @@ class FormulaModel:
     def settings(self) -> TrainingSettings:
         """The settings of the recipe."""
         return TrainingSettings(config=self.config, changes=self.changes)
-
-    @property
-    def is_taught(self) -> bool:
-        """True if it learns the orders of a teacher, which all models share."""
-        return bool(self.config) and _recipe(self.system).is_taught(self.settings)
 
 
 @dataclass(frozen=True)
@@ -179,33 +171,19 @@ class FormulaPlan(Plan):
             Stage("prepare", "formulas to learn from", mark, inputs, needs, work, 1, 1 / 60)
         )
 
-    def _orders(self) -> Stage:
-        def work() -> Figures:
-            command = [sys.executable, "-m", "mathamr_lab.recipes.formulaorders"]
-            command += [str(self._shared / FORMULAS), str(self._shared / ORDERS)]
-            command += ["--workers", str(self.setting.workers)]
-            run_child("the teacher's orders", command, self._shared / "teacher", "orders.log", 1)
-            return {}
-
-        needs = (self._formulas(),)
-        mark = self._shared / "orders.done.json"
-        return self.stages.add(Stage("prepare", "orders of a teacher", mark, {}, needs, work, 1, 1 / 600))
-
     def model(self, variant: FormulaVariant, seed: int) -> FormulaModel:
         """The model of a variant with a seed."""
-        changes: tuple[str, ...] = ()
-        if variant.config:
-            recipe = _recipe(variant.system)
-            scale = self.experiment.scale if variant.config == "paper" else ()
-            wanted = (*scale, *variant.changes, *self.setting.changes, f"{recipe.stage}.seed={seed}")
-            changes = tuple(change for change in wanted if change.startswith(f"{recipe.stage}."))
+        recipe = _recipe(variant.system)
+        scale = self.experiment.scale if variant.config == "paper" else ()
+        wanted = (*scale, *variant.changes, *self.setting.changes, f"{recipe.stage}.seed={seed}")
+        changes = tuple(change for change in wanted if change.startswith(f"{recipe.stage}."))
         return FormulaModel(variant.system, variant.config, changes)
 
     def _folder(self, model: FormulaModel) -> Path:
         return self.setting.out / "models" / model.name
 
     def _train(self, model: FormulaModel) -> Stage:
-        needs = (self._formulas(), *((self._orders(),) if model.is_taught else ()))
+        needs = (self._formulas(),)
         inputs = {"system": model.system, "config": model.config, "changes": model.changes}
         mark, work = self._folder(model) / "done.json", partial(self._train_model, model)
         return self.stages.add(
@@ -234,13 +212,12 @@ class FormulaPlan(Plan):
         return self._folder(model) / f"scores-{slug(collection)}.npz"
 
     def _score(self, model: FormulaModel, collection: str) -> Stage:
-        needs = (self._collection(collection), *((self._train(model),) if model.config else ()))
+        needs = (self._collection(collection), self._train(model))
         path = self.scores_path(model, collection)
 
         def work() -> Figures:
-            trained = self._folder(model) / "model" if model.config else model.system
             loaded = FormulaCollection.load(self.path(collection))
-            found = collection_scores(load_system(trained, self.setting.device), loaded)
+            found = collection_scores(load_system(self._folder(model) / "model", self.setting.device), loaded)
             path.parent.mkdir(parents=True, exist_ok=True)
             np.savez(path, allow_pickle=False, **found)
             return {}
@@ -264,11 +241,8 @@ class FormulaPlan(Plan):
 
     def _context(self, variant: FormulaVariant, collection: str) -> Stage:
         model = self.model(variant, 0)
-        reader = READER
-        if model.config:
-            reader = str(
-                _recipe(model.system).configured(model.config, model.settings.of("structure"))[-1].reader
-            )
+        configured = _recipe(model.system).configured(model.config, model.settings.of("structure"))
+        reader = str(configured[-1].reader)
         path, test = self._shared / f"{slug(collection)}-context-{slug(reader)}.npy", self._tests[collection]
 
         def work() -> Figures:
@@ -288,8 +262,7 @@ class FormulaPlan(Plan):
 
     def _measured(self, variant: FormulaVariant, seed: int, collection: str) -> Iterator[MeasuredVariant]:
         """Returns the measured variant, if it is measured with this seed on this collection."""
-        is_trained = bool(variant.system and variant.config)
-        if (seed and not is_trained) or not (variant.system or variant.ranking):
+        if (seed and not variant.system) or not (variant.system or variant.ranking):
             return
         if variant.share < 1 and collection not in self._tests:
             return

@@ -24,18 +24,10 @@ from mathamr.systems.system import System
 from mathamr_lab.experiments.formulacollection import FormulaCollection
 
 AT_A_TIME = 2048
-BACK = "-back"
-"""Marks MaxSim in the reverse direction: how much of the candidate is in the query."""
-MEAN = "-mean"
-"""Marks MaxSim as the mean over the query's nodes instead of their sum."""
-MUTUAL = "mutual "
-"""The prefix of a ranking by MaxSim in both directions."""
-NORMALISED = "normalised "
-"""The prefix of a ranking by means over the query's nodes; without a prefix these are sums (Amador and Zanibbi, equation 4)."""
 
 
 def collection_scores(system: System, collection: FormulaCollection) -> dict[str, FloatArray]:
-    """Returns scores by field, for node vectors in both directions."""
+    """Returns scores by field."""
     if isinstance(system, FormulaGraphSystem):
         return _of_nodes(system, collection)
     if isinstance(system, SsembSystem):
@@ -50,9 +42,7 @@ def _of_nodes(system: FormulaGraphSystem, collection: FormulaCollection) -> dict
         candidates, queries = collection.queries(shard.slt if view == "slt" else shard.opt)
         asked, asked_starts = _node_vectors(system, view, queries)
         vectors, starts = _node_vectors(system, view, candidates)
-        there, back = _both_ways(asked, asked_starts, vectors, starts)
-        found[field] = there * np.diff(queries.starts).astype(np.float32)[:, None]
-        found[f"{field}{MEAN}"], found[f"{field}{BACK}"] = there, back
+        found[field] = _maxsim(asked, asked_starts, vectors, starts)
     return found
 
 
@@ -68,22 +58,16 @@ def _node_vectors(system: FormulaGraphSystem, view: str, trees: FormulaTrees) ->
     return torch.cat(parts), torch.from_numpy(trees.starts).to(device)
 
 
-def _both_ways(
-    asked: Tensor, asked_starts: Tensor, vectors: Tensor, starts: Tensor
-) -> tuple[FloatArray, FloatArray]:
-    """Returns the means over the nodes of queries, and over those of candidates, of their best cosines in the other."""
-    topics, count = len(asked_starts) - 1, len(starts) - 1
-    there, back = np.zeros((topics, count), np.float32), np.zeros((topics, count), np.float32)
+def _maxsim(asked: Tensor, asked_starts: Tensor, vectors: Tensor, starts: Tensor) -> FloatArray:
+    """Returns for queries and candidates the sum over a query's nodes of their best cosine (Amador and Zanibbi, equation 4)."""
+    found = np.zeros((len(asked_starts) - 1, len(starts) - 1), np.float32)
     lengths = starts.diff()
     with torch.inference_mode():
-        for topic in range(topics):
+        for topic, row in enumerate(found):
             rows = asked[int(asked_starts[topic]) : int(asked_starts[topic + 1])]
-            similar = vectors @ rows.T
-            best = torch.segment_reduce(similar, "max", lengths=lengths, axis=0)
-            there[topic] = best.mean(1).cpu().numpy()
-            most = similar.amax(1)
-            back[topic] = torch.segment_reduce(most, "mean", lengths=lengths, axis=0).cpu().numpy()
-    return there, back
+            best = torch.segment_reduce(vectors @ rows.T, "max", lengths=lengths, axis=0)
+            row[:] = best.sum(1).cpu().numpy()
+    return found
 
 
 def _of_structures(system: SsembSystem, collection: FormulaCollection) -> FloatArray:
@@ -101,9 +85,9 @@ def _of_structures(system: SsembSystem, collection: FormulaCollection) -> FloatA
         return np.asarray((vectors[cut:] @ vectors[:cut].T).cpu().numpy())
 
 
-def mutual(there: FloatArray, back: FloatArray) -> FloatArray:
-    """Returns the harmonic mean of MaxSim in both directions."""
-    one, two = np.maximum(there, 0), np.maximum(back, 0)
+def harmonic_mean(one: FloatArray, two: FloatArray) -> FloatArray:
+    """The harmonic mean of two scores, negative ones as 0."""
+    one, two = np.maximum(one, 0), np.maximum(two, 0)
     found: FloatArray = 2 * one * two / np.maximum(one + two, 1e-9)
     return found
 
@@ -124,30 +108,18 @@ def ranked(
     return found
 
 
-def rankings_of(scores: Mapping[str, FloatArray]) -> tuple[str, ...]:
-    """Returns the rankings that `fused` computes from the scores of fields."""
-    if not VIEW_OF.keys() <= scores.keys():
-        return tuple(scores)
-    return tuple(f"{kind}{name}" for kind in ("", NORMALISED, MUTUAL) for name in (*VIEW_OF, *_FUSIONS))
-
-
 def fused(scores: Mapping[str, FloatArray], ranking: str, among: BoolArray | None = None) -> FloatArray:
     """Computes a ranking for the tables from the scores of fields: of one field, or of both views by MAX, AVG, F1 or RRF.
 
-    With the prefix ``normalised``, MaxSim is a mean over the query's nodes instead of a sum; with ``mutual``, it counts in
-    both directions. `among` says among which candidates ranks are counted.
+    `among` says among which candidates ranks are counted.
     """
-    if ranking not in rankings_of(scores):
-        raise MathAMRError(f"there is no ranking {ranking!r}; known: {', '.join(rankings_of(scores))}")
-    name = ranking.removeprefix(MUTUAL).removeprefix(NORMALISED)
-    if name in _FUSIONS:
-        kind = ranking.removesuffix(name)
-        one, two = (fused(scores, f"{kind}{field}") for field in VIEW_OF)
-        return _FUSIONS[name](one, two, among)
-    if name == ranking:
-        return scores[name]
-    mean = scores[f"{name}{MEAN}"]
-    return mutual(mean, scores[f"{name}{BACK}"]) if ranking.startswith(MUTUAL) else mean
+    known = (*scores, *(_FUSIONS if VIEW_OF.keys() <= scores.keys() else ()))
+    if ranking not in known:
+        raise MathAMRError(f"there is no ranking {ranking!r}; known: {', '.join(known)}")
+    if ranking in _FUSIONS:
+        one, two = (scores[field] for field in VIEW_OF)
+        return _FUSIONS[ranking](one, two, among)
+    return scores[ranking]
 
 
 def reciprocal_ranks(matrices: Sequence[FloatArray], among: BoolArray | None = None) -> FloatArray:
@@ -162,6 +134,6 @@ def reciprocal_ranks(matrices: Sequence[FloatArray], among: BoolArray | None = N
 _FUSIONS: Mapping[str, Callable[[FloatArray, FloatArray, BoolArray | None], FloatArray]] = {
     "max": lambda one, two, _: np.maximum(one, two),
     "mean": lambda one, two, _: np.asarray((one + two) / 2, np.float32),
-    "f1": lambda one, two, _: mutual(one, two),
+    "f1": lambda one, two, _: harmonic_mean(one, two),
     "rrf": lambda one, two, among: reciprocal_ranks([one, two], among),
 }

@@ -26,14 +26,7 @@ def _pairing(name: str, pairing: str, ranking: str, *published: float) -> Formul
     return FormulaVariant(name, "formula-graph", "paper", (f"nodes.pairing={pairing}",), ranking, figures)
 
 
-def _formula_graph(name: str, ranking: str, config: str, *changes: str) -> FormulaVariant:
-    return FormulaVariant(name, "formula-graph", config, changes, ranking)
-
-
 _ALL = "inner+outer"
-_NAMELESS = ("nodes.types=true", "nodes.variables=0.5", "nodes.numbers=0.3")
-"""Nodes know their type, and the second graph of a pair has other letters and numbers."""
-
 PAIRINGS = FormulaExperiment(
     name="formula-graph-pairings",
     title="Pairings of formula graphs, and fusions of both views",
@@ -55,32 +48,6 @@ PAIRINGS = FormulaExperiment(
     ),
 )
 
-OWN_FORMULA_GRAPHS = FormulaExperiment(
-    name="formula-graph-own",
-    title="Formula graphs beyond the paper",
-    source="none: these variants are ours",
-    question="What do MaxSim in both directions, node types with renaming, and a teacher add to the published recipe?",
-    baselines=("Inner+Outer MAX", LEXICAL),
-    scale=PAIRINGS.scale,
-    variants=(
-        _formula_graph("Inner+Outer MAX", "max", "paper", f"nodes.pairing={_ALL}"),
-        _formula_graph("Inner+Outer, means, MAX", "normalised max", "paper", f"nodes.pairing={_ALL}"),
-        _formula_graph("Inner+Outer, both ways, MAX", "mutual max", "paper", f"nodes.pairing={_ALL}"),
-        _formula_graph("Inner+Outer, both ways, AVG", "mutual mean", "paper", f"nodes.pairing={_ALL}"),
-        _formula_graph("types and renaming, MAX", "max", "paper", *_NAMELESS),
-        _formula_graph("types and renaming, both ways, MAX", "mutual max", "paper", *_NAMELESS),
-        _formula_graph("taught, MAX", "max", "box"),
-        _formula_graph("taught, AVG", "mean", "box"),
-        _formula_graph("taught, both ways, MAX", "mutual max", "box"),
-        _formula_graph("taught, both ways, AVG", "mutual mean", "box"),
-        _formula_graph("in the box, MAX", "max", ""),
-        _formula_graph("in the box, means, MAX", "normalised max", ""),
-        _formula_graph("in the box, AVG", "mean", ""),
-        _formula_graph("in the box, both ways, MAX", "mutual max", ""),
-        *BASELINES,
-    ),
-)
-
 _SSEMB_MEASURES = ("nDCG'@10", "P'@5", "P'@10")
 
 
@@ -89,10 +56,6 @@ def _augmented(name: str, kind: str, share: float, *published: float) -> Formula
     return FormulaVariant(
         name, "ssemb", "paper", (f"structure.kind={kind}",), "structure", figures, share=share
     )
-
-
-def _ssemb(name: str, config: str, share: float = 1.0) -> FormulaVariant:
-    return FormulaVariant(name, "ssemb", config, ranking="structure", share=share)
 
 
 SSEMB_ABLATION = FormulaExperiment(
@@ -109,27 +72,16 @@ SSEMB_ABLATION = FormulaExperiment(
         _augmented("StructEmb-subs", "substitution", 1.0, 0.6744, 0.6974, 0.6013),
         _augmented("StructEmb-attr_node_edge", "attribute-node-edge", 1.0, 0.6298, 0.6421, 0.5658),
         _augmented("StructEmb-attr", "attribute", 1.0, 0.5898, 0.6329, 0.5068),
-        _ssemb("taught", "box"),
-        _ssemb("taught, with text", "box", 0.5),
-        _ssemb("in the box", ""),
-        _ssemb("in the box, with text", "", 0.5),
-        _ssemb("in the box, with text, λ = 0.6", "", 0.6),
         *BASELINES,
     ),
 )
 
 _PAPER = ("ssemb", "paper", ("structure.kind=both",), "structure")
-_TAUGHT = ("ssemb", "box", (), "structure")
-_BOX = ("ssemb", "", (), "structure")
 _OTHERS = ("BM25, layout tuples", "BM25, operator tuples", "shared parts", LEXICAL, "alignment")
 
 
-def _fused(name: str, *others: str) -> tuple[FormulaVariant, ...]:
-    return (
-        FormulaVariant(f"{name} + SSEmb", *_PAPER, share=0.5, others=others),
-        FormulaVariant(f"{name} + taught", *_TAUGHT, others=others),
-        FormulaVariant(f"{name} + in the box", *_BOX, others=others),
-    )
+def _fused(name: str, *others: str) -> FormulaVariant:
+    return FormulaVariant(f"{name} + SSEmb", *_PAPER, share=0.5, others=others)
 
 
 SSEMB_FUSION = FormulaExperiment(
@@ -142,9 +94,7 @@ SSEMB_FUSION = FormulaExperiment(
     scale=("structure.formulas=100000", "structure.epochs=80"),
     variants=(
         FormulaVariant("SSEmb", *_PAPER, share=0.5),
-        FormulaVariant("taught", *_TAUGHT),
-        FormulaVariant("in the box", *_BOX),
-        *(row for other in _OTHERS for row in (FormulaVariant(other, ranking=other), *_fused(other, other))),
-        *_fused("lexical, alignment", LEXICAL, "alignment"),
+        *(row for other in _OTHERS for row in (FormulaVariant(other, ranking=other), _fused(other, other))),
+        _fused("lexical, alignment", LEXICAL, "alignment"),
     ),
 )

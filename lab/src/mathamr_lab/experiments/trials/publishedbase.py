@@ -52,9 +52,14 @@ class PublishedBase(nn.Module):
             self.model.get_input_embeddings().requires_grad_(bool(words))
         self.name, self.tuning = name, tuning
         self.size = int(self.model.config.hidden_size)
+        self.longest = int(self.model.config.max_position_embeddings)
+        if "roberta" in self.model.config.model_type:
+            self.longest -= int(self.model.config.pad_token_id) + 1  # the first positions belong to padding
 
     def numbers(self, texts: Sequence[str], length: int) -> list[list[int]]:
         """The tokens of texts, with the marks of the base, cut to a length."""
+        if length > self.longest:
+            raise MathAMRError(f"{self.name} reads at most {self.longest} tokens, not {length}: set a smaller length")
         if not texts:
             return []
         found: list[list[int]] = self.tokenizer(list(texts), truncation=True, max_length=length)["input_ids"]
