@@ -42,7 +42,12 @@ def test_a_system_is_trained_from_its_store_and_posts(text_files: Path, tmp_path
 
 
 def test_a_system_can_only_be_prepared(text_files: Path, tmp_path: Path) -> None:
-    code, out, _ = invoked(*system(text_files, "--prepare", tmp_path / "p", "--stages", "graph"))
+    words = system(text_files, "--prepare", tmp_path / "p", "--stages", "graph")
+    code, _, log = invoked(*words)
+    assert code == 1
+    assert "the graph network reads no text: leave out --posts and --base" in log
+    place = words.index("--posts")
+    code, out, _ = invoked(*words[:place], *words[place + 2 :])
     assert (code, out) == (0, "")
     assert PreparedTraining.load(tmp_path / "p").settings.stages == ("graph",)
 
