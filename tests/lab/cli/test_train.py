@@ -47,7 +47,7 @@ def test_a_system_can_only_be_prepared(text_files: Path, tmp_path: Path) -> None
     assert code == 1
     assert "the graph network reads no text: leave out --posts and --base" in log
     place = words.index("--posts")
-    code, out, _ = invoked(*words[:place], *words[place + 2 :])
+    code, out, _ = invoked(*words[:place], *words[place + 4 :])
     assert (code, out) == (0, "")
     assert PreparedTraining.load(tmp_path / "p").settings.stages == ("graph",)
 
