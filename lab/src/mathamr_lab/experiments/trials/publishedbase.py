@@ -59,7 +59,9 @@ class PublishedBase(nn.Module):
     def numbers(self, texts: Sequence[str], length: int) -> list[list[int]]:
         """The tokens of texts, with the marks of the base, cut to a length."""
         if length > self.longest:
-            raise MathAMRError(f"{self.name} reads at most {self.longest} tokens, not {length}: set a smaller length")
+            raise MathAMRError(
+                f"{self.name} reads at most {self.longest} tokens, not {length}: set a smaller length"
+            )
         if not texts:
             return []
         found: list[list[int]] = self.tokenizer(list(texts), truncation=True, max_length=length)["input_ids"]
