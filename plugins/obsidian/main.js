@@ -341,6 +341,7 @@ var Server = class {
         complaints = (complaints + String(data)).slice(-2e3);
       });
       server.on("error", () => {
+        clearTimeout(late);
         this.fail(`“${program}” cannot be started. Install mathamr, or give its full path in the settings.`);
         resolve();
       });

@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mathamr.formulas.label import value
 from mathamr.formulas.parse import parse
 from mathamr.formulas.tree import Opt
+from mathamr.search.formulamatch import matched_nodes, taken_nodes
 from mathamr.search.wildcards import fit, has_wildcards
 
 
@@ -66,3 +68,17 @@ def test_a_formula_without_wildcards_fits_itself_and_a_wildcard_fits_any(one: st
 def test_a_hard_pattern_ends() -> None:
     pattern = opt("+".join(["?a"] * 5 + [f"?{name}" for name in "bcdefgh"] + ["q"]))
     assert fit(pattern, opt("+".join(f"x_{{{number}}}" for number in range(13)))) is None
+
+
+def test_what_wildcards_took_is_told_and_what_the_query_has_itself_is_not() -> None:
+    def marked(query: str, found: str) -> list[str]:
+        ours, theirs = parse(query, wildcards=True), parse(found)
+        matched = matched_nodes(ours.slt, theirs.slt)
+        nodes = taken_nodes((ours.opt, ours.slt), (theirs.opt, theirs.slt), matched)
+        return sorted(value(theirs.slt.labels[node]) for node in nodes)
+
+    assert marked("?a^2+?b^2", "x^2+y^2") == ["x", "y"]
+    assert marked("?a^2", "c=x^2") == ["x"]
+    assert marked("?a^{?p} \\equiv ?a", "a^p \\equiv a") == ["a", "a", "p"]
+    assert marked("?a^2", "x^3") == []
+    assert marked("x^2", "x^2") == []

@@ -40,6 +40,7 @@ export class Server {
         complaints = (complaints + String(data)).slice(-2000);
       });
       server.on("error", () => {
+        clearTimeout(late);
         this.fail(`“${program}” cannot be started. Install mathamr, or give its full path in the settings.`);
         resolve();
       });

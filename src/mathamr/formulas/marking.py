@@ -25,7 +25,8 @@ from mathamr.formulas.visualkey import ALIKE
 
 LONGEST = 600
 """The maximum number of symbols of a formula in which nodes are marked; in a longer one nobody looks for them."""
-MATCHED = "matched"
+MATCHED, TAKEN = "matched", "taken"
+"""Styles of marked nodes: what a query has as well, and what its wildcards stand for."""
 
 _GROUP = re.compile(r"M!(&[a-z]+;|.)(&[a-z]+;|.)[0-9]+x[0-9]+", re.DOTALL)
 _ESCAPES = {"&comma;": ",", "&lsqb;": "[", "&rsqb;": "]", "&quest;": "?"}
@@ -132,7 +133,7 @@ def _balanced(latex: str, start: int, end: int) -> tuple[int, int]:
     return start, end
 
 
-def drawn_with_marks(element: Element, tree: Slt, nodes: Collection[int]) -> Element:
+def drawn_with_marks(element: Element, tree: Slt, nodes: Collection[int], style: str = MATCHED) -> Element:
     """Draws the formula with the marked nodes in a style of their own; adjacent marked nodes are one piece."""
     leaves = [each for each in element.iterate() if each.tag in _LEAVES]
     chosen = {
@@ -151,9 +152,9 @@ def drawn_with_marks(element: Element, tree: Slt, nodes: Collection[int]) -> Ele
         )
         if children and not is_marked:
             children = (
-                _joined(children, styled_ids)
+                _joined(children, styled_ids, style)
                 if each.tag in _ROWS
-                else [_styled(child, styled_ids) for child in children]
+                else [_styled(child, styled_ids, style) for child in children]
             )
         made = Element(each.tag, each.text, children, each.attributes)
         if is_marked:
@@ -163,10 +164,10 @@ def drawn_with_marks(element: Element, tree: Slt, nodes: Collection[int]) -> Ele
 
     alive: list[Element] = []
     """Elements that are kept alive because their ids are keys."""
-    return _styled(rebuilt(element, make), styled_ids)
+    return _styled(rebuilt(element, make), styled_ids, style)
 
 
-def _joined(children: Sequence[Element], styled_ids: Collection[int]) -> list[Element]:
+def _joined(children: Sequence[Element], styled_ids: Collection[int], style: str) -> list[Element]:
     """Joins marked neighbours to one row; signs at its ends stay outside, because their space depends on their position."""
     found: list[Element] = []
     run: list[Element] = []
@@ -176,22 +177,22 @@ def _joined(children: Sequence[Element], styled_ids: Collection[int]) -> list[El
             continue
         before = next((place for place, each in enumerate(run) if each.tag != "mo"), len(run))
         after = next((place for place in range(len(run), before, -1) if run[place - 1].tag != "mo"), before)
-        found += [_styled(each, styled_ids) for each in run[:before]]
+        found += [_styled(each, styled_ids, style) for each in run[:before]]
         if after - before > 1:
-            found.append(Element("mrow", "", run[before:after], {STYLE: MATCHED}))
+            found.append(Element("mrow", "", run[before:after], {STYLE: style}))
         else:
-            found += [_styled(each, styled_ids) for each in run[before:after]]
-        found += [_styled(each, styled_ids) for each in run[after:]]
+            found += [_styled(each, styled_ids, style) for each in run[before:after]]
+        found += [_styled(each, styled_ids, style) for each in run[after:]]
         run = []
         if child is not None:
             found.append(child)
     return found
 
 
-def _styled(element: Element, styled_ids: Collection[int]) -> Element:
+def _styled(element: Element, styled_ids: Collection[int], style: str) -> Element:
     if id(element) not in styled_ids:
         return element
-    names = f"{element.attributes[STYLE]} {MATCHED}" if STYLE in element.attributes else MATCHED
+    names = f"{element.attributes[STYLE]} {style}" if STYLE in element.attributes else style
     return Element(element.tag, element.text, element.children, {**element.attributes, STYLE: names})
 
 

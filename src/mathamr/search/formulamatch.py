@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+from unicodedata import normalize
 
 from mathamr.formulas.alignment import VARIABLE, align, parts
 from mathamr.formulas.latex.macros import Macros
@@ -13,6 +14,7 @@ from mathamr.formulas.matchpicture import TreePair, match_svg
 from mathamr.formulas.tree import Slt, Tree
 from mathamr.formulas.trees import Trees
 from mathamr.posts.post import Formula
+from mathamr.search.wildcards import has_wildcards, taken
 from mathamr.systems.nodematch import TreeMatch, View
 
 ALIGNMENT = "alignment"
@@ -87,6 +89,25 @@ def matched_nodes(query: Slt | None, found: Slt | None) -> tuple[int, ...]:
     if query is None or found is None:
         return ()
     return tuple(sorted(each.other for each in parts(query, found) if each.worth >= VARIABLE))
+
+
+def taken_nodes(query: Trees, found: Trees, matched: Sequence[int]) -> tuple[int, ...]:
+    """The layout nodes of a found formula for which wildcards of the query stand."""
+    (pattern, drawn), (opt, slt) = query, found
+    if pattern is None or drawn is None or opt is None or slt is None or not has_wildcards(pattern):
+        return ()
+    fits = taken(pattern, opt)
+    if fits is None:
+        return ()
+    how, nodes = fits
+    inside = {normalize("NFKC", opt.labels[node]) for node in nodes}  # the letters of operator trees are slanted
+    own, left = set(drawn.labels), set(range(len(slt))).difference(matched)
+    # Of a formula that fits as a whole, the wildcards took what the query does not have itself.
+    return tuple(
+        node
+        for node in sorted(left)
+        if normalize("NFKC", slt.labels[node]) in inside or (how == "whole" and slt.labels[node] not in own)
+    )
 
 
 def matched_stretches(

@@ -12,7 +12,7 @@ from mathamr.index.catalogue.occurrences import FormulaEntry
 from mathamr.posts.level import Level
 from mathamr.posts.post import Post
 from mathamr.search.confidence import Confidence, formula_match
-from mathamr.search.formulamatch import matched_nodes, matched_stretches
+from mathamr.search.formulamatch import matched_nodes, matched_stretches, taken_nodes
 from mathamr.search.hits import FormulaHit, Hit
 from mathamr.search.querycontext import QueryContext
 from mathamr.search.results import RankedResult
@@ -79,7 +79,7 @@ class HitBuilder:
         return tuple(hits)
 
     def _formula_hit(self, entry: FormulaEntry, ranked: RankedResult) -> FormulaHit:
-        (_, slt), _ = trees_of(entry.formula, entry.macros)
+        (opt, slt), _ = trees_of(entry.formula, entry.macros)
         nodes = matched_nodes(self._context.trees[1], slt)
         return FormulaHit(
             entry.id,
@@ -92,6 +92,7 @@ class HitBuilder:
             entry.formula.id,
             matched_stretches(entry.formula, entry.macros, slt, nodes),
             nodes,
+            taken_nodes(self._context.trees, (opt, slt), nodes),
         )
 
     def _similarities(self, ids: Sequence[str]) -> dict[str, dict[int, float]]:

@@ -50,6 +50,8 @@ class FormulaHit:
     """The offsets [start, end) of the matched parts in its LaTeX."""
     matched_nodes: tuple[int, ...] = ()
     """The matched nodes of its layout tree."""
+    taken_nodes: tuple[int, ...] = ()
+    """The nodes of its layout tree for which wildcards of the query stand."""
 
     def to_json(self) -> dict[str, Any]:
         """The fields as JSON values."""

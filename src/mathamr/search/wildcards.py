@@ -34,12 +34,37 @@ def fit(pattern: Opt, formula: Opt) -> Fit | None:
     ['whole', 'inside', None]
     >>> fit(parse("?a + ?a", wildcards=True).opt, parse("x + y").opt)
     """
+    found = _first(pattern, formula)
+    return None if found is None else "inside" if found[0] else "whole"
+
+
+def taken(pattern: Opt, formula: Opt) -> tuple[Fit, set[int]] | None:
+    """How a formula fits a pattern, and which of its nodes the wildcards stand for; None if it does not fit.
+
+    >>> from mathamr.formulas.parse import parse
+    >>> formula = parse("c = (x+1)^2").opt
+    >>> fits, nodes = taken(parse("?a^2", wildcards=True).opt, formula)
+    >>> fits, [formula.labels[node] for node in sorted(nodes)]
+    ('inside', ['U!plus', 'V!𝑥', 'N!1'])
+    """
+    found = _first(pattern, formula)
+    if found is None:
+        return None
+    node, bound = found
+    ends = _ends(formula)
+    nodes = {each for _, first in bound for each in range(first, ends[first])}
+    return "inside" if node else "whole", nodes
+
+
+def _first(pattern: Opt, formula: Opt) -> tuple[int, tuple[tuple[str, int], ...]] | None:
+    """The first node of a formula that fits a pattern, and the node for which each wildcard stands."""
     matcher = _Matcher(pattern, formula)
     for node in range(len(formula)):
         if node and is_wildcard(pattern.labels[0]):
             return None
-        if matcher.fits(node):
-            return "inside" if node else "whole"
+        bound = matcher.fits(node)
+        if bound is not None:
+            return node, bound
         if matcher.steps <= 0:
             return None
     return None
@@ -54,13 +79,13 @@ class _Matcher:
         self.ends = _ends(formula)
         self.steps = STEPS
 
-    def fits(self, node: int) -> bool:
-        """True if the pattern's root fits this node of the formula."""
+    def fits(self, node: int) -> tuple[tuple[str, int], ...] | None:
+        """For which node each wildcard stands if the pattern's root fits this node of the formula; None if not."""
         waiting: list[tuple[tuple[tuple[int, int], ...], tuple[tuple[str, int], ...]]] = [(((0, node),), ())]
         while waiting and self.steps > 0:
             goals, bound = waiting.pop()
             if not goals:
-                return True
+                return bound
             self.steps -= 1
             (wanted, found), rest = goals[0], goals[1:]
             label = self.pattern.labels[wanted]
@@ -80,7 +105,7 @@ class _Matcher:
                 waiting.extend(self._any_order(ours, theirs, rest, bound))
             else:
                 waiting.append(((*zip(ours, theirs, strict=True), *rest), bound))
-        return False
+        return None
 
     def _any_order(
         self,

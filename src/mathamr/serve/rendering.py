@@ -15,7 +15,7 @@ from mathamr.core.errors import MathAMRError, ParseError
 from mathamr.formulas.latex.diagrams import with_arrays
 from mathamr.formulas.latex.display.formula import display_mathml, displayed
 from mathamr.formulas.latex.macros import Macros
-from mathamr.formulas.marking import drawn_with_marks
+from mathamr.formulas.marking import TAKEN, drawn_with_marks
 from mathamr.formulas.mathml.writing import sanitised, typeset_to_mathml
 from mathamr.formulas.trees import trees_of
 from mathamr.posts.markup import formula_id, pieces, title_pieces
@@ -74,9 +74,14 @@ def draw_formula(formula: Formula, macros: tuple[str, ...] = ()) -> Drawn:
     return draw(formula.latex, macros, formula.display, mathml)
 
 
-def draw_marked(formula: Formula, macros: tuple[str, ...], nodes: Collection[int]) -> Drawn:
-    """A formula of a post as MathML, with some nodes of its layout tree marked; only LaTeX can be marked."""
-    if not nodes or not formula.latex.strip() or len(formula.latex) > LONGEST_FORMULA:
+def draw_marked(
+    formula: Formula, macros: tuple[str, ...], nodes: Collection[int], taken: Collection[int] = ()
+) -> Drawn:
+    """A formula of a post as MathML, with nodes of its layout tree marked: matched ones, and those that wildcards took.
+
+    Only LaTeX can be marked.
+    """
+    if not (nodes or taken) or not formula.latex.strip() or len(formula.latex) > LONGEST_FORMULA:
         return draw_formula(formula, macros)
     if with_arrays(formula.latex) != formula.latex:  # its drawing has other parts than its tree
         return draw_formula(formula, macros)
@@ -85,7 +90,7 @@ def draw_marked(formula: Formula, macros: tuple[str, ...], nodes: Collection[int
         return draw_formula(formula, macros)
     try:
         element = displayed(formula.latex, Macros.of(macros), formula.display)
-        marked = drawn_with_marks(element, slt, nodes)
+        marked = drawn_with_marks(drawn_with_marks(element, slt, nodes), slt, taken, TAKEN)
         return Drawn(
             typeset_to_mathml(marked, display=formula.display, latex=formula.latex, styling="classes")
         )

@@ -205,6 +205,7 @@ class FormulaHitShown(BaseModel):
     own_id: str
     matched: list[tuple[int, int]]
     matched_nodes: list[int]
+    taken_nodes: list[int] = Field(description="nodes for which wildcards of the query stand")
 
 
 class PlaceShown(BaseModel):

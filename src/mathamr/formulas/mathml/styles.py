@@ -53,6 +53,7 @@ STYLES = {
     "back-thin": "margin-left: -0.1667em",
     "back-mu": "margin-left: -0.0556em",
     "matched": "background: var(--mark, #fbe7b2)",
+    "taken": "background: var(--taken, #eadcf7)",
     "filled": "background: currentcolor",
     "cancelled": f"background: linear-gradient(to top left, {_STROKE})",
     "cancelled-back": f"background: linear-gradient(to top right, {_STROKE})",

@@ -134,6 +134,8 @@ export class Filters {
     } else if (field) {
       field.focus({ preventScroll: true });
       field.setSelectionRange(this.wanted.length, this.wanted.length);
+    } else {
+      this.place.querySelector(".chip")?.focus({ preventScroll: true });
     }
   }
 

@@ -8,6 +8,11 @@ import { pieceNodes, plainText } from "./pieces.js";
 
 const MATCHES = { strong: "strong match", weak: "weak match", similar: "similar" };
 
+/** A diagram of arrows is no part of a line. */
+function isDiagram({ kind, latex }) {
+  return kind === "formula" && /^\s*\\(?:begin\{(?:tikzcd|CD)\}|xymatrix)/.test(latex);
+}
+
 /** Stands before the hits that are only similar; `before` is how many hits come first. */
 function divider(before) {
   return element(
@@ -130,7 +135,7 @@ export class Results {
       ...snippet.flatMap((piece, place) =>
         isFound(piece)
           ? [element("span", { class: "above", title: "the formula above" }, "↑")]
-          : pieceNodes([piece], { inline: true, afterFormula: snippet[place - 1]?.kind === "formula" }),
+          : pieceNodes([piece], { inline: !isDiagram(piece), afterFormula: snippet[place - 1]?.kind === "formula" }),
       ),
     );
   }
@@ -138,7 +143,8 @@ export class Results {
   /** The found formula, the parts that the query has as well marked in it (the server did that). */
   found({ formula, evidence }) {
     const { places, exact } = formula;
-    const kind = exact ? "the same formula" : evidence?.renamed ? "the same in other letters" : "";
+    const fits = formula.taken_nodes.length ? "fits the pattern" : "the same formula";
+    const kind = exact ? fits : evidence?.renamed ? "the same in other letters" : "";
     const facts = [kind, places > 1 ? `in ${places} places` : ""].filter(Boolean);
     return element(
       "div",

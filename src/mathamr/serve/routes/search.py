@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from mathamr.search.alignment import AlignedPart, Alignment
     from mathamr.search.filtercounts import FilterCounts
     from mathamr.search.formulamatch import FormulaMatch
-    from mathamr.search.hits import Hit
+    from mathamr.search.hits import FormulaHit, Hit
 
 router = APIRouter(tags=["search"])
 LOG = logging.getLogger("mathamr.serve")
@@ -387,7 +387,7 @@ def _hit(hit: Hit, by_post: Mapping[str, FormulasById]) -> dict[str, Any]:
     if hit.formula is not None:
         formula, macros = formulas.get(hit.formula.own_id, (Formula("", hit.formula.latex), ()))
         # A formula that stands alone is set in display style; in text style a binomial has smaller parentheses.
-        drawn = _drawn_hit(replace(formula, display=True), macros, hit.formula.matched_nodes)
+        drawn = _drawn_hit(replace(formula, display=True), macros, hit.formula)
         found = hit.formula.to_json() | {"mathml": drawn.mathml, "latex": hit.formula.latex[:LONGEST_FORMULA]}
     return shown | {
         "score": round(hit.score, 6),
@@ -402,10 +402,10 @@ def _hit(hit: Hit, by_post: Mapping[str, FormulasById]) -> dict[str, Any]:
     }
 
 
-def _drawn_hit(formula: Formula, macros: tuple[str, ...], nodes: Sequence[int]) -> Drawn:
+def _drawn_hit(formula: Formula, macros: tuple[str, ...], found: FormulaHit) -> Drawn:
     """The formula with its matched parts marked; one that cannot be marked loses only its marks."""
     try:
-        return draw_marked(formula, macros, nodes)
+        return draw_marked(formula, macros, found.matched_nodes, found.taken_nodes)
     except Exception:
         LOG.exception("formula %s cannot be marked", formula.id)
         return draw_formula(formula, macros)
