@@ -242,18 +242,18 @@ var Panel = class extends import_obsidian.ItemView {
       if (asked !== this.asked) return;
       const { hits, said: said2 } = judge?.(answer) ?? { hits: answer.hits, said: summary(answer) };
       this.said.setText(said2);
-      this.show(hits, !judge);
+      this.show(hits);
     } catch (error) {
       if (asked !== this.asked) return;
       this.list.empty();
       this.said.setText(error instanceof ServerError ? error.message : String(error));
     }
   }
-  show(hits, divides) {
+  show(hits) {
     this.list.empty();
     const similar = hits.findLastIndex(({ match }) => match !== "similar") + 1;
     hits.forEach((hit, index) => {
-      if (divides && index === similar && index > 0)
+      if (index === similar && index > 0)
         this.list.createEl("p", { cls: "mathamr-divider", text: "Similar only" });
       this.showHit(hit);
     });
@@ -288,9 +288,11 @@ function plain(text) {
   return { kind: "text", text, matched: false };
 }
 function write(place, pieces, isBlock = false) {
-  for (const piece of pieces) {
+  for (const [index, piece] of pieces.entries()) {
     if (piece.kind !== "formula") {
-      place.createSpan({ text: piece.kind === "gap" ? " … " : piece.text, cls: piece.matched ? "mathamr-matched" : "" });
+      const joint = pieces[index - 1]?.kind === "formula" && /^[.,;:!?)\]’”]/.test(piece.text) ? "⁠" : "";
+      const text = piece.kind === "gap" ? " … " : `${joint}${piece.text}`;
+      place.createSpan({ text, cls: piece.matched ? "mathamr-matched" : "" });
       continue;
     }
     const formula = place.createSpan({ cls: piece.matched ? "mathamr-formula mathamr-matched" : "mathamr-formula" });

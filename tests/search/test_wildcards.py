@@ -79,6 +79,7 @@ def test_what_wildcards_took_is_told_and_what_the_query_has_itself_is_not() -> N
 
     assert marked("?a^2+?b^2", "x^2+y^2") == ["x", "y"]
     assert marked("?a^2", "c=x^2") == ["x"]
+    assert marked("\\frac{1}{?x}", "P_n = \\frac{1}{n}") == ["n"]
     assert marked("?a^{?p} \\equiv ?a", "a^p \\equiv a") == ["a", "a", "p"]
     assert marked("?a^2", "x^3") == []
     assert marked("x^2", "x^2") == []

@@ -137,7 +137,7 @@ export class Panel extends ItemView {
       if (asked !== this.asked) return;
       const { hits, said } = judge?.(answer) ?? { hits: answer.hits, said: summary(answer) };
       this.said.setText(said);
-      this.show(hits, !judge);
+      this.show(hits);
     } catch (error) {
       if (asked !== this.asked) return;
       this.list.empty();
@@ -145,11 +145,11 @@ export class Panel extends ItemView {
     }
   }
 
-  private show(hits: Hit[], divides: boolean): void {
+  private show(hits: Hit[]): void {
     this.list.empty();
     const similar = hits.findLastIndex(({ match }) => match !== "similar") + 1;
     hits.forEach((hit, index) => {
-      if (divides && index === similar && index > 0)
+      if (index === similar && index > 0)
         this.list.createEl("p", { cls: "mathamr-divider", text: "Similar only" });
       this.showHit(hit);
     });
@@ -194,9 +194,12 @@ function plain(text: string): Piece {
 
 /** Writes text and formulas into an element; a formula is MathML, which Obsidian's browser draws. */
 function write(place: HTMLElement, pieces: Piece[], isBlock = false): void {
-  for (const piece of pieces) {
+  for (const [index, piece] of pieces.entries()) {
     if (piece.kind !== "formula") {
-      place.createSpan({ text: piece.kind === "gap" ? " … " : piece.text, cls: piece.matched ? "mathamr-matched" : "" });
+      // A full stop after a formula never begins a line: U+2060 joins it to what stands before.
+      const joint = pieces[index - 1]?.kind === "formula" && /^[.,;:!?)\]’”]/.test(piece.text) ? "\u2060" : "";
+      const text = piece.kind === "gap" ? " … " : `${joint}${piece.text}`;
+      place.createSpan({ text, cls: piece.matched ? "mathamr-matched" : "" });
       continue;
     }
     const formula = place.createSpan({ cls: piece.matched ? "mathamr-formula mathamr-matched" : "mathamr-formula" });

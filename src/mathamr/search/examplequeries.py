@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from mathamr.index.catalogue.catalogue import Catalogue
 from mathamr.posts.markup import title_pieces
 from mathamr.posts.post import Formula, Post
+from mathamr.posts.readers.latex.definitions import definitions_for
 from mathamr.systems.ranking import Task
 
 SAMPLED_POSTS = 60
@@ -16,6 +17,11 @@ SAMPLED_POSTS = 60
 TITLES = 2
 _TITLE = range(12, 80)
 """Length of a title that is informative and quick to read."""
+_NAMED = re.compile(
+    r"(?:Theorem|Lemma|Proposition|Corollary|Definition|Example|Remark|Exercise|Problem|Conjecture|Claim|Fact)"
+    r"(?: [\d.]+)?(?: \((?P<name>.+)\)|: .*)?"
+)
+"""The title of an entry of a book, with the name in brackets that some have."""
 _LATEX = range(6, 45)
 _INFORMATIVE = re.compile(r"\\(?:frac|sum|int|prod|sqrt|lim)|[=<>^]|\\[lg]eq?\b")
 
@@ -29,7 +35,7 @@ class ExampleQuery:
 
 
 def examples(catalogue: Catalogue, macros: Mapping[str, str]) -> list[ExampleQuery]:
-    """Some titles and a formula of the index; deterministic for a given index.
+    """Some titles and formulas of the index, one with macros of the collection; deterministic for a given index.
 
     A query can use `macros`, the definitions of the collection by name; posts that define one of them otherwise give no examples.
     """
@@ -39,12 +45,13 @@ def examples(catalogue: Catalogue, macros: Mapping[str, str]) -> list[ExampleQue
     # Titles with a formula come first, to show the syntax.
     titled.sort(key=lambda title: "$" not in title)
     chosen = [ExampleQuery(title) for title in dict.fromkeys(titled)][:TITLES]
-    formula = max(
-        dict.fromkeys(" ".join(each.latex.split()) for post in posts for each in _formulas(post)),
-        key=lambda latex: (len(_INFORMATIVE.findall(latex)), -len(latex)),
-        default=None,
-    )
-    return [*chosen, *([ExampleQuery(formula, "formulas")] if formula else [])]
+    found = dict.fromkeys(" ".join(each.latex.split()) for post in posts for each in _formulas(post))
+    plain = max(found, key=lambda latex: (len(_INFORMATIVE.findall(latex)), -len(latex)), default="")
+    # One more in the author's own words.
+    own = {latex: len(definitions_for(latex, macros)) for latex in found}
+    written = max(own, key=lambda latex: (own[latex], -len(latex)), default="")
+    formulas = dict.fromkeys([written] if own.get(written) else []) | {plain: None}
+    return [*chosen, *(ExampleQuery(formula, "formulas") for formula in formulas if formula)]
 
 
 def _question(post: Post) -> str:
@@ -54,9 +61,24 @@ def _question(post: Post) -> str:
         for piece in title_pieces(post.title, post.markup)
         if piece.kind in ("text", "formula")
     )
-    title = " ".join(shown.split())
+    title = _own_name(" ".join(shown.split()), post.kind)
     words = [word for word in title.split() if any(map(str.isalpha, word)) and "/" not in word]
     return title if len(title) in _TITLE and len(words) > 1 and title.count("$") % 2 == 0 else ""
+
+
+def _own_name(title: str, kind: str) -> str:
+    """What a person calls an entry of a book: its own name, not its kind, its chapter, or the heading above it.
+
+    >>> _own_name("Theorem 2.1 (Snake lemma)", "theorem"), _own_name("Book: Groups: Cyclic groups", "section")
+    ('Snake lemma', 'Cyclic groups')
+    >>> _own_name("Definition: Cyclic groups", "definition"), _own_name("Sums: a question", "question")
+    ('', 'Sums: a question')
+    """
+    if kind == "section":
+        return title.rpartition(": ")[2]
+    if named := _NAMED.fullmatch(title):
+        return named["name"] or ""
+    return title
 
 
 def _formulas(post: Post) -> Iterator[Formula]:

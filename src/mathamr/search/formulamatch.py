@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -100,14 +101,23 @@ def taken_nodes(query: Trees, found: Trees, matched: Sequence[int]) -> tuple[int
     if fits is None:
         return ()
     how, nodes = fits
-    inside = {normalize("NFKC", opt.labels[node]) for node in nodes}  # the letters of operator trees are slanted
-    own, left = set(drawn.labels), set(range(len(slt))).difference(matched)
-    # Of a formula that fits as a whole, the wildcards took what the query does not have itself.
-    return tuple(
-        node
-        for node in sorted(left)
-        if normalize("NFKC", slt.labels[node]) in inside or (how == "whole" and slt.labels[node] not in own)
-    )
+    left = sorted(set(range(len(slt))).difference(matched))
+    # The letters of operator trees are slanted.
+    wanted = Counter(normalize("NFKC", opt.labels[node]) for node in nodes)
+    if how == "whole":  # the wildcards took what the query does not have itself
+        return tuple(
+            node
+            for node in left
+            if normalize("NFKC", slt.labels[node]) in wanted or slt.labels[node] not in drawn.labels
+        )
+    # They took some of the symbols of those names: the ones next to what matches.
+    found: list[int] = []
+    for node in sorted(left, key=lambda node: min((abs(node - each) for each in matched), default=node)):
+        label = normalize("NFKC", slt.labels[node])
+        if wanted[label] > 0:
+            wanted[label] -= 1
+            found.append(node)
+    return tuple(sorted(found))
 
 
 def matched_stretches(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,14 +12,22 @@ from mathamr.core.errors import MathAMRError
 from mathamr.posts.post import Post
 from mathamr.search.fragment import plain
 from mathamr.search.hitbuilder import titled
+from mathamr.search.hits import Hit
 from mathamr.search.searcher import Index
 from mathamr.search.snippet import title
 from mathamr.systems.ranking import Nearest
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 SIMILAR = 0.9
 """The cosine from which two posts are taken to say nearly the same."""
 MOST_POSTS = 50_000
 """Posts that are compared, each with each."""
+MOST_BELONGING = 10_000
+"""Pairs that are left out because they belong together, a theorem and its proof, beyond which none is looked for."""
+BELONGING = 10
+"""About how many posts belong to one: its answers, its proof."""
 _BLOCK = 1_000
 
 
@@ -68,21 +76,38 @@ def similar_posts(index: Index, least: float = SIMILAR, most: int = 100) -> list
             return []
         vectors = np.stack([rows[each].vectors[0] for each in ids]).astype(np.float32)
         vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
-        found: list[tuple[float, int, int]] = []
-        for start in range(0, len(ids), _BLOCK):
-            cosines = vectors[start : start + _BLOCK] @ vectors.T
-            for row, column in np.argwhere(cosines >= least).tolist():
-                if column > start + row:
-                    found.append((float(cosines[row, column]), start + row, column))
-        found.sort(key=lambda each: (-each[0], each[1], each[2]))
         pairs: list[SimilarPair] = []
-        for similarity, one, other in found:
+        for similarity, one, other in _nearest_pairs(vectors, least, most + MOST_BELONGING):
             posts = catalogue.posts([ids[one], ids[other]])
             if len(posts) == 2 and not _belong_together(*posts.values()):
                 pairs.append(SimilarPair(posts[ids[one]], posts[ids[other]], similarity))
             if len(pairs) == most:
                 break
         return pairs
+
+
+def _nearest_pairs(
+    vectors: npt.NDArray[np.float32], least: float, most: int
+) -> Iterator[tuple[float, int, int]]:
+    """The cosine and the rows of the nearest pairs, the nearest first; at most `most` are held at a time."""
+    best, ones, others = np.empty(0, np.float32), np.empty(0, np.int64), np.empty(0, np.int64)
+    for start in range(0, len(vectors), _BLOCK):
+        cosines = vectors[start : start + _BLOCK] @ vectors.T
+        rows, columns = np.nonzero(np.triu(cosines >= least, start + 1))
+        best = np.concatenate([best, cosines[rows, columns]])
+        ones, others = np.concatenate([ones, rows + start]), np.concatenate([others, columns])
+        kept = np.lexsort((others, ones, -best))[:most]
+        best, ones, others = best[kept], ones[kept], others[kept]
+    yield from zip(best.tolist(), ones.tolist(), others.tolist(), strict=True)
+
+
+def similar_to(index: Index, post: Post, most: int) -> list[Hit]:
+    """Posts that say something similar to one, the most similar first, without those that belong to it."""
+    with index.archive.reading():
+        hits = index.search(post, k=most + BELONGING)
+        posts = index.archive.catalogue.posts([hit.id for hit in hits])
+        others = [hit for hit in hits if hit.id in posts and hit.id != post.id]
+        return [hit for hit in others if not _belong_together(post, posts[hit.id])][:most]
 
 
 def _belong_together(one: Post, other: Post) -> bool:

@@ -38,13 +38,15 @@ def fit(pattern: Opt, formula: Opt) -> Fit | None:
     return None if found is None else "inside" if found[0] else "whole"
 
 
-def taken(pattern: Opt, formula: Opt) -> tuple[Fit, set[int]] | None:
-    """How a formula fits a pattern, and which of its nodes the wildcards stand for; None if it does not fit.
+def taken(pattern: Opt, formula: Opt) -> tuple[Fit, list[int]] | None:
+    """How a formula fits a pattern, and the nodes that the wildcards stand for; None if it does not fit.
+
+    What a wildcard that occurs twice stands for is listed twice.
 
     >>> from mathamr.formulas.parse import parse
     >>> formula = parse("c = (x+1)^2").opt
     >>> fits, nodes = taken(parse("?a^2", wildcards=True).opt, formula)
-    >>> fits, [formula.labels[node] for node in sorted(nodes)]
+    >>> fits, [formula.labels[node] for node in nodes]
     ('inside', ['U!plus', 'V!𝑥', 'N!1'])
     """
     found = _first(pattern, formula)
@@ -52,7 +54,12 @@ def taken(pattern: Opt, formula: Opt) -> tuple[Fit, set[int]] | None:
         return None
     node, bound = found
     ends = _ends(formula)
-    nodes = {each for _, first in bound for each in range(first, ends[first])}
+    nodes = [
+        each
+        for name, first in bound
+        for _ in range(pattern.labels.count(name))
+        for each in range(first, ends[first])
+    ]
     return "inside" if node else "whole", nodes
 
 

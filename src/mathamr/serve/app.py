@@ -16,7 +16,7 @@ from mathamr.core.errors import MathAMRError
 from mathamr.serve.errors import ApiError, from_error, from_status, from_validation
 from mathamr.serve.middleware import PREFIX, Middleware
 from mathamr.serve.pagefiles import PageFiles
-from mathamr.serve.routes import formulas, posts, search, status
+from mathamr.serve.routes import formulas, posts, search, similar, status
 from mathamr.serve.schemas import errors
 from mathamr.serve.service import Service
 from mathamr.serve.tracing import Tracer
@@ -46,7 +46,7 @@ def application(service: Service) -> FastAPI:
         redirect_slashes=False,
     )
     app.state.service = service
-    for module in (search, posts, formulas, status):
+    for module in (search, similar, posts, formulas, status):
         app.include_router(module.router, prefix=PREFIX, responses=errors())
 
     @app.get(f"{PREFIX}/openapi.json", include_in_schema=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import islice
+from itertools import islice, takewhile
 from typing import Any
 
 from mathamr.index.catalogue.catalogue import Catalogue
@@ -16,6 +16,9 @@ from mathamr.serve.rendering import Reference, formulas_with_macros, fragment_pi
 
 LISTED = 50
 """Posts of one relation that are listed; their ids are all in the answer."""
+AROUND = 200
+"""Entries of one file that are looked at for the one before and the one after."""
+SECTION = "section"
 WIDTH = 140
 """About how many characters are shown of a post that has no title."""
 LONGEST_TITLE = 1000
@@ -41,6 +44,34 @@ def related_posts(catalogue: Catalogue, post: Post, answers: Sequence[Post]) -> 
         *(_shown("question", id, known.get(id)) for id in parents),
         *(_shown("answer", answer.id, answer, post.accepted_answer) for answer in answers[:LISTED]),
         *(_shown(kind, id, known.get(id)) for kind, ids in links.items() for id in ids),
+        *_around(catalogue, post),
+    ]
+
+
+def _around(catalogue: Catalogue, post: Post) -> list[dict[str, Any]]:
+    """The entries before and after one in its file; of a section also those that follow up to the next one.
+
+    An untitled theorem is named by its heading, so one of another heading ends the section too.
+    """
+    if post.place is None or post.parent is not None:
+        return []
+    found = catalogue.posts(catalogue.around(post.id, AROUND)).values()
+    order = sorted(
+        (each for each in found if each.place), key=lambda each: each.place.line if each.place else 0
+    )
+    here = next((place for place, each in enumerate(order) if each.id == post.id), None)
+    if here is None:
+        return []
+    heading = post.title.rpartition(": ")[2]
+
+    def is_inside(each: Post) -> bool:
+        return each.kind != SECTION and each.title.partition(": ")[2] in ("", heading)
+
+    inside = takewhile(is_inside, order[here + 1 :]) if post.kind == SECTION else ()
+    return [
+        *(_shown("contains", each.id, each) for each in islice(inside, LISTED)),
+        *(_shown("previous", each.id, each) for each in order[max(0, here - 1) : here]),
+        *(_shown("next", each.id, each) for each in order[here + 1 : here + 2]),
     ]
 
 
@@ -76,6 +107,7 @@ def _shown(relation: str, id: str, post: Post | None, accepted: str | None = Non
     return {
         "id": id,
         "relation": relation,
+        "kind": post.kind if post else None,
         "indexed": post is not None,
         "accepted": relation == "answer" and id == accepted,
         "votes": post.score if post else None,

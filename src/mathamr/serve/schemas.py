@@ -333,11 +333,12 @@ class LinkShown(BaseModel):
 
 
 class Neighbour(BaseModel):
-    """A post that belongs to another: its question, an answer, a duplicate, one that is related, or one
-    that it refers to."""
+    """A post that belongs to another: its question, an answer, a duplicate, one that is related, one that it refers
+    to, one that a section contains, or the one before or after it in its file."""
 
     id: str
-    relation: Literal["question", "answer", "duplicate", "related", "mention"]
+    relation: Literal["question", "answer", "duplicate", "related", "mention", "contains", "previous", "next"]
+    kind: PostKind | None
     indexed: bool
     accepted: bool
     votes: int | None
@@ -521,6 +522,36 @@ class SymbolsAnswer(BaseModel):
     """Symbols that may have been drawn."""
 
     symbols: list[SymbolShown]
+
+
+class SimilarPost(BaseModel):
+    """An entry of a pair that says nearly the same."""
+
+    id: str
+    kind: str
+    title: list[Piece]
+    source: str
+    place: PlaceShown | None
+    open: str | None
+
+
+class SimilarPairShown(BaseModel):
+    """Two entries and how similar they are: the cosine of their vectors."""
+
+    similarity: float
+    posts: list[SimilarPost]
+
+
+class SimilarAnswer(BaseModel):
+    """Pairs of entries that say nearly the same, the most similar first."""
+
+    pairs: list[SimilarPairShown]
+
+
+class SimilarToAnswer(BaseModel):
+    """Entries that say something similar to one, the most similar first."""
+
+    hits: list[HitShown]
 
 
 class ExampleShown(BaseModel):

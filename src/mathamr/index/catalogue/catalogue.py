@@ -163,6 +163,15 @@ class Catalogue(Journal, Occurrences, StoredMacros, StoredPassages):
         sql = "SELECT source, count(*) FROM posts WHERE deleted = 0 GROUP BY source"
         return Counter(dict(self._rows(sql)))
 
+    def around(self, post_id: str, most: int) -> list[str]:
+        """Ids of posts from the same source that belong to no other post, those stored next to it first."""
+        sql = (
+            "SELECT other.id FROM posts AS own JOIN posts AS other ON other.source = own.source"
+            " WHERE own.id = ? AND own.source != '' AND other.parent IS NULL AND other.deleted = 0"
+            " ORDER BY abs(other.number - own.number) LIMIT ?"
+        )
+        return [row[0] for row in self._rows(sql, (post_id, most))]
+
     def spread(self, count: int) -> list[Post]:
         """Some posts, evenly spaced from the first to the last."""
         first, last = self._rows("SELECT min(number), max(number) FROM posts WHERE deleted = 0")[0]

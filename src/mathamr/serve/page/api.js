@@ -97,6 +97,16 @@ export function beside(id, signal) {
   return json(`beside/${piece(id)}`, { signal });
 }
 
+/** Pairs of entries that say nearly the same. */
+export function similarPairs(least, signal) {
+  return json(`similar?least=${least}`, { signal });
+}
+
+/** Entries that say something similar to one. */
+export function similarTo(id, signal) {
+  return json(`similar/${piece(id)}`, { signal });
+}
+
 /** The picture of a post's graph, as SVG. */
 export function graphPicture(id, signal) {
   return text(`graphs/${piece(id)}?format=svg`, { signal });

@@ -6,13 +6,21 @@ import { counted, day } from "./numbers.js";
 import { pieceNodes } from "./pieces.js";
 
 const RELATIONS = [
-  ["answer", (count) => counted(count, "answer")],
+  ["answer", (count, found) => answersNamed(count, found)],
   ["duplicate", () => "Duplicates"],
   ["related", () => "Related"],
   ["mention", () => "Refers to"],
 ];
 
 const ANSWERING = { proof: "Proof of ", solution: "Solution of " };
+
+/** A proof is a proof, whatever else answers a question. */
+function answersNamed(count, found) {
+  const kinds = new Set(found.map(({ kind }) => kind));
+  const [kind] = kinds;
+  if (kinds.size !== 1 || !(kind in ANSWERING)) return counted(count, "answer");
+  return count === 1 ? ANSWERING[kind].split(" ")[0] : counted(count, kind);
+}
 
 /** Stands before the title of a question when what is shown is one of its answers. */
 export function answerTo(kind) {
@@ -41,12 +49,42 @@ export function neighbours(post, link) {
       element(
         "section",
         { class: "neighbours", data: { relation } },
-        element("h3", {}, label(found.length + more)),
+        element("h3", {}, label(found.length + more, found)),
         element("ul", {}, ...found.map((each) => element("li", {}, ...entry(each, link)))),
         more ? element("p", { class: "faint" }, `and ${more} more`) : null,
       ),
     ];
   });
+}
+
+/** The entries before and after one in its file. */
+export function turning(post, link) {
+  const found = ["previous", "next"].map((relation) => post.neighbours.find((each) => each.relation === relation));
+  if (!found.some(Boolean)) return [];
+  const ways = found.map((each, place) =>
+    each
+      ? link(
+          { ...CLOSED, post: each.id },
+          { rel: place ? "next" : "prev", class: place ? "next" : "previous" },
+          ...pieceNodes(each.text, { active: false, inline: true }),
+        )
+      : element("span", {}),
+  );
+  return [element("nav", { class: "turning", "aria-label": "In the same file" }, ...ways)];
+}
+
+/** The entries that a section contains, each with its text below its name; `prose(id)` reads one. */
+export function contents(post, link, prose) {
+  const found = post.neighbours.filter((each) => each.relation === "contains");
+  const cards = found.map((each) => {
+    const place = element("div", {});
+    prose(each.id).then(
+      (text) => place.replaceChildren(text),
+      () => null, // its name leads to it
+    );
+    return element("section", { class: "contained" }, element("h3", {}, named(each, link)), place);
+  });
+  return cards.length ? [element("h3", {}, "What follows"), ...cards] : [];
 }
 
 /** A link to a post by its title or its first words; one that the index lacks has only its id. */

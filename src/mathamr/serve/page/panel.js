@@ -6,10 +6,11 @@ import { CLOSED } from "./address.js";
 import { beside } from "./beside.js";
 import { element, icon } from "./dom.js";
 import { htmlNodes, mathNode } from "./markup.js";
-import { documentationOf, heading, neighbours, placeOf } from "./neighbours.js";
+import { contents, documentationOf, heading, neighbours, placeOf, turning } from "./neighbours.js";
 import { failure } from "./notice.js";
 import { counted, day, score } from "./numbers.js";
 import { activated, joined, pieceNodes } from "./pieces.js";
+import { similarPairs, similarTo } from "./similar.js";
 import { Viewer } from "./viewer.js";
 
 const TABS = [
@@ -84,6 +85,7 @@ export class Panel {
     const { state } = this;
     const tabs = state.post ? TABS.filter(([view]) => view !== "why" || state.query) : [];
     if (state.formula || state.latex) tabs.push(["trees", "Formula"]);
+    if (state.view === "similar" && !state.post) tabs.push(["similar", "Similar entries"]);
     const list = element(
       "div",
       { role: "tablist", "aria-label": "What to show", on: { keydown: (event) => this.key(event) } },
@@ -132,6 +134,7 @@ export class Panel {
   }
 
   content(state, signal) {
+    if (state.view === "similar" && !state.post) return similarPairs(this.link, signal);
     if (state.view === "trees" || !state.post) return this.trees(state, signal);
     if (state.view === "graph") return this.graph(state.post, signal);
     if (state.view === "why" && state.query) return this.why(state, signal);
@@ -152,7 +155,17 @@ export class Panel {
   async text(id, signal) {
     const post = await this.read(id, signal);
     const found = post.beside ? [beside(post, () => this.asked.signal)] : [];
-    return [heading(post, this.link), this.facts(post), this.prose(post), ...found, ...neighbours(post, this.link)];
+    const prose = async (each) => this.prose(await this.read(each, signal));
+    return [
+      heading(post, this.link),
+      this.facts(post),
+      this.prose(post),
+      ...contents(post, this.link, prose),
+      ...found,
+      ...neighbours(post, this.link),
+      similarTo(post, this.link, () => this.asked.signal),
+      ...turning(post, this.link),
+    ];
   }
 
   facts(post) {

@@ -195,9 +195,7 @@ def _searched(
         )
     )
     drawing = time.perf_counter()
-    posts = _posts(service, hits)
-    formulas = {id: formulas_with_macros(post) for id, post in posts.items()}
-    shown = [_hit(hit, formulas) | {"open": service.editor_link(hit.source, hit.place)} for hit in hits]
+    shown = shown_hits(service, hits)
     answer = {
         "query": _query_shown(query, hits.notes),
         "task": task,
@@ -212,6 +210,13 @@ def _searched(
     }
     now = time.perf_counter()
     return JsonAnswer.of(answer, _seconds({**hits.seconds, "parse": parse}, now - drawing, now - started))
+
+
+def shown_hits(service: Service, hits: Iterable[Hit]) -> list[dict[str, Any]]:
+    """Hits as JSON, with their formulas drawn."""
+    hits = list(hits)
+    formulas = {id: formulas_with_macros(post) for id, post in _posts(service, hits).items()}
+    return [_hit(hit, formulas) | {"open": service.editor_link(hit.source, hit.place)} for hit in hits]
 
 
 def _counts_shown(counts: FilterCounts) -> dict[str, Any]:
