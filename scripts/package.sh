@@ -49,6 +49,10 @@ where = sys.argv[1]
 assert json.load(urllib.request.urlopen(where + "v1/ready"))["status"] == "ready"
 assert json.load(urllib.request.urlopen(where + "v1/search?q=converge"))["hits"]
 assert b"<html" in urllib.request.urlopen(where).read()
+assert b"MathLive" in urllib.request.urlopen(where + "vendor/mathlive/mathlive.min.mjs").read(100)
+drawing = json.dumps({"strokes": [[[10, 10], [50, 95], [90, 10]], [[27, 50], [73, 50]]]}).encode()
+request = urllib.request.Request(where + "v1/symbols", drawing, {"Content-Type": "application/json"})
+assert json.load(urllib.request.urlopen(request))["symbols"][0]["latex"] == "\\forall"
 PY
 kill -TERM "$server"; wait "$server"
 say "the wheels install, and what they bring works"

@@ -116,7 +116,7 @@ def test_what_a_wildcard_took_is_marked_and_the_rest_in_another_colour(page: Pag
     ask(page, book, "$\\norm{?a}^2 = 0$", "&task=formulas")
     first = page.locator(".hit").first
     expect(first).to_contain_text("fits the pattern")
-    assert "".join(first.locator(".math-taken").all_inner_texts()) == "x+1"
+    assert "".join(first.locator(".math-taken").all_text_contents()) == "x+1"
     expect(first.locator(".math-matched").first).to_be_visible()
 
 

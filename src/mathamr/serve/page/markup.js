@@ -92,9 +92,10 @@ function copy(source) {
   return made;
 }
 
-/** Links lead to other sites, in a window of their own that knows nothing of this one. */
+/** Links lead to entries of this index, or to other sites in a window of their own that knows nothing of this one. */
 function link(source, made) {
   const target = source.getAttribute("href") ?? "";
+  if (/^\?post=[\w%.~-]+$/.test(target)) made.setAttribute("href", target);
   if (!/^(https?|mailto):/i.test(target)) return;
   made.setAttribute("href", target);
   made.setAttribute("target", "_blank");
