@@ -111,13 +111,13 @@ def taken_nodes(query: Trees, found: Trees, matched: Sequence[int]) -> tuple[int
             if normalize("NFKC", slt.labels[node]) in wanted or slt.labels[node] not in drawn.labels
         )
     # They took some of the symbols of those names: the ones next to what matches.
-    found: list[int] = []
+    near: list[int] = []
     for node in sorted(left, key=lambda node: min((abs(node - each) for each in matched), default=node)):
         label = normalize("NFKC", slt.labels[node])
         if wanted[label] > 0:
             wanted[label] -= 1
-            found.append(node)
-    return tuple(sorted(found))
+            near.append(node)
+    return tuple(sorted(near))
 
 
 def matched_stretches(

@@ -93,7 +93,7 @@ def _picture(strokes: Sequence[Stroke]) -> npt.NDArray[np.float32]:
             placed = np.concatenate([placed - half, placed + half])
         draw.line([tuple(point) for point in placed.tolist()], fill=255, width=PEN * _FINER, joint="curve")
     small = image.resize((SIZE, SIZE), Image.Resampling.BOX)
-    return np.asarray(small, dtype=np.float32) / 255
+    return np.asarray(small, dtype=np.float32) / np.float32(255)
 
 
 @cache
