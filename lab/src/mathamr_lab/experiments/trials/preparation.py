@@ -81,6 +81,7 @@ def prepare_marf(collection: TestCollection, folder: Path, say: Callable[[str], 
     commands: Counter[str] = Counter()
     positive: list[tuple[str, str, bool | None]] = []
     accepted: set[str] = set()
+    decided: set[str] = set()
 
     def learned() -> Iterator[MarfText]:
         for posts in (collection.posts(), collection.further_posts()):
@@ -90,6 +91,7 @@ def prepare_marf(collection: TestCollection, folder: Path, say: Callable[[str], 
                 commands.update(commands_in(post.formulas))
                 if post.accepted_answer:
                     accepted.add(post.accepted_answer)
+                    decided.add(post.id)
                 if post.parent:
                     votes = None if post.score is None else post.score > VOTES
                     positive.append((post.parent, post.id, votes))
@@ -100,8 +102,8 @@ def prepare_marf(collection: TestCollection, folder: Path, say: Callable[[str], 
     pairs = [
         (line[one], line[two])
         for one, two, votes in known
-        # Where neither votes nor accepted answers are known, every answer counts.
-        if two in accepted or votes or (votes is None and not accepted)
+        # Where neither votes nor an accepted answer are known, every answer counts.
+        if two in accepted or votes or (votes is None and one not in decided)
     ]
     if not pairs:
         raise MathAMRError(
