@@ -36,13 +36,14 @@ VERBS = {
     "fuse": "Fuse several TREC runs, by ranks or by scores.",
     "evaluate": "Measure runs (nDCG', MAP', P'@10, Bpref) and compare them.",
     "experiment": "Train, measure and compare variants (laboratory).",
+    "reproduce": "Measure figures of the docs again (laboratory).",
     "serve": "Serve the web page and the HTTP API of an index.",
     "mcp": "Serve an index as tools of the Model Context Protocol.",
     "demo": "Run the bundled sample end to end.",
     "doctor": "Show versions, engines, models, and what is missing.",
 }
 
-LABORATORY = ("train", "experiment")
+LABORATORY = ("train", "experiment", "reproduce")
 """Verbs of the package mathamr-lab, which registers them as entry points of the group `GROUP`."""
 GROUP = "mathamr.commands"
 
