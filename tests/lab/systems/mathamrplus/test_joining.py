@@ -9,11 +9,13 @@ from mathamr.core.errors import MathAMRError
 from mathamr.graphs import shard as shards
 from mathamr.systems.mathamrplus.graphencoder import GraphEncoder
 from mathamr.systems.mathamrplus.postencoder import Shares
+from mathamr.text.encoder import TextEncoder
 from mathamr_lab.systems.mathamrplus.joining import (
     Trial,
     between,
     chosen_shares,
     trial,
+    with_learned_projection,
     with_principal_components,
     without_head,
 )
@@ -67,6 +69,23 @@ def test_all_principal_components_keep_every_cosine(tried: tuple[Trial, TextShar
     np.testing.assert_allclose(one @ one.T, other @ other.T, atol=1e-2)
     with pytest.raises(MathAMRError, match="too few"):
         with_principal_components(encoder, texts, 16, most=0)
+
+
+def test_a_learned_projection_keeps_neighbours_better_than_principal_components(
+    tried: tuple[Trial, TextShard],
+) -> None:
+    encoder, texts = small_text_encoder(projection=8), tried[1]
+    plain = np.concatenate([row.vectors for row in without_head(encoder).encode_pieces(texts.posts)])
+
+    def lost(projected: TextEncoder) -> float:
+        rows = np.concatenate([row.vectors for row in projected.encode_pieces(texts.posts)])
+        wanted, found = (np.exp(each @ each.T / 0.04) for each in (plain, rows))
+        wanted, found = wanted / wanted.sum(1, keepdims=True), found / found.sum(1, keepdims=True)
+        return float((wanted * np.log(wanted / found)).sum(1).mean())
+
+    learned = with_learned_projection(encoder, texts, 4, steps=150)
+    assert learned.size == 4
+    assert lost(learned) < lost(with_principal_components(encoder, texts, 4))
 
 
 def test_between_two_encoders_lie_their_weights() -> None:

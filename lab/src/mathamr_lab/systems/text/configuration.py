@@ -53,13 +53,15 @@ class TextJoin:
     """How the trained encoder becomes a model: interpolated towards its start, with `size` principal components.
 
     `learned` is the share of the tuned weights, or ``best``: the one of `SHARES` with the best validation; a blend is unchanged.
-    `difference` stores the difference to mpnet.
+    `difference` stores the difference to mpnet. With `trained`, the projection is trained from the principal components so that similar
+    texts stay similar.
     """
 
     name: str = "text"
     learned: str = BEST
     size: int = 192
     difference: bool = False
+    trained: bool = False
 
     def __post_init__(self) -> None:
         check_ranges(self, "joining", {"size": (1, 1e5)})

@@ -28,6 +28,7 @@ from mathamr_lab.recipes.recipe import (
 from mathamr_lab.systems.mathamrplus.joining import (
     averaged,
     between,
+    with_learned_projection,
     with_principal_components,
     without_head,
 )
@@ -215,11 +216,12 @@ def _join(work: StageWork, found: TextRecipe) -> StageResult:
         parts = kept_parts(found.join.learned)
         rows = _tried(base, tuned, found.join.learned, corpus) if len(parts) > 1 else []
         share = max(rows, key=lambda row: float(row["mean"]))["learned"] if rows else parts[0]
-    chosen = with_principal_components(between(base, tuned, share), corpus.texts, found.join.size)
+    project = with_learned_projection if found.join.trained else with_principal_components
+    chosen = project(between(base, tuned, share), corpus.texts, found.join.size)
     (save_difference if found.join.difference else save_text_encoder)(work.model / TEXT, chosen)
     save_text_system(work.model, found.join.name)
     rows.append({"as trained": validated(between(base, tuned, share), corpus)})
-    rows.append({"in principal components": validated(chosen, corpus)})
+    rows.append({"projected": validated(chosen, corpus)})
     stored = validated(load_text_encoder(work.model / TEXT, device), corpus)
     rows.append({"chosen": share, "model": str(work.model), "as stored": stored})
     (work.out / JOINING).write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
