@@ -34,13 +34,13 @@ def test_the_figures_of_the_sample_hold(tmp_path: Path) -> None:
 def test_a_changed_value_fails_and_so_does_a_figure_that_is_not_printed(tmp_path: Path) -> None:
     text = MATRIX.read_text(encoding="utf-8")
     start = text.index("[sample-baseline]")
-    row = text[start : text.index("]\n", text.index("figures = [", start)) + 2]
+    row = text[start : text.index("\n]\n", text.index("figures = [", start)) + 3]
     matrix = tmp_path / "figures.toml"
-    matrix.write_text(row.replace("value = 0.870", "value = 0.880"), encoding="utf-8")
+    matrix.write_text(row.replace("value = 0.87,", "value = 0.88,"), encoding="utf-8")
     code, output = run("--fast", "--matrix", str(matrix))
     assert code == 1
     assert output.count("DOES NOT HOLD") == 1
-    matrix.write_text(row.replace("^latex-ngrams +([", "^no such system +(["), encoding="utf-8")
+    matrix.write_text(row.replace("^latex-ngrams", "^no such system"), encoding="utf-8")
     code, output = run("sample-baseline", "--matrix", str(matrix))
     assert code == 1
     assert "not in the output" in output
@@ -80,13 +80,11 @@ def shown(value: float) -> set[str]:
     return {f"{value:.3f}", f"{value:.3f}".removeprefix("0")}
 
 
-def test_every_figure_of_the_matrix_is_on_its_pages() -> None:
+def test_every_figure_of_the_matrix_is_on_one_of_its_pages() -> None:
     for row in read_matrix().values():
-        for page in row.docs:
-            text = (REPOSITORY / page).read_text(encoding="utf-8")
-            for figure in row.figures:
-                if figure.value < 1:
-                    assert any(each in text for each in shown(figure.value)), (row.name, figure.what, page)
+        text = "".join((REPOSITORY / page).read_text(encoding="utf-8") for page in row.docs)
+        for figure in row.figures:
+            assert any(each in text for each in shown(figure.value)), (row.name, figure.what)
 
 
 def test_readme_and_docs_claim_no_figure_without_a_row() -> None:
@@ -102,5 +100,6 @@ def test_readme_and_docs_claim_no_figure_without_a_row() -> None:
 
 EXCUSED = {
     "docs/api.md": {"0.001", "0.002"},  # an example of a response
+    "docs/evaluate.md": {".001"},  # the least p-value that is printed
 }
 """Numbers of three digits that are not measurements."""

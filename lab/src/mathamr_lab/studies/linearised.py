@@ -73,7 +73,8 @@ def linearised(
             if node not in seen:
                 seen.add(node)
                 if graph.parts[node] != NodePart.FORMULA:
-                    found.append(_written(labels[graph.node_ids[node]], words or {}))
+                    known = words if words is not None and graph.parts[node] == NodePart.CONCEPT else {}
+                    found.append(_written(labels[graph.node_ids[node]], known))
                 waiting += reversed(children.get(node, []))
     return " ".join(found)
 
