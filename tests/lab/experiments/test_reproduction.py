@@ -96,7 +96,7 @@ def test_a_table_without_its_visual_ids_is_refused(
     command = next(each for each in COMMANDS if "formula-graph-pairings --corpus ARQMath" in each)
     result = CliRunner().invoke(app, words_of(command, there))
     assert result.exit_code == 1
-    assert "visual id" in result.output
+    assert "no formula of the posts has a visual id and trees" in str(result.exception)
 
 
 @pytest.mark.parametrize("missing", ["queries", "judge"])
@@ -110,4 +110,4 @@ def test_ntcir12_without_a_file_is_refused(
     command = next(each for each in COMMANDS if "--corpus NTCIR12" in each)
     result = CliRunner().invoke(app, words_of(command, there))
     assert result.exit_code == 1
-    assert f"has no {'topics' if missing == 'queries' else 'judgments'} of NTCIR-12" in result.output
+    assert f"has no {'topics' if missing == 'queries' else 'judgments'} of NTCIR-12" in str(result.exception)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import csv
 import html
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -33,6 +34,9 @@ TABLES = 2
 """The number of files of a representation; ARQMath has 101."""
 YEARS = {2020: 0, 2021: 200, 2022: 300}
 """The years, and the number before the first topic of each."""
+_ID = re.compile(
+    r"""((?:\bId|ParentId|AcceptedAnswerId|math-container&quot; id)=(?:"|'|&quot;)|math-container" id=")([0-9])"""
+)
 _MATH = (
     '<math alttext="{0}"><semantics><mi>?</mi><annotation encoding="application/x-tex">{0}</annotation>'
     "</semantics></math>"
@@ -109,6 +113,31 @@ def _run(folder: Path, rows: Sequence[dict[str, str]]) -> None:
     (folder / "Runs" / "TangentS-task2-2021.tsv").write_text("".join(lines), "utf-8")
 
 
+def write_many(folder: Path, posts: int) -> None:
+    """Writes ARQMath with so many posts: the sample again and again, with other ids and visual classes, to measure memory."""
+    write_arqmath(folder)
+    rows = list(etree.parse(str(sample.folder() / "Posts.xml")).getroot())
+    with (sample.folder() / "formulas.tsv").open(encoding="utf-8", newline="") as lines:
+        formulas = list(csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
+    table = folder / "Formulas" / "latex_representation_v3" / "3.tsv"
+    path = folder / "Collection" / "Posts.V1.3.xml"
+    with path.open("w", encoding="utf-8") as file, table.open("w", encoding="utf-8") as listed:
+        file.write('<?xml version="1.0" encoding="utf-8"?>\n<posts>\n')
+        listed.write("\t".join(COLUMNS) + "\n")
+        for copy in range(-(-posts // len(rows))):
+            for row in rows[: posts - copy * len(rows)]:
+                text = etree.tostring(row, encoding="unicode").strip()
+                if copy:
+                    text = _ID.sub(lambda found: f"{found[1]}{copy}0{found[2]}", text)
+                file.write(f"  {text}\n")
+            for each in formulas if copy else ():
+                values = each | {"comment_id": "", "old_visual_id": "", "issue": ""}
+                for name in ("id", "post_id", "thread_id", "visual_id"):
+                    values[name] = f"{copy}0{values[name]}"
+                listed.write("\t".join(values[name] for name in COLUMNS) + "\n")
+        file.write("</posts>\n")
+
+
 def write_ntcir12(folder: Path) -> None:
     """Writes articles with MathML, queries, one of them with a wildcard, and judgments from 0 to 4."""
     with (sample.folder() / "formulas.tsv").open(encoding="utf-8", newline="") as lines:
@@ -141,7 +170,13 @@ def main(arguments: list[str] | None = None) -> int:
     """Writes both miniatures."""
     parser = argparse.ArgumentParser(prog="python -m mathamr_lab.experiments.miniature", description=__doc__)
     parser.add_argument("folder", type=Path)
+    parser.add_argument(
+        "--posts", type=int, help="repeat the sample's posts up to so many, to measure memory"
+    )
     given = parser.parse_args(arguments)
+    if given.posts:
+        write_many(given.folder / "ARQMath", given.posts)
+        return 0
     write_arqmath(given.folder / "ARQMath")
     write_ntcir12(given.folder / "NTCIR12")
     return 0
