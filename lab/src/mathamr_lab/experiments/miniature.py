@@ -128,7 +128,7 @@ def write_many(folder: Path, posts: int) -> None:
             for row in rows[: posts - copy * len(rows)]:
                 text = etree.tostring(row, encoding="unicode").strip()
                 if copy:
-                    text = _ID.sub(lambda found: f"{found[1]}{copy}0{found[2]}", text)
+                    text = _ID.sub(rf"\g<1>{copy}0\g<2>", text)
                 file.write(f"  {text}\n")
             for each in formulas if copy else ():
                 values = each | {"comment_id": "", "old_visual_id": "", "issue": ""}

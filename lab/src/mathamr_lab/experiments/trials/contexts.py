@@ -71,10 +71,9 @@ class ContextTraining:
 
 @dataclass(frozen=True, slots=True)
 class JudgedPair:
-    """Two lines and their grade; `topic` and `visual` say which pairs of a batch are not negatives of each other."""
+    """Two lines of a topic, and their grade."""
 
     topic: str
-    visual: str
     query: str
     candidate: str
     grade: int
@@ -97,7 +96,7 @@ class ContextMaterials:
                 lines.append(place.contexts[context])
         query = {place.topic: place.contexts[context] for place in self.topics}
         return [
-            JudgedPair(topic, visual, query[topic], line, max(0, min(3, grade)))
+            JudgedPair(topic, query[topic], line, max(0, min(3, grade)))
             for topic in topics
             if topic in query
             for visual, grade in self.qrels.grades[topic].items()
@@ -164,9 +163,9 @@ def encoder_of(
 
     def ranking(chosen: Sequence[JudgedPair], chance: object) -> Tensor:
         one, two = both(chosen)
-        same = [[a is not b and (a.topic == b.topic or a.visual == b.visual) for b in chosen] for a in chosen]
-        logits = (training.scale * one @ two.T).masked_fill(torch.tensor(same, device=device), -torch.inf)
-        return functional.cross_entropy(logits, torch.arange(len(chosen), device=device))
+        return functional.cross_entropy(
+            training.scale * one @ two.T, torch.arange(len(chosen), device=device)
+        )
 
     found = {}
     for name, loss, least in (("contrast", contrast, 0), ("ranking", ranking, 2)):

@@ -49,12 +49,14 @@ def descend(
     first epoch may be the one. `seconds` ends the training early: then the rate falls with the clock.
     """
     learned = [each for each in model.parameters() if each.requires_grad]
-    held = held if len(held) > 1 else ()
+    # Neighbours are often of one topic, and easy or impossible to tell apart.
+    held = (
+        [held[place] for place in np.random.default_rng(seed).permutation(len(held))] if len(held) > 1 else []
+    )
     optimiser = torch.optim.AdamW(learned, lr=rate, weight_decay=0.01)
     chance = np.random.default_rng([seed, 17])
     total = max(1, epochs * -(-len(examples) // batch))
     found, best, kept = Descent(), float("inf"), [each.detach().clone() for each in learned]
-    began = time.monotonic()
 
     def validated(epoch: int) -> None:
         nonlocal best, kept
@@ -64,6 +66,7 @@ def descend(
 
     if held and before:
         validated(0)
+    began = time.monotonic()
     for epoch in range(1, epochs + 1):
         order = chance.permutation(len(examples))
         sums, steps = torch.zeros((), device=device), 0
