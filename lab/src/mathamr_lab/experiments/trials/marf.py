@@ -140,11 +140,8 @@ class Marf(nn.Module):
     def formulas(self, latex: Sequence[str]) -> tuple[Tensor, Tensor]:
         """Token vectors of formulas, and which are real; a missing formula has one padding."""
         tokenizer = self.base.tokenizer
-        rows = [
-            tokenizer(each, add_special_tokens=False)["input_ids"][: self.recipe.formula_length]
-            or [tokenizer.pad_token_id]
-            for each in latex
-        ]
+        cut = tokenizer(list(latex), add_special_tokens=False)["input_ids"]
+        rows = [row[: self.recipe.formula_length] or [tokenizer.pad_token_id] for row in cut]
         numbers, real = (each.to(self.device) for each in padded(rows, int(tokenizer.pad_token_id)))
         return self.formula(numbers, real), real
 
@@ -372,11 +369,11 @@ Represented = Callable[[Sequence[MarfText]], tuple[Tensor, Tensor, Sequence[int]
 
 @torch.no_grad()
 def rank_all(
-    task: SearchTask, asked: Represented, represented: Represented, device: torch.device, at_a_time: int = 64
+    task: SearchTask, asked: Represented, represented: Represented, device: torch.device, at_a_time: int = 0
 ) -> dict[str, dict[str, float]]:
     """Algorithm 1 over all candidates: MaxSim with every representation, averaged by candidate; the best thousand of each topic.
 
-    Candidates are represented a block at a time, and none of their vectors is kept.
+    Candidates are represented `at_a_time` (0: as many as suit the device), and none of their vectors is kept.
     """
     queries = []
     for topic in task.topics:
@@ -390,6 +387,7 @@ def rank_all(
     values = torch.full((len(queries), 0), -torch.inf, device=device)
     places = torch.zeros(len(queries), 0, dtype=torch.long, device=device)
     stream, done = iter(task.candidates), 0
+    at_a_time = at_a_time or (256 if device.type == "cuda" else 64)
     while block := list(islice(stream, at_a_time)):
         with mixed(device):
             rows, real, owners = represented(block)
@@ -415,7 +413,7 @@ def rank_all(
 
 
 def _maxsims(
-    tokens: Tensor, of: Tensor, queries: int, rows: Tensor, real: Tensor, limit: int = 1 << 26
+    tokens: Tensor, of: Tensor, queries: int, rows: Tensor, real: Tensor, limit: int = 1 << 28
 ) -> Tensor:
     """Returns equation 2 for every query, whose tokens are given with its number, and representation."""
     found = torch.zeros(queries, len(rows), device=rows.device)
