@@ -5,13 +5,13 @@ The scores are those that an engine computes (a test compares them); they are co
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from mathamr.core.arrays import BoolArray, FloatArray
+from mathamr.core.arrays import AnyArray, BoolArray, FloatArray
 from mathamr.core.errors import MathAMRError
 from mathamr.graphs.formulashard import FormulaTrees
 from mathamr.search.fusion import RANK_OFFSET
@@ -36,38 +36,43 @@ def collection_scores(system: System, collection: FormulaCollection) -> dict[str
 
 
 def _of_nodes(system: FormulaGraphSystem, collection: FormulaCollection) -> dict[str, FloatArray]:
+    """Scores a block of candidates at a time: the vectors of all nodes would not fit into memory."""
     shard = collection.shard.renumbered(system.labels)
     found: dict[str, FloatArray] = {}
     for field, view in VIEW_OF.items():
         candidates, queries = collection.queries(shard.slt if view == "slt" else shard.opt)
-        asked, asked_starts = _node_vectors(system, view, queries)
-        vectors, starts = _node_vectors(system, view, candidates)
-        found[field] = _maxsim(asked, asked_starts, vectors, starts)
+        asked = [_node_vectors(system, view, queries, np.array([topic]))[0] for topic in range(len(queries))]
+        scores = np.zeros((len(queries), len(candidates)), np.float32)
+        for block in _blocks(len(candidates)):
+            vectors, starts = _node_vectors(system, view, candidates, block)
+            for row, nodes in zip(scores, asked, strict=True):
+                row[block] = _maxsim(nodes, vectors, starts)
+        found[field] = scores
     return found
 
 
-def _node_vectors(system: FormulaGraphSystem, view: str, trees: FormulaTrees) -> tuple[Tensor, Tensor]:
+def _blocks(count: int) -> Iterator[AnyArray]:
+    for begin in range(0, count, AT_A_TIME):
+        yield np.arange(begin, min(begin + AT_A_TIME, count))
+
+
+def _node_vectors(
+    system: FormulaGraphSystem, view: str, trees: FormulaTrees, chosen: AnyArray
+) -> tuple[Tensor, Tensor]:
+    """The vectors of all nodes of some trees, and where each tree begins."""
     device = next(system.network.parameters()).device
     system.network.eval()
-    parts = []
     with torch.inference_mode():
-        for begin in range(0, len(trees), AT_A_TIME):
-            chosen = np.arange(begin, min(begin + AT_A_TIME, len(trees)))
-            batch = batch_of(trees, chosen, whole(trees, chosen)).to(device)
-            parts.append(system.network(view, batch).float())
-    return torch.cat(parts), torch.from_numpy(trees.starts).to(device)
+        batch = batch_of(trees, chosen, whole(trees, chosen)).to(device)
+        return system.network(view, batch).float(), batch.starts
 
 
-def _maxsim(asked: Tensor, asked_starts: Tensor, vectors: Tensor, starts: Tensor) -> FloatArray:
-    """Returns for queries and candidates the sum over a query's nodes of their best cosine (Amador and Zanibbi, equation 4)."""
-    found = np.zeros((len(asked_starts) - 1, len(starts) - 1), np.float32)
-    lengths = starts.diff()
+def _maxsim(asked: Tensor, vectors: Tensor, starts: Tensor) -> FloatArray:
+    """Returns for candidates the sum over a query's nodes of their best cosine (Amador and Zanibbi, equation 4)."""
     with torch.inference_mode():
-        for topic, row in enumerate(found):
-            rows = asked[int(asked_starts[topic]) : int(asked_starts[topic + 1])]
-            best = torch.segment_reduce(vectors @ rows.T, "max", lengths=lengths, axis=0)
-            row[:] = best.sum(1).cpu().numpy()
-    return found
+        lengths = starts.diff().long()
+        best = torch.segment_reduce(vectors @ asked.T, "max", lengths=lengths, axis=0)
+        return np.asarray(best.sum(1).cpu().numpy())
 
 
 def _of_structures(system: SsembSystem, collection: FormulaCollection) -> FloatArray:
@@ -75,14 +80,18 @@ def _of_structures(system: SsembSystem, collection: FormulaCollection) -> FloatA
     device = next(system.network.parameters()).device
     graphs = OperatorGraphs.of_numbers(trees)
     system.network.eval()
-    parts = []
-    with torch.inference_mode():
-        for begin in range(0, len(trees), AT_A_TIME):
-            chosen = np.arange(begin, min(begin + AT_A_TIME, len(trees)))
-            parts.append(system.network(GraphNumbers.of(graphs.chosen(chosen), device)).float())
-        vectors = torch.cat(parts)
-        cut = len(collection.candidates)
-        return np.asarray((vectors[cut:] @ vectors[:cut].T).cpu().numpy())
+    cut = len(collection.candidates)
+
+    def vectors(chosen: AnyArray) -> Tensor:
+        with torch.inference_mode():
+            found: Tensor = system.network(GraphNumbers.of(graphs.chosen(chosen), device)).float()
+        return found
+
+    asked = vectors(np.arange(cut, len(trees)))
+    scores = np.zeros((len(trees) - cut, cut), np.float32)
+    for block in _blocks(cut):
+        scores[:, block] = (asked @ vectors(block).T).cpu().numpy()
+    return scores
 
 
 def harmonic_mean(one: FloatArray, two: FloatArray) -> FloatArray:
