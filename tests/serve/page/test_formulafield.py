@@ -177,6 +177,11 @@ def test_a_phone_gets_a_keyboard_for_mathematics_and_a_desktop_does_not(
     key.tap()
     written(phone, "7")
     assert phone.evaluate("document.documentElement.scrollWidth") <= 390
+    phone.locator('[data-command*="(commit)"]').first.tap()
+    expect(phone.locator(".hit").first).to_be_visible()
+    expect(key).to_be_hidden()
+    phone.locator("#formula").tap()
+    expect(key).to_be_visible()
     page.goto(f"{site.url}?task=formulas")
     open_field(page)
     expect(page.locator(".MLK__keycap")).to_have_count(0)

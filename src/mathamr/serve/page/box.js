@@ -78,6 +78,7 @@ export class Box {
   fold() {
     this.completion.close();
     this.closePalette();
+    this.field.fold();
   }
 
   focus() {

@@ -24,7 +24,7 @@ const OWN_COMMANDS = [
 /** Limits are typed by those who want them: an empty one would be a wildcard. */
 const SHORTCUTS = { sum: "\\sum", prod: "\\prod", int: "\\int", lim: "\\lim", mapsto: "\\mapsto" };
 
-/** LaTeX for the field: the wildcard `?x` of a query stands in a small box. */
+/** LaTeX for the field: the wildcard `?x` of a query is underlined. */
 export function toField(latex) {
   return latex.replace(/\?([A-Za-z0-9])(?![A-Za-z0-9])/g, "\\wildcard{$1}");
 }
@@ -97,7 +97,7 @@ export class FormulaField {
     const field = new MathfieldElement();
     field.id = "formula";
     field.setAttribute("aria-label", "Formula");
-    field.mathVirtualKeyboardPolicy = matchMedia("(pointer: coarse)").matches ? "auto" : "manual";
+    field.mathVirtualKeyboardPolicy = isTouched() ? "auto" : "manual";
     field.smartFence = true;
     this.field = field;
     this.place.append(field);
@@ -106,6 +106,11 @@ export class FormulaField {
     this.setMacros();
     field.inlineShortcuts = { ...field.inlineShortcuts, ...SHORTCUTS };
     field.addEventListener("input", () => this.write());
+    field.addEventListener("pointerdown", () => {
+      if (!isTouched()) return;
+      field.mathVirtualKeyboardPolicy = "auto";
+      globalThis.mathVirtualKeyboard.show({ animate: true });
+    });
     field.addEventListener("beforeinput", (event) => {
       if (event.inputType !== "insertLineBreak") return;
       event.preventDefault();
@@ -119,7 +124,7 @@ export class FormulaField {
   }
 
   setMacros() {
-    this.field.macros = { ...this.field.macros, ...this.macros, wildcard: { args: 1, def: "\\boxed{?#1}" } };
+    this.field.macros = { ...this.field.macros, ...this.macros, wildcard: { args: 1, def: "\\underline{?#1}" } };
   }
 
   /** Shows what is wanted: the field, and the text unless the field stands for all of it. */
@@ -135,6 +140,13 @@ export class FormulaField {
 
   focus() {
     this.field?.focus();
+  }
+
+  /** Puts the keyboard of a phone away until the field is touched: MathLive keeps the focus, and would show it again. */
+  fold() {
+    if (!this.field || !isTouched()) return;
+    this.field.mathVirtualKeyboardPolicy = "manual";
+    globalThis.mathVirtualKeyboard.hide();
   }
 
   /** The part of the text that the field shows: `{start, end, open, close, latex}`. */
@@ -209,6 +221,11 @@ export class FormulaField {
     if (latex) this.field.insert(toField(latex), { focus: true });
     this.write();
   }
+}
+
+/** Whether fingers touch the page, so that a keyboard has to be shown. */
+function isTouched() {
+  return matchMedia("(pointer: coarse)").matches;
 }
 
 /** A text without the marks of its formulas. */
