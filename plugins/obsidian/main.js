@@ -205,8 +205,8 @@ var Panel = class extends import_obsidian.ItemView {
     const isOwn = !this.plugin.settings.address;
     const isOn = state === "running" || state === "starting";
     this.server.empty();
-    const words = { stopped: "The server is stopped.", starting: message, running: "", failed: message }[state];
-    this.server.createSpan({ cls: `mathamr-state mathamr-${state}`, text: isOwn ? words : "" });
+    const words2 = { stopped: "The server is stopped.", starting: message, running: "", failed: message }[state];
+    this.server.createSpan({ cls: `mathamr-state mathamr-${state}`, text: isOwn ? words2 : "" });
     if (state === "running" || !isOwn) void this.showCounts();
     if (!isOwn) return;
     const button = this.server.createEl("button", { text: isOn ? "Stop the server" : "Start the server" });
@@ -322,7 +322,7 @@ var Server = class {
   /** Indexes the vault and serves it; the promise ends when the server answers, has failed, or was stopped. */
   start(command, vault, port, watches) {
     if (this.state === "starting" || this.state === "running") return Promise.resolve();
-    const [program = "mathamr", ...first] = command.trim().split(/\s+/);
+    const [program = "mathamr", ...first] = words(command);
     this.stopping = false;
     this.turn("starting", "", "Indexing the vault…");
     return new Promise((resolve) => {
@@ -379,6 +379,9 @@ var Server = class {
     this.changed();
   }
 };
+function words(command) {
+  return (command.match(/"[^"]*"|\S+/g) ?? []).map((word) => word.replace(/^"(.*)"$/, "$1"));
+}
 function lastLine(text) {
   const lines = text.split(/[\r\n]+/).filter((line) => line.trim());
   return (lines.at(-1) ?? "").replace(/^mathamr: /, "").trim();
@@ -404,7 +407,7 @@ var SettingsTab = class extends import_obsidian2.PluginSettingTab {
     const { containerEl } = this;
     const { settings } = this.plugin;
     containerEl.empty();
-    new import_obsidian2.Setting(containerEl).setName("Command").setDesc("The program, with its full path if it is not found: /home/me/.venv/bin/mathamr").addText(
+    new import_obsidian2.Setting(containerEl).setName("Command").setDesc("The program, with its full path if it is not found (in quotation marks if it has spaces): /home/me/.venv/bin/mathamr").addText(
       (text) => text.setValue(settings.command).onChange((value) => this.save({ command: value.trim() || DEFAULTS.command }))
     );
     new import_obsidian2.Setting(containerEl).setName("Port").setDesc("The port of the server on this machine; 0 chooses a free one.").addText(

@@ -19,7 +19,7 @@ export class Server {
   /** Indexes the vault and serves it; the promise ends when the server answers, has failed, or was stopped. */
   start(command: string, vault: string, port: number, watches: boolean): Promise<void> {
     if (this.state === "starting" || this.state === "running") return Promise.resolve();
-    const [program = "mathamr", ...first] = command.trim().split(/\s+/);
+    const [program = "mathamr", ...first] = words(command);
     this.stopping = false;
     this.turn("starting", "", "Indexing the vault…");
     return new Promise((resolve) => {
@@ -79,6 +79,11 @@ export class Server {
     Object.assign(this, { state, address, message });
     this.changed();
   }
+}
+
+/** The words of a command; one with spaces in it stands in quotation marks. */
+export function words(command: string): string[] {
+  return (command.match(/"[^"]*"|\S+/g) ?? []).map((word) => word.replace(/^"(.*)"$/, "$1"));
 }
 
 /** The last line that says something, without the program's name before it. */

@@ -38,7 +38,7 @@ export class SettingsTab extends PluginSettingTab {
     containerEl.empty();
     new Setting(containerEl)
       .setName("Command")
-      .setDesc("The program, with its full path if it is not found: /home/me/.venv/bin/mathamr")
+      .setDesc("The program, with its full path if it is not found (in quotation marks if it has spaces): /home/me/.venv/bin/mathamr")
       .addText((text) =>
         text.setValue(settings.command).onChange((value) => this.save({ command: value.trim() || DEFAULTS.command })),
       );

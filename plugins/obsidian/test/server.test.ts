@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { Client, type Request } from "../src/api";
-import { Server } from "../src/server";
+import { Server, words } from "../src/server";
 
 const { MATHAMR, VAULT } = process.env;
 const skip = MATHAMR && VAULT ? false : "needs MATHAMR (a command) and VAULT (a folder of notes)";
@@ -22,6 +22,11 @@ test("the server starts, answers and stops", { skip }, async () => {
   assert.ok((await client.about()).posts > 0);
   server.stop();
   assert.deepEqual(states, ["starting", "running", "stopped"]);
+});
+
+test("a path with spaces stands in quotation marks", () => {
+  assert.deepEqual(words('"/my things/mathamr" -v'), ["/my things/mathamr", "-v"]);
+  assert.deepEqual(words("python -m mathamr"), ["python", "-m", "mathamr"]);
 });
 
 test("a command that is not there is said", async () => {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import lru_cache
+from itertools import islice
 from typing import Any
 
 MOST_MACROS = 500
@@ -92,12 +93,10 @@ def shown_macros(definitions: Mapping[str, str]) -> dict[str, dict[str, Any]]:
     from mathamr.formulas.latex.macros import Macros
 
     shown: dict[str, dict[str, Any]] = {}
-    for name, macro in Macros.from_latex(*definitions.values()).table.items():
+    for name, macro in Macros.from_latex(*islice(definitions.values(), MOST_MACROS)).table.items():
         plain = tuple(f"#{number + 1}" for number in range(len(macro.pattern)))
         if _is_word(name) and macro.pattern == plain and macro.default is None:
             shown[name[1:]] = {"arguments": len(plain), "body": _joined(macro.body)}
-        if len(shown) == MOST_MACROS:
-            break
     return shown
 
 
