@@ -94,6 +94,16 @@ def test_the_field_edits_the_formula_at_the_caret_of_a_question_with_words(page:
     expect(field).to_have_js_property("value", "a^{p}")
 
 
+def test_the_field_opens_with_the_last_formula_of_the_question(page: Page, site: Site) -> None:
+    page.goto(site.url)
+    page.locator("#question").fill("why is $a+b$ or $c^2$ so")
+    field = open_field(page)
+    expect(field).to_have_js_property("value", "c^2")
+    page.keyboard.press("End")
+    page.keyboard.type("+1")
+    written(page, "why is $a+b$ or $c^2+1$ so")
+
+
 def test_a_question_typed_by_hand_is_shown_as_it_is_read(page: Page, site: Site) -> None:
     page.goto(f"{site.url}?task=formulas")
     page.locator("#question").fill("x² <= 1/2")

@@ -85,6 +85,7 @@ export class FormulaField {
         this.button.title = "The formula field could not be loaded";
       }
     }
+    if (byHand && this.isOn) this.enterLast();
     await this.show();
     if (!byHand) return;
     if (this.isOn) this.focus();
@@ -161,6 +162,14 @@ export class FormulaField {
     const mark = text.slice(piece.start, piece.inside);
     const isPart = mark.startsWith("\\begin");
     return { ...piece, open: isPart ? "" : mark, close: isPart ? "" : piece.closing };
+  }
+
+  /** Takes the caret into the last formula of the question, unless it stands in one already. */
+  enterLast() {
+    const last = pieces(this.area.value).findLast(({ kind }) => kind === "formula");
+    if (!last || this.target.latex) return;
+    const caret = last.inside + last.latex.length;
+    this.area.setSelectionRange(caret, caret);
   }
 
   opening(caret) {
