@@ -18,7 +18,7 @@ from urllib.parse import unquote
 from lxml import etree
 
 from mathamr.core.errors import MathAMRError
-from mathamr.evaluation.qrels import read_qrels
+from mathamr.evaluation.qrels import Qrels, read_qrels
 from mathamr.formulas.trees import trees_of
 from mathamr.posts.post import Formula
 from mathamr_lab.experiments.formulacollection import Both, FormulaCollection, WrittenFormula
@@ -38,7 +38,7 @@ def is_ntcir12(path: Path) -> bool:
 
 def ntcir12_collection(folder: Path) -> FormulaCollection:
     """Reads the formulas, the queries without wildcards, and the judgments; formulas without trees are left out."""
-    qrels = read_qrels(_one(folder, "judgments", "*.dat", "*.qrels", "*qrels*.txt"))
+    qrels = judgments(folder)
     candidates: dict[str, Both] = {}
     written: dict[str, WrittenFormula] = {}
     for name, latex in formulas(folder):
@@ -47,9 +47,9 @@ def ntcir12_collection(folder: Path) -> FormulaCollection:
             candidates[name], written[name] = found, WrittenFormula(latex)
     queries: dict[str, Both] = {}
     asked: dict[str, WrittenFormula] = {}
-    for name, latex in topics(folder):
+    for name, latex in concrete_topics(folder):
         found = _trees(name, latex)
-        if found is not None and not _WILDCARD.search(latex):
+        if found is not None:
             queries[name], asked[name] = found, WrittenFormula(latex)
     grades = {
         topic: {name: grade for name, grade in judged.items() if name in candidates}
@@ -62,6 +62,16 @@ def ntcir12_collection(folder: Path) -> FormulaCollection:
             " must name topics like NTCIR12-MathWiki-1 and formulas like Algebra:12"
         )
     return FormulaCollection.of(NTCIR_NAME, candidates, queries, grades, written=written, asked=asked)
+
+
+def judgments(folder: Path) -> Qrels:
+    """The judgments, by topic and formula."""
+    return read_qrels(_one(folder, "judgments", "*.dat", "*.qrels", "*qrels*.txt"))
+
+
+def concrete_topics(folder: Path) -> Iterator[tuple[str, str]]:
+    """Yields the topics without wildcards."""
+    return ((name, latex) for name, latex in topics(folder) if not _WILDCARD.search(latex))
 
 
 def formulas(folder: Path) -> Iterator[tuple[str, str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from mathamr_lab.experiments.experiment import TrialExperiment, TrialRow, TrialTable
+from mathamr_lab.experiments.ntcir12 import MEASURES as NTCIR_MEASURES
 
 _AT = ("nDCG'@5", "nDCG'@10", "P'@5", "P'@10")
 _JUDGED = ("nDCG'", "MAP'", "P'@10", "Bpref")
@@ -116,7 +117,19 @@ BENCHMARK = TrialExperiment(
         "Formulas by passage, several of them, as the captions say. The paper's figures are those of ARQMath-3, among 2.4 million"
         " answers and 4 million formulas."
     ),
-    tables=_tables((_CONTEXT, _FORMULA, _MARF), {"task1": "Table 1", "task2": "Table 2"}),
+    tables=(
+        *_tables((_CONTEXT, _FORMULA, _MARF), {"task1": "Table 1", "task2": "Table 2"}),
+        TrialTable(
+            title="NTCIR-12",
+            test="ntcir12",
+            rows=tuple(
+                TrialRow(name, f"seed-{{seed}}/{folder}", dict(zip(NTCIR_MEASURES, figures, strict=True)))
+                for (name, folder, _), figures in ((_CONTEXT, (0.546, 0.613)), (_MARF, (0.584, 0.651)))
+            ),
+            measures=NTCIR_MEASURES,
+            source="Table 6",
+        ),
+    ),
 )
 
 _COMPARED: tuple[_Part, ...] = (("context encoder", "context", {}), ("MaRF", "marf-passage-several", {}))

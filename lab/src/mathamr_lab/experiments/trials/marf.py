@@ -20,6 +20,7 @@ from mathamr.core.errors import MathAMRError
 from mathamr.core.tensorfile import read_tensors, tensor_bytes
 from mathamr.evaluation.qrels import Qrels
 from mathamr.systems.marf.fusion import GatedFusion
+from mathamr_lab.experiments.ntcir12 import MEASURES as NTCIR_MEASURES
 from mathamr_lab.experiments.trials.descent import Descent, descend
 from mathamr_lab.experiments.trials.marftexts import MarfText, MarfTexts, read_commands
 from mathamr_lab.experiments.trials.publishedbase import PublishedBase, mean_vectors, mixed, padded
@@ -350,11 +351,12 @@ class SearchTask:
 
 
 def search_tasks(folder: Path) -> Iterator[SearchTask]:
-    """Yields the search tasks of a prepared folder: judged answers, known items, judged formulas."""
+    """Yields the search tasks of a prepared folder: judged answers, known items, judged formulas, those of NTCIR-12."""
     for name, candidates, chosen in (
         ("task1", "answers", JUDGED),
         ("known-items", "answers", KNOWN),
         ("task2", "visual", JUDGED),
+        ("ntcir12", "ntcir12", NTCIR_MEASURES),
     ):
         topics = folder / f"topics-{name}.jsonl"
         if topics.exists():

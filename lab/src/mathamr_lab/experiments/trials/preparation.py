@@ -19,6 +19,7 @@ from mathamr.evaluation.qrels import Qrels, write_qrels
 from mathamr.posts.passage import PLACEHOLDER, passage
 from mathamr.posts.post import Formula, Post
 from mathamr.systems.marf.latextokens import latex_tokens
+from mathamr_lab.experiments import ntcir12
 from mathamr_lab.experiments.collection import TestCollection, TestSet
 from mathamr_lab.experiments.formulaplaces import collection_places, topic_places, write_places
 from mathamr_lab.experiments.trials.marftexts import MarfText, MarfTexts, commands_in, write_commands
@@ -75,8 +76,13 @@ def prepare_contexts(
     say(f"contexts of {count:,} places of formulas")
 
 
-def prepare_marf(collection: TestCollection, folder: Path, say: Callable[[str], None]) -> None:
-    """Writes the posts and pairs to learn from, the searched entries, the topics, and the shares of mathematics."""
+def prepare_marf(
+    collection: TestCollection, folder: Path, say: Callable[[str], None], ntcir: Path | None = None
+) -> None:
+    """Writes the posts and pairs to learn from, the searched entries, the topics, and the shares of mathematics.
+
+    `ntcir` is a folder of NTCIR-12, whose formulas are searched, too.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     commands: Counter[str] = Counter()
     positive: list[tuple[str, str, bool | None]] = []
@@ -139,6 +145,15 @@ def prepare_marf(collection: TestCollection, folder: Path, say: Callable[[str], 
             )
             shares[name] = {topic.id: round(math_share(topic.post), 4) for topic in topics}
     (folder / SHARES).write_text(json.dumps(shares) + "\n", encoding="utf-8")
+    if ntcir is not None:
+        count = len(MarfTexts.write(folder / "ntcir12.jsonl", _alone(ntcir12.formulas(ntcir))))
+        MarfTexts.write(folder / "topics-ntcir12.jsonl", _alone(ntcir12.concrete_topics(ntcir)))
+        write_qrels(ntcir12.judgments(ntcir), folder / "qrels" / "ntcir12.qrels")
+        say(f"{count:,} formulas of NTCIR-12")
+
+
+def _alone(formulas: Iterable[tuple[str, str]]) -> Iterator[MarfText]:
+    return (MarfText.of_formula(name, Formula(name, latex)) for name, latex in formulas)
 
 
 def _visual(posts: Iterable[Post]) -> Iterator[MarfText]:

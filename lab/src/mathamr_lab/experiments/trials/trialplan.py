@@ -13,6 +13,7 @@ from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.baselines import run as run_baseline
 from mathamr.evaluation.runs import Run, read_run, write_run
 from mathamr_lab.experiments.experiment import TrialExperiment
+from mathamr_lab.experiments.ntcir12 import is_ntcir12
 from mathamr_lab.experiments.plan import Plan
 from mathamr_lab.experiments.setting import ExperimentSetting
 from mathamr_lab.experiments.stage import Figures, Stage
@@ -43,6 +44,7 @@ class TrialPlan(Plan):
             "topics": [test.digest for test in setting.collection.tests],
             "parser": [setting.parser, setting.parser_model],
             "runs": [path.name for path in setting.runs],
+            "ntcir": str(self._ntcir),
         }
         title = f"posts for {self.experiment.trial}"
         mark = trial / "prepared.json"
@@ -50,6 +52,10 @@ class TrialPlan(Plan):
         rows = {row.part for row in self.experiment.trial_rows if setting.wants(row.name)}
         for seed in range(setting.seeds):
             self._fit(prepared, sorted(rows or RERANKING.values()), seed)
+
+    @property
+    def _ntcir(self) -> Path | None:
+        return next(filter(is_ntcir12, self.setting.pools), None)
 
     def _prepare(self) -> Figures:
         setting = self.setting
@@ -62,7 +68,7 @@ class TrialPlan(Plan):
                 setting.collection, self.prepared, setting.parser, setting.parser_model, say, further
             )
         else:
-            prepare_marf(setting.collection, self.prepared, say)
+            prepare_marf(setting.collection, self.prepared, say, self._ntcir)
         return {}
 
     def _fit(self, prepared: Stage, rows: list[str], seed: int) -> None:
