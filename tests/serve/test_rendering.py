@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from mathamr.posts.markup import formulas_of, pieces
@@ -182,6 +184,17 @@ def test_a_reference_is_called_by_the_name_of_its_target() -> None:
     assert ">Chinese remainder theorem</a>" in html
     assert ">lemma</a> or" in html
     assert ">t</a>." in html
+
+
+def test_references_show_the_numbers_of_their_targets() -> None:
+    named = {
+        "#t": Reference("x#t", "Theorem", "Euler", number="2.1", words="Theorem 2.1"),
+        "#e": Reference("x#t", "Theorem", number="3", words="(3)"),
+    }
+    body = "By \\Cref{t}, \\cref{t}, Theorem~\\ref{t} (\\nameref{t}) and \\eqref{e}."
+    html = body_html(Post("p", "proof", body, markup="latex"), 1000, (), named)
+    words = re.findall('class="reference">([^<]*)</a>', html)
+    assert words == ["Theorem 2.1 (Euler)", "theorem 2.1 (Euler)", "2.1", "Euler", "(3)"]
 
 
 def test_a_commutative_diagram_is_drawn_without_its_options() -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from mathamr.core.errors import MathAMRError
+from mathamr.formulas.latex.unicode import unicode_to_latex
 from mathamr.formulas.mathml.markup import opt_from_mathml, slt_from_mathml
 from mathamr.formulas.parse import EMPTY, Context, both_readings, check_reading, parse
 from mathamr.formulas.tree import Opt, Slt, Tree
@@ -82,11 +83,13 @@ def _readings(key: TreeKey, with_meaning: bool) -> Readings:
 
 
 def _read(key: TreeKey, with_meaning: bool) -> Readings:
+    """Parses LaTeX; Unicode in it (`$x² ≤ ℝ$`), which the published trees take for letters, is what it means."""
+    latex, macros = unicode_to_latex(key[0]), tuple(map(unicode_to_latex, key[1]))
     try:
         if not with_meaning:
-            parsed = parse(*key[:2])
+            parsed = parse(latex, macros)
             return Readings(parsed.opt, parsed.slt, bool(parsed.repairs))
-        parsed, meant = both_readings(*key)
+        parsed, meant = both_readings(latex, macros, *key[2:])
     except MathAMRError:
         return Readings(None, None, True)
     return Readings(parsed.opt, parsed.slt, bool(parsed.repairs), meant.opt)

@@ -29,13 +29,14 @@ class Link:
     """A link from a post to another one.
 
     `target` is the other post's id; it is empty where a source names a `label` that no post of its input has.
-    `words` are the visible text of the link.
+    `words` are the visible text of the link, `number` what its document counts the target as: `2.1`.
     """
 
     target: str
     type: LinkType = "related"
     words: str = ""
     label: str = ""
+    number: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ MOST_WORDS = 5
 """A query with more words is more than a name."""
 _SYMBOL = re.compile(r"\\?[a-zA-Z]+(?:\{[a-zA-Z]+\})?")
 """A formula that can be part of a name, as in "$p$-adic number"."""
+_INHERITED = re.compile(r"[^\W\d_]+(?: [\w.]*\d[\w.]*| [A-Z])?: ")
 RARE_WORD_POSTS = 3
 """A word in at most this many posts is nearly a name by itself; those posts rank first."""
 CANDIDATES, READ = 100, 30
@@ -125,7 +126,7 @@ class NameQuery:
         """
         name = stems(list(self.words))
         shares = (len(name) / len(each) for each in map(stems, called(post)) if has_phrase(each, name))
-        own = 0 if post.title.lower().startswith(f"{post.kind}: ") else 1
+        own = 0 if _has_inherited_title(post) else 1
         return max((_TITLED * (own + share) for share in shares), default=0.0)
 
     def _text_bonus(self, post: Post) -> float:
@@ -139,6 +140,13 @@ class NameQuery:
         if any(stems(words(each)) == name for each in emphasised_terms(post.body, post.markup)):
             worth += _DEFINED
         return worth + (_RARE * (1 + together) if post.id in self.rare else 0.0)
+
+
+def _has_inherited_title(post: Post) -> bool:
+    """True for `Remark 2.1: Compact spaces`, which only names the section that the remark stands in."""
+    if post.markup == "latex" and post.kind not in ("section", "note"):
+        return _INHERITED.match(post.title) is not None
+    return post.title.lower().startswith(f"{post.kind}: ")
 
 
 def _with_formulas(post: Post) -> str:

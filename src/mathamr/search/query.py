@@ -10,9 +10,9 @@ from types import MappingProxyType
 
 from mathamr.core.errors import MathAMRError
 from mathamr.formulas.latex.lexer import tokenize
+from mathamr.formulas.latex.unicode import unicode_to_latex
 from mathamr.formulas.parse import FormulaError, parse
 from mathamr.formulas.trees import Trees, trees_of
-from mathamr.formulas.typed.characters import unicode_to_latex
 from mathamr.formulas.typed.sentences import is_formula, latex_of, with_marked_formulas
 from mathamr.index.lexical.terms import words
 from mathamr.posts.decoding import UNWANTED

@@ -26,8 +26,8 @@ LONGEST_TITLE = 1000
 MOST_REFERENCES = 500
 """References of a text that become links."""
 _SPACE = Fragment("text", " ")
-_NAMED = re.compile(r"[^\W\d_]+(?: [\d.]+)? \((.+)\)")
-"""A title such as `Theorem (Chinese remainder theorem)`."""
+_NAMED = re.compile(r"[^\W\d_]+(?: [\w.]+)? \((.+)\)")
+"""A title such as `Theorem 2.1 (Chinese remainder theorem)`."""
 
 
 def related_posts(catalogue: Catalogue, post: Post, answers: Sequence[Post]) -> list[dict[str, Any]]:
@@ -82,18 +82,28 @@ def _target(catalogue: Catalogue, link: Link) -> str:
 
 def references(catalogue: Catalogue, post: Post) -> dict[str, Reference]:
     """The posts that a post refers to, by how its text names them: `#label`, or the address itself."""
-    found: dict[str, str] = {}
+    found: dict[str, tuple[str, Link]] = {}
     for link in post.links[:MOST_REFERENCES]:
         if target := _target(catalogue, link):
-            found.setdefault(f"#{link.label}" if link.label else target, target)
-    known = catalogue.posts(list(dict.fromkeys(found.values())))
+            found.setdefault(f"#{link.label}" if link.label else target, (target, link))
+    known = catalogue.posts(list(dict.fromkeys(target for target, _ in found.values())))
     return {
         name: Reference(
-            target, known[target].kind.capitalize(), _own_name(known[target]), plain(title(known[target]))
+            target,
+            known[target].kind.capitalize(),
+            _own_name(known[target]) if link.label in ("", *_own_labels(known[target])) else "",
+            plain(title(known[target])),
+            link.number,
+            link.words,
         )
-        for name, target in found.items()
+        for name, (target, link) in found.items()
         if target in known
     }
+
+
+def _own_labels(post: Post) -> tuple[str, ...]:
+    """The label of a post itself; those of equations and items in it have no name."""
+    return (post.place.label,) if post.place is not None else ()
 
 
 def _own_name(post: Post) -> str:

@@ -335,15 +335,36 @@ def _names(address: str) -> list[str]:
 
 
 class Reference(NamedTuple):
-    """A post that a text refers to: its id, its kind, its own name, if it has one, and its title."""
+    """A post that a text refers to: its id, its kind, its own name and number, if it has them, and its title."""
 
     id: str
     kind: str = ""
     name: str = ""
     title: str = ""
+    number: str = ""
+    words: str = ""
+
+    def called(self, command: str) -> str:
+        """What a reference command of LaTeX shows for the post; empty if that is not known."""
+        if command == "nameref":
+            return self.name
+        if command == "eqref":
+            return f"({self.number})" if self.number else ""
+        if command in ("ref", "labelcref"):
+            return self.number
+        if self.number and self.words:
+            named = (
+                f"{self.words} ({self.name})"
+                if self.name and self.words.endswith(self.number)
+                else self.words
+            )
+            return named[:1].lower() + named[1:] if command == "cref" else named
+        return f"{self.kind} ({self.name})" if self.name else ""
 
 
-_REFERENCE_COMMAND = re.compile(r"\\([cC]ref|autoref|nameref|zcref|[oO]lref|fullref)\b")
+_REFERENCE_COMMAND = re.compile(
+    r"\\([cC]ref|autoref|nameref|zcref|[oO]lref|fullref|eqref|ref|labelcref|thref|vref)\b"
+)
 
 
 class _BlockWriter:
@@ -399,9 +420,7 @@ class _BlockWriter:
         command = (
             _REFERENCE_COMMAND.match(self._post.body, piece.start) if self._post.markup == "latex" else None
         )
-        name = reference.name if command is not None and "," not in piece.text else ""
-        if name and command is not None:
-            name = name if command[1] == "nameref" else f"{reference.kind} ({name})"
+        name = reference.called(command[1]) if command is not None and "," not in piece.text else ""
         self._linked = (piece.end, len(self._inside), found, name, reference.kind.lower())
         return True
 

@@ -12,8 +12,8 @@ from collections.abc import Collection
 from typing import NamedTuple
 
 from mathamr.formulas.latex.symbols import SYMBOLS
+from mathamr.formulas.latex.unicode import accent, fraction, letter, lowered, raised, root, symbols
 from mathamr.formulas.typed import names
-from mathamr.formulas.typed.characters import accent, fraction, letter, lowered, raised, root, symbols
 from mathamr.formulas.typed.fractions import fractions
 from mathamr.formulas.typed.rewriting import rewritten
 from mathamr.formulas.typed.typeditem import OPERANDS, Kind, TypedItem, written

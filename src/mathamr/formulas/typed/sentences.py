@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
+from mathamr.formulas.latex.unicode import is_mathematical, unicode_to_latex
 from mathamr.formulas.typed import names
-from mathamr.formulas.typed.characters import is_mathematical, unicode_to_latex
 from mathamr.formulas.typed.reader import typed_to_latex
 
 LONGEST = 2_000

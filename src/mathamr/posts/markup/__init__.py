@@ -8,6 +8,7 @@ from importlib import import_module
 
 from mathamr.core.errors import UnknownNameError
 from mathamr.posts.markup.piece import Note, Piece, ignore
+from mathamr.posts.markup.unicodemath import with_unicode_formulas
 from mathamr.posts.post import Formula
 
 MARKUPS = {
@@ -17,6 +18,8 @@ MARKUPS = {
     "text": "plain",
     "declaration": "declaration",
 }
+_NOTES = frozenset(["markdown", "latex", "text"])
+"""Languages of notes: in their text a formula may stand in Unicode without any mark. HTML is left as it is published."""
 _TAG = re.compile(r"</[a-zA-Z]|<(?:span|math|em|i|b|strong|sup|sub|code)\b|&(?:\w+|#\w+);")
 
 _CONTENT = re.compile(r"<annotation-xml\s[^<>]*MathML-Content[^<>]*>(.*?)</annotation-xml", re.S)
@@ -30,6 +33,12 @@ def pieces(text: str, markup: str, note: Note = ignore) -> Iterator[Piece]:
     >>> [piece.text for piece in pieces("<p>Let $x&gt;0.$</p>", "html") if piece.kind == "formula"]
     ['x>0']
     """
+    read = _marked_pieces(text, markup, note)
+    return with_unicode_formulas(read) if markup in _NOTES and not text.isascii() else read
+
+
+def _marked_pieces(text: str, markup: str, note: Note) -> Iterator[Piece]:
+    """The pieces of a text, formulas only where they are marked."""
     if markup not in MARKUPS:
         raise UnknownNameError("markup", markup, list(MARKUPS))
     if _RESERVED.search(text):
@@ -40,7 +49,9 @@ def pieces(text: str, markup: str, note: Note = ignore) -> Iterator[Piece]:
 
 def title_pieces(title: str, markup: str, note: Note = ignore) -> Iterator[Piece]:
     """The pieces of a title, which in an HTML post is plain text unless it shows tags or entities."""
-    return pieces(title, "text" if markup == "html" and not _TAG.search(title) else markup, note)
+    if markup == "html" and not _TAG.search(title):
+        return _marked_pieces(title, "text", note)
+    return pieces(title, markup, note)
 
 
 def formulas_of(post_id: str, title: str, body: str, markup: str, note: Note = ignore) -> tuple[Formula, ...]:

@@ -18,6 +18,8 @@ from typing import Literal
 from mathamr.posts.identifiers import stable_name, unique
 from mathamr.posts.inputs import shown
 from mathamr.posts.markup import formulas_of
+from mathamr.posts.markup.piece import Piece
+from mathamr.posts.markup.unicodemath import with_unicode_formulas
 from mathamr.posts.post import Link, Place, Post
 from mathamr.posts.postkind import ANSWERING, PostKind
 from mathamr.posts.readers.sections import SECTION_FROM, WHOLE_BELOW
@@ -218,9 +220,16 @@ def _anchor(part: DocumentPart) -> str:
 
 
 def text(words: str, dollars: bool = False) -> str:
-    """Words as HTML; dollars are escaped unless they mark formulas (`dollars`)."""
-    written = escape(words, quote=False)
-    return written if dollars else _MEANS_MATH.sub(_unmarked, written)
+    """Words as HTML, formulas in Unicode marked; dollars are escaped unless they mark formulas (`dollars`)."""
+    if dollars:
+        return escape(words, quote=False)
+    read = with_unicode_formulas(iter([Piece("text", 0, len(words), words)]))
+    return "".join(
+        math(piece.text)
+        if piece.kind == "formula"
+        else _MEANS_MATH.sub(_unmarked, escape(piece.text, quote=False))
+        for piece in read
+    )
 
 
 def _unmarked(match: re.Match[str]) -> str:

@@ -220,7 +220,9 @@ def _links(row: dict[str, Any], report: Report) -> Iterator[Link]:
             _wrong_type("links", item, "an id or an object with a target", report)
         else:
             type_ = cast("LinkType", _choice(link, "type", LINK_TYPES, "related", report))
-            yield Link(target or "", type_, _text(link, "words", report), label)
+            yield Link(
+                target or "", type_, _text(link, "words", report), label, _text(link, "number", report)
+            )
 
 
 def _place(row: dict[str, Any], report: Report) -> Place | None:

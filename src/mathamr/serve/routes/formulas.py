@@ -10,12 +10,12 @@ from fastapi.responses import JSONResponse
 
 from mathamr.core.errors import MathAMRError
 from mathamr.formulas.latex.macros import without_macros
+from mathamr.formulas.latex.unicode import unicode_to_latex
 from mathamr.formulas.notation import to_string
 from mathamr.formulas.outline import outline
 from mathamr.formulas.parse import ParsedFormula, parse
 from mathamr.formulas.picture import svg
 from mathamr.formulas.trees import trees_of
-from mathamr.formulas.typed.characters import unicode_to_latex
 from mathamr.posts.decoding import UNWANTED
 from mathamr.posts.markup import pieces
 from mathamr.posts.readers.latex.definitions import definitions_for

@@ -53,9 +53,9 @@ def test_a_document_is_cut_into_linked_posts(tmp_path: Path) -> None:
     assert [(post.id.removeprefix("paper.tex"), post.kind, post.title) for post in posts.values()] == [
         ("", "note", "On \\emph{limits}"),
         ("#sec:one", "section", "On \\emph{limits}: First $x$"),
-        ("#thm:main", "theorem", "Satz (Rolle)"),
+        ("#thm:main", "theorem", "Satz 1.1 (Rolle)"),
         ("#thm:main/proof", "proof", ""),
-        (REMARK, "remark", "Remark: Details"),
+        (REMARK, "remark", "Remark 1.2: Details"),
         (LEMMA, "lemma", "Lemma: Details"),
         ("#thm:main/proof-2", "proof", ""),
         (f"{LEMMA}/proof", "solution", ""),
@@ -74,10 +74,10 @@ def test_statements_and_proofs_know_each_other(tmp_path: Path) -> None:
     )
     assert proof.links == (
         Link(statement.id, "proof"),
-        Link("paper.tex#sec:one", "mention", "Section one", "sec:one"),
-        Link(statement.id, "mention", "(*)", "eq:a"),
+        Link("paper.tex#sec:one", "mention", "Section 1", "sec:one", "1"),
+        Link(statement.id, "mention", "(1)", "eq:a", "1"),
     )
-    assert posts["paper.tex"].links == (Link("paper.tex#thm:main", "mention", "theorem main", "thm:main"),)
+    assert posts["paper.tex"].links == (Link("paper.tex#thm:main", "mention", "Satz 1.1", "thm:main", "1.1"),)
     assert all(link.target in posts for post in posts.values() for link in post.links)
 
 
@@ -209,7 +209,7 @@ def test_references_keep_their_words_and_lead_to_posts(tmp_path: Path) -> None:
         Link(theorem, "mention", "Theorem", "t"),
         Link(lemma, "mention", "lemma", "l"),
         Link(theorem, "mention", "lemma", "t"),
-        Link(lemma, "mention", "(*)", "eq:e"),
+        Link(lemma, "mention", "(1)", "eq:e", "1"),
         Link("", "mention", "nowhere", "nowhere"),
     )
     assert posts["paper.tex#s"].place == Place("paper.tex", 1, "s", ("knuth84",))
@@ -232,11 +232,11 @@ def test_theorems_of_a_style_are_honoured(tmp_path: Path) -> None:
         \begin{strange} D. \end{strange} \begin{strange} E. \end{strange}\begin{proof} F.\end{proof}\end{document}""",
     )
     assert [(post.kind, post.title, post.body.strip()) for post in posts.values()] == [
-        ("lemma", "Amazing Lemma: paper", "A."),
-        ("definition", "Definition (Boxes)", "B."),
-        ("statement", "Rule: paper", "C."),
-        ("statement", "Odd thing: paper", "D."),
-        ("theorem", "Odd thing: paper", "E."),
+        ("lemma", "Amazing Lemma 1: paper", "A."),
+        ("definition", "Definition 0.1 (Boxes)", "B."),
+        ("statement", "Rule 1: paper", "C."),
+        ("statement", "Odd thing 1: paper", "D."),
+        ("theorem", "Odd thing 2: paper", "E."),
         ("proof", "", "F."),
     ]
     assert "paper.tex#def:b" in posts

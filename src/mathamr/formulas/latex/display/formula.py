@@ -22,6 +22,7 @@ from mathamr.formulas.latex.groupreader import CELL_ENDS
 from mathamr.formulas.latex.lexer import MAX_LENGTH, tokenize, without_comment_signs
 from mathamr.formulas.latex.macros import Macros, expanded
 from mathamr.formulas.latex.styles import DISPLAY, TEXT
+from mathamr.formulas.latex.unicode import unicode_to_latex
 from mathamr.formulas.mathml.element import Element
 from mathamr.formulas.mathml.styles import Styling
 from mathamr.formulas.mathml.writing import typeset_to_mathml
@@ -63,6 +64,7 @@ def displayed(latex: str, macros: Macros, display: bool) -> Element:
 
 
 def _drawn(latex: str, macros: Macros, display: bool, budget: Budget) -> Element | None:
+    latex = unicode_to_latex(latex)
     tokens, offsets = tokenize(latex)
     tokens, offsets, _ = expanded(tokens, offsets, latex, macros, budget)
     setter = Typesetter(tokens, offsets, latex, budget, DISPLAY if display else TEXT)

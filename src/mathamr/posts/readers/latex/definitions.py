@@ -19,13 +19,17 @@ _MACRO = re.compile(
     r"|\\(?:[gex]?def)\s*+\\([A-Za-z@]++|.)(?:#\d|\[|\])*+(?=\{)"
 )
 _THEOREM = re.compile(
-    r"\\(?:(?:sp)?newtheorem|newmdtheoremenv|newshadetheorem)\*?\s*+(?:\[[^\[\]]{0,1000}+\])?+\s*+"
-    r"\{\s*+(?P<name>[A-Za-z@][A-Za-z0-9@]*+\*?)\s*+\}\s*+(?:\[[^\[\]]{0,300}+\])?+\s*+(?=\{)"
-    r"|\\(?:re)?newtcbtheorem\s*+(?:\[[^\[\]]{0,1000}+\])?+\s*+\{\s*+(?P<box>[A-Za-z@][A-Za-z0-9@]*+\*?)\s*+\}\s*+(?=\{)"
+    r"\\(?:(?:sp)?newtheorem|newmdtheoremenv|newshadetheorem)(?P<star>\*?)\s*+(?:\[[^\[\]]{0,1000}+\])?+\s*+"
+    r"\{\s*+(?P<name>[A-Za-z@][A-Za-z0-9@]*+\*?)\s*+\}\s*+(?:\[(?P<like>[^\[\]]{0,300}+)\])?+\s*+(?=\{)"
+    r"|\\(?:re)?newtcbtheorem\s*+(?:\[(?P<options>[^\[\]]{0,1000}+)\])?+\s*+\{\s*+(?P<box>[A-Za-z@][A-Za-z0-9@]*+\*?)\s*+\}\s*+(?=\{)"
     r"|\\declaretheorem\s*+(?:\[(?P<before>[^\[\]]{0,1000}+)\])?+\s*+\{\s*+(?P<declared>[A-Za-z@][A-Za-z0-9@]*+\*?)\s*+\}"
     r"\s*+(?:\[(?P<after>[^\[\]]{0,1000}+)\])?+"
 )
 _DECLARED_NAME = re.compile(r"(?:^|,)\s*+(?:name|title)\s*+=\s*+\{?+([^,{}]++)")
+_WITHIN = re.compile(r"\s*+\[([^\[\]]{0,300}+)\]")
+_LIKE = re.compile(r"(?:sibling|sharenumber|numberlike|use counter from|use counter)\s*=\s*\{?([A-Za-z@*]+)")
+_DECLARED_WITHIN = re.compile(r"(?:numberwithin|within|parent|number within)\s*=\s*\{?([A-Za-z@]+)")
+_UNNUMBERED = re.compile(r"numbered\s*=\s*(?:no|unless unique)\b|no counter")
 _BRACE = re.compile(r"\\.|[{}]", re.S)
 _COMMAND = re.compile(r"\\([A-Za-z@]+|.)", re.S)
 _MARKS = re.compile(r"\\[A-Za-z@]+\*?\s?|[{}\\]")
@@ -33,10 +37,15 @@ _MARKS = re.compile(r"\\[A-Za-z@]+\*?\s?|[{}\\]")
 
 @dataclass(frozen=True, slots=True)
 class TheoremStyle:
-    """What a document calls an environment; of a `tcolorbox` theorem also what its labels begin with."""
+    """What a document calls an environment and how it counts it; of a `tcolorbox` theorem also what its labels begin with."""
 
     shown: str
     prefix: str | None = None
+    numbered: bool = False
+    like: str = ""
+    """The environment whose counter it shares."""
+    within: str = ""
+    """The counter whose steps set its own back: `section`."""
 
 
 def macros_in(text: str, macros: dict[str, str]) -> None:
@@ -66,17 +75,33 @@ def theorems_in(text: str, theorems: dict[str, TheoremStyle]) -> None:
     groups = DefinitionGroups(text)
     for match in _THEOREM.finditer(text):
         name = match["name"] or match["box"] or match["declared"]
-        prefix = None
+        prefix, like, within, numbered = None, match["like"] or "", "", not match["star"]
         if match["declared"]:
-            options = _DECLARED_NAME.search(f"{match['before'] or ''},{match['after'] or ''}")
+            said = f"{match['before'] or ''},{match['after'] or ''}"
+            options = _DECLARED_NAME.search(said)
             title = options.group(1) if options else ""
+            like, within, numbered = _declared_counter(said)
         else:
             end = groups.end(match.end(), LONGEST_MACRO)
             title = text[match.end() + 1 : end - 1] if end else ""
             if match["box"] and end:
                 prefix = _third_group(groups, end)
+                like, within, numbered = _declared_counter(match["options"] or "")
+            elif end and (outer := _WITHIN.match(text, end)):
+                within = outer[1].strip()
         if name in theorems or len(theorems) < MOST_THEOREMS:
-            theorems[name] = TheoremStyle(_plain(title) or name.rstrip("*").capitalize(), prefix)
+            shown = _plain(title) or name.rstrip("*").capitalize()
+            theorems[name] = TheoremStyle(shown, prefix, numbered, like.strip(), within)
+
+
+def _declared_counter(options: str) -> tuple[str, str, bool]:
+    """Of the options of a declaration: the environment whose counter it shares, the counter around it, whether it has one.
+
+    >>> _declared_counter("name=Lemma, sibling=thm"), _declared_counter("number within=section"), _declared_counter("numbered=no")
+    (('thm', '', True), ('', 'section', True), ('', '', False))
+    """
+    like, within = _LIKE.search(options), _DECLARED_WITHIN.search(options)
+    return like[1] if like else "", within[1] if within else "", _UNNUMBERED.search(options) is None
 
 
 def _third_group(groups: DefinitionGroups, position: int) -> str:

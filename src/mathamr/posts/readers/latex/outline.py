@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from mathamr.posts.postkind import PostKind, kind_named
@@ -61,8 +62,19 @@ class OutlinePart:
     statement: OutlinePart | None = None
     proofs: list[OutlinePart] = field(default_factory=list)
     number: int = 0
+    counted: str = ""
+    """Its number as the document shows it: `2.1`."""
+    shown: str = ""
+    """What the document calls a statement of its kind: `Theorem`."""
     id: str = ""
     body: str = ""
+
+    @property
+    def numbered_title(self) -> str:
+        """The title with the number: `Theorem 2.1 (Euler)`."""
+        if not (self.counted and self.shown):
+            return self.title
+        return f"{self.shown} {self.counted}{self.title.removeprefix(self.shown)}"
 
     @property
     def labels(self) -> list[str]:
@@ -73,9 +85,17 @@ class OutlinePart:
 class Outline:
     """Cuts one document into parts; the first is what stands before any section, a proof follows its statement."""
 
-    def __init__(self, text: str, name: str, theorems: dict[str, TheoremStyle], report: Report) -> None:
+    def __init__(
+        self,
+        text: str,
+        name: str,
+        theorems: dict[str, TheoremStyle],
+        report: Report,
+        numbers: Mapping[int, str] | None = None,
+    ) -> None:
         self._text = text
         self._report = report
+        self._numbers = numbers or {}
         self._theorems = {known: TheoremStyle(shown) for known, shown in STATEMENTS.items()} | theorems
         self._groups = DefinitionGroups(text)
         title = _TITLE.search(text)
@@ -126,6 +146,7 @@ class Outline:
         self._titles = {above: held for above, held in self._titles.items() if above < level}
         self._titles[level] = title
         self._section = OutlinePart("section", name, match.start(), self._title(), self._headings())
+        self._section.counted = self._numbers.get(match.start(), "")
         self._parts.append(self._section)
         self._before = None
         if label := _LABEL.match(self._text, position):
@@ -149,6 +170,8 @@ class Outline:
         title = f"{style.shown} ({note.strip()})" if note.strip() else f"{style.shown}: {heading}"
         kind = kind_named(style.shown) or kind_named(name) or "statement"
         part = OutlinePart(kind, name.rstrip("*"), match.start(), title, self._headings(), [(position, end)])
+        part.counted = self._numbers.get(match.start(), "")
+        part.shown = style.shown
         labels = (found.group(1) for found in _ANY_LABEL.finditer(self._text, position, end))
         part.label = label or next(
             (name.strip() for name in labels if name and not name.strip().startswith("eq")), ""

@@ -17,13 +17,16 @@ from mathamr.posts.markup.latexcommands import REFERENCE_WORDS
 from mathamr.posts.markup.piece import Piece
 from mathamr.posts.post import Link, Place, Post
 from mathamr.posts.reader import Collection
+from mathamr.posts.readers.latex.numbering import Numbered, Numbering
 from mathamr.posts.readers.latex.outline import Outline, OutlinePart
 from mathamr.posts.readers.latex.source import SUFFIXES, Source, Sources
 from mathamr.posts.report import Report
 
 _REFERS = re.compile(r"\\(?:[A-Za-z]*ref|[A-Za-z]*cite[A-Za-z]*)\b")
 _LAST_WORD = re.compile(r"([^\W\d_]+)\.?[\s(]*\Z")
+_HAS_WORDS = re.compile(r"\\(?:hyper(?:ref|link)|nameref)\b")
 _CITATION = re.compile(r"\\[A-Za-z]*cite")
+_UNNUMBERED = Numbered("", "")
 BEGINNING = 300
 """Characters of a statement without a label that go into the digest of its id."""
 
@@ -50,29 +53,32 @@ class LatexReader:
 
 def _posts(source: Source, root: Path, report: Report) -> Iterator[Post]:
     document = _relative(source.file, root, "document")
-    parts = Outline(source.text, stem(Path(document)), source.theorems, report).parts()
+    numbering = Numbering(source.text, source.theorems, source.counters)
+    parts = Outline(source.text, stem(Path(document)), source.theorems, report, numbering.at).parts()
     labels = _identify(parts, document)
     for part in parts:
         body = part.body
         if not body.strip() and not part.proofs:
             continue
+        title = part.numbered_title
         file, line = source.place(part.start)
         links = [Link(proof.id, "proof") for proof in part.proofs]
         if part.statement is not None:
             links.append(Link(part.statement.id, "proof"))
-        links += [link for link in _mentions(body, labels, report) if link.target != part.id]
+        mentions = _mentions(body, labels, numbering.labels, report)
+        links += [link for link in mentions if link.target != part.id or link.number]
         inside = tuple(dict.fromkeys(label for label in part.labels if label != part.label))
         yield Post(
             id=part.id,
             kind=part.kind,
             body=body,
-            title=part.title,
+            title=title,
             markup="latex",
             parent=part.statement.id if part.statement is not None else None,
             links=tuple(dict.fromkeys(links)),
             source=shown(file),
             macros=source.macros_for(f"{part.title}\n{body}"),
-            formulas=formulas_of(part.id, part.title, body, "latex", report.note),
+            formulas=formulas_of(part.id, title, body, "latex", report.note),
             place=Place(_relative(file, root, "document"), line, part.label, inside),
         )
 
@@ -121,7 +127,9 @@ def _anchor(part: OutlinePart) -> str:
     return stable_name(name, *part.headings, part.name, beginning)
 
 
-def _mentions(body: str, labels: dict[str, OutlinePart], report: Report) -> Iterator[Link]:
+def _mentions(
+    body: str, labels: dict[str, OutlinePart], numbers: dict[str, Numbered], report: Report
+) -> Iterator[Link]:
     """The links of a text: each reference, with the words that stand in its place: the kind of thing, and its label's."""
     if not _REFERS.search(body):
         return
@@ -129,7 +137,7 @@ def _mentions(body: str, labels: dict[str, OutlinePart], report: Report) -> Iter
     words, before = "", ""
     for piece in [*pieces(body, "latex"), Piece("break", len(body), len(body), "paragraph")]:
         if open_link is not None and (piece.start >= open_link.end or piece.kind == "link"):
-            yield from _references(body, open_link, words, before, labels, report)
+            yield from _references(body, open_link, words, before, labels, numbers, report)
             open_link, words = None, ""
         if piece.kind == "link" and piece.text.startswith("#"):
             open_link = piece
@@ -142,7 +150,13 @@ def _mentions(body: str, labels: dict[str, OutlinePart], report: Report) -> Iter
 
 
 def _references(
-    body: str, piece: Piece, words: str, before: str, labels: dict[str, OutlinePart], report: Report
+    body: str,
+    piece: Piece,
+    words: str,
+    before: str,
+    labels: dict[str, OutlinePart],
+    numbers: dict[str, Numbered],
+    report: Report,
 ) -> Iterator[Link]:
     is_citation = _CITATION.match(body, piece.start) is not None
     if not is_citation and (word := _LAST_WORD.search(before)):
@@ -158,4 +172,8 @@ def _references(
         shown_words = (
             target.kind if target is not None and words == "reference" else " ".join(words.split())[:200]
         )
-        yield Link(target.id if target is not None else "", "mention", shown_words, label)
+        numbered = numbers.get(label, _UNNUMBERED)
+        if numbered.number and not _HAS_WORDS.match(body, piece.start):
+            kind = numbered.kind.capitalize()
+            shown_words = f"({numbered.number})" if kind == "Equation" else f"{kind} {numbered.number}"
+        yield Link(target.id if target is not None else "", "mention", shown_words, label, numbered.number)

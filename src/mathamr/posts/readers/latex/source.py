@@ -13,6 +13,7 @@ from pathlib import Path
 from mathamr.core.errors import MathAMRError
 from mathamr.posts.inputs import STDIN, read_text
 from mathamr.posts.readers.latex.definitions import TheoremStyle, definitions_for, macros_in, theorems_in
+from mathamr.posts.readers.latex.numbering import CounterSettings
 from mathamr.posts.report import Report
 
 SUFFIXES = (".tex", ".latex", ".ltx")
@@ -39,6 +40,7 @@ class Source:
     text: str = ""
     macros: dict[str, str] = field(default_factory=dict)
     theorems: dict[str, TheoremStyle] = field(default_factory=dict)
+    counters: CounterSettings = field(default_factory=CounterSettings)
     stretches: list[tuple[int, Path, int]] = field(default_factory=list)
     """Where each stretch of the text begins, its file, and its first line there."""
 
@@ -140,8 +142,10 @@ class Sources:
         for style in self._styles(text, file, source.file, styles, report):
             macros_in(style, source.macros)
             theorems_in(style, source.theorems)
+            source.counters.read(style)
         macros_in(text, source.macros)
         theorems_in(text, source.theorems)
+        source.counters.read(text)
         return text
 
     def _styles(self, text: str, file: Path, main: Path, read: set[Path], report: Report) -> list[str]:

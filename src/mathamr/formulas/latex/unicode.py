@@ -6,7 +6,7 @@ import re
 import unicodedata
 from functools import cache
 
-from mathamr.formulas.latex.symbols import OF_PACKAGES, SYMBOLS
+from mathamr.formulas.latex.symbols import NEGATIONS, OF_PACKAGES, SYMBOLS
 
 _PREFERRED = {
     "≤": r"\le", "≥": r"\ge", "≠": r"\ne", "→": r"\to", "∣": r"\mid", "ε": r"\varepsilon", "ϵ": r"\epsilon",
@@ -19,6 +19,7 @@ _PREFERRED = {
     "∆": r"\Delta", "∑": r"\sum", "∏": r"\prod", "∐": r"\coprod", "∫": r"\int", "∬": r"\iint", "∭": r"\iiint",
     "∮": r"\oint", "∞": r"\infty", "∂": r"\partial", "∇": r"\nabla", "±": r"\pm", "∓": r"\mp", "ℓ": r"\ell", "ℏ": r"\hbar",
     "ℵ": r"\aleph", "Ω": r"\Omega", "µ": r"\mu", "ı": r"\imath", "℘": r"\wp", "ℑ": r"\Im", "ℜ": r"\Re", "∎": r"\square",
+    "°": r"^{\circ}", "א": r"\aleph", "≔": ":=", "≕": "=:", "⩽": r"\leqslant", "⩾": r"\geqslant", "‐": "-", "‑": "-",
     "⋂": r"\bigcap", "⋃": r"\bigcup", "⨁": r"\bigoplus", "⨂": r"\bigotimes", "⋀": r"\bigwedge", "⋁": r"\bigvee",
 }  # fmt: skip
 _ROOTS = {"√": "", "∛": "[3]", "∜": "[4]"}
@@ -118,39 +119,124 @@ def is_mathematical(character: str) -> bool:
     )
 
 
-_RUN = re.compile(r"[^\x00-\x7f]+")
+_PIECE = re.compile(
+    r"\\(?:text\w*|[mhf]box|intertext|operatorname|label|tag|unicode|color|textcolor|href|url|verb)(?![A-Za-z])\*?\s*(?P<words>\{)?"
+    r"|(?P<argument>\\[A-Za-z]+|[\^_])|\\."
+    r"|(?P<other>[^\x00-\x7f][\u0300-\u036f\u20d0-\u20ff]*|[A-Za-z0-9][\u0300-\u036f\u20d0-\u20ff]+)|(?P<space>\s+)|[^\\\s\w^\x80-\U0010ffff]+|.",
+    re.S,
+)
+_OVER = frozenset(["\u0304", "\u0302", "\u0303", "\u0307", "\u20d7"])
+"""Marks that are accents of mathematics even where Unicode has one character for letter and mark, as in ẋ."""
+_NEGATED = {negation: sign for sign, negation in NEGATIONS.items()}
+_BRACE = re.compile(r"\\.|[{}]", re.S)
+_ROOTED = re.compile(r"\s*(?:\d+(?:\.\d+)?|\((?P<inside>[^()]*(?:\([^()]*\)[^()]*)*)\)|(?=\{))")
 
 
 def unicode_to_latex(latex: str) -> str:
-    r"""LaTeX in which Unicode characters are written as commands.
+    r"""LaTeX in which the Unicode characters of its formulas are written as commands; words in it stay as they are.
 
-    >>> unicode_to_latex("x² ≤ ℤ"), unicode_to_latex("x^2"), unicode_to_latex("√2")
-    ('x^{2} \\le  \\mathbb{Z}', 'x^2', '\\sqrt 2')
+    >>> unicode_to_latex("x² ≤ ℤ"), unicode_to_latex("x^2"), unicode_to_latex("√12")
+    ('x^{2} \\le  \\mathbb{Z}', 'x^2', '\\sqrt{12}')
+    >>> unicode_to_latex(r"x₁ \text{ für } ℝ^ℕ")
+    'x_{1} \\text{ für } \\mathbb{R}^{\\mathbb{N}}'
     """
-    return _RUN.sub(lambda match: _latex_of_run(match.group()), latex) if not latex.isascii() else latex
-
-
-def _latex_of_run(text: str) -> str:
+    if latex.isascii():
+        return latex
     written: list[str] = []
-    place = 0
-    while place < len(text):
-        character = text[place]
-        for script, sign in ((raised, "^"), (lowered, "_")):
-            end = place
-            while end < len(text) and script(text[end]):
-                end += 1
-            if end > place:
-                inside = "".join(script(each) or "" for each in text[place:end])
-                written.append(f"{sign}{{{unicode_to_latex(inside)}}}")
-                break
-        else:
-            end = place + 1
-            if (parts := fraction(character)) is not None:
-                written.append(f"\\frac{{{parts[0]}}}{{{parts[1]}}}")
+    place, end, argument = 0, len(latex), ""
+    while place < end:
+        match = _PIECE.match(latex, place)
+        assert match is not None
+        found, place = match.group(), match.end()
+        if match["words"]:
+            closing = _closing(latex, place)
+            written += [found, _with_formulas(latex[place:closing])]
+            place, argument = closing, ""
+        elif (character := match["other"]) is not None:
+            if (script := _script_run(latex, match.start())) is not None:
+                text, place = script
+                written.append(text[1:] if argument in ("^", "_") else text)
             elif (index := root(character)) is not None:
-                written.append(f"\\sqrt{index} ")
+                text, place = _root(latex, place)
+                written.append(f"\\sqrt{index}{text}" if not argument else f"{{\\sqrt{index}{text}}}")
             else:
-                command = letter(character) or symbols().get(character, character)
-                written.append(f"{command} " if command[0] == "\\" and command[-1].isalpha() else command)
-        place = end
+                text = _character(character)
+                wrapped = argument and len(text) > 2 and not text[1:].isalpha()
+                text = "\\prime " if text == "'" and argument in ("^", "_") else text
+                written.append(f"{{{text}}}" if wrapped else text)
+                if text[0] == "\\" and text[-1].isalpha():
+                    written.append(" ")
+            argument = ""
+        else:
+            written.append(found)
+            if not match["space"]:
+                argument = match["argument"] or ""
     return "".join(written)
+
+
+def _script_run(text: str, start: int) -> tuple[str, int] | None:
+    """The superscript or subscript that begins here, with the place behind it."""
+    for script, sign in ((raised, "^"), (lowered, "_")):
+        end = start
+        while end < len(text) and script(text[end]):
+            end += 1
+        if end > start:
+            inside = "".join(script(each) or "" for each in text[start:end])
+            return f"{sign}{{{unicode_to_latex(inside)}}}", end
+    return None
+
+
+def _root(text: str, place: int) -> tuple[str, int]:
+    """The radicand behind a root sign, as an argument: a number, what parentheses hold, or the next piece."""
+    match = _ROOTED.match(text, place)
+    if match is None:
+        return " ", place
+    inside = match["inside"] if match["inside"] is not None else match.group().strip()
+    return (f"{{{unicode_to_latex(inside)}}}" if inside else ""), match.end()
+
+
+def _character(character: str) -> str:
+    """One character, perhaps with combining marks, as LaTeX."""
+    base, *marks = unicodedata.normalize("NFC", character) if len(character) == 1 else character
+    if (
+        not marks
+        and base > "\xff"
+        and len(parts := unicodedata.normalize("NFD", base)) == 2
+        and parts[1] in _OVER
+    ):
+        base, marks = parts[0], [parts[1]]
+    if (parts := fraction(base)) is not None:
+        text = f"\\frac{{{parts[0]}}}{{{parts[1]}}}"
+    else:
+        text = letter(base) or symbols().get(base) or _plain(base)
+    for mark in marks:
+        text = f"\\{_ACCENTS[mark]}{{{text}}}" if mark in _ACCENTS else text + mark
+    return text
+
+
+def _plain(character: str) -> str:
+    """The ASCII form of a character that is only wider (`（`), the negation of a sign (`≰`), or the character itself."""
+    plain = unicodedata.normalize("NFKC", character)
+    if character > "\xff" and len(plain) == 1 and plain.isascii() and plain not in "\\{}$%&#^_~":
+        return plain
+    return (
+        f"\\not{symbols().get(_NEGATED[character], _NEGATED[character])} "
+        if character in _NEGATED
+        else character
+    )
+
+
+def _closing(text: str, place: int) -> int:
+    """The place of the brace that closes an argument which begins here."""
+    depth = 1
+    for match in _BRACE.finditer(text, place):
+        depth += (match.group() == "{") - (match.group() == "}")
+        if depth == 0:
+            return match.start()
+    return len(text)
+
+
+def _with_formulas(words: str) -> str:
+    """Words in which only the formulas between dollars are rewritten."""
+    parts = words.split("$")
+    return "$".join(unicode_to_latex(part) if place % 2 else part for place, part in enumerate(parts))
