@@ -197,6 +197,42 @@ def test_references_show_the_numbers_of_their_targets() -> None:
     assert words == ["Theorem 2.1 (Euler)", "theorem 2.1 (Euler)", "2.1", "Euler", "(3)"]
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        "A. \\begin{tikzpicture}[scale=2] \\draw (0,0) -- node[above]{$x<y$} (1,1); \\end{tikzpicture} B.",
+        "A. $$\\begin{tikzpicture} \\draw (0,0) -- node{$x<y$} (1,1); \\end{tikzpicture}$$ B.",
+    ],
+)
+@pytest.mark.parametrize("markup", ["latex", "markdown"])
+def test_a_drawing_is_a_box_with_its_source_folded(body: str, markup: Markup) -> None:
+    if markup == "markdown" and "$$" not in body:
+        pytest.skip("Markdown has no such environment outside formulas")
+    html = body_html(Post("p", "note", body, markup=markup), 1000)
+    outside, box, rest = html.partition('<details class="diagram">')
+    assert "Drawing (TikZ source)" in rest
+    assert "x&lt;y" in rest.partition("</details>")[0]
+    assert box
+    assert "draw" not in outside + rest.partition("</details>")[2]
+    assert formulas_of("p", "", body, markup) == ()
+
+
+@pytest.mark.parametrize("markup", ["latex", "markdown", "html", "text"])
+@pytest.mark.parametrize("body", ["Let $$x = y.$$ Then", "Let $$x = y$$. Then"])
+def test_punctuation_after_a_display_stays_on_its_line(body: str, markup: Markup) -> None:
+    html = body_html(
+        Post("p", "note", body, markup=markup, formulas=formulas_of("p", "", body, markup)), 1000
+    )
+    assert "<mtext>.</mtext></mrow><annotation" in html
+    assert html.rpartition("</math>")[2].lstrip("</span> ").startswith("Then")
+
+
+def test_punctuation_after_lines_stands_in_the_last_of_them() -> None:
+    body = "$$\\begin{aligned} a &= b \\\\ c &= d \\end{aligned},$$ so"
+    html = body_html(Post("p", "note", body, markup="latex"), 1000)
+    assert "<mtext>,</mtext></mtd></mtr></mtable>" in html
+
+
 def test_a_commutative_diagram_is_drawn_without_its_options() -> None:
     drawn = draw(r'\begin{tikzcd} A \arrow[r, "f", hook] \arrow[d, "g"\'] & B \\ C & \end{tikzcd}')
     assert drawn.error is None

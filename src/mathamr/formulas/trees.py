@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from mathamr.core.errors import MathAMRError
+from mathamr.formulas.latex.diagrams import with_arrays
 from mathamr.formulas.latex.unicode import unicode_to_latex
 from mathamr.formulas.mathml.markup import opt_from_mathml, slt_from_mathml
 from mathamr.formulas.parse import EMPTY, Context, both_readings, check_reading, parse
@@ -83,8 +84,13 @@ def _readings(key: TreeKey, with_meaning: bool) -> Readings:
 
 
 def _read(key: TreeKey, with_meaning: bool) -> Readings:
-    """Parses LaTeX; Unicode in it (`$x² ≤ ℝ$`), which the published trees take for letters, is what it means."""
+    """Parses LaTeX; Unicode in it (`$x² ≤ ℝ$`), which the published trees take for letters, is what it means.
+
+    Of a diagram of tikz-cd the objects and the labels of arrows count, not its options.
+    """
     latex, macros = unicode_to_latex(key[0]), tuple(map(unicode_to_latex, key[1]))
+    if "{tikzcd}" in latex:
+        latex = with_arrays(latex)
     try:
         if not with_meaning:
             parsed = parse(latex, macros)

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from html import escape, unescape
+from itertools import zip_longest
 from pathlib import PurePath
 from typing import Any, NamedTuple
 from urllib.parse import quote
@@ -255,13 +256,21 @@ def _html_body(body: str, post: Post, names: Sequence[str], references: Mapping[
     formulas, places = _Formulas.of_body(post, names), Places()
     parts: list[str] = []
     done = 0
-    for piece in pieces(body, "html"):
+    read = list(pieces(body, "html"))
+    for piece, following in zip_longest(read, read[1:]):
         if piece.kind == "formula":
             formula = formulas.next(piece)
             if piece.start < done:
                 continue
-            parts += [body[done : piece.start], places.add(formula_html(formula, post.macros))]
-            done = piece.end
+            written, end = formula_html(formula, post.macros), piece.end
+            if piece.display and following is not None and following.kind == "text" and _is_display(written):
+                mark = _PUNCTUATION.match(following.text)
+                if mark is not None and following.start < piece.end:
+                    written = _with_punctuation(written, mark[1])
+                elif mark is not None and body.startswith(mark[1], piece.end):
+                    written, end = _with_punctuation(written, mark[1]), piece.end + 1
+            parts += [body[done : piece.start], places.add(written)]
+            done = end
     parts.append(body[done:])
     return sanitised_html(_with_references("".join(parts), references), places)
 
@@ -291,6 +300,35 @@ def _formula_html(id: str, latex: str, drawn: Drawn, display: bool) -> str:
     kind = "formula display" if display else "formula"
     inside = drawn.mathml or f'<code class="broken">{escape(latex) or "MathML"}</code>'
     return f'<span class="{kind}" data-formula="{escape(id)}">{inside}</span>'
+
+
+def _is_display(html: str) -> bool:
+    return html.startswith('<span class="formula display"') and "</math></span>" in html
+
+
+def _with_punctuation(html: str, mark: str) -> str:
+    """A displayed formula with the punctuation that follows it on its line: in its last cell, or behind it."""
+    content, annotation, rest = html.partition("<annotation")
+    if not annotation or "<semantics>" not in content:
+        return html.replace("</math></span>", f"<mtext>{escape(mark)}</mtext></math></span>")
+    before, opening, inside = content.partition("<semantics>")
+    table = inside.rfind("</mtd></mtr></mtable>")
+    if table >= 0 and inside.endswith("</mtd></mtr></mtable>"):
+        inside = f"{inside[:table]}<mtext>{escape(mark)}</mtext>{inside[table:]}"
+    else:
+        inside = f"<mrow>{inside}<mtext>{escape(mark)}</mtext></mrow>"
+    return before + opening + inside + annotation + rest
+
+
+def _picture_html(source: str) -> str:
+    """A drawing in LaTeX as a box with its source folded."""
+    named = re.match(r"\\[({\[]?(?:begin)?\s*\{?\s*([A-Za-z]+)", source)
+    kind = {"asy": "Asymptote", "pspicture": "PSTricks"}.get(named[1] if named else "", "TikZ")
+    shown = source[:LONGEST_PICTURE] + ("…" if len(source) > LONGEST_PICTURE else "")
+    return (
+        f'<details class="diagram"><summary>Drawing ({kind} source)</summary>'
+        f"<pre><code>{escape(shown)}</code></pre></details>"
+    )
 
 
 class _Formulas:
@@ -362,6 +400,9 @@ class Reference(NamedTuple):
         return f"{self.kind} ({self.name})" if self.name else ""
 
 
+_PUNCTUATION = re.compile(r"\s*([.,;:])(?![.\w])")
+LONGEST_PICTURE = 5_000
+"""Characters of the source of a drawing that are shown."""
 _REFERENCE_COMMAND = re.compile(
     r"\\([cC]ref|autoref|nameref|zcref|[oO]lref|fullref|eqref|ref|labelcref|thref|vref)\b"
 )
@@ -396,6 +437,9 @@ class _BlockWriter:
                 self._inside.append(highlighted(piece.text))
             else:
                 self._inside.append(escape(piece.text))
+        elif piece.kind == "image" and not piece.text and "\\" in self._post.body[piece.start : piece.end]:
+            self._end_block(self._block)
+            self._blocks.append(_picture_html(self._post.body[piece.start : piece.end]))
         elif piece.kind == "image":
             self._inside.append(f'<span class="picture">[picture: {escape(piece.text)}]</span>')
         elif piece.kind == "link":
@@ -407,7 +451,10 @@ class _BlockWriter:
         elif piece.text == REFERENCE and not self._linked and self._unknown:
             self._inside.append(escape(self._unknown))
         else:
-            self._inside.append(escape(piece.text).replace(_LINE, "<br>"))
+            text = piece.text
+            if self._inside and (mark := _PUNCTUATION.match(text)) and _is_display(self._inside[-1]):
+                self._inside[-1], text = _with_punctuation(self._inside[-1], mark[1]), text[mark.end() :]
+            self._inside.append(escape(text).replace(_LINE, "<br>"))
 
     def _begin_link(self, piece: Piece) -> bool:
         """A reference: a link to the first post it names that is known, around the words that stand for it."""

@@ -1,7 +1,7 @@
 """Commutative diagrams of `tikz-cd` and `xy` as arrays, so that they can be drawn: objects in a grid, arrows between them.
 
 Arrows to neighbours stand between the objects; longer ones are listed below the grid. Curves, styles and positions are
-left out. Only what is shown changes: the trees of a formula are made from its own LaTeX.
+left out. What is shown is drawn from the arrays, and the trees of a diagram of tikz-cd in a note are those of its array.
 """
 
 from __future__ import annotations

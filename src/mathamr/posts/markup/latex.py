@@ -136,7 +136,7 @@ class _Reader:
             yield from self._heading(name, start)
         elif name in known.BREAKS:
             yield Piece("break", start, self._position, known.BREAKS[name])
-            if name == "item" and (option := _OPTION.match(self._text, self._position)):
+            if name in ("item", "ii") and (option := _OPTION.match(self._text, self._position)):
                 yield Piece("text", option.start(1), option.end(1), option.group(1))
                 yield Piece("text", option.end() - 1, option.end(), " ")
                 self._position = option.end()
@@ -167,13 +167,15 @@ class _Reader:
             return
         self._position = environment.end()
         name = environment.group(1).rstrip("*")
-        if name in known.VERBATIM or name in known.PICTURES:
+        if name in known.VERBATIM or name in known.PICTURES or name in known.HIDDEN:
             begin = self._position
             found = self._skip_past(f"\\end{{{environment.group(1)}}}")
             if found is not None and name in known.VERBATIM and self._text[begin:found].strip():
                 yield Piece("break", start, start, "code")
                 yield Piece("code", begin, found, self._text[begin:found])
                 yield Piece("break", found, found, "code")
+            elif found is not None and name in known.PICTURES:
+                yield Piece("image", start, self._position)
             return
         yield Piece("break", start, self._position, known.ENVIRONMENTS.get(name, "paragraph"))
         self._tables += name in known.TABLES

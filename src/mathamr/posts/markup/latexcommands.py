@@ -44,7 +44,7 @@ BREAKS = {
     ),
     **dict.fromkeys(_words("newline linebreak tabularnewline"), "line"),
     **dict.fromkeys(_words("hline toprule midrule bottomrule"), "cell"),
-    "item": "item",
+    **dict.fromkeys(_words("item ii"), "item"),
 }
 
 REFERENCES = {
@@ -79,7 +79,8 @@ REFERENCE_WORDS = {
 }
 
 VERBATIM = frozenset(_words("verbatim Verbatim lstlisting minted alltt"))
-PICTURES = frozenset(_words("tikzpicture pspicture picture asy comment filecontents axis forest"))
+PICTURES = frozenset(_words("tikzpicture pspicture picture asy axis forest circuitikz tikz pgfpicture"))
+HIDDEN = frozenset(_words("comment filecontents"))
 TABLES = frozenset(_words("tabular tabularx longtable tabulary supertabular"))
 
 ENVIRONMENTS = {
@@ -112,7 +113,8 @@ SKIPPED_ARGUMENTS = {
             """label ollabel index vspace hspace input include bibliography bibliographystyle usepackage color
             documentclass pagestyle thispagestyle pagenumbering includegraphics graphicspath hypersetup tag textcolor
             bibitem hypertarget theoremstyle geometry setstretch phantom hphantom vphantom stepcounter
-            refstepcounter newcounter usetikzlibrary RequirePackage"""
+            refstepcounter newcounter usetikzlibrary RequirePackage lean uses proves discussion leanlib
+            tikzset tikzstyle pgfplotsset"""
         ),
         1,
     ),

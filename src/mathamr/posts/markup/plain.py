@@ -9,6 +9,8 @@ from itertools import zip_longest
 from mathamr.posts.markup.delimiters import OPENING, MathScanner, Region
 from mathamr.posts.markup.piece import Note, Piece, PieceRun
 
+_PICTURE = re.compile(r"\\begin\s*\{(?:tikzpicture|circuitikz|pspicture|axis)\}|\\tikz(?![A-Za-z])")
+"""A drawing, which has no trees."""
 _PARAGRAPH = re.compile(r"\n[ \t\r]*\n\s*")
 
 
@@ -73,7 +75,9 @@ def formula(run: PieceRun, region: Region, note: Note) -> Iterator[Piece]:
         latex = "".join(
             part for pair in zip_longest(latex.split("\0"), meanings, fillvalue="") for part in pair
         )
-    if latex:
+    if _PICTURE.search(latex):
+        yield Piece("image", start, end)
+    elif latex:
         yield Piece("formula", start, end, latex, region.display)
     else:
         note("empty formula", start)

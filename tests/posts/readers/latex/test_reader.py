@@ -240,3 +240,31 @@ def test_theorems_of_a_style_are_honoured(tmp_path: Path) -> None:
         ("proof", "", "F."),
     ]
     assert "paper.tex#def:b" in posts
+
+
+BLUEPRINT = r"""\newtheorem{thm}{Theorem}\newcommand{\itm}{\item}\newcommand{\be}{\begin{equation}}\newcommand{\ee}{\end{equation}}
+\begin{document}
+\begin{thm}\label{a}\lean{Nat.add_comm, Nat.mul_comm}\leanok First. \be x = y \ee \end{thm}
+\begin{thm}\label{b}\uses{a} Second. \begin{itemize}\itm one \itm two\end{itemize}\end{thm}
+\begin{proof}\proves{a}\uses{b, gone}\leanok Clear. \end{proof}
+\end{document}"""
+
+
+def test_blueprints_have_links_and_no_prose_for_them(tmp_path: Path) -> None:
+    posts, _ = read(tmp_path, BLUEPRINT)
+    first, second, proof = (posts[f"paper.tex#{name}"] for name in ("a", "b", "a/proof"))
+    assert passage(first).text.split("\n")[1:] == ["First.", "FORMULA_0"]
+    assert [link for link in first.links if link.type == "mention"] == [
+        Link("", "mention", "Nat.add_comm", "Nat.add_comm"),
+        Link("", "mention", "Nat.mul_comm", "Nat.mul_comm"),
+    ]
+    assert second.links == (Link(first.id, "mention", "Theorem 1", "a", "1"),)
+    assert proof.parent == first.id
+    assert passage(proof).text == "Clear."
+    assert proof.links == (Link(first.id, "proof"), Link(second.id, "mention", "Theorem 2", "b", "2"))
+
+
+def test_macros_for_items_and_environments_mean_what_they_stand_for(tmp_path: Path) -> None:
+    posts, _ = read(tmp_path, BLUEPRINT)
+    assert [formula.latex for formula in posts["paper.tex#a"].formulas] == ["x = y"]
+    assert passage(posts["paper.tex#b"]).text.split("\n")[1:] == ["Second.", "one", "two"]

@@ -26,6 +26,8 @@ _THEOREM = re.compile(
     r"\s*+(?:\[(?P<after>[^\[\]]{0,1000}+)\])?+"
 )
 _DECLARED_NAME = re.compile(r"(?:^|,)\s*+(?:name|title)\s*+=\s*+\{?+([^,{}]++)")
+_ALIAS = re.compile(r"\{\s*(\\item|\\(?:begin|end)\s*\{[A-Za-z]{1,30}\*?\})\s*\}\Z")
+_USED = re.compile(r"(?<![{\\])(?<!\\def)(?<!\\let)\\([A-Za-z@]+)(?![A-Za-z@])")
 _WITHIN = re.compile(r"\s*+\[([^\[\]]{0,300}+)\]")
 _LIKE = re.compile(r"(?:sibling|sharenumber|numberlike|use counter from|use counter)\s*=\s*\{?([A-Za-z@*]+)")
 _DECLARED_WITHIN = re.compile(r"(?:numberwithin|within|parent|number within)\s*=\s*\{?([A-Za-z@]+)")
@@ -62,6 +64,23 @@ def macros_in(text: str, macros: dict[str, str]) -> None:
         name = next(filter(None, match.groups()), None)
         if name and end is not None and (name in macros or len(macros) < MOST_MACROS):
             macros[name] = " ".join(text[match.start() : end].split())
+
+
+def with_aliases_expanded(text: str, macros: Mapping[str, str]) -> str:
+    """The text in which macros that only stand for `\\item`, or for the beginning or end of an environment, are replaced.
+
+    >>> with_aliases_expanded(r"\\be x \\ee \\ii", {"be": r"\\def\\be{\\begin{equation}}", "ii": r"\\def\\ii{\\item}"})
+    '\\\\begin{equation} x \\\\ee \\\\item'
+    """
+    aliases = {
+        name: found[1].strip()
+        for name, definition in macros.items()
+        if len(definition) < 100 and name.isalpha() and (found := _ALIAS.search(definition))
+    }
+    aliases.pop("item", None)
+    if not aliases:
+        return text
+    return _USED.sub(lambda match: aliases.get(match[1], match.group()), text)
 
 
 def theorems_in(text: str, theorems: dict[str, TheoremStyle]) -> None:

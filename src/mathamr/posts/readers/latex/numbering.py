@@ -101,7 +101,8 @@ class Numbering:
         self._read(text)
 
     def _read(self, text: str) -> None:
-        for match in _MARK.finditer(text):
+        document = text.find("\\begin{document}")
+        for match in _MARK.finditer(text, max(0, document)):
             if match["section"]:
                 self._section(match)
             elif match["edge"] == "begin":

@@ -40,6 +40,7 @@ _GROUP = re.compile(r"\s*+\{([^{}]{0,500}+)\}")
 _LABEL = re.compile(r"\s*+\\label\s*+\{([^{}]*+)\}")
 _ANY_LABEL = re.compile(r"\\label\s*+\{([^{}]*+)\}|\\bibitem\s*+(?:\[[^\[\]]{0,500}+\])?+\s*+\{([^{}]*+)\}")
 _REFERENCE = re.compile(r"\\[A-Za-z]*ref\*?\s*+(?:\[[^\[\]]{0,200}+\])?+\s*+\{([^{}]*+)\}")
+_PROVES = re.compile(r"\\proves\s*+\{([^{}]*+)\}")
 _BODY = re.compile(r"\\begin\s*+\{document\}(.*?)(?:\\end\s*+\{document\}|\Z)", re.S)
 _LONGEST_TITLE = 1000
 
@@ -190,6 +191,8 @@ class Outline:
             if named and named.group(1).strip():
                 statement = self._by_label.get(named.group(1).strip(), statement)
             position = option.end()
+        if proves := _PROVES.search(self._text, position, min(end, position + 1000)):
+            statement = self._by_label.get(proves.group(1).strip(), statement)
         if statement is not None:
             proof = OutlinePart(
                 PROOFS[match["name"]], match["name"], match.start(), headings=self._headings()

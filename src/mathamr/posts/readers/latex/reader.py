@@ -24,6 +24,7 @@ from mathamr.posts.report import Report
 
 _REFERS = re.compile(r"\\(?:[A-Za-z]*ref|[A-Za-z]*cite[A-Za-z]*)\b")
 _LAST_WORD = re.compile(r"([^\W\d_]+)\.?[\s(]*\Z")
+_BLUEPRINT = re.compile(r"\\(lean|uses)\s*+\{([^{}]*+)\}")
 _HAS_WORDS = re.compile(r"\\(?:hyper(?:ref|link)|nameref)\b")
 _CITATION = re.compile(r"\\[A-Za-z]*cite")
 _UNNUMBERED = Numbered("", "")
@@ -65,7 +66,10 @@ def _posts(source: Source, root: Path, report: Report) -> Iterator[Post]:
         links = [Link(proof.id, "proof") for proof in part.proofs]
         if part.statement is not None:
             links.append(Link(part.statement.id, "proof"))
-        mentions = _mentions(body, labels, numbering.labels, report)
+        mentions = [
+            *_mentions(body, labels, numbering.labels, report),
+            *_blueprint_links(body, labels, numbering.labels),
+        ]
         links += [link for link in mentions if link.target != part.id or link.number]
         inside = tuple(dict.fromkeys(label for label in part.labels if label != part.label))
         yield Post(
@@ -147,6 +151,23 @@ def _mentions(
             words += piece.text
         elif piece.kind == "break" and open_link is None:
             before = ""
+
+
+def _blueprint_links(
+    body: str, labels: dict[str, OutlinePart], numbers: dict[str, Numbered]
+) -> Iterator[Link]:
+    """The links of a blueprint: `\\lean{Full.name}` to declarations, `\\uses{label}` to what a statement or proof needs."""
+    for match in _BLUEPRINT.finditer(body):
+        for name in match[2].split(","):
+            name = name.strip()
+            if not name:
+                continue
+            if match[1] == "lean":
+                yield Link("", "mention", name[:200], name)
+            elif (target := labels.get(name)) is not None:
+                number = numbers.get(name, _UNNUMBERED)
+                words = f"{number.kind.capitalize()} {number.number}" if number.number else target.kind
+                yield Link(target.id, "mention", words, name, number.number)
 
 
 def _references(

@@ -12,7 +12,13 @@ from pathlib import Path
 
 from mathamr.core.errors import MathAMRError
 from mathamr.posts.inputs import STDIN, read_text
-from mathamr.posts.readers.latex.definitions import TheoremStyle, definitions_for, macros_in, theorems_in
+from mathamr.posts.readers.latex.definitions import (
+    TheoremStyle,
+    definitions_for,
+    macros_in,
+    theorems_in,
+    with_aliases_expanded,
+)
 from mathamr.posts.readers.latex.numbering import CounterSettings
 from mathamr.posts.report import Report
 
@@ -146,7 +152,7 @@ class Sources:
         macros_in(text, source.macros)
         theorems_in(text, source.theorems)
         source.counters.read(text)
-        return text
+        return with_aliases_expanded(text, source.macros)
 
     def _styles(self, text: str, file: Path, main: Path, read: set[Path], report: Report) -> list[str]:
         """The style files of the folder that a text uses, and those that they use; each is read once.
