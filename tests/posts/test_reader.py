@@ -76,6 +76,8 @@ SAMPLES = {
     "rst": ("page.rst", "On :math:`t`\n============\n\nLet :math:`x` be, or ``$c$``.\n", 1, 2),
     "org": ("note.org", "#+TITLE: On $t$\nLet $x$ be, or =$c$=.\n", 1, 2),
     "asciidoc": ("note.adoc", "= On stem:[t]\n\nLet stem:[x] be, or `$c$`.\n", 1, 2),
+    "typst": ("note.typ", "= On $t$\nLet $x$ be, or `$c$`.\n", 1, 2),
+    "pretext": ("a.ptx", "<article><title>T</title><p>Let <m>x</m> be <me>y.</me></p></article>", 1, 2),
     "lean": ("a.lean", "/-- Let $x$ be $y$. -/\ntheorem a : True := trivial\n", 1, 2),
     "coq": ("a.v", "(** Let $x$ be $y$. *)\nLemma a : True.\n", 1, 2),
     "bibtex": ("a.bib", "@book{a,\n title = {On $t$},\n note = {Let $x$ be.}}\n", 1, 2),

@@ -43,7 +43,7 @@ def show_post(post: Post, console: SafeConsole) -> None:
     """Print a post as people read it: its title, then its first sentences with their formulas."""
     facts = [post.kind, post.id]
     if post.place is not None:
-        facts.append(f"{post.place.path}:{post.place.line}")
+        facts.append(str(post.place))
     if post.parent:
         facts.append(f"to {post.parent}")
     if post.score is not None:

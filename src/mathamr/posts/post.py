@@ -44,13 +44,19 @@ class Place:
     """Where a post stands in the input, to lead from a hit back to its source.
 
     `path` is counted from the input's folder, `line` from 1 (of a PDF or a book it is the page, of a Word document the paragraph), `label` is the name by
-    which its own source refers to the post, and `inside` are the labels of what stands in it: equations, items.
+    which its own source refers to the post, and `inside` are the labels of what stands in it: equations, items. `cell` is the
+    number of a notebook's cell, from 1.
     """
 
     path: str
     line: int = 1
     label: str = ""
     inside: tuple[str, ...] = ()
+    cell: int = 0
+
+    def __str__(self) -> str:
+        """Path and line, `notes/a.md:12`; of a notebook the cell, `a.ipynb, cell 3`."""
+        return f"{self.path}, cell {self.cell}" if self.cell else f"{self.path}:{self.line}"
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON; labels are left out where there are none."""

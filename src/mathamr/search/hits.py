@@ -90,8 +90,8 @@ class Hit:
 
     @property
     def location(self) -> str:
-        """Path and line of the post in its input as `path:line`; empty if unknown."""
-        return f"{self.place.path}:{self.place.line}" if self.place else ""
+        """Path and line of the post in its input as `path:line`, of a notebook its cell; empty if unknown."""
+        return str(self.place) if self.place else ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "title", Line(self.title))

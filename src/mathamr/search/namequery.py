@@ -27,7 +27,7 @@ MOST_WORDS = 5
 """A query with more words is more than a name."""
 _SYMBOL = re.compile(r"\\?[a-zA-Z]+(?:\{[a-zA-Z]+\})?")
 """A formula that can be part of a name, as in "$p$-adic number"."""
-_INHERITED = re.compile(r"[^\W\d_]+(?: [\w.]*\d[\w.]*| [A-Z])?: ")
+_INHERITED = re.compile(r"[^\W\d_]+(?: [^\W\d_]+){0,3}(?: [\w.]*\d[\w.]*| [A-Z])?: ")
 RARE_WORD_POSTS = 3
 """A word in at most this many posts is nearly a name by itself; those posts rank first."""
 CANDIDATES, READ = 100, 30

@@ -133,7 +133,13 @@ def place_shown(place: Place | None) -> dict[str, Any] | None:
     """Where a post stands in its input, by the path in the input alone."""
     if place is None:
         return None
-    return {"path": place.path, "line": place.line, "label": place.label, "inside": list(place.inside)}
+    return {
+        "path": place.path,
+        "line": place.line,
+        "label": place.label,
+        "inside": list(place.inside),
+        "cell": place.cell or None,
+    }
 
 
 def text_piece(text: str, matched: bool = False, kind: str = "text") -> dict[str, Any]:
@@ -448,6 +454,8 @@ class _BlockWriter:
                 self._inside.append(
                     f'<a href="{escape(target)}" rel="nofollow noopener noreferrer" class="reference">↗</a> '
                 )
+            elif not self._linked and self._post.body.startswith("![[", piece.start):
+                self._inside.append(f'<span class="reference">{escape(self._unknown)}</span>')
         elif piece.text == REFERENCE and not self._linked and self._unknown:
             self._inside.append(escape(self._unknown))
         else:

@@ -209,12 +209,13 @@ class FormulaHitShown(BaseModel):
 
 
 class PlaceShown(BaseModel):
-    """Where a post stands in its input: path and line, its own label, the labels of what stands in it."""
+    """Where a post stands in its input: path and line, its own label, the labels of what stands in it, the cell of a notebook."""
 
     path: str
     line: int
     label: str
     inside: list[str]
+    cell: int | None = None
 
 
 class HitShown(BaseModel):

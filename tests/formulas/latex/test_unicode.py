@@ -49,6 +49,7 @@ PAIRS = [
     ("𝑥 + 𝐯", r"x + \mathbf{v}"),
     ("P ⇒ Q ⇔ R", r"P \Rightarrow Q \Leftrightarrow R"),
     ("a ≡ b", r"a \equiv b"),
+    ("ℓ + ℜ z", r"\ell + \Re z"),
     ("∂f/∂x = ∇g", r"\partial f/\partial x = \nabla g"),
 ]
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from mathamr.posts.markup import pieces
 from mathamr.posts.post import Link, Post
 from mathamr.posts.reader import read_posts
 from mathamr.posts.readers.markdownoutline import slug
@@ -180,3 +181,14 @@ def test_notes_made_to_take_long_do_not(tmp_path: Path) -> None:
     )
     assert run.returncode == 0, run.stderr[-1000:]
     assert {f"{name}.md" for name in HOSTILE} <= {line.rsplit(" ", 1)[0] for line in run.stderr.splitlines()}
+
+
+@pytest.mark.parametrize("entry", ["single: Markov; chain", "pair: a; b", "see: x; y"])
+def test_entries_of_an_index_are_not_read_but_indexed_words_are(entry: str) -> None:
+    found = [
+        piece.text
+        for piece in pieces(
+            f"{{index}}`{entry}`The {{index}}`chain <chain>` and {{{{ name }}}} mix.", "markdown"
+        )
+    ]
+    assert "".join(found) == "The chain and  mix.paragraph"

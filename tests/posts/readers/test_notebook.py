@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from mathamr.posts.post import Post
 from mathamr.posts.reader import read_posts
 from mathamr.posts.readers import notebook as notebooks
 from mathamr.posts.report import Report
@@ -96,3 +97,16 @@ def test_a_bomb_is_bounded(tmp_path: Path, name: str) -> None:
         [sys.executable, "-c", source, str(tmp_path)], capture_output=True, text=True, check=False
     )
     assert run.returncode == 0, run.stderr[-1000:]
+
+
+def test_a_post_names_the_cell_in_which_it_begins(tmp_path):
+    cells = [
+        {"cell_type": "code", "source": "1 + 1", "outputs": []},
+        {"cell_type": "markdown", "source": "# Title\n\n" + "word " * 500},
+        {"cell_type": "code", "source": "2", "outputs": []},
+        {"cell_type": "markdown", "source": "## Second\n\n" + "other $x$ " * 300},
+    ]
+    (tmp_path / "a.ipynb").write_text(json.dumps({"nbformat": 4, "cells": cells}, indent=1))
+    found = list(read_posts(tmp_path / "a.ipynb", Report()))
+    assert [str(post.place) for post in found] == ["a.ipynb, cell 2", "a.ipynb, cell 4"]
+    assert [Post.from_json(post.to_json()) for post in found] == found

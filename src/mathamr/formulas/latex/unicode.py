@@ -17,7 +17,7 @@ _PREFERRED = {
     "¬": r"\neg", "∧": r"\land", "∨": r"\lor", "⇔": r"\Leftrightarrow", "⇒": r"\Rightarrow", "⟹": r"\Rightarrow",
     "⟺": r"\Leftrightarrow", "⟶": r"\to", "↦": r"\mapsto", "⊂": r"\subset", "⊆": r"\subseteq", "∼": r"\sim", "≅": r"\cong",
     "∆": r"\Delta", "∑": r"\sum", "∏": r"\prod", "∐": r"\coprod", "∫": r"\int", "∬": r"\iint", "∭": r"\iiint",
-    "∮": r"\oint", "∞": r"\infty", "∂": r"\partial", "∇": r"\nabla", "±": r"\pm", "∓": r"\mp", "ℓ": r"\ell", "ℏ": r"\hbar",
+    "∮": r"\oint", "∞": r"\infty", "∂": r"\partial", "∇": r"\nabla", "±": r"\pm", "∓": r"\mp", "ℓ": r"\ell", "ℏ": r"\hbar", "ħ": r"\hbar",
     "ℵ": r"\aleph", "Ω": r"\Omega", "µ": r"\mu", "ı": r"\imath", "℘": r"\wp", "ℑ": r"\Im", "ℜ": r"\Re", "∎": r"\square",
     "°": r"^{\circ}", "א": r"\aleph", "≔": ":=", "≕": "=:", "⩽": r"\leqslant", "⩾": r"\geqslant", "‐": "-", "‑": "-",
     "⋂": r"\bigcap", "⋃": r"\bigcup", "⨁": r"\bigoplus", "⨂": r"\bigotimes", "⋀": r"\bigwedge", "⋁": r"\bigvee",
@@ -208,7 +208,7 @@ def _character(character: str) -> str:
     if (parts := fraction(base)) is not None:
         text = f"\\frac{{{parts[0]}}}{{{parts[1]}}}"
     else:
-        text = letter(base) or symbols().get(base) or _plain(base)
+        text = _PREFERRED.get(base) or letter(base) or symbols().get(base) or _plain(base)
     for mark in marks:
         text = f"\\{_ACCENTS[mark]}{{{text}}}" if mark in _ACCENTS else text + mark
     return text

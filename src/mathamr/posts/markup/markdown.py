@@ -55,6 +55,9 @@ _CITING_ROLES = frozenset(
     ]
 )
 _LINKING_ROLES = frozenset(["ref", "numref", "prf:ref", "doc", "eq", "any", "numdoc", "proof:ref"])
+_INDEXED = re.compile(
+    r"\s*!?(?:single|pair|triple|see|seealso|module|keyword|operator|object|exception|statement|builtin)\s*:"
+)
 _NAMED_TARGET = re.compile(r"(.*?)\s*<([^<>]+)>\s*\Z", re.S)
 _CITED = re.compile(r"-?@([\w:.#$%&+?~/-]*\w)")
 _REFERRED = {"fig": "Figure", "tbl": "Table", "sec": "Section", "lst": "Listing"}
@@ -286,6 +289,8 @@ class _Reader:
         elif name in _CITING_ROLES:
             for key in content.split(","):
                 yield Piece("link", *place, f"{CITED_MARK}{key.strip()}")
+        elif name == "index" and _INDEXED.match(content):
+            return  # an entry of the index, which a page does not show
         else:
             named = _NAMED_TARGET.match(content)
             yield Piece("text", *place, named.group(1) if named else content)

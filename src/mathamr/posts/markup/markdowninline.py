@@ -31,7 +31,7 @@ _CROSS_REFERENCE = re.compile(rf"@((?:{'|'.join(sorted(CROSS_REFERENCES))})[-:][
 _ATTRIBUTE = r"(?:[#.][\w:.-]++|[\w-]++=(?:\"[^\"\n]{0,200}+\"|[^\s\"{}]++)|-)"
 _ATTRIBUTES = re.compile(rf"\{{:?[ \t]*{_ATTRIBUTE}(?:[ \t]+{_ATTRIBUTE}){{0,20}}[ \t]*\}}")
 _SPAN = re.compile(r"\[[^\[\]\n]{1,300}\](?=\{)")
-_SHORTCODE = re.compile(r"\{\{[<%][^{}\n]{0,500}[>%]\}\}")
+_SHORTCODE = re.compile(r"\{\{[<%][^{}\n]{0,500}[>%]\}\}|\{\{[ \t]*[A-Za-z_][\w.]{0,100}[ \t]*\}\}")
 _BLOCK_ID = re.compile(r"\^[A-Za-z0-9-]{1,100}[ \t]*(?=\n|\Z)")
 _EQUATION_LABEL = re.compile(r"[ \t]*\(([A-Za-z][\w:.-]+)\)[ \t]*(?=\n|\Z)")
 _TASK = re.compile(r"\[[ xX]\][ \t]+")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from html import escape, unescape
 from pathlib import Path
@@ -22,6 +22,7 @@ from mathamr.posts.markup.piece import Piece
 from mathamr.posts.markup.unicodemath import with_unicode_formulas
 from mathamr.posts.post import Link, Place, Post
 from mathamr.posts.postkind import ANSWERING, PostKind
+from mathamr.posts.readers.latex.definitions import definitions_for
 from mathamr.posts.readers.sections import SECTION_FROM, WHOLE_BELOW
 from mathamr.posts.report import Report
 
@@ -69,6 +70,8 @@ class Document:
     line: int = 1
     file: str = ""
     """The file of the document, if it differs from `path`."""
+    macros: Mapping[str, str] = field(default_factory=dict)
+    """The LaTeX definitions of the document, by their names."""
 
     def __post_init__(self) -> None:
         self._parts = [DocumentPart(self.first, (), self.line)]
@@ -151,6 +154,7 @@ class Document:
                 links=tuple(dict.fromkeys(links)),
                 date=self.date,
                 source=shown(file),
+                macros=definitions_for(f"{title}\n{body}", self.macros) if self.macros else (),
                 formulas=formulas_of(part.id, title, body, "html", report.note),
                 place=Place(self.file or self.path, part.line, part.label, inside),
             )

@@ -237,7 +237,9 @@ def _place(row: dict[str, Any], report: Report) -> Place | None:
         _wrong_type("line", line, "a number from 1", report)
         line = 1
     path = _text(value, "path", report)
-    return Place(path, line, _text(value, "label", report), _strings(value, "inside", report))
+    cell = value.get("cell")
+    cell = cell if isinstance(cell, int) and not isinstance(cell, bool) and cell > 0 else 0
+    return Place(path, line, _text(value, "label", report), _strings(value, "inside", report), cell)
 
 
 def _score(row: dict[str, Any], report: Report) -> int | None:

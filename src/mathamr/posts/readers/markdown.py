@@ -73,6 +73,6 @@ def note_posts(
             date=front.date,
             source=shown(file),
             formulas=formulas_of(identifier, title, body, "markdown", report.note),
-            place=Place(path, part.line, part.label, part.inside),
+            place=Place(path, part.line, part.label, part.inside, part.cell),
             aliases=() if part.anchor else front.aliases,
         )

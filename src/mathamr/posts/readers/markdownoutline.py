@@ -14,7 +14,7 @@ from mathamr.posts.identifiers import unique
 from mathamr.posts.markup import pieces
 from mathamr.posts.markup.directive import OPTION, Directive
 from mathamr.posts.markup.markdown import parser, with_line_feeds, without_options
-from mathamr.posts.postkind import ANSWERING, ASKING, PostKind
+from mathamr.posts.postkind import ANSWERING, ASKING, PostKind, kind_named
 from mathamr.posts.readers.frontmatter import FrontMatter
 from mathamr.posts.readers.sections import SECTION_FROM, WHOLE_BELOW, slug
 
@@ -31,6 +31,23 @@ LABEL = re.compile(
 
 _ATTRIBUTES = re.compile(r"[ \t]*\{[^{}\n]{0,300}\}[ \t]*\Z")
 _IDENTIFIER = re.compile(r"#([\w:.-]+)")
+_CALL_OUT = re.compile(r"[ \t]{0,3}>[ \t]*\[!([A-Za-z]{1,40})(?:\|[^\]\n]{0,300})?\][+-]?(.*)")
+_BLOCK = re.compile(r"\^([A-Za-z0-9-]{1,100})")
+_STATED = frozenset(
+    [
+        "theorem",
+        "lemma",
+        "proposition",
+        "corollary",
+        "claim",
+        "conjecture",
+        "definition",
+        "axiom",
+        "proof",
+        "exercise",
+    ]
+)
+"""Kinds of call-outs that are posts of their own; others, such as notes and examples, belong to the text around them."""
 _WORD = re.compile(r"\S+")
 _LETTERS = re.compile(r"[^\W\d_]{2,}")
 
@@ -60,6 +77,8 @@ class NotePart:
     spans: list[tuple[int, int]]
     label: str = ""
     inside: tuple[str, ...] = ()
+    cell: int = 0
+    """Of a notebook the number of the cell in which it begins."""
     proves: NotePart | None = None
     proofs: list[NotePart] = field(default_factory=list)
 
@@ -78,7 +97,7 @@ def outline(text: str, front: FrontMatter, name: str) -> list[NotePart]:
     """The parts of a note: itself or its sections, and after each the statements that stand in it.
 
     The title is that of the front matter, or a first heading of level 1 with no words above it, or the file's name. A
-    short note stays whole but for statements (`{prf:theorem}`, `::: {#thm-…}`), which are posts of their own. A long one
+    short note stays whole but for statements (`{prf:theorem}`, `::: {#thm-…}`, `> [!theorem]`), which are posts of their own. A long one
     is cut before headings, small sections joined to the next. A section's titles are the headings above it.
     """
     return _Outline(text, front, name).parts()
@@ -259,6 +278,9 @@ def _statements(tokens: list[Token], lines: list[str], known: list[Heading]) -> 
                 end = min(begin + content.count("\n"), token.map[1])
                 first, last = token.map
                 yield _Statement(kind, directive.title, label, first, last, begin, end)
+        elif token.type == "blockquote_open" and not divs:
+            if (called_out := _of_call_out(token, lines)) is not None:
+                yield called_out
         elif token.type == "div":
             directive = token.meta["directive"]
             if directive is not None:
@@ -267,6 +289,18 @@ def _statements(tokens: list[Token], lines: list[str], known: list[Heading]) -> 
                 directive, opening = divs.pop()
                 if not divs and (kind := directive.statement):
                     yield _of_div(kind, directive, opening, token, known, lines)
+
+
+def _of_call_out(opening: Token, lines: list[str]) -> _Statement | None:
+    """A statement in a call-out of Obsidian, `> [!theorem] Title`; `None` if it is another one, or has no text."""
+    first, last = opening.map or [0, 0]
+    marked = _CALL_OUT.match(lines[first]) if last - first > 1 else None
+    kind = kind_named(marked[1]) if marked else None
+    if marked is None or kind not in _STATED:
+        return None
+    behind = [line.strip() for line in lines[last : last + 2] if line.strip()]
+    label = _BLOCK.fullmatch(behind[0]) if behind else None
+    return _Statement(kind, marked[2].strip(), f"^{label[1]}" if label else "", first, last, first + 1, last)
 
 
 def _of_div(

@@ -44,18 +44,19 @@ class NotebookReader:
         """The posts of each notebook in the order of its cells."""
         notes = Notes(collection, SUFFIXES, _joined)
         for file, note, source in collection.texts(report, LARGEST):
-            cells = _markdown_cells(source, report)
-            if cells is None:
+            found = _markdown_cells(source, report)
+            if found is None:
                 continue
+            cells = [cell for _, cell in found]
             text = "\n\n".join(cells)
             if not text.strip():
                 report.ignore("no text in a notebook", "the notebook has no Markdown cells")
                 continue
             front = FrontMatter.read(text, report)
             parts = outline(text, front, stem(Path(note)))
-            lines = _Lines(source, cells)
+            lines = _Lines(source, [number for number, _ in found], cells)
             for part in parts:
-                part.line = lines.of(part.line)
+                part.line, part.cell = lines.of(part.line)
             yield from note_posts(text, front, parts, notes, note, file, report)
 
 
@@ -63,11 +64,11 @@ def _joined(file: Path, report: Report) -> str | None:
     """The Markdown of a notebook as one text."""
     source = read_text(file, report, LARGEST)
     cells = None if source is None else _markdown_cells(source, report)
-    return None if cells is None else "\n\n".join(cells)
+    return None if cells is None else "\n\n".join(cell for _, cell in cells)
 
 
-def _markdown_cells(source: str, report: Report) -> list[str] | None:
-    """The texts of the Markdown cells; `None`, with a report, if the file is not a notebook."""
+def _markdown_cells(source: str, report: Report) -> list[tuple[int, str]] | None:
+    """The Markdown cells, each with its number among all cells, from 1; `None`, with a report, if the file is not a notebook."""
     if source.count("{") + source.count("[") > MOST_VALUES:
         report.skip("damaged notebook", f"more than {MOST_VALUES:,} objects and lists in one notebook")
         return None
@@ -80,9 +81,9 @@ def _markdown_cells(source: str, report: Report) -> list[str] | None:
     if not isinstance(notebook, dict):
         report.skip("damaged notebook", "not an object")
         return None
-    found: list[str] = []
+    found: list[tuple[int, str]] = []
     size = 0
-    for cell in _cells(notebook):
+    for number, cell in enumerate(_cells(notebook), 1):
         text = _text(cell)
         if text is None:
             continue
@@ -92,7 +93,7 @@ def _markdown_cells(source: str, report: Report) -> list[str] | None:
                 "damaged notebook", f"more than {LARGEST_TEXT >> 20} MB of Markdown; the rest is left out"
             )
             break
-        found.append(cleaned(text, report).strip("\n"))
+        found.append((number, cleaned(text, report).strip("\n")))
     return found
 
 
@@ -121,11 +122,12 @@ def _text(cell: dict[str, Any]) -> str | None:
 
 
 class _Lines:
-    """Maps lines of the joined cells to lines of the notebook's file, if its JSON is formatted as usual."""
+    """Maps lines of the joined cells to lines of the notebook's file, if its JSON is formatted as usual, and to cells."""
 
     MOST_UNFOUND = 100
 
-    def __init__(self, source: str, cells: list[str]) -> None:
+    def __init__(self, source: str, numbers: list[int], cells: list[str]) -> None:
+        self._numbers = numbers
         self._at: list[int] = []
         self._places: list[int] = []
         position, place, at, unfound = 0, 1, 1, 0
@@ -144,6 +146,7 @@ class _Lines:
             self._places.append(place)
             at += cell.count("\n") + 2
 
-    def of(self, line: int) -> int:
-        """The line in the file of the cell that holds a line of the text."""
-        return self._places[max(0, bisect_right(self._at, line) - 1)]
+    def of(self, line: int) -> tuple[int, int]:
+        """The line in the file of the cell that holds a line of the text, and the number of that cell."""
+        place = max(0, bisect_right(self._at, line) - 1)
+        return self._places[place], self._numbers[place]

@@ -30,11 +30,14 @@ _INLINE = re.compile(
     |<<(?P<anchor>[^<>\n]{1,200})>>
     |\\(?:eq|c|C|auto)?ref\{(?P<reference>[^{}\n]{1,200})\}|cite:(?P<cite>[\w:-]{1,100})
     |\[fn:[^\[\]\n]{0,200}\]
+    |(?<![\w\\/:.])(?P<scripted>(?:[A-Za-z]|\\(?:[a-z]{2,}|[A-Z][a-z]{1,}))(?:[_^](?:\{[^{}\n]{1,60}\}|-?[A-Za-z0-9]{1,3}(?![A-Za-z0-9_]))){1,2})
+    |\\(?P<entity>[Aa]lpha|[Bb]eta|[Gg]amma|[Dd]elta|(?:var)?epsilon|[Zz]eta|[Ee]ta|(?:var)?[Tt]heta|iota|[Kk]appa|[Ll]ambda|[Mm]u|[Nn]u|[Xx]i|[Pp]i|[Rr]ho|[Ss]igma|[Tt]au|[Uu]psilon|(?:var)?[Pp]hi|[Cc]hi|[Pp]si|[Oo]mega|infty|infin|to|in|leq?|geq?|neq?|cdot|times|forall|exists|emptyset|partial|nabla|sum|prod|int|cup|cap|subset|subseteq|rarr|rightarrow|Rightarrow)(?:\{\}|(?![A-Za-z]))
     |(?<!\w)\*(?P<bold>\S(?:[^\n*]{0,300}\S)?)\*(?!\w)
     |(?<![\w/:])/(?P<italic>\S(?:[^\n/]{0,300}\S)?)/(?![\w/])""",
     re.X,
 )
 _VERBATIM = re.compile(r"(?<![\w$])[=~](\S(?:[^\n=~]{0,300}\S)?)[=~](?!\w)")
+_ENTITIES = {"infin": "infty", "rarr": "to"}
 _HIDDEN = frozenset(["comment", "export", "results"])
 _CODE = frozenset(["src", "example", "ascii", "verse_code"])
 
@@ -135,7 +138,7 @@ class _Org:
     def _keyword(self, name: str, value: str) -> None:
         self._flush()
         if name == "title" and value:
-            self._document.title = value
+            self._document.title = plain(self._inline(value))
         elif name == "filetags":
             self._document.tags = tuple(tag for tag in re.split(r"[:\s]+", value) if tag)
         elif name == "date" and (date := _DATE.search(value)):
@@ -243,6 +246,10 @@ class _Org:
                 parts.append(anchor(f"#{match['reference']}", "(*)"))
             elif match["cite"]:
                 self._document.refer(f"#{match['cite']}", "")
+            elif match["scripted"]:
+                parts.append(math(match["scripted"]))
+            elif match["entity"]:
+                parts.append(math("\\" + _ENTITIES.get(match["entity"], match["entity"])))
             elif match["bold"] or match["italic"]:
                 name = "strong" if match["bold"] else "em"
                 parts.append(f"<{name}>{text(match['bold'] or match['italic'])}</{name}>")

@@ -112,7 +112,7 @@ function entry(neighbour, link) {
 /** Where a post stands in its input; a link into the editor where the server names one. */
 export function placeOf({ place, open }) {
   if (!place) return null;
-  const shown = `${place.path}:${place.line}`;
+  const shown = place.cell ? `${place.path}, cell ${place.cell}` : `${place.path}:${place.line}`;
   if (open) return element("a", { class: "place", href: open, title: "Open in the editor" }, shown);
   return element("span", { class: "place" }, shown);
 }

@@ -166,7 +166,11 @@ def _blueprint_links(
                 yield Link("", "mention", name[:200], name)
             elif (target := labels.get(name)) is not None:
                 number = numbers.get(name, _UNNUMBERED)
-                words = f"{number.kind.capitalize()} {number.number}" if number.number else target.kind
+                words = (
+                    f"{number.kind[:1].upper()}{number.kind[1:]} {number.number}"
+                    if number.number
+                    else target.kind
+                )
                 yield Link(target.id, "mention", words, name, number.number)
 
 
@@ -195,6 +199,6 @@ def _references(
         )
         numbered = numbers.get(label, _UNNUMBERED)
         if numbered.number and not _HAS_WORDS.match(body, piece.start):
-            kind = numbered.kind.capitalize()
+            kind = numbered.kind[:1].upper() + numbered.kind[1:]
             shown_words = f"({numbered.number})" if kind == "Equation" else f"{kind} {numbered.number}"
         yield Link(target.id if target is not None else "", "mention", shown_words, label, numbered.number)

@@ -1,0 +1,1 @@
+"""Typst documents: the reader, and formulas in Typst's notation as LaTeX."""

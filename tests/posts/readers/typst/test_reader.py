@@ -1,0 +1,69 @@
+"""Typst documents that mean no good, and details of their markup."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mathamr.posts.post import Post
+from mathamr.posts.reader import read_posts
+from mathamr.posts.report import Report
+from tests.posts.hostile import read_bounded
+
+
+def read(folder: Path, source: str) -> list[Post]:
+    (folder / "a.typ").write_text(source, encoding="utf-8")
+    return list(read_posts(folder / "a.typ", Report()))
+
+
+@pytest.mark.parametrize(
+    ("call", "title"),
+    [
+        ('#theorem("Euler")[X $a$]', "Theorem (Euler)"),
+        ("#theorem(title: [Euler])[X $a$]", "Theorem (Euler)"),
+        ('#theorem(name: "Euler $n$")[X $a$]', "Theorem (Euler $n$)"),
+        ("#theorem[Euler][X $a$]", "Theorem (Euler)"),
+        ("#theorem[X $a$]", "Theorem"),
+        ("#theorem-box[X $a$]", "Theorem"),
+        ('#let satz = thmbox("theorem", "Theorem")\n#satz[X $a$]', "Theorem"),
+    ],
+)
+def test_statements_of_the_common_packages_are_found(tmp_path: Path, call: str, title: str) -> None:
+    (post,) = read(tmp_path, call)
+    assert (post.kind, post.title, post.body) == (
+        "theorem", title, '<p>X <span class="math-container">$a$</span></p>',
+    )  # fmt: skip
+
+
+def test_code_is_left_out_and_its_content_is_read(tmp_path: Path) -> None:
+    source = "#set page(margin: (x: 1cm))\n#show heading: it => [#it.body]\n#let f(x) = {\n x\n}\n#{ let y = 1 }\n#text(fill: red)[Red] words."
+    assert [post.body for post in read(tmp_path, source)] == ["<p>Red words.</p>"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[" * 300_000,
+        "#a(" * 200_000,
+        "#theorem[" * 60_000,
+        "#a[" * 200_000 + "]" * 200_000,
+        "$" * 300_001,
+        "`" * 300_001,
+        "/*" * 200_000,
+        "@a" * 200_000,
+        "<a>" * 100_000,
+        "= a\n" * 60_000,
+        "#if x {" * 60_000,
+        "#let a = $" * 50_000,
+        "*_" * 200_000,
+        '#figure(caption: [' * 50_000,
+        "- " * 200_000,
+        "\\" * 300_000,
+        "é" * 300_000,
+    ],
+)  # fmt: skip
+def test_hostile_documents_take_bounded_time_and_memory(tmp_path: Path, text: str) -> None:
+    (tmp_path / "a.typ").write_text(text, encoding="utf-8")
+    posts, _ = read_bounded(tmp_path / "a.typ", seconds=30)
+    assert isinstance(posts, list | str)
