@@ -99,7 +99,7 @@ def test_check_reports_and_repairs(posts: Path, model_folder: Path, tmp_path: Pa
     assert not json.loads(looked.stdout)["sound"]
     mended = run("--check", out)
     assert mended.exit_code == 0
-    assert "mended: manifest.json" in mended.stdout
+    assert "repaired: manifest.json" in mended.stdout
     assert f"{out} is whole: 4 posts" in mended.stdout
 
 

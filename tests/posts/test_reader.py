@@ -360,35 +360,35 @@ def test_a_package_can_add_a_format_behind_the_built_in_ones(
 ) -> None:
     """The package is one that Python itself finds: a module on the path, with the entry points that pip would write."""
     site = tmp_path / "site"
-    installed = site / "typst_reader-1.0.dist-info"
+    installed = site / "quill_reader-1.0.dist-info"
     installed.mkdir(parents=True)
-    (installed / "METADATA").write_text("Metadata-Version: 2.1\nName: typst-reader\nVersion: 1.0\n")
+    (installed / "METADATA").write_text("Metadata-Version: 2.1\nName: quill-reader\nVersion: 1.0\n")
     (installed / "entry_points.txt").write_text(
-        "[mathamr.readers]\ntypst = typst_reader:TypstReader\nmarkdown = typst_reader:TypstReader\n"
+        "[mathamr.readers]\nquill = quill_reader:QuillReader\nmarkdown = quill_reader:QuillReader\n"
         "broken = no_such_module:Reader\n"
     )
-    (site / "typst_reader.py").write_text(
+    (site / "quill_reader.py").write_text(
         "from mathamr.posts.post import Post\n\n\n"
-        "class TypstReader:\n    description = 'Typst documents'\n\n    @classmethod\n"
-        "    def recognises(cls, head):\n        return head.suffix in ('.typ', '.md')\n\n"
+        "class QuillReader:\n    description = 'Quill documents'\n\n    @classmethod\n"
+        "    def recognises(cls, head):\n        return head.suffix in ('.quill', '.md')\n\n"
         "    def read(self, collection, report):\n        for file in collection.files:\n"
         "            report.at(str(file))\n            yield Post(file.name, 'note', file.read_text(), markup='text')\n"
     )
     posts = tmp_path / "posts"
     posts.mkdir()
-    (posts / "a.typ").write_text("Let $x$.")
+    (posts / "a.quill").write_text("Let $x$.")
     (posts / "b.md").write_text("Let $y$.")
     monkeypatch.syspath_prepend(str(site))
-    assert list(READERS)[-2:] == ["broken", "typst"]
+    assert list(READERS)[-2:] == ["broken", "quill"]
     assert READERS["markdown"].__module__.startswith("mathamr.")
     with pytest.raises(MathAMRError, match="the format 'broken' of an installed package cannot be loaded"):
         READERS["broken"]
-    (installed / "entry_points.txt").write_text("[mathamr.readers]\ntypst = typst_reader:TypstReader\n")
+    (installed / "entry_points.txt").write_text("[mathamr.readers]\nquill = quill_reader:QuillReader\n")
     monkeypatch.syspath_prepend(str(site / "."))
-    assert detect(posts / "a.typ") == "typst"
+    assert detect(posts / "a.quill") == "quill"
     assert {post.id: post.markup for post in read_posts(posts, Report())} == {
         "b.md": "markdown",
-        "a.typ": "text",
+        "a.quill": "text",
     }
     monkeypatch.undo()
-    assert "typst" not in READERS
+    assert "quill" not in READERS

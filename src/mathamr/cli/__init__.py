@@ -31,6 +31,7 @@ VERBS = {
     "search": "Find posts that answer a query, or similar formulas.",
     "shell": "Search an index interactively.",
     "explain": "Explain which part of a query matched which part of a hit.",
+    "open": "Open the file of a hit in your editor, at its line.",
     "similar": "List entries that say nearly the same.",
     "run": "Write a TREC run of an index for ARQMath topics.",
     "fuse": "Fuse several TREC runs, by ranks or by scores.",

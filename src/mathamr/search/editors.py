@@ -1,12 +1,18 @@
-"""Links that open the file of a hit at its line in an editor."""
+"""Links and commands that open the file of a hit at its line in an editor."""
 
 from __future__ import annotations
 
+import os
 import re
-from pathlib import PurePath
+import shlex
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path, PurePath
+from shutil import which
 from urllib.parse import quote
 
-from mathamr.core.errors import UnknownNameError
+from mathamr.core.errors import MathAMRError, UnknownNameError
+from mathamr.posts.post import Post
 
 EDITORS = {
     "vscode": "vscode://file/{path}:{line}",
@@ -52,3 +58,105 @@ def address_in(editor: str, source: str, line: int = 1) -> str | None:
     if _AFTER_SLASH.search(template):
         written = written.lstrip("/")
     return template.replace("{path}", written).replace("{line}", str(line))
+
+
+_AT_LINE: tuple[tuple[frozenset[str], tuple[str, ...]], ...] = (
+    (
+        frozenset(["code", "code-insiders", "codium", "vscodium", "cursor", "windsurf"]),
+        ("-g", "{file}:{line}"),
+    ),
+    (
+        frozenset(
+            [
+                "vi",
+                "vim",
+                "nvim",
+                "gvim",
+                "view",
+                "nano",
+                "pico",
+                "emacs",
+                "emacsclient",
+                "micro",
+                "kak",
+                "joe",
+                "jed",
+                "mg",
+                "ne",
+                "mcedit",
+                "gedit",
+                "less",
+                "gnome-text-editor",
+            ]
+        ),
+        ("+{line}", "{file}"),
+    ),
+    (frozenset(["subl", "sublime_text", "hx", "helix", "zed", "zeditor"]), ("{file}:{line}",)),
+    (frozenset(["kate", "kwrite"]), ("-l", "{line}", "{file}")),
+    (frozenset(["idea", "pycharm", "texstudio"]), ("--line", "{line}", "{file}")),
+    (frozenset(["mate"]), ("-l", "{line}", "{file}")),
+)
+"""How editors take a line, by the names of their commands; any other one is given the file alone."""
+
+
+def file_of(post: Post) -> tuple[Path, int]:
+    """The file of a post and its line; raises an error if it is not a text file of this machine that can be opened.
+
+    What an index says about a file is not trusted: the path must be absolute, which no option of an editor is, without
+    control characters, and lead to a regular file.
+    """
+    line = post.place.line if post.place else 1
+    where = f"{post.source!r}"[:300]
+    path = Path(post.source)
+    if not path.is_absolute():
+        raise MathAMRError(f"{post.id!r} comes from {where}, which is not a file of this machine")
+    if not post.source.isprintable():
+        raise MathAMRError(
+            f"{post.id!r} comes from {where}, a path with control characters; it is not opened"
+        )
+    if not path.is_file():
+        raise MathAMRError(f"{where} is not there any more; update the index with: mathamr index")
+    with path.open("rb") as stream:
+        if b"\0" in stream.read(4096):
+            raise MathAMRError(
+                f"{where} is not a text file; {post.id!r} stands at {post.place or 'its beginning'}"
+            )
+    return path, max(1, line)
+
+
+def editor_command(named: str | None, environment: Mapping[str, str] = os.environ) -> list[str]:
+    """The command of the editor with its own arguments: the one named, `$VISUAL`, `$EDITOR`, or VS Code if it is installed."""
+    for chosen in (named, environment.get("VISUAL"), environment.get("EDITOR")):
+        if chosen and chosen.strip():
+            try:
+                return shlex.split(chosen)
+            except ValueError as error:
+                raise MathAMRError(f"{chosen!r} is not the command of an editor ({error})") from error
+    if which("code", path=environment.get("PATH")):
+        return ["code"]
+    raise MathAMRError(
+        "no editor is known; set EDITOR, name one with --editor, or see the place with --print"
+    )
+
+
+def arguments_for(editor: Sequence[str], file: Path, line: int) -> list[str]:
+    """The command that opens a file at a line; no shell ever reads it.
+
+    >>> arguments_for(["vim", "-R"], Path("/a b.md"), 7), arguments_for(["/usr/bin/code"], Path("/a.md"), 7)
+    (['vim', '-R', '+7', '/a b.md'], ['/usr/bin/code', '-g', '/a.md:7'])
+    """
+    name = PurePath(editor[0]).name.lower().removesuffix(".exe").removesuffix(".cmd")
+    form = next((form for names, form in _AT_LINE if name in names), ("{file}",))
+    return [*editor, *(each.replace("{line}", str(line)).replace("{file}", str(file)) for each in form)]
+
+
+def open_in(editor: Sequence[str], file: Path, line: int) -> None:
+    """Open a file in an editor and wait for its command to end."""
+    try:
+        ended = subprocess.run(arguments_for(editor, file, line), check=False).returncode
+    except OSError as error:
+        raise MathAMRError(
+            f"the editor {editor[0]!r} does not start ({error}); name another with --editor"
+        ) from error
+    if ended:
+        raise MathAMRError(f"the editor {editor[0]!r} ended with {ended}")

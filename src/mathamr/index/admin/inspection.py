@@ -45,7 +45,8 @@ class IndexProblem:
     def __str__(self) -> str:
         counted = f"{self.count:,} {self.what}" if self.examples else self.what
         shown = f" (as {', '.join(self.examples)})" if self.examples else ""
-        return f"{self.outcome}: {self.part}: {counted}{shown}"
+        outcome = "repaired" if self.outcome == "mended" else self.outcome
+        return f"{outcome}: {self.part}: {counted}{shown}"
 
 
 @dataclass(slots=True)

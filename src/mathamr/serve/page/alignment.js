@@ -156,7 +156,7 @@ export class AlignmentMap {
     this.said.replaceChildren(
       element("strong", {}, score(this.matrix[row][column])),
       element("span", {}, ...content(this.rows[row], "the whole question")),
-      element("span", { class: "faint" }, "met"),
+      element("span", { class: "faint" }, "matched"),
       element("span", {}, ...content(this.columns[column], "the whole post")),
     );
   }

@@ -296,7 +296,7 @@ export class Panel {
       element(
         "p",
         { class: "in-posts", data: { formula: id } },
-        element("span", { class: "label" }, "In posts"),
+        element("span", { class: "label" }, "In entries"),
         ...links,
       ),
     ];

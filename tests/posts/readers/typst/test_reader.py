@@ -41,9 +41,7 @@ def test_code_is_left_out_and_its_content_is_read(tmp_path: Path) -> None:
     assert [post.body for post in read(tmp_path, source)] == ["<p>Red words.</p>"]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+HOSTILE = [
         "[" * 300_000,
         "#a(" * 200_000,
         "#theorem[" * 60_000,
@@ -61,9 +59,11 @@ def test_code_is_left_out_and_its_content_is_read(tmp_path: Path) -> None:
         "- " * 200_000,
         "\\" * 300_000,
         "é" * 300_000,
-    ],
-)  # fmt: skip
-def test_hostile_documents_take_bounded_time_and_memory(tmp_path: Path, text: str) -> None:
-    (tmp_path / "a.typ").write_text(text, encoding="utf-8")
-    posts, _ = read_bounded(tmp_path / "a.typ", seconds=30)
-    assert isinstance(posts, list | str)
+    ]  # fmt: skip
+
+
+def test_hostile_documents_take_bounded_time_and_memory(tmp_path: Path) -> None:
+    for number, text in enumerate(HOSTILE):
+        (tmp_path / f"{number}.typ").write_text(text, encoding="utf-8")
+    posts, _ = read_bounded(tmp_path, seconds=60)
+    assert isinstance(posts, list)
