@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mathamr.formulas.typed.characters import unicode_to_latex
+from mathamr.formulas.latex.unicode import unicode_to_latex
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -29,6 +29,9 @@ SECONDS = 10.0
 """Processor time for one document: some parts of docutils take time quadratic in the text."""
 _LOCK = threading.Lock()
 _TITLED = re.compile(r"(?s)(.*?)\s*<([^<>]+)>\s*\Z")
+_COMMAND = re.compile(r"\\[A-Za-z]+(?:\{[A-Za-z ]+\})?")
+_NAME = re.compile(r"[A-Za-z]{3,}|[A-Za-z]{2}_[a-z]|__|\(\)|::|\.[a-z]")
+_FORMULA = re.compile(r"[\\^_=<>+*/|{}(]|\A\d+\Z|[A-Za-z0-9]\s*-\s*[A-Za-z0-9]")
 _SPACES = re.compile(r"[ \t]{500,}")
 _DROPPED = frozenset(
     _words(
@@ -50,6 +53,20 @@ _CODE_ROLES = frozenset(_words("code literal file samp kbd command option envvar
 
 class _TooLongError(Exception):
     """docutils took more than `SECONDS` for one document."""
+
+
+def is_formula(words: str) -> bool:
+    r"""Whether words between single backticks are a formula: documents about mathematics often set that as their default role.
+
+    >>> [is_formula(words) for words in ("n", r"\alpha_1 x^2", "a + b", "Title", "my_name", "f.open()", "")]
+    [True, True, True, False, False, False, False]
+    """
+    bare = _COMMAND.sub(" ", words)
+    return (
+        bool(words.strip())
+        and not _NAME.search(bare)
+        and (len(words) == 1 or _FORMULA.search(words) is not None)
+    )
 
 
 class RstReader:
@@ -363,6 +380,8 @@ class _Writer:
             return math(node.astext())
         if kind == "literal":
             return code(node.astext())
+        if kind == "title_reference" and is_formula(latex := node.rawsource.strip("`")):
+            return math(latex)
         if kind == "reference":
             return self._reference(node)
         if kind == "target":
