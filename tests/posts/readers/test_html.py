@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from mathamr.posts.markup import pieces
 from mathamr.posts.post import Link, Place, Post
 from mathamr.posts.reader import detect, read_posts
 from mathamr.posts.report import Report
@@ -203,3 +204,12 @@ def test_formulas_set_with_letters_of_html_keep_their_scripts(tmp_path):
         ("z_{i} ∈ \\{0, 1\\}", False),
         ("e^{−x^{2}} ≤ \\log \\mathbf{v}", True),
     ]
+
+
+def test_formulas_of_gapdoc_and_doxygen_are_found() -> None:
+    page = (
+        '<p>Let <span class="SimpleMath">a &lt; S_8</span>, <img class="formulaInl" alt="$ x^2 $" src="f.png"/> or'
+        ' <img class="formulaDsp" alt="\\[ y \\]" src="g.png"/></p>'
+    )
+    found = [(piece.text, piece.display) for piece in pieces(page, "html") if piece.kind == "formula"]
+    assert found == [("a < S_8", False), ("x^2", False), ("y", True)]

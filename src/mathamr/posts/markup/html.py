@@ -65,11 +65,19 @@ _HIDDEN_CLASSES = frozenset(
     ]
 )
 _FALLBACK_CLASSES = frozenset(["mwe-math-fallback-image-inline", "mwe-math-fallback-image-display"])
-_IMAGE_MATH_CLASSES = frozenset(["latex", "tex", "math"])
-_MATH_CLASSES = frozenset(["math-container", "math", "arithmatex"])
+_IMAGE_MATH_CLASSES = frozenset(["latex", "tex", "math", "formulaInl", "formulaDsp"])
+_MATH_CLASSES = frozenset(["math-container", "math", "arithmatex", "SimpleMath"])
 _LATEX_ATTRIBUTES = ("data-raw-text", "data-latex", "data-tex")
 _DEFAULT_ALT = frozenset(["enter image description here", "image", "alt text", "img"])
 _DELIMITED = (("$$", "$$", True), ("\\[", "\\]", True), ("\\(", "\\)", False), ("$", "$", False))
+
+
+def _undelimited(latex: str, display: bool) -> tuple[str, bool]:
+    """LaTeX without its delimiters, and whether it is displayed."""
+    for left, right, displays in _DELIMITED:
+        if latex.startswith(left) and latex.endswith(right) and len(latex) >= len(left) + len(right):
+            return latex[len(left) : -len(right)], display or displays
+    return latex, display
 
 
 class Tag(NamedTuple):
@@ -235,7 +243,8 @@ class _Reader:
         if classes & _FALLBACK_CLASSES or not alt or alt.lower() in _DEFAULT_ALT:
             return
         if classes & _IMAGE_MATH_CLASSES:
-            self._hold(self._formula(alt, start, end, display="display" in classes), start, end)
+            latex, display = _undelimited(alt, not classes.isdisjoint(("display", "formulaDsp")))
+            self._hold(self._formula(latex, start, end, display=display), start, end)
         else:
             self._run.hold([Piece("image", start, end, alt)], start, end)
 
@@ -277,7 +286,7 @@ class _Reader:
         if close is None:
             return
         content = self._text[end : close[0]]
-        marked = "math-container" in classes or "inline" in classes or "display" in classes
+        marked = not classes.isdisjoint(("math-container", "inline", "display", "SimpleMath"))
         if "<math" in content or not (marked or content.lstrip().startswith(("$", "\\"))):
             return
         self._position = close[1]
@@ -293,10 +302,7 @@ class _Reader:
         if is_typeset(content):
             return self._formula(as_latex(content), start, end, id, display, content_end=content_end)
         latex = (_without_tags(content) if "&" in content or "<" in content else content).strip()
-        for left, right, displays in _DELIMITED:
-            if latex.startswith(left) and latex.endswith(right) and len(latex) >= len(left) + len(right):
-                latex, display = latex[len(left) : -len(right)], display or displays
-                break
+        latex, display = _undelimited(latex, display)
         return self._formula(latex, start, end, id, display, content_end=content_end)
 
     def _formula(
