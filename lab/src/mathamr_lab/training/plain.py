@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -15,7 +15,6 @@ from mathamr.core.arrays import IntArray
 from mathamr.core.tensorfile import under
 from mathamr.text.encoder import precision
 from mathamr_lab.training.pairs import batches as shuffled
-from mathamr_lab.training.prefetch import prefetched
 from mathamr_lab.training.schedule import Schedule
 from mathamr_lab.training.settings import TrainingConfiguration
 from mathamr_lab.training.trainer import TrainingSubject, Validation, ValidationFigure
@@ -123,30 +122,3 @@ class PlainTrainer(ABC, Generic[S]):
         torch.set_rng_state(state["chance.0"].cpu())
         if self.device.type == "cuda" and "chance.1" in state:
             torch.cuda.set_rng_state(state["chance.1"].cpu(), self.device)
-
-
-def fit(
-    trainer: PlainTrainer[S], threads: int = 2, say: Callable[[str], None] = lambda line: None
-) -> float | None:
-    """Trains in memory, for experiments that train many small networks, and restores the best epoch.
-
-    Returns the score of that epoch, or `None` if there is no validation.
-    """
-    best: float | None = None
-    kept: dict[str, Tensor] = {}
-    for epoch in range(trainer.epochs):
-        loss = torch.zeros((), device=trainer.device)
-        plan = trainer.plan(epoch)
-        for place, step in enumerate(prefetched(lambda batch: trainer.step(batch, epoch), plan, threads)):  # noqa: B023
-            loss += trainer.learn(step, epoch * trainer.steps + place)
-        validation = trainer.validate()
-        worth = None if validation is None else validation.worth
-        shown = "" if validation is None else f", {dict(validation.figures)}"
-        say(f"epoch {epoch + 1}/{trainer.epochs}: loss {float(loss) / max(1, len(plan)):.4f}{shown}")
-        if worth is None or best is None or worth > best:
-            best = worth
-            kept = {name: each.detach().clone() for name, each in trainer.learned.items()}
-    with torch.no_grad():
-        for name, value in kept.items():
-            trainer.learned[name].copy_(value)
-    return best
