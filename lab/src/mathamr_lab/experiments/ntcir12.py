@@ -15,8 +15,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import unquote
 
-from lxml import etree
-
 from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.qrels import Qrels, read_qrels
 from mathamr.formulas.trees import trees_of
@@ -91,6 +89,8 @@ def topics(folder: Path) -> Iterator[tuple[str, str]]:
     if (folder / "topics.txt").is_file():
         yield from _lines(folder / "topics.txt")
         return
+    from lxml import etree
+
     path = _one(folder, "topics", "*queries*.xml", "*topics*.xml")
     try:
         root = etree.parse(str(path), etree.XMLParser(resolve_entities=False, no_network=True)).getroot()
@@ -106,6 +106,8 @@ def topics(folder: Path) -> Iterator[tuple[str, str]]:
 
 def _annotations(path: Path) -> Iterator[str]:
     """Yields the LaTeX of every formula of an article, "" for one without."""
+    from lxml import etree
+
     try:
         root = etree.parse(str(path), etree.HTMLParser(encoding="utf-8")).getroot()
     except (OSError, etree.XMLSyntaxError) as error:

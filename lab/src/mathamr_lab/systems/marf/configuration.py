@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from mathamr.core.errors import UnknownNameError
+from mathamr.core.errors import MathAMRError, UnknownNameError
 from mathamr.systems.marf.configuration import CONFIGURATIONS, MarfConfiguration
 from mathamr_lab.recipes.recipe import TrainingSettings
 from mathamr_lab.training.settings import Ranges, TrainingConfiguration
@@ -49,6 +49,11 @@ _PARTS = {
 
 def marf_training(settings: TrainingSettings) -> MarfTraining:
     """Returns the configuration for a training's settings; changes of ``model`` change the sizes."""
+    if settings.config == "paper":
+        raise MathAMRError(
+            "MaRF as published is trained and measured by: mathamr experiment marf-benchmark --set marf.base=BASE; no index loads"
+            f" such a model. Configurations of a model for an index: {', '.join(CONFIGURATIONS)}"
+        )
     if settings.config not in CONFIGURATIONS:
         raise UnknownNameError("configuration", settings.config, list(CONFIGURATIONS))
     settings.checked((*STAGES, "model", "all"))

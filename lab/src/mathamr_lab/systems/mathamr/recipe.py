@@ -93,6 +93,11 @@ RECIPE = MathAMRRecipe()
 
 
 def _model(settings: TrainingSettings) -> MathAMRConfiguration:
+    if settings.config == "paper":
+        raise MathAMRError(
+            "MathAMR as published is trained and measured by: mathamr experiment mathamr-contexts --set contexts.base=BASE; no"
+            f" index loads such a model. Configurations of a model for an index: {', '.join(CONFIGURATIONS)}"
+        )
     if settings.config not in CONFIGURATIONS:
         raise UnknownNameError("configuration", settings.config, list(CONFIGURATIONS))
     settings.checked((*STAGES, "model"))
