@@ -44,7 +44,7 @@ def api(index_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         Index.open(index_folder, device="cpu") as other,
     ):
         service = Service(index, Limits(seconds=3600), Keys(WRITE_KEY), beside=other)
-        yield schemathesis.openapi.from_asgi("/v1/openapi.json", create_app(service))
+        yield schemathesis.openapi.from_asgi("/v1/openapi.json", create_app(service), timeout=PATIENCE)
         service.close()
 
 
