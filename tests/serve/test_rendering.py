@@ -249,3 +249,10 @@ def test_a_role_without_words_is_called_by_its_target_or_its_label() -> None:
         Post("p", "note", body, markup="markdown"), 1000, (), {"#intro": Reference("i", title="Introduction")}
     )
     assert html == '<p>See <a href="?post=i" class="reference">Introduction</a> and gone.</p>'
+
+
+def test_a_wildcard_of_a_query_is_drawn_as_one_symbol() -> None:
+    (shown,) = shown_pieces(pieces("$a \\pmod ?p$", "text"))
+    assert shown["latex"] == "a \\pmod ?p"
+    drawn = re.sub(r"<annotation.*</annotation>|<[^>]*>", "", shown["mathml"])
+    assert drawn.endswith("?p)")

@@ -45,6 +45,7 @@ _BLOCKS = {
 }
 _PAIRED = frozenset(["heading", "quote", "code"])
 """Blocks that a break begins and another one ends."""
+_WILDCARD = re.compile(r"\?([A-Za-z0-9])")
 _LINE = "\u2028"
 _ANCHOR = re.compile(r'<a href="([^"<>]{1,2000})">')
 
@@ -168,10 +169,13 @@ def formula_piece(
 
 
 def shown_pieces(read: Iterable[Piece], macros: tuple[str, ...] = ()) -> Iterator[dict[str, Any]]:
-    """Pieces of a text as answers hold them, each with its place in the source; links and pictures as text."""
+    """Pieces of a query as answers hold them, each with its place in the source; links and pictures as text."""
     for piece in read:
         if piece.kind == "formula":
-            drawn = draw(piece.text, macros, piece.display, piece.mathml)
+            # A wildcard is one symbol: in `\pmod ?p` all of it is the argument.
+            drawn = draw(_WILDCARD.sub(r"{?\1}", piece.text), macros, piece.display, piece.mathml)
+            if drawn.error:  # its place is counted in the formula as it was typed
+                drawn = draw(piece.text, macros, piece.display, piece.mathml)
             shown = formula_piece(piece.text, drawn, None, piece.display)
         elif piece.kind == "break":
             shown = text_piece("\n")
