@@ -190,7 +190,7 @@ function spawn(program, given) {
     stdout: { on: (_, heardBy) => heard.data.push(heardBy) },
     stderr: { on: (_, heardBy) => heard.errors.push(heardBy) },
     on: (kind, heardBy) => heard[kind].push(heardBy),
-    kill: () => window.pollProcess(id, true),
+    kill: () => id !== null && window.pollProcess(id, true),
   };
   (async () => {
     id = await window.startProcess([program, ...given]);
