@@ -95,6 +95,8 @@ def test_a_section_shows_what_follows_it_and_entries_lead_on(page: Page, book: S
     panel = page.locator("#panel")
     expect(panel.get_by_role("heading", level=2)).to_contain_text("Chinese remainder theorem")
     expect(panel.get_by_role("heading", name="Proof", exact=True)).to_be_visible()
+    expect(panel.locator(".contained .prose")).to_contain_text("Count the elements of both sides")
+    expect(panel.get_by_text("1 answer")).to_have_count(0)
     panel.locator(".turning .previous").click()
     expect(panel.get_by_role("heading", level=2)).to_contain_text("Definition")
 

@@ -6,7 +6,7 @@ import { counted, day } from "./numbers.js";
 import { pieceNodes } from "./pieces.js";
 
 const RELATIONS = [
-  ["answer", (count, found) => answersNamed(count, found)],
+  ["answer", (count) => counted(count, "answer")],
   ["duplicate", () => "Duplicates"],
   ["related", () => "Related"],
   ["mention", () => "Refers to"],
@@ -14,13 +14,8 @@ const RELATIONS = [
 
 const ANSWERING = { proof: "Proof of ", solution: "Solution of " };
 
-/** A proof is a proof, whatever else answers a question. */
-function answersNamed(count, found) {
-  const kinds = new Set(found.map(({ kind }) => kind));
-  const [kind] = kinds;
-  if (kinds.size !== 1 || !(kind in ANSWERING)) return counted(count, "answer");
-  return count === 1 ? ANSWERING[kind].split(" ")[0] : counted(count, kind);
-}
+/** Proofs and solutions stand below what they belong to; they are no answers. */
+const isProof = ({ relation, kind }) => relation === "answer" && kind in ANSWERING;
 
 /** Stands before the title of a question when what is shown is one of its answers. */
 export function answerTo(kind) {
@@ -42,14 +37,15 @@ export function heading(post, link) {
 /** A section for each relation that a post has; `link(change, attributes, …)` makes a link to another post. */
 export function neighbours(post, link) {
   return RELATIONS.flatMap(([relation, label]) => {
-    const found = post.neighbours.filter((each) => each.relation === relation);
+    const all = post.neighbours.filter((each) => each.relation === relation);
+    const found = all.filter((each) => !isProof(each));
     if (!found.length) return [];
-    const more = relation === "answer" ? post.answers.length - found.length : 0;
+    const more = relation === "answer" ? post.answers.length - all.length : 0;
     return [
       element(
         "section",
         { class: "neighbours", data: { relation } },
-        element("h3", {}, label(found.length + more, found)),
+        element("h3", {}, label(found.length + more)),
         element("ul", {}, ...found.map((each) => element("li", {}, ...entry(each, link)))),
         more ? element("p", { class: "faint" }, `and ${more} more`) : null,
       ),
@@ -73,18 +69,23 @@ export function turning(post, link) {
   return [element("nav", { class: "turning", "aria-label": "In the same file" }, ...ways)];
 }
 
-/** The entries that a section contains, each with its text below its name; `prose(id)` reads one. */
+/** The proofs of a theorem, and the entries that a section contains, each with its text; `prose(id)` reads one. */
 export function contents(post, link, prose) {
-  const found = post.neighbours.filter((each) => each.relation === "contains");
-  const cards = found.map((each) => {
+  const card = (each, name) => {
     const place = element("div", {});
     prose(each.id).then(
       (text) => place.replaceChildren(text),
       () => null, // its name leads to it
     );
-    return element("section", { class: "contained" }, element("h3", {}, named(each, link)), place);
+    return element("section", { class: "contained" }, element("h3", {}, name), place);
+  };
+  const proofs = post.neighbours.filter(isProof).map((each) => {
+    const name = ANSWERING[each.kind].split(" ")[0];
+    return card(each, link({ ...CLOSED, post: each.id }, { data: { post: each.id } }, name));
   });
-  return cards.length ? [element("h3", {}, "What follows"), ...cards] : [];
+  const inside = post.neighbours.filter((each) => each.relation === "contains");
+  const cards = inside.map((each) => card(each, named(each, link)));
+  return [...proofs, ...(cards.length ? [element("h3", {}, "What follows"), ...cards] : [])];
 }
 
 /** A link to a post by its title or its first words; one that the index lacks has only its id. */
