@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from mathamr.posts.markup import pieces
+from mathamr.posts.passage import passage
 from mathamr.posts.post import Link, Place, Post
 from mathamr.posts.reader import detect, read_posts
 from mathamr.posts.report import Report
@@ -213,3 +214,16 @@ def test_formulas_of_gapdoc_and_doxygen_are_found() -> None:
     )
     found = [(piece.text, piece.display) for piece in pieces(page, "html") if piece.kind == "formula"]
     assert found == [("a < S_8", False), ("x^2", False), ("y", True)]
+
+
+def test_the_content_of_a_page_of_doxygen_is_read(tmp_path: Path) -> None:
+    page = (
+        '<html><head><title>Eigen: Maps</title></head><body><div id="top">Menu</div><div id="doc-content"><div class="header">'
+        '<div class="title">Maps</div></div><div class="contents"><p>A map of <b>Householder</b>.</p><div class="ttc">tip</div>'
+        "</div></div></body></html>"
+    )
+    (tmp_path / "a.html").write_text(page)
+    (post,) = read_posts(tmp_path, Report())
+    assert "Householder" in post.body
+    assert "Menu" not in post.body
+    assert "tip" not in passage(post).text

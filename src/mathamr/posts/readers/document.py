@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Literal
 
 from mathamr.posts.identifiers import stable_name, unique
-from mathamr.posts.inputs import shown
+from mathamr.posts.inputs import shown, stem
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.markup.piece import Piece
 from mathamr.posts.markup.unicodemath import with_unicode_formulas
@@ -134,10 +134,13 @@ class Document:
         """The posts of the document; `known` are the paths of the documents it may link to, `None` any name."""
         parts = list(self._joined())
         labels = self._identify(parts)
+        is_titled = self.title not in ("", stem(Path(self.path)))
+        if is_titled and not any("".join(part.html).strip() for part in parts):
+            parts = parts[:1]  # a document that says nothing but its title: it can be found by that
+        elif (parts := [part for part in parts if "".join(part.html).strip()]) == []:
+            return
         for part in parts:
             body = "\n".join(part.html)
-            if not body.strip():
-                continue
             title = "" if part.statement is not None else self._title(part)
             links = [Link(part.statement.id, "proof")] if part.statement is not None else []
             links += [Link(proof.id, "proof") for proof in part.proofs]

@@ -38,7 +38,7 @@ _UNWANTED_NAMES = _words(
     prev-next-area prev-next-footer rst-footer-buttons navbar navigation site-header site-footer page-nav
     edit-this-page mw-editsection noprint mw-jump-link catlinks printfooter skip-link sr-only visually-hidden copybtn
     md-nav md-header md-footer md-sidebar md-content__button md-source-file viewcode-link bd-sidebar bd-header bd-footer
-    ltx_page_navbar ltx_page_footer ltx_TOC article-header-buttons bd-header-article navheader navfooter reflist-backlink
+    ltx_page_navbar ltx_page_footer ltx_TOC article-header-buttons bd-header-article navheader navfooter reflist-backlink ttc
     """
 )
 _KEPT_ASIDES = _words("footnote footnote-list topic admonition sidebar-content citation")
@@ -253,6 +253,12 @@ def _sort(found: _Found, tag: Tag, element: _Element) -> None:
     """Sort an element by its name, role, id and classes."""
     name, role = tag.name, tag.attributes.get("role", "")
     names = tag.classes | {element.identifier}
+    if name == "div" and names == {
+        "contents",
+        "",
+    }:  # Doxygen's content; docutils' list of contents has more names
+        found.named.append(element)
+        return
     if name in _HEADINGS:
         found.headings.append(element)
     elif name == "main" or role == "main":
