@@ -165,12 +165,16 @@ class Confidence:
         return "weak" if chance >= WEAK or self._is_close(found, post, read) else "similar"
 
     def _is_close(self, found: Features, post: Post, read: Passage | None) -> bool:
-        """True for a hit that has the query's words, or is like a formula alone, even if many hits are as good."""
+        """True for a hit that has the query's words, or is like a formula alone, even if many hits are as good.
+
+        What mentions a name that is the whole query is no less, however far from it the rest of its text is.
+        """
         if self._query.kind == "question":
             return False
         if not self._content:
             return found.parts >= CLOSE_FORMULA
-        return found.similarity >= CLOSE and self._words_in(post, read) >= ALL_WORDS
+        is_name = len(self._content) == 1 and self._content[0] not in general_words()
+        return (is_name or found.similarity >= CLOSE) and self._words_in(post, read) >= ALL_WORDS
 
     def _is_name(self, word: str) -> bool:
         """True for a capitalised word, unless it only begins the query."""

@@ -16,7 +16,7 @@ from mathamr.formulas.trees import Trees, trees_of
 from mathamr.formulas.typed.sentences import is_formula, latex_of, with_marked_formulas
 from mathamr.index.lexical.terms import words
 from mathamr.posts.decoding import UNWANTED
-from mathamr.posts.markup import formulas_of
+from mathamr.posts.markup import formulas_of, marked_pieces
 from mathamr.posts.passage import PLACEHOLDER, Passage, passage
 from mathamr.posts.post import Formula, Markup, Post
 from mathamr.posts.readers.latex.definitions import definitions_for
@@ -203,7 +203,8 @@ def with_formulas_marked(text: str, task: Task = "answers") -> str:
     ('sum_union', '$x_1$')
     """
     unclosed: list[str] = []
-    if formulas_of(QUERY_ID, "", text, "text", lambda message, _: unclosed.append(message)) or unclosed:
+    read = list(marked_pieces(text, "text", lambda message, _: unclosed.append(message)))
+    if unclosed or any(piece.kind == "formula" for piece in read):
         return text
     stripped = text.strip()
     if task == "answers" and _DECLARED_NAME.fullmatch(stripped):

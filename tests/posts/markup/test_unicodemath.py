@@ -21,7 +21,7 @@ FOUND = [
     ("x₁, x₂ and x₃", ["x₁", "x₂", "x₃"]),
     ("d(x,y) ≥ 0", ["d(x,y) ≥ 0"]),
     ("ℤ/nℤ is cyclic", ["ℤ/nℤ"]),
-    ("σ-algebra and L²-norm", ["σ", "L²"]),
+    ("σ-algebra and L²-norm of σ", ["L²", "σ"]),
     ("∀ε>0 ∃δ>0: |x−y| < δ ⇒ |f(x)−f(y)| < ε.", ["∀ε>0 ∃δ>0: |x−y| < δ ⇒ |f(x)−f(y)| < ε"]),
 ]
 PROSE = [

@@ -33,12 +33,12 @@ def pieces(text: str, markup: str, note: Note = ignore) -> Iterator[Piece]:
     >>> [piece.text for piece in pieces("<p>Let $x&gt;0.$</p>", "html") if piece.kind == "formula"]
     ['x>0']
     """
-    read = _marked_pieces(text, markup, note)
+    read = marked_pieces(text, markup, note)
     return with_unicode_formulas(read) if markup in _NOTES and not text.isascii() else read
 
 
-def _marked_pieces(text: str, markup: str, note: Note) -> Iterator[Piece]:
-    """The pieces of a text, formulas only where they are marked."""
+def marked_pieces(text: str, markup: str, note: Note = ignore) -> Iterator[Piece]:
+    """The pieces of a text like `pieces`, but formulas only where they are marked: none that stand in Unicode in its words."""
     if markup not in MARKUPS:
         raise UnknownNameError("markup", markup, list(MARKUPS))
     if _RESERVED.search(text):
@@ -50,7 +50,7 @@ def _marked_pieces(text: str, markup: str, note: Note) -> Iterator[Piece]:
 def title_pieces(title: str, markup: str, note: Note = ignore) -> Iterator[Piece]:
     """The pieces of a title, which in an HTML post is plain text unless it shows tags or entities."""
     if markup == "html" and not _TAG.search(title):
-        return _marked_pieces(title, "text", note)
+        return marked_pieces(title, "text", note)
     return pieces(title, markup, note)
 
 

