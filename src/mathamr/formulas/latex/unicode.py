@@ -201,10 +201,10 @@ def _character(character: str) -> str:
     if (
         not marks
         and base > "\xff"
-        and len(parts := unicodedata.normalize("NFD", base)) == 2
-        and parts[1] in _OVER
+        and len(apart := unicodedata.normalize("NFD", base)) == 2
+        and apart[1] in _OVER
     ):
-        base, marks = parts[0], [parts[1]]
+        base, marks = apart[0], [apart[1]]
     if (parts := fraction(base)) is not None:
         text = f"\\frac{{{parts[0]}}}{{{parts[1]}}}"
     else:

@@ -296,7 +296,7 @@ def _of_call_out(opening: Token, lines: list[str]) -> _Statement | None:
     first, last = opening.map or [0, 0]
     marked = _CALL_OUT.match(lines[first]) if last - first > 1 else None
     kind = kind_named(marked[1]) if marked else None
-    if marked is None or kind not in _STATED:
+    if marked is None or kind is None or kind not in _STATED:
         return None
     behind = [line.strip() for line in lines[last : last + 2] if line.strip()]
     label = _BLOCK.fullmatch(behind[0]) if behind else None

@@ -182,7 +182,8 @@ class Numbering:
 
     def _begin(self, match: re.Match[str]) -> None:
         name, starred = match["name"], match["starred"]
-        before, state = self._now, None
+        before = self._now
+        state: _Lines | _Items | None = None
         style = self._theorems.get(name + starred)
         if style is not None and style.numbered:
             self._now = Numbered(style.shown, self._step(_counter(name + starred, self._theorems)))
@@ -238,7 +239,8 @@ class Numbering:
 
     def _lines(self) -> _Lines | None:
         """The equations that are being read, if no environment inside them is."""
-        return self._open[-1][2] if self._open and isinstance(self._open[-1][2], _Lines) else None
+        state = self._open[-1][2] if self._open else None
+        return state if isinstance(state, _Lines) else None
 
     def _label(self, label: str) -> None:
         lines = next((each[2] for each in reversed(self._open) if isinstance(each[2], _Lines)), None)

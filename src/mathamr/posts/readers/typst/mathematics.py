@@ -371,7 +371,10 @@ class _Parser:
     def _arguments(self) -> tuple[list[str], dict[str, str], list[int]]:
         """The arguments of a call as they are written: in their order, by name, and where rows end."""
         self._take()
-        start, depth, values, named, rows = self._at, 0, [], {}, []
+        start, depth = self._at, 0
+        values: list[str] = []
+        named: dict[str, str] = {}
+        rows: list[int] = []
         position = start
         for match in _TOKEN.finditer(self._source, start):
             self._steps[0] -= 1
