@@ -17,4 +17,4 @@ class ReportedGraphPlan(GraphPlan):
         """Returns the tables; `results.csv` and the pictures go into the folder."""
         found = findings(self)
         (folder / "results.csv").write_text(csv_text(found), encoding="utf-8")
-        return markdown(found, draw(self, found, folder))
+        return markdown(found, draw(self, folder))

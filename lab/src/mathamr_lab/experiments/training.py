@@ -51,7 +51,6 @@ def train_model(
             }
             for row in progress.history
         ],
-        "curve": progress.curve,
     }
     (folder / CHECKPOINT).unlink()
     return figures
