@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from statistics import fmean
+from typing import Any
 
 import numpy as np
 import torch
@@ -32,12 +33,20 @@ from mathamr_lab.studies.structurenetwork import SequenceBatch, SequenceNetwork
 from mathamr_lab.systems.mathamrplus.graph.configuration import configured
 from mathamr_lab.systems.mathamrplus.graph.materials import GraphMaterials
 from mathamr_lab.systems.mathamrplus.graph.trainer import GraphTrainer
-from mathamr_lab.training.prefetch import prefetched
+from mathamr_lab.training.learner import ContrastiveStep
 
 DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 SEEDS = 5
 FORMS = ("asked", "renamed")
-SHAPE = ("batch_size=256", "learning_rate=2e-3", "warmup=0.05", "beta=0.7", "validation=0")
+SHAPE = (
+    "batch_size=256",
+    "learning_rate=2e-3",
+    "warmup=0.05",
+    "beta=0.7",
+    "validation=0",
+    "node_mask=0",
+    "edge_drop=0",
+)
 MARGIN = 0.01
 """Two arms are equivalent if the 90 % interval of their difference lies within this."""
 DRAWS = 10_000
@@ -51,27 +60,50 @@ JOINED = {
 SHARES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 1.0)
 
 
-def fitted(shard: Shard, arm: str, seed: int, *changes: str) -> GraphTrainer:
-    """Trains a network on the graphs of an arm."""
-    model, training = configured("thesis", (*SHAPE, f"seed={seed}", *changes))
-    arranged_shard = arranged(shard, arm, seed)
-    network = None
-    if arm == "transformer":
-        torch.manual_seed(seed)
-        network = SequenceNetwork(model, len(shard.vocabulary), len(shard.relations))
-    trainer = GraphTrainer(GraphMaterials(arranged_shard), model, training, DEVICE, network=network)
-    if arm == "transformer":
-        trainer.pairs.made = SequenceBatch.of
-    for epoch in range(trainer.epochs):
-        loss = torch.zeros((), device=DEVICE)
-        plan = trainer.plan(epoch)
-        for place, step in enumerate(prefetched(lambda batch: trainer.step(batch, epoch), plan, 1)):  # noqa: B023
-            loss += trainer.learn(step, epoch * trainer.steps + place)
-        print(
-            f"{arm} seed {seed} epoch {epoch + 1}/{trainer.epochs}: loss {float(loss) / len(plan):.4f}",
-            flush=True,
+class Arm:
+    """The graphs of an arm, and the steps made of them: all seeds see the same steps, each in an order of its own."""
+
+    def __init__(self, folder: Path, name: str, *changes: str) -> None:
+        self.name, self.changes = name, changes
+        self.materials = GraphMaterials(arranged(shard_of(folder, name), name, 0))
+        self.bed = Bed(self.materials.shard)
+        self._steps: list[ContrastiveStep[Any]] = []
+        self._plain: dict[tuple[str, ...], list[Any]] = {}
+
+    def trainer(self, seed: int) -> GraphTrainer:
+        """A network before its training."""
+        model, training = configured("thesis", (*SHAPE, f"seed={seed}", *self.changes))
+        shard, network = self.materials.shard, None
+        if self.name == "transformer":
+            torch.manual_seed(seed)
+            network = SequenceNetwork(model, len(shard.vocabulary), len(shard.relations))
+        trainer = GraphTrainer(self.materials, model, training, DEVICE, network=network)  # type: ignore[arg-type]
+        if network is not None:
+            trainer.pairs.made = SequenceBatch.of
+        return trainer
+
+    def fitted(self, seed: int) -> GraphTrainer:
+        """Trains a network."""
+        trainer = self.trainer(seed)
+        if not self._steps:
+            first = self.trainer(0)
+            self._steps = [first.step(batch, 0) for batch in first.plan(0)]
+        order = np.random.default_rng([seed, 5])
+        for epoch in range(trainer.epochs):
+            loss = torch.zeros((), device=DEVICE)
+            for place, number in enumerate(order.permutation(len(self._steps))):
+                loss += trainer.learn(self._steps[number], epoch * len(self._steps) + place)
+        print(f"{self.name} seed {seed}: loss {float(loss) / len(self._steps):.4f}", flush=True)
+        return trainer
+
+    def vectors(self, trainer: GraphTrainer, posts: list[str]) -> dict[str, torch.Tensor]:
+        """The vectors of posts by a trained network."""
+        numbers = np.array([self.bed.numbers[name] for name in posts])
+        parts = self._plain.setdefault(
+            tuple(posts), [part.to(DEVICE) for part in trainer.pairs.plain(numbers)]
         )
-    return trainer
+        rows = trainer.learner.encoded(parts).float()
+        return dict(zip(posts, torch.split(rows, self.bed.counts[numbers].tolist()), strict=True))
 
 
 class Bed:
@@ -116,31 +148,17 @@ def reciprocal_rank(query: torch.Tensor, table: torch.Tensor, own: torch.Tensor,
     return 1 / rank if rank <= 10 else 0.0
 
 
-def vectors_of(trainer: GraphTrainer, posts: list[str], bed: Bed) -> dict[str, torch.Tensor]:
-    """The vectors of posts by a trained network."""
-    numbers = np.array([bed.numbers[name] for name in posts])
-    rows = trainer.learner.encoded(trainer.pairs.plain(numbers)).float()
-    return dict(zip(posts, torch.split(rows, bed.counts[numbers].tolist()), strict=True))
-
-
-def train_arm(folder: Path, arm: str, seeds: int, changes: tuple[str, ...]) -> None:
+def train_arm(folder: Path, name: str, seeds: int, changes: tuple[str, ...]) -> None:
     """Trains an arm of the first experiment with some seeds, and writes the reciprocal ranks as they come."""
-    shard = shard_of(folder, arm)
+    arm = Arm(folder, name, *changes)
     found = []
     for seed in range(seeds):
-        trainer = fitted(shard, arm, seed, *changes)
-        bed = Bed(trainer.materials.shard)
-        found.append(bed.reciprocal_ranks(vectors_of(trainer, bed.posts(), bed)))
-        print(
-            f"{arm} seed {seed}: MRR@10 "
-            + ", ".join(f"{form} {value:.4f}" for form, value in zip(FORMS, found[-1].mean(1), strict=True)),
-            flush=True,
-        )
-        np.savez_compressed(
-            folder / f"E1-{arm}.npz",
-            ranks=np.stack(found),
-            parameters=sum(p.numel() for p in trainer.network.parameters()),
-        )
+        trainer = arm.fitted(seed)
+        found.append(arm.bed.reciprocal_ranks(arm.vectors(trainer, arm.bed.posts())))
+        means = ", ".join(f"{form} {value:.4f}" for form, value in zip(FORMS, found[-1].mean(1), strict=True))
+        print(f"{name} seed {seed}: MRR@10 {means}", flush=True)
+        parameters = sum(each.numel() for each in trainer.network.parameters())
+        np.savez_compressed(folder / f"E1-{name}.npz", ranks=np.stack(found), parameters=parameters)
 
 
 class Joined:
@@ -180,19 +198,19 @@ class Joined:
 
 def train_joined(folder: Path, name: str, seeds: int, changes: tuple[str, ...]) -> None:
     """Trains an arm of the second experiment; the text's share is chosen on validation pairs."""
-    arm = JOINED[name]
-    shard = shard_of(folder, arm or FULL)
-    bed = Bed(shard)
-    joined = Joined(folder, 192 if arm else 256, bed)
+    beside = JOINED[name]
+    arm = Arm(folder, beside or FULL, "projection=64", "validation=0.05", *changes)
+    bed, ids = arm.bed, arm.materials.shard.ids
+    joined = Joined(folder, 192 if beside else 256, bed)
     found, shares = [], []
-    for seed in range(seeds if arm else 1):
+    for seed in range(seeds if beside else 1):
         share = 1.0
-        if arm:
-            trainer = fitted(shard, arm, seed, "projection=64", "validation=0.05", *changes)
-            named = [(shard.ids[q], shard.ids[a]) for q, a in trainer.pairs.validation.tolist()]
+        if beside:
+            trainer = arm.fitted(seed)
+            named = [(ids[q], ids[a]) for q, a in arm.trainer(0).pairs.validation.tolist()]
             held = [pair for pair in named if all(post in joined.bounds for post in pair)]
             posts = list(dict.fromkeys([*bed.posts(), *(post for pair in held for post in pair)]))
-            joined.graph = vectors_of(trainer, posts, bed)
+            joined.graph = arm.vectors(trainer, posts)
             worths = {tried: joined.worth(tried, held) for tried in SHARES}
             share = max(worths, key=worths.__getitem__)
         shares.append(share)
@@ -300,7 +318,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("arms", nargs="*", help=f"{', '.join(ARMS)}; {', '.join(JOINED)}")
     parser.add_argument("--seeds", type=int, default=SEEDS)
-    parser.add_argument("--set", action="append", default=["epochs=8"], dest="changes")
+    parser.add_argument("--set", action="append", default=["epochs=4"], dest="changes")
     given = parser.parse_args(arguments)
     if given.what == "prepare":
         prepare(given.folder)
