@@ -197,7 +197,7 @@ def _root(text: str, place: int) -> tuple[str, int]:
 
 def _character(character: str) -> str:
     """One character, perhaps with combining marks, as LaTeX."""
-    base, *marks = unicodedata.normalize("NFC", character) if len(character) == 1 else character
+    base, *marks = list(unicodedata.normalize("NFC", character) if len(character) == 1 else character)
     if (
         not marks
         and base > "\xff"
