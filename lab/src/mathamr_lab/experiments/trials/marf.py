@@ -220,10 +220,12 @@ class MarfTraining:
                 f"next sentences are predicted by BERT, and {base.name} is of type {base.model.config.model_type};"
                 " set marf.pretraining=0"
             )
-        network = BertForPreTraining(base.model.config).to(device)
+        network: Any = BertForPreTraining(base.model.config)  # type: ignore[no-untyped-call]
+        network = network.to(device)
         network.bert = base.model
         network.tie_weights()
         collate = DataCollatorForLanguageModeling(base.tokenizer, mlm_probability=MASKED)
+        usable = [place for place in range(len(self.texts)) if self.texts[place].sentences]
 
         def loss(chosen: Sequence[int], chance: np.random.Generator) -> Tensor:
             rows, follows = [], []
@@ -231,19 +233,20 @@ class MarfTraining:
                 sentences = self.texts[post].sentences
                 place = int(chance.integers(max(1, len(sentences) - 1)))
                 is_next = bool(chance.random() < 0.5) and place + 1 < len(sentences)
-                other = self.texts[int(chance.integers(len(self.texts)))].sentences
-                second = sentences[place + 1] if is_next else other[int(chance.integers(max(1, len(other))))]
-                first = sentences[place] if sentences else ""
-                rows.append(base.tokenizer(first, second, truncation=True, max_length=self.recipe.length))
+                other = self.texts[usable[int(chance.integers(len(usable)))]].sentences
+                second = sentences[place + 1] if is_next else other[int(chance.integers(len(other)))]
+                rows.append(
+                    base.tokenizer(sentences[place], second, truncation=True, max_length=self.recipe.length)
+                )
                 follows.append(0 if is_next else 1)
             batch = collate(rows)
-            return network(
+            found: Tensor = network(
                 **{name: each.to(device) for name, each in batch.items()},
                 next_sentence_label=torch.tensor(follows, device=device),
             ).loss
+            return found
 
         say(f"seed {self.seed}: masked words and next sentences")
-        usable = [place for place in range(len(self.texts)) if self.texts[place].sentences]
         return descend(
             network,
             usable,
@@ -420,7 +423,8 @@ def _maxsims(
     """Returns equation 2 for every query, whose tokens are given with its number, and representation."""
     found = torch.zeros(queries, len(rows), device=rows.device)
     flat = rows.flatten(0, 1)
-    for part, own in zip(*(each.split(max(1, limit // len(flat))) for each in (tokens, of)), strict=True):
+    rows_each = max(1, limit // len(flat))
+    for part, own in zip(torch.split(tokens, rows_each), torch.split(of, rows_each), strict=True):
         similar = (part @ flat.T).view(len(part), *real.shape)
         found.index_add_(0, own, similar.masked_fill_(~real, -1.0).amax(-1))
     return found
