@@ -61,10 +61,12 @@ class Table:
     scores: DoubleArray
     vectors: AnyFloatArray | None
 
-    def ranked(self, weights: Weights) -> list[Scored]:
-        """The candidates by these weights, best first."""
+    def ranked(self, weights: Weights, count: int | None = None) -> list[Scored]:
+        """The first candidates by these weights, best first."""
         totals = self.scores @ np.array(weights[:4])
-        order = np.argsort(-totals, kind="stable")
+        order = np.argsort(-totals, kind="stable")[
+            : None if count is None else max(count, POOL if weights[4] else 0)
+        ]
         hits = [Scored(self.ids[place], float(totals[place])) for place in order]
         if weights[4] and self.vectors is not None and len(hits) >= POOL:
             pool = {self.ids[place]: self.vectors[place] for place in order[:POOL]}
@@ -90,7 +92,7 @@ class RunBed:
 
     def _reciprocal(self, question: str, weights: Weights) -> float:
         grades = self.qrels.grades[question]
-        for rank, hit in enumerate(self.tables[question].ranked(weights)[:10], 1):
+        for rank, hit in enumerate(self.tables[question].ranked(weights, 10)[:10], 1):
             if grades.get(hit.id, 0) > 0:
                 return 1 / rank
         return 0.0
