@@ -47,7 +47,7 @@ def test_characters_are_read_as_the_commands_that_stand_for_them() -> None:
         ("∑", r"\sum"),
         ("α", r"\alpha"),
         ("→", r"\to"),
-        ("ℝ", r"\R"),
+        ("ℝ", r"\mathbb{R}"),
         ("−", "-"),
     ]:
         assert shown(f"a{character} b") == shown(f"a{command} b")
