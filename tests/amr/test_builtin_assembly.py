@@ -12,7 +12,7 @@ from mathamr.amr.builtin.assembly import Sets, Thresholds, number_operands, rela
 from mathamr.amr.builtin.concepts import Draft
 from mathamr.amr.builtin.nodes import WordNode, type_of
 from mathamr.amr.builtin.numbers import SAME
-from mathamr.amr.builtin.relations import MAX_NODES, NEAR, RelationScores, pairs
+from mathamr.amr.builtin.relations import MAX_NODES, NEAR, RelationScores, likely_edges, pairs
 from mathamr.amr.builtin.words import WordSentence
 
 LABELS = ["none", SAME, ":ARG0", ":ARG1", ":mod", ":op", ":polarity"]
@@ -32,7 +32,8 @@ def scored(size: int, entries: dict[tuple[int, int], dict[str, float]], root: in
         row[0] = max(0.0, 1.0 - sum(probabilities.values()))
     roots = np.eye(max(1, size), dtype=np.float32)[root][:size]
     sources, targets = np.array(list(entries), dtype=np.int64).reshape(-1, 2).T
-    return RelationScores.of(sources, targets, table, roots, LABELS)
+    owner, firsts = np.zeros(len(entries), np.int64), np.zeros(1, np.int64)
+    return likely_edges(table, sources, targets, owner, firsts, [roots], LABELS.index(SAME))[0]
 
 
 def draft(*concepts: str) -> Draft:

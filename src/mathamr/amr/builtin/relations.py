@@ -83,34 +83,37 @@ class RelationModel:
         related = (is_source[sources] == 1) & (kind[targets] != _NAME) & (token[sources] != token[targets])
         sources, targets, owner = sources[related], targets[related], owner[related]
         scores = self.network.relations(words, ends, token, sources, targets)
-        return self._sorted(softmax(scores), sources, targets, owner, firsts, np.split(roots, firsts[1:]))
+        return likely_edges(
+            softmax(scores), sources, targets, owner, firsts, np.split(roots, firsts[1:]), self._same
+        )
 
-    def _sorted(
-        self,
-        probabilities: FloatArray,
-        sources: IntArray,
-        targets: IntArray,
-        owner: IntArray,
-        firsts: IntArray,
-        roots: Sequence[FloatArray],
-    ) -> list[RelationScores]:
-        """The edges of every draft that are not improbable, sorted; nodes are numbered within their draft."""
-        likely = probabilities > LEAST
-        likely[:, 0] = False
-        rows, columns = np.nonzero(likely)
-        values = probabilities[rows, columns]
-        order = np.lexsort((-values, owner[rows]))
-        rows, columns, values = rows[order], columns[order], values[order]
-        owner = owner[rows]
-        sources, targets = sources[rows] - firsts[owner], targets[rows] - firsts[owner]
-        bounds = np.searchsorted(owner, np.arange(len(roots) + 1)).tolist()
-        found = []
-        for number, own in enumerate(roots):
-            first = bounds[number]
-            chosen = slice(first, min(bounds[number + 1], first + MOST_EDGES * max(1, len(own))))
-            same = columns[chosen] == self._same
-            every = (values[chosen], sources[chosen], targets[chosen], columns[chosen])
-            edges = zip(*(each[~same].tolist() for each in every), strict=True)
-            mentions = zip(*(each[same].tolist() for each in every[:3]), strict=True)
-            found.append(RelationScores(own, list(edges), list(mentions)))
-        return found
+
+def likely_edges(
+    probabilities: FloatArray,
+    sources: IntArray,
+    targets: IntArray,
+    owner: IntArray,
+    firsts: IntArray,
+    roots: Sequence[FloatArray],
+    same_label: int,
+) -> list[RelationScores]:
+    """The edges of every draft that are not improbable, sorted; nodes are numbered within their draft."""
+    likely = probabilities > LEAST
+    likely[:, 0] = False
+    rows, columns = np.nonzero(likely)
+    values = probabilities[rows, columns]
+    order = np.lexsort((-values, owner[rows]))
+    rows, columns, values = rows[order], columns[order], values[order]
+    owner = owner[rows]
+    sources, targets = sources[rows] - firsts[owner], targets[rows] - firsts[owner]
+    bounds = np.searchsorted(owner, np.arange(len(roots) + 1)).tolist()
+    found = []
+    for number, own in enumerate(roots):
+        first = bounds[number]
+        chosen = slice(first, min(bounds[number + 1], first + MOST_EDGES * max(1, len(own))))
+        same = columns[chosen] == same_label
+        every = (values[chosen], sources[chosen], targets[chosen], columns[chosen])
+        edges = zip(*(each[~same].tolist() for each in every), strict=True)
+        mentions = zip(*(each[same].tolist() for each in every[:3]), strict=True)
+        found.append(RelationScores(own, list(edges), list(mentions)))
+    return found
