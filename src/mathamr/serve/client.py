@@ -91,7 +91,8 @@ def _hit(row: Mapping[str, Any], source: str) -> Hit:
 def _formula(row: Mapping[str, Any]) -> FormulaHit:
     fields = {name: row[name] for name in FormulaHit.__slots__}
     fields["matched"] = tuple(tuple(each) for each in row["matched"])
-    fields["matched_nodes"] = tuple(row["matched_nodes"])
+    for name in ("matched_nodes", "taken_nodes"):
+        fields[name] = tuple(row[name])
     return FormulaHit(**fields)
 
 

@@ -30,5 +30,6 @@ def sources(text_files: Path) -> TrainingSources:
 
 def prepared(text_files: Path, folder: Path, *more: str, stages: tuple[str, ...] = ()) -> Path:
     settings = TrainingSettings(config="small", changes=(*CHANGES, *more), stages=stages)
-    prepare("mathamrplus", sources(text_files), settings, folder, say=lambda line: None)
+    read = TrainingSources(path=text_files / "graphs") if stages == ("graph",) else sources(text_files)
+    prepare("mathamrplus", read, settings, folder, say=lambda line: None)
     return folder

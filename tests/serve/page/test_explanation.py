@@ -20,7 +20,7 @@ def test_the_heatmap_lights_up_both_sides_of_what_is_pointed_at(page: Page, site
     expect(page.locator(f'.parts li[data-row="{row}"]')).to_have_class("lit")
     expect(page.locator(f'.heatmap tbody th[data-column="{column}"]')).to_have_class("lit")
     assert [page.locator(each).count() for each in (".parts li.lit", ".heatmap tbody th.lit")] == [1, 1]
-    expect(page.locator(".reading")).to_contain_text("met")
+    expect(page.locator(".reading")).to_contain_text("matched")
     values = [float(text) for text in page.locator(f'.square[data-row="{row}"]').all_inner_texts()]
     assert float(square.inner_text()) == max(values)
 
