@@ -25,7 +25,7 @@ def readable(post: Post, longest: int = LONGEST_TEXT) -> str:
     body: list[str] = []
     room = longest
     for sentence in passage(post).sentences:
-        text = plain(fragments(sentence, formulas))
+        text = plain(fragments(sentence, formulas, post))
         if len(text) > room:
             body.append("… (the rest of this post is left out)")
             break

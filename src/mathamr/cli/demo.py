@@ -158,7 +158,7 @@ def _answer(console: SafeConsole, heading: Callable[[str], None], index: Index, 
     question = Query.of_post(topic.post)
     heading("6. A whole question, as somebody might ask it next; answers only")
     for sentence in question.passage.sentences:
-        stretch = fragments(sentence, formulas_by_id(topic.post))
+        stretch = fragments(sentence, formulas_by_id(topic.post), topic.post)
         console.print(f"  {plain(stretch)}", highlight=False, markup=False)
     console.print()
     show_hits(index.search(question, k=HITS, where=Filter(kinds=("answer",))), console, verbose=True)

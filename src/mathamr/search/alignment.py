@@ -174,7 +174,7 @@ def parts(post: Post, vectors: Vectors) -> list[AlignedPart]:
             found.append(AlignedPart(name, reference, (shown,), field, place.start, place.end))
         elif name == "sentence" and int(reference) < len(sentences):
             sentence = sentences[int(reference)]
-            stretch = tuple(fragments(sentence, formulas))
+            stretch = tuple(fragments(sentence, formulas, post))
             found.append(AlignedPart(name, reference, stretch, sentence.field, sentence.start, sentence.end))
         elif name == "document":
             found.append(AlignedPart(name, reference, (Fragment("text", f"the whole {post.kind}"),)))

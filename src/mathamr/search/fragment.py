@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from mathamr.posts.passage import PLACEHOLDER, Sentence
 from mathamr.posts.post import Formula, Post
+from mathamr.posts.references import with_numbers
 
 FragmentKind = Literal["text", "formula", "gap"]
 
 ELLIPSIS = "…"
 _UNNAMED = "[formula]"
+_LABEL = re.compile(r"\\label\s*\{[^{}]*\}")
 LONGEST_SHOWN = 2000
 """A shortened sentence never shows a longer formula."""
 
@@ -29,7 +32,7 @@ class Fragment:
 
     def __str__(self) -> str:
         if self.kind == "formula":
-            return f"${' '.join(self.text.split())}$" if self.text else _UNNAMED
+            return f"${_printed(self.text)}$" if self.text else _UNNAMED
         return self.text
 
     def __len__(self) -> int:
@@ -47,7 +50,12 @@ def formula_length(latex: str) -> int:
     >>> formula_length("x  + 1") == len(str(Fragment("formula", "x  + 1")))
     True
     """
-    return len(" ".join(latex.split())) + 2 if latex else len(_UNNAMED)
+    return len(_printed(latex)) + 2 if latex else len(_UNNAMED)
+
+
+def _printed(latex: str) -> str:
+    """A formula in one line, without its label."""
+    return " ".join((_LABEL.sub("", latex) if "\\label" in latex else latex).split())
 
 
 GAP = Fragment("gap", f" {ELLIPSIS} ")
@@ -58,27 +66,28 @@ def formulas_by_id(post: Post) -> dict[str, Formula]:
     return {formula.id: formula for formula in post.formulas}
 
 
-def fragments(sentence: Sentence, formulas: Mapping[str, Formula]) -> list[Fragment]:
-    """Split a sentence into text and formulas.
+def fragments(sentence: Sentence, formulas: Mapping[str, Formula], post: Post) -> list[Fragment]:
+    """Split a sentence of a post into text and formulas; references have the numbers that their document gives them.
 
     >>> from mathamr.posts.passage import passage
     >>> post = Post("7", "note", "Let $x>0$ hold.", markup="text", formulas=(Formula("7:0", "x>0"),))
-    >>> [str(each) for each in fragments(passage(post).sentences[0], formulas_by_id(post))]
+    >>> [str(each) for each in fragments(passage(post).sentences[0], formulas_by_id(post), post)]
     ['Let ', '$x>0$', ' hold.']
     """
+    text = with_numbers(sentence, post)
     places = {place.name: place.formula for place in sentence.placeholders}
     found: list[Fragment] = []
     done = 0
-    for match in PLACEHOLDER.finditer(sentence.text):
+    for match in PLACEHOLDER.finditer(text):
         formula = formulas.get(places.get(match.group(), ""))
         if formula is None:
             continue
         if match.start() > done:
-            found.append(Fragment("text", sentence.text[done : match.start()]))
+            found.append(Fragment("text", text[done : match.start()]))
         found.append(Fragment("formula", formula.latex, formula.id, formula.display))
         done = match.end()
-    if done < len(sentence.text):
-        found.append(Fragment("text", sentence.text[done:]))
+    if done < len(text):
+        found.append(Fragment("text", text[done:]))
     return found
 
 

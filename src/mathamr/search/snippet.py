@@ -157,7 +157,7 @@ def snippet(
             break
         length = _length(read.sentences[number], formulas)
         if not chosen or length <= room:
-            sentence = fragments(read.sentences[number], formulas)
+            sentence = fragments(read.sentences[number], formulas, post)
             chosen[number] = _windowed(_marked(sentence, wanted, alike))
             room -= length
     return _joined(sorted(chosen.items()), len(read.sentences))

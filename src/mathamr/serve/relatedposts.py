@@ -137,6 +137,6 @@ def _opening(post: Post) -> list[Fragment]:
     beginning = [
         fragment
         for sentence in islice(passage(post).sentences, WIDTH)
-        for fragment in (*fragments(sentence, formulas), _SPACE)
+        for fragment in (*fragments(sentence, formulas, post), _SPACE)
     ]
     return shortened(beginning[:-1], WIDTH)

@@ -23,6 +23,7 @@ from mathamr.posts.markup import formula_id, pieces, title_pieces
 from mathamr.posts.markup.markdown import CITED_MARK, REFERENCE
 from mathamr.posts.markup.piece import Piece
 from mathamr.posts.post import Formula, Place, Post
+from mathamr.posts.references import REFERENCE_COMMAND, called
 from mathamr.search.fragment import Fragment
 from mathamr.serve.highlighting import highlighted
 from mathamr.serve.sanitiser import NestedTooDeeplyError, Places, safe_link, sanitised_html
@@ -394,28 +395,12 @@ class Reference(NamedTuple):
 
     def called(self, command: str) -> str:
         """What a reference command of LaTeX shows for the post; empty if that is not known."""
-        if command == "nameref":
-            return self.name
-        if command == "eqref":
-            return f"({self.number})" if self.number else ""
-        if command in ("ref", "labelcref"):
-            return self.number
-        if self.number and self.words:
-            named = (
-                f"{self.words} ({self.name})"
-                if self.name and self.words.endswith(self.number)
-                else self.words
-            )
-            return named[:1].lower() + named[1:] if command == "cref" else named
-        return f"{self.kind} ({self.name})" if self.name else ""
+        return called(command, self.words, self.number, self.name, self.kind)
 
 
 _PUNCTUATION = re.compile(r"\s*([.,;:])(?![.\w])")
 LONGEST_PICTURE = 5_000
 """Characters of the source of a drawing that are shown."""
-_REFERENCE_COMMAND = re.compile(
-    r"\\([cC]ref|autoref|nameref|zcref|[oO]lref|fullref|eqref|ref|labelcref|thref|vref)\b"
-)
 
 
 class _BlockWriter:
@@ -477,7 +462,7 @@ class _BlockWriter:
         address = escape(post_link(reference.id))
         self._inside.append(f'<a href="{address}" class="reference">')
         command = (
-            _REFERENCE_COMMAND.match(self._post.body, piece.start) if self._post.markup == "latex" else None
+            REFERENCE_COMMAND.match(self._post.body, piece.start) if self._post.markup == "latex" else None
         )
         name = reference.called(command[1]) if command is not None and "," not in piece.text else ""
         self._linked = (piece.end, len(self._inside), found, name, reference.kind.lower())
