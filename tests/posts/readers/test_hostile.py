@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 
 import pytest
 
@@ -35,6 +39,40 @@ def test_hostile_texts_are_read_in_linear_time(tmp_path: Path, suffix: str) -> N
     posts, report = read_bounded(tmp_path, seconds=3 * len(HOSTILE[suffix]))
     assert posts
     assert len(posts) + report["skipped"] + report["ignored"] >= len(HOSTILE[suffix]) // 2
+
+
+@contextmanager
+def counted_calls() -> Iterator[list[int]]:
+    """Counts the calls of functions: work that does not depend on how fast or busy a machine is."""
+    calls = [0]
+
+    def called(_: FrameType, event: str, __: object) -> None:
+        calls[0] += event == "call"
+
+    before = sys.getprofile()
+    sys.setprofile(called)
+    try:
+        yield calls
+    finally:
+        sys.setprofile(before)
+
+
+@pytest.mark.parametrize(
+    ("head", "repeated", "most"),
+    [("", "![", 30), ("", "[", 30), ("", "![](", 90), ("", "[a](", 60), ("---\n", "a: b\n", 25), ("", "a *b_ `c\n", 20)],
+)  # fmt: skip
+def test_a_character_of_markdown_takes_few_calls(tmp_path: Path, head: str, repeated: str, most: int) -> None:
+    note = tmp_path / "a.md"
+    note.write_text("Words.")
+    list(read_posts(note, Report()))  # what is imported and cached by the first reading is not counted
+    used = []
+    for length in (2_000, 8_000):
+        note.write_text(head + repeated * (length // len(repeated)))
+        with counted_calls() as calls:
+            list(read_posts(note, Report()))
+        used.append(calls[0])
+    assert used[1] < most * 8_000
+    assert used[1] < 5 * used[0], "linear in the length"
 
 
 def test_docutils_is_stopped_where_it_works_too_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib import import_module
+from itertools import chain
 
 from mathamr.core.errors import UnknownNameError
 from mathamr.posts.markup.piece import Note, Piece, ignore
@@ -55,19 +56,23 @@ def title_pieces(title: str, markup: str, note: Note = ignore) -> Iterator[Piece
 
 
 def formulas_of(post_id: str, title: str, body: str, markup: str, note: Note = ignore) -> tuple[Formula, ...]:
-    """The formulas of a post in the order in which they occur, title first.
+    """The formulas of a post in the order in which they occur, title first; see `formulas_among`."""
+    return formulas_among(post_id, chain(title_pieces(title, markup, note), pieces(body, markup, note)))
+
+
+def formulas_among(post_id: str, read: Iterable[Piece]) -> tuple[Formula, ...]:
+    """The formulas among the pieces of a post.
 
     A formula's id is the `id` of its element where it has one that is new in the post, else `POSTID:N` with N
     the formula's place in the post, from 0.
     """
     found: list[Formula] = []
     seen: set[str] = set()
-    for read in (title_pieces(title, markup, note), pieces(body, markup, note)):
-        for piece in read:
-            if piece.kind == "formula":
-                name = formula_id(piece, post_id, len(found), seen)
-                presentation, content = _mathml(piece.mathml)
-                found.append(Formula(name, piece.text, piece.display, None, presentation, content))
+    for piece in read:
+        if piece.kind == "formula":
+            name = formula_id(piece, post_id, len(found), seen)
+            presentation, content = _mathml(piece.mathml)
+            found.append(Formula(name, piece.text, piece.display, None, presentation, content))
     return tuple(found)
 
 

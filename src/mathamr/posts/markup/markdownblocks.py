@@ -35,6 +35,7 @@ _TARGET = re.compile(r"\(([^()\n]{1,200})\)=[ \t]*\Z")
 _BLOCK_BREAK = re.compile(r"\+{3}(?:[ \t].*)?\Z")
 _ELEMENT = re.compile(r"<(math|svg)(?![\w-])", re.I)
 _TABLE_GUARDED = re.compile(r"`[^`\n]*`|\$(?!\s)(?:[^$\n\\]|\\.)*(?<!\s)\$(?!\d)")
+_TABLE_MARKS = frozenset("|-:")
 _BAR = "\ufdd0"  # not a character: stands for a bar that ends no cell
 
 _EVERYWHERE: RuleOptionsType = {"alt": ["paragraph", "reference", "blockquote", "list"]}
@@ -147,11 +148,18 @@ class _Prose:
         while line < limit and not state.isEmpty(line):
             if state.sCount[line] - state.blkIndent <= 3 and state.sCount[line] >= 0:
                 self.level = self._underline(line)
-                if self.level or any(rule(state, line, limit, True) for rule in rules):
+                if self.level:
+                    break
+                if not self._is_plain(line, limit) and any(rule(state, line, limit, True) for rule in rules):
                     break
             line = self._through_display(line, limit)
         state.parentType = parent
         self.end = line
+
+    def _is_plain(self, line: int, limit: int) -> bool:
+        """True for a line that begins with a letter: no block does but a table, whose second line is one of marks."""
+        below = _line(self._state, line + 1)[:1] if line + 1 < limit else ""
+        return _line(self._state, line)[:1].isalpha() and below not in _TABLE_MARKS
 
     def _underline(self, line: int) -> int:
         """Which level of heading a line makes of the text above it: not of a formula, and of one with a mark only."""

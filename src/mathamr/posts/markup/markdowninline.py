@@ -8,13 +8,14 @@ shares, before anything else can touch it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+import string
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 from markdown_it import MarkdownIt
 from markdown_it.helpers import parseLinkDestination, parseLinkTitle
 from markdown_it.parser_inline import ParserInline
-from markdown_it.rules_inline import StateInline
+from markdown_it.rules_inline import StateInline, text
 from markdown_it.token import Token
 
 from mathamr.posts.markup.delimiters import OPENING, REFERENCE, MathScanner, Region
@@ -36,6 +37,9 @@ _BLOCK_ID = re.compile(r"\^[A-Za-z0-9-]{1,100}[ \t]*(?=\n|\Z)")
 _EQUATION_LABEL = re.compile(r"[ \t]*\(([A-Za-z][\w:.-]+)\)[ \t]*(?=\n|\Z)")
 _TASK = re.compile(r"\[[ xX]\][ \t]+")
 _ELEMENT = re.compile(r"<(math|script|style|pre|code|svg|span|textarea)(?=[\s>/])(?:\s[^<>]*)?>", re.I)
+
+_Rule = Callable[[StateInline, bool], bool]
+_TEXT: Sequence[_Rule] = (text,)
 
 
 class PlacedState(StateInline):
@@ -87,13 +91,55 @@ class PlacedState(StateInline):
 
 
 class PlacedInline(ParserInline):
-    """markdown-it's parser of inline text with our rules in front of its own."""
+    """markdown-it's parser of inline text with our rules in front of its own.
+
+    The library tries all of its rules at every sign; here only those are tried that can begin with it.
+    """
 
     def __init__(self) -> None:
         super().__init__()
-        for name, rule in _RULES:
+        for name, (_, rule) in _RULES.items():
             self.ruler.before("newline", name, rule)
         self.ruler2.disable("fragments_join")
+        rules = list(zip(self.ruler.get_active_rules(), self.ruler.getRules(""), strict=True))
+        self._by_sign = {
+            sign: [rule for name, rule in rules if sign in _BEGINS.get(name, sign)]
+            for sign in "\n" + string.punctuation
+            if self.terminator_re.match(sign)
+        }
+
+    def _rules_at(self, state: StateInline) -> Sequence[_Rule]:
+        """The rules that can begin here; none where brackets are nested too deeply."""
+        if state.level >= state.md.options["maxNesting"]:
+            return ()
+        return self._by_sign.get(state.src[state.pos], _TEXT)
+
+    def skipToken(self, state: StateInline) -> None:  # noqa: N802 - the library's name
+        """Moves behind one token without making it; where brackets are nested too deeply, to the end."""
+        start = state.pos
+        if start not in state.cache:
+            rules = self._rules_at(state)
+            state.level += 1
+            if not any(rule(state, True) for rule in rules):
+                state.pos = start + 1
+            state.level -= 1
+            if state.level >= state.md.options["maxNesting"]:
+                state.pos = state.posMax
+            state.cache[start] = state.pos
+        state.pos = state.cache[start]
+
+    def tokenize(self, state: StateInline) -> None:
+        """Makes the tokens of what is being read."""
+        end = state.posMax
+        while state.pos < end:
+            for rule in self._rules_at(state):
+                if rule(state, False):
+                    break
+            else:
+                state.append_pending(state.src[state.pos])
+                state.pos += 1
+        if state.pending:
+            state.pushPending()
 
     def parse(self, src: str, md: MarkdownIt, env: Any, tokens: list[Token]) -> list[Token]:
         """The tokens of a text."""
@@ -297,13 +343,29 @@ def _element(state: StateInline, silent: bool) -> bool:
     return _matched(state, silent, "element", end, state.src[state.pos : end])
 
 
-_RULES: list[tuple[str, Callable[[StateInline, bool], bool]]] = [
-    ("math", _math),
-    ("role", _role),
-    ("bracket", _bracket),
-    ("at_sign", _at_sign),
-    ("caret", _caret),
-    ("percent", _percent),
-    ("highlight", _highlight),
-    ("element", _element),
-]
+_RULES: dict[str, tuple[str, _Rule]] = {
+    "math": ("$\\", _math),
+    "role": ("{", _role),
+    "bracket": ("[!]", _bracket),
+    "at_sign": ("@", _at_sign),
+    "caret": ("^", _caret),
+    "percent": ("%", _percent),
+    "highlight": ("=", _highlight),
+    "element": ("<", _element),
+}
+"""Our rules, each with the signs with which it can begin."""
+_BEGINS = {name: signs for name, (signs, _) in _RULES.items()} | {
+    "text": "",
+    "linkify": "",
+    "newline": "\n",
+    "escape": "\\",
+    "backticks": "`",
+    "strikethrough": "~",
+    "emphasis": "*_",
+    "link": "[",
+    "image": "!",
+    "autolink": "<",
+    "html_inline": "<",
+    "entity": "&",
+}
+"""The signs at which text ends with which rules can begin; a rule that is not named here can begin with any."""

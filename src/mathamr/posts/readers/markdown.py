@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from mathamr.posts.inputs import STDIN, Head, shown, stem
-from mathamr.posts.markup import formulas_of
+from mathamr.posts.markup import formulas_among, pieces, title_pieces
 from mathamr.posts.post import Link, Place, Post
 from mathamr.posts.reader import Collection
 from mathamr.posts.readers.frontmatter import FrontMatter
@@ -60,7 +60,9 @@ def note_posts(
         links += [Link(ids[id(proof)], "proof") for proof in part.proofs]
         if part.proves is not None:
             links.append(Link(ids[id(part.proves)], "proof"))
-        links += notes.links(body, note, identifier, report)
+        titled = list(title_pieces(title, "markdown", report.note))
+        found = list(pieces(body, "markdown", report.note))
+        links += notes.links(found, note, identifier, report)
         yield Post(
             id=identifier,
             kind=part.kind,
@@ -72,7 +74,7 @@ def note_posts(
             links=tuple(dict.fromkeys(links)),
             date=front.date,
             source=shown(file),
-            formulas=formulas_of(identifier, title, body, "markdown", report.note),
+            formulas=formulas_among(identifier, titled + found),
             place=Place(path, part.line, part.label, part.inside, part.cell),
             aliases=() if part.anchor else front.aliases,
         )

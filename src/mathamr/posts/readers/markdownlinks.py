@@ -5,14 +5,14 @@ from __future__ import annotations
 import posixpath
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
 from urllib.parse import unquote
 
 from mathamr.posts.inputs import STDIN, head, read_text
-from mathamr.posts.markup import pieces
 from mathamr.posts.markup.markdown import CITED_MARK
+from mathamr.posts.markup.piece import Piece
 from mathamr.posts.post import Link
 from mathamr.posts.reader import Collection
 from mathamr.posts.readers.frontmatter import FrontMatter
@@ -48,9 +48,8 @@ class Notes:
                 path = path.partition("/")[2]
         self._anchors = lru_cache(maxsize=1000)(self._read_anchors)
 
-    def links(self, body: str, note: str, identifier: str, report: Report) -> Iterator[Link]:
-        """The links of a text to posts of the folder; broken links are reported."""
-        found = list(pieces(body, "markdown"))
+    def links(self, found: Sequence[Piece], note: str, identifier: str, report: Report) -> Iterator[Link]:
+        """The links among the pieces of a text to posts of the folder; broken links are reported."""
         for place, piece in enumerate(found):
             if piece.kind != "link" or _SCHEME.match(piece.text):
                 continue
