@@ -13,6 +13,7 @@ from mathamr.core.errors import MathAMRError
 from mathamr.index.admin.check import check_index
 from mathamr.index.build.stages import IndexStages
 from mathamr.index.build.writer import IndexWriter
+from mathamr.index.catalogue.cataloguesnapshot import CatalogueSnapshot
 from mathamr.search.searcher import Index
 from tests.index.small import build, note, options
 from tests.models import sample_posts
@@ -85,6 +86,55 @@ def test_a_reader_sees_the_state_before_while_the_next_is_being_made(
         assert seen[:3] == [["0", "0"]] * 3
         assert seen[3] in (["0", "0"], ["1", "1"]), "never a bit of each"
         assert versions(reader) == ["1", "1"]
+
+
+@pytest.mark.parametrize("stage", ["make_lexical", "make_vectors"])
+def test_the_first_search_of_a_reader_waits_for_the_end_of_a_small_write(
+    folder: Path, writer: IndexWriter, monkeypatch: pytest.MonkeyPatch, stage: str
+) -> None:
+    looked, seen = threading.Event(), []
+    make = getattr(IndexStages, stage)
+
+    class Seen(CatalogueSnapshot):
+        def __init__(self, path: Path) -> None:
+            super().__init__(path)
+            looked.set()
+
+    def read() -> None:
+        try:
+            with Index.open(folder, device="cpu") as reader:
+                seen.append((versions(reader), reader.explain(WORDS, "third").post_id))
+        except Exception as error:
+            seen.append(error)
+
+    thread = threading.Thread(target=read)
+
+    def made(*given: object) -> None:
+        if not looked.is_set():
+            thread.start()
+            assert looked.wait(60)
+        make(*given)
+
+    monkeypatch.setattr("mathamr.index.snapshot.CatalogueSnapshot", Seen)
+    monkeypatch.setattr("mathamr.index.snapshot.LONGEST_WAIT", 60.0)
+    monkeypatch.setattr(IndexStages, stage, made)
+    writer.put([*pair(1), note("third", f"Another {WORDS} of version 1.")])  # type: ignore[list-item]
+    thread.join()
+    assert seen == [(["1", "1", "1"], "third")]
+
+
+def test_what_a_killed_writer_left_is_searched_until_it_is_completed(
+    folder: Path, writer: IndexWriter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with writer.catalogue.transaction():  # all that a process does that is killed then
+        writer.catalogue.put(note("third", f"Another {WORDS} of version 0."), "", [])
+    monkeypatch.setattr("mathamr.index.snapshot.holder_of", lambda _: None)
+    with Index.open(folder, device="cpu") as reader:
+        assert versions(reader) == ["0", "0"]
+        with reader.archive.reading():
+            assert reader.archive.settled_revision is None, "answers of this state must not be kept"
+        writer.settle()
+        assert versions(reader) == ["0", "0", "0"], "the same revision, complete now"
 
 
 def test_every_search_is_answered_from_one_state_while_posts_are_replaced(

@@ -141,13 +141,13 @@ class Archive(Closing):
             self._moving.release()
 
     def _is_newest(self, known: Snapshot) -> bool:
-        return known.revision == self._live.revision and not (known.words_only and self._live.settled)
+        return known.revision == self._live.revision and (known.complete or not self._live.settled)
 
     @property
     def settled_revision(self) -> int | None:
-        """The revision that this thread reads: equal revisions give equal answers; `None` while vectors are missing."""
+        """The revision that this thread reads: equal revisions give equal answers; `None` while parts are missing."""
         view = self._view
-        return None if view is None or view.words_only else view.revision
+        return view.revision if view is not None and view.complete else None
 
     @property
     def words_only(self) -> bool:

@@ -9,17 +9,24 @@ Words are computed long before vectors. While many vectors are missing, a snapsh
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 
 from mathamr.core.errors import MathAMRError
+from mathamr.core.storage.writerlock import holder_of
 from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
 from mathamr.index.catalogue.cataloguesnapshot import CatalogueSnapshot
+from mathamr.index.catalogue.journal import STAGES
 from mathamr.index.engines.engine import Engine
 from mathamr.index.lexical.lexicalindex import LexicalIndex
 
 ATTEMPTS = 20
+LONGEST_WAIT = 10.0
+"""Seconds for which the first snapshot waits for the end of a change of few posts."""
+_PAUSE = 0.01
 FEW_WAITING = 64
 """Up to this number, missing vectors are computed within moments, and the previous snapshot is used until then."""
 SHARE_WAITING = 0.1
@@ -34,6 +41,8 @@ class Snapshot:
     engine: Engine | None
     """`None` while vectors are being computed."""
     lexical: LexicalIndex
+    complete: bool = True
+    """False if some parts were not up to date, because a writer was killed or has much to do."""
     readers: int = 0
     closed: bool = False
 
@@ -65,17 +74,28 @@ def take_snapshot(
     lexical: Callable[[], LexicalIndex],
     before: Snapshot | None = None,
 ) -> Snapshot | None:
-    """All parts at one revision; `None` while they are being changed and there is a snapshot `before`."""
-    for _ in range(ATTEMPTS):
+    """All parts at one revision; `None` while they are being changed and there is a snapshot `before`.
+
+    Without one, it waits for the end of a small change, whose parts do not fit together until then.
+    """
+    deadline = time.monotonic() + LONGEST_WAIT
+    for attempt in count():
+        late = before is not None or time.monotonic() > deadline
+        if late and attempt >= ATTEMPTS:
+            break
         catalogue = CatalogueSnapshot(folder / CATALOGUE)
         words = False
         try:
             complete = catalogue.settled
+            if not (complete or late) and _ends_soon(catalogue, folder):
+                catalogue.close()
+                time.sleep(_PAUSE)
+                continue
             words = not complete and catalogue.has_words and (before is None or _is_worth(catalogue, before))
             if not complete and not words and before is not None:
                 catalogue.close()
                 return None
-            found = Snapshot(catalogue, None if words else engine(), lexical())
+            found = Snapshot(catalogue, None if words else engine(), lexical(), complete)
         except BaseException:
             catalogue.close()
             if live.revision != catalogue.pinned or not (live.has_words if words else live.settled):
@@ -88,6 +108,11 @@ def take_snapshot(
     if before is not None:
         return None
     raise MathAMRError(f"the index {folder} is being changed again and again; try later")
+
+
+def _ends_soon(catalogue: Catalogue, folder: Path) -> bool:
+    """True if a process is computing what is missing, and that is little."""
+    return max(map(catalogue.count_pending, STAGES)) <= FEW_WAITING and holder_of(folder) is not None
 
 
 def _is_worth(catalogue: Catalogue, before: Snapshot) -> bool:

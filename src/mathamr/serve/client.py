@@ -82,10 +82,14 @@ def _hit(row: Mapping[str, Any], source: str) -> Hit:
         source,
         _formula(formula) if formula else None,
         row["evidence"],
-        Place(place["path"], place["line"], place["label"], tuple(place["inside"])) if place else None,
+        _place(place) if place else None,
         row["share"],
         row["match"],
     )
+
+
+def _place(row: Mapping[str, Any]) -> Place:
+    return Place(row["path"], row["line"], row["label"], tuple(row["inside"]), row["cell"] or 0)
 
 
 def _formula(row: Mapping[str, Any]) -> FormulaHit:
