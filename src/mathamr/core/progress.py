@@ -23,8 +23,10 @@ class Progress:
     >>> progress = Progress("reading", "posts", total=200, stream=sys.stdout, seconds_between_lines=0)
     >>> with progress:
     ...     progress.advance(50)  # doctest: +ELLIPSIS
-    reading: 50 posts, 25 %, ... posts/s, ... left
-    reading: 50 posts in ... s, ... posts/s
+    ...     progress.advance(50)
+    reading: 50 posts, 25 %, ... posts/s
+    reading: 100 posts, 50 %, ... posts/s, ... left
+    reading: 100 posts in ... s, ... posts/s
     """
 
     def __init__(
@@ -42,6 +44,8 @@ class Progress:
         self._live = self._stream.isatty()
         self._pause = 0.1 if self._live else seconds_between_lines
         self._started = self._due = 0.0
+        self._first: tuple[float, float] | None = None
+        """When the first items were done, and the part of the work that they were: before it a model may have been loaded."""
         self._bar: tuple[RichProgress, TaskID] | None = None
 
     def __enter__(self) -> Progress:
@@ -63,9 +67,11 @@ class Progress:
         """Counts further items as done."""
         self.done += count
         now = time.monotonic()
+        if self._first is None:
+            self._first = (now, self._part() or 0.0)
         if now >= self._due:
             self._due = now + self._pause
-            self._show(now - self._started)
+            self._show(now)
 
     def each(self, items: Iterable[T]) -> Iterator[T]:
         """Yields the items and counts each as done."""
@@ -73,9 +79,10 @@ class Progress:
             yield item
             self.advance()
 
-    def _show(self, seconds: float) -> None:
+    def _show(self, now: float) -> None:
+        seconds = now - self._started
         share = self._part()
-        left = "" if not share else f"{duration(seconds * (1 - share) / share)} left"
+        left = self._left(now, share or 0.0)
         if self._bar:
             bar, task = self._bar
             state = ", ".join(part for part in (self._counted(), self._rate(seconds), left) if part)
@@ -85,6 +92,13 @@ class Progress:
         self._say(
             f"{self.task}: " + ", ".join(filter(None, (self._counted(), percent, self._rate(seconds), left)))
         )
+
+    def _left(self, now: float, share: float) -> str:
+        """The time that the rest takes at the rate since the first items were done; empty until that is known."""
+        began, before = self._first or (0.0, 1.0)
+        if share <= before:
+            return ""
+        return f"{duration((now - began) * (1 - share) / (share - before))} left"
 
     def _part(self) -> float | None:
         if self._share:
