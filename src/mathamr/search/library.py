@@ -29,7 +29,7 @@ VERY_SIMILAR = 0.5
 """The cosine from which a hit is shown although it shares too few words with the query to be a match; unrelated ones stay below .4."""
 LONGEST_GOAL = 4_000
 
-_LEXICAL, _SINGLE, _MAXSIM = 1.0, 2.0, 2.0
+WEIGHTS = (1.0, 2.0, 2.0)
 """The weights of words, of one vector and of MaxSim in an index that holds declarations."""
 
 _FENCED = re.compile(r"```(?:lean|coq)\n(.*?)\n```", re.S)
@@ -56,10 +56,11 @@ def library_rankings(found: Mapping[str, Ranking]) -> Mapping[str, Ranking]:
     """The named rankings of posts of an index that holds declarations; `hybrid` has weights of its own."""
     if not {"hybrid", "single", "maxsim"} <= found.keys():
         return found
+    lexical, single, maxsim = WEIGHTS
     parts = (
-        Component("lexical", Lexical(), _LEXICAL),
-        Component("single", found["single"], _SINGLE),
-        Component("maxsim", found["maxsim"], _MAXSIM),
+        Component("lexical", Lexical(), lexical),
+        Component("single", found["single"], single),
+        Component("maxsim", found["maxsim"], maxsim),
     )
     return {**found, "hybrid": Promote(Fuse(parts=parts, normalisation="z"))}
 

@@ -60,8 +60,10 @@ class PostRanker(Ranker):
                 return of_rows(field, vectors, rows, options.where, options.exact)[: options.depth]
 
     def _fused_depth(self, options: SearchOptions) -> int | None:
-        """All results, if some of them may have the name that the query consists of."""
-        return options.depth if self._name is None else None
+        """All results, if some of them may have the name that the query consists of; of declarations those that are reordered."""
+        if self._name is not None:
+            return None
+        return max(options.depth, CANDIDATES) if self._has_declarations else options.depth
 
     def _approximate_hits(self, ranking: Ranking, options: SearchOptions) -> Sequence[Scored]:
         """MaxSim over vectors that are rounded to bytes."""

@@ -45,5 +45,7 @@ def test_names_of_the_maps_are_counted_and_searched(
     assert "9 declarations" in printed
     assert "3 of 4 names of the maps are found (75.0%); not: Nat.absent" in printed
     assert "6 queries" in printed
-    hybrid = next(line for line in printed.splitlines() if line.split()[:2] == ["maps", "hybrid"])
+    lines = [line.split() for line in printed.splitlines()]
+    hybrid = next(line for line in lines if line[:5] == ["maps", "(6)", "hybrid", "of", "libraries"])
     assert "1.000" in hybrid
+    assert [line[0] for line in lines if "difference" in line] == ["held"]

@@ -1,12 +1,16 @@
 """The library: Mathlib's declarations as they are read, and its maps of theorem names as queries for them.
 
-Needs `mathlib/` of the evaluation data: the sources and the four maps, on which nothing is trained. `MATHAMR_MATHLIB` names a
-folder with the unpacked sources. `MATHAMR_OTHERS` is the number of declarations, besides those that the maps name, among
-which these are searched (default 0: only the reader is measured; `all` takes hours on two cores, since every declaration
-is encoded). `MATHAMR_MODEL` names the model. `MATHAMR_LIBRARY` names an index of Mathlib to search instead.
+Needs `mathlib/` of the evaluation data: the sources and the four maps, on which nothing is trained. Without further settings
+only the reader is measured. Searching needs an index:
 
-Queries are the titles of the maps, and held-out declarations, asked for by the first sentence of their documentation, by
-their statement in LaTeX, and by their statement in Lean with other letters.
+- `MATHAMR_LIBRARY` names an index of Mathlib. Its parts and rankings are measured on it, and the weights of its ranking
+  chosen with one map left out. `MATHAMR_RUNS` names a folder that keeps what the parts found. `MATHAMR_MODEL` names another
+  model to compare with the index's among the wanted declarations and about `MATHAMR_OTHERS` others, which it encodes.
+- Without one, `MATHAMR_OTHERS` is the number of declarations, besides those that the maps name, of which `MATHAMR_MODEL`
+  makes an index first (`all` takes hours on two cores).
+
+`MATHAMR_MATHLIB` names a folder with the unpacked sources. Queries are the titles of the maps, and held-out declarations, asked for
+by the first sentence of their documentation, by their statement in LaTeX, and by their statement in Lean with other letters.
 """
 
 from __future__ import annotations
@@ -17,50 +21,36 @@ import tempfile
 import time
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
 from pathlib import Path
 
-from mathamr.evaluation.measures import measures
-from mathamr.evaluation.qrels import Qrels
-from mathamr.evaluation.runs import Run
-from mathamr.evaluation.scores import evaluate
 from mathamr.evaluation.table import aligned
 from mathamr.index.build.builder import BuildOptions, build_index
 from mathamr.posts.post import Post
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
-from mathamr.search.query import Query, QueryError
+from mathamr.search.library import WEIGHTS
 from mathamr.search.searcher import Index
-from mathamr.systems.mathamrplus.system import DOCUMENT, PARTS
-from mathamr.systems.ranking import Component, Fuse, MaxSim, Nearest, Ranking
+from mathamr.systems.ranking import Ranking
 from mathamr_lab.data import data_folder
-from mathamr_lab.studies.testsets import mean_and_error
-from mathamr_lab.systems.text.mathlib import MAPS, library_entry, mapped, queries, ways_to_ask
-
-MEASURES = ["recall@1", "recall@10", "nDCG@10"]
-DEPTH, MOST = 100, 500
-"""The number of results of a query, and of queries of a style."""
-STYLES = ("words", "latex", "lean")
-WITHOUT_WORDS = Fuse(
-    parts=(Component("single", Nearest(DOCUMENT)), Component("maxsim", MaxSim(PARTS))), normalisation="z"
+from mathamr_lab.studies.libraryranking import (
+    LEAVES,
+    Asked,
+    choice,
+    compared,
+    fused,
+    ranked,
+    rankers,
+    recorded,
+    sampled,
+    table,
+    values_of,
 )
-STRATEGIES: dict[str, str | Ranking] = {
-    "words": "lexical",
-    "one vector": "single",
-    "maxsim": "maxsim",
-    "both, without words": WITHOUT_WORDS,
-    "hybrid": "hybrid",
-}
+from mathamr_lab.systems.text.mathlib import MAPS, is_held_name, library_entry, mapped, queries, ways_to_ask
 
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """A query, the map or the style that it belongs to, and the ids of the declarations that are wanted."""
-
-    bed: str
-    text: str
-    wanted: tuple[str, ...]
+MOST = 500
+"""The number of queries of a style."""
+STYLES = ("words", "latex", "lean")
 
 
 def run() -> None:
@@ -124,6 +114,8 @@ def asked_of(posts: Iterable[Post], folder: Path) -> list[Asked]:
         if post.markup != "declaration":
             continue
         places.update(dict.fromkeys(post.aliases, post.id) | {post.title: post.id})
+        if not is_held_name(post.title):
+            continue
         entry = library_entry(post)
         if entry.is_held and not entry.names & left_out:
             ways += (Asked(style, text, (post.id,)) for style, text in ways_to_ask(entry))
@@ -136,35 +128,6 @@ def asked_of(posts: Iterable[Post], folder: Path) -> list[Asked]:
     return [*(each for each in titles if each.wanted), *chosen]
 
 
-def ranked(index: Index, asked: Sequence[Asked], strategies: Mapping[str, str | Ranking]) -> dict[str, Run]:
-    """The first results of every query, typed as people type it, by every strategy."""
-    runs = {}
-    for name, strategy in strategies.items():
-        _, ranking = index.ranking("answers", strategy)
-        found = {}
-        for number, each in enumerate(asked):
-            try:
-                query = Query.of_text(each.text, macros=index.macros)
-            except QueryError:
-                continue
-            hits, _ = index.rank(query, "answers", ranking, DEPTH)
-            found[str(number)] = [(hit.id, hit.score) for hit in hits]
-        runs[name] = Run.of(name, found)
-    return runs
-
-
-def table(asked: Sequence[Asked], runs: Mapping[str, Run]) -> str:
-    """The measures of every run, for the maps together, for each of them, and for each way to ask."""
-    rows = []
-    beds = {"maps": MAPS, **{bed: (bed,) for bed in (*MAPS, *STYLES)}}
-    for bed, members in beds.items():
-        qrels = {str(n): dict.fromkeys(each.wanted, 3) for n, each in enumerate(asked) if each.bed in members}
-        for name, run in runs.items() if qrels else ():
-            found = evaluate(run, Qrels(qrels), measures(MEASURES))
-            rows.append([bed, name, *(mean_and_error(found, each) for each in MEASURES)])
-    return aligned([["", "", *MEASURES], *rows])
-
-
 def _search(posts: list[Post], folder: Path, temporary: Path) -> None:
     model = os.environ.get("MATHAMR_MODEL", "mathamr-3")
     source = temporary / "declarations.jsonl"
@@ -174,7 +137,33 @@ def _search(posts: list[Post], folder: Path, temporary: Path) -> None:
 
 
 def _measure(index: Path, folder: Path) -> None:
+    runs = os.environ.get("MATHAMR_RUNS")
     with Index.open(index) as opened:
         asked = asked_of(opened.archive.catalogue.every_post(), folder)
         print(f"{len(asked):,} queries; {opened.archive.manifest.model.name}", flush=True)
-        print(table(asked, ranked(opened, asked, STRATEGIES)), flush=True)
+        found = recorded(opened, asked, Path(runs) if runs else None)
+        prepared = rankers(opened, asked, found)
+        _, current = opened.ranking("answers", "hybrid")
+        rankings: dict[str, Ranking] = {
+            "words": LEAVES["lexical"],
+            "one vector": LEAVES["single"],
+            "MaxSim": LEAVES["maxsim"],
+            "both, without words": fused((0.0, 1.0, 1.0)),
+            "the same and words": fused(WEIGHTS),
+            "hybrid of posts": opened.archive.system_type.rankings["answers"]["hybrid"],
+            "hybrid of libraries": current,
+        }
+        values = {name: values_of(asked, ranked(prepared, name, each)) for name, each in rankings.items()}
+        beds = {"maps": MAPS, **{bed: (bed,) for bed in (*MAPS, *STYLES)}}
+        print(table(asked, values, beds), flush=True)
+        print(choice(asked, prepared, WEIGHTS), flush=True)
+        others, model = os.environ.get("MATHAMR_OTHERS"), os.environ.get("MATHAMR_MODEL")
+        if others and model and model != opened.archive.manifest.model.name:
+            mapped_only = [each for each in asked if each.bed in MAPS]
+            posts = sampled(opened, mapped_only, int(others))
+            print(f"among {len(posts):,} declarations, without promoting names:", flush=True)
+            print(
+                table(
+                    mapped_only, compared(opened, mapped_only, found["lexical"], posts, model), {"maps": MAPS}
+                )
+            )

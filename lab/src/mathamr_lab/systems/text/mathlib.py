@@ -61,8 +61,12 @@ class LibraryEntry:
     @property
     def is_held(self) -> bool:
         """True if it belongs to the bed of several ways to ask, and is not trained on."""
-        share = zlib.crc32(f"bed:{self.name}".encode()) / 2**32
-        return bool(self.documentation) and share < HELD / _DOCUMENTED
+        return bool(self.documentation) and is_held_name(self.name)
+
+
+def is_held_name(name: str) -> bool:
+    """True if a documented declaration of that name belongs to the bed of several ways to ask."""
+    return zlib.crc32(f"bed:{name}".encode()) / 2**32 < HELD / _DOCUMENTED
 
 
 def declarations(folder: Path) -> Iterator[LibraryEntry]:
