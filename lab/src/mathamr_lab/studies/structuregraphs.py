@@ -9,6 +9,7 @@ from itertools import pairwise
 from multiprocessing import get_context
 from os import cpu_count
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -33,7 +34,7 @@ from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
 from mathamr.systems.marf.latextokens import latex_tokens
 from mathamr.text.configuration import WINDOW, WINDOWS
-from mathamr.text.wording import wording
+from mathamr.text.wording import Wording, wording
 from mathamr.text.wordpieces import Pieces
 from mathamr_lab.data import data_folder
 from mathamr_lab.studies.letters import renamed_topics
@@ -144,7 +145,7 @@ class _Worker:
 
     full: AmrParser
     dependencies: AmrParser
-    cut: Callable[[Sequence[object]], list[Pieces]]
+    cut: Callable[[Sequence[Wording]], list[Pieces]]
 
     def graphs(self, post: Post) -> tuple[list[FlatGraph], Pieces]:
         """The flat graphs of a post by kind, and its pieces."""
@@ -255,11 +256,11 @@ def prepare(
         )
         for place, kind in enumerate(KINDS)
     ]
-    for each in running:
-        each.start()
+    for process in running:
+        process.start()
     _save_pieces(folder / "pieces.npz", pieces)
-    for each in running:
-        each.join()
+    for process in running:
+        process.join()
 
 
 class _Store:
@@ -290,7 +291,7 @@ def _export(path: Path, store: _Store, pairs: Iterable[tuple[str, str]]) -> None
 
 def _save_pieces(path: Path, pieces: Mapping[str, Pieces]) -> None:
     every = list(pieces.values())
-    columns = {
+    columns: dict[str, Any] = {
         name: np.concatenate([getattr(each, name) for each in every])
         for name in ("numbers", "of", "starts", "ends")
     }

@@ -78,7 +78,7 @@ class Network:
         no_head = child @ self._weights["no_head"]
         arcs = np.concatenate([no_head[:, None], child @ head.T], axis=1) * scale
         arcs[:, 1:] += apart
-        starts = np.cumsum(sizes) - sizes
+        starts = np.cumsum(sizes, dtype=np.int64) - np.asarray(sizes, np.int64)
         return WordScores(states, self._linear("tag", states).argmax(axis=1), arcs, starts)
 
     @cached_property

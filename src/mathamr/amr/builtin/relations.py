@@ -75,7 +75,7 @@ class RelationModel:
         numbers = np.array([self._numbers(node.concept, node.constant) for node in nodes], np.int64)
         concept, kind, is_source, roles = *numbers[:, :3].T, numbers[:, 3:].astype(np.float32)
         ends, roots = self.network.nodes(words, token, concept, kind, place, roles)
-        firsts = np.cumsum(sizes) - sizes
+        firsts = np.cumsum(sizes, dtype=np.int64) - np.asarray(sizes, np.int64)
         of_drafts = [pairs(size) for size in sizes]
         owner = np.repeat(np.arange(len(drafts)), [len(own) for own, _ in of_drafts])
         sources = np.concatenate([own for own, _ in of_drafts]) + firsts[owner]

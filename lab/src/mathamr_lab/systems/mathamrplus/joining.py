@@ -88,7 +88,8 @@ def with_learned_projection(
     rates = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, steps)
     for _ in range(steps):
         drawn = rows[torch.randint(len(rows), (_DRAWN,), generator=chance).to(device)]
-        near = (drawn @ rows.T).topk(min(_NEAREST, len(rows))).indices.flatten().unique()
+        near = (drawn @ rows.T).topk(min(_NEAREST, len(rows))).indices
+        near = torch.unique(near)
         loss = _divergence(drawn @ head.T, rows[near] @ head.T, drawn @ rows[near].T)
         optimiser.zero_grad()
         torch.autograd.backward(loss)
