@@ -5,7 +5,7 @@ from pathlib import Path
 from mathamr.core.errors import ParseError
 from mathamr.formulas.notation import opt_from_string
 from mathamr.graphs.mathamr import linearise, linearised_tree, mathamr
-from mathamr_lab.studies.mathamr import agreement, published, readable
+from tests.graphs.published import agreement, published, readable
 from tests.graphs.small import small_graph
 
 

@@ -19,7 +19,6 @@ from mathamr.amr.notation import branches
 from mathamr.core.errors import MathAMRError, ParseError
 from mathamr.formulas.parse import parse
 from mathamr.graphs.mathamr import linearise, linearised_tree
-from mathamr_lab.data import data_folder
 
 _REASONS = (
     ("a macro that their LaTeXML did not know", re.compile(r"\\[a-zA-Z]+|&")),
@@ -110,13 +109,3 @@ def _formula_strings(penman: str) -> list[str]:
         return f"({variable} / {concepts[variable]}{inner})"
 
     return [linearise(write(target)) for _, role, target in links if role == ":math" and target in concepts]
-
-
-def run() -> None:
-    found = agreement(data_folder())
-    print(
-        f"  topics whose string agrees: {found.agreeing} of {found.topics} ({len(found.unreadable)} not readable)"
-    )
-    print(f"  formulas that agree: {found.same_formulas} of {found.formulas}")
-    for reason, count in found.reasons.most_common():
-        print(f"    {count:4} {reason}")
