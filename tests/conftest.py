@@ -17,18 +17,16 @@ from tests.models import (  # noqa: F401  (fixtures)
     small_index,
 )
 
-# ranx, an oracle, is made of numba functions: running them as they are written is quicker than compiling them. It must be
-# said before anything imports numba.
-os.environ.setdefault("NUMBA_DISABLE_JIT", "1")
-
 ROOT = Path(__file__).resolve().parent.parent
 
-# A busy machine is no failure: property tests have no deadlines. They try the same examples every time, so that a change
-# is judged by what it does; HYPOTHESIS_PROFILE=explore tries new ones.
+# A busy machine is no failure: property tests have no deadlines. They try the same few examples every time, so that a change
+# is judged by what it does; HYPOTHESIS_PROFILE=explore tries many new ones.
 settings.register_profile(
-    "mathamr", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+    "mathamr", max_examples=50, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
-settings.register_profile("explore", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "explore", max_examples=1000, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "mathamr"))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mathamr.amr.batch import parse_each
@@ -38,7 +38,6 @@ class Parser:
         return self.answer  # type: ignore[no-any-return]
 
 
-@settings(max_examples=60)
 @given(st.lists(st.sampled_from(["a good one", "another", *CAUSES]), max_size=12))
 def test_every_sentence_gets_its_own_result(sentences: list[str]) -> None:
     results = parse_each(RuleParser(), sentences)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import penman
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from penman.models.amr import model
 
@@ -114,7 +114,6 @@ def test_sets_join_and_find() -> None:
     assert len({sets.find(n) for n in range(4)}) == 2
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_any_scores_give_a_connected_graph(data: st.DataObject) -> None:
     size = data.draw(st.integers(1, 8))

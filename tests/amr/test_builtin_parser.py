@@ -134,7 +134,7 @@ def test_five_thousand_words_give_a_sound_graph(parser: BuiltinParser) -> None:
     assert sum(concept == "FORMULA_0" for _, concept in graph.instances) == 500
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.lists(
         st.one_of(

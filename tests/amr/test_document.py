@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import penman
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from penman.models.amr import model
 
@@ -75,7 +75,6 @@ def test_the_parser_gets_the_sentences_of_several_posts_at_once() -> None:
     assert [len(document.sentences) for document in documents] == [2, 0, 1, 1]
 
 
-@settings(max_examples=60)
 @given(st.lists(graphs(max_nodes=5), max_size=5))
 def test_joined_graphs_keep_every_triple(parts: list[Amr]) -> None:
     joined, variables = join(parts)
@@ -86,7 +85,6 @@ def test_joined_graphs_keep_every_triple(parts: list[Amr]) -> None:
     assert sorted(read.triples) == sorted(joined.triples())
 
 
-@settings(max_examples=60)
 @given(
     st.lists(st.one_of(st.text(max_size=40), st.sampled_from([*POST, "DEEP", "SKIP", "SLOW"])), max_size=6)
 )

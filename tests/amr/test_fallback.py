@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mathamr.amr.fallback import EMPTY, MAX_WORDS, minimal_graph
@@ -31,7 +31,6 @@ def test_words_are_bounded_and_formulas_are_not() -> None:
     assert sum(concept.startswith("word") for concept in concepts) == MAX_WORDS
 
 
-@settings(max_examples=100)
 @given(st.text())
 def test_any_text_gives_a_graph_with_all_its_formulas(text: str) -> None:
     assert set(placeholders(text)) <= set(minimal_graph(text).concepts().values())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mathamr.amr.graph import Amr, InvalidAmrError, atom, is_atom, string, unquoted
@@ -88,7 +88,6 @@ def test_is_atom_says_what_penman_reads_as_one_token(text: str) -> None:
         assert [token.type for token in lex(text)] in (["SYMBOL"], ["STRING"])
 
 
-@settings(max_examples=60)
 @given(graphs())
 def test_json_round_trip(amr: Amr) -> None:
     assert Amr.from_json(amr.to_json()) == amr

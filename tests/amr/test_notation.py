@@ -7,7 +7,7 @@ from pathlib import Path
 
 import penman
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from penman.models.amr import model
 
@@ -30,7 +30,6 @@ def test_the_inverse_looking_roles_are_those_of_the_library() -> None:
     assert {role for role in model.roles if role.endswith("-of")} == OF_ROLES
 
 
-@settings(max_examples=150)
 @given(graphs())
 def test_the_library_reads_our_text_to_the_same_triples(amr: Amr) -> None:
     for text in (
@@ -44,7 +43,6 @@ def test_the_library_reads_our_text_to_the_same_triples(amr: Amr) -> None:
         assert sorted(read.triples) == sorted(amr.triples())
 
 
-@settings(max_examples=100)
 @given(graphs())
 def test_our_reader_inverts_our_writer(amr: Amr) -> None:
     text = amr.to_penman(alignments=True, metadata=True)
@@ -55,7 +53,6 @@ def test_our_reader_inverts_our_writer(amr: Amr) -> None:
     assert read.to_penman(alignments=True, metadata=True) == text
 
 
-@settings(max_examples=60)
 @given(graphs())
 def test_our_reader_reads_what_the_library_writes(amr: Amr) -> None:
     graph = penman.Graph(list(amr.triples()), top=amr.top)
@@ -146,7 +143,6 @@ def test_an_error_shows_the_place(text: str, message: str, offset: int) -> None:
     assert (caught.value.offset, caught.value.source) == (offset, "notes.amr")
 
 
-@settings(max_examples=200)
 @given(st.one_of(st.text(), st.text(alphabet='()/:~"ab \\#\n-of1.', max_size=30)))
 @example("(a / b :ARG0-of 5)")
 @example('(a / "\\")')

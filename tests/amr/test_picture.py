@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from itertools import combinations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
@@ -75,7 +75,6 @@ def test_a_big_graph_is_drawn() -> None:
     assert len(boxes(svg(chain))) == size
 
 
-@settings(max_examples=60)
 @given(graphs(), st.text(max_size=60))
 def test_any_graph_is_valid_svg_without_overlapping_boxes(amr: Amr, title: str) -> None:
     picture = svg(amr, title)

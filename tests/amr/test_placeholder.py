@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mathamr.amr.graph import Amr
@@ -93,7 +93,6 @@ def test_alignments_of_merged_nodes_are_kept() -> None:
     assert mend(amr, ["FORMULA_0"]).alignments == (("f", (1, 4)),)
 
 
-@settings(max_examples=80)
 @given(graphs(), st.sampled_from([["FORMULA_0"], [], ["FORMULA_0", "FORMULA_1"]]))
 def test_any_graph_stays_a_graph_with_single_formula_nodes(amr: Amr, expected: list[str]) -> None:
     mended = mend(amr, expected)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from queue import Queue
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mathamr.amr.graph import Amr
@@ -43,7 +43,6 @@ def test_an_error_of_the_source_comes_after_what_arrived() -> None:
         next(batches)
 
 
-@settings(max_examples=60)
 @given(
     st.lists(
         st.one_of(

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.torch import load, save
 
@@ -34,7 +34,6 @@ KINDS = (
         max_size=6,
     )
 )
-@settings(max_examples=60)
 def test_the_library_reads_what_is_written_and_writes_the_same_bytes(
     shapes: dict[str, tuple[torch.dtype, list[int]]],
 ) -> None:

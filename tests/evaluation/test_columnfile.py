@@ -4,7 +4,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mathamr.evaluation.columnfile import FormatError, Row, read_rows
@@ -30,7 +30,6 @@ content = st.one_of(st.binary(max_size=200), st.lists(line, max_size=6).map(b"\n
 
 
 @given(content)
-@settings(max_examples=300, deadline=None)
 def test_any_bytes_give_a_run_and_judgments_or_a_clear_error(
     tmp_path_factory: pytest.TempPathFactory, data: bytes
 ) -> None:

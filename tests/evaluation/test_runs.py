@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mathamr.core.errors import MathAMRError
@@ -110,7 +110,6 @@ scores = st.dictionaries(
 
 
 @given(rankings=st.dictionaries(identifiers, scores, min_size=1, max_size=3))
-@settings(max_examples=100, deadline=None)
 def test_what_is_written_reads_back_to_the_last_bit(
     tmp_path_factory: pytest.TempPathFactory, rankings: dict[str, dict[str, float]]
 ) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mathamr.core.errors import MathAMRError
@@ -30,14 +30,12 @@ def stats() -> Any:
 
 
 @given(st.floats(-60, 60), st.integers(1, 5000))
-@settings(max_examples=300)
 def test_tails_equal_scipy(stats: Any, statistic: float, degrees: int) -> None:
     expected = 2 * stats.t.sf(abs(statistic), degrees)
     assert two_tailed_p(statistic, degrees) == pytest.approx(expected, rel=1e-8, abs=1e-280)
 
 
 @given(st.floats(0.05, 500), st.floats(0.05, 500), st.floats(0, 1))
-@settings(max_examples=300)
 def test_the_incomplete_beta_function_equals_scipy(a: float, b: float, x: float) -> None:
     special = pytest.importorskip("scipy.special")
     assert incomplete_beta(a, b, x) == pytest.approx(special.betainc(a, b, x), rel=1e-9, abs=1e-13)
@@ -50,7 +48,6 @@ def test_quantiles_equal_scipy(stats: Any, probability: float, degrees: int) -> 
 
 
 @given(st.integers(2, 60), st.integers(0, 10_000))
-@settings(max_examples=60)
 def test_paired_tests_equal_scipy(stats: Any, count: int, seed: int) -> None:
     generator = np.random.default_rng(seed)
     values, baseline = generator.random(count), generator.random(count)

@@ -4,7 +4,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mathamr import sample
@@ -125,7 +125,6 @@ def test_a_missing_file_is_named_once(tmp_path: Path) -> None:
 
 
 @given(st.binary(max_size=200))
-@settings(max_examples=150, deadline=None)
 def test_any_bytes_give_topics_or_a_clear_error(
     tmp_path_factory: pytest.TempPathFactory, data: bytes
 ) -> None:

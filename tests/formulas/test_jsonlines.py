@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mathamr.formulas.jsonlines import answers
@@ -54,7 +54,6 @@ def test_what_fails_has_an_error_and_nulls_and_the_rest_goes_on() -> None:
     assert found[-1]["slt"] == "[V!b]"
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.lists(st.binary(max_size=40).map(lambda line: line.replace(b"\n", b"")), max_size=4))
 def test_every_line_gets_one_answer(lines: list[bytes]) -> None:
     assert len(ask(*lines)) == len(lines)

@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mathamr.core.errors import ParseError
@@ -23,19 +23,16 @@ def test_every_operand_has_its_number() -> None:
     assert to_string(Opt(("U!plus", "V!a", "V!b"), (-1, 0, 0), "-01")) == "[U!plus,0[V!a],1[V!b]]"
 
 
-@settings(max_examples=150)
 @given(SLTS)
 def test_layout_trees_round_trip(tree: Slt) -> None:
     assert slt_from_string(to_string(tree)) == tree
 
 
-@settings(max_examples=150)
 @given(OPTS)
 def test_operator_trees_round_trip(tree: Opt) -> None:
     assert opt_from_string(to_string(tree)) == tree
 
 
-@settings(max_examples=200)
 @given(st.text("[],na0x!", max_size=20))
 def test_any_text_is_a_tree_or_a_parse_error(text: str) -> None:
     try:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 
 from mathamr.formulas.notation import opt_from_string, slt_from_string
 from mathamr.formulas.tree import Opt
@@ -43,7 +43,6 @@ def unfolded(graph: FormulaGraph, node: int) -> tuple[object, ...]:
     return (graph.labels[node], *below)
 
 
-@settings(max_examples=60)
 @given(OPTS)
 def test_unfolding_the_operator_graph_gives_the_tree_back(tree: Opt) -> None:
     graph = operator_graph(tree)

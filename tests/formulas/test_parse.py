@@ -8,7 +8,7 @@ import pickle
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mathamr.core.errors import ParseError
@@ -285,7 +285,6 @@ def _tree_or_error(latex: str) -> ParsedFormula | None:
     return None
 
 
-@settings(max_examples=400, deadline=None)
 @given(st.lists(st.sampled_from(_PIECES), max_size=30).map("".join))
 def test_any_pieces_of_latex_give_a_tree_or_an_error(latex: str) -> None:
     formula = _tree_or_error(latex)
@@ -294,7 +293,6 @@ def test_any_pieces_of_latex_give_a_tree_or_an_error(latex: str) -> None:
         assert formula == parse(latex)
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.text(max_size=60))
 def test_any_text_gives_a_tree_or_an_error(latex: str) -> None:
     _tree_or_error(latex)
@@ -313,14 +311,12 @@ _FORMULAS = st.recursive(
 )
 
 
-@settings(max_examples=150, deadline=None)
 @given(_FORMULAS)
 def test_sizes_of_delimiters_and_outer_braces_change_nothing(latex: str) -> None:
     sized = latex.replace("(", r"\left(").replace(")", r"\right)")
     assert trees(latex) == trees("{" + sized + "}")
 
 
-@settings(max_examples=150, deadline=None)
 @given(_FORMULAS, _FORMULAS)
 def test_the_sides_of_an_equation_are_read_on_their_own(left: str, right: str) -> None:
     opt = trees(f"{left}={right}")[1]

@@ -4,7 +4,7 @@ import re
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from mathamr.core.errors import MathAMRError
 from mathamr.formulas.notation import opt_from_string, slt_from_string
@@ -40,7 +40,6 @@ def test_a_missing_tree_is_left_out() -> None:
     assert "Operator tree" not in svg(slt_from_string("[V!x]"), None)
 
 
-@settings(max_examples=60)
 @given(SLTS, OPTS)
 def test_any_trees_give_well_formed_svg_in_which_boxes_do_not_overlap(slt: Slt, opt: Opt) -> None:
     for document in (svg(slt, None), svg(None, opt)):

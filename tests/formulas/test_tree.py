@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from mathamr.core.errors import MathAMRError
 from mathamr.formulas.notation import opt_from_string, slt_from_string, to_string
@@ -53,13 +53,11 @@ def test_trees_cannot_be_changed() -> None:
         SQUARE_PLUS_ONE.edges = "-nnb"  # type: ignore[misc]
 
 
-@settings(max_examples=60)
 @given(SLTS)
 def test_nested_lists_round_trip_through_json(tree: Slt) -> None:
     assert Slt.from_nested(json.loads(json.dumps(tree.to_nested()))) == tree
 
 
-@settings(max_examples=60)
 @given(OPTS)
 def test_every_subtree_is_a_tree(tree: Opt) -> None:
     for node, subtree in enumerate(tree.subtrees()):

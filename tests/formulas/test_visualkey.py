@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from mathamr.formulas.mathml.markup import slt_from_mathml
 from mathamr.formulas.notation import slt_from_string
@@ -51,7 +51,6 @@ def test_what_visuals_different_has_another_key(one: str, other: str) -> None:
     assert visual_key(slt_from_string(one)) != visual_key(slt_from_string(other))
 
 
-@settings(max_examples=80)
 @given(SLTS)
 def test_every_tree_has_a_key(tree: Slt) -> None:
     assert len(visual_key(tree)) == 24

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import penman
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from penman.models.amr import model
 
 from mathamr.amr.graph import Amr
@@ -26,14 +26,12 @@ def key(graph: MathGraph) -> tuple[object, ...]:
     return graph.post_id, triples, graph.sentences, graph.formulas, graph.texts
 
 
-@settings(max_examples=80, deadline=None)
 @given(math_graphs())
 def test_text_reads_back_to_the_same_graph(graph: MathGraph) -> None:
     for one_line in (False, True):
         assert key(notation.read(notation.write(graph, one_line=one_line))) == key(graph)
 
 
-@settings(max_examples=60, deadline=None)
 @given(math_graphs())
 def test_what_is_written_is_the_unified_graph_and_is_known_as_it_will_be_read(graph: MathGraph) -> None:
     for mode in ("both", "opt", "slt"):
@@ -64,7 +62,6 @@ def test_inverse_roles_and_constants_like_nodes_of_trees_are_known_as_they_will_
     assert read == notation.read(text)
 
 
-@settings(max_examples=100, deadline=None)
 @given(math_graphs())
 def test_penman_reads_the_same_triples(graph: MathGraph) -> None:
     decoded = penman.decode(notation.write(graph), model=model)

@@ -57,7 +57,7 @@ def test_hostile_labels_stay_text() -> None:
     }
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(math_graphs())
 def test_any_graph_gives_valid_xml(graph: MathGraph) -> None:
     etree.fromstring(picture(graph).encode())

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from mathamr.core.errors import MathAMRError
 from mathamr.graphs.configuration import GraphConfiguration
@@ -43,7 +43,6 @@ def test_without_virtual_nodes_there_is_no_document() -> None:
     assert tensor.document is None
 
 
-@settings(max_examples=60, deadline=None)
 @given(math_graphs())
 def test_bytes_read_back_to_the_same_tensor(graph: MathGraph) -> None:
     tensor = tensorise(graph, *vocabularies(graph))

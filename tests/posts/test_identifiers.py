@@ -1,13 +1,12 @@
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mathamr.posts.identifiers import SeenIds
 
 
 @given(st.lists(st.text("ab1", max_size=4)))
-@settings(max_examples=100, deadline=None)
 def test_an_id_is_new_exactly_once(ids):
     seen, wanted = SeenIds(), set()
     for identifier in ids:

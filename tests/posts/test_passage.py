@@ -9,7 +9,7 @@ from html import unescape
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mathamr.posts.markup import formulas_of, pieces
@@ -103,7 +103,6 @@ def test_a_title_in_html_is_plain_text_unless_it_shows_tags() -> None:
     assert read("", '<span class="math-container" id="1">$a&lt;b$</span> then').text == "FORMULA_0 then"
 
 
-@settings(max_examples=150, deadline=None)
 @given(
     st.sampled_from(MARKUPS).flatmap(lambda markup: st.tuples(st.just(markup), soup(markup), soup(markup)))
 )
@@ -127,7 +126,6 @@ def test_any_source_gives_placeholders_that_agree_with_the_map(given_source: tup
     assert Passage.from_json(found.to_json()) == found
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.sampled_from(MARKUPS).flatmap(lambda markup: st.tuples(st.just(markup), soup(markup))))
 def test_pieces_of_any_source_point_at_their_text(given_source: tuple[Markup, str]) -> None:
     markup, source = given_source

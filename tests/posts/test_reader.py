@@ -189,7 +189,7 @@ CHEAP = [name for name in SAMPLES if name != "pdf"]  # which takes a process a f
 
 @pytest.mark.parametrize("name", CHEAP)
 @given(data=st.binary(max_size=200))
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_bytes_are_read_or_reported(tmp_path, name, data):
     path = tmp_path / SAMPLES[name][0]
     path.write_bytes(data)
@@ -201,7 +201,7 @@ def test_any_bytes_are_read_or_reported(tmp_path, name, data):
 
 @pytest.mark.parametrize("name", CHEAP)
 @given(data=st.data())
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @pytest.mark.slow
 def test_a_damaged_sample_is_read_or_reported(tmp_path, name, data):
     file, text, _, _ = SAMPLES[name]

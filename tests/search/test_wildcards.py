@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mathamr.formulas.label import value
@@ -57,7 +57,6 @@ _latex = st.recursive(
 )
 
 
-@settings(max_examples=50)
 @given(_latex, _latex)
 def test_a_formula_without_wildcards_fits_itself_and_a_wildcard_fits_any(one: str, other: str) -> None:
     assert fit(opt(one), opt(one)) == "whole"

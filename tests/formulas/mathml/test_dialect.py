@@ -3,7 +3,7 @@ from __future__ import annotations
 from html import escape
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from mathamr.formulas.mathml.dialect import in_latexml_style, is_latexml
 from mathamr.formulas.mathml.element import Element
@@ -83,7 +83,6 @@ def test_regrouping_twice_changes_nothing_more() -> None:
     assert regrouped(once) == once
 
 
-@settings(max_examples=100)
 @given(PRESENTATION)
 def test_any_markup_can_be_adapted(element: Element) -> None:
     tree = slt(in_latexml_style(element))

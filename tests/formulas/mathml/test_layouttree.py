@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from mathamr.formulas.mathml.element import Element, MathMLError
 from mathamr.formulas.mathml.layouttree import slt
@@ -117,7 +117,6 @@ def test_content_elements_are_refused_by_name() -> None:
         slt(Element("apply", "", [Element("plus")]))
 
 
-@settings(max_examples=300)
 @given(PRESENTATION)
 def test_any_presentation_markup_gives_a_tree(element: Element) -> None:
     tree = slt(element)

@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from mathamr.formulas.budget import SpentError
 from mathamr.formulas.mathml.element import Element, MathMLError
@@ -120,7 +120,6 @@ def test_a_math_element_with_two_formulas_is_refused() -> None:
         tree(X + Y)
 
 
-@settings(max_examples=300)
 @given(CONTENT)
 def test_any_content_markup_gives_a_tree_or_a_clear_error(element: Element) -> None:
     try:

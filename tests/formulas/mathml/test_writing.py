@@ -5,7 +5,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from mathamr.core.errors import MathAMRError
 from mathamr.formulas.mathml.core import core
@@ -107,13 +107,11 @@ def test_characters_that_no_page_may_hold_are_replaced() -> None:
     assert "a\ufffd\ufffd\ufffd" in written
 
 
-@settings(max_examples=200)
 @given(PRESENTATION)
 def test_whatever_goes_in_safe_markup_comes_out(element: Element) -> None:
     check(to_mathml(element, latex="</annotation><script>"))
 
 
-@settings(max_examples=60)
 @given(PRESENTATION)
 def test_what_is_safe_stays_as_it_is(element: Element) -> None:
     once = core(element)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mathamr.formulas.budget import Budget
@@ -28,7 +28,6 @@ def nodes(latex: str) -> Node:
     return _read(latex, NO_MACROS, False, Budget(len(latex)))[0]
 
 
-@settings(max_examples=300, deadline=None)
 @given(
     st.lists(st.one_of(st.sampled_from(PIECES), st.sampled_from(sorted(SYMBOLS))), max_size=14).map(" ".join)
 )

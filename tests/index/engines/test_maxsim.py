@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mathamr.index.engines.maxsim import maxsim, products
@@ -17,7 +17,6 @@ from tests.index.engines.entries import naive_maxsim, units
     st.sampled_from([1, 3, 32]),
     st.integers(0, 99),
 )
-@settings(max_examples=60)
 def test_it_is_the_mean_of_the_best_cosines(counts: list[int], rows: int, size: int, seed: int) -> None:
     generator = np.random.default_rng(seed)
     vectors, query = units(generator, sum(counts), size), units(generator, rows, size)

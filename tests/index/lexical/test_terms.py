@@ -100,7 +100,6 @@ def test_a_lone_symbol_has_terms() -> None:
     assert all(of("x")[field] for field in FORMULA_FIELDS)
 
 
-@settings(max_examples=60)
 @given(st.one_of(SLTS, OPTS), st.integers(1, 3))
 def test_paths_are_the_tuples_of_tangent_without_their_place(tree: Slt | Opt, window: int) -> None:
     if len(tree) > 2:

@@ -61,7 +61,6 @@ def test_overlong_tuples_are_left_out() -> None:
     assert plain(slt_from_string(f"[V!{'x' * 300}[+[N!1]]]")) == [("+", "N!1", "n", "n")]
 
 
-@settings(max_examples=80)
 @given(SLTS)
 def test_locations_agree_with_a_walk_from_the_root(tree: Slt) -> None:
     """The oracle spells every way out and codes it afterwards."""

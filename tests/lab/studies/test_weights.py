@@ -37,7 +37,7 @@ def test_weights_are_chosen_over_all_beds_and_on_other_questions(tmp_path: Path)
 
 
 def test_the_study_prints_every_bed_and_needs_judgments(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MATHAMR_RUNS", str(tmp_path))
     with pytest.raises(MathAMRError, match="no judgments"):
@@ -46,21 +46,16 @@ def test_the_study_prints_every_bed_and_needs_judgments(
     write(tmp_path, "task1", "single", 12)
     vectors = np.eye(3, dtype=np.float32)
     np.savez(tmp_path / "one.npz", ids=np.frombuffer(b"own\nb\nc", np.uint8), vectors=vectors)
-    monkeypatch.setattr(weights, "POOL", 3)
-    monkeypatch.setattr(weights, "GRID", ((1, 2, 0, 0, 0.2), (2, 1, 0, 0, 0)))
-    weights.run()
-    printed = capsys.readouterr().out
+    printed = weights.report(tmp_path, ((1, 2, 0, 0, 0.2), (2, 1, 0, 0, 0)), pool=3)
     assert "one (12)" in printed
     assert "task1 (12)" in printed
     assert "lexical alone" in printed
 
 
-def test_hubs_come_later_where_the_vectors_are_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(weights, "POOL", 3)
-    monkeypatch.setattr(weights, "NEIGHBOURS", 1)
+def test_hubs_come_later_where_the_vectors_are_known(tmp_path: Path) -> None:
     write(tmp_path, "one", "single", 1)
     vectors = np.array([[0, 1], [1, 0.1], [1, 0]], np.float32)
     np.savez(tmp_path / "one.npz", ids=np.frombuffer(b"own\nb\nc", np.uint8), vectors=vectors)
-    (table,) = read_bed(tmp_path, "one").tables.values()
+    (table,) = read_bed(tmp_path, "one", pool=3, neighbours=1).tables.values()
     assert [hit.id for hit in table.ranked((1, 0, 0, 0, 0))] == ["c", "b", "own"]
     assert table.ranked((1, 0, 0, 0, 5))[0].id == "own"

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mathamr_lab.training.maxsim import LOWEST, VectorRows, maxsim
@@ -32,7 +32,6 @@ def naive(
     st.lists(st.integers(0, 5), min_size=1, max_size=5),
     st.integers(0, 10_000),
 )
-@settings(max_examples=50, deadline=None)
 def test_maxsim_and_its_gradients_equal_a_naive_loop(
     query_counts: list[int], counts: list[int], seed: int
 ) -> None:

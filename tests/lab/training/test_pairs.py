@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mathamr.core.errors import MathAMRError
@@ -12,7 +12,6 @@ from mathamr_lab.training.pairs import Answers, batches, checked, split
 @given(
     st.lists(st.tuples(st.integers(0, 20), st.integers(21, 60)), min_size=2, max_size=60), st.floats(0, 0.5)
 )
-@settings(max_examples=60, deadline=None)
 def test_a_split_loses_no_pair_and_separates_no_question(pairs: list[tuple[int, int]], share: float) -> None:
     array = np.array(pairs, np.int64)
     train, held = split(array, share, seed=3)

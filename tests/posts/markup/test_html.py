@@ -7,7 +7,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from lxml import html as lxml_html
 
@@ -50,7 +50,6 @@ def element(children: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
 ENTITIES = st.sampled_from(["&lt;", "&amp;", "&gt;", "&quot;", "&eacute;", "&#233;", "&#x3b1;", "&nbsp;"])
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.recursive(st.one_of(PLAIN, ENTITIES), element, max_leaves=15))
 def test_text_content_is_what_lxml_reads(body: str) -> None:
     document = lxml_html.fromstring(f"<div>{body}</div>")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mathamr.formulas.parse import parse
@@ -59,7 +59,6 @@ def test_what_cannot_be_read_gives_no_formula(term: str) -> None:
     assert latex_of(term) == ""
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.text(alphabet="ab1 ()[]{}|‖∑∀∈,:=>+-*/^→⁻¹.'xfun↦⟨⟩⌊⌋!_\\", max_size=60))
 def test_any_text_gives_latex_or_nothing(term: str) -> None:
     assert isinstance(latex_of(term), str)

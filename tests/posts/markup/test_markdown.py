@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.parser_inline import ParserInline
@@ -121,7 +121,6 @@ def reference_text(source: str) -> str:
     return "".join("".join(texts).split())
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.lists(BLOCK, min_size=1, max_size=5).map("\n\n".join))
 def test_text_is_what_markdown_it_reads(source: str) -> None:
     assert shown(source) == reference_text(source)

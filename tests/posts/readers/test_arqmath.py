@@ -173,7 +173,7 @@ CELLS = st.text('"\t\n\r<math> 0179ax', max_size=12)
     st.lists(st.lists(CELLS, min_size=1, max_size=7), max_size=5),
     st.sampled_from(["formula", "visual_id\tmathml", ""]),
 )
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_table_beside_the_posts_leaves_the_posts_whole(tmp_path, rows, columns):
     path = posts_file(tmp_path)
     lines = [f"id\tpost_id\t{columns}", *("\t".join(row) for row in rows)]

@@ -3,7 +3,7 @@ from __future__ import annotations
 from itertools import islice
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mathamr.posts.markup import formulas_of
@@ -49,7 +49,6 @@ def both(title: str, body: str) -> tuple[tuple[object, ...], tuple[object, ...]]
 
 
 @given(st.sampled_from(["", "plain", "On $x$", "<b>&lt;</b>", CONTAINER.format(' id="5"', "$t$")]), BODIES)
-@settings(max_examples=400, deadline=None)
 def test_the_fast_path_finds_what_reading_the_markup_finds(title, body):
     short, long = both(title, body)
     assert short == long

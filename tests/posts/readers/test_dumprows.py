@@ -5,7 +5,7 @@ import random
 from xml.sax.saxutils import escape
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
@@ -37,7 +37,6 @@ LETTERS = "<>&\"'\n\t\r;#xlgtampquo A1/="
         st.dictionaries(NAMES, st.one_of(XML_TEXT, st.text(LETTERS, max_size=30)), max_size=6), max_size=6
     )
 )
-@settings(max_examples=80, deadline=None)
 @pytest.mark.slow
 def test_rows_of_a_well_formed_file_are_those_that_lxml_reads(wanted):
     root = etree.Element("posts")
@@ -62,13 +61,11 @@ def test_rows_do_not_depend_on_where_the_blocks_of_the_file_end(chunk):
 
 
 @given(st.binary(max_size=300))
-@settings(max_examples=200, deadline=None)
 def test_any_bytes_are_read_without_an_error(data):
     read(data)
 
 
 @given(st.integers(0, 10_000), st.integers(1, 4), st.data())
-@settings(max_examples=150, deadline=None)
 def test_damage_inside_a_row_loses_at_most_that_row_and_says_so(seed, length, data):
     rows = [f'<row Id="{n}" Body="{escape("<p>text & more</p>")} {n}" />' for n in range(1, 8)]
     text = bytearray(dump(*rows).encode())

@@ -5,13 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mathamr.posts.post import Link, Post
-from mathamr.posts.reader import detect, read_posts
-from mathamr.posts.readers import jsonlines
-from mathamr.posts.readers.jsonlines import markup_of
+from mathamr.posts.reader import Collection, detect, read_posts
+from mathamr.posts.readers.jsonlines import JsonLinesReader, markup_of
 from mathamr.posts.report import Report
 
 
@@ -174,9 +173,10 @@ def test_characters_that_are_none_are_replaced(tmp_path):
     post.to_json().encode()
 
 
-def test_a_line_larger_than_the_limit_is_skipped(tmp_path, monkeypatch):
-    monkeypatch.setattr(jsonlines, "LARGEST_LINE", 1000)
-    posts, report = read(tmp_path, {"id": "1", "body": "x" * 5000}, {"id": "2", "body": "y"})
+def test_a_line_larger_than_the_limit_is_skipped(tmp_path):
+    path, report = tmp_path / "posts.jsonl", Report()
+    path.write_text('{"id": "1", "body": "' + "x" * 5000 + '"}\n{"id": "2", "body": "y"}\n', encoding="utf-8")
+    posts = JsonLinesReader(largest_line=1000).read(Collection(tmp_path, (path,)), report)
     assert [post.id for post in posts] == ["2"]
     assert dict(report.skipped) == {"row too large": 1}
 
@@ -190,7 +190,6 @@ FIELDS = st.sampled_from([*Post.__slots__, "text", "question", "answer", "target
 
 
 @given(st.lists(st.dictionaries(FIELDS, JSON, max_size=6), max_size=4))
-@settings(max_examples=150, deadline=None)
 def test_any_objects_give_posts_or_are_counted(tmp_path_factory, rows: list[dict[str, Any]]):
     posts, report = read(tmp_path_factory.mktemp("json"), *rows)
     pairs = sum(1 for post in posts if post.id.endswith("/answer"))
@@ -225,7 +224,7 @@ def test_the_markup_of_a_text_is_guessed_where_the_row_does_not_say(text, markup
 @pytest.mark.slow
 def test_the_pairs_are_read_two_posts_each(data, monkeypatch):
     monkeypatch.setattr(
-        jsonlines, "formulas_of", lambda *_: ()
+        "mathamr.posts.readers.jsonlines.formulas_of", lambda *_: ()
     )  # tested with the markup; here it takes too long
     report = Report()
     posts = [(post.id, post.kind) for post in read_posts(data / "pairs" / "pairs.jsonl.gz", report)]

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from mathamr.posts.post import Post
-from mathamr.posts.reader import read_posts
-from mathamr.posts.readers import notebook as notebooks
+from mathamr.posts.reader import Collection, read_posts
+from mathamr.posts.readers.notebook import NotebookReader
 from mathamr.posts.report import Report
 
 
@@ -37,12 +37,11 @@ def test_what_is_no_notebook_gives_no_post_and_is_reported(tmp_path: Path, text:
     assert report.skipped["damaged notebook"] + report.ignored.total() == 1
 
 
-def test_the_text_of_one_notebook_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(notebooks, "LARGEST_TEXT", 100)
+def test_the_text_of_one_notebook_is_bounded(tmp_path: Path) -> None:
     cells = [{"cell_type": "markdown", "source": f"Cell {n} " + "x" * 30} for n in range(10)]
-    (tmp_path / "a.ipynb").write_text(json.dumps({"cells": cells}))
-    report = Report()
-    (post,) = read_posts(tmp_path, report)
+    path, report = tmp_path / "a.ipynb", Report()
+    path.write_text(json.dumps({"cells": cells}))
+    (post,) = NotebookReader(largest_text=100).read(Collection(tmp_path, (path,)), report)
     assert [f"Cell {n}" in post.body for n in range(10)] == [True, True] + [False] * 8
     assert report.skipped["damaged notebook"] == 1
 

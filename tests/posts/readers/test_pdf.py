@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from mathamr.posts.reader import read_posts
-from mathamr.posts.readers.pdf import reader as module
+from mathamr.posts.reader import Collection, read_posts
+from mathamr.posts.readers.pdf.reader import PdfReader
 from mathamr.posts.report import Report
 from tests.posts.documents import LIMITS_AS_PDF, page_text, pdf, stream
 
@@ -68,11 +68,12 @@ def test_pages_that_lead_back_to_themselves_are_reported(tmp_path):
     assert report.skipped == {"PDF not read": 1}
 
 
-def test_a_file_that_takes_too_long_is_ended_and_said_so(tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "SECONDS", 1)
+@pytest.mark.slow
+def test_a_file_that_takes_too_long_is_ended_and_said_so(tmp_path):
     content = stream("BT /F1 12 Tf " + "(x) Tj 0 -1 Td " * 400_000 + "ET")
-    posts, report = read(tmp_path, one_page(content))
-    assert posts == []
+    file, report = tmp_path / "a.pdf", Report()
+    file.write_bytes(one_page(content))
+    assert list(PdfReader(seconds=1).read(Collection(tmp_path, (file,)), report)) == []
     assert report.skipped == {"PDF not read": 1}
     assert "took more than 1 s" in str(report.examples["PDF not read"][0])
 

@@ -98,7 +98,7 @@ def test_gradient_of_relation_vectors_is_that_of_finite_differences() -> None:
             torch.testing.assert_close(moved - plain, layer.vectors.grad[relation, 1])
 
 
-def test_a_huge_graph_in_pieces_gives_the_same_vectors(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_huge_graph_in_pieces_gives_the_same_vectors() -> None:
     torch.manual_seed(2)
     layer = RelationalConvolution(6, 5, 9, bases=3)
     torch.nn.init.normal_(layer.vectors)  # type: ignore[arg-type]
@@ -108,7 +108,7 @@ def test_a_huge_graph_in_pieces_gives_the_same_vectors(monkeypatch: pytest.Monke
     summaries = [(span, torch.randn(span.stop - span.start, 6))]
     with torch.inference_mode():
         whole = layer(x, groups, summaries)
-        monkeypatch.setattr(convolution, "PIECE_ROWS", 7)
+        layer.piece_rows = 7
         torch.testing.assert_close(layer(x, groups, summaries), whole, rtol=1e-5, atol=1e-5)
 
 

@@ -1,14 +1,13 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mathamr.systems.layers.groups import EdgeGroups, radix_argsort
 
 
 @given(st.lists(st.integers(0, 200_000), max_size=60))
-@settings(max_examples=60, deadline=None)
 def test_radix_argsort_is_a_stable_argsort(numbers: list[int]) -> None:
     array = np.array(numbers, np.int64)
     expected = np.argsort(array, kind="stable")
@@ -16,7 +15,6 @@ def test_radix_argsort_is_a_stable_argsort(numbers: list[int]) -> None:
 
 
 @given(st.data(), st.integers(1, 12))
-@settings(max_examples=60, deadline=None)
 def test_groups_hold_every_edge_once_in_each_of_the_three_orders(data: st.DataObject, nodes: int) -> None:
     edge = st.tuples(st.integers(0, nodes - 1), st.integers(0, nodes - 1), st.integers(0, 4))
     edges = data.draw(st.lists(edge, max_size=40))

@@ -1,14 +1,13 @@
 from __future__ import annotations
 
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mathamr.systems.layers.segments import bag_sums, segment_sums
 
 
 @given(st.lists(st.integers(0, 4), max_size=8), st.integers(0, 100))
-@settings(max_examples=50, deadline=None)
 def test_segment_sums_and_their_gradients_equal_a_loop(counts: list[int], seed: int) -> None:
     generator = torch.Generator().manual_seed(seed)
     rows = torch.randn(sum(counts), 3, generator=generator, dtype=torch.float64).requires_grad_()

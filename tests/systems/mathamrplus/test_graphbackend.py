@@ -10,7 +10,7 @@ import torch
 
 from mathamr.core.errors import MathAMRError
 from mathamr.graphs.shard import Shard
-from mathamr.systems.mathamrplus import numpynetwork, refinement
+from mathamr.systems.mathamrplus import numpynetwork
 from mathamr.systems.mathamrplus.graphbackend import (
     NumpyGraphEncoder,
     load_graph_backend,
@@ -33,7 +33,7 @@ def folder(shard: Shard, tmp_path: Path) -> Path:
     return tmp_path / "graph"
 
 
-def test_vectors_are_those_of_torch(shard: Shard, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_vectors_are_those_of_torch(shard: Shard, folder: Path) -> None:
     tensor = shard[0]
     bare = replace(tensor, edge_index=np.zeros((2, 0), np.int32), relation_ids=np.zeros(0, np.int32))
     tensors = [shard[number] for number in range(len(shard))] + [bare]
@@ -42,8 +42,7 @@ def test_vectors_are_those_of_torch(shard: Shard, folder: Path, monkeypatch: pyt
     assert (ours.fingerprint, ours.size, ours.graphs) == (theirs.fingerprint, theirs.size, theirs.graphs)
     expected = list(theirs.encode(tensors))
     for rows, few in ((numpynetwork.PIECE_ROWS, 0), (numpynetwork.PIECE_ROWS, 10**6), (2, 0), (2, 10**6)):
-        monkeypatch.setattr(numpynetwork, "PIECE_ROWS", rows)
-        monkeypatch.setattr(refinement, "FEW", few)
+        ours.network.piece_rows, ours.network.few = rows, few
         found = list(ours.encode(iter(tensors)))
         assert len(found) == len(tensors)
         for first, second in zip(found, expected, strict=True):

@@ -11,7 +11,7 @@ from mathamr.core.device import chosen_device
 from mathamr.core.errors import MathAMRError
 from mathamr.graphs.shard import Shard
 from mathamr.posts.level import Level
-from mathamr.systems.layers import convolution
+from mathamr.systems.layers.convolution import RelationalConvolution
 from mathamr.systems.mathamrplus.configuration import MODELS
 from mathamr.systems.mathamrplus.graphencoder import BUDGET, GraphEncoder
 from mathamr.systems.mathamrplus.graphfolder import read_graph_folder
@@ -50,12 +50,12 @@ def test_encoding_again_gives_the_same_bits_and_the_budget_hardly_matters(shard:
         np.testing.assert_allclose(first, other, rtol=1e-4, atol=1e-5)
 
 
-def test_a_huge_post_is_encoded_in_pieces_with_the_same_result(
-    shard: Shard, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_huge_post_is_encoded_in_pieces_with_the_same_result(shard: Shard) -> None:
     encoder = encoder_of(shard)
     (whole,) = encoder.encode([shard[3]])
-    monkeypatch.setattr(convolution, "PIECE_ROWS", 3)
+    for layer in encoder.model.modules():
+        if isinstance(layer, RelationalConvolution):
+            layer.piece_rows = 3
     (pieces,) = encoder.encode([shard[3]])
     np.testing.assert_allclose(whole.vectors, pieces.vectors, rtol=1e-4, atol=1e-5)
 

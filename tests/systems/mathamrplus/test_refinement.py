@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from mathamr.graphs.shard import Shard
 from mathamr.systems.layers.stack import GraphStack
-from mathamr.systems.mathamrplus import refinement
 from mathamr.systems.mathamrplus.refinement import Refinement, Sums, refined
 
 LAYERS = 3
@@ -29,13 +28,12 @@ def test_sums_are_sums_whatever_their_lengths(wanted: list[list[int]]) -> None:
 
 
 @pytest.fixture
-def stack(shard: Shard, monkeypatch: pytest.MonkeyPatch) -> GraphStack:
-    monkeypatch.setattr(refinement, "FEW", 0)
+def stack(shard: Shard) -> GraphStack:
     return GraphStack.of_shard(shard, range(len(shard)))
 
 
 def test_there_are_as_many_classes_as_colour_refinement_finds(stack: GraphStack) -> None:
-    plan = refined(stack, LAYERS, 1 << 16)
+    plan = refined(stack, LAYERS, 1 << 16, few=0)
     colours: list[object] = stack.node_ids.tolist()
     wanted = [set(range(len(colours)))] * (LAYERS - 1) + [set(stack.representatives.tolist())]
     for step, nodes in zip(plan.steps, wanted, strict=True):
@@ -57,22 +55,21 @@ def test_there_are_as_many_classes_as_colour_refinement_finds(stack: GraphStack)
 def test_a_post_that_comes_again_is_not_computed_again(shard: Shard, stack: GraphStack) -> None:
     numbers = [*range(len(shard))]
     once, twice = (
-        _computed(refined(GraphStack.of_shard(shard, n), LAYERS, 1 << 16)) for n in (numbers, numbers * 2)
+        _computed(refined(GraphStack.of_shard(shard, n), LAYERS, 1 << 16, few=0))
+        for n in (numbers, numbers * 2)
     )
     assert twice == once
 
 
 def test_of_the_last_layer_only_representatives_are_computed(stack: GraphStack) -> None:
     for few in (0, 10**6):
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(refinement, "FEW", few)
-            plan = refined(stack, LAYERS, 1 << 16)
+        plan = refined(stack, LAYERS, 1 << 16, few)
         assert len(plan.steps[-1].own) <= len(np.unique(stack.representatives)) < len(stack.node_ids)
 
 
 def test_parts_hold_no_more_than_was_asked_for(stack: GraphStack) -> None:
     relations = len(np.unique(stack.relations))
-    plan = refined(stack, LAYERS, 4)
+    plan = refined(stack, LAYERS, 4, few=0)
     assert all(len(step.parts) > 1 for step in plan.steps)
     assert all(len(part.relations) < 4 + relations for step in plan.steps for part in step.parts)
 
@@ -80,7 +77,7 @@ def test_parts_hold_no_more_than_was_asked_for(stack: GraphStack) -> None:
 def test_nodes_without_edges_are_distinguished_by_their_labels(shard: Shard, stack: GraphStack) -> None:
     tensor = shard[0]
     bare = replace(tensor, edge_index=np.zeros((2, 0), np.int32), relation_ids=np.zeros(0, np.int32))
-    plan = refined(GraphStack.of_tensors([bare, bare]), LAYERS, 8)
+    plan = refined(GraphStack.of_tensors([bare, bare]), LAYERS, 8, few=0)
     labels = np.unique(tensor.node_ids[tensor.representatives])
     assert [len(step.own) for step in plan.steps] == [len(labels)] * LAYERS
     assert plan.labels[plan.steps[0].own].tolist() == labels.tolist()

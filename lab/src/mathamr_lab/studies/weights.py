@@ -8,7 +8,7 @@ the questions: each is ranked with the weights that are best on the other four.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -55,22 +55,28 @@ GRID: tuple[Weights, ...] = tuple(
 
 @dataclass(frozen=True)
 class Table:
-    """One question: the candidates of all components, their normalised scores, a column a component, and their vectors if there are any."""
+    """One question: the candidates of all components, their normalised scores, a column a component, and their vectors if there are any.
+
+    Hubness is that of the first `pool` candidates among their nearest `neighbours`.
+    """
 
     ids: tuple[str, ...]
     scores: DoubleArray
     vectors: AnyFloatArray | None
+    pool: int = POOL
+    neighbours: int = NEIGHBOURS
 
     def ranked(self, weights: Weights, count: int | None = None) -> list[Scored]:
         """The first candidates by these weights, best first."""
         totals = self.scores @ np.array(weights[:4])
         order = np.argsort(-totals, kind="stable")[
-            : None if count is None else max(count, POOL if weights[4] else 0)
+            : None if count is None else max(count, self.pool if weights[4] else 0)
         ]
         hits = [Scored(self.ids[place], float(totals[place])) for place in order]
-        if weights[4] and self.vectors is not None and len(hits) >= POOL:
-            pool = {self.ids[place]: self.vectors[place] for place in order[:POOL]}
-            return [*penalise_hubs(hits[:POOL], hubness(pool, NEIGHBOURS), weights[4]), *hits[POOL:]]
+        if weights[4] and self.vectors is not None and len(hits) >= self.pool:
+            pool = {self.ids[place]: self.vectors[place] for place in order[: self.pool]}
+            first = penalise_hubs(hits[: self.pool], hubness(pool, self.neighbours), weights[4])
+            return [*first, *hits[self.pool :]]
         return hits
 
 
@@ -98,7 +104,7 @@ class RunBed:
         return 0.0
 
 
-def read_bed(folder: Path, name: str) -> RunBed:
+def read_bed(folder: Path, name: str, pool: int = POOL, neighbours: int = NEIGHBOURS) -> RunBed:
     """Reads the runs, judgments and vectors of a bed."""
     qrels = read_qrels(folder / f"{name}.qrels").with_relevant()
     paths = [folder / f"{name}.{component}.run" for component in COMPONENTS]
@@ -122,7 +128,7 @@ def read_bed(folder: Path, name: str) -> RunBed:
                     np.array([hit.score for hit in hits])
                 )
         own = None if vectors is None else vectors[[known[each] for each in ids]]
-        tables[question] = Table(ids, scores, own)
+        tables[question] = Table(ids, scores, own, pool, neighbours)
     return RunBed(name, tables, qrels)
 
 
@@ -155,12 +161,16 @@ def _fold(question: str) -> int:
 
 
 def run() -> None:
-    folder = Path(environment("MATHAMR_RUNS"))
+    print(report(Path(environment("MATHAMR_RUNS"))))
+
+
+def report(folder: Path, grid: Sequence[Weights] = GRID, pool: int = POOL) -> str:
+    """Returns the table of all beds, after a line with the weights that each selection chose in every fold."""
     names = sorted(path.name.removesuffix(".qrels") for path in folder.glob("*.qrels"))
     if not names:
         raise MathAMRError(f"{folder} has no judgments named BED.qrels")
-    beds = [read_bed(folder, name) for name in names]
-    candidates = dict.fromkeys((*NAMED.values(), *GRID))
+    beds = [read_bed(folder, name, pool) for name in names]
+    candidates = dict.fromkeys((*NAMED.values(), *grid))
     values = {bed.name: {weights: bed.values(weights) for weights in candidates} for bed in beds}
     rows = [["", *(f"{bed.name} ({len(bed.tables)})" for bed in beds), "mean"]]
     for label, weights in NAMED.items():
@@ -169,6 +179,7 @@ def run() -> None:
     rows.append(
         _line(f"best on all, {_shown(best)}", {name: fmean(values[name][best].values()) for name in names})
     )
+    lines = []
     for label, only in (
         ("nested, all candidates", candidates),
         ("nested, without hubness", [each for each in candidates if not each[4]]),
@@ -178,8 +189,8 @@ def run() -> None:
         kept = {name: {each: found[each] for each in only} for name, found in values.items()}
         means, chosen = nested(kept)
         rows.append(_line(label, means))
-        print(f"{label}: {', '.join(map(_shown, chosen))}")
-    print(aligned(rows))
+        lines.append(f"{label}: {', '.join(map(_shown, chosen))}")
+    return "\n".join([*lines, aligned(rows)])
 
 
 def _line(label: str, means: Mapping[str, float]) -> list[str]:

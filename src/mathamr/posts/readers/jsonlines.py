@@ -54,24 +54,29 @@ class JsonLinesReader:
         first = head.text.lstrip().split("\n", 1)[0]
         return _OBJECT.match(first) is not None and _POST_KEY.search(first) is not None
 
+    def __init__(self, largest_line: int = LARGEST_LINE) -> None:
+        self._largest_line = largest_line
+
     def read(self, collection: Collection, report: Report) -> Iterator[Post]:
-        """The posts of the files, line by line."""
+        """The posts of the files, line by line; a line of more bytes than the reader allows is skipped and reported."""
         for file in collection.files:
             with Input(file, report) as stream:
-                for row in _objects(io.BufferedReader(stream, 1 << 18), shown(file), report):
+                for row in _objects(
+                    io.BufferedReader(stream, 1 << 18), shown(file), report, self._largest_line
+                ):
                     yield from _posts(row, file, report)
 
 
-def _objects(stream: io.BufferedReader, file: str, report: Report) -> Iterator[dict[str, Any]]:
+def _objects(stream: io.BufferedReader, file: str, report: Report, largest: int) -> Iterator[dict[str, Any]]:
     number, too_long = 0, False
     report.at(file)
-    while raw := stream.readline(LARGEST_LINE):
+    while raw := stream.readline(largest):
         if not too_long:
             number += 1
             report.at(file, number)
-        complete = raw.endswith(b"\n") or len(raw) < LARGEST_LINE
+        complete = raw.endswith(b"\n") or len(raw) < largest
         if not complete and not too_long:
-            report.skip("row too large", f"a line of more than {LARGEST_LINE >> 20} MB")
+            report.skip("row too large", f"a line of more than {largest >> 20} MB")
         elif complete and not too_long and raw.strip():
             row = _object(decoded(raw, report), report)
             if row is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from bisect import bisect_right
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -40,11 +41,14 @@ class NotebookReader:
         """True if the suffix is `.ipynb` and the file begins like a JSON object."""
         return head.suffix in SUFFIXES and head.text.lstrip()[:1] == "{"
 
+    def __init__(self, largest_text: int = LARGEST_TEXT) -> None:
+        self._largest_text = largest_text
+
     def read(self, collection: Collection, report: Report) -> Iterator[Post]:
         """The posts of each notebook in the order of its cells."""
-        notes = Notes(collection, SUFFIXES, _joined)
+        notes = Notes(collection, SUFFIXES, partial(_joined, largest=self._largest_text))
         for file, note, source in collection.texts(report, LARGEST):
-            found = _markdown_cells(source, report)
+            found = _markdown_cells(source, report, self._largest_text)
             if found is None:
                 continue
             cells = [cell for _, cell in found]
@@ -60,15 +64,15 @@ class NotebookReader:
             yield from note_posts(text, front, parts, notes, note, file, report)
 
 
-def _joined(file: Path, report: Report) -> str | None:
+def _joined(file: Path, report: Report, largest: int) -> str | None:
     """The Markdown of a notebook as one text."""
     source = read_text(file, report, LARGEST)
-    cells = None if source is None else _markdown_cells(source, report)
+    cells = None if source is None else _markdown_cells(source, report, largest)
     return None if cells is None else "\n\n".join(cell for _, cell in cells)
 
 
-def _markdown_cells(source: str, report: Report) -> list[tuple[int, str]] | None:
-    """The Markdown cells, each with its number among all cells, from 1; `None`, with a report, if the file is not a notebook."""
+def _markdown_cells(source: str, report: Report, largest: int) -> list[tuple[int, str]] | None:
+    """The Markdown cells, up to `largest` characters, each with its number among all cells, from 1; `None`, with a report, if the file is not a notebook."""
     if source.count("{") + source.count("[") > MOST_VALUES:
         report.skip("damaged notebook", f"more than {MOST_VALUES:,} objects and lists in one notebook")
         return None
@@ -88,10 +92,8 @@ def _markdown_cells(source: str, report: Report) -> list[tuple[int, str]] | None
         if text is None:
             continue
         size += len(text)
-        if size > LARGEST_TEXT:
-            report.skip(
-                "damaged notebook", f"more than {LARGEST_TEXT >> 20} MB of Markdown; the rest is left out"
-            )
+        if size > largest:
+            report.skip("damaged notebook", f"more than {largest >> 20} MB of Markdown; the rest is left out")
             break
         found.append((number, cleaned(text, report).strip("\n")))
     return found

@@ -42,6 +42,7 @@ class RelationalConvolution(nn.Module):
         bias: bool = True,
     ) -> None:
         super().__init__()
+        self.piece_rows = PIECE_ROWS
         self.bases = nn.Parameter(torch.empty(bases or relations, in_size, out_size))
         self.coefficients = nn.Parameter(torch.empty(relations, bases)) if bases else None
         self.root = nn.Parameter(torch.empty(in_size, out_size))
@@ -68,8 +69,8 @@ class RelationalConvolution(nn.Module):
             vectors = self.vectors.index_select(0, groups.present).to(x.dtype)
         bias = None if self.bias is None else self.bias.to(x.dtype)
         out = functional.linear(x, self.root.to(x.dtype).T, bias)
-        if len(groups) > PIECE_ROWS and torch.is_inference_mode_enabled():
-            return _add_in_pieces(out, x, groups, weights, vectors, summaries)
+        if len(groups) > self.piece_rows and torch.is_inference_mode_enabled():
+            return _add_in_pieces(out, x, groups, weights, vectors, summaries, self.piece_rows)
         means = _replaced(group_means(x, groups), summaries)
         if vectors is not None:
             means = _AddByRelation.apply(means, vectors, groups)  # type: ignore[no-untyped-call]
@@ -102,6 +103,7 @@ def _add_in_pieces(
     weights: Tensor,
     vectors: Tensor | None,
     summaries: Sequence[tuple[slice, Tensor]],
+    rows: int,
 ) -> Tensor:
     """Adds what the groups contribute, a bounded number of them at a time and each relation separately.
 
@@ -110,8 +112,8 @@ def _add_in_pieces(
     instead = {span.start: summary for span, summary in summaries}
     begin = 0
     for rank, size in enumerate(groups.sizes):
-        for first in range(begin, begin + size, PIECE_ROWS):
-            last = min(first + PIECE_ROWS, begin + size)
+        for first in range(begin, begin + size, rows):
+            last = min(first + rows, begin + size)
             starts = groups.starts[first : last + 1]
             edges = slice(int(starts[0]), int(starts[-1]))
             if begin in instead:

@@ -14,7 +14,7 @@ from mathamr.core.arrays import AnyArray, FloatArray
 from mathamr.core.errors import MathAMRError
 from mathamr.systems.layers.stack import GraphStack
 from mathamr.systems.mathamrplus.configuration import ModelConfiguration
-from mathamr.systems.mathamrplus.refinement import Step, refined
+from mathamr.systems.mathamrplus.refinement import FEW, Step, refined
 
 EPSILON = 1e-5
 """The epsilon of the normalisations: torch's default."""
@@ -51,13 +51,14 @@ class NumpyNetwork:
         self, configuration: ModelConfiguration, weights: Mapping[str, AnyArray], labels: int, relations: int
     ) -> None:
         _check(configuration, weights, labels, relations)
+        self.piece_rows, self.few = PIECE_ROWS, FEW
         self.configuration, self._weights = configuration, weights
         self._layers = [_Layer(_below(weights, f"layers.{n}.")) for n in range(configuration.layers)]
         self._head = {name: _floats(array) for name, array in _below(weights, "head.").items()}
 
     def __call__(self, stack: GraphStack) -> FloatArray:
         """Returns the unit vectors of all representatives, graph by graph."""
-        plan = refined(stack, len(self._layers), PIECE_ROWS)
+        plan = refined(stack, len(self._layers), self.piece_rows, self.few)
         x = _floats(self._weights["embedding.weight"][plan.labels])
         for layer, step in zip(self._layers, plan.steps, strict=True):
             x = layer(x, step)

@@ -82,13 +82,13 @@ class Refinement:
     representatives: AnyArray
 
 
-def refined(stack: GraphStack, layers: int, most: int) -> Refinement:
+def refined(stack: GraphStack, layers: int, most: int, few: int = FEW) -> Refinement:
     """Plans the computation for the representatives of these graphs, with about `most` groups per part at most.
 
-    Classes are distinguished by sums of fresh random numbers, so that no input can be made to collide.
+    Up to `few` nodes are computed one by one. Classes are distinguished by sums of fresh random numbers, so that no input can be made to collide.
     """
     edges, wanted = _Edges(stack), _wanted(stack, layers)
-    if len(stack.node_ids) <= FEW:
+    if len(stack.node_ids) <= few:
         return _unrefined(stack, edges, wanted, most)
     labels, classes = np.unique(stack.node_ids, return_inverse=True)
     steps = []

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mathamr.formulas.errors import FormulaError
@@ -18,7 +18,6 @@ PIECES = st.lists(
 )  # fmt: skip
 
 
-@settings(max_examples=400, deadline=None)
 @given(PIECES, st.booleans())
 def test_whatever_goes_in_safe_markup_or_a_clear_error_comes_out(pieces: list[str], display: bool) -> None:
     try:

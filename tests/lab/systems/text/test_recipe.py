@@ -68,11 +68,9 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> TrainingSources:
 
 @pytest.fixture(scope="module")
 def corpus(sources: TrainingSources) -> TextCorpus:
-    found = TextMaterials()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(materials, "MOST_HELD_SHARE", 0.3)
-        for path in (sources.path, *sources.posts):
-            read_materials(path, sources.without, found)
+    found = TextMaterials(held_share=0.3)
+    for path in (sources.path, *sources.posts):
+        read_materials(path, sources.without, found)
     return gathered(found, small_text_encoder().pieces)
 
 
@@ -103,13 +101,10 @@ def test_pairs_are_of_the_kinds_that_posts_and_entries_give(corpus: TextCorpus) 
 
 @pytest.fixture(scope="module")
 def lettered(sources: TrainingSources) -> TextCorpus:
-    found = TextMaterials()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(materials, "MOST_HELD_SHARE", 0.3)
-        patch.setattr(materials, "SAME", 1.0)
-        for path in (sources.path, *sources.posts):
-            read_materials(path, sources.without, found)
-        materials.same_texts(found)
+    found = TextMaterials(held_share=0.3, same_share=1.0)
+    for path in (sources.path, *sources.posts):
+        read_materials(path, sources.without, found)
+    materials.same_texts(found)
     return gathered(found, small_text_encoder().pieces, letters=2)
 
 
@@ -235,7 +230,6 @@ def test_a_teacher_and_its_student_become_models(
 ) -> None:
     save_text_encoder(tmp_path / "start", small_text_encoder())
     monkeypatch.setattr("mathamr.text.minilm.packaged_minilm", lambda: small_text_encoder())
-    monkeypatch.setattr(materials, "MOST_HELD_SHARE", 0.3)
     start = f"base.start={tmp_path / 'start'}"
     small = ("neighbours=4", "batch_size=64", "epochs=1")
     join = ("join.size=6", "join.learned=0.5/1")
@@ -271,7 +265,7 @@ def test_a_teacher_and_its_student_become_models(
     rows = run("small", "small", (*lessons, *join, *(f"distil.{each}" for each in small)))
     tried = {row["learned"]: row["mean"] for row in rows if "learned" in row}
     assert set(tried) == {0.5, 1.0}
-    assert rows[-1]["chosen"] == max(tried, key=lambda share: (tried[share], share))
+    assert tried[rows[-1]["chosen"]] == max(tried.values())
     system = load_system(tmp_path / "small" / "model", "cpu")
     assert (system.kind, system.fields[0].size) == ("text", 6)
     with pytest.raises(MathAMRError, match="a student needs a teacher"):

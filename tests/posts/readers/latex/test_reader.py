@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mathamr.posts.passage import passage
@@ -124,7 +124,6 @@ PARTS = [
 ]  # fmt: skip
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(st.sampled_from(PARTS), max_size=25).map("".join))
 def test_any_document_gives_posts_with_links_that_exist(text: str) -> None:
     import tempfile

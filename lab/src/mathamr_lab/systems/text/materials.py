@@ -72,6 +72,10 @@ class TextMaterials:
     pairs: list[tuple[int, int, str]] = field(default_factory=list)
     held: set[str] = field(default_factory=set)
     """The groups that are held out for validation."""
+    held_share: float = MOST_HELD_SHARE
+    """The largest share of a collection's threads that is held out."""
+    same_share: float = SAME
+    """The share of statements that `same_texts` pairs with themselves."""
 
     def add(self, post: Post, group: str) -> int:
         """Adds a text and returns its number."""
@@ -127,7 +131,7 @@ def threads(
         numbers[post.id] = materials.add(post, group)
         if question is not None:
             answers.setdefault(question.id, []).append(numbers[post.id])
-    materials.held |= held_threads(answers)
+    materials.held |= held_threads(answers, materials.held_share)
     for identifier, found in answers.items():
         question = given[identifier]
         for answer in found:
@@ -146,9 +150,9 @@ def threads(
             materials.pairs.append((asked, materials.add(bare, identifier), "title"))
 
 
-def held_threads(questions: Collection[str]) -> set[str]:
-    """Returns the answered questions that are held out for validation."""
-    share = min(MOST_HELD_SHARE, MOST_HELD / max(1, len(questions)))
+def held_threads(questions: Collection[str], most: float = MOST_HELD_SHARE) -> set[str]:
+    """Returns the answered questions that are held out for validation: at most this share of them."""
+    share = min(most, MOST_HELD / max(1, len(questions)))
     return {each for each in questions if _share(each, "validation") < share}
 
 
@@ -241,7 +245,7 @@ def same_texts(materials: TextMaterials) -> None:
         if materials.groups[number] in materials.held or post.id.startswith(DECLARED):
             continue
         if (
-            _share(post.id, "same") < SAME
+            _share(post.id, "same") < materials.same_share
             and len(post.body) < LONGEST_STATEMENT
             and variables_of(formula.latex for formula in post.formulas)
         ):

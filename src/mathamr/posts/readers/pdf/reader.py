@@ -40,18 +40,21 @@ class PdfReader:
         """True if the file begins with the header of a PDF."""
         return b"%PDF-" in head.start[:1024]
 
+    def __init__(self, seconds: int = SECONDS) -> None:
+        self._seconds = seconds
+
     def read(self, collection: Collection, report: Report) -> Iterator[Post]:
         """The posts of each file, page by page."""
         for file in collection.files:
             report.at(shown(file))
             data = read_bytes(file, report)
             if data is not None:
-                yield from _posts(data, file, collection.path_of(file, "file.pdf"), report)
+                yield from _posts(data, file, collection.path_of(file, "file.pdf"), report, self._seconds)
 
 
-def _posts(data: bytes, file: Path, name: str, report: Report) -> Iterator[Post]:
+def _posts(data: bytes, file: Path, name: str, report: Report, seconds: int) -> Iterator[Post]:
     title, formulas, pages = stem(Path(name)), 0, 0
-    for row in _rows(data, report):
+    for row in _rows(data, report, seconds):
         if "error" in row:
             report.skip("PDF not read", f"it {row['error']}"[:300])
         elif "pages" in row:
@@ -125,18 +128,18 @@ def _attachment(row: dict[str, Any], file: Path, name: str, title: str, report: 
     )
 
 
-def _rows(data: bytes, report: Report) -> Iterator[dict[str, Any]]:
-    """The output of the process that reads the file; the process has limits on time and memory."""
+def _rows(data: bytes, report: Report, seconds: int) -> Iterator[dict[str, Any]]:
+    """The output of the process that reads the file; the process has limits on processor time and memory."""
     command = [sys.executable, "-m", "mathamr.posts.readers.pdf.extraction"]
     with subprocess.Popen(
         command,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
-        preexec_fn=_bounds(),
+        preexec_fn=_bounds(seconds),
     ) as process:
         try:
-            said, _ = process.communicate(data, timeout=4 * SECONDS)
+            said, _ = process.communicate(data, timeout=4 * seconds)
         except subprocess.TimeoutExpired:
             process.kill()
             said, _ = process.communicate()
@@ -148,11 +151,11 @@ def _rows(data: bytes, report: Report) -> Iterator[dict[str, Any]]:
     if process.returncode:
         report.skip(
             "PDF not read",
-            f"reading it took more than {SECONDS} s or {MEMORY >> 30} GB; the rest is left out",
+            f"reading it took more than {seconds} s or {MEMORY >> 30} GB; the rest is left out",
         )
 
 
-def _bounds() -> Callable[[], None] | None:
+def _bounds(seconds: int) -> Callable[[], None] | None:
     """Limits on processor and memory of a process about to start, where the system has them."""
     try:
         import resource
@@ -160,7 +163,7 @@ def _bounds() -> Callable[[], None] | None:
         return None
 
     def limit() -> None:
-        resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
 
     return limit

@@ -17,7 +17,7 @@ SHARD = synthetic_shard(6, labels=60, relations=12, formulas=2, sentences=2)
     st.floats(0, 0.99),
     st.integers(0, 1000),
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_virtual_nodes_and_their_edges_are_never_touched(
     numbers: list[int], node_mask: float, edge_drop: float, seed: int
 ) -> None:
