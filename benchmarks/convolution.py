@@ -151,7 +151,7 @@ class _PeerLayer(nn.Module):
         super().__init__()
         self.layer = kind(size, size, relations, num_bases=bases, aggr="mean")
 
-    def forward(self, x: Tensor, groups: EdgeGroups, summaries: object = ()) -> Tensor:
+    def forward(self, x: Tensor, groups: EdgeGroups) -> Tensor:
         members = torch.repeat_interleave(
             torch.arange(len(groups), device=x.device),
             (groups.starts[1:] - groups.starts[:-1]).long(),

@@ -31,19 +31,20 @@ def test_the_figures_of_the_sample_hold(tmp_path: Path) -> None:
     assert output.count("holds") == sum(len(row.figures) for row in read_matrix().values() if row.fast)
 
 
+@pytest.mark.slow
 def test_a_changed_value_fails_and_so_does_a_figure_that_is_not_printed(tmp_path: Path) -> None:
     text = MATRIX.read_text(encoding="utf-8")
     start = text.index("[sample-baseline]")
     row = text[start : text.index("\n]\n", text.index("figures = [", start)) + 3]
+    changed = row.replace("value = 0.87,", "value = 0.88,").replace(
+        "'^random order of 2,374 items +([", "'^no such system +(["
+    )
     matrix = tmp_path / "figures.toml"
-    matrix.write_text(row.replace("value = 0.87,", "value = 0.88,"), encoding="utf-8")
+    matrix.write_text(changed, encoding="utf-8")
     code, output = run("--fast", "--matrix", str(matrix))
     assert code == 1
-    assert output.count("DOES NOT HOLD") == 1
-    matrix.write_text(row.replace("^latex-ngrams", "^no such system"), encoding="utf-8")
-    code, output = run("sample-baseline", "--matrix", str(matrix))
-    assert code == 1
-    assert "not in the output" in output
+    assert output.count("DOES NOT HOLD") == 2
+    assert output.count("not in the output") == 1
 
 
 def test_commands_that_fail_and_unknown_rows_are_errors(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ GRAPHS = {
 }
 """The experiments of the thesis."""
 TOPICS = 4
-QUESTIONS = 14
+QUESTIONS = 8
 
 
 @pytest.fixture(scope="session")

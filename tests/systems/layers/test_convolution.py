@@ -104,12 +104,10 @@ def test_a_huge_graph_in_pieces_gives_the_same_vectors() -> None:
     torch.nn.init.normal_(layer.vectors)  # type: ignore[arg-type]
     index, kinds = random_graph(60, 800, 9, 5)
     groups, x = groups_of(index, kinds, 60), torch.randn(60, 6)
-    span, _ = groups.span(4)
-    summaries = [(span, torch.randn(span.stop - span.start, 6))]
     with torch.inference_mode():
-        whole = layer(x, groups, summaries)
+        whole = layer(x, groups)
         layer.piece_rows = 7
-        torch.testing.assert_close(layer(x, groups, summaries), whole, rtol=1e-5, atol=1e-5)
+        torch.testing.assert_close(layer(x, groups), whole, rtol=1e-5, atol=1e-5)
 
 
 def test_bfloat16_stays_near_float32() -> None:

@@ -6,20 +6,12 @@ import numpy as np
 
 from mathamr.graphs.shard import Shard
 from mathamr.systems.layers.stack import GraphStack, cost, packed
-from mathamr.text.textvectors import TextTable, TextVectors
 
 
 def test_a_stack_cut_from_the_columns_equals_one_of_single_tensors(shard: Shard) -> None:
     numbers = [7, 0, 7, 29]
-    rows = np.full(int(shard.starts["reps"][-1]), -1, np.int32)
-    rows[::3] = np.arange(len(rows[::3]))
-    table = TextTable(np.random.default_rng(0).random((len(rows), 4)), rows)
-    texts = []
-    for number in numbers:
-        mine = rows[shard.starts["reps"][number] : shard.starts["reps"][number + 1]]
-        texts.append(TextVectors(np.flatnonzero(mine >= 0), table.vectors[mine[mine >= 0]]))
-    cut = GraphStack.of_shard(shard, numbers, table)
-    joined = GraphStack.of_tensors([shard[number] for number in numbers], texts)
+    cut = GraphStack.of_shard(shard, numbers)
+    joined = GraphStack.of_tensors([shard[number] for number in numbers])
     for field in fields(GraphStack):
         np.testing.assert_array_equal(getattr(cut, field.name), getattr(joined, field.name), field.name)
 

@@ -17,7 +17,6 @@ from mathamr.systems.mathamrplus.graphbackend import (
     torch_graph_encoder,
 )
 from mathamr.systems.mathamrplus.graphencoder import GraphEncoder
-from mathamr.text.textvectors import TextVectors
 from tests.systems.mathamrplus.test_graphencoder import encoder_of
 
 
@@ -57,8 +56,8 @@ def test_torch_reads_where_it_is_asked_to(
 ) -> None:
     ours = load_graph_backend(folder, "cpu")
     assert isinstance(torch_graph_encoder(ours), GraphEncoder)
-    encoder_of(shard, text_size=4).save(tmp_path / "slot")
-    assert isinstance(load_graph_backend(tmp_path / "slot", "cpu"), GraphEncoder)
+    encoder_of(shard, start="mean").save(tmp_path / "mean")
+    assert isinstance(load_graph_backend(tmp_path / "mean", "cpu"), GraphEncoder)
     monkeypatch.setenv("MATHAMR_TEXT", "float")
     assert isinstance(load_graph_backend(folder, "cpu"), GraphEncoder)
 
@@ -68,9 +67,6 @@ def test_what_does_not_fit_is_refused(folder: Path, shard: Shard) -> None:
     foreign = replace(shard[0], node_ids=shard[0].node_ids + 10_000)
     with pytest.raises(MathAMRError, match="label number outside"):
         list(ours.encode([foreign]))
-    text = TextVectors(np.zeros(0, np.int32), np.zeros((0, 4), np.float32))
-    with pytest.raises(MathAMRError, match="no slot for text"):
-        list(ours.encode([shard[0]], [text]))
     row = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     for change, match in (({"layers": 1}, "another model"), ({"bases": 7}, "the configuration requires")):
         (folder / "config.json").write_text(

@@ -12,18 +12,16 @@ from mathamr.core.errors import MathAMRError
 from mathamr.graphs.shard import Shard
 from mathamr.posts.level import Level
 from mathamr.systems.layers.convolution import RelationalConvolution
-from mathamr.systems.mathamrplus.configuration import MODELS
+from mathamr.systems.mathamrplus.configuration import MODELS, VirtualStart
 from mathamr.systems.mathamrplus.graphencoder import BUDGET, GraphEncoder
 from mathamr.systems.mathamrplus.graphfolder import read_graph_folder
 from mathamr.systems.mathamrplus.network import MathAMRPlus
-from mathamr.text.textvectors import TextVectors
 
 
-def encoder_of(shard: Shard, *, text_size: int = 0, budget: int = 500) -> GraphEncoder:
+def encoder_of(shard: Shard, *, start: VirtualStart = "zero-embedding", budget: int = 500) -> GraphEncoder:
     torch.manual_seed(1)
-    model = MathAMRPlus(
-        replace(MODELS["small"], text_size=text_size), len(shard.vocabulary), len(shard.relations)
-    )
+    shape = replace(MODELS["small"], virtual_start=start)
+    model = MathAMRPlus(shape, len(shard.vocabulary), len(shard.relations))
     return GraphEncoder(model, shard.vocabulary, shard.relations, shard.configuration, budget=budget)
 
 
@@ -89,23 +87,12 @@ def test_no_graphs_and_graphs_without_edges_are_no_trouble(shard: Shard) -> None
     assert len(full) == len(tensor.representatives)
 
 
-def test_text_vectors_run_beside_the_graphs(shard: Shard) -> None:
-    encoder = encoder_of(shard, text_size=6)
-    tensors = [shard[0], shard[1]]
-    texts = [None, TextVectors(np.array([0]), np.ones((1, 6)))]
-    plain, with_text = list(encoder.encode(tensors)), list(encoder.encode(tensors, texts))
-    np.testing.assert_allclose(plain[0].vectors, with_text[0].vectors, rtol=1e-4, atol=1e-5)
-    assert not np.allclose(plain[1].vectors, with_text[1].vectors, atol=1e-3)
-    with pytest.raises(MathAMRError, match="no slot for text vectors"):
-        list(encoder_of(shard).encode(tensors, texts))
-
-
 def test_a_saved_encoder_is_loaded_by_the_name_in_its_folder(shard: Shard, tmp_path: Path) -> None:
     encoder = encoder_of(shard, budget=BUDGET)
     encoder.save(tmp_path / "model", {"seen": 3})
     loaded = GraphEncoder.load(tmp_path / "model", "cpu")
     assert loaded.fingerprint == read_graph_folder(tmp_path / "model").fingerprint
-    assert (loaded.size, loaded.graphs, loaded.text_size) == (16, shard.configuration, 0)
+    assert (loaded.size, loaded.graphs) == (16, shard.configuration)
     tensors = [shard[number] for number in range(5)]
     for before, after in zip(encoder.encode(tensors), loaded.encode(tensors), strict=True):
         np.testing.assert_array_equal(before.vectors, after.vectors)

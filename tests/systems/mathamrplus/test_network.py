@@ -35,11 +35,10 @@ def vectors(model: MathAMRPlus, shard: Shard, numbers: list[int]) -> list[torch.
 
 
 @pytest.mark.parametrize("start", get_args(VirtualStart))
-@pytest.mark.parametrize("heads", [0, 2])
 def test_other_graphs_of_a_batch_never_change_the_vectors_of_a_post(
-    shard: Shard, start: VirtualStart, heads: int
+    shard: Shard, start: VirtualStart
 ) -> None:
-    model = network(shard, replace(SMALL, virtual_start=start, attention_heads=heads))
+    model = network(shard, replace(SMALL, virtual_start=start))
     draw = np.random.default_rng(5)
     alone = {number: vectors(model, shard, [number])[0] for number in range(8)}
     for _ in range(4):
@@ -119,28 +118,11 @@ def test_the_thesis_models_have_the_sizes_of_its_tables() -> None:
     assert MODELS["thesis-full"] == ModelConfiguration(64, 32, 4, 256, "zero-embedding")
 
 
-def test_text_vectors_change_only_the_posts_that_have_them(shard: Shard) -> None:
-    model = network(shard, replace(SMALL, text_size=8, text_output=True))
-    plain = GraphStack.of_shard(shard, [0, 1])
-    draw = np.random.default_rng(0)
-    with_text = replace(plain, text_of=np.array([0, 2]), text_vectors=draw.random((2, 8)))
-    with torch.no_grad():
-        before, after = model(GraphBatch.of(plain)), model(GraphBatch.of(with_text))
-    count = int(plain.representative_counts[0])
-    assert not torch.allclose(before[:count], after[:count], atol=1e-3)
-    torch.testing.assert_close(before[count:], after[count:], rtol=1e-4, atol=1e-5)
-    wrong = replace(plain, text_of=np.array([0]), text_vectors=draw.random((1, 5)))
-    with pytest.raises(MathAMRError, match="size 5, but the model expects size 8"):
-        model(GraphBatch.of(wrong))
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [
         ({"virtual_start": "ones"}, "unknown start of virtual nodes 'ones'; known: zero"),
-        ({"attention_heads": 3}, "do not divide"),
         ({"hidden": 0}, "hidden must be from 1"),
-        ({"text_output": True}, "size above zero"),
         ({"dropout": 1.0}, "dropout"),
     ],
 )
@@ -156,3 +138,9 @@ def test_configurations_survive_json_and_refuse_what_they_do_not_know() -> None:
         ModelConfiguration.from_json({"wings": 2})
     with pytest.raises(MathAMRError, match="hidden is 'many'"):
         ModelConfiguration.from_json({"hidden": "many"})
+
+
+def test_retired_options_are_read_where_they_are_off() -> None:
+    assert ModelConfiguration.from_json({"hidden": 8, "attention_heads": 0, "text_output": False}).hidden == 8
+    with pytest.raises(MathAMRError, match="unknown model configuration field 'text_size'"):
+        ModelConfiguration.from_json({"text_size": 8})

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -16,8 +15,7 @@ from mathamr.systems.layers.stack import GraphStack
 class GraphBatch:
     """Graphs without padding: node labels, grouped edges, and which nodes represent which graph.
 
-    The representatives are ordered by graph: `counts` says how many each graph has. `texts` are the text vectors
-    of the representatives `text_of`.
+    The representatives are ordered by graph: `counts` says how many each graph has.
     """
 
     counts: tuple[int, ...]
@@ -25,24 +23,16 @@ class GraphBatch:
     node_ids: Tensor
     representatives: Tensor
     levels: Tensor
-    text_of: Tensor | None = None
-    texts: Tensor | None = None
 
     @classmethod
     def of(cls, stack: GraphStack) -> GraphBatch:
         """Makes the batch of a stack of graphs."""
-        text_of = texts = None
-        if stack.text_of is not None and stack.text_vectors is not None:
-            text_of = torch.from_numpy(stack.text_of.astype(np.int32))
-            texts = torch.from_numpy(np.ascontiguousarray(stack.text_vectors, np.float32))
         return cls(
             tuple(stack.representative_counts.tolist()),
             EdgeGroups.of(stack.sources, stack.targets, stack.relations, len(stack.node_ids)),
             torch.from_numpy(stack.node_ids),
             torch.from_numpy(stack.representatives),
             torch.from_numpy(stack.levels),
-            text_of,
-            texts,
         )
 
     def __len__(self) -> int:
@@ -53,18 +43,8 @@ class GraphBatch:
         if self.node_ids.device == device:
             return self
         tensors = [self.node_ids, self.representatives, self.levels, *self.groups.tensors()]
-        if self.text_of is not None and self.texts is not None:
-            tensors += [self.text_of, self.texts]
         moved = moved_together(tensors, device)
-        fixed = 3 + len(self.groups.tensors())
-        return GraphBatch(
-            self.counts,
-            self.groups.with_tensors(moved[3:fixed]),
-            moved[0],
-            moved[1],
-            moved[2],
-            *moved[fixed:],
-        )
+        return GraphBatch(self.counts, self.groups.with_tensors(moved[3:]), *moved[:3])
 
 
 def moved_together(tensors: list[Tensor], device: torch.device) -> list[Tensor]:

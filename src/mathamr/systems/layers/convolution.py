@@ -9,7 +9,6 @@ the same bits on every device.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -55,13 +54,8 @@ class RelationalConvolution(nn.Module):
         limit = (6 / (in_size + out_size)) ** 0.5
         nn.init.uniform_(self.bases, -limit, limit)
 
-    def forward(
-        self, x: Tensor, groups: EdgeGroups, summaries: Sequence[tuple[slice, Tensor]] = ()
-    ) -> Tensor:
-        """Computes new node vectors from those of the neighbours.
-
-        `summaries`, which attention computes, replace the means of some groups, in the order of the groups.
-        """
+    def forward(self, x: Tensor, groups: EdgeGroups) -> Tensor:
+        """Computes new node vectors from those of the neighbours."""
         x = x.to(working_type(x))
         weights = self._relation_matrices(groups, x.dtype)
         vectors = None
@@ -70,8 +64,8 @@ class RelationalConvolution(nn.Module):
         bias = None if self.bias is None else self.bias.to(x.dtype)
         out = functional.linear(x, self.root.to(x.dtype).T, bias)
         if len(groups) > self.piece_rows and torch.is_inference_mode_enabled():
-            return _add_in_pieces(out, x, groups, weights, vectors, summaries, self.piece_rows)
-        means = _replaced(group_means(x, groups), summaries)
+            return _add_in_pieces(out, x, groups, weights, vectors, self.piece_rows)
+        means = group_means(x, groups)
         if vectors is not None:
             means = _AddByRelation.apply(means, vectors, groups)  # type: ignore[no-untyped-call]
         product = grouped_product(means, weights, groups)
@@ -86,40 +80,25 @@ class RelationalConvolution(nn.Module):
         return (present @ self.bases.to(kind).flatten(1)).view(-1, *self.bases.shape[1:])
 
 
-def _replaced(means: Tensor, summaries: Sequence[tuple[slice, Tensor]]) -> Tensor:
-    if not summaries:
-        return means
-    parts, done = [], 0
-    for span, summary in summaries:
-        parts += [means[done : span.start], summary.to(means.dtype)]
-        done = span.stop
-    return torch.cat([*parts, means[done:]])
-
-
 def _add_in_pieces(
     out: Tensor,
     x: Tensor,
     groups: EdgeGroups,
     weights: Tensor,
     vectors: Tensor | None,
-    summaries: Sequence[tuple[slice, Tensor]],
     rows: int,
 ) -> Tensor:
     """Adds what the groups contribute, a bounded number of them at a time and each relation separately.
 
     The groups of one relation have different targets, so the result of adding in place does not depend on the order.
     """
-    instead = {span.start: summary for span, summary in summaries}
     begin = 0
     for rank, size in enumerate(groups.sizes):
         for first in range(begin, begin + size, rows):
             last = min(first + rows, begin + size)
             starts = groups.starts[first : last + 1]
             edges = slice(int(starts[0]), int(starts[-1]))
-            if begin in instead:
-                means = instead[begin][first - begin : last - begin].to(x.dtype)
-            else:
-                means = bag_sums(x, groups.sources[edges], starts - starts[0], groups.weights[edges])
+            means = bag_sums(x, groups.sources[edges], starts - starts[0], groups.weights[edges])
             if vectors is not None:
                 means = means + vectors[rank]
             out.index_add_(0, groups.targets[first:last], means @ weights[rank])

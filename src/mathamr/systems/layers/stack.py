@@ -8,12 +8,11 @@ from typing import TypeVar
 
 import numpy as np
 
-from mathamr.core.arrays import AnyArray, AnyFloatArray, BoolArray
+from mathamr.core.arrays import AnyArray, BoolArray
 from mathamr.core.errors import MathAMRError
 from mathamr.graphs.flatgraph import NodePart
 from mathamr.graphs.shard import Shard
 from mathamr.graphs.tensor import GraphTensor
-from mathamr.text.textvectors import TextTable, TextVectors
 
 T = TypeVar("T")
 
@@ -23,7 +22,7 @@ class GraphStack:
     """The nodes, edges and representatives of graphs, numbered consecutively; graph g has `node_counts[g]` nodes.
 
     The forward edges of all graphs come first, then the inverse ones in the same order; `edge_counts` counts the
-    forward ones. `text_of` lists the representatives that have a text vector.
+    forward ones.
     """
 
     node_ids: AnyArray
@@ -36,16 +35,12 @@ class GraphStack:
     node_counts: AnyArray
     edge_counts: AnyArray
     representative_counts: AnyArray
-    text_of: AnyArray | None = None
-    text_vectors: AnyFloatArray | None = None
 
     def __len__(self) -> int:
         return len(self.node_counts)
 
     @classmethod
-    def of_shard(
-        cls, shard: Shard, numbers: Sequence[int] | AnyArray, texts: TextTable | None = None
-    ) -> GraphStack:
+    def of_shard(cls, shard: Shard, numbers: Sequence[int] | AnyArray) -> GraphStack:
         """Takes graphs of a shard by number out of its columns, without a loop over graphs."""
         chosen = np.asarray(numbers, np.int64)
         columns = shard.columns
@@ -54,11 +49,6 @@ class GraphStack:
         reps, representative_counts = _ranges(shard.starts["reps"], chosen)
         before = np.cumsum(node_counts) - node_counts
         edge_shift = np.repeat(before, edge_counts)
-        text_of = text_vectors = None
-        if texts is not None:
-            rows = texts.rows[reps]
-            text_of = np.flatnonzero(rows >= 0)
-            text_vectors = texts.vectors[rows[text_of]]
         return cls._with_inverse(
             columns["nodes"][nodes],
             columns["parts"][nodes] == NodePart.VIRTUAL,
@@ -68,26 +58,16 @@ class GraphStack:
             columns["representatives"][reps] + np.repeat(before, representative_counts),
             columns["levels"][reps],
             (node_counts, edge_counts, representative_counts),
-            text_of,
-            text_vectors,
         )
 
     @classmethod
-    def of_tensors(
-        cls, tensors: Sequence[GraphTensor], texts: Sequence[TextVectors | None] | None = None
-    ) -> GraphStack:
-        """Stacks graphs given one by one, each with its text vectors if it has some."""
+    def of_tensors(cls, tensors: Sequence[GraphTensor]) -> GraphStack:
+        """Stacks graphs given one by one."""
         node_counts = np.array([len(t) for t in tensors], np.int64)
         edge_counts = np.array([t.forward_edges for t in tensors], np.int64)
         representative_counts = np.array([len(t.representatives) for t in tensors], np.int64)
         before = np.cumsum(node_counts) - node_counts
         edge_shift = np.repeat(before, edge_counts)
-        text_of = text_vectors = None
-        if texts is not None and any(text is not None for text in texts):
-            shift = np.cumsum(representative_counts) - representative_counts
-            present = [(text, start) for text, start in zip(texts, shift, strict=True) if text is not None]
-            text_of = np.concatenate([text.of + start for text, start in present])
-            text_vectors = np.concatenate([text.vectors for text, _ in present])
         return cls._with_inverse(
             _joined(t.node_ids for t in tensors),
             _joined(t.parts for t in tensors) == NodePart.VIRTUAL,
@@ -97,8 +77,6 @@ class GraphStack:
             _joined(t.representatives for t in tensors) + np.repeat(before, representative_counts),
             _joined(t.levels for t in tensors),
             (node_counts, edge_counts, representative_counts),
-            text_of,
-            text_vectors,
         )
 
     @classmethod
@@ -112,8 +90,6 @@ class GraphStack:
         representatives: AnyArray,
         levels: AnyArray,
         counts: tuple[AnyArray, AnyArray, AnyArray],
-        text_of: AnyArray | None,
-        text_vectors: AnyFloatArray | None,
     ) -> GraphStack:
         forward = relations.astype(np.int32)
         return cls(
@@ -125,8 +101,6 @@ class GraphStack:
             representatives.astype(np.int32),
             levels.astype(np.int32),
             *counts,
-            text_of,
-            text_vectors,
         )
 
 

@@ -12,16 +12,16 @@ VirtualStart = Literal[
     "zero", "zero-embedding", "random-embedding", "mean", "mean-projection", "mean-typed-projection"
 ]
 MOST = 10_000
+RETIRED = ("attention_heads", "text_size", "text_output")
+"""Options of earlier networks, which no model uses; the configurations in the box still say that they are off."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelConfiguration:
     """The shape of the network; the defaults are the thesis's (Table 4.5).
 
-    `virtual_start` is one of the six initialisations of Table 4.13. Beyond the thesis: `attention_heads` above
-    zero summarise the members of a virtual node by attention instead of the mean; `text_size` above zero adds a
-    slot for text vectors of that size at the representatives, and with `text_output` they also reach the output
-    directly; `dropout` applies to what each layer adds.
+    `virtual_start` is one of the six initialisations of Table 4.13. Beyond the thesis: `dropout` applies to what each
+    layer adds.
     """
 
     hidden: int = 64
@@ -29,9 +29,6 @@ class ModelConfiguration:
     layers: int = 4
     bases: int = 64
     virtual_start: VirtualStart = "zero-embedding"
-    attention_heads: int = 0
-    text_size: int = 0
-    text_output: bool = False
     dropout: float = 0.0
 
     def __post_init__(self) -> None:
@@ -42,12 +39,6 @@ class ModelConfiguration:
                 raise MathAMRError(
                     f"a model's {name} must be from {least} to {MOST}, got {getattr(self, name)}"
                 )
-        if self.attention_heads < 0 or (self.attention_heads and self.hidden % self.attention_heads):
-            raise MathAMRError(
-                f"{self.attention_heads} attention heads do not divide the hidden size {self.hidden}"
-            )
-        if self.text_size < 0 or (self.text_output and not self.text_size):
-            raise MathAMRError("text_output needs a text_size above zero")
         if not 0 <= self.dropout < 1:
             raise MathAMRError(f"a model's dropout must be in [0, 1), got {self.dropout}")
 
@@ -57,8 +48,9 @@ class ModelConfiguration:
 
     @classmethod
     def from_json(cls, row: dict[str, Any]) -> ModelConfiguration:
-        """The inverse of `to_json`; unknown fields are refused."""
-        return cls(**known_fields(cls, row, "model"))
+        """The inverse of `to_json`; unknown fields are refused, except retired ones that are off."""
+        known = {name: value for name, value in row.items() if name not in RETIRED or value}
+        return cls(**known_fields(cls, known, "model"))
 
 
 MODELS = {

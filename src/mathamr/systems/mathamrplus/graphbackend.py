@@ -17,7 +17,6 @@ from mathamr.systems.mathamrplus.graphfolder import ENCODER, GraphFolder, read_g
 from mathamr.systems.mathamrplus.numpynetwork import NumpyNetwork, runs_in_numpy
 from mathamr.systems.vectors import Vectors
 from mathamr.text.backend import ONNX, current_backend
-from mathamr.text.textvectors import TextVectors
 
 if TYPE_CHECKING:
     from mathamr.systems.mathamrplus.graphencoder import GraphEncoder
@@ -35,11 +34,8 @@ class GraphBackend(Protocol):
     graphs: str
     fingerprint: str
     size: int
-    text_size: int
 
-    def encode(
-        self, tensors: Iterable[GraphTensor], texts: Iterable[TextVectors | None] | None = None
-    ) -> Iterator[Vectors]:
+    def encode(self, tensors: Iterable[GraphTensor]) -> Iterator[Vectors]:
         """The vectors of every graph, in the order of the graphs."""
         ...
 
@@ -48,7 +44,6 @@ class NumpyGraphEncoder:
     """Encodes graphs like `GraphEncoder`, without torch: in batches, in order, in bounded memory."""
 
     name = ENCODER
-    text_size = 0
 
     def __init__(self, path: Path, folder: GraphFolder) -> None:
         self.source = path
@@ -62,12 +57,8 @@ class NumpyGraphEncoder:
         self.graphs, self.fingerprint = folder.graphs, folder.fingerprint
         self.size = folder.configuration.projection
 
-    def encode(
-        self, tensors: Iterable[GraphTensor], texts: Iterable[TextVectors | None] | None = None
-    ) -> Iterator[Vectors]:
+    def encode(self, tensors: Iterable[GraphTensor]) -> Iterator[Vectors]:
         """The vectors of every graph, in the order of the graphs."""
-        if texts is not None:
-            raise MathAMRError("this model has no slot for text vectors; encode without them")
         for batch in packed(((tensor, cost(tensor)) for tensor in tensors), BUDGET):
             stack = GraphStack.of_tensors(batch)
             check_numbers(stack, batch, len(self.vocabulary), len(self.relations))

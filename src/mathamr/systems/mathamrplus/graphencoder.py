@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,6 @@ import numpy as np
 import torch
 
 from mathamr.core.device import chosen_device
-from mathamr.core.errors import MathAMRError
 from mathamr.core.tensorfile import read_tensors, use_weights
 from mathamr.core.unfilled import unfilled
 from mathamr.graphs.tensor import GraphTensor
@@ -21,7 +19,6 @@ from mathamr.systems.layers.stack import GraphStack, check_numbers, cost, packed
 from mathamr.systems.mathamrplus.graphfolder import ENCODER, read_graph_folder, save_graph_folder
 from mathamr.systems.mathamrplus.network import MathAMRPlus
 from mathamr.systems.vectors import Vectors
-from mathamr.text.textvectors import TextVectors
 
 BUDGET = 200_000
 """The number of nodes and edges that are encoded at a time; a larger post is encoded alone, in pieces."""
@@ -49,7 +46,6 @@ class GraphEncoder:
         self.vocabulary, self.relations, self.graphs = vocabulary, relations, graphs
         self.fingerprint, self.about, self.budget = fingerprint, about or {}, budget
         self.size = model.configuration.projection
-        self.text_size = model.configuration.text_size
 
     @classmethod
     def load(cls, folder: Path, device: str = "auto") -> GraphEncoder:
@@ -81,20 +77,13 @@ class GraphEncoder:
             half=half,
         )
 
-    def encode(
-        self, tensors: Iterable[GraphTensor], texts: Iterable[TextVectors | None] | None = None
-    ) -> Iterator[Vectors]:
+    def encode(self, tensors: Iterable[GraphTensor]) -> Iterator[Vectors]:
         """The vectors of every graph, in the order of the graphs."""
-        if texts is not None and not self.text_size:
-            raise MathAMRError("this model has no slot for text vectors; encode without them")
-        beside = (
-            zip(tensors, repeat(None), strict=False) if texts is None else zip(tensors, texts, strict=True)
-        )
-        for chosen in packed(((item, cost(item[0])) for item in beside), self.budget):
-            yield from self._vectors([tensor for tensor, _ in chosen], [text for _, text in chosen])
+        for chosen in packed(((tensor, cost(tensor)) for tensor in tensors), self.budget):
+            yield from self._vectors(chosen)
 
-    def _vectors(self, tensors: list[GraphTensor], texts: list[TextVectors | None]) -> Iterator[Vectors]:
-        stack = GraphStack.of_tensors(tensors, texts)
+    def _vectors(self, tensors: list[GraphTensor]) -> Iterator[Vectors]:
+        stack = GraphStack.of_tensors(tensors)
         check_numbers(stack, tensors, len(self.vocabulary), len(self.relations))
         with torch.inference_mode():
             rows = self.model(GraphBatch.of(stack).to(self.device)).float().cpu().numpy()

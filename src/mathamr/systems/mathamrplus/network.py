@@ -6,10 +6,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from mathamr.core.errors import MathAMRError
 from mathamr.graphs.flatgraph import DOCUMENT_EDGE, FORMULA_EDGE, SENTENCE_EDGE, VIRTUAL_EDGES, VIRTUAL_LABELS
 from mathamr.graphs.vocabulary import SPECIAL
-from mathamr.systems.layers.attention import VirtualAttention, spans
 from mathamr.systems.layers.batch import GraphBatch
 from mathamr.systems.layers.convolution import RelationalConvolution, group_means
 from mathamr.systems.layers.groups import EdgeGroups
@@ -40,18 +38,13 @@ class MathAMRPlus(nn.Module):
         self.start.prepare(self.embedding)
         self.layers = nn.ModuleList(Layer(configuration, relations) for _ in range(configuration.layers))
         self.head = ProjectionHead(size, configuration.projection)
-        self.text = TextSlot(configuration) if configuration.text_size else None
 
     def forward(self, batch: GraphBatch) -> Tensor:
         """The l2-normalised vectors of all representatives of the batch, graph by graph."""
         x = self.start(self.embedding(batch.node_ids), batch)
-        if self.text is not None:
-            x = self.text.into(x, batch)
         for layer in self.layers:
             x = layer(x, batch.groups)
         vectors: Tensor = self.head(x.index_select(0, batch.representatives)).float()
-        if self.text is not None:
-            vectors = self.text.onto(vectors, batch)
         return functional.normalize(vectors, dim=-1)
 
 
@@ -60,17 +53,14 @@ class Layer(nn.Module):
 
     def __init__(self, configuration: ModelConfiguration, relations: int) -> None:
         super().__init__()
-        size, heads = configuration.hidden, configuration.attention_heads
+        size = configuration.hidden
         self.norm = nn.LayerNorm(size)
         self.convolution = RelationalConvolution(size, size, relations, configuration.bases)
-        self.attention = VirtualAttention(size, heads) if heads else None
         self.dropout = nn.Dropout(configuration.dropout)
 
     def forward(self, x: Tensor, groups: EdgeGroups) -> Tensor:
         """The refined node vectors."""
-        normal = self.norm(x)
-        summaries = self.attention(normal, groups, GATHERING) if self.attention is not None else ()
-        added: Tensor = self.dropout(functional.gelu(self.convolution(normal, groups, summaries)))
+        added: Tensor = self.dropout(functional.gelu(self.convolution(self.norm(x), groups)))
         return x + added
 
 
@@ -125,50 +115,10 @@ class VirtualNodeStart(nn.Module):
         for kinds in ((0, 1), (2,)):
             means = group_means(x, batch.groups)
             for kind in kinds:
-                for span, _ in spans(batch.groups, (GATHERING[kind],)):
+                span, _ = batch.groups.span(GATHERING[kind])
+                if span.stop > span.start:
                     pooled = means[span]
                     if self.projections:
                         pooled = self.projections[kind % len(self.projections)](pooled)
                     x = x.index_copy(0, batch.groups.targets[span].long(), pooled.to(x.dtype))
         return x
-
-
-class TextSlot(nn.Module):
-    """Adds vectors of a text encoder at the representatives and, optionally, directly to the output."""
-
-    def __init__(self, configuration: ModelConfiguration) -> None:
-        super().__init__()
-        self.size = configuration.text_size
-        self.input = nn.Linear(self.size, configuration.hidden)
-        self.output = (
-            nn.Linear(self.size, configuration.projection, bias=False) if configuration.text_output else None
-        )
-        if self.output is not None:
-            # Orthogonal or the identity, so that the distances of the texts are those of their encoder at first.
-            start = nn.init.eye_ if self.size == configuration.projection else nn.init.orthogonal_
-            start(self.output.weight)
-            self.share = nn.Parameter(torch.tensor(0.1).log())
-
-    def into(self, x: Tensor, batch: GraphBatch) -> Tensor:
-        """Adds the projected text vectors to the representatives that have one."""
-        text_of, texts = self._given(batch)
-        if text_of is None or texts is None:
-            return x
-        nodes = batch.representatives.index_select(0, text_of)
-        return x.index_add(0, nodes, self.input(texts).to(x.dtype))
-
-    def onto(self, vectors: Tensor, batch: GraphBatch) -> Tensor:
-        """Adds a learned share of the graph's vectors to the text vectors of representatives that have one."""
-        text_of, texts = self._given(batch)
-        if self.output is None or text_of is None or texts is None:
-            return vectors
-        shared = functional.normalize(vectors, dim=-1) * self.share.exp()
-        direct = functional.normalize(self.output(texts).float(), dim=-1)
-        return shared.index_add(0, text_of, direct)
-
-    def _given(self, batch: GraphBatch) -> tuple[Tensor | None, Tensor | None]:
-        if batch.texts is not None and batch.texts.shape[1] != self.size:
-            raise MathAMRError(
-                f"text vectors have size {batch.texts.shape[1]}, but the model expects size {self.size}"
-            )
-        return batch.text_of, batch.texts

@@ -78,21 +78,15 @@ class PostEncoder:
         self.graphs: str = graph.graphs
         self.vocabulary: Vocabulary = graph.vocabulary
         self.relations: RelationVocabulary = graph.relations
-        if text is not None and graph.text_size not in (0, text.size):
-            raise MathAMRError(
-                f"the graph encoder takes text vectors of size {graph.text_size}, the text encoder gives {text.size}"
-            )
-        self._side_by_side = text is not None and not graph.text_size
-        self.size = graph.size + (text.size if text is not None and self._side_by_side else 0)
+        self.size = graph.size + (0 if text is None else text.size)
 
     @property
     def fingerprint(self) -> str:
         """Two encoders with the same fingerprint give the same vectors, up to the rounding of their devices."""
         if self.text is None:
             return self.graph.fingerprint
-        parts = [self.graph.fingerprint, self.text.fingerprint]
-        if self._side_by_side:
-            parts.append(json.dumps(self.shares.to_json(), sort_keys=True))
+        shares = json.dumps(self.shares.to_json(), sort_keys=True)
+        parts = [self.graph.fingerprint, self.text.fingerprint, shares]
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
 
     def encode(
@@ -108,9 +102,6 @@ class PostEncoder:
         while chosen := list(islice(stream, AT_A_TIME)):
             tensors = [tensor for (_, tensor), _ in chosen]
             texts = list(self.text.encode(wording(post, tensor, read) for (post, tensor), read in chosen))
-            if not self._side_by_side:
-                yield from self.graph.encode(tensors, texts)
-                continue
             for vectors, text in zip(self.graph.encode(tensors), texts, strict=True):
                 yield self.side_by_side(vectors, text, self.shares, self.text.size)
 

@@ -83,8 +83,8 @@ def test_the_named_configurations_are_those_of_the_tables() -> None:
         1e-5,
         0.3,
     )
-    model, training = configured("thesis-full", ["seed=4", "attention_heads=2"])
-    assert (model.bases, model.attention_heads, training.seed) == (256, 2, 4)
+    model, training = configured("thesis-full", ["seed=4", "layers=2"])
+    assert (model.bases, model.layers, training.seed) == (256, 2, 4)
     assert GraphTraining.from_json(training.to_json()) == training
     with pytest.raises(MathAMRError, match="unknown precision"):
         configured("thesis", ["precision=double"])

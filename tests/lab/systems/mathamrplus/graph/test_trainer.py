@@ -109,8 +109,3 @@ def test_validation_knows_a_perfect_and_a_useless_network(shard: Shard) -> None:
     assert useless is not None
     assert useless.figures["mrr"] < 0.1
     assert useless.worth == -useless.figures["loss"]
-
-
-def test_a_model_with_a_text_slot_cannot_be_trained(shard: Shard) -> None:
-    with pytest.raises(MathAMRError, match="set text_size=0"):
-        trainer_of(shard, SMALL, text_size=6)

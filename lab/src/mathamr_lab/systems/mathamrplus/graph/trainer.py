@@ -9,7 +9,6 @@ import torch
 from torch import Tensor
 
 from mathamr.core.arrays import IntArray
-from mathamr.core.errors import MathAMRError
 from mathamr.systems.layers.batch import GraphBatch
 from mathamr.systems.mathamrplus.configuration import ModelConfiguration
 from mathamr.systems.mathamrplus.graphfolder import save_graph_folder
@@ -50,8 +49,6 @@ class GraphTrainer:
         self.examples = configuration.batch_size
         processes = processes or Processes()
         shard = materials.shard
-        if model.text_size:
-            raise MathAMRError("a graph network that reads text vectors cannot be trained: set text_size=0")
         self.pairs = GraphPairs(shard, configuration, processes)
         self.steps = len(self.plan(0))
         self.schedule = Schedule(self.steps * configuration.epochs, configuration.warmup)
