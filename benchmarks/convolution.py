@@ -29,7 +29,7 @@ from mathamr_lab.systems.mathamrplus.graph.materials import GraphMaterials
 from mathamr_lab.systems.mathamrplus.graph.trainer import GraphTrainer
 from mathamr_lab.training.pairs import batches
 from mathamr_lab.training.prefetch import prefetched
-from mathamr_lab.training.synthetic import synthetic_shard
+from tests.lab.synthetic import synthetic_shard
 
 RELATIONS, BASES = 532, 64
 

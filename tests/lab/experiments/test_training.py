@@ -11,7 +11,7 @@ from mathamr.core.errors import MathAMRError
 from mathamr.systems.mathamrplus.graphencoder import GraphEncoder
 from mathamr_lab.experiments.child import stop_children
 from mathamr_lab.experiments.training import LOG, train_model
-from mathamr_lab.training.synthetic import save, synthetic_shard
+from tests.lab.synthetic import save, synthetic_shard
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from mathamr.graphs.shard import Shard
-from mathamr_lab.training.synthetic import synthetic_shard
+from tests.lab.synthetic import synthetic_shard
 
 
 @pytest.fixture(autouse=True)

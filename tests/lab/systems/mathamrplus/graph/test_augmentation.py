@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from mathamr.systems.layers.stack import GraphStack
 from mathamr_lab.systems.mathamrplus.graph.augmentation import MASK_ID, augmented, graph_keys
-from mathamr_lab.training.synthetic import synthetic_shard
+from tests.lab.synthetic import synthetic_shard
 
 SHARD = synthetic_shard(6, labels=60, relations=12, formulas=2, sentences=2)
 

@@ -20,7 +20,7 @@ from mathamr_lab.systems.mathamrplus.graph.configuration import (
     GraphTraining,
     configured,
 )
-from mathamr_lab.training.synthetic import save
+from tests.lab.synthetic import save
 
 QUICK = [
     "--config",
