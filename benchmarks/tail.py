@@ -2,7 +2,8 @@
 
 Compares the working tree with the revision that `MATHAMR_BENCH_REVISION` names, alternately, on copies of the index that
 `MATHAMR_INDEX` names; by default each makes its own of the sample, since formats differ. Each cell lasts `MATHAMR_BENCH_SECONDS` (20)
-seconds, so on a machine that others use too only the ratios within a pair count; `MATHAMR_BENCH_CONNECTIONS` names other numbers.
+seconds, so on a machine that others use too only the ratios within a pair count; `MATHAMR_BENCH_CONNECTIONS` names other numbers,
+`MATHAMR_BENCH_MODEL` a model that both revisions have, if their default is not the same.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from mathamr.sample import folder as sample_folder
 
 CONNECTIONS = tuple(map(int, os.environ.get("MATHAMR_BENCH_CONNECTIONS", "1 5 20 100").split()))
 SECONDS = float(os.environ.get("MATHAMR_BENCH_SECONDS", "20"))
+MODEL = ["--model", model] if (model := os.environ.get("MATHAMR_BENCH_MODEL")) else []
 
 
 def run() -> None:
@@ -36,7 +38,7 @@ def run() -> None:
                     shutil.copytree(given, Path(scratch) / name)
                 else:
                     posts, out = str(sample_folder() / "Posts.xml"), str(Path(scratch) / name)
-                    command = [sys.executable, "-m", "mathamr", "index", posts, "--out", out]
+                    command = [sys.executable, "-m", "mathamr", "index", posts, "--out", out, *MODEL]
                     subprocess.run(command, env=environment, check=True, stdout=sys.stderr)
                 servers[name] = Server(Path(scratch) / name, environment=environment)
             texts = queries()
