@@ -12,7 +12,7 @@ from mathamr.cli.safeconsole import SafeConsole
 from mathamr.search.alignment import AlignedPart, Alignment
 from mathamr.search.editors import address_in
 from mathamr.search.formulamatch import VIEWS, FormulaMatch
-from mathamr.search.fragment import Fragment
+from mathamr.search.fragment import Fragment, printed
 from mathamr.search.hits import NOTHING_MATCHES, SIMILAR_ONLY, FormulaHit, Hit, Hits, absence
 from mathamr.search.hubness import HUBNESS
 from mathamr.search.results import PLACES, Placement
@@ -90,7 +90,7 @@ def _show_hit(hit: Hit, console: SafeConsole, editor: str | None = None, *, verb
 
 def _formula(formula: FormulaHit) -> Text:
     """A found formula with the parts that match the query underlined."""
-    text = Text(f"${formula.latex}$", style="bold cyan" if formula.exact else "cyan")
+    text = Text(f"${printed(formula.latex)}$", style="bold cyan" if formula.exact else "cyan")
     for start, end in () if formula.exact else formula.matched:
         text.stylize("bold underline", start + 1, end + 1)
     return text
@@ -149,8 +149,8 @@ def show_formula_match(match: FormulaMatch, console: SafeConsole | None = None) 
     """Print both trees node by node: which nodes of the query matched which nodes of the found formula."""
     console = console or SafeConsole()
     console.print(Text(f"{match.formula_id} in {match.post_id}, by {match.by}", style="bold"))
-    console.print(Text(f"query  ${match.query.latex}$"))
-    console.print(Text(f"found  ${match.found.latex}$\n"))
+    console.print(Text(f"query  ${printed(match.query.latex)}$"))
+    console.print(Text(f"found  ${printed(match.found.latex)}$\n"))
     for each in match.views:
         ours, theirs = match.pair(each.view)
         table = Table(box=None, pad_edge=False, title_justify="left")

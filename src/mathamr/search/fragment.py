@@ -32,7 +32,7 @@ class Fragment:
 
     def __str__(self) -> str:
         if self.kind == "formula":
-            return f"${_printed(self.text)}$" if self.text else _UNNAMED
+            return f"${printed(self.text)}$" if self.text else _UNNAMED
         return self.text
 
     def __len__(self) -> int:
@@ -50,10 +50,10 @@ def formula_length(latex: str) -> int:
     >>> formula_length("x  + 1") == len(str(Fragment("formula", "x  + 1")))
     True
     """
-    return len(_printed(latex)) + 2 if latex else len(_UNNAMED)
+    return len(printed(latex)) + 2 if latex else len(_UNNAMED)
 
 
-def _printed(latex: str) -> str:
+def printed(latex: str) -> str:
     """A formula in one line, without its label."""
     return " ".join((_LABEL.sub("", latex) if "\\label" in latex else latex).split())
 

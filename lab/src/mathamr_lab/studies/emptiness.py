@@ -13,9 +13,11 @@ are fitted in five folds by the hash of the question's id, so that the curve is 
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import get_args
 from zlib import crc32
 
 import numpy as np
@@ -26,8 +28,8 @@ from mathamr.index.engines.entry import Filter
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Post
 from mathamr.search.confidence import BACKGROUND, Confidence, Features
+from mathamr.search.hits import Match
 from mathamr.search.query import Query, QueryError
-from mathamr.search.results import RankedResult
 from mathamr.search.searcher import Index
 from mathamr_lab.data import data_folder
 from mathamr_lab.studies.testsets import environment, read_topic_files
@@ -43,11 +45,12 @@ MODELS = {"with vectors": range(4), "by words": (3, 4)}
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A first hit: the fold of its question, its features, and whether it is right."""
+    """A first hit: the fold of its question, its features, whether it is right, and what the product calls it."""
 
     fold: int
     features: Features
     right: bool
+    match: Match
 
 
 def run() -> None:
@@ -92,18 +95,21 @@ def _names(folder: str, every: int) -> Iterator[Case]:
 
 def _asked(index: Index, query: Query, right: set[str], name: str, where: Filter | None) -> Iterator[Case]:
     """The first hit with the right posts in the collection, and the first without them."""
-    fold = crc32(name.encode()) % FOLDS
+    fold = crc32(name.encode()) // 1000 % FOLDS
     ranked, _ = index.rank(query, depth=BACKGROUND.stop + len(right), where=where)
     without = [each for each in ranked if each.id not in right]
     for found in (ranked, without):
         if found:
-            yield Case(fold, _features(index, query, found), found[0].id in right)
-
-
-def _features(index: Index, query: Query, ranked: Sequence[RankedResult]) -> Features:
-    archive = index.archive
-    confidence = Confidence(query, archive.lexical.posts, archive.manifest.model.name, ranked)
-    return confidence.features(archive.catalogue.post(ranked[0].id), ranked[0].evidence)
+            confidence = Confidence(
+                query, index.archive.lexical.posts, index.archive.manifest.model.name, found
+            )
+            post, evidence = index.archive.catalogue.post(found[0].id), found[0].evidence
+            yield Case(
+                fold,
+                confidence.features(post, evidence),
+                found[0].id in right,
+                confidence.match(post, evidence),
+            )
 
 
 def _report(name: str, cases: Sequence[Case]) -> None:
@@ -111,6 +117,10 @@ def _report(name: str, cases: Sequence[Case]) -> None:
     folds = np.array([case.fold for case in cases])
     every = np.array([(1.0, *case.features) for case in cases])
     print(f"\n{name}: {len(cases)} first hits, {right.mean():.3f} of them right")
+    for state in (True, False):
+        called = Counter(case.match for case in cases if case.right is state)
+        shares = ", ".join(f"{each} {called[each] / called.total():.3f}" for each in get_args(Match))
+        print(f"{'right' if state else 'wrong'} ones are called: {shares}")
     for model, used in MODELS.items():
         columns = [0, *(1 + place for place in used)]
         rows = every[:, columns]
