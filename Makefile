@@ -32,7 +32,7 @@ demo: $(VENV)/.product
 	@$(BIN)/mathamr demo
 
 check: $(VENV)/.developer
-	@$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow"
+	@$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" tests
 
 test: $(VENV)/.developer
 	@echo "mathamr: running the tests"

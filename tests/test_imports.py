@@ -41,15 +41,21 @@ def modules(package: Path) -> dict[str, str]:
     return found
 
 
-def graph(sources: Mapping[str, str]) -> dict[str, set[str]]:
+def graph(trees: Mapping[str, ast.Module]) -> dict[str, set[str]]:
     """For every module the others that it imports, at its top or inside a function."""
-    return {name: set(_imports(ast.parse(text), sources)) - {name} for name, text in sources.items()}
+    return {name: set(_imports(tree, trees)) - {name} for name, tree in trees.items()}
+
+
+@cache
+def parsed() -> dict[str, ast.Module]:
+    """The modules of the package, parsed once."""
+    return {name: ast.parse(text) for name, text in modules(PACKAGE).items()}
 
 
 @cache
 def own() -> dict[str, set[str]]:
     """The imports of the package, looked up once."""
-    return graph(modules(PACKAGE))
+    return graph(parsed())
 
 
 def _imports(tree: ast.AST, known: Collection[str]) -> Iterator[str]:
@@ -101,7 +107,8 @@ def test_no_module_needs_itself() -> None:
     ],
 )
 def test_a_circle_is_found_wherever_the_import_stands(back: str, found: bool) -> None:
-    assert bool(circle(graph({"a": "from b import other", "b": "import c", "c": back}))) is found
+    sources = {"a": "from b import other", "b": "import c", "c": back}
+    assert bool(circle(graph({name: ast.parse(text) for name, text in sources.items()}))) is found
 
 
 def room(module: str) -> str | None:
@@ -180,8 +187,8 @@ def test_every_room_is_on_the_map_in_this_order() -> None:
 def test_no_two_modules_have_a_class_of_one_name() -> None:
     """A reader who meets a name knows which class it is; what a module keeps to itself begins with an underscore."""
     places: dict[str, list[str]] = {}
-    for module, source in modules(PACKAGE).items():
-        for node in ast.parse(source).body:
+    for module, tree in parsed().items():
+        for node in tree.body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 places.setdefault(node.name, []).append(module)
     assert not {name: found for name, found in places.items() if len(found) > 1}

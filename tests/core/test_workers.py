@@ -57,6 +57,7 @@ def test_a_dying_worker_costs_only_its_own_request() -> None:
     assert answers == {1: 2, 2: 4, 3: 6, "print": "printprint", 4: 8}
 
 
+@pytest.mark.slow
 def test_a_hanging_worker_is_ended() -> None:
     with WorkerPool(FACTORY, ["hi"], workers=1, allowance=Allowance(2)) as pool:
         answers = dict(pool.map(["sleep", 1]))
@@ -102,6 +103,7 @@ def test_a_request_that_was_never_sent_does_not_keep_a_dead_worker_from_being_st
     assert process.stdin.closed
 
 
+@pytest.mark.slow
 def test_a_processor_that_is_used_too_long_is_taken_away_even_inside_a_library() -> None:
     with WorkerPool(FACTORY, ["hi"], workers=1, allowance=Allowance(60, processor=0.5)) as pool:
         answers = dict(pool.map(["backtrack", 0.9, 1]))

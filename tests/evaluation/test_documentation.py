@@ -7,6 +7,8 @@ import re
 from pathlib import Path
 from typing import get_type_hints
 
+import pytest
+
 from mathamr import sample
 from mathamr.cli.evaluate import command
 from mathamr.evaluation.baselines import BASELINES
@@ -31,6 +33,7 @@ def test_every_option_is_documented() -> None:
             assert next(iter(given), f"--{name.replace('_', '-')}") in DOCS, name
 
 
+@pytest.mark.slow
 def test_the_example_prints_what_the_page_says() -> None:
     folder = sample.folder()
     sources = EvaluationInputs(

@@ -20,6 +20,7 @@ def test_the_expectation_of_simple_measures_is_met() -> None:
     assert scores.values["recall@2"]["A.2"] == 1
 
 
+@pytest.mark.slow
 def test_only_the_first_thousand_of_many_candidates_count() -> None:
     scores = random_scores(QRELS, measures(["recall"]), 4000, shuffles=2000)
     assert scores.mean("recall") == pytest.approx(0.25, abs=0.03)

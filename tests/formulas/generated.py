@@ -45,8 +45,10 @@ def _trees(draw: st.DrawFn, edges: str) -> tuple[tuple[str, ...], tuple[int, ...
         letters.append(edge)
         room = min(4, size - len(labels) - len(stack))
         if room > 0:
-            chosen = draw(st.sets(st.sampled_from(edges), max_size=room))
-            stack.extend((node, edge) for edge in sorted(chosen, key=edges.index, reverse=True))
+            every = st.integers(0, 2 ** len(edges) - 1)
+            chosen = draw(every) & draw(every)
+            letters_of = [edge for place, edge in enumerate(edges) if chosen >> place & 1][:room]
+            stack.extend((node, edge) for edge in reversed(letters_of))
     return tuple(labels), tuple(parents), "".join(letters)
 
 

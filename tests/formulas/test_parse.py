@@ -101,6 +101,7 @@ def _rows(path: Path) -> list[dict[str, str]]:
 
 
 @pytest.mark.parametrize("name", ["golden.jsonl", "pool.jsonl.gz"])
+@pytest.mark.slow
 def test_trees_are_the_published_ones(data: Path, name: str) -> None:
     rows = _rows(data / "formulas" / name)
     wrong = {"slt": 0, "opt": 0}

@@ -89,6 +89,7 @@ for number in range(10**6):
 """
 
 
+@pytest.mark.slow
 def test_kill_loses_nothing_that_was_reported_done(tmp_path: Path) -> None:
     process = subprocess.Popen(
         [sys.executable, "-c", WRITER, str(tmp_path)],

@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 BASELINE = """
 import sys
 from mathamr.evaluation.baselines.bm25 import Bm25
@@ -14,6 +16,7 @@ print([hit.id for hit in hits], "jax" in sys.modules)
 """
 
 
+@pytest.mark.slow
 def test_the_baseline_leaves_an_accelerators_memory_alone(tmp_path: Path) -> None:
     """bm25s asks for JAX where it is installed, which takes most of the memory of a GPU when it is loaded."""
     (tmp_path / "jax").mkdir()

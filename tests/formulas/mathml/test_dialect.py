@@ -89,6 +89,7 @@ def test_any_markup_can_be_adapted(element: Element) -> None:
     assert Slt.checked(tree.labels, tree.parents, tree.edges) == tree
 
 
+@pytest.mark.slow
 def test_very_long_rows_stay_cheap() -> None:
     assert len(slt_from_mathml(flat("|a" * 20_000))) > 20_000
     assert len(slt_from_mathml(flat("(" * 9000))) == 9000

@@ -37,6 +37,7 @@ def test_rebuilding_meets_children_before_parents_and_keeps_their_order() -> Non
     assert joined.tag == "abcde"
 
 
+@pytest.mark.slow
 def test_depth_costs_no_recursion() -> None:
     deep = nested(50_000)
     assert deep == nested(50_000)

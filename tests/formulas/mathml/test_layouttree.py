@@ -123,6 +123,7 @@ def test_any_presentation_markup_gives_a_tree(element: Element) -> None:
     assert Slt.checked(tree.labels, tree.parents, tree.edges) == tree
 
 
+@pytest.mark.slow
 def test_nested_rows_of_a_hundred_kilobytes() -> None:
     depth = 9000
     tree = slt(read("<mrow>" * depth + X + "<mo>+</mo></mrow>" * depth))

@@ -76,5 +76,6 @@ print(all(len(list(unicode_formulas(text))) >= 0 for text in texts))
 """
 
 
+@pytest.mark.slow
 def test_hostile_text_takes_bounded_time() -> None:
     assert bounded(HOSTILE).stdout.strip() == "True"

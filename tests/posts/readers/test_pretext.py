@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from mathamr.posts.reader import detect, read_posts
 from mathamr.posts.report import Report
 from tests.posts.hostile import read_bounded
@@ -48,6 +50,7 @@ HOSTILE = [
 ]
 
 
+@pytest.mark.slow
 def test_hostile_documents_take_bounded_time_and_memory(tmp_path: Path) -> None:
     for number, text in enumerate(HOSTILE):
         (tmp_path / f"{number}.ptx").write_text(text)

@@ -128,6 +128,7 @@ print([len(typst_to_latex(text, many)) < 40_000_000 for text in texts])
 """
 
 
+@pytest.mark.slow
 def test_hostile_formulas_take_bounded_time_and_memory() -> None:
     done = bounded(HOSTILE, megabytes=1024)
     assert done.stdout.count("True") == 12, done.stderr[-500:]

@@ -62,6 +62,7 @@ HOSTILE = [
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_hostile_documents_take_bounded_time_and_memory(tmp_path: Path) -> None:
     for number, text in enumerate(HOSTILE):
         (tmp_path / f"{number}.typ").write_text(text, encoding="utf-8")
