@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from mathamr.index.build.builder import BuildOptions, build_index
 from mathamr_lab.studies import library
 from mathamr_lab.systems.text.mathlib import MAPS
 from tests.leanproject import COMPACT, SUMS
@@ -26,26 +27,54 @@ MAP = """
 TOPICS = "Algebra:\n  Sums:\n    disjoint sums: 'Nat.sum_union'\n    elsewhere: 'https://example.org/x'\n    none: ''\n"
 
 
-def test_names_of_the_maps_are_counted_and_searched(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.fixture
+def sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with the sources; the maps and the archive lie where the study looks for them."""
     folder = tmp_path / "data" / "mathlib"
     folder.mkdir(parents=True)
+    (tmp_path / "sources").mkdir()
     for name, text in (("A", COMPACT), ("B", SUMS)):
-        (tmp_path / f"{name}.lean").write_text(text, encoding="utf-8")
+        (tmp_path / "sources" / f"{name}.lean").write_text(text, encoding="utf-8")
     with tarfile.open(folder / "Mathlib.tar.xz", "w:xz") as archive:
-        for name in ("A", "B"):
-            archive.add(tmp_path / f"{name}.lean", f"Mathlib/{name}.lean")
+        archive.add(tmp_path / "sources", "Mathlib")
     for name in MAPS:
         (folder / f"{name}.yaml").write_text(MAP if name in MAPS[:2] else TOPICS, encoding="utf-8")
     monkeypatch.setattr(library, "data_folder", lambda: tmp_path / "data")
+    return tmp_path / "sources"
+
+
+def measured(printed: str, ranking: str) -> str:
+    """The line of a ranking on all maps."""
+    return next(line for line in printed.splitlines() if line.startswith("maps (6)") and ranking in line)
+
+
+def test_names_of_the_maps_are_counted_and_searched(
+    sources: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setenv("MATHAMR_OTHERS", "all")
     library.run()
     printed = capsys.readouterr().out
     assert "9 declarations" in printed
     assert "3 of 4 names of the maps are found (75.0%); not: Nat.absent" in printed
     assert "6 queries" in printed
-    lines = [line.split() for line in printed.splitlines()]
-    hybrid = next(line for line in lines if line[:5] == ["maps", "(6)", "hybrid", "of", "libraries"])
-    assert "1.000" in hybrid
-    assert [line[0] for line in lines if "difference" in line] == ["held"]
+    assert "1.000" in measured(printed, "library ranking")
+    assert printed.count("chosen on the others") == 1
+
+
+def test_declarations_are_encoded_once_and_searched_beside_the_words_of_an_index(
+    sources: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    build_index([sources], tmp_path / "index", BuildOptions(model="mathamr-3"))
+    settings = {"LIBRARY": "index", "RUNS": "runs"}
+    for name, place in settings.items():
+        monkeypatch.setenv(f"MATHAMR_{name}", str(tmp_path / place))
+    monkeypatch.setenv("MATHAMR_OTHERS", "3")
+    monkeypatch.setenv("MATHAMR_MODELS", "mathamr-3")
+    library.run()
+    first = capsys.readouterr().out
+    assert "mathamr-3 among 6 declarations" in first
+    assert "1.000" in measured(first, "library ranking")
+    assert len(list((tmp_path / "runs" / "mathamr-3").glob("*.npz"))) == 1
+    monkeypatch.setattr(library.Sample, "_made", lambda *given: pytest.fail("encoded again"))
+    library.run()
+    assert capsys.readouterr().out == first

@@ -3,11 +3,13 @@
 Needs `mathlib/` of the evaluation data: the sources and the four maps, on which nothing is trained. Without further settings
 only the reader is measured. Searching needs an index:
 
-- `MATHAMR_LIBRARY` names an index of Mathlib. Its parts and rankings are measured on it, and the weights of its ranking
-  chosen with one map left out. `MATHAMR_RUNS` names a folder that keeps what the parts found. `MATHAMR_MODEL` names another
-  model to compare with the index's among the wanted declarations and about `MATHAMR_OTHERS` others, which it encodes.
-- Without one, `MATHAMR_OTHERS` is the number of declarations, besides those that the maps name, of which `MATHAMR_MODEL`
-  makes an index first (`all` takes hours on two cores).
+- `MATHAMR_LIBRARY` names an index of Mathlib. The parts of its ranking are measured on it, the ranking itself, and weights
+  that are chosen with one map left out.
+- With `MATHAMR_OTHERS` as well, its vectors are not used: they may be incomplete. The models that `MATHAMR_MODELS` names
+  (`mathamr-3,mathamr-2-text`) encode the wanted declarations and so many others, among which is searched. Words are those of
+  the index; weights are chosen for the first model. `MATHAMR_RUNS` names a folder that keeps the vectors.
+- Without an index, `MATHAMR_OTHERS` is the number of declarations, besides those that the maps name, of which
+  `MATHAMR_MODEL` makes one first (`all` takes hours on two cores).
 
 `MATHAMR_MATHLIB` names a folder with the unpacked sources. Queries are the titles of the maps, and held-out declarations, asked for
 by the first sentence of their documentation, by their statement in LaTeX, and by their statement in Lean with other letters.
@@ -21,7 +23,7 @@ import tempfile
 import time
 import zlib
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from mathamr.evaluation.table import aligned
@@ -31,13 +33,16 @@ from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
 from mathamr.search.library import WEIGHTS
 from mathamr.search.searcher import Index
+from mathamr.systems.models import load_system
 from mathamr.systems.ranking import Ranking
 from mathamr_lab.data import data_folder
 from mathamr_lab.studies.libraryranking import (
     LEAVES,
     Asked,
+    RecordedRanker,
+    Sample,
+    among,
     choice,
-    compared,
     fused,
     ranked,
     rankers,
@@ -46,11 +51,13 @@ from mathamr_lab.studies.libraryranking import (
     table,
     values_of,
 )
+from mathamr_lab.studies.testsets import environment
 from mathamr_lab.systems.text.mathlib import MAPS, is_held_name, library_entry, mapped, queries, ways_to_ask
 
-MOST = 500
+MOST = 200
 """The number of queries of a style."""
 STYLES = ("words", "latex", "lean")
+BEDS: dict[str, Sequence[str]] = {"maps": MAPS, **{bed: (bed,) for bed in (*MAPS, *STYLES)}}
 
 
 def run() -> None:
@@ -137,33 +144,38 @@ def _search(posts: list[Post], folder: Path, temporary: Path) -> None:
 
 
 def _measure(index: Path, folder: Path) -> None:
-    runs = os.environ.get("MATHAMR_RUNS")
+    others = os.environ.get("MATHAMR_OTHERS") if "MATHAMR_LIBRARY" in os.environ else None
     with Index.open(index) as opened:
         asked = asked_of(opened.archive.catalogue.every_post(), folder)
-        print(f"{len(asked):,} queries; {opened.archive.manifest.model.name}", flush=True)
-        found = recorded(opened, asked, Path(runs) if runs else None)
-        prepared = rankers(opened, asked, found)
-        _, current = opened.ranking("answers", "hybrid")
-        rankings: dict[str, Ranking] = {
-            "words": LEAVES["lexical"],
-            "one vector": LEAVES["single"],
-            "MaxSim": LEAVES["maxsim"],
-            "both, without words": fused((0.0, 1.0, 1.0)),
-            "the same and words": fused(WEIGHTS),
-            "hybrid of posts": opened.archive.system_type.rankings["answers"]["hybrid"],
-            "hybrid of libraries": current,
-        }
-        values = {name: values_of(asked, ranked(prepared, name, each)) for name, each in rankings.items()}
-        beds = {"maps": MAPS, **{bed: (bed,) for bed in (*MAPS, *STYLES)}}
-        print(table(asked, values, beds), flush=True)
-        print(choice(asked, prepared, WEIGHTS), flush=True)
-        others, model = os.environ.get("MATHAMR_OTHERS"), os.environ.get("MATHAMR_MODEL")
-        if others and model and model != opened.archive.manifest.model.name:
-            mapped_only = [each for each in asked if each.bed in MAPS]
-            posts = sampled(opened, mapped_only, int(others))
-            print(f"among {len(posts):,} declarations, without promoting names:", flush=True)
-            print(
-                table(
-                    mapped_only, compared(opened, mapped_only, found["lexical"], posts, model), {"maps": MAPS}
-                )
-            )
+        print(f"{len(asked):,} queries", flush=True)
+        words = recorded(opened, asked, ["lexical"])
+        if others is None:
+            prepared = rankers(opened, asked, words | recorded(opened, asked, ["single", "maxsim"]))
+            _report(opened, asked, prepared, opened.archive.manifest.model.name)
+            print(choice(asked, prepared, WEIGHTS), flush=True)
+            return
+        print(table(asked, {"words, all declarations": values_of(asked, words["lexical"])}, BEDS), flush=True)
+        posts = sampled(opened, asked, int(others))
+        for place, model in enumerate(
+            os.environ.get("MATHAMR_MODELS", "mathamr-3,mathamr-2-text").split(",")
+        ):
+            system = load_system(model, "cpu")
+            sample = Sample.encoded(system, posts, Path(environment("MATHAMR_RUNS")) / model)
+            prepared = rankers(opened, asked, among(opened, asked, words["lexical"], sample, system))
+            _report(opened, asked, prepared, f"{model} among {len(posts):,} declarations")
+            if not place:
+                print(choice(asked, prepared, WEIGHTS), flush=True)
+
+
+def _report(index: Index, asked: Sequence[Asked], prepared: Mapping[str, RecordedRanker], title: str) -> None:
+    """Prints what the parts and rankings find."""
+    rankings: dict[str, Ranking] = {
+        "words": LEAVES["lexical"],
+        "one vector": LEAVES["single"],
+        "MaxSim": LEAVES["maxsim"],
+        "both": fused((0.0, 1.0, 1.0)),
+        "both and words": fused(WEIGHTS),
+        "library ranking": index.ranking("answers", "hybrid")[1],
+    }
+    values = {name: values_of(asked, ranked(prepared, name, each)) for name, each in rankings.items()}
+    print(f"\n{title}\n{table(asked, values, BEDS)}", flush=True)

@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from pathlib import Path
 from statistics import fmean
+from tempfile import NamedTemporaryFile
 
 import numpy as np
 
 from mathamr.core.arrays import FloatArray, IntArray
 from mathamr.evaluation.measures import measures
 from mathamr.evaluation.qrels import Qrels
-from mathamr.evaluation.runs import Run, read_run, write_run
+from mathamr.evaluation.runs import Run
 from mathamr.evaluation.scores import evaluate
 from mathamr.evaluation.significance import bootstrap_interval
 from mathamr.evaluation.table import aligned
 from mathamr.index.engines.entry import Payload
 from mathamr.index.scored import Scored
 from mathamr.posts.post import Post
-from mathamr.search.fusion import fuse
 from mathamr.search.library import lean_query
 from mathamr.search.namequery import NameQuery
 from mathamr.search.options import SearchOptions
@@ -33,7 +33,6 @@ from mathamr.search.queryencoder import QueryEncoder
 from mathamr.search.searcher import Index
 from mathamr.systems.field import FieldTarget
 from mathamr.systems.mathamrplus.system import DOCUMENT, PARTS
-from mathamr.systems.models import load_system
 from mathamr.systems.ranking import Component, Fuse, Lexical, MaxSim, Nearest, NearestRows, Promote, Ranking
 from mathamr.systems.system import Item, System
 from mathamr_lab.systems.text.mathlib import MAPS
@@ -42,15 +41,17 @@ MEASURES = ("recall@1", "recall@10", "nDCG@10")
 CHOSEN_BY = "nDCG@10"
 DEPTH = 1000
 """The number of results that every part of a fusion contributes."""
+PORTION = 1024
+BEST = 6
 FIRST = 100
 """The number of results of a ranking, as many as a search reorders."""
 LEAVES: dict[str, Ranking] = {"lexical": Lexical(), "single": Nearest(DOCUMENT), "maxsim": MaxSim(PARTS)}
 
 Weights = tuple[float, float, float]
 """Of words, of one vector, and of MaxSim."""
-_DENSE = ((4.0, 0.0), (3.0, 1.0), (2.0, 2.0), (1.0, 3.0), (0.0, 4.0))
+_DENSE = ((4.0, 0.0), (2.0, 2.0), (1.0, 3.0), (0.0, 4.0))
 GRID: tuple[Weights, ...] = tuple(
-    (lexical, *dense) for lexical, dense in product((0.0, 0.5, 1.0, 2.0, 3.0, 4.0), _DENSE)
+    (lexical, *dense) for lexical, dense in product((0.5, 1.0, 2.0, 4.0), _DENSE)
 )
 
 
@@ -114,7 +115,8 @@ class RecordedRanker(PostRanker):
 
         encoder = QueryEncoder(_no_parser, lambda: archive.system, archive.encoding)
         context = QueryContext(lean_query(query), encoder)
-        super().__init__(context, archive.engine, lambda: archive.lexical.posts, payloads, posts)
+        engine = None if archive.words_only else archive.engine
+        super().__init__(context, engine, lambda: archive.lexical.posts, payloads, posts)
 
     @cached_property
     def _name(self) -> NameQuery | None:
@@ -132,25 +134,18 @@ def _no_parser() -> None:
     raise AssertionError("recorded rankings parse nothing")
 
 
-def recorded(index: Index, asked: Sequence[Asked], folder: Path | None) -> dict[str, Run]:
-    """What every part finds for every query; written into a folder, and read from it if it is there."""
-    paths = {name: folder / f"{name}.run" for name in LEAVES} if folder else {}
-    if paths and all(path.exists() for path in paths.values()):
-        return {name: read_run(path, name) for name, path in paths.items()}
-    found: dict[str, dict[str, list[tuple[str, float]]]] = {name: {} for name in LEAVES}
+def recorded(index: Index, asked: Sequence[Asked], leaves: Sequence[str]) -> dict[str, Run]:
+    """What these parts find for every query."""
+    found: dict[str, dict[str, list[tuple[str, float]]]] = {name: {} for name in leaves}
     for number, each in enumerate(asked):
         try:
             query = Query.of_text(each.text, macros=index.macros)
         except QueryError:
             continue
-        for name, leaf in LEAVES.items():
-            hits, _ = index.rank(query, "answers", leaf, DEPTH)
+        for name in leaves:
+            hits, _ = index.rank(query, "answers", LEAVES[name], DEPTH)
             found[name][str(number)] = [(hit.id, hit.score) for hit in hits]
-    runs = {name: Run.of(name, rankings) for name, rankings in found.items()}
-    for name, path in paths.items():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_run(runs[name], path)
-    return runs
+    return {name: Run.of(name, rankings) for name, rankings in found.items()}
 
 
 def rankers(index: Index, asked: Sequence[Asked], runs: Mapping[str, Run]) -> dict[str, RecordedRanker]:
@@ -225,31 +220,45 @@ def choice(
     current: Weights,
     grid: Sequence[Weights] = GRID,
 ) -> str:
-    """The table of weights that were chosen on other maps beside the current ones, and of the best ones."""
-    keys = {str(number): each.bed for number, each in enumerate(asked) if each.bed in MAPS}
-    mapped = {key: ranker for key, ranker in prepared.items() if key in keys}
-    values = {
-        weights: values_of(asked, ranked(mapped, _said(weights), Promote(fused(weights))))[CHOSEN_BY]
-        for weights in dict.fromkeys((current, *grid))
-    }
-    chosen = left_out(asked, values)
+    """The table of weights that were chosen on other maps beside the current ones, then those that are best on all maps.
+
+    Of these there are also the means of the other beds, on which nothing is chosen.
+    """
+    beds: dict[str, list[str]] = {}
+    for number, each in enumerate(asked):
+        beds.setdefault(each.bed, []).append(str(number))
+    mapped = {key: prepared[key] for bed in MAPS for key in beds.get(bed, ()) if key in prepared}
+
+    def measured(queries: Mapping[str, RecordedRanker], weights: Weights) -> Mapping[str, float]:
+        return values_of(asked, ranked(queries, _said(weights), Promote(fused(weights))))[CHOSEN_BY]
+
+    values = {weights: measured(mapped, weights) for weights in dict.fromkeys((current, *grid))}
     rows = [["held out", "chosen on the others", "with it", f"with {_said(current)}", "difference"]]
     differences: list[float] = []
-    for held, weights in chosen.items():
-        own = [key for key, bed in keys.items() if bed == held]
-        gain = [values[weights][key] - values[current][key] for key in own]
+    for held, weights in left_out(asked, values).items():
+        pairs = [(values[weights][key], values[current][key]) for key in beds.get(held, ())]
+        gain = [new - old for new, old in pairs]
         differences += gain
-        rows.append(
-            [f"{held} ({len(own)})", _said(weights), f"{fmean(values[weights][key] for key in own):.3f}",
-             f"{fmean(values[current][key] for key in own):.3f}", shown(gain)]
-        )  # fmt: skip
+        means = (f"{fmean(column):.3f}" for column in zip(*pairs, strict=True))
+        rows.append([f"{held} ({len(pairs)})", _said(weights), *means, shown(gain)])
     rows.append(["all", "", "", "", shown(differences)])
-    best = sorted(values, key=lambda weights: -fmean(values[weights][key] for key in keys))[:8]
-    rows += [
-        ["best on all", _said(weights), f"{fmean(values[weights][key] for key in keys):.3f}", "", ""]
-        for weights in best
-    ]
-    return aligned(rows)
+    others = [bed for bed in beds if bed not in MAPS]
+    best = sorted(values, key=lambda weights: -fmean(values[weights][key] for key in mapped))[:BEST]
+    listed = [["", "maps", *others]]
+    for weights in dict.fromkeys((current, *best)):
+        rest = (
+            measured({key: each for key, each in prepared.items() if key not in mapped}, weights)
+            if others
+            else {}
+        )
+        means = (fmean(rest[key] for key in beds[bed]) for bed in others)
+        listed.append(
+            [
+                _said(weights),
+                *(f"{mean:.3f}" for mean in (fmean(values[weights][key] for key in mapped), *means)),
+            ]
+        )
+    return f"{aligned(rows)}\n{aligned(listed)}"
 
 
 def _said(weights: Weights) -> str:
@@ -266,11 +275,37 @@ class Sample:
     starts: IntArray
 
     @classmethod
-    def of(cls, found: Iterable[tuple[str, FloatArray, FloatArray]]) -> Sample:
-        """From ids, the vector of the whole text, and those of all parts."""
-        ids, documents, parts = zip(*found, strict=True)
-        counts = np.array([len(own) for own in parts])
-        return cls(ids, np.stack(documents), np.concatenate(parts), np.cumsum(counts) - counts)
+    def encoded(cls, system: System, posts: Sequence[Post], folder: Path) -> Sample:
+        """Encodes posts; the vectors are kept in the folder, a portion a file, so that the work can be interrupted."""
+        folder.mkdir(parents=True, exist_ok=True)
+        portions = []
+        for start in range(0, len(posts), PORTION):
+            some = posts[start : start + PORTION]
+            path = folder / f"{zlib.crc32(' '.join(post.id for post in some).encode()):08x}.npz"
+            if not path.exists():
+                cls._made(system, some, path)
+            with np.load(path, allow_pickle=False) as file:
+                portions.append((file["documents"], file["rows"], file["counts"]))
+        counts = np.concatenate([own for *_, own in portions])
+        return cls(
+            [post.id for post in posts],
+            np.concatenate([own for own, *_ in portions]),
+            np.concatenate([own for _, own, _ in portions]),
+            np.cumsum(counts) - counts,
+        )
+
+    @staticmethod
+    def _made(system: System, posts: Sequence[Post], path: Path) -> None:
+        found = [encoded.post for encoded in system.encode(Item(post=post) for post in posts)]
+        parts = [own[PARTS].vectors for own in found]
+        with NamedTemporaryFile(dir=path.parent, suffix=".npz", delete=False) as file:
+            np.savez(
+                file,
+                documents=np.stack([own[DOCUMENT].vectors[0] for own in found]),
+                rows=np.concatenate(parts),
+                counts=np.array([len(own) for own in parts]),
+            )
+        Path(file.name).rename(path)
 
     def single(self, query: FloatArray) -> list[Scored]:
         """By the cosine of the whole texts."""
@@ -281,64 +316,30 @@ class Sample:
         return self._best(np.maximum.reduceat(self.rows @ query.T, self.starts, axis=0).mean(axis=1))
 
     def _best(self, scores: FloatArray) -> list[Scored]:
-        return [Scored(self.ids[place], float(scores[place])) for place in np.argsort(-scores)[:DEPTH]]
+        order = np.argsort(-scores, kind="stable")[:DEPTH]
+        return [Scored(self.ids[place], float(scores[place])) for place in order]
 
 
 def sampled(index: Index, asked: Sequence[Asked], others: int) -> list[Post]:
-    """The wanted declarations, and about so many others by the hash of their ids."""
-    wanted = {name for each in asked for name in each.wanted}
-    share = others / max(1, len(index))
-    return [
-        post
-        for post in index.archive.catalogue.every_post()
-        if post.id in wanted
-        or (post.markup == "declaration" and zlib.crc32(post.id.encode()) / 2**32 < share)
-    ]
+    """The wanted declarations, and so many others by the hash of their ids."""
+    catalogue = index.archive.catalogue
+    wanted = dict.fromkeys(name for each in asked for name in each.wanted)
+    by_hash = sorted(catalogue.ids(), key=lambda each: (zlib.crc32(each.encode()), each))
+    chosen = [*wanted, *[each for each in by_hash if each not in wanted][:others]]
+    posts = catalogue.posts(chosen)
+    return [posts[each] for each in chosen if each in wanted or posts[each].markup == "declaration"]
 
 
-def compared(
-    index: Index, asked: Sequence[Asked], words: Run, posts: Sequence[Post], model: str
-) -> dict[str, Values]:
-    """Words, the index's model and another one among the same declarations, each alone and fused with equal parts of words."""
-    known = {post.id for post in posts}
-    engine, system = index.archive.engine, load_system(model)
-    ids = [post.id for post in posts]
-    documents, parts = engine[DOCUMENT].fetch(ids), engine[PARTS].fetch(ids)
-    stored = Sample.of(
-        (each, documents[each].vectors[0], parts[each].vectors) for each in ids if each in documents
-    )
-    made = Sample.of(
-        (encoded.id, encoded.post[DOCUMENT].vectors[0], encoded.post[PARTS].vectors)
-        for encoded in system.encode(Item(post=post) for post in posts)
-        if encoded.post
-    )
-    few = {
-        str(number): [Scored(*hit) for hit in words.rankings.get(str(number), ()) if hit.id in known]
-        for number in range(len(asked))
-    }
-    found: dict[str, dict[str, Sequence[Scored]]] = {"words": {**few}}
-    for reader, sample in ((index.archive.system, stored), (system, made)):
-        _search(found, reader, sample, index, asked, few)
-    return {name: values_of(asked, Run.of(name, hits)) for name, hits in found.items()}
-
-
-def _search(
-    found: dict[str, dict[str, Sequence[Scored]]],
-    reader: System,
-    sample: Sample,
-    index: Index,
-    asked: Sequence[Asked],
-    words: Mapping[str, Sequence[Scored]],
-) -> None:
-    names = [f"{reader.name}{way}" for way in (", one vector", ", MaxSim", ", both", ", both and words")]
-    for name in names:
-        found[name] = {}
-    for key, of_words in words.items():
-        query = lean_query(Query.of_text(asked[int(key)].text, macros=index.macros))
-        (encoded,) = reader.encode([Item(post=query.post)])
-        single = sample.single(encoded.post[DOCUMENT].vectors[0])
-        maxsim = sample.maxsim(encoded.post[PARTS].vectors)
-        both = fuse("mean", [single, maxsim], [1.0, 1.0], DEPTH, "z")
-        everything = fuse("mean", [of_words, single, maxsim], [1.0, 2.0, 2.0], DEPTH, "z")
-        for name, hits in zip(names, (single, maxsim, both, everything), strict=True):
-            found[name][key] = hits[:10]
+def among(index: Index, asked: Sequence[Asked], words: Run, sample: Sample, system: System) -> dict[str, Run]:
+    """What every part finds among the declarations of a sample."""
+    known = set(sample.ids)
+    found: dict[str, dict[str, Sequence[tuple[str, float]]]] = {name: {} for name in LEAVES}
+    for number, each in enumerate(asked):
+        key = str(number)
+        if key in words.rankings:
+            query = lean_query(Query.of_text(each.text, macros=index.macros))
+            (encoded,) = system.encode([Item(post=query.post)])
+            found["lexical"][key] = [hit for hit in words.rankings[key] if hit.id in known]
+            found["single"][key] = sample.single(encoded.post[DOCUMENT].vectors[0])
+            found["maxsim"][key] = sample.maxsim(encoded.post[PARTS].vectors)
+    return {name: Run.of(name, rankings) for name, rankings in found.items()}
