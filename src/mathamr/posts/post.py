@@ -41,10 +41,10 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a post stands in the input, to lead from a hit back to its source.
+    """The place of a post in the input, to lead from a hit back to its source.
 
     `path` is counted from the input's folder, `line` from 1 (of a PDF or a book it is the page, of a Word document the paragraph), `label` is the name by
-    which its own source refers to the post, and `inside` are the labels of what stands in it: equations, items. `cell` is the
+    which its own source refers to the post, and `inside` are the labels of what is in it: equations, items. `cell` is the
     number of a notebook's cell, from 1.
     """
 

@@ -57,7 +57,7 @@ def _numerator_start(done: Sequence[TypedItem], *, is_tight: bool, below: Sequen
 
 
 def _denominator_end(items: Sequence[TypedItem], slash: int) -> int:
-    """Where the denominator ends: one factor with what stands right behind it."""
+    """Where the denominator ends: one factor with what follows it directly."""
     end = slash + 1
     if items[end].kind == "function":
         return min(len(items), end + 2)

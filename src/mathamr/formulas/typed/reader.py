@@ -52,7 +52,7 @@ _BIG_ROLES = frozenset(["SUMOP", "INTOP", "LIMITOP", "BIGOP"])
 
 
 class _Token(NamedTuple):
-    """A number, command, word, sign or other character, and whether a space stands before it."""
+    """A number, command, word, sign or other character, and whether a space precedes it."""
 
     kind: str
     text: str
@@ -394,7 +394,7 @@ class _Reader:
         return TypedItem(latex, base.kind, base.space, group)
 
     def _script(self, base: str, sign: str) -> str:
-        """What stands above or below: a group, or as little as a person means by it."""
+        """What is above or below: a group, or as little as a person means by it."""
         if self._at >= len(self._tokens):
             return ""
         token, kind = self._peek(), self._tokens[self._at].kind

@@ -13,7 +13,7 @@ OPERANDS = frozenset(["atom", "number"])
 
 @dataclass(frozen=True, slots=True)
 class TypedItem:
-    """A part of a formula: its LaTeX, its kind, and whether a space stands before it."""
+    """A part of a formula: its LaTeX, its kind, and whether a space precedes it."""
 
     latex: str
     kind: Kind

@@ -66,7 +66,7 @@ _PROSE = re.compile(
 class Region(NamedTuple):
     """A formula in a text: [start, end) with its delimiters, [inner, outer) without, and its LaTeX.
 
-    `tail` is where the closing punctuation stands that moved out of the formula, or `None`.
+    `tail` is the place of the closing punctuation that was moved out of the formula, or `None`.
     """
 
     start: int

@@ -1,6 +1,6 @@
 """LaTeX as text: what a reader of the page would see, without typesetting it.
 
-No macro is expanded. A command that is not known is dropped and what stands in its braces is kept, which is right
+No macro is expanded. A command that is not known is dropped and what is in its braces is kept, which is right
 for nearly all that authors define for themselves (`\\term{…}`). What is known is listed in `latexcommands`.
 """
 
@@ -45,7 +45,7 @@ _DOCUMENT = re.compile(r"\\(begin|end)\s*\{document\}")
 
 
 def pieces(text: str, note: Note) -> Iterator[Piece]:
-    """The pieces of a LaTeX text: of a whole document what stands between its begin and its end."""
+    """The pieces of a LaTeX text: of a whole document what is between its begin and its end."""
     return _Reader(text, note).pieces()
 
 
@@ -308,7 +308,7 @@ class _Reader:
         self._options()
 
     def _options(self) -> list[str]:
-        """Step over what stands in brackets here; what it was."""
+        """Skips the options in brackets at the current position and returns their texts."""
         found: list[str] = []
         while option := _OPTION.match(self._text, self._position):
             self._position = option.end()

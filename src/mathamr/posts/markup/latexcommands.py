@@ -54,7 +54,7 @@ REFERENCES = {
     **dict.fromkeys(_words("cite citep citealt citealp citeyear parencite autocite footcite nocite"), ""),
     **dict.fromkeys(_words("citet textcite citeauthor Citet Citeauthor"), "author"),
 }
-"""Commands for references: what stands in their place; `?` depends on the label, `*` stands between brackets, and the
+"""Commands for references: what is in their place; `?` depends on the label, `*` stands between brackets, and the
 author is the beginning of a citation's key."""
 
 CITATIONS = frozenset(name for name in REFERENCES if "cite" in name.lower())

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 DEEPEST = 60
-"""Brackets and operators in each other; what stands deeper is read as single symbols."""
+"""Brackets and operators in each other; what is nested deeper is read as single symbols."""
 
 
 def _words(listing: str) -> list[str]:
@@ -176,7 +176,7 @@ class _Parser:
         return self._tokens[self._at].group().strip() if self._at < len(self._tokens) else ""
 
     def expression(self, depth: int) -> tuple[str, list[str]]:
-        """What stands here up to a closing bracket; and what its commas part."""
+        """The expression up to a closing bracket, and its parts between commas."""
         written: list[str] = []
         parts: list[str] = []
         begun = 0

@@ -1,4 +1,4 @@
-"""`CoqReader`: the declarations of Coq and Rocq files, with the documentation that stands before them."""
+"""`CoqReader`: the declarations of Coq and Rocq files, with the documentation before them."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ class Declaration:
 
     @property
     def is_deprecated(self) -> bool:
-        """True if an attribute says so."""
+        """True if it has the attribute `deprecated`."""
         return any(attribute.startswith("deprecated") for attribute in self.attributes)
 
 

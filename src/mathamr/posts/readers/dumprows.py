@@ -120,7 +120,7 @@ class DumpRows:
         return cleaned(text, self._report)
 
     def _pieces(self) -> Iterator[bytes | None]:
-        """What stands before the first `<row`, then what follows each; `None` for a row that is too large."""
+        """What comes before the first `<row`, then what follows each; `None` for a row that is too large."""
         rest, started, dropped = b"", False, False
         for chunk in self._chunks():
             *done, last = (rest + chunk).split(_MARK)
@@ -171,7 +171,7 @@ class DumpRows:
         return decoded(piece, self._report)
 
     def _row(self, text: str) -> dict[str, str] | None:
-        """The attributes of a row, given what stands between its `<row` and the next."""
+        """The attributes of a row, given what is between its `<row` and the next."""
         *parts, tail = text.split('"')
         names = self._names
         if not len(parts) % 2 and "<" not in text and tail.strip() == "/>":
@@ -214,7 +214,7 @@ class DumpRows:
         return None
 
     def _between(self, text: str) -> None:
-        """Pass over what stands outside rows: tags, comments, instructions, a document type."""
+        """Pass over what is outside rows: tags, comments, instructions, a document type."""
         position, last_end = 0, text.rfind(">")
         if self._until:
             found = text.find(self._until)

@@ -113,7 +113,7 @@ def _single_quoted(match: re.Match[str]) -> str:
 
 
 def _one_key(key: str, source: str) -> dict[str, Any]:
-    """What stands after a key: YAML, or a list that is indented as no YAML is, or the rest of its line."""
+    """What follows a key: YAML, or a list that is indented as no YAML is, or the rest of its line."""
     lines = [line.strip() for line in source.splitlines() if line.strip()]
     listed = "\n".join(lines) if all(line.startswith("- ") for line in lines) else None
     for candidate in (source, listed):

@@ -122,7 +122,7 @@ class _Page:
         return before >= 0 and offset < self._cuts[before][1]
 
     def _main(self) -> tuple[int, int]:
-        """Where the content of the page stands."""
+        """The span [start, end) of the main content of the page."""
         found = self._found
         for candidates in (found.mains, found.articles, found.named, found.bodies):
             if not candidates or (candidates is found.articles and len(candidates) > 1):

@@ -26,7 +26,7 @@ _NOT_PROSE = re.compile(
 
 
 class PlainTextReader:
-    """Reads text with `$`-math: the title is a first line that stands alone, else the file's name.
+    """Reads text with `$`-math: the title is a first line followed by an empty one, else the file's name.
 
     A long text, which has no headings, becomes one post for some 400 words, cut at empty lines.
     """

@@ -313,7 +313,7 @@ def _counter(name: str, theorems: Mapping[str, TheoremStyle]) -> str:
 
 
 def _item_look(option: str, depth: int) -> tuple[str, str, str]:
-    """What stands before the number of an item, the number's style, and what stands behind it."""
+    """What comes before the number of an item, the number's style, and what follows it."""
     if short := _SHORT_LOOK.match(option):
         return short[1], _SHORT[short[2]], short[3].rstrip(".")
     if (label := _ITEM_LABEL.search(option)) and (look := _LOOK.search(label[1])):

@@ -79,12 +79,12 @@ class OutlinePart:
 
     @property
     def labels(self) -> list[str]:
-        """The labels of what stands in it."""
+        """The labels of what is in it."""
         return [first or second for first, second in _ANY_LABEL.findall(self.body)]
 
 
 class Outline:
-    """Cuts one document into parts; the first is what stands before any section, a proof follows its statement."""
+    """Cuts one document into parts; the first is what comes before any section, a proof follows its statement."""
 
     def __init__(
         self,

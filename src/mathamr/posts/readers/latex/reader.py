@@ -120,7 +120,7 @@ def _identify(parts: list[OutlinePart], document: str) -> dict[str, OutlinePart]
 
 
 def _anchor(part: OutlinePart) -> str:
-    """A name for a part without a label: what it is, and a digest of where it stands and how it begins."""
+    """A name for a part without a label: what it is, and a digest of where it is and how it begins."""
     if part.kind == "section":
         name, beginning = part.headings[-1] if part.headings else "section", ""
     else:

@@ -256,7 +256,7 @@ def _name(match: re.Match[str]) -> str:
 
 
 def without_comments(text: str) -> str:
-    """The text with its comments and what stands in `comment` environments blanked out.
+    """The text with its comments and what is in `comment` environments blanked out.
 
     Every line end stays, and so does verbatim text, in which `%` is no comment.
     """

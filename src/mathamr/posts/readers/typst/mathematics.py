@@ -243,7 +243,7 @@ class _Parser:
             latex = bare = f"\\frac{{{bare or latex}}}{{{below_bare or below_latex}}}"
 
     def _scripted(self) -> tuple[str, str]:
-        """A term with its scripts; if it is a group in parentheses, also what stands in it."""
+        """A term with its scripts; if it is a group in parentheses, also what is in it."""
         latex, inside = self._primary()
         while True:
             here, ahead = self._at, self._next
@@ -262,7 +262,7 @@ class _Parser:
                 return latex, inside
 
     def _script(self, sign: str) -> tuple[str, str]:
-        """What stands in a script; `x^y^z` is read from the right."""
+        """What is in a script; `x^y^z` is read from the right."""
         token = self._peek()
         if token is None:
             return "", ""
@@ -278,7 +278,7 @@ class _Parser:
         return latex, bare
 
     def _primary(self) -> tuple[str, str]:
-        """One piece of a formula, and what stands inside if it is a group in parentheses."""
+        """One piece of a formula, and what is inside if it is a group in parentheses."""
         token = self._take()
         kind, text = token.kind, token.text
         if kind == "open":

@@ -302,7 +302,7 @@ class _Typst:
         return self._definitions.kinds.get(base) or kind_named(re.sub(r"[-_](?:box|block|env)\Z", "", base))
 
     def _content(self, kind: PostKind | None, name: str, arguments: str, start: int) -> None:
-        """`#name(…)[content]`: a statement, or content that is read where it stands."""
+        """`#name(…)[content]`: a statement, or content that is read where it is."""
         self._at += 1
         if len(self._open) >= DEEPEST:
             return

@@ -257,7 +257,7 @@ def _arguments(inside: str) -> list[str]:
 
 
 def _table(inside: str) -> str:
-    """The cells of a table, one a line; what describes its looks goes."""
+    """The cells of a table, one a line; styling is dropped."""
     cells: list[str] = []
     for line in inside.split("\n")[1:]:
         bare = line.strip()

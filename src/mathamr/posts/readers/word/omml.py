@@ -19,7 +19,7 @@ _STYLES = {"b": "bold", "bi": "bold-italic", "p": "normal"}
 
 
 def mathml(element: Any, display: bool = False) -> str:
-    """An `m:oMath` element as a `math` element; the mark that ends its sentence stands behind it, as text."""
+    """An `m:oMath` element as a `math` element; the mark that ends its sentence follows it as text."""
     block = ' display="block"' if display else ""
     written = [part for child in element for part in _written(child)]
     mark = _CLOSING.fullmatch(written[-1]) if len(written) > 1 else None
