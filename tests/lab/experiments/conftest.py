@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from lxml import etree
 from mathamr import sample
 from mathamr_lab.experiments import EXPERIMENTS
 from mathamr_lab.experiments.experiment import GraphExperiment
+from mathamr_lab.recipes.__main__ import main
 
 GRAPHS = {
     name: experiment for name in EXPERIMENTS if isinstance(experiment := EXPERIMENTS[name], GraphExperiment)
@@ -36,6 +38,11 @@ def corner(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for task in ("task1", "task2"):
         _cut(source, folder, task)
     return folder
+
+
+def train_here(what: str, command: Sequence[str], folder: Path, log: str, threads: int) -> None:
+    """Trains in this process: starting another one would take longer than the training."""
+    assert main(list(command[3:])) == 0, what
 
 
 def _cut(source: Path, folder: Path, task: str) -> None:

@@ -10,7 +10,8 @@ import pytest
 from typer.testing import CliRunner
 
 from mathamr.cli import app
-from mathamr_lab.experiments import miniature
+from mathamr_lab.experiments import formulaplan, miniature, training
+from tests.lab.experiments.conftest import train_here
 from tests.lab.experiments.trials.tinybases import tiny_published
 
 PAGE = (Path(__file__).resolve().parents[3] / "lab" / "notes" / "reproduce.md").read_text(encoding="utf-8")
@@ -76,6 +77,9 @@ def test_a_command_of_the_page_runs_on_the_miniature(
     there: Path, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
     monkeypatch.chdir(there)
+    if command != COMMANDS[0]:
+        for module in (formulaplan, training):
+            monkeypatch.setattr(module, "run_child", train_here)
     result = CliRunner().invoke(app, words_of(command, there), catch_exceptions=False)
     assert result.exit_code == 0, result.output[-2000:]
     if "experiment" in command:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,8 +20,7 @@ from mathamr_lab.experiments.planner import planned, write_report
 from mathamr_lab.experiments.runner import run
 from mathamr_lab.experiments.scale import scale_named
 from mathamr_lab.experiments.setting import ExperimentSetting
-from mathamr_lab.recipes.__main__ import main
-from tests.lab.experiments.conftest import GRAPHS
+from tests.lab.experiments.conftest import GRAPHS, train_here
 
 TINY = scale_named("tiny").changed(["epochs=1"])
 PARSER = "tests.amr.rule_parser:RuleParser"
@@ -90,7 +88,7 @@ def test_every_experiment_runs_from_the_posts_to_its_tables(
     before = _times(strategies)
     apart = [replace(setting(corner, out, "virtual-nodes", workers=2, baselines=("bm25",)), only=("none",))]
     run(apart)
-    monkeypatch.setattr(training, "run_child", _train_here)
+    monkeypatch.setattr(training, "run_child", train_here)
     settings = [_of_few_models(setting(corner, out, name, baselines=("bm25",))) for name in GRAPHS]
     plans = dict(zip(GRAPHS, run(settings), strict=True))
     assert _times(strategies) == before, "what was done is not done again"
@@ -103,10 +101,6 @@ def test_every_experiment_runs_from_the_posts_to_its_tables(
                 patch.setattr(Figure, "savefig", lambda *_, **__: None)
             _check_report(each)
     _check_representations(plans["formula-representations"])
-
-
-def _train_here(what: str, command: Sequence[str], folder: Path, log: str, threads: int) -> None:
-    assert main(list(command[3:])) == 0, what
 
 
 DRAWN = ("formula-representations", "document-loss")
