@@ -137,6 +137,16 @@ def test_what_a_killed_writer_left_is_searched_until_it_is_completed(
         assert versions(reader) == ["0", "0", "0"], "the same revision, complete now"
 
 
+def test_damage_to_what_a_killed_writer_left_is_told_at_once(folder: Path, writer: IndexWriter) -> None:
+    with writer.catalogue.transaction():
+        writer.catalogue.put(note("third", "A post without vectors and words."), "", [])
+    writer.close()
+    for path in (folder / "vectors").glob("*.safetensors"):
+        path.write_bytes(path.read_bytes()[:-1] + b"?")
+    with Index.open(folder, device="cpu") as reader, pytest.raises(MathAMRError, match="is damaged"):
+        versions(reader)
+
+
 def test_every_search_is_answered_from_one_state_while_posts_are_replaced(
     reader: Index, writer: IndexWriter
 ) -> None:

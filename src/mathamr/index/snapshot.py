@@ -83,13 +83,14 @@ def take_snapshot(
         late = before is not None or time.monotonic() > deadline
         if late and attempt >= ATTEMPTS:
             break
+        if attempt and before is None:
+            time.sleep(_PAUSE)
         catalogue = CatalogueSnapshot(folder / CATALOGUE)
-        words = False
+        complete = words = False
         try:
             complete = catalogue.settled
             if not (complete or late) and _ends_soon(catalogue, folder):
                 catalogue.close()
-                time.sleep(_PAUSE)
                 continue
             words = not complete and catalogue.has_words and (before is None or _is_worth(catalogue, before))
             if not complete and not words and before is not None:
@@ -98,16 +99,22 @@ def take_snapshot(
             found = Snapshot(catalogue, None if words else engine(), lexical(), complete)
         except BaseException:
             catalogue.close()
-            if live.revision != catalogue.pinned or not (live.has_words if words else live.settled):
-                continue  # a writer changed the parts while they were opened
-            raise
-        still = live.revision == found.revision and (live.has_words if words else live.settled)
+            ready, same = complete or words, live.revision == catalogue.pinned
+            if same and _is_ready(live, words) == ready and (ready or not holder_of(folder)):
+                raise
+            continue  # a writer changed the parts while they were opened
+        still = live.revision == found.revision and _is_ready(live, words)
         if still or (before is None and not complete and not words):
             return found
         found.close()
     if before is not None:
         return None
     raise MathAMRError(f"the index {folder} is being changed again and again; try later")
+
+
+def _is_ready(catalogue: Catalogue, words: bool) -> bool:
+    """True if all parts are up to date, or those that a search by words needs."""
+    return catalogue.has_words if words else catalogue.settled
 
 
 def _ends_soon(catalogue: Catalogue, folder: Path) -> bool:
