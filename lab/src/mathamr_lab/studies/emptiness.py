@@ -4,7 +4,7 @@
     MATHAMR_NAMES=encyclopedia.index            an index of texts of an encyclopedia without their names; `mathamr_data` has the names
     MATHAMR_EVERY=10                            only a tenth of the questions; of names those that no text encoder was trained on
 
-One of the two indexes is enough.
+One of the two indexes is enough; `python -m mathamr_lab.studies.emptiness OUT.jsonl` writes the texts for the second, to be indexed.
 
 Of every question the first hit counts: with the answers in the collection it is right or wrong, without them it is wrong. The weights
 are fitted in five folds by the hash of the question's id, so that the curve is of questions that they were not fitted on.
@@ -13,6 +13,7 @@ are fitted in five folds by the hash of the question's id, so that the curve is 
 from __future__ import annotations
 
 import os
+import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -33,7 +34,7 @@ from mathamr.search.query import Query, QueryError
 from mathamr.search.searcher import Index
 from mathamr_lab.data import data_folder
 from mathamr_lab.studies.testsets import environment, read_topic_files
-from mathamr_lab.systems.text.materials import encyclopedia, names_of
+from mathamr_lab.systems.text.materials import encyclopedia, entry_post, names_of
 
 FOLDS = 5
 STEPS = (0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
@@ -170,3 +171,17 @@ def _area(chance: DoubleArray, right: BoolArray) -> float:
     return (
         float((yes[:, None] > no).mean() + 0.5 * (yes[:, None] == no).mean()) if len(yes) and len(no) else 0.5
     )
+
+
+def write_texts(path: Path) -> int:
+    """Writes the texts of a fifth of the encyclopedia, one half of them those whose names no text encoder was trained on; returns their number."""
+    rows = encyclopedia(data_folder() / "planetmath" / "entries.jsonl.gz")
+    lines = [entry_post(row).to_json() for row in rows if crc32(str(row["id"]).encode()) % 5 == 0]
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return len(lines)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit("usage: python -m mathamr_lab.studies.emptiness OUT.jsonl")
+    print(f"{write_texts(Path(sys.argv[1]))} texts in {sys.argv[1]}", file=sys.stderr)
