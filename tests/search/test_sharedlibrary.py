@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from mathamr.adapters.leantools import by_name
 from mathamr.core.errors import MathAMRError
 from mathamr.index.admin.backup import backup, restore
 from mathamr.index.build.builder import BuildOptions, build_index
-from mathamr.search.library import by_name, is_library, narrowed
+from mathamr.search.library import narrowed
 from mathamr.search.searcher import Index
 from tests.leanproject import write_project
 
@@ -33,7 +34,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_shared_library_is_searched_by_name_by_words_and_by_module(shared: Path, tmp_path: Path) -> None:
     assert restore(shared, tmp_path / "index").sound
     with Index.open(tmp_path / "index") as index:
-        assert is_library(index)
+        assert index.has_declarations
         assert [post.title for post in by_name(index, "sum_range_id")][:1] == ["Nat.sum_range_id"]
         found = index.search("closed and bounded sets are compact", k=1)
         assert [str(hit.title) for hit in found] == ["Topology.Toy.isCompact_iff_isClosed_bounded"]

@@ -14,7 +14,6 @@ from pydantic import Field
 from mathamr.index.engines.entry import Filter
 from mathamr.posts.post import Post
 from mathamr.search.library import (
-    by_name,
     close_enough,
     code_of,
     documentation_address,
@@ -106,7 +105,7 @@ def lean_tools(
         """Find what a declaration mentions and what is like it."""
         with guard(name):
             catalogue = index.archive.catalogue
-            post = post_named(index, name.strip())
+            post = post_named(index.archive, name.strip())
             mentioned = [id for link in post.links if link.label for id in catalogue.labelled(link.label, 1)]
             alike = [hit.id for hit in index.search(post, k=k + 1) if hit.id != post.id]
             posts = catalogue.posts(list(dict.fromkeys([*mentioned, *alike])))
@@ -144,3 +143,11 @@ def _shown(post: Post) -> dict[str, Any]:
 
 def _cut(text: str, longest: int) -> str:
     return text if len(text) <= longest else f"{text[:longest].rsplit(' ', 1)[0]} …"
+
+
+def by_name(index: Index, name: str, k: int = 10, where: Filter | None = None) -> list[Post]:
+    """The declarations with a name, with a name that ends so, and those whose name has these words, in this order."""
+    hits = index.search(name.strip(), k=2 * k, where=where)
+    promoted = [hit.id for hit in hits if {"label", "name"} & hit.evidence.keys()]
+    posts = index.archive.catalogue.posts(promoted)
+    return [posts[each] for each in promoted if each in posts and posts[each].markup == "declaration"][:k]

@@ -25,7 +25,6 @@ from mathamr.adapters.leantools import lean_tools
 from mathamr.adapters.records import LONGEST_TEXT, explanation, provenance, readable
 from mathamr.core.errors import MathAMRError, MissingExtraError
 from mathamr.index.engines.entry import Filter
-from mathamr.search.library import is_library
 from mathamr.search.searcher import Index
 
 try:
@@ -120,7 +119,7 @@ def tools(index: Index) -> MCPServer[Any]:
                 "source": post.source,
             }
 
-    if is_library(index):
+    if index.has_declarations:
         for tool in lean_tools(index, _reported_errors):
             server.tool(structured_output=True)(tool)
     return server

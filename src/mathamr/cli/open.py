@@ -34,7 +34,7 @@ def command(
     from mathamr.search.searcher import Index
 
     with Index.open(index) as opened:
-        post = post_named(opened, hit)
+        post = post_named(opened.archive, hit)
     file, line = file_of(post)
     if only_print:
         print(visible(f"{file}:{line}"))

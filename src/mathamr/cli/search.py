@@ -191,7 +191,7 @@ def _post_of(origin: Path, name: str) -> Post:
     from mathamr.search.searcher import Index
 
     with Index.open(origin) as opened:
-        return post_named(opened, name.strip())
+        return post_named(opened.archive, name.strip())
 
 
 def _default_task(index: Path) -> Task:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from mathamr.core.errors import MathAMRError
+from mathamr.index.archive import Archive
 from mathamr.index.engines.entry import Filter
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.markup.declaration import spelled
@@ -20,7 +21,6 @@ from mathamr.systems.ranking import Component, Fuse, Lexical, Promote, Ranking
 
 if TYPE_CHECKING:
     from mathamr.search.hits import Hit
-    from mathamr.search.searcher import Index
 
 DOCUMENTATION = "https://leanprover-community.github.io/mathlib4_docs"
 DOCUMENTED = frozenset(["Mathlib", "Batteries", "Aesop", "Init", "Std", "Lean", "Qq", "ProofWidgets"])
@@ -45,11 +45,6 @@ _PROSE = re.compile(
     re.I,
 )
 _COMMON = frozenset(["Type", "Sort", "Prop"])
-
-
-def is_library(index: Index) -> bool:
-    """True if an index holds declarations."""
-    return index.has_declarations
 
 
 def library_rankings(found: Mapping[str, Ranking]) -> Mapping[str, Ranking]:
@@ -170,25 +165,17 @@ def goal_query(goal: str) -> str:
     return " ".join((statement_query(target.partition("\n\n")[0]), *wanted[:5]))
 
 
-def by_name(index: Index, name: str, k: int = 10, where: Filter | None = None) -> list[Post]:
-    """The declarations with a name, with a name that ends so, and those whose name has these words, in this order."""
-    hits = index.search(name.strip(), k=2 * k, where=where)
-    promoted = [hit.id for hit in hits if {"label", "name"} & hit.evidence.keys()]
-    posts = index.archive.catalogue.posts(promoted)
-    return [posts[each] for each in promoted if each in posts and posts[each].markup == "declaration"][:k]
-
-
 def close_enough(hits: Iterable[Hit]) -> bool:
     """False if all hits are only similar to the query, and none very."""
     return any(hit.match != "similar" or hit.evidence.get("maxsim", 0.0) >= VERY_SIMILAR for hit in hits)
 
 
-def post_named(index: Index, name: str) -> Post:
+def post_named(archive: Archive, name: str) -> Post:
     """The post of an index with an id or a label, such as the full name of a declaration; raises an error if there is none."""
-    catalogue = index.archive.catalogue
+    catalogue = archive.catalogue
     for found in ([name], catalogue.labelled(name, 1)):
         if posts := catalogue.posts(found):
             return next(iter(posts.values()))
     raise MathAMRError(
-        f"no post or label {name[:200]!r} in the index {index.archive.folder}; ids are in the output of mathamr search -v"
+        f"no post or label {name[:200]!r} in the index {archive.folder}; ids are in the output of mathamr search -v"
     )
