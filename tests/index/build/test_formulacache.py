@@ -8,7 +8,6 @@ from dataclasses import replace
 import pytest
 
 from mathamr.formulas import trees
-from mathamr.formulas.treecache import TreeCache
 from mathamr.formulas.trees import remember_trees, trees_of
 from mathamr.index.build import visualkeys
 from mathamr.index.build.formulacache import FormulaCache, ParsedPost
@@ -30,8 +29,8 @@ POST = Post(
 
 
 @pytest.fixture(autouse=True)
-def _memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trees, "REMEMBERED", TreeCache(1 << 20))
+def _memory() -> None:
+    trees.REMEMBERED.clear()
     bags._bag_of_latex.cache_clear()
     visualkeys._key_of_latex.cache_clear()
 
@@ -51,7 +50,7 @@ def test_trees_that_came_with_a_post_are_those_of_its_formulas_and_are_not_parse
 ) -> None:
     line = ParsedPost.of(POST, with_trees=True).trees
     expected = [trees_of(formula, POST.macros) for formula in POST.formulas]
-    monkeypatch.setattr(trees, "REMEMBERED", TreeCache(1 << 20))
+    trees.REMEMBERED.clear()
     remember_trees(line, POST.macros)
     parsed: list[str] = []
     own = trees.parse

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from mathamr.posts.post import Post
-from mathamr_lab.studies.beds import Bed, beds, by_words, chapters_of, ranked
+from mathamr_lab.studies.beds import Bed, beds, by_words, chapters_of, premises, ranked
 
 PAIRS = [
     ("algebra:lemma-one", "Let $A$ be a ring.", "Trivial."),
@@ -62,10 +62,9 @@ def test_the_chapters_of_statements_follow_from_the_references_of_others() -> No
 
 
 def test_premises_are_the_statements_that_a_proof_cites_and_labels_are_hidden(
-    data: Path, monkeypatch: pytest.MonkeyPatch
+    data: Path,
 ) -> None:
-    monkeypatch.setattr("mathamr_lab.studies.beds.CHAPTERS", 1)
-    bed = beds(data)["premises"]()
+    bed = premises(data / "pairs" / "pairs.jsonl.gz", one_in=1)
     cited = {
         question.rpartition("-")[2].removesuffix("/question"): {
             each.rpartition("-")[2].removesuffix("/question") for each in found

@@ -10,7 +10,8 @@ from types import FrameType
 
 import pytest
 
-from mathamr.posts.reader import read_posts
+from mathamr.posts.reader import Collection, read_posts
+from mathamr.posts.readers.rst import RstReader
 from mathamr.posts.report import Report
 from tests.posts.hostile import read_bounded
 
@@ -75,13 +76,13 @@ def test_a_character_of_markdown_takes_few_calls(tmp_path: Path, head: str, repe
     assert used[1] < 5 * used[0], "linear in the length"
 
 
-def test_docutils_is_stopped_where_it_works_too_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_docutils_is_stopped_where_it_works_too_long(tmp_path: Path) -> None:
     (tmp_path / "b.rst").write_text("Words.\n")
     assert list(read_posts(tmp_path, Report())), "docutils is loaded before its time is taken"
-    monkeypatch.setattr("mathamr.posts.readers.rst.SECONDS", 0.5)
     (tmp_path / "a.rst").write_text("=\n" * 50_000)
-    report = Report()
-    assert [post.id for post in read_posts(tmp_path, report)] == ["b.rst"]
+    report, files = Report(), (tmp_path / "a.rst", tmp_path / "b.rst")
+    posts = RstReader(seconds=0.5).read(Collection(tmp_path, files), report)
+    assert [post.id for post in posts] == ["b.rst"]
     assert report.skipped == {"document not read": 1}
 
 

@@ -111,7 +111,7 @@ def beds(data: Path) -> dict[str, Callable[[], Bed]]:
     found["names"] = lambda: _names(entries)
     found["related"] = lambda: _related(entries)
     found["links"] = lambda: _links(mini)
-    found["premises"] = lambda: _premises(pairs / "pairs.jsonl.gz")
+    found["premises"] = lambda: premises(pairs / "pairs.jsonl.gz")
     return found
 
 
@@ -167,7 +167,8 @@ def _links(folder: Path) -> Bed:
     return Bed("links", tuple(questions.values()), tuple(questions[each] for each in grades), grades)
 
 
-def _premises(path: Path) -> Bed:
+def premises(path: Path, one_in: int = CHAPTERS) -> Bed:
+    """Statements of the Stacks project and those that their proofs cite; one in so many chapters asks."""
     posts = [post for post in read_posts(path, Report()) if post.id.startswith("stacks-project:")]
     statements = [post for post in posts if post.role == "question"]
     proofs = {post.parent: post.body for post in posts if post.role == "answer"}
@@ -183,7 +184,7 @@ def _premises(path: Path) -> Bed:
             for chapter, label in cited[place]
             if label in at and at[label] != place and chapters[at[label]] == (chapter or chapters[place])
         }
-        if found and zlib.crc32(chapters[place].encode()) % CHAPTERS == 0:
+        if found and zlib.crc32(chapters[place].encode()) % one_in == 0:
             grades[post.id], clusters[post.id] = found, chapters[place]
     documents = {post.id: _without_labels(post) for post in statements}
     asked = tuple(documents[question] for question in grades)

@@ -52,7 +52,7 @@ _CODE_ROLES = frozenset(_words("code literal file samp kbd command option envvar
 
 
 class _TooLongError(Exception):
-    """docutils took more than `SECONDS` for one document."""
+    """docutils took more time than it may for one document."""
 
 
 def is_formula(words: str) -> bool:
@@ -79,6 +79,9 @@ class RstReader:
         """True if the suffix is `.rst` or `.rest` and the file contains no NUL byte."""
         return head.is_text(*SUFFIXES)
 
+    def __init__(self, seconds: float = SECONDS) -> None:
+        self._seconds = seconds
+
     def read(self, collection: Collection, report: Report) -> Iterator[Post]:
         """The posts of each document in the order of its text."""
         for file, path, source in collection.texts(report):
@@ -90,17 +93,17 @@ class RstReader:
                 continue
             document = Document(path, stem(Path(path)))
             try:
-                _Writer(document, report).write(_parsed(source, report))
+                _Writer(document, report).write(_parsed(source, report, self._seconds))
             except RecursionError:
                 report.skip("nested too deeply", "its blocks are nested more deeply than docutils can read")
                 continue
             except _TooLongError:
-                report.skip("document not read", f"docutils took more than {SECONDS:.0f} s for it")
+                report.skip("document not read", f"docutils took more than {self._seconds:g} s for it")
                 continue
             yield from document.posts(file, report, collection.paths)
 
 
-def _parsed(source: str, report: Report) -> Any:
+def _parsed(source: str, report: Report, seconds: float) -> Any:
     from docutils import frontend, utils
     from docutils.parsers import rst
     from docutils.transforms.references import Substitutions
@@ -113,7 +116,7 @@ def _parsed(source: str, report: Report) -> Any:
     settings.warning_stream = False
     settings.line_length_limit = 20_000
     document = utils.new_document("<post>", settings)
-    with _LOCK, _sphinx_names(report):
+    with _LOCK, _sphinx_names(report, seconds):
         rst.Parser().parse(source, document)
         Substitutions(document).apply()
     for message in document.parse_messages:
@@ -123,13 +126,13 @@ def _parsed(source: str, report: Report) -> Any:
 
 
 @contextmanager
-def _sphinx_names(report: Report) -> Iterator[None]:
+def _sphinx_names(report: Report, seconds: float) -> Iterator[None]:
     """While a document is parsed, handle directives and roles that docutils does not know, and limit the time."""
     from docutils.parsers.rst import directives, roles
     from docutils.statemachine import StateMachine
 
     docutils_directive, docutils_role, next_line = directives.directive, roles.role, StateMachine.next_line
-    end = time.thread_time() + SECONDS
+    end = time.thread_time() + seconds
 
     def in_time(machine: Any, lines: int = 1) -> Any:
         if time.thread_time() > end:
