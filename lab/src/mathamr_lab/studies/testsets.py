@@ -1,4 +1,4 @@
-"""The test sets of studies, and the small statistics that all of their tables print."""
+"""The test sets of studies, and the environment variables that studies require."""
 
 from __future__ import annotations
 
@@ -6,11 +6,8 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import numpy as np
-
 from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.qrels import Qrels, read_qrels
-from mathamr.evaluation.scores import Scores
 from mathamr.evaluation.topics import Topic, read_topics
 
 KNOWN = ["MRR@10", "recall@10", "recall@100"]
@@ -41,9 +38,3 @@ def environment(name: str) -> str:
             f"this study needs the environment variable {name}; its module's docstring says for what"
         )
     return os.environ[name]
-
-
-def mean_and_error(found: Scores, measure: str) -> str:
-    """The mean over topics and its standard error."""
-    values = list(found.values[measure].values())
-    return f"{found.mean(measure):.3f} ± {np.std(values, ddof=1) / len(values) ** 0.5:.3f}"

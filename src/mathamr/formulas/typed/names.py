@@ -51,8 +51,6 @@ WRAPPED = {
 """Names whose argument is wrapped."""
 PAIRS = {"binom": r"\binom{%s}{%s}", "frac": r"\frac{%s}{%s}", "choose": r"\binom{%s}{%s}"}
 """Names with two arguments, `binom(n,k)`."""
-SETS = frozenset("RZQNC")
-"""Letters that mean number sets where a set is expected."""
 
 
 def function(word: str) -> str | None:

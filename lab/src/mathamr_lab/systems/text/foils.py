@@ -8,8 +8,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Post
 
@@ -82,12 +80,6 @@ def foils_of(post: Post) -> list[Foil]:
         changed = f"If {swap['b']}, then {swap['a']}"
         found["direction"] = post.body[: swap.start()] + changed + post.body[swap.end() :]
     return [Foil(_with(post, body), kind) for kind, body in sorted(found.items())]
-
-
-def foil_of(post: Post, chance: np.random.Generator) -> Foil | None:
-    """Returns one of the foils of a post, every kind as likely as another."""
-    found = foils_of(post)
-    return found[int(chance.integers(len(found)))] if found else None
 
 
 def _with(post: Post, body: str) -> Post:
