@@ -289,6 +289,7 @@ def test_the_first_of_two_posts_with_one_id_counts_across_files(tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_number_of_posts(tmp_path):
     body = "some words that make this row longer, " * 40
     path = tmp_path / "Posts.xml"

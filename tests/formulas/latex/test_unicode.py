@@ -93,5 +93,6 @@ print([len(unicode_to_latex(text)) > 1000 for text in texts])
 """
 
 
+@pytest.mark.slow
 def test_hostile_text_takes_bounded_time() -> None:
     assert bounded(HOSTILE).stdout.split() == ["[True,", "True,", "True,", "True,", "True]"]

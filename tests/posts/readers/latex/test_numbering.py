@@ -143,5 +143,6 @@ print("done")
 """
 
 
+@pytest.mark.slow
 def test_hostile_counters_take_bounded_time() -> None:
     assert bounded(HOSTILE).stdout.strip() == "done"
