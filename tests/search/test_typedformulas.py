@@ -43,3 +43,10 @@ def test_both_tasks_read_a_formula_alone_in_the_same_way() -> None:
     for query in bed():
         if len(query.meant) == 1 and Query.of_text(query.text).kind == "formula":
             assert formulas_read(query.text, "formulas") == formulas_read(query.text)
+
+
+@pytest.mark.parametrize(
+    ("text", "latex"), [("k ⁻¹", "k {}^{-1}"), ("f ⁻¹' s = t", "f {}^{-1}' s = t"), ("² ₁", "{}^2 {}_1")]
+)
+def test_a_script_behind_a_space_is_read_and_does_not_hang(text: str, latex: str) -> None:
+    assert [formula.latex for formula in Query.of_text(text).formulas] == [latex]

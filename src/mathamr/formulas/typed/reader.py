@@ -459,6 +459,7 @@ class _Reader:
             return TypedItem(f"\\frac{{{parts[0]}}}{{{parts[1]}}}", "number", space)
         if raised(token) or lowered(token):
             self._at -= 1
+            self._tokens[self._at] = _Token("character", token, space=False)  # else nothing would take it
             return self._scripted(TypedItem("{}", "atom", space))
         if (latex := letter(token)) is not None:
             return self._scripted(TypedItem(latex, "atom", space))
