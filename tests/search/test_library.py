@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 from mathamr.index.engines.engine import FieldTarget, Payload
+from mathamr.index.lexical.lexicalindex import LexicalPart
 from mathamr.index.scored import Scored
 from mathamr.search.library import lean_query
-from mathamr.search.postranker import central_first
+from mathamr.search.options import SearchOptions
+from mathamr.search.postranker import PostRanker, central_first
 from mathamr.search.query import Query
+from mathamr.search.querycontext import QueryContext, QueryVectors
 from mathamr.search.ranker import FoundHits
 from mathamr.search.searcher import Index
+from mathamr.systems.ranking import Component, Fuse, Lexical, Promote
 from mathamr.text.wording import wording_alone
 
 
@@ -40,6 +45,26 @@ def test_documented_declarations_come_before_auxiliary_ones_of_nearly_the_same_s
     assert ordered(tags, scores) == ["documented", "undocumented", "generated", "far"]
     scores = {"generated": 3.02, "undocumented": 3.01, "documented": 2.0, "far": 1.0}
     assert ordered(tags, scores) == ["undocumented", "generated", "documented", "far"]
+
+
+def test_a_documented_declaration_is_raised_however_few_results_are_wanted() -> None:
+    """Fifty undocumented declarations come before a documented one of nearly the same score, far ones behind it."""
+    scores = {f"undocumented{place}": 3.0 for place in range(50)} | {"documented": 2.99}
+    scores |= {f"far{place}": 1.0 for place in range(60)}
+
+    class Recorded(PostRanker):
+        def _by_words(self, lexicon: object, options: SearchOptions) -> list[Scored]:
+            return [Scored(*each) for each in scores.items()][: options.depth]
+
+    def payloads(_: FieldTarget, ids: Sequence[str]) -> dict[str, Payload]:
+        lacking = {each: ("undocumented",) if each.startswith("undocumented") else () for each in ids}
+        return {each: Payload("theorem", ("module:A", *tags)) for each, tags in lacking.items()}
+
+    context = QueryContext(Query.of_text("compact"), cast(QueryVectors, None))
+    ranker = Recorded(context, None, lambda: cast(LexicalPart, None), payloads)
+    words = Fuse(parts=(Component("lexical", Lexical()),), normalisation="z")
+    for depth in (1, 12, 100):
+        assert ranker.rank(Promote(words), SearchOptions(depth), "words")[0].id == "documented"
 
 
 def test_tags_of_other_posts_mean_nothing() -> None:
