@@ -12,7 +12,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import count
 from pathlib import Path
 
 from mathamr.core.errors import MathAMRError
@@ -79,18 +78,19 @@ def take_snapshot(
     Without one, it waits for the end of a small change, whose parts do not fit together until then.
     """
     deadline = time.monotonic() + LONGEST_WAIT
-    for attempt in count():
+    tries = 0
+    while tries < ATTEMPTS or (before is None and time.monotonic() <= deadline):
         late = before is not None or time.monotonic() > deadline
-        if late and attempt >= ATTEMPTS:
-            break
-        if attempt and before is None:
+        if tries and before is None:
             time.sleep(_PAUSE)
+        tries += 1
         catalogue = CatalogueSnapshot(folder / CATALOGUE)
         complete = words = False
         try:
             complete = catalogue.settled
             if not (complete or late) and _ends_soon(catalogue, folder):
                 catalogue.close()
+                tries = 1  # waiting is not failing
                 continue
             words = not complete and catalogue.has_words and (before is None or _is_worth(catalogue, before))
             if not complete and not words and before is not None:
@@ -118,8 +118,9 @@ def _is_ready(catalogue: Catalogue, words: bool) -> bool:
 
 
 def _ends_soon(catalogue: Catalogue, folder: Path) -> bool:
-    """True if a process is computing what is missing, and that is little."""
-    return max(map(catalogue.count_pending, STAGES)) <= FEW_WAITING and holder_of(folder) is not None
+    """True if a process is computing what is missing, and that is little; not for a first build, which can be searched by words."""
+    is_small = catalogue.has_vectors and max(map(catalogue.count_pending, STAGES)) <= FEW_WAITING
+    return is_small and holder_of(folder) is not None
 
 
 def _is_worth(catalogue: Catalogue, before: Snapshot) -> bool:

@@ -9,6 +9,7 @@ from functools import cached_property
 from itertools import product
 from pathlib import Path
 from statistics import fmean
+from typing import NoReturn
 from tempfile import NamedTemporaryFile
 
 import numpy as np
@@ -130,7 +131,7 @@ class RecordedRanker(PostRanker):
         return self._found_before["lexical"][: options.depth]
 
 
-def _no_parser() -> None:
+def _no_parser() -> NoReturn:
     raise AssertionError("recorded rankings parse nothing")
 
 
@@ -251,11 +252,11 @@ def choice(
             if others
             else {}
         )
-        means = (fmean(rest[key] for key in beds[bed]) for bed in others)
+        of_others = (fmean(rest[key] for key in beds[bed]) for bed in others)
         listed.append(
             [
                 _said(weights),
-                *(f"{mean:.3f}" for mean in (fmean(values[weights][key] for key in mapped), *means)),
+                *(f"{mean:.3f}" for mean in (fmean(values[weights][key] for key in mapped), *of_others)),
             ]
         )
     return f"{aligned(rows)}\n{aligned(listed)}"
