@@ -9,8 +9,8 @@ from functools import cached_property
 from itertools import product
 from pathlib import Path
 from statistics import fmean
-from typing import NoReturn
 from tempfile import NamedTemporaryFile
+from typing import NoReturn
 
 import numpy as np
 
