@@ -53,7 +53,8 @@ def test_another_format_is_refused_with_what_to_do(tmp_path: Path) -> None:
 
 def test_a_folder_without_one_is_no_index(tmp_path: Path) -> None:
     with pytest.raises(
-        MathAMRError, match=r"is not an index: it has no manifest\.json; create one with: mathamr index"
+        MathAMRError,
+        match=r"is not an index: it has no manifest\.json; if it holds your notes, index them with",
     ):
         Manifest.read(tmp_path)
     with pytest.raises(MathAMRError, match="does not exist"):

@@ -171,9 +171,13 @@ class Manifest:
         try:
             text = path.read_text(encoding="utf-8", errors="surrogateescape")
         except FileNotFoundError as error:
-            what = f"is not an index: it has no {MANIFEST}" if folder.is_dir() else "does not exist"
+            if folder.is_dir():
+                raise MathAMRError(
+                    f"{folder} is not an index: it has no {MANIFEST}; if it holds your notes, index them with:"
+                    f" mathamr index {folder}"
+                ) from error
             raise MathAMRError(
-                f"{folder} {what}; create one with: mathamr index PATH --out {folder}"
+                f"{folder} does not exist; create an index with: mathamr index PATH --out {folder}"
             ) from error
         except OSError as error:
             raise MathAMRError(f"cannot read {path}: {error.strerror}") from error
