@@ -12,7 +12,7 @@ from mathamr.cli.safeconsole import SafeConsole
 from mathamr.search.alignment import AlignedPart, Alignment
 from mathamr.search.editors import address_in
 from mathamr.search.formulamatch import VIEWS, FormulaMatch
-from mathamr.search.fragment import Fragment, printed
+from mathamr.search.fragment import EQUATION_LABEL, Fragment, printed
 from mathamr.search.hits import NOTHING_MATCHES, SIMILAR_ONLY, FormulaHit, Hit, Hits, absence
 from mathamr.search.hubness import HUBNESS
 from mathamr.search.results import PLACES, Placement
@@ -90,9 +90,11 @@ def _show_hit(hit: Hit, console: SafeConsole, editor: str | None = None, *, verb
 
 def _formula(formula: FormulaHit) -> Text:
     """A found formula with the parts that match the query underlined."""
-    text = Text(f"${printed(formula.latex)}$", style="bold cyan" if formula.exact else "cyan")
+    text = Text(f"${formula.latex}$", style="bold cyan" if formula.exact else "cyan")
     for start, end in () if formula.exact else formula.matched:
         text.stylize("bold underline", start + 1, end + 1)
+    for label in reversed(list(EQUATION_LABEL.finditer(text.plain))):
+        text = text[: label.start()] + text[label.end() :]
     return text
 
 

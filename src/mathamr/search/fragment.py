@@ -15,7 +15,8 @@ FragmentKind = Literal["text", "formula", "gap"]
 
 ELLIPSIS = "…"
 _UNNAMED = "[formula]"
-_LABEL = re.compile(r"\\label\s*\{[^{}]*\}")
+EQUATION_LABEL = re.compile(r"\\label\s*\{[^{}]*\}\s*")
+"""The label of an equation, which is not part of the formula."""
 LONGEST_SHOWN = 2000
 """A shortened sentence never shows a longer formula."""
 
@@ -55,7 +56,7 @@ def formula_length(latex: str) -> int:
 
 def printed(latex: str) -> str:
     """A formula in one line, without its label."""
-    return " ".join((_LABEL.sub("", latex) if "\\label" in latex else latex).split())
+    return " ".join((EQUATION_LABEL.sub("", latex) if "\\label" in latex else latex).split())
 
 
 GAP = Fragment("gap", f" {ELLIPSIS} ")

@@ -13,11 +13,11 @@ from starlette.exceptions import HTTPException
 
 from mathamr import __version__
 from mathamr.core.errors import MathAMRError
+from mathamr.serve.answers import errors
 from mathamr.serve.errors import ApiError, from_error, from_status, from_validation
 from mathamr.serve.middleware import PREFIX, Middleware
 from mathamr.serve.pagefiles import PageFiles
 from mathamr.serve.routes import formulas, posts, search, similar, status
-from mathamr.serve.schemas import errors
 from mathamr.serve.service import Service
 from mathamr.serve.tracing import Tracer
 

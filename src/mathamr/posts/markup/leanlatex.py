@@ -8,6 +8,27 @@ from __future__ import annotations
 
 import re
 
+from mathamr.posts.markup.leansymbols import (
+    BIG,
+    CLOSING,
+    COERCIONS,
+    FENCES,
+    FUNCTIONS,
+    GREEK,
+    INDEXED,
+    INFIX,
+    INTERVALS,
+    MODIFIERS,
+    POSTFIX,
+    QUANTIFIERS,
+    REFUSED,
+    RELATIONS,
+    SUBSCRIPTS,
+    SUPERSCRIPTS,
+    SYMBOLS,
+    UNSEEN,
+)
+
 LONGEST_TERM = 600
 DEEPEST = 40
 """How many brackets and operators may stand inside each other."""
@@ -15,172 +36,6 @@ DEEPEST = 40
 _TOKEN = re.compile(
     r"ℝ≥0∞|ℝ≥0|[^\W\d][\w'!?]*(?:\.[^\W\d][\w'!?]*)*|\.(?:\d+|[^\W\d][\w'!?]*)|\d+(?:\.\d+)?|⁻¹'|⁻¹|''|<\||\|>|=>|↦|:=|\.\.|\[X\]|∑'|∏'|∃!|\S"
 )
-_MODIFIERS = "ᶜᵀᴴˣᵒᵖᵐᵈᗮ"
-_GREEK = dict(
-    zip(
-        "αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΣΦΨΩϕ",
-        [
-            "alpha",
-            "beta",
-            "gamma",
-            "delta",
-            "varepsilon",
-            "zeta",
-            "eta",
-            "theta",
-            "iota",
-            "kappa",
-            "lambda",
-            "mu",
-            "nu",
-            "xi",
-            "pi",
-            "rho",
-            "sigma",
-            "tau",
-            "upsilon",
-            "varphi",
-            "chi",
-            "psi",
-            "omega",
-            "Gamma",
-            "Delta",
-            "Theta",
-            "Lambda",
-            "Xi",
-            "Pi",
-            "Sigma",
-            "Phi",
-            "Psi",
-            "Omega",
-            "phi",
-        ],
-        strict=True,
-    )
-)
-_SYMBOLS = {
-    "ℕ": r"\mathbb{N}", "ℤ": r"\mathbb{Z}", "ℚ": r"\mathbb{Q}", "ℝ": r"\mathbb{R}", "ℂ": r"\mathbb{C}",
-    "ℍ": r"\mathbb{H}", "𝕜": r"\mathbb{k}", "ℝ≥0": r"\mathbb{R}_{\ge 0}", "ℝ≥0∞": r"[0, \infty]", "∞": r"\infty",
-    "⊤": r"\top", "⊥": r"\bot", "∅": r"\emptyset", "𝓝": r"\mathcal{N}", "𝟙": r"\mathrm{id}", "π": r"\pi",
-    "Real.pi": r"\pi", "Complex.I": "i", "True": r"\top", "False": r"\bot", "ℵ₀": r"\aleph_0", "ℓ": r"\ell",
-    "∂": r"\partial", "𝓟": r"\mathcal{P}", "℘": r"\wp", "·": r"\cdot", "_": r"\_", "*": "*", "⋯": r"\cdots",
-}  # fmt: skip
-_FUNCTIONS = frozenset(
-    [
-        "sin",
-        "cos",
-        "tan",
-        "cot",
-        "sinh",
-        "cosh",
-        "tanh",
-        "exp",
-        "log",
-        "ln",
-        "max",
-        "min",
-        "sup",
-        "inf",
-        "gcd",
-        "det",
-        "dim",
-        "ker",
-        "lim",
-        "limsup",
-        "liminf",
-        "arg",
-        "deg",
-        "arcsin",
-        "arccos",
-        "arctan",
-    ]
-)
-_RELATIONS = {
-    "=": "=", "≠": r"\ne", "<": "<", "≤": r"\le", ">": ">", "≥": r"\ge", "∈": r"\in", "∉": r"\notin", "∋": r"\ni",
-    "⊆": r"\subseteq", "⊂": r"\subset", "⊇": r"\supseteq", "⊃": r"\supset", "∣": r"\mid", "≡": r"\equiv",
-    "≃": r"\simeq", "≅": r"\cong", "≈": r"\approx", "∼": r"\sim", "~": r"\sim", "≪": r"\ll", "⟂": r"\perp", "∥": r"\parallel",
-    "≺": r"\prec", "≼": r"\preceq", "⊑": r"\sqsubseteq", "⋖": r"\lessdot", "∤": r"\nmid", "⊢": r"\vdash", "⊨": r"\models",
-    "≟": "=", "⊣": r"\dashv", "≌": r"\cong", "≫": r"\gg",
-}  # fmt: skip
-_INFIX: dict[str, tuple[int, bool, str]] = {
-    # sign: (precedence, groups to the right, LaTeX)
-    "↔": (20, False, r"\iff"), "→": (25, True, r"\to"), "⟶": (26, True, r"\to"), "⥤": (26, True, r"\to"),
-    "↪": (26, True, r"\hookrightarrow"), "⟹": (25, True, r"\implies"), "↠": (26, True, r"\twoheadrightarrow"),
-    "∨": (30, True, r"\lor"), "∧": (35, True, r"\land"), "×": (36, True, r"\times"), "⊕": (36, True, r"\oplus"),
-    **{sign: (50, False, latex) for sign, latex in _RELATIONS.items()},
-    "∪": (65, False, r"\cup"), "+": (65, False, "+"), "-": (65, False, "-"), "⊔": (68, False, r"\sqcup"),
-    "∩": (70, False, r"\cap"), "\\": (70, False, r"\setminus"), "*": (70, False, ""), "/": (70, False, "/"),
-    "%": (70, False, r"\bmod"), "⊓": (69, False, r"\sqcap"), "•": (73, True, r"\cdot"), "^": (75, True, "^"),
-    "⊗": (72, False, r"\otimes"), "∘": (90, True, r"\circ"), "×ˢ": (82, False, r"\times"), "⬝": (72, False, r"\cdot"),
-    "∆": (70, False, r"\triangle"), "⋆": (72, False, r"\star"), "⊞": (65, False, r"\oplus"), "↑": (75, True, r"\uparrow"),
-    "≫": (80, True, r"\circ"), "⧸": (70, False, "/"), "∗": (70, False, "*"), "⨯": (70, False, r"\times"),
-}  # fmt: skip
-_BIG = {
-    "∑": r"\sum", "∏": r"\prod", "∑'": r"\sum", "∏'": r"\prod", "⋃": r"\bigcup", "⋂": r"\bigcap", "⨆": r"\sup", "⨅": r"\inf",
-    "⨁": r"\bigoplus", "⨂": r"\bigotimes", "∐": r"\coprod",
-}  # fmt: skip
-_QUANTIFIERS = {"∀": r"\forall", "∃": r"\exists", "∃!": r"\exists!"}
-_CLOSING = {
-    "(": ")",
-    "[": "]",
-    "{": "}",
-    "⟨": "⟩",
-    "⌊": "⌋",
-    "⌈": "⌉",
-    "⟪": "⟫",
-    "⁅": "⁆",
-    "‖": "‖",
-    "|": "|",
-}
-_FENCES = {
-    "⌊": (r"\lfloor ", r"\rfloor"), "⌈": (r"\lceil ", r"\rceil"), "⟪": (r"\langle ", r"\rangle"), "‖": (r"\|", r"\|"),
-    "|": ("|", "|"), "⟨": ("(", ")"), "[": ("[", "]"), "⁅": ("[", "]"),
-}  # fmt: skip
-_INTERVALS = {"Icc": "[]", "Ioo": "()", "Ico": "[)", "Ioc": "(]"}
-_POSTFIX = {
-    "ᶜ": "^c",
-    "ᵀ": "^T",
-    "ᴴ": "^H",
-    "ˣ": r"^\times",
-    "ᵒᵖ": r"^{\mathrm{op}}",
-    "ᵐᵒᵖ": r"^{\mathrm{op}}",
-    "ᵈ": "^d",
-    "ᗮ": r"^\perp",
-    "⁺": "^+",
-}
-_COERCIONS = frozenset("↑⇑↥@")
-_REFUSED = frozenset(
-    [
-        "by",
-        ":=",
-        "match",
-        "let",
-        "have",
-        "show",
-        "from",
-        "do",
-        "if",
-        "then",
-        "else",
-        "where",
-        "calc",
-        "$",
-        "`",
-    ]
-)
-_SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
-_SUBSCRIPTS = str.maketrans("₀₁₂₃₄₅₆₇₈₉ₙₖᵢⱼ", "0123456789nkij")
-_INDEXED = re.compile(r"([^\W\d_]|[^\W\d_]{1,3})_?([\d₀-₉ₙₖᵢⱼ]+)('*)\Z")
-
-
-_UNSEEN = (
-    (re.compile(r"\([↑⇑]\)"), " coe "),
-    (re.compile(r"\.\{[^{}]*\}|\(\w+ := [^()]*\)"), ""),  # universes, and arguments by name
-    (re.compile(r"([∀∃]ᵐ [^,∂]*)∂[^,]*,"), r"\1,"),  # almost everywhere
-    (re.compile(r"([=≤<])[ᵐᶠ]+\[[^\]]*\]"), r"\1"),
-    (re.compile(r"([∀∃=≤<→≃↪⟶∘⋆⊗×+∪∩⊕⊔⊓≅↑∗•∣‖])[ₐ-ₜᵢᵣᵤᵥⱼ₊⁎ᵐᶠˡʳᵍ]+"), r"\1"),  # ∘ₗ, ↑ₐ, ‖x‖₊
-)
-"""What Lean needs and LaTeX does not write."""
 
 
 class _UnreadableError(Exception):
@@ -199,7 +54,7 @@ def latex_of(term: str) -> str:
     """
     if len(term) > LONGEST_TERM:
         return ""
-    for pattern, instead in _UNSEEN:
+    for pattern, instead in UNSEEN:
         term = pattern.sub(instead, term)
     parser = _Parser(_TOKEN.findall(term))
     try:
@@ -246,9 +101,9 @@ class _Parser:
                 self.take()
                 left = f"{left}({self.term(10)})"
                 continue
-            if sign not in _INFIX:
+            if sign not in INFIX:
                 break
-            precedence, to_right, latex = _INFIX[sign]
+            precedence, to_right, latex = INFIX[sign]
             if precedence < lowest:
                 break
             self.take()
@@ -277,17 +132,17 @@ class _Parser:
 
     def prefix(self) -> str:
         sign = self.peek()
-        if sign in _QUANTIFIERS:
+        if sign in QUANTIFIERS:
             self.take()
             bound = self.bound((",",))
-            return f"{_QUANTIFIERS[sign]} {bound}, {self.term(0)}"
-        if sign in _BIG:
+            return f"{QUANTIFIERS[sign]} {bound}, {self.term(0)}"
+        if sign in BIG:
             self.take()
             if self.peek() == "₀":
                 self.take()
-                return f"{_BIG[sign]} {self.term(110)}"
+                return f"{BIG[sign]} {self.term(110)}"
             bound = self.bound((",",))
-            return f"{_BIG[sign]}_{{{bound}}} {self.term(66)}"
+            return f"{BIG[sign]}_{{{bound}}} {self.term(66)}"
         if sign == "∫" or sign == "∮":
             return self.integral()
         if sign in ("fun", "λ"):
@@ -352,10 +207,10 @@ class _Parser:
                 close = {"(": ")", "{": "}", "⦃": "⦄", "[": "]"}[token]
                 self.closing.append(close)
                 names = self.name_list()
-                if self.peek() in _RELATIONS or self.peek() == ":":
+                if self.peek() in RELATIONS or self.peek() == ":":
                     sign = self.take()
                     type = self.term(0)
-                    names = f"{names} {_RELATIONS.get(sign, chr(92) + 'in')} {type}"
+                    names = f"{names} {RELATIONS.get(sign, chr(92) + 'in')} {type}"
                 elif self.peek() != close:
                     self.term(0)
                 self.closing.pop()
@@ -370,9 +225,9 @@ class _Parser:
             if token == ":":
                 self.take()
                 found.append(f"{names} \\in {self.term(0)}")
-            elif token == "in" or token in _RELATIONS:
+            elif token == "in" or token in RELATIONS:
                 self.take()
-                found.append(f"{names} {_RELATIONS.get(token, chr(92) + 'in')} {self.term(51)}")
+                found.append(f"{names} {RELATIONS.get(token, chr(92) + 'in')} {self.term(51)}")
             elif names:
                 found.append(names)
             elif token == "with":
@@ -395,7 +250,7 @@ class _Parser:
         token = self.peek()
         if not token or (self.closing and token == self.closing[-1]) or token in ("in", "with", "fun", "λ"):
             return token in ("fun", "λ") and bool(token)
-        if token in _REFUSED:
+        if token in REFUSED:
             raise _UnreadableError
         if token in ("|", "‖"):
             return False
@@ -406,15 +261,15 @@ class _Parser:
             ["SMOD"],
         ):
             return False
-        return token in "([{⟨⌊⌈⟪⁅#" or token in _COERCIONS or (token in _SYMBOLS and token not in ("*", "·", "∂")) or (
+        return token in "([{⟨⌊⌈⟪⁅#" or token in COERCIONS or (token in SYMBOLS and token not in ("*", "·", "∂")) or (
             token[0].isalnum() or token[0] == "_"
         )  # fmt: skip
 
     def atom(self) -> str:
         token = self.take()
-        if token in _REFUSED:
+        if token in REFUSED:
             raise _UnreadableError
-        if token in _COERCIONS:
+        if token in COERCIONS:
             return self.atom()
         if token == "#":
             return f"|{_bare(self.atom())}|"
@@ -425,17 +280,17 @@ class _Parser:
             found = self.parenthesised()
         elif token == "{":
             found = self.braces()
-        elif token in _FENCES:
-            self.closing.append(_CLOSING[token])
+        elif token in FENCES:
+            self.closing.append(CLOSING[token])
             inner = self.listed()
             self.closing.pop()
-            self.expect(_CLOSING[token])
-            left, right = _FENCES[token]
+            self.expect(CLOSING[token])
+            left, right = FENCES[token]
             found = f"{left}{inner}{right}"
             if token == "⟪" and self.peek().startswith("_"):
                 self.take()
-        elif token in _SYMBOLS:
-            found = _SYMBOLS[token]
+        elif token in SYMBOLS:
+            found = SYMBOLS[token]
             if token == "𝓝" and self.peek() == "[":
                 self.group("[")
         elif token[0].isalpha() or token[0] == "_":
@@ -453,8 +308,8 @@ class _Parser:
                 found = f"{found}^{{-1}}"
             elif token == "!":
                 found = f"{found}!"
-            elif token in _POSTFIX:
-                found = f"{found}{_POSTFIX[token]}"
+            elif token in POSTFIX:
+                found = f"{found}{POSTFIX[token]}"
             elif token == "[X]":
                 found = f"{found}[X]"
             elif token[:1] == "." and len(token) > 1 and token != "..":
@@ -463,15 +318,15 @@ class _Parser:
                     if token[1].isdigit()
                     else f"{_identifier(token[1:])}({_bare(found)})"
                 )
-            elif token and token.translate(_SUPERSCRIPTS).isdecimal() and not token.isdecimal():
-                found = f"{found}^{{{token.translate(_SUPERSCRIPTS)}}}"
+            elif token and token.translate(SUPERSCRIPTS).isdecimal() and not token.isdecimal():
+                found = f"{found}^{{{token.translate(SUPERSCRIPTS)}}}"
             else:
                 return found
             self.take()
 
     def parenthesised(self) -> str:
         self.closing.append(")")
-        if self.peek() in _INFIX and self.peek() not in ("-", "↑"):
+        if self.peek() in INFIX and self.peek() not in ("-", "↑"):
             raise _UnreadableError
         inner = self.listed()
         if self.peek() == ":":
@@ -521,37 +376,37 @@ class _Parser:
             self.take()
             return "X"
         self.expect(opening)
-        self.closing.append(_CLOSING[opening])
-        while self.peek() and self.peek() in _RELATIONS:
+        self.closing.append(CLOSING[opening])
+        while self.peek() and self.peek() in RELATIONS:
             self.take()
-        inner = "" if self.peek() == _CLOSING[opening] else self.term(0)
+        inner = "" if self.peek() == CLOSING[opening] else self.term(0)
         self.closing.pop()
-        self.expect(_CLOSING[opening])
+        self.expect(CLOSING[opening])
         return inner
 
 
 def _identifier(name: str) -> str:
-    if name in _SYMBOLS:
-        return _SYMBOLS[name]
-    body = name.rstrip(_MODIFIERS)
+    if name in SYMBOLS:
+        return SYMBOLS[name]
+    body = name.rstrip(MODIFIERS)
     if body and body != name:
-        return _identifier(body) + _POSTFIX.get(name[len(body) :], "")
+        return _identifier(body) + POSTFIX.get(name[len(body) :], "")
     first, dot, _ = name.partition(".")
     if dot:
         last = name.rpartition(".")[2]
         if _is_variable(first):
             return f"{_identifier(last)}({_identifier(name[: -len(last) - 1])})"
         return _identifier(last)
-    if found := _INDEXED.match(name):
-        return f"{_letter(found[1])}_{{{found[2].translate(_SUBSCRIPTS)}}}{found[3]}"
+    if found := INDEXED.match(name):
+        return f"{_letter(found[1])}_{{{found[2].translate(SUBSCRIPTS)}}}{found[3]}"
     plain = name.rstrip("'")
     if len(plain) == 1:
         return _letter(plain) + "'" * (len(name) - 1)
-    if plain in _FUNCTIONS:
+    if plain in FUNCTIONS:
         return f"\\{plain}"
     if plain == "sqrt":
         return r"\sqrt"
-    escaped = plain.translate(_SUBSCRIPTS).replace("_", r"\_").replace("!", "").replace("?", "")
+    escaped = plain.translate(SUBSCRIPTS).replace("_", r"\_").replace("!", "").replace("?", "")
     return (
         f"\\operatorname{{{escaped}}}" + "'" * (len(name) - len(plain))
         if escaped.isascii()
@@ -561,12 +416,12 @@ def _identifier(name: str) -> str:
 
 def _is_variable(name: str) -> bool:
     """True of `s` in `s.card`; a longer or capital name is a namespace, as in `Finset.card`."""
-    return (name[:1].islower() and len(name) <= 3) or name[:1] in _GREEK
+    return (name[:1].islower() and len(name) <= 3) or name[:1] in GREEK
 
 
 def _letter(letter: str) -> str:
     return (
-        f"\\{_GREEK[letter]}" if letter in _GREEK else letter if len(letter) == 1 else f"\\mathrm{{{letter}}}"
+        f"\\{GREEK[letter]}" if letter in GREEK else letter if len(letter) == 1 else f"\\mathrm{{{letter}}}"
     )
 
 
@@ -583,8 +438,8 @@ def _applied(name: str, head: str, arguments: list[str]) -> str:
         return f"\\binom{{{bare[0]}}}{{{bare[1]}}}"
     if last == "factorial" and len(arguments) == 1:
         return f"{arguments[0]}!"
-    if last in _INTERVALS and len(arguments) == 2:
-        fences = _INTERVALS[last]
+    if last in INTERVALS and len(arguments) == 2:
+        fences = INTERVALS[last]
         return f"{fences[0]}{bare[0]}, {bare[1]}{fences[1]}"
     if last in ("abs", "norm") and len(arguments) == 1:
         fence = "|" if last == "abs" else r"\|"

@@ -20,22 +20,13 @@ from mathamr.posts.decoding import UNWANTED
 from mathamr.posts.markup import pieces
 from mathamr.posts.readers.latex.definitions import definitions_for
 from mathamr.search.query import with_formulas_marked
+from mathamr.serve.answers import CommandsAnswer, FormulaAnswer, RenderAnswer, SymbolsAnswer, TextAnswer
 from mathamr.serve.commands import matching_commands
 from mathamr.serve.drawnsymbols import drawn_symbols
 from mathamr.serve.errors import ApiError
 from mathamr.serve.rendering import draw, draw_formula, shown_pieces
+from mathamr.serve.requests import Format, Id, RenderRequest, SymbolsRequest
 from mathamr.serve.routes import ANY
-from mathamr.serve.schemas import (
-    CommandsAnswer,
-    Format,
-    FormulaAnswer,
-    Id,
-    RenderAnswer,
-    RenderRequest,
-    SymbolsAnswer,
-    SymbolsRequest,
-    TextAnswer,
-)
 from mathamr.serve.service import Reader, Service, of_index, of_request
 from mathamr.systems.ranking import Task
 

@@ -24,6 +24,7 @@ from mathamr.posts.report import Report
 from mathamr.search.fragment import plain
 from mathamr.search.library import close_enough, documentation_address
 from mathamr.search.searcher import Index
+from mathamr.serve.answers import BesideAnswer, DeleteAnswer, GraphAnswer, PostAnswer, PostsAnswer, PutAnswer
 from mathamr.serve.errors import ApiError
 from mathamr.serve.relatedposts import references, related_posts
 from mathamr.serve.rendering import (
@@ -35,20 +36,8 @@ from mathamr.serve.rendering import (
     title_html,
     title_shown,
 )
+from mathamr.serve.requests import GraphFormat, Id, PostRequest, PostsRequest, Trees
 from mathamr.serve.routes import ANY
-from mathamr.serve.schemas import (
-    BesideAnswer,
-    DeleteAnswer,
-    GraphAnswer,
-    GraphFormat,
-    Id,
-    PostAnswer,
-    PostRequest,
-    PostsAnswer,
-    PostsRequest,
-    PutAnswer,
-    Trees,
-)
 from mathamr.serve.service import Reader, Service, Writer, of_index
 
 router = APIRouter(tags=["posts"])

@@ -24,6 +24,7 @@ from mathamr.search.query import EmptyQueryError
 from mathamr.search.query import Query as SearchQuery
 from mathamr.search.searcher import UnknownPostError
 from mathamr.serve.answercache import JsonAnswer
+from mathamr.serve.answers import ExplainAnswer, SearchAnswer
 from mathamr.serve.errors import ApiError
 from mathamr.serve.rendering import (
     LONGEST_FORMULA,
@@ -37,17 +38,7 @@ from mathamr.serve.rendering import (
     shown_pieces,
     source_shown,
 )
-from mathamr.serve.schemas import (
-    Date,
-    ExplainAnswer,
-    ExplainRequest,
-    FilterRequest,
-    Id,
-    SearchAnswer,
-    SearchRequest,
-    Strategy,
-    Word,
-)
+from mathamr.serve.requests import Date, ExplainRequest, FilterRequest, Id, SearchRequest, Strategy, Word
 from mathamr.serve.service import Reader, Service, of_index, of_request
 from mathamr.systems.ranking import Task
 

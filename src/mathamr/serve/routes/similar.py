@@ -10,11 +10,12 @@ from fastapi.responses import JSONResponse
 from mathamr.search.hitbuilder import titled
 from mathamr.search.similarposts import SIMILAR, SimilarPair, similar_posts, similar_to
 from mathamr.search.snippet import title
+from mathamr.serve.answers import SimilarAnswer, SimilarToAnswer
 from mathamr.serve.errors import ApiError
 from mathamr.serve.rendering import formulas_with_macros, fragment_pieces, place_shown, source_shown
+from mathamr.serve.requests import Id
 from mathamr.serve.routes import ANY
 from mathamr.serve.routes.search import shown_hits
-from mathamr.serve.schemas import Id, SimilarAnswer, SimilarToAnswer
 from mathamr.serve.service import Reader, Service, of_index
 
 router = APIRouter(tags=["similar"])

@@ -11,9 +11,9 @@ from fastapi import APIRouter, Response
 from mathamr import __version__
 from mathamr.search.examplequeries import examples
 from mathamr.search.locations import folder_counts
+from mathamr.serve.answers import HealthAnswer, IndexAnswer, ReadyAnswer
 from mathamr.serve.commands import shown_macros
 from mathamr.serve.metrics import CONTENT_TYPE
-from mathamr.serve.schemas import HealthAnswer, IndexAnswer, ReadyAnswer
 from mathamr.serve.service import Reader, Service, ServiceOf, of_index
 
 router = APIRouter(tags=["status"])

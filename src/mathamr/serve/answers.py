@@ -1,140 +1,17 @@
-"""The JSON of requests and responses; FastAPI builds the OpenAPI document from these."""
+"""The JSON of responses; FastAPI builds the OpenAPI document from these and from `requests`."""
 
 from __future__ import annotations
 
-import re
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator
+from pydantic import BaseModel, Field
 
-from mathamr.index.identifiers import LONGEST_ID
 from mathamr.posts.post import LinkType, Markup
 from mathamr.posts.postkind import PostKind
 from mathamr.search.hits import Found, Match
+from mathamr.serve.requests import Strategy
 from mathamr.systems.nodematch import View
 from mathamr.systems.ranking import Task
-
-Strategy = Annotated[str, StringConstraints(min_length=1, max_length=40)]
-"""The name of a ranking: those of the served index are in `/v1/index`."""
-Format = Literal["json", "svg"]
-GraphFormat = Literal["json", "penman", "svg"]
-Trees = Literal["both", "opt", "slt", "none"]
-
-DATE = r"^\d{4}(-\d{2}(-\d{2}([T ][0-9:.]{1,15}(Z|[+-]\d{2}:?\d{2})?)?)?)?$"
-LONGEST_WORD = 500
-MOST_POINTS = 4000
-"""Points of a drawing."""
-_HALF = re.compile("[\ud800-\udfff]")
-
-Date = Annotated[str, StringConstraints(pattern=DATE)]
-Id = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_ID)]
-Coordinate = Annotated[float, Field(ge=-1e6, le=1e6, allow_inf_nan=False)]
-Word = Annotated[str, StringConstraints(max_length=LONGEST_WORD)]
-
-
-class Strict(BaseModel):
-    """A request; an unknown field is an error, so that a misspelt one is noticed."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    @field_validator("*", mode="after")
-    @classmethod
-    def _is_text(cls, value: Any) -> Any:
-        """Refuses half of a surrogate pair, which JSON can spell and no response could return."""
-        for text in (value,) if isinstance(value, str) else value if isinstance(value, list) else ():
-            if isinstance(text, str) and _HALF.search(text):
-                raise ValueError("half of a surrogate pair is not a character")
-        return value
-
-
-class FilterRequest(Strict):
-    """Which posts may be found."""
-
-    kinds: list[PostKind] = []
-    tags: list[Word] = []
-    sources: list[Word] = []
-    folders: list[Word] = []
-    after: Date | None = None
-    before: Date | None = None
-    minimum_score: Annotated[int, Field(ge=-(2**53), le=2**53)] | None = None
-
-
-class SearchRequest(Strict):
-    """A search; without a task it is for answers if the index has them, else for formulas."""
-
-    q: str
-    task: Task | None = None
-    strategy: Strategy | None = None
-    k: int = Field(10, ge=1, le=2**31)
-    offset: int = Field(0, ge=0, le=2**31)
-    exact: bool | None = None
-    filter: FilterRequest = FilterRequest()
-    counts: bool = False
-
-
-class ExplainRequest(Strict):
-    """Why a post is found."""
-
-    q: str
-    id: Id
-    task: Task | None = None
-
-
-class RenderRequest(Strict):
-    """Either LaTeX or a text as a search reads it: with `$LaTeX$`, or with formulas typed without marks.
-
-    `task` is what the text will be searched for: formulas need fewer marks.
-    """
-
-    latex: str | None = None
-    text: str | None = None
-    display: bool = False
-    task: Task | None = None
-
-
-class SymbolsRequest(Strict):
-    """A drawing: each stroke is the points of the pen from where it was put down to where it was lifted."""
-
-    strokes: list[Annotated[list[tuple[Coordinate, Coordinate]], Field(min_length=1, max_length=500)]] = (
-        Field(min_length=1, max_length=40)
-    )
-    k: int = Field(5, ge=1, le=50)
-
-    @field_validator("strokes", mode="after")
-    @classmethod
-    def _is_small(cls, strokes: list[list[tuple[float, float]]]) -> list[list[tuple[float, float]]]:
-        """Bounds the work of drawing them."""
-        if (count := sum(map(len, strokes))) > MOST_POINTS:
-            raise ValueError(f"a drawing may have at most {MOST_POINTS:,} points, not {count:,}")
-        return strokes
-
-
-class PostRequest(Strict):
-    """A post as it is written; a body or a title is needed."""
-
-    body: str = ""
-    title: str = ""
-    kind: PostKind | None = None
-    markup: Markup | None = None
-    tags: list[Word] = Field([], max_length=100)
-    parent: Id | None = None
-    accepted_answer: Id | None = None
-    date: Date | None = None
-    score: Annotated[int, Field(ge=-(2**53) + 1, le=2**53 - 1)] | None = None
-    source: Word = ""
-    macros: list[str] = Field([], max_length=1000)
-
-
-class NamedPostRequest(PostRequest):
-    """A post with its id."""
-
-    id: Id
-
-
-class PostsRequest(Strict):
-    """Several posts at once."""
-
-    posts: list[NamedPostRequest] = Field(min_length=1)
 
 
 class ProblemShown(BaseModel):

@@ -1,0 +1,172 @@
+"""Lean's symbols: what each is in LaTeX, how strongly it binds, and what is not written in LaTeX."""
+
+from __future__ import annotations
+
+import re
+
+MODIFIERS = "ᶜᵀᴴˣᵒᵖᵐᵈᗮ"
+GREEK = dict(
+    zip(
+        "αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΣΦΨΩϕ",
+        [
+            "alpha",
+            "beta",
+            "gamma",
+            "delta",
+            "varepsilon",
+            "zeta",
+            "eta",
+            "theta",
+            "iota",
+            "kappa",
+            "lambda",
+            "mu",
+            "nu",
+            "xi",
+            "pi",
+            "rho",
+            "sigma",
+            "tau",
+            "upsilon",
+            "varphi",
+            "chi",
+            "psi",
+            "omega",
+            "Gamma",
+            "Delta",
+            "Theta",
+            "Lambda",
+            "Xi",
+            "Pi",
+            "Sigma",
+            "Phi",
+            "Psi",
+            "Omega",
+            "phi",
+        ],
+        strict=True,
+    )
+)
+SYMBOLS = {
+    "ℕ": r"\mathbb{N}", "ℤ": r"\mathbb{Z}", "ℚ": r"\mathbb{Q}", "ℝ": r"\mathbb{R}", "ℂ": r"\mathbb{C}",
+    "ℍ": r"\mathbb{H}", "𝕜": r"\mathbb{k}", "ℝ≥0": r"\mathbb{R}_{\ge 0}", "ℝ≥0∞": r"[0, \infty]", "∞": r"\infty",
+    "⊤": r"\top", "⊥": r"\bot", "∅": r"\emptyset", "𝓝": r"\mathcal{N}", "𝟙": r"\mathrm{id}", "π": r"\pi",
+    "Real.pi": r"\pi", "Complex.I": "i", "True": r"\top", "False": r"\bot", "ℵ₀": r"\aleph_0", "ℓ": r"\ell",
+    "∂": r"\partial", "𝓟": r"\mathcal{P}", "℘": r"\wp", "·": r"\cdot", "_": r"\_", "*": "*", "⋯": r"\cdots",
+}  # fmt: skip
+FUNCTIONS = frozenset(
+    [
+        "sin",
+        "cos",
+        "tan",
+        "cot",
+        "sinh",
+        "cosh",
+        "tanh",
+        "exp",
+        "log",
+        "ln",
+        "max",
+        "min",
+        "sup",
+        "inf",
+        "gcd",
+        "det",
+        "dim",
+        "ker",
+        "lim",
+        "limsup",
+        "liminf",
+        "arg",
+        "deg",
+        "arcsin",
+        "arccos",
+        "arctan",
+    ]
+)
+RELATIONS = {
+    "=": "=", "≠": r"\ne", "<": "<", "≤": r"\le", ">": ">", "≥": r"\ge", "∈": r"\in", "∉": r"\notin", "∋": r"\ni",
+    "⊆": r"\subseteq", "⊂": r"\subset", "⊇": r"\supseteq", "⊃": r"\supset", "∣": r"\mid", "≡": r"\equiv",
+    "≃": r"\simeq", "≅": r"\cong", "≈": r"\approx", "∼": r"\sim", "~": r"\sim", "≪": r"\ll", "⟂": r"\perp", "∥": r"\parallel",
+    "≺": r"\prec", "≼": r"\preceq", "⊑": r"\sqsubseteq", "⋖": r"\lessdot", "∤": r"\nmid", "⊢": r"\vdash", "⊨": r"\models",
+    "≟": "=", "⊣": r"\dashv", "≌": r"\cong", "≫": r"\gg",
+}  # fmt: skip
+INFIX: dict[str, tuple[int, bool, str]] = {
+    # sign: (precedence, groups to the right, LaTeX)
+    "↔": (20, False, r"\iff"), "→": (25, True, r"\to"), "⟶": (26, True, r"\to"), "⥤": (26, True, r"\to"),
+    "↪": (26, True, r"\hookrightarrow"), "⟹": (25, True, r"\implies"), "↠": (26, True, r"\twoheadrightarrow"),
+    "∨": (30, True, r"\lor"), "∧": (35, True, r"\land"), "×": (36, True, r"\times"), "⊕": (36, True, r"\oplus"),
+    **{sign: (50, False, latex) for sign, latex in RELATIONS.items()},
+    "∪": (65, False, r"\cup"), "+": (65, False, "+"), "-": (65, False, "-"), "⊔": (68, False, r"\sqcup"),
+    "∩": (70, False, r"\cap"), "\\": (70, False, r"\setminus"), "*": (70, False, ""), "/": (70, False, "/"),
+    "%": (70, False, r"\bmod"), "⊓": (69, False, r"\sqcap"), "•": (73, True, r"\cdot"), "^": (75, True, "^"),
+    "⊗": (72, False, r"\otimes"), "∘": (90, True, r"\circ"), "×ˢ": (82, False, r"\times"), "⬝": (72, False, r"\cdot"),
+    "∆": (70, False, r"\triangle"), "⋆": (72, False, r"\star"), "⊞": (65, False, r"\oplus"), "↑": (75, True, r"\uparrow"),
+    "≫": (80, True, r"\circ"), "⧸": (70, False, "/"), "∗": (70, False, "*"), "⨯": (70, False, r"\times"),
+}  # fmt: skip
+BIG = {
+    "∑": r"\sum", "∏": r"\prod", "∑'": r"\sum", "∏'": r"\prod", "⋃": r"\bigcup", "⋂": r"\bigcap", "⨆": r"\sup", "⨅": r"\inf",
+    "⨁": r"\bigoplus", "⨂": r"\bigotimes", "∐": r"\coprod",
+}  # fmt: skip
+QUANTIFIERS = {"∀": r"\forall", "∃": r"\exists", "∃!": r"\exists!"}
+CLOSING = {
+    "(": ")",
+    "[": "]",
+    "{": "}",
+    "⟨": "⟩",
+    "⌊": "⌋",
+    "⌈": "⌉",
+    "⟪": "⟫",
+    "⁅": "⁆",
+    "‖": "‖",
+    "|": "|",
+}
+FENCES = {
+    "⌊": (r"\lfloor ", r"\rfloor"), "⌈": (r"\lceil ", r"\rceil"), "⟪": (r"\langle ", r"\rangle"), "‖": (r"\|", r"\|"),
+    "|": ("|", "|"), "⟨": ("(", ")"), "[": ("[", "]"), "⁅": ("[", "]"),
+}  # fmt: skip
+INTERVALS = {"Icc": "[]", "Ioo": "()", "Ico": "[)", "Ioc": "(]"}
+POSTFIX = {
+    "ᶜ": "^c",
+    "ᵀ": "^T",
+    "ᴴ": "^H",
+    "ˣ": r"^\times",
+    "ᵒᵖ": r"^{\mathrm{op}}",
+    "ᵐᵒᵖ": r"^{\mathrm{op}}",
+    "ᵈ": "^d",
+    "ᗮ": r"^\perp",
+    "⁺": "^+",
+}
+COERCIONS = frozenset("↑⇑↥@")
+REFUSED = frozenset(
+    [
+        "by",
+        ":=",
+        "match",
+        "let",
+        "have",
+        "show",
+        "from",
+        "do",
+        "if",
+        "then",
+        "else",
+        "where",
+        "calc",
+        "$",
+        "`",
+    ]
+)
+SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
+SUBSCRIPTS = str.maketrans("₀₁₂₃₄₅₆₇₈₉ₙₖᵢⱼ", "0123456789nkij")
+INDEXED = re.compile(r"([^\W\d_]|[^\W\d_]{1,3})_?([\d₀-₉ₙₖᵢⱼ]+)('*)\Z")
+
+
+UNSEEN = (
+    (re.compile(r"\([↑⇑]\)"), " coe "),
+    (re.compile(r"\.\{[^{}]*\}|\(\w+ := [^()]*\)"), ""),  # universes, and arguments by name
+    (re.compile(r"([∀∃]ᵐ [^,∂]*)∂[^,]*,"), r"\1,"),  # almost everywhere
+    (re.compile(r"([=≤<])[ᵐᶠ]+\[[^\]]*\]"), r"\1"),
+    (re.compile(r"([∀∃=≤<→≃↪⟶∘⋆⊗×+∪∩⊕⊔⊓≅↑∗•∣‖])[ₐ-ₜᵢᵣᵤᵥⱼ₊⁎ᵐᶠˡʳᵍ]+"), r"\1"),  # ∘ₗ, ↑ₐ, ‖x‖₊
+)
+"""What Lean needs and LaTeX does not write."""
