@@ -112,7 +112,8 @@ def test_search_says_what_is_wrong(
 def test_a_folder_that_is_no_index_is_reported(mathamr: Callable[..., Ran], tmp_path: Path) -> None:
     ran = mathamr("search", str(tmp_path), QUERY)
     assert ran.returncode == 1
-    assert "mathamr index PATH --out" in ran.stderr
+    assert f"{tmp_path} is not an index: it has no manifest.json" in ran.stderr
+    assert f"mathamr index {tmp_path}" in ran.stderr
     assert not ran.stdout
 
 
