@@ -16,6 +16,8 @@ _LIGHT = {
     "faint": "#9ca3af",
     "amr": "#1d4ed8",
     "amr-fill": "#eff6ff",
+    "concept": "#4b5563",
+    "concept-fill": "#f3f4f6",
     "opt": "#15803d",
     "opt-fill": "#f0fdf4",
     "slt": "#c2410c",
@@ -31,6 +33,8 @@ _DARK = {
     "faint": "#6b7280",
     "amr": "#93c5fd",
     "amr-fill": "#172554",
+    "concept": "#d1d5db",
+    "concept-fill": "#1f2937",
     "opt": "#86efac",
     "opt-fill": "#052e16",
     "slt": "#fdba74",
@@ -40,7 +44,7 @@ _DARK = {
     "virtual": "#f9a8d4",
     "virtual-fill": "#500724",
 }
-KINDS = ("amr", "opt", "slt", "formula", "virtual")
+KINDS = ("amr", "concept", "opt", "slt", "formula", "virtual")
 
 
 def text_width(text: str) -> float:

@@ -7,10 +7,9 @@ formula. Tinted regions show what a virtual node gathers; the virtual nodes are 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from mathamr.amr.graph import unquoted
-from mathamr.amr.notation import layout
+from mathamr.amr.picture import Placement, place
 from mathamr.core.drawing import ROW, Drawing, shortened, text_width
 from mathamr.graphs.configuration import TREELESS, FormulaMode
 from mathamr.graphs.mathgraph import MathGraph
@@ -18,7 +17,6 @@ from mathamr.graphs.unify import TREE_VARIABLE, unified
 
 _LEFT = 300.0
 _TOP = 64.0
-_GAP = 14.0
 _LEGEND = {
     "amr": "meaning (AMR)",
     "formula": "formula",
@@ -42,16 +40,6 @@ class _Box:
         self.right, self.bottom = max(self.right, x + width), max(self.bottom, y + ROW / 2)
 
 
-@dataclass(slots=True)
-class _Placed:
-    """The positions of the nodes."""
-
-    x: dict[str, float] = field(default_factory=dict)
-    y: dict[str, float] = field(default_factory=dict)
-    width: dict[str, float] = field(default_factory=dict)
-    beside: dict[str, float] = field(default_factory=dict)
-
-
 def picture(graph: MathGraph, mode: FormulaMode = "both") -> str:
     """Draws the graph of one post as SVG."""
     whole = unified(graph, mode)
@@ -64,77 +52,14 @@ def picture(graph: MathGraph, mode: FormulaMode = "both") -> str:
             return {"o": "opt", "s": "slt"}[match[1]]
         return "formula" if variable in formula_variables else "amr"
 
-    children = layout(whole)
-    constants: dict[str, list[tuple[str, str]]] = {}
-    for source, role, constant in whole.attributes:
-        constants.setdefault(source, []).append((role, constant))
-    placed = _place(whole.top, dict(whole.instances), children, constants)
-    concepts = dict(whole.instances)
-    for variable, branches in children.items():
-        for role, target, defines in branches:
-            _edge(drawing, placed, variable, role, target, kind(target) if defines else "again", defines)
-    for variable, x in placed.x.items():
-        drawing.node(x, placed.y[variable], unquoted(concepts[variable]), kind(variable), hint=variable)
-    for variable, pairs in constants.items():
-        x = placed.x[variable] + placed.width[variable] + 5
-        drawing.text(x, placed.y[variable], _constants(pairs), "amr")
+    placed = place(whole, _LEFT, _TOP)
+    placed.draw(drawing, kind)
     _virtual_nodes(drawing, graph, placed, mode)
     _legend(drawing, graph)
     return drawing.svg()
 
 
-def _place(
-    top: str,
-    concepts: dict[str, str],
-    children: dict[str, list[tuple[str, str, bool]]],
-    constants: dict[str, list[tuple[str, str]]],
-) -> _Placed:
-    placed = _Placed()
-    row = 0
-    # (variable, x, whether it starts a new row)
-    waiting: list[tuple[str, float, bool]] = [(top, _LEFT, False)]
-    while waiting:
-        variable, x, new_row = waiting.pop()
-        row += new_row
-        placed.x[variable], placed.y[variable] = x, _TOP + row * ROW
-        width = text_width(shortened(unquoted(concepts[variable])) or "∅") + 10
-        placed.width[variable] = width
-        beside = text_width(_constants(constants.get(variable, [])))
-        placed.beside[variable] = beside = beside + 8 if beside else 0.0
-        defined = [(role, target) for role, target, defines in children[variable] if defines]
-        for index, (role, target) in reversed(list(enumerate(defined))):
-            start = x + width + beside + text_width(role) * 10 / 12 + 2 * _GAP
-            waiting.append(
-                (target, start if index == 0 else x + _GAP + text_width(role) * 10 / 12 + 2 * _GAP, index > 0)
-            )
-    return placed
-
-
-def _constants(pairs: list[tuple[str, str]]) -> str:
-    return "  ".join(f"{role} {shortened(unquoted(constant), 20)}" for role, constant in pairs)
-
-
-def _edge(
-    drawing: Drawing, placed: _Placed, variable: str, role: str, target: str, kind: str, defines: bool
-) -> None:
-    x1, y1 = placed.x[variable], placed.y[variable]
-    x2, y2 = placed.x[target], placed.y[target]
-    right = x1 + placed.width[variable]
-    if not defines:
-        drawing.curve((right, y1), (x2, y2), "formula", "again")
-        drawing.text(right + 4, y1 + 9, f"{role} ↪", "role")
-        return
-    if y1 == y2:
-        drawing.line([(right + placed.beside[variable], y1), (x2, y2)], kind)
-        width = text_width(role) * 10 / 12
-        drawing.text(x2 - width - _GAP / 2 - 2, y2 - 7, role, "role")
-    else:
-        corner = x1 + _GAP
-        drawing.line([(corner, y1 + 9), (corner, y2), (x2, y2)], kind)
-        drawing.text(corner + 4, y2 - 7, role, "role")
-
-
-def _virtual_nodes(drawing: Drawing, graph: MathGraph, placed: _Placed, mode: FormulaMode) -> None:
+def _virtual_nodes(drawing: Drawing, graph: MathGraph, placed: Placement, mode: FormulaMode) -> None:
     badges: list[tuple[float, str, str, _Box, str]] = []
     for number, variables in enumerate(graph.sentences):
         box = _box(placed, variables)
@@ -166,7 +91,7 @@ def _virtual_nodes(drawing: Drawing, graph: MathGraph, placed: _Placed, mode: Fo
             )
 
 
-def _box(placed: _Placed, variables: Iterable[str]) -> _Box:
+def _box(placed: Placement, variables: Iterable[str]) -> _Box:
     box = _Box()
     for variable in variables:
         if variable in placed.x:
