@@ -5,24 +5,22 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
-import sqlite3
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
+from mathamr.amr.batch import parse_each
 from mathamr.amr.graph import Amr, InvalidAmrError
-from mathamr.amr.parser import AmrParser, Failure, PartialParseError
+from mathamr.amr.parser import AmrParser, Failure, all_graphs
+from mathamr.core.batches import batches
+from mathamr.core.errors import MathAMRError
 from mathamr.core.settings import CACHE
+from mathamr.core.sqlite import DamagedDatabaseError, SqliteConnection, connect, inflated
 from mathamr.core.storage.cachefolder import private_cache
 
 MAX_ENTRIES = 2_000_000
 """About 1.5 GB of short sentences; the oldest entries are deleted first."""
-
-_BUSY_SECONDS = 60
-_OUTER_TROUBLE = tuple(
-    f"SQLITE_{name}" for name in ("BUSY", "LOCKED", "CANTOPEN", "READONLY", "FULL", "IOERR", "PERM")
-)
 _TABLE = """CREATE TABLE IF NOT EXISTS graphs
     (number INTEGER PRIMARY KEY, key BLOB UNIQUE NOT NULL, graph BLOB NOT NULL)"""
 _LOOKUPS = 500  # SQLite's limit on parameters was 999 for a long time
@@ -41,8 +39,7 @@ class GraphCache:
     def __init__(self, path: Path | None = None, max_entries: int = MAX_ENTRIES) -> None:
         self.path = path or CACHE.path / "amr.sqlite"
         self.max_entries = max_entries
-        self._connection: sqlite3.Connection | None = None
-        self._process = 0
+        self._connection: SqliteConnection | None = None
         self._usable = True
         if path is None and private_cache() is None:
             self._give_up(PermissionError("other users may write to this folder"))
@@ -50,20 +47,19 @@ class GraphCache:
     def get(self, fingerprint: str, sentences: Iterable[str]) -> dict[str, Amr]:
         """The graphs of those sentences that the cache holds."""
         keys = {_key(fingerprint, sentence): sentence for sentence in sentences}
-        wanted = list(keys)
 
-        def look(connection: sqlite3.Connection) -> list[tuple[bytes, bytes]]:
-            rows: list[tuple[bytes, bytes]] = []
-            for start in range(0, len(wanted), _LOOKUPS):
-                part = wanted[start : start + _LOOKUPS]
-                marks = ",".join("?" * len(part))
-                rows += connection.execute(f"SELECT key, graph FROM graphs WHERE key IN ({marks})", part)
-            return rows
+        def look(connection: SqliteConnection) -> list[tuple[bytes, bytes]]:
+            query = "SELECT key, graph FROM graphs WHERE key IN "
+            return [
+                row
+                for part in batches(keys, _LOOKUPS)
+                for row in connection.execute(f"{query}({','.join('?' * len(part))})", part)
+            ]
 
         found: dict[str, Amr] = {}
         for key, graph in self._with_connection(look) or ():
             try:
-                found[keys[key]] = Amr.from_json(zlib.decompress(graph).decode())
+                found[keys[key]] = Amr.from_json(inflated(graph).decode())
             except (zlib.error, ValueError, TypeError, InvalidAmrError) as error:
                 self._set_aside(error)
                 return {}
@@ -76,51 +72,46 @@ class GraphCache:
             for sentence, graph in graphs.items()
         ]
 
-        def store(connection: sqlite3.Connection) -> None:
+        def store(connection: SqliteConnection) -> None:
             with connection:
+                connection.execute("BEGIN IMMEDIATE")
                 connection.executemany("INSERT OR IGNORE INTO graphs (key, graph) VALUES (?, ?)", rows)
                 # Entries are numbered as they come, so that the oldest are found without counting.
-                connection.execute(
-                    "DELETE FROM graphs WHERE number <= (SELECT max(number) FROM graphs) - ?",
-                    (self.max_entries,),
-                )
+                oldest = "number <= (SELECT max(number) FROM graphs) - ?"
+                connection.execute(f"DELETE FROM graphs WHERE {oldest}", (self.max_entries,))
 
         if rows:
             self._with_connection(store)
 
     def close(self) -> None:
         """Closes the file; the next use opens it again."""
-        if self._connection is not None and self._process == os.getpid():
+        if self._connection is not None:
             self._connection.close()
         self._connection = None
 
-    def _with_connection(self, work: Callable[[sqlite3.Connection], T]) -> T | None:
+    def _with_connection(self, work: Callable[[SqliteConnection], T]) -> T | None:
         """The result of `work`, or None if the file cannot be used; a replaced file is opened again."""
         for _ in range(2):
             if not self._usable:
                 return None
             try:
                 return work(self._open())
-            except (sqlite3.Error, OSError) as error:
+            except DamagedDatabaseError as error:
+                self._set_aside(error)
+            except (MathAMRError, OSError) as error:
                 self.close()
-                name = getattr(error, "sqlite_errorname", "")
-                if name == "SQLITE_READONLY_DBMOVED":
-                    continue  # deleted while it was open
-                if isinstance(error, OSError) or name.startswith(_OUTER_TROUBLE):
+                # A file that was deleted while it was open is made again.
+                if getattr(error.__cause__, "sqlite_errorname", "") != "SQLITE_READONLY_DBMOVED":
                     self._give_up(error)
-                else:
-                    self._set_aside(error)
         return None
 
-    def _open(self) -> sqlite3.Connection:
-        if self._connection is not None and self._process == os.getpid():
-            return self._connection
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        connection = sqlite3.connect(self.path, timeout=_BUSY_SECONDS, check_same_thread=False)
-        self._connection, self._process = connection, os.getpid()
-        connection.execute("PRAGMA synchronous=NORMAL")
-        connection.execute(_TABLE)
-        return connection
+    def _open(self) -> SqliteConnection:
+        if self._connection is None:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._connection = connect(self.path)
+            self._connection.execute("PRAGMA synchronous=NORMAL")
+            self._connection.execute(_TABLE)
+        return self._connection
 
     def _set_aside(self, error: Exception) -> None:
         """Renames a broken file so that the next use starts a new one; gives up if that fails too."""
@@ -162,25 +153,10 @@ class CachedParser:
         """Takes graphs from the cache and parses the rest; failures are never stored."""
         known: dict[str, Amr | Failure] = dict(self.cache.get(self.fingerprint, sentences))
         missing = [sentence for sentence in dict.fromkeys(sentences) if sentence not in known]
-        if missing:
-            results = self._parse(missing)
-            graphs = {s: r for s, r in zip(missing, results, strict=True) if isinstance(r, Amr)}
-            self.cache.put(self.fingerprint, graphs)
-            known.update(zip(missing, results, strict=True))
-        results = [known[sentence] for sentence in sentences]
-        if any(isinstance(result, Failure) for result in results):
-            raise PartialParseError(results)
-        return [result for result in results if isinstance(result, Amr)]
-
-    def _parse(self, sentences: list[str]) -> list[Amr | Failure]:
-        # Any other error of the parser is isolated by halving the batch, as if there were no cache.
-        try:
-            results: list[Amr | Failure] = list(self.parser.parse(sentences))
-        except PartialParseError as error:
-            results = error.results
-        if len(results) != len(sentences):
-            raise ValueError(f"{len(results)} graphs for {len(sentences)} sentences")
-        return results
+        results = dict(zip(missing, parse_each(self.parser, missing), strict=True))
+        self.cache.put(self.fingerprint, {s: graph for s, graph in results.items() if isinstance(graph, Amr)})
+        known |= results
+        return all_graphs([known[sentence] for sentence in sentences])
 
 
 def _key(fingerprint: str, sentence: str) -> bytes:

@@ -14,6 +14,7 @@ from mathamr.amr.notation import Triple
 from mathamr.amr.parser import AmrParser, Cause, Failure, TextParser
 from mathamr.amr.placeholder import formula_nodes, mend, placeholders, separated
 from mathamr.amr.variable import Names
+from mathamr.core.batches import batches
 
 JOINT = "multi-sentence"
 BATCH = 512
@@ -76,43 +77,39 @@ def parse_documents(
     size = 0
     for document in documents:
         text = document if isinstance(document, Text) else Text(document)
-        pieces = [chunks(separated(sentence), limit) for sentence in text.sentences]
+        pieces = [
+            [piece for piece in chunks(separated(sentence), limit) if piece.strip()]
+            for sentence in text.sentences
+        ]
+        own = [piece for sentence in pieces for piece in sentence]
         if isinstance(parser, TextParser) and (len(pieces) > 1 or text.latex):
             yield from _parse_waiting(parser, waiting, batch)
             waiting, size = [], 0
-            yield _in_context(parser, pieces, text.latex)
+            yield _document(pieces, iter(parse_text(parser, own, text.latex)))
             continue
         waiting.append(pieces)
-        size += sum(map(len, pieces))
+        size += len(own)
         if size >= batch:
             yield from _parse_waiting(parser, waiting, batch)
             waiting, size = [], 0
     yield from _parse_waiting(parser, waiting, batch)
 
 
-def _in_context(parser: TextParser, pieces: list[list[str]], latex: Mapping[str, str]) -> DocumentAmr:
-    graphs = iter(
-        parse_text(parser, [piece for sentence in pieces for piece in sentence if piece.strip()], latex)
-    )
-    return _document(pieces, [[next(graphs) for p in sentence if p.strip()] for sentence in pieces])
-
-
 def _parse_waiting(parser: AmrParser, documents: list[list[list[str]]], batch: int) -> Iterator[DocumentAmr]:
-    texts = [piece for pieces in documents for sentence in pieces for piece in sentence if piece.strip()]
-    results: list[Amr | Failure] = []
-    for start in range(0, len(texts), batch):
-        results += parse_each(parser, texts[start : start + batch])
-    graphs = iter(results)
+    texts = (piece for pieces in documents for sentence in pieces for piece in sentence)
+    results = (result for part in batches(texts, batch) for result in parse_each(parser, part))
     for pieces in documents:
-        yield _document(pieces, [[next(graphs) for p in sentence if p.strip()] for sentence in pieces])
+        yield _document(pieces, results)
 
 
-def _document(pieces: list[list[str]], results: list[list[Amr | Failure]]) -> DocumentAmr:
+def _document(pieces: list[list[str]], results: Iterator[Amr | Failure]) -> DocumentAmr:
+    """Joins the results for the pieces of every sentence, which it takes from a stream."""
     graphs: list[Amr] = []
     fallbacks: list[Fallback] = []
-    for number, (sentence, its_results) in enumerate(zip(pieces, results, strict=True)):
+    for number, sentence in enumerate(pieces):
         parts: list[Amr] = []
-        for piece, result in zip((p for p in sentence if p.strip()), its_results, strict=True):
+        for piece in sentence:
+            result = next(results)
             if isinstance(result, Failure):
                 fallbacks.append(Fallback(number, result.cause, result.message))
                 result = minimal_graph(piece)

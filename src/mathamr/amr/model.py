@@ -7,16 +7,13 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from mathamr.amr.graph import Amr
-from mathamr.amr.parser import Failure, PartialParseError
+from mathamr.amr.parser import Failure, all_graphs
 from mathamr.core.errors import ParseError
 
 
 def results_of(texts: Iterable[str | None]) -> list[Amr]:
     """Reads the graphs that a third-party parser wrote; invalid ones are reported in a `PartialParseError`."""
-    results = [_result(text) for text in texts]
-    if any(isinstance(result, Failure) for result in results):
-        raise PartialParseError(results)
-    return [result for result in results if isinstance(result, Amr)]
+    return all_graphs([_result(text) for text in texts])
 
 
 def _result(text: str | None) -> Amr | Failure:

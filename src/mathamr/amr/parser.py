@@ -37,6 +37,14 @@ class PartialParseError(MathAMRError):
         super().__init__(f"{len(failures)} of {len(self.results)} sentences could not be parsed{first}")
 
 
+def all_graphs(results: Sequence[Amr | Failure]) -> list[Amr]:
+    """The graphs of a batch; raises `PartialParseError` if a sentence has none."""
+    graphs = [result for result in results if isinstance(result, Amr)]
+    if len(graphs) < len(results):
+        raise PartialParseError(results)
+    return graphs
+
+
 @runtime_checkable
 class AmrParser(Protocol):
     """Turns sentences into meaning graphs, one for each, in order.

@@ -1,20 +1,14 @@
-"""Parses streams of sentences in batches of those that have arrived, so that a pipe gets its answers at once."""
+"""Sentences and JSON lines as `mathamr amr` reads them: an answer for each, and counts."""
 
 from __future__ import annotations
 
 import json
-import threading
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from queue import Empty, Queue
-from typing import TypeVar
 
 from mathamr.amr.document import DocumentAmr, parse_documents
 from mathamr.amr.parser import AmrParser
-
-T = TypeVar("T")
-_PATIENCE = 0.01  # seconds to wait for more sentences before a batch that is not full is parsed
 
 
 @dataclass(slots=True)
@@ -94,34 +88,3 @@ def _answer(text: str, document: DocumentAmr) -> Answer:
     problems = [f"{fallback.cause}: {fallback.message}" for fallback in document.fallbacks]
     error = f"minimal graph, because the parser failed: {'; '.join(problems)}" if problems else None
     return Answer(text, document.amr.to_penman(one_line=True), error)
-
-
-def arriving(items: Iterable[T], size: int) -> Iterator[list[T]]:
-    """Groups the `items` that have arrived into batches of at most `size`, without waiting for a full batch."""
-    queue: Queue[tuple[T] | BaseException | None] = Queue(4 * size)
-
-    def fill() -> None:
-        try:
-            for item in items:
-                queue.put((item,))
-            queue.put(None)
-        except BaseException as error:
-            queue.put(error)
-
-    threading.Thread(target=fill, daemon=True).start()
-    ended: BaseException | bool = False
-    while not ended:
-        batch: list[T] = []
-        while len(batch) < size and not ended:
-            try:
-                arrived = queue.get(timeout=_PATIENCE) if batch else queue.get()
-            except Empty:
-                break
-            if isinstance(arrived, tuple):
-                batch.append(arrived[0])
-            else:
-                ended = arrived or True
-        if batch:
-            yield batch
-    if isinstance(ended, BaseException):
-        raise ended

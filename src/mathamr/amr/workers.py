@@ -7,7 +7,8 @@ from typing import Any, cast
 
 from mathamr.amr.batch import parse_each, parse_text
 from mathamr.amr.graph import Amr
-from mathamr.amr.parser import Cause, Failure, PartialParseError, TextParser, load_parser
+from mathamr.amr.parser import Cause, Failure, TextParser, all_graphs, load_parser
+from mathamr.core.batches import batches
 from mathamr.core.closing import Closing
 from mathamr.core.workers import Allowance, Lost, WorkerPool
 
@@ -45,42 +46,27 @@ class ParallelParser(Closing):
     def parse(self, sentences: Sequence[str]) -> list[Amr]:
         """One graph for every sentence; raises `PartialParseError` if some failed."""
         # Several batches per worker balance sentences of different lengths; a single worker is fastest with one batch.
-        batches = 4 * self.workers if self.workers > 1 else 1
-        size = max(1, min(self.batch, -(-len(sentences) // batches)))
-        cut = [list(sentences[start : start + size]) for start in range(0, len(sentences), size)]
-        results = [result for batch, answer in self._ask(cut) for result in self._settled(batch, answer)]
-        if any(isinstance(result, Failure) for result in results):
-            raise PartialParseError(results)
-        return [result for result in results if isinstance(result, Amr)]
+        count = 4 * self.workers if self.workers > 1 else 1
+        size = max(1, min(self.batch, -(-len(sentences) // count)))
+        return all_graphs(self._results(list(batches(sentences, size))))
 
     def parse_text(self, sentences: Sequence[str], latex: Mapping[str, str]) -> list[Amr]:
         """One graph for every sentence of a text, in its context if the parser reads it; raises `PartialParseError` if some failed."""
         answer = self._pool.ask([list(sentences), dict(latex)])
-        if isinstance(answer, Lost):
-            return self.parse(sentences)
-        results = [_result(row) for row in answer]
-        if any(isinstance(result, Failure) for result in results):
-            raise PartialParseError(results)
-        return [result for result in results if isinstance(result, Amr)]
+        return self.parse(sentences) if isinstance(answer, Lost) else all_graphs([*map(_result, answer)])
 
-    def _ask(self, batches: list[list[str]]) -> list[tuple[list[str], list[Amr | Failure] | Lost]]:
-        answers = (
-            self._pool.map(batches)
-            if len(batches) > 1
-            else [(each, self._pool.ask(each)) for each in batches]
-        )
-        return [
-            (batch, answer if isinstance(answer, Lost) else [_result(row) for row in answer])
-            for batch, answer in answers
-        ]
+    def _results(self, parts: list[list[str]]) -> list[Amr | Failure]:
+        requests = [[part, None] for part in parts]
+        # A single request needs no threads.
+        answers = self._pool.map(requests) if len(parts) > 1 else ((r, self._pool.ask(r)) for r in requests)
+        return [result for (part, _), answer in [*answers] for result in self._settled(part, answer)]
 
-    def _settled(self, batch: list[str], answer: list[Amr | Failure] | Lost) -> list[Amr | Failure]:
+    def _settled(self, part: list[str], answer: list[Any] | Lost) -> list[Amr | Failure]:
         if not isinstance(answer, Lost):
-            return answer
-        if len(batch) == 1:
+            return [*map(_result, answer)]
+        if len(part) == 1:
             return [Failure(cast(Cause, answer.cause), answer.message)]
-        singles = self._ask([[sentence] for sentence in batch])
-        return [result for single, its_answer in singles for result in self._settled(single, its_answer)]
+        return self._results([[sentence] for sentence in part])
 
     def close(self) -> None:
         """Ends the workers."""
@@ -102,11 +88,11 @@ class ParseWork:
         """Name and fingerprint of the parser."""
         return self.parser.name, self.parser.fingerprint
 
-    def __call__(self, request: list[Any]) -> list[str | list[str]]:
-        """Graphs as JSON, failures as cause and message; the request is sentences, or the sentences of a text and its formulas."""
-        is_text = len(request) == 2 and isinstance(request[1], dict)
-        if is_text and isinstance(self.parser, TextParser):
-            results = parse_text(self.parser, request[0], request[1])
+    def __call__(self, request: tuple[list[str], dict[str, str] | None]) -> list[str | list[str]]:
+        """Graphs as JSON, failures as cause and message; the request is sentences, and the formulas of a text or nothing."""
+        sentences, latex = request
+        if latex is not None and isinstance(self.parser, TextParser):
+            results = parse_text(self.parser, sentences, latex)
         else:
-            results = parse_each(self.parser, request[0] if is_text else request)
+            results = parse_each(self.parser, sentences)
         return [r.to_json() if isinstance(r, Amr) else [r.cause, r.message] for r in results]

@@ -15,8 +15,9 @@ from mathamr.amr.cache import CachedParser
 from mathamr.amr.document import parse_document
 from mathamr.amr.parser import PARSERS, AmrParser, load_parser
 from mathamr.amr.picture import svg as draw
-from mathamr.amr.stream import Tally, answer_lines, arriving, parse_sentences
+from mathamr.amr.stream import Tally, answer_lines, parse_sentences
 from mathamr.amr.workers import ParallelParser
+from mathamr.core.batches import arriving
 from mathamr.core.errors import MathAMRError
 from mathamr.core.terminal import visible
 

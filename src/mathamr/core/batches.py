@@ -1,13 +1,16 @@
-"""Splits streams into batches, by number or by time."""
+"""Splits streams into batches: by number, by time, or as items arrive."""
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterable, Iterator
 from itertools import islice
+from queue import Empty, Queue
 from typing import TypeVar
 
 T = TypeVar("T")
+_PATIENCE = 0.01  # seconds to wait for another item before a batch that is not full is given out
 
 
 def batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
@@ -36,3 +39,34 @@ def every(seconds: float, items: Iterable[T]) -> Iterator[list[T]]:
             batch, due = [], time.monotonic() + seconds
     if batch:
         yield batch
+
+
+def arriving(items: Iterable[T], size: int) -> Iterator[list[T]]:
+    """Groups the `items` that have arrived into batches of at most `size`, without waiting for a full batch."""
+    queue: Queue[tuple[T] | BaseException | None] = Queue(4 * size)
+
+    def fill() -> None:
+        try:
+            for item in items:
+                queue.put((item,))
+            queue.put(None)
+        except BaseException as error:
+            queue.put(error)
+
+    threading.Thread(target=fill, daemon=True).start()
+    ended: BaseException | bool = False
+    while not ended:
+        batch: list[T] = []
+        while len(batch) < size and not ended:
+            try:
+                arrived = queue.get(timeout=_PATIENCE) if batch else queue.get()
+            except Empty:
+                break
+            if isinstance(arrived, tuple):
+                batch.append(arrived[0])
+            else:
+                ended = arrived or True
+        if batch:
+            yield batch
+    if isinstance(ended, BaseException):
+        raise ended
