@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from penman.models.amr import model
 
 from mathamr.amr.builtin.assembly import Sets, Thresholds, number_operands, relate, to_amr
-from mathamr.amr.builtin.concepts import Draft
-from mathamr.amr.builtin.nodes import WordNode, type_of
+from mathamr.amr.builtin.nodes import Draft, WordNode
 from mathamr.amr.builtin.numbers import SAME
 from mathamr.amr.builtin.relations import MAX_NODES, NEAR, RelationScores, likely_edges, pairs
 from mathamr.amr.builtin.words import WordSentence
@@ -138,9 +137,9 @@ def test_any_scores_give_a_connected_graph(data: st.DataObject) -> None:
 def test_nodes_have_rough_kinds() -> None:
     kinds = {"see-01": "frame", "have-degree-91": "special", "and": "conjunction", "FORMULA_3": "formula"}
     kinds |= {"it": "pronoun", "temporal-quantity": "quantity", "fox": "thing", "name": "name"}
-    assert {concept: type_of(WordNode(concept, False, 0)) for concept in kinds} == kinds
-    assert type_of(WordNode("-", True, 0)) == "polarity"
-    assert type_of(WordNode("12", True, 0)) == "number"
+    assert {concept: WordNode(concept, False, 0).kind for concept in kinds} == kinds
+    assert WordNode("-", True, 0).kind == "polarity"
+    assert WordNode("12", True, 0).kind == "number"
 
 
 def test_pairs_of_many_nodes_grow_linearly() -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from mathamr.amr.builtin.frames import is_frame, load_frames
-from mathamr.amr.builtin.lexicon import INSIDE, NAME, NONE, NUMBER, Lexicon, number_value
-from mathamr.amr.builtin.templates import PLAIN, Template
+from mathamr.amr.builtin.lexicon import INSIDE, NAME, NONE, NUMBER, Lexicon
+from mathamr.amr.builtin.nodes import PLAIN, Template
+from mathamr.amr.builtin.vocabulary import number_value
 from mathamr.amr.builtin.words import WordSentence
 
 

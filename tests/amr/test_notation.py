@@ -156,10 +156,9 @@ def test_any_text_is_a_graph_or_a_clear_error(text: str) -> None:
 
 def test_the_gold_corpora_read_as_the_library_reads_them(data: Path) -> None:
     path = data / "amr" / "bio-dev.txt"
-    ours, theirs = (
-        Amr.all_from_penman(path.read_text(encoding="utf-8"), path.name),
-        penman.load(path, model=model),
-    )
+    blocks = path.read_text(encoding="utf-8").split("\n\n")
+    ours = [Amr.from_penman(block, path.name) for block in blocks if "(" in block]
+    theirs = penman.load(path, model=model)
     assert len(ours) == len(theirs) == 500
     for our, their in zip(ours, theirs, strict=True):
         assert set(our.triples()) == set(their.triples)

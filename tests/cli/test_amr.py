@@ -32,7 +32,7 @@ def run(
 def test_sentences_become_penman_graphs(environment: dict[str, str]) -> None:
     ran = run(environment, "Let FORMULA_0 be", "Why?")
     assert (ran.returncode, ran.stderr) == (0, b"")
-    graphs = Amr.all_from_penman(ran.stdout.decode())
+    graphs = [Amr.from_penman(text) for text in ran.stdout.decode().strip().split("\n\n")]
     assert [dict(graph.metadata)["snt"] for graph in graphs] == ["Let FORMULA_0 be", "Why?"]
     assert graphs[0].to_penman(one_line=True) == "(n0 / Let :mod (n1 / FORMULA_0) :mod (n2 / be))"
 
@@ -40,7 +40,7 @@ def test_sentences_become_penman_graphs(environment: dict[str, str]) -> None:
 def test_without_sentences_the_lines_of_stdin_are_read(environment: dict[str, str]) -> None:
     ran = run(environment, "--alignments", stdin="one two\n\ncaf\u00e9 \xff\n".encode("latin-1", "replace"))
     assert "(n0 / one~e.0" in ran.stdout.decode()
-    assert len(Amr.all_from_penman(ran.stdout.decode())) == 2
+    assert len([Amr.from_penman(text) for text in ran.stdout.decode().strip().split("\n\n")]) == 2
     assert b"2 sentences parsed, 0 with a minimal graph, 0 formulas without a node" in ran.stderr
 
 

@@ -9,11 +9,10 @@ from dataclasses import dataclass, field
 from mathamr.amr.batch import parse_each, parse_text
 from mathamr.amr.chunk import MAX_TOKENS, chunks
 from mathamr.amr.fallback import EMPTY, minimal_graph
-from mathamr.amr.graph import Amr
+from mathamr.amr.graph import Amr, Names
 from mathamr.amr.notation import Triple
 from mathamr.amr.parser import AmrParser, Cause, Failure, TextParser
 from mathamr.amr.placeholder import formula_nodes, mend, placeholders, separated
-from mathamr.amr.variable import Names
 from mathamr.core.batches import batches
 
 JOINT = "multi-sentence"

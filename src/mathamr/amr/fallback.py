@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 
-from mathamr.amr.graph import Amr
+from mathamr.amr.graph import Amr, Names
 from mathamr.amr.placeholder import PLACEHOLDER
-from mathamr.amr.variable import Names
 
 EMPTY = "amr-empty"
 """The concept of a sentence without content words."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
-from typing import Any
 
 from mathamr.amr import notation
 from mathamr.amr.notation import Triple
@@ -73,11 +73,6 @@ def unquoted(constant: str) -> str:
         return constant[1:-1]
 
 
-def is_inverted(role: str) -> bool:
-    """True if a role is the inverse of another one: ``:ARG0-of``, but not ``:consist-of``."""
-    return role.endswith("-of") and role not in OF_ROLES
-
-
 @dataclass(frozen=True, slots=True)
 class Amr:
     """The meaning of one sentence, or of several joined under `multi-sentence`.
@@ -120,7 +115,7 @@ class Amr:
         if not self.instances:
             raise InvalidAmrError("an AMR needs at least one node")
         if len(variables) < len(self.instances):
-            twice = _first_repeated(variable for variable, _ in self.instances)
+            twice = Counter(variable for variable, _ in self.instances).most_common(1)[0][0]
             raise InvalidAmrError(f"variable {twice!r} stands for two nodes; give each node its own variable")
         for variable in variables:
             if not _is_symbol(variable):
@@ -183,37 +178,20 @@ class Amr:
     @classmethod
     def from_penman(cls, text: str, source: str = "") -> Amr:
         """The graph that Penman `text` writes, with its alignments and metadata; `source` is named in errors."""
-        fields = notation.read(text, source)
+        parts = notation.read(text, source)
         try:
-            return cls(*fields)
+            return cls(*parts)
         except InvalidAmrError as error:
             raise ParseError(str(error), text, max(0, text.find("(")), source) from error
 
-    @classmethod
-    def all_from_penman(cls, text: str, source: str = "") -> list[Amr]:
-        """Every graph of a file in which blank lines separate them, as in AMR corpora."""
-        return [cls.from_penman(block, source) for block in notation.graph_texts(text)]
-
     def to_json(self) -> str:
         """One JSON line with every field; it is faster to read than Penman, for caches and between processes."""
-        return json.dumps(
-            [
-                self.top,
-                self.instances,
-                self.edges,
-                self.attributes,
-                self.tokens,
-                self.alignments,
-                self.metadata,
-            ],
-            separators=(",", ":"),
-        )
+        return json.dumps([getattr(self, each.name) for each in fields(self)], separators=(",", ":"))
 
     @classmethod
     def from_json(cls, line: str) -> Amr:
         """The inverse of `to_json`."""
-        row: list[Any] = json.loads(line)
-        top, instances, edges, attributes, tokens, alignments, metadata = row
+        top, instances, edges, attributes, tokens, alignments, metadata = json.loads(line)
         return cls(
             top,
             tuple((variable, concept) for variable, concept in instances),
@@ -243,9 +221,7 @@ def reachable(top: str, edges: Iterable[Triple]) -> set[str]:
 def upright(edge: Triple) -> Triple:
     """Reverses an edge with an inverse role; other edges stay as they are."""
     source, role, target = edge
-    if not role.endswith("-of"):
-        return edge
-    while is_inverted(role):
+    while role.endswith("-of") and role not in OF_ROLES:
         source, role, target = target, role[: -len("-of")], source
     return source, role, target
 
@@ -261,10 +237,26 @@ def _validate_role(role: str) -> None:
         raise InvalidAmrError(f"{role!r} is not a role of an edge: it starts with a colon and holds no blank")
 
 
-def _first_repeated(names: Iterable[str]) -> str:
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            return name
-        seen.add(name)
-    raise ValueError("no name is repeated")
+class Names:
+    """Gives every node of a graph its own variable: the first letter of its concept and a number, as AMR annotators do.
+
+    >>> names = Names(taken={"b2"})
+    >>> [names.fresh(concept) for concept in ("boy", "bird", "bear", "FORMULA_0", "-")]
+    ['b', 'b3', 'b4', 'f', 'x']
+    """
+
+    def __init__(self, taken: Iterable[str] = ()) -> None:
+        self._taken = set(taken)
+        self._counts: dict[str, int] = {}
+
+    def fresh(self, concept: str) -> str:
+        """An unused variable for a node with that concept."""
+        letter = concept[:1].lower()
+        if not "a" <= letter <= "z":
+            letter = next((c for c in concept[:2].lower() if "a" <= c <= "z"), "x")
+        while True:
+            number = self._counts[letter] = self._counts.get(letter, 0) + 1
+            variable = f"{letter}{number}" if number > 1 else letter
+            if variable not in self._taken:
+                self._taken.add(variable)
+                return variable

@@ -9,9 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from heapq import heappop, heappush
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from mathamr.core.errors import ParseError
+
+if TYPE_CHECKING:
+    from mathamr.amr.graph import Amr
 
 _INDENT, _MAX_COLUMN = 4, 200  # deeper levels share a column, or a long chain would be mostly blanks
 _FORWARD_COST, _INVERSE_COST = 2, 3  # an inverse role is written only where it makes the text much flatter
@@ -31,25 +34,6 @@ Triple = tuple[str, str, str]
 Branches = dict[str, list[tuple[str, str, bool]]]
 
 
-class Graph(Protocol):
-    """The input of `write`: the fields of an `Amr`."""
-
-    @property
-    def top(self) -> str: ...  # noqa: D102
-    @property
-    def instances(self) -> Sequence[tuple[str, str]]: ...  # noqa: D102
-    @property
-    def edges(self) -> Sequence[Triple]: ...  # noqa: D102
-    @property
-    def attributes(self) -> Sequence[Triple]: ...  # noqa: D102
-    @property
-    def tokens(self) -> Sequence[str]: ...  # noqa: D102
-    @property
-    def alignments(self) -> Sequence[tuple[str, tuple[int, ...]]]: ...  # noqa: D102
-    @property
-    def metadata(self) -> Sequence[tuple[str, str]]: ...  # noqa: D102
-
-
 class Fields(NamedTuple):
     """The result of `read`: the fields of an `Amr` as they stand in the text."""
 
@@ -62,7 +46,7 @@ class Fields(NamedTuple):
     metadata: tuple[tuple[str, str], ...]
 
 
-def write(amr: Graph, *, one_line: bool, alignments: bool, metadata: bool) -> str:
+def write(amr: Amr, *, one_line: bool, alignments: bool, metadata: bool) -> str:
     """Penman text of `amr`, which reads back to the same triples."""
     lines = _metadata_lines(amr) if metadata else []
     numbers = dict(amr.alignments) if alignments else {}
@@ -108,7 +92,7 @@ def write_branches(
     return "".join(parts)
 
 
-def layout(amr: Graph) -> Branches:
+def layout(amr: Amr) -> Branches:
     """For every node its written edges: (role, other end, whether that end is defined there).
 
     The parent of a node is its predecessor on the shortest path from the top, inverse edges costing more.
@@ -165,22 +149,15 @@ def _spanned(
     return ends, {number: variable for variable, number in defining.items()}
 
 
-def depths(amr: Graph) -> dict[str, int]:
-    """The number of parentheses around every node; one for the top."""
-    children = layout(amr)
-    found, waiting = {amr.top: 1}, [amr.top]
-    while waiting:
-        variable = waiting.pop()
-        for _, target, defines in children[variable]:
-            if defines:
-                found[target] = found[variable] + 1
-                waiting.append(target)
-    return found
-
-
-def depth(amr: Graph) -> int:
+def depth(amr: Amr) -> int:
     """The nesting depth of the text's parentheses."""
-    return max(depths(amr).values())
+    children, deepest = layout(amr), 0
+    waiting = [(amr.top, 1)]
+    while waiting:
+        variable, level = waiting.pop()
+        deepest = max(deepest, level)
+        waiting += [(target, level + 1) for _, target, defines in children[variable] if defines]
+    return deepest
 
 
 def by_source(triples: Iterable[Triple]) -> dict[str, list[Triple]]:
@@ -191,7 +168,7 @@ def by_source(triples: Iterable[Triple]) -> dict[str, list[Triple]]:
     return groups
 
 
-def _metadata_lines(amr: Graph) -> list[str]:
+def _metadata_lines(amr: Amr) -> list[str]:
     values = dict(amr.metadata)
     if amr.tokens:
         # The number of tokens must not change, or the alignments would point to other tokens.
@@ -221,12 +198,6 @@ def branches(text: str, start: int = 0, source: str = "") -> tuple[str, list[tup
     reading = _Reading(text, source, start)
     reading.run()
     return reading.top, reading.instances, reading.triples
-
-
-def graph_texts(text: str) -> list[str]:
-    """The text of every graph of a file in which blank lines separate them, as in AMR corpora."""
-    blocks = re.split(r"\n\s*\n", text.lstrip("\ufeff"))
-    return [block for block in blocks if block[_graph_start(block) :].strip()]
 
 
 class _Reading:
@@ -277,21 +248,17 @@ class _Reading:
 
     def node(self) -> str:
         """Reads the head of a node, `(variable / concept`; the concept may stand elsewhere."""
-        kinds, texts, position = self.kinds, self.texts, self.position
-        if kinds[position] == "open" and kinds[position + 1] == "symbol" and kinds[position + 2] == "slash":
-            variable = texts[position + 1]
-            self.position = position + 3
-            if kinds[self.position] not in ("symbol", "string"):
-                raise self.error(f"not an AMR: node {variable!r} has no concept")
-            self.instances.append((variable, texts[self.position]))
-            self.position += 1
-            if kinds[self.position] == "alignment":
-                self.align(variable)
-            return variable
         self.expect("open", "an opening parenthesis")
         start = self.offset()
         variable = self.expect("symbol", "a variable")
-        self.bare.setdefault(variable, start)
+        if not self.accept("slash"):
+            self.bare.setdefault(variable, start)
+            return variable
+        concept = self.accept("symbol") or self.accept("string")
+        if not concept:
+            raise self.error(f"not an AMR: node {variable!r} has no concept")
+        self.instances.append((variable, concept))
+        self.align(variable)
         return variable
 
     def align(self, variable: str) -> None:
@@ -320,7 +287,7 @@ class _Reading:
         )
 
     def accept(self, kind: str) -> str:
-        """Consumes and returns the next token if it is of that kind, else returns None."""
+        """Consumes and returns the next token if it is of that kind, else returns an empty text."""
         if self.kinds[self.position] != kind:
             return ""
         self.position += 1

@@ -22,7 +22,7 @@ _LEFT, _TITLE_WIDTH, _TITLE_LINES = 16.0, 80, 4
 
 
 @dataclass(slots=True)
-class Placement:
+class PlacedGraph:
     """The positions of a graph's nodes, and the width of the constants beside each."""
 
     amr: Amr
@@ -59,13 +59,13 @@ class Placement:
             drawing.text(corner + 4, y2 - 7, role, "role")
 
 
-def place(amr: Amr, left: float, top: float) -> Placement:
+def place(amr: Amr, left: float, top: float) -> PlacedGraph:
     """Places every node of a graph, the top one at that point."""
     constants = {
         variable: "  ".join(f"{role} {shortened(unquoted(constant), 20)}" for _, role, constant in triples)
         for variable, triples in by_source(amr.attributes).items()
     }
-    placed, concepts = Placement(amr, layout(amr), constants), amr.concepts()
+    placed, concepts = PlacedGraph(amr, layout(amr), constants), amr.concepts()
     row = 0
     waiting: list[tuple[str, float, bool]] = [(amr.top, left, False)]
     while waiting:

@@ -7,9 +7,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from mathamr.amr.graph import Amr, string, unquoted
+from mathamr.amr.graph import Amr, Names, string, unquoted
 from mathamr.amr.notation import Triple
-from mathamr.amr.variable import Names
 
 PLACEHOLDER = re.compile(r"FORMULA_(?:0|[1-9][0-9]*)(?![0-9])")
 _GLUED_BEFORE = re.compile(rf"(?<=\w)(?={PLACEHOLDER.pattern})")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from mathamr.amr.picture import Placement, place
+from mathamr.amr.picture import PlacedGraph, place
 from mathamr.core.drawing import ROW, Drawing, shortened, text_width
 from mathamr.graphs.configuration import TREELESS, FormulaMode
 from mathamr.graphs.mathgraph import MathGraph
@@ -59,7 +59,7 @@ def picture(graph: MathGraph, mode: FormulaMode = "both") -> str:
     return drawing.svg()
 
 
-def _virtual_nodes(drawing: Drawing, graph: MathGraph, placed: Placement, mode: FormulaMode) -> None:
+def _virtual_nodes(drawing: Drawing, graph: MathGraph, placed: PlacedGraph, mode: FormulaMode) -> None:
     badges: list[tuple[float, str, str, _Box, str]] = []
     for number, variables in enumerate(graph.sentences):
         box = _box(placed, variables)
@@ -91,7 +91,7 @@ def _virtual_nodes(drawing: Drawing, graph: MathGraph, placed: Placement, mode: 
             )
 
 
-def _box(placed: Placement, variables: Iterable[str]) -> _Box:
+def _box(placed: PlacedGraph, variables: Iterable[str]) -> _Box:
     box = _Box()
     for variable in variables:
         if variable in placed.x:

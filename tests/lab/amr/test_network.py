@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from mathamr.amr.builtin.configuration import NetworkConfiguration
+from mathamr.amr.builtin.model import NetworkConfiguration
 from mathamr.amr.builtin.network import Network
 from mathamr.amr.builtin.nodes import KINDS
 from mathamr.amr.builtin.numbers import REASONS

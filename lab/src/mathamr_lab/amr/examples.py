@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from mathamr.amr.builtin.frames import is_frame
-from mathamr.amr.builtin.lexicon import INSIDE, NAME, NONE, NUMBER, STRING, number_value
-from mathamr.amr.builtin.nodes import WordNode
-from mathamr.amr.builtin.templates import PLAIN, Template
-from mathamr.amr.builtin.vocabulary import PRONOUNS
+from mathamr.amr.builtin.lexicon import INSIDE, NAME, NONE, NUMBER, STRING
+from mathamr.amr.builtin.nodes import PLAIN, Template, WordNode
+from mathamr.amr.builtin.vocabulary import PRONOUNS, number_value
 from mathamr_lab.amr.alignment import AlignedGraph, Aligner, tree_distances
 from mathamr_lab.amr.syntax import Analysed
 

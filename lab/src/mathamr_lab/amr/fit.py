@@ -10,6 +10,7 @@ import argparse
 import copy
 import json
 import time
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from mathamr.amr.builtin.configuration import NetworkConfiguration
+from mathamr.amr.builtin.model import NetworkConfiguration
 from mathamr.text.encoder import TextEncoder
 from mathamr.text.torchfolder import load_text_encoder
 from mathamr_lab.amr.network import ParserNetwork
@@ -401,7 +402,7 @@ def fit(given: argparse.Namespace) -> None:
         given.out / f"{given.name}.npz",
         **{name: value.cpu().half().numpy() for name, value in weights.items()},
     )
-    row = configuration.to_json() | {"own": given.own, "fingerprint": encoder.fingerprint}
+    row = asdict(configuration) | {"own": given.own, "fingerprint": encoder.fingerprint}
     (given.out / f"{given.name}.json").write_text(json.dumps(row), encoding="utf-8")
 
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from mathamr.amr.builtin.configuration import GAPS, TREE, NetworkConfiguration
+from mathamr.amr.builtin.model import GAPS, NetworkConfiguration
 from mathamr.amr.builtin.nodes import KINDS
 from mathamr.amr.builtin.numbers import PLACES, REASONS, ROLES
 from mathamr.amr.builtin.words import SHAPES
 from mathamr.text.transformer import RelativePositions, TransformerLayer
+
+TREE = 9
+"""Features of two words in the soft dependency tree."""
 
 
 class ParserNetwork(nn.Module):

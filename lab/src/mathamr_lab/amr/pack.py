@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import zlib
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 
+from mathamr.amr.builtin.model import TABLES as TABLE_NAME
 from mathamr.amr.builtin.model import ParserModel
 from mathamr.text.torchfolder import quantised
 
@@ -41,5 +43,13 @@ def pack(weights: Path, network: Path, prepared: Path, out: Path, encoder: str) 
         },
     )
     out.parent.mkdir(parents=True, exist_ok=True)
-    model.save(out)
+    save(model, out)
     return model
+
+
+def save(model: ParserModel, path: Path) -> None:
+    """Writes the file that `ParserModel.load` reads."""
+    text = json.dumps(model.tables, ensure_ascii=False, separators=(",", ":"))
+    packed = np.frombuffer(zlib.compress(text.encode(), 9), np.uint8)
+    with path.open("wb") as file:
+        np.savez(file, allow_pickle=False, **{TABLE_NAME: packed}, **model.weights)

@@ -21,10 +21,11 @@ from mathamr.amr.builtin.lexicon import NAME, Lexicon
 from mathamr.amr.builtin.mathematics import is_formula
 from mathamr.amr.builtin.numbers import (
     NO_RELATION,
+    PLACES,
     Vocabularies,
     candidate_numbers,
     concept_key,
-    node_numbers,
+    concept_numbers,
 )
 from mathamr.amr.builtin.words import WordSentence, shape
 from mathamr.text.wordpieces import WordPieces
@@ -138,9 +139,17 @@ class Writer:
             if not is_formula(core)
         ]
         add["template"](rows)
-        nodes = [node_numbers(node, found, lexicon.frames) for node in example.nodes]
-        add["node"]([node[:5] for node in nodes])
-        add["roles"]([node[5] for node in nodes])
+        nodes = [
+            (node, concept_numbers(node.concept, node.constant, found, lexicon.frames))
+            for node in example.nodes
+        ]
+        add["node"](
+            [
+                (node.token, concept, kind, min(node.place, PLACES - 1), is_source)
+                for node, (concept, kind, is_source, _) in nodes
+            ]
+        )
+        add["roles"]([roles for _, (_, _, _, roles) in nodes])
         labels = found.labels
         add["edge"](
             [(s, t, labels.get(label, 0)) for (s, t), label in example.edges.items() if label in labels]
@@ -242,7 +251,10 @@ def prepare(
     arrays["formulas/counts"] = np.array([len(row) for row in formulas], np.int16)
     out.mkdir(parents=True, exist_ok=True)
     np.savez_compressed(out / "arrays.npz", **arrays)
-    tables: dict[str, Any] = vocabularies.to_json() | {"lexicon": lexicon.counts, "deps": deps}
+    tables: dict[str, Any] = {
+        name: list(getattr(vocabularies, name)) for name in ("concepts", "templates", "labels", "tags")
+    }
+    tables |= {"lexicon": lexicon.counts, "deps": deps}
     tables |= general_tables([e for e in examples if e.corpus == "little-prince"] + patterns)
     (out / "tables.json").write_text(json.dumps(tables, ensure_ascii=False), encoding="utf-8")
     print(

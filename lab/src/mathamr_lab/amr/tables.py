@@ -20,6 +20,8 @@ HEADER = (
 LEMMAS_HEADER = "# Irregular forms and base forms of WordNet (Princeton University, WordNet licence), from spaCy's lookup tables (MIT).\n"
 SHORT_ADJECTIVE = 8
 """Longer adjectives have no ending for comparison."""
+PLURAL_LIKE = ("se", "ve", "xe", "ze", "che", "she", "ie", "man")
+"""Endings of the nouns in the table: their plurals look like those of shorter nouns ("house", but "bus")."""
 _DESCRIPTION = re.compile(r"  ARG([0-9])(?:-[a-z]+)?:")
 
 
@@ -88,7 +90,7 @@ def lemma_lines() -> list[str]:
                 lines.append(f"{letter}\t{form}\t{bases[0]}")
     known = tables["lemma_index"]
     kept = {
-        "n": [word for word in known["noun"] if word.endswith(lemmas.PLURAL_LIKE)],
+        "n": [word for word in known["noun"] if word.endswith(PLURAL_LIKE)],
         "v": list(known["verb"]),
         "j": [word for word in known["adj"] if len(word) <= SHORT_ADJECTIVE],
     }

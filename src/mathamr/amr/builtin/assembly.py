@@ -6,12 +6,10 @@ from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from mathamr.amr.builtin.concepts import Draft
-from mathamr.amr.builtin.nodes import WordNode, type_of
+from mathamr.amr.builtin.nodes import Draft, WordNode
 from mathamr.amr.builtin.relations import RelationScores
-from mathamr.amr.graph import Amr, string, upright
+from mathamr.amr.graph import Amr, Names, string, upright
 from mathamr.amr.notation import written_order
-from mathamr.amr.variable import Names
 
 REPEATABLE = frozenset(
     {":mod", ":op", ":snt", ":time", ":location", ":manner", ":part", ":topic", ":poss", ":example"}
@@ -53,7 +51,7 @@ def merge_mentions(draft: Draft, scores: RelationScores, least: float) -> Sets:
     for probability, mention, meant in scores.mentions:
         if probability < least:
             break
-        is_free = merged.find(mention) == mention and type_of(draft.nodes[mention]) == "pronoun"
+        is_free = merged.find(mention) == mention and draft.nodes[mention].kind == "pronoun"
         if is_free and not draft.nodes[merged.find(meant)].constant:
             merged.join(meant, mention)
     return merged
@@ -107,7 +105,7 @@ def _connect(draft: Draft, standing: list[int], parts: Sets, take: Callable[[int
     """Connects the remaining parts to the first one, each to the nearest node of it."""
     nodes = draft.nodes
     kept = [number for number, stands in enumerate(standing) if stands == number]
-    usable = [n for n in kept if not nodes[n].constant and type_of(nodes[n]) != "name"]
+    usable = [n for n in kept if not nodes[n].constant and nodes[n].kind != "name"]
     if not usable:
         return
     first = usable[0]
@@ -124,7 +122,7 @@ def default_role(source: WordNode, target: WordNode) -> str:
         return (
             ":polarity" if target.concept == "-" else ":quant" if target.concept[:1].isdigit() else ":value"
         )
-    return ":op" if type_of(source) == "conjunction" else ":mod"
+    return ":op" if source.kind == "conjunction" else ":mod"
 
 
 def number_operands(edges: list[tuple[int, str, int]], nodes: list[WordNode]) -> list[tuple[int, str, int]]:

@@ -4,25 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
 
-from mathamr.amr.builtin.lexicon import (
-    INSIDE,
-    NAME,
-    NONE,
-    NUMBER,
-    STRING,
-    FrameCandidate,
-    Lexicon,
-    number_value,
-)
+from mathamr.amr.builtin.lexicon import INSIDE, NAME, NONE, NUMBER, STRING, FrameCandidate, Lexicon
 from mathamr.amr.builtin.mathematics import is_formula
 from mathamr.amr.builtin.network import Network, WordScores
-from mathamr.amr.builtin.nodes import WordNode
+from mathamr.amr.builtin.nodes import PLAIN, Draft, Template, WordNode
 from mathamr.amr.builtin.numbers import Vocabularies, candidate_numbers
-from mathamr.amr.builtin.templates import PLAIN, Template
+from mathamr.amr.builtin.vocabulary import number_value
 from mathamr.amr.builtin.words import WordSentence
 from mathamr.core.arrays import FloatArray, IntArray
 
@@ -31,24 +21,6 @@ _Offered = tuple[list[FrameCandidate], IntArray, FloatArray]
 """The candidates of a word, their concepts and reasons, and their counts."""
 _NO_NODE = frozenset({NONE, INSIDE})
 _PLURAL = re.compile(r"[A-Z0-9][A-Za-z0-9-]*[A-Z0-9]s$")
-
-
-@dataclass
-class Draft:
-    """The nodes of a sentence before relations are identified, and the edges of their templates."""
-
-    sentence: WordSentence
-    nodes: list[WordNode] = field(default_factory=list)
-    edges: list[tuple[int, str, int]] = field(default_factory=list)
-
-    def add(self, core: WordNode, template: Template) -> None:
-        """Adds a core with the nodes and edges of its template."""
-        first = len(self.nodes)
-        self.nodes.append(core)
-        for place, name in enumerate(template.nodes[1:], start=1):
-            constant = name.startswith("=")
-            self.nodes.append(WordNode(name[1:] if constant else name, constant, core.token, place))
-        self.edges.extend((first + s, role, first + t) for s, role, t in template.edges)
 
 
 def named_in_mathematics(parts: Sequence[str]) -> Template:
@@ -202,7 +174,7 @@ def core_node(
         if _PLURAL.fullmatch(text):
             text = text[:-1]
         parts = tuple(text.replace('"', "").split()) or ("?",)
-        return WordNode("name", False, head_of(heads, token, last), 0, parts, token)
+        return WordNode("name", False, head_of(heads, token, last), 0, parts)
     if core == NUMBER:
         return WordNode(number_value(word) or word, True, token)
     if core == STRING:

@@ -68,5 +68,10 @@ class Frames:
 @cache
 def load_frames() -> Frames:
     """The table of the package, read once."""
-    lines = gzip.decompress(TABLE.read_bytes()).decode().splitlines()
-    return Frames([line for line in lines if not line.startswith("#")])
+    return Frames(table_lines(TABLE))
+
+
+def table_lines(path: Path) -> list[str]:
+    """The lines of a compressed table without its comments."""
+    lines = gzip.decompress(path.read_bytes()).decode().splitlines()
+    return [line for line in lines if not line.startswith("#")]

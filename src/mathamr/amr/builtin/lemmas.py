@@ -6,10 +6,10 @@ NOTICE for their licences.
 
 from __future__ import annotations
 
-import gzip
 from functools import cache, lru_cache
 from pathlib import Path
 
+from mathamr.amr.builtin.frames import table_lines
 from mathamr.amr.builtin.mathematics import is_formula
 
 TABLE = Path(__file__).parent / "data" / "lemmas.tsv.gz"
@@ -19,8 +19,6 @@ RULES = {
     "j": [("er", ""), ("est", ""), ("er", "e"), ("est", "e")],
 }  # fmt: skip
 """WordNet's endings of nouns, verbs and adjectives."""
-PLURAL_LIKE = ("se", "ve", "xe", "ze", "che", "she", "ie", "man")
-"""Endings of the nouns in the table: their plurals look like those of shorter nouns ("house", but "bus")."""
 _CONTRACTIONS = {
     "'m": "be", "'re": "be", "'s": "'s", "n't": "not", "'ll": "will", "'d": "would", "'ve": "have", "ca": "can",
     "wo": "will", "sha": "shall", "an": "a", "is": "be", "are": "be", "was": "be", "were": "be", "am": "be",
@@ -72,8 +70,7 @@ def _verb_stem(stem: str) -> str:
 @cache
 def load_lemmas() -> Lemmas:
     """The table of the package, read once."""
-    lines = gzip.decompress(TABLE.read_bytes()).decode().splitlines()
-    return Lemmas([line for line in lines if not line.startswith("#")])
+    return Lemmas(table_lines(TABLE))
 
 
 @lru_cache(maxsize=50_000)

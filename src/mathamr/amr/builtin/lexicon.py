@@ -10,9 +10,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from mathamr.amr.builtin.frames import Frames
+from mathamr.amr.builtin.frames import LETTERS, Frames
 from mathamr.amr.builtin.mathematics import NOUNS, is_formula
-from mathamr.amr.builtin.vocabulary import MONTHS, NEGATIVE_PREFIXES, NUMBER_WORDS, PRONOUNS
+from mathamr.amr.builtin.vocabulary import NEGATIVE_PREFIXES, PRONOUNS, number_value
 from mathamr.amr.builtin.words import WordSentence
 
 NONE, NAME, INSIDE, NUMBER, STRING = "<none>", "<name>", "<inside>", "<number>", "<string>"
@@ -83,19 +83,14 @@ class Lexicon:
         for core, count in sorted(counts.items(), key=lambda item: -item[1])[:LIMIT]:
             if count > 0 and (allowed is None or core in allowed):
                 found.setdefault(core, "seen")
-        if seen is None:
-            overall = self.cores
-            return [
-                FrameCandidate(core, reason, counts.get(core, 0), total, overall.get(core, 0))
-                for core, reason in found.items()
-            ]
+        own = seen or {}
         return [
             FrameCandidate(
                 core,
                 reason,
                 max(0, counts.get(core, 0)),
                 total,
-                self.cores.get(core, 0) - seen.get((lemma, core), 0),
+                self.cores.get(core, 0) - own.get((lemma, core), 0),
             )
             for core, reason in found.items()
         ]
@@ -145,7 +140,7 @@ class Lexicon:
         frames = self.frames
         if tag[0] in "VN":
             yield from self.phrasal(sentence, token)
-        letter = {"N": "n", "V": "v", "J": "j", "R": "r", "M": "v"}.get(tag[0], "n")
+        letter = LETTERS.get(tag[0], "n")
         senses = frames.senses(lemma, letter)
         for rank, sense in enumerate(senses[:4]):
             yield sense, f"sense-{letter}{rank}"
@@ -181,22 +176,3 @@ class Lexicon:
                 if senses:
                     yield senses[0], "negated"
                     break
-
-
-def number_value(word: str) -> str | None:
-    """A number word or numeral as AMR writes it.
-
-    >>> number_value("seven"), number_value("1,000"), number_value("3.5"), number_value("seventh")
-    ('7', '1000', '3.5', '7')
-    """
-    low = word.lower()
-    if low in NUMBER_WORDS:
-        return NUMBER_WORDS[low]
-    if low in MONTHS and word[0].isupper():
-        return MONTHS[low]
-    bare = low.replace(",", "")
-    if bare.isascii() and bare.replace(".", "", 1).isdigit() and bare[-1] != "." and bare[0] != ".":
-        return bare
-    if len(bare) > 2 and bare[:-2].isdigit() and bare.isascii() and bare[-2:] in ("st", "nd", "rd", "th"):
-        return bare[:-2]
-    return None

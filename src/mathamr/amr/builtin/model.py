@@ -1,4 +1,4 @@
-"""`ParserModel`: the file of the parser's weights and tables, an `.npz` without pickles, and the text encoder that it reads with."""
+"""`ParserModel`: the file of the parser's weights and tables, an `.npz` without pickles, and the shape of its network."""
 
 from __future__ import annotations
 
@@ -6,20 +6,59 @@ import json
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
 
-from mathamr.amr.builtin.configuration import NetworkConfiguration
 from mathamr.core.arrays import AnyArray
+from mathamr.core.configured import known_fields
 from mathamr.core.errors import MathAMRError
+from mathamr.text.configuration import TransformerConfiguration
 
 WEIGHTS = Path(__file__).parent / "data" / "parser.npz"
 BOX = Path(__file__).parents[2] / "systems" / "box"
 """The folder of the models in the box; the parser reads with the text encoder of one of them."""
 TABLES = "tables"
+"""The name of the tables among the arrays of the file: compressed JSON."""
+GAPS = 33
+"""Numbers of words between two nodes, with the direction; greater ones share the outermost."""
+
+
+@dataclass(frozen=True)
+class NetworkConfiguration:
+    """Sizes of the network; `layers_read` are the encoder's layers whose states it mixes, 0 for the embeddings."""
+
+    concepts: int = 2
+    templates: int = 1
+    labels: int = 1
+    tags: int = 1
+    layers_read: tuple[int, ...] = (2, 3, 4, 5, 6)
+    states: int = 384
+    size: int = 256
+    layers: int = 2
+    inner: int = 512
+    heads: int = 8
+    hidden: int = 192
+    node: int = 256
+    pair: int = 128
+    arc: int = 128
+    dropout: float = 0.3
+
+    @cached_property
+    def transformer(self) -> TransformerConfiguration:
+        """The shape of the layers over words."""
+        return TransformerConfiguration(
+            pieces=1, size=self.size, layers=max(1, self.layers), heads=self.heads, inner=self.inner, positions=1,
+            dropout=min(0.2, self.dropout), buckets=32,
+        )  # fmt: skip
+
+    @classmethod
+    def from_json(cls, row: dict[str, Any]) -> NetworkConfiguration:
+        """The configuration of a row that holds its fields."""
+        return cls(**known_fields(cls, row | {"layers_read": tuple(row["layers_read"])}, "parser network"))
 
 
 @dataclass(frozen=True)
@@ -29,15 +68,9 @@ class ParserModel:
     weights: Mapping[str, AnyArray]
     tables: Mapping[str, Any]
 
-    def save(self, path: Path) -> None:
-        """Writes the file."""
-        packed = zlib.compress(json.dumps(self.tables, ensure_ascii=False, separators=(",", ":")).encode(), 9)
-        with path.open("wb") as file:
-            np.savez(file, allow_pickle=False, **{TABLES: np.frombuffer(packed, np.uint8)}, **self.weights)
-
     @classmethod
     def load(cls, path: Path) -> ParserModel:
-        """The inverse of `save`; refuses anything else."""
+        """The model in a file; refuses anything else."""
         try:
             with np.load(path, allow_pickle=False) as file:
                 weights = {name: file[name] for name in file.files if name != TABLES}

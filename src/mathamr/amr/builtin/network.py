@@ -10,7 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
-from mathamr.amr.builtin.configuration import GAPS, NetworkConfiguration
+from mathamr.amr.builtin.model import GAPS, NetworkConfiguration
 from mathamr.amr.builtin.numbers import PLACES
 from mathamr.core.arrays import AnyArray, FloatArray, IntArray
 from mathamr.text.configuration import relative_buckets

@@ -11,7 +11,7 @@ from typing import Any
 from mathamr.amr.builtin.frames import Frames
 from mathamr.amr.builtin.lexicon import FrameCandidate
 from mathamr.amr.builtin.mathematics import is_formula
-from mathamr.amr.builtin.nodes import KINDS, WordNode, kind_of
+from mathamr.amr.builtin.nodes import KINDS, kind_of
 
 NO_RELATION, SAME = "none", "="
 UNKNOWN, FORMULA = "<unknown>", "<formula>"
@@ -45,13 +45,9 @@ class Vocabularies:
         lists = ([UNKNOWN, FORMULA, *concepts], templates, labels, tags)
         return cls(*({name: number for number, name in enumerate(names)} for names in lists))
 
-    def to_json(self) -> dict[str, list[str]]:
-        """The names in the order of their numbers."""
-        return {name: list(getattr(self, name)) for name in ("concepts", "templates", "labels", "tags")}
-
     @classmethod
     def from_json(cls, row: Mapping[str, Any]) -> Vocabularies:
-        """The inverse of `to_json`."""
+        """The vocabularies of tables that hold the names in the order of their numbers."""
         return cls.of(row["concepts"][2:], row["templates"], row["labels"], row["tags"])
 
     @cached_property
@@ -92,11 +88,3 @@ def concept_numbers(
     flags = (*tuple(int(str(number) in roles) for number in range(ROLES - 1)), int(bool(roles)))
     number = found.concept("<name>" if kind == "name" else concept_key(concept, constant))
     return number, _KINDS[kind], int(not constant and kind != "name"), flags
-
-
-def node_numbers(
-    node: WordNode, found: Vocabularies, frames: Frames
-) -> tuple[int, int, int, int, int, tuple[int, ...]]:
-    """Token, concept, kind, place, whether it can be a source, and the core arguments of a node's frame."""
-    concept, kind, is_source, flags = concept_numbers(node.concept, node.constant, found, frames)
-    return node.token, concept, kind, min(node.place, PLACES - 1), is_source, flags

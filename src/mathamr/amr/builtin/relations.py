@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mathamr.amr.builtin.concepts import MEMORY, Draft
+from mathamr.amr.builtin.concepts import MEMORY
 from mathamr.amr.builtin.frames import Frames
 from mathamr.amr.builtin.network import Network, WordScores, softmax
-from mathamr.amr.builtin.nodes import KINDS
+from mathamr.amr.builtin.nodes import KINDS, Draft
 from mathamr.amr.builtin.numbers import PLACES, SAME, Vocabularies, concept_numbers
 from mathamr.core.arrays import FloatArray, IntArray
 

@@ -28,15 +28,6 @@ LONGEST_WORD = 100
 """Longer runs of letters are cut, as in the text encoder."""
 
 
-@dataclass(slots=True)
-class Word:
-    """One word: its text (phrases joined by hyphens), and its place [start, end) in the sentence."""
-
-    text: str
-    start: int
-    end: int
-
-
 @dataclass
 class WordSentence:
     """A sentence as words; `spaces` says whether a space follows each."""
@@ -72,34 +63,22 @@ def cut(text: str) -> WordSentence:
     """
     text = _SURROGATES.sub(" ", text)
     shown = _IGNORED.sub(lambda match: " " * len(match[0]), text)
-    found = []
-    for match in _WORD.finditer(shown):
-        start, end = match.span()
-        for part in range(start, end, LONGEST_WORD):
-            found.append(
-                Word(shown[part : min(end, part + LONGEST_WORD)], part, min(end, part + LONGEST_WORD))
-            )
-    found = [
-        Word(word, found[first].start, found[last].end)
-        for word, first, last in merged_phrases([w.text for w in found])
+    parts = [
+        (start, min(match.end(), start + LONGEST_WORD))
+        for match in _WORD.finditer(shown)
+        for start in range(match.start(), match.end(), LONGEST_WORD)
     ]
-    spaces = [shown[word.end : word.end + 1].isspace() for word in found]
-    return WordSentence(
-        text, [word.text for word in found], [(word.start, word.end) for word in found], spaces
-    )
+    words: list[str] = []
+    places: list[tuple[int, int]] = []
+    for word, first, last in merged_phrases([shown[start:end] for start, end in parts]):
+        words.append(word)
+        places.append((parts[first][0], parts[last][1]))
+    return WordSentence(text, words, places, [shown[end : end + 1].isspace() for _, end in places])
 
 
 SHAPES = (
-    "formula",
-    "number",
-    "mark",
-    "lower",
-    "title",
-    "upper",
-    "mixed",
-    "lower after a hyphen",
-    "title first",
-)
+    "formula", "number", "mark", "lower", "title", "upper", "mixed", "lower after a hyphen", "title first",
+)  # fmt: skip
 
 
 def shape(sentence: WordSentence, token: int) -> int:
