@@ -9,9 +9,12 @@ from typing import cast
 import pytest
 
 from mathamr.index.engines.engine import FieldTarget, Payload
-from mathamr.index.lexical.lexicalindex import LexicalPart
+from mathamr.index.lexical.lexicalindex import LexicalIndex, LexicalPart
+from mathamr.index.lexical.terms import post_terms
 from mathamr.index.scored import Scored
+from mathamr.posts.post import Post
 from mathamr.search.library import lean_query
+from mathamr.search.namequery import NameQuery
 from mathamr.search.options import SearchOptions
 from mathamr.search.postranker import PostRanker, central_first
 from mathamr.search.query import Query
@@ -61,10 +64,50 @@ def test_a_documented_declaration_is_raised_however_few_results_are_wanted() -> 
         return {each: Payload("theorem", ("module:A", *tags)) for each, tags in lacking.items()}
 
     context = QueryContext(Query.of_text("compact"), cast(QueryVectors, None))
-    ranker = Recorded(context, None, lambda: cast(LexicalPart, None), payloads)
+    ranker = Recorded(context, None, lambda: cast(LexicalPart, None), payloads, has_declarations=True)
     words = Fuse(parts=(Component("lexical", Lexical()),), normalisation="z")
     for depth in (1, 12, 100):
         assert ranker.rank(Promote(words), SearchOptions(depth), "words")[0].id == "documented"
+
+
+def test_notes_of_modules_come_behind_declarations_and_those_of_others_stay() -> None:
+    kinds = {"module": "note", "declaration": "theorem", "own": "note", "far": "theorem"}
+    tags = {"module": ("module:A",), "declaration": ("module:A",), "own": (), "far": ("module:A",)}
+    found = central_first(
+        FoundHits(
+            [Scored("module", 3.2), Scored("own", 3.1), Scored("declaration", 3.0), Scored("far", 1.0)]
+        ),
+        lambda _, ids: {each: Payload(kinds[each], tags[each]) for each in ids},
+    )
+    assert [hit.id for hit in found.hits] == ["own", "declaration", "module", "far"]
+
+
+def test_the_name_of_a_declaration_counts_if_it_is_all_that_was_typed() -> None:
+    """The documentation of a module is never raised, and words in a text raise less than a name."""
+    names = ("Fun.add_comm_of_lt", "Nat.add_comm", "add_comm", "Int.add_commute")
+    posts = {name: Post(name, "theorem", "", title=name, markup="declaration") for name in names}
+    posts["module"] = Post("module", "note", "", title="Add comm", markup="markdown", tags=("module:A",))
+    hits = [Scored(name, 1.0) for name in posts]
+
+    def raised(typed: str, **given: bool) -> list[str]:
+        asked = NameQuery(tuple(typed.split()), {"add": 1.0, "comm": 1.0}, frozenset(), {}, **given)
+        _, bonus = asked.first(hits, lambda ids: {each: posts[each] for each in ids})
+        return sorted((name for name in bonus if bonus[name] > 0.3), key=lambda name: -bonus[name])
+
+    assert raised("add comm") == ["add_comm", "Nat.add_comm"]
+    assert raised("add comm", is_identifier=True) == ["add_comm", "Nat.add_comm", "Fun.add_comm_of_lt"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "is_identifier"),
+    [("add_comm", True), ("Nat.add", True), ("IsCompact", True), ("compact set", False)],
+)
+def test_a_typed_identifier_is_recognised(tmp_path: Path, typed: str, is_identifier: bool) -> None:
+    with LexicalIndex(tmp_path) as lexical:
+        lexical.posts.update([("a", post_terms(Post("a", "theorem", "add comm nat iscompact compact set")))])
+        found = NameQuery.of(Query.of_text(typed), lexical.posts, lambda _: {})
+    assert found is not None
+    assert found.is_identifier == is_identifier
 
 
 def test_tags_of_other_posts_mean_nothing() -> None:

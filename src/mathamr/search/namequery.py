@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from mathamr.index.engines.entry import Payload
 from mathamr.index.lexical.lexicalindex import LexicalPart
 from mathamr.index.lexical.terms import Terms, called, misspellings, stems, title_names, words
 from mathamr.index.scored import Scored
 from mathamr.posts.markup import pieces, title_pieces
+from mathamr.posts.markup.namewords import name_words
 from mathamr.posts.markup.piece import Piece
 from mathamr.posts.post import Post
 from mathamr.search.definedterms import emphasised_terms
@@ -28,6 +30,7 @@ MOST_WORDS = 5
 _SYMBOL = re.compile(r"\\?[a-zA-Z]+(?:\{[a-zA-Z]+\})?")
 """A formula that can be part of a name, as in "$p$-adic number"."""
 _INHERITED = re.compile(r"[^\W\d_]+(?: [^\W\d_]+){0,3}(?: [\w.]*\d[\w.]*| [A-Z])?: ")
+_IDENTIFIER = re.compile(r"\w[_.]\w|[a-z][A-Z]")
 RARE_WORD_POSTS = 3
 """A word in at most this many posts is nearly a name by itself; those posts rank first."""
 CANDIDATES, READ = 100, 30
@@ -55,6 +58,8 @@ class NameQuery:
     """The posts with a rare word of the name."""
     corrected: Mapping[str, str]
     """Words that no post contains, and their corrections."""
+    is_identifier: bool = False
+    """True if it was typed like a name of a declaration, or a part of one: `add_comm`, `IsCompact`."""
 
     @classmethod
     def of(cls, query: Query, lexicon: LexicalPart, posts: Posts) -> NameQuery | None:
@@ -83,7 +88,7 @@ class NameQuery:
             if 0 < often <= RARE_WORD_POSTS and word not in STOP_WORDS and len(word) > 2
         ]
         rare = frozenset(each for ids in lexicon.holding("words", few).values() for each in ids)
-        return cls(found, rarity, rare, corrected)
+        return cls(found, rarity, rare, corrected, _IDENTIFIER.search(query.text) is not None)
 
     @property
     def terms(self) -> Terms:
@@ -110,7 +115,8 @@ class NameQuery:
         bonus = {
             each: value
             for each, post in posts(titled).items()
-            if (value := self._title_bonus(post) + (self._text_bonus(post) if each in read else 0.0)) > 0
+            if not is_module_note(post)
+            and (value := self._title_bonus(post) + (self._text_bonus(post) if each in read else 0.0)) > 0
         }
         if not bonus:
             return list(hits), {}
@@ -122,10 +128,15 @@ class NameQuery:
     def _title_bonus(self, post: Post) -> float:
         """The bonus for the name in a title, alternative name or label: the shorter that is, the more.
 
-        A remark that has only the title of its section comes behind what has the name as its own.
+        A remark that has only the title of its section comes behind what has the name as its own. The name of a declaration
+        is a sentence about many things; it has the name if that is all of it, or all of its last parts.
         """
         name = stems(list(self.words))
-        shares = (len(name) / len(each) for each in map(stems, called(post)) if has_phrase(each, name))
+        if post.markup == "declaration" and not self.is_identifier:
+            has_name = name in map(stems, last_parts(post))
+            shares = [len(name) / len(each) for each in called(post)] if has_name else []
+        else:
+            shares = [len(name) / len(each) for each in map(stems, called(post)) if has_phrase(each, name)]
         own = 0 if _has_inherited_title(post) else 1
         return max((_TITLED * (own + share) for share in shares), default=0.0)
 
@@ -140,6 +151,24 @@ class NameQuery:
         if any(stems(words(each)) == name for each in emphasised_terms(post.body, post.markup)):
             worth += _DEFINED
         return worth + (_RARE * (1 + together) if post.id in self.rare else 0.0)
+
+
+def last_parts(post: Post) -> Iterator[list[str]]:
+    """The last parts of a declaration's names as words, beginning with all of them.
+
+    >>> list(last_parts(Post("a", "theorem", "", title="Nat.add_comm", markup="declaration")))
+    [['nat', 'add', 'comm'], ['nat', 'add', 'comm'], ['add', 'comm'], ['add', 'comm']]
+    """
+    for name in (post.title, *post.aliases):
+        parts = name.split(".")
+        for start in range(len(parts)):
+            tail = ".".join(parts[start:])
+            yield from (words(tail), words(name_words(tail)))
+
+
+def is_module_note(post: Post | Payload) -> bool:
+    """True for what a library says about one of its modules or their sections."""
+    return post.kind == "note" and any(tag.startswith("module:") for tag in post.tags)
 
 
 def _has_inherited_title(post: Post) -> bool:

@@ -7,10 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 
 from mathamr.index.engines.engine import Engine, FieldReader, SkimsMaxSim
-from mathamr.index.lexical.lexicalindex import LexicalPart
+from mathamr.index.engines.entry import Payload
+from mathamr.index.lexical.lexicalindex import DECLARATIONS, LexicalPart
 from mathamr.index.lexical.terms import Terms
 from mathamr.index.scored import Scored
-from mathamr.search.namequery import CANDIDATES, NameQuery, Posts, deviation
+from mathamr.search.namequery import CANDIDATES, NameQuery, Posts, deviation, is_module_note
 from mathamr.search.options import SearchOptions
 from mathamr.search.querycontext import QueryContext
 from mathamr.search.ranker import FoundHits, Payloads, Ranker, filtered, of_rows, unsuited
@@ -25,8 +26,10 @@ ASIDES = {
     "deprecated": 0.5,
     "private": 0.5,
 }
-"""By how many standard deviations of the scores a tag lowers a declaration; chosen on the names
-of theorems and topics in Mathlib's maps (lab/notes/lean.md)."""
+"""By how many standard deviations of the scores a tag lowers a declaration."""
+MODULE_NOTE = 2.0
+"""By how many the documentation of a module is lowered. Both are chosen on the names of theorems and topics in Mathlib's maps
+(lab/notes/lean.md)."""
 
 
 class PostRanker(Ranker):
@@ -43,10 +46,12 @@ class PostRanker(Ranker):
         payloads: Payloads | None = None,
         posts: Posts | None = None,
         *,
-        has_declarations: bool = True,
+        has_declarations: bool = False,
     ) -> None:
         super().__init__(context, engine, lexicon, payloads)
         self._posts, self._has_declarations = posts, has_declarations
+        if has_declarations:
+            self._weighting = DECLARATIONS
 
     def _by_field(self, leaf: Nearest | MaxSim | NearestRows, options: SearchOptions) -> Sequence[Scored]:
         field = self._field(leaf.field)
@@ -85,7 +90,7 @@ class PostRanker(Ranker):
             }
 
         terms = self._terms()
-        return filtered(lambda k: lexicon.search(terms, k), options, passing)
+        return filtered(lambda k: lexicon.search(terms, k, weighting=self._weighting), options, passing)
 
     @cached_property
     def _name(self) -> NameQuery | None:
@@ -147,15 +152,10 @@ class PostRanker(Ranker):
 
 
 def central_first(found: FoundHits, payloads_of: Payloads) -> FoundHits:
-    """Lower the declarations of a library that are rarely looked for: undocumented, generated, instances, aliases."""
+    """Lower what is rarely looked for in a library: undocumented, generated, instances, aliases, the notes of its modules."""
     first = found.hits[:CANDIDATES]
     payloads = payloads_of("posts", [hit.id for hit in first])
-    asides = {
-        name: lowered
-        for name, payload in payloads.items()
-        if (lowered := math.fsum(ASIDES[tag] for tag in ASIDES.keys() & set(payload.tags)))
-        and any(tag.startswith("module:") for tag in payload.tags)
-    }
+    asides = {name: lowered for name, payload in payloads.items() if (lowered := _lowered(payload))}
     if not asides:
         return found
     spread, lowest, rest = (
@@ -166,3 +166,12 @@ def central_first(found: FoundHits, payloads_of: Payloads) -> FoundHits:
     scores = {hit.id: max(lowest, hit.score - spread * asides.get(hit.id, 0.0)) for hit in first}
     hits = sorted((Scored(*each) for each in scores.items()), key=lambda hit: (-hit.score, hit.id))
     return FoundHits([*hits, *rest], found.evidence, found.own_shares)
+
+
+def _lowered(payload: Payload) -> float:
+    """By how many standard deviations of the scores a post of a library is lowered; other posts are not."""
+    if is_module_note(payload):
+        return MODULE_NOTE
+    if not any(tag.startswith("module:") for tag in payload.tags):
+        return 0.0
+    return math.fsum(ASIDES[tag] for tag in ASIDES.keys() & set(payload.tags))

@@ -13,7 +13,7 @@ from mathamr.core.arrays import FloatArray
 from mathamr.core.errors import MathAMRError
 from mathamr.index.engines.engine import Engine, FieldReader, FieldTarget, Filter, Payload
 from mathamr.index.engines.maxsim import mutual_maxsim
-from mathamr.index.lexical.lexicalindex import LexicalPart
+from mathamr.index.lexical.lexicalindex import LexicalPart, Weighting
 from mathamr.index.scored import Scored, ScoredColumns
 from mathamr.search.fusion import JoinedRankings, fuse, looks_at_scores, takes_normalisation
 from mathamr.search.hubness import HUBNESS, hubness, penalise_hubs
@@ -94,6 +94,8 @@ class Ranker(ABC):
         self.context, self._engine, self._lexicon = context, engine, lexicon
         self._payloads = payloads or self.engine.payloads
         """Reads what filters test; an index knows it even for entries without vectors in its engine."""
+        self._weighting: Weighting | None = None
+        """How terms are weighted, if not as the lexical index weights them."""
 
     @property
     def engine(self) -> Engine:
@@ -142,7 +144,7 @@ class Ranker(ABC):
                 return self._promoted(self._scored(inner, ids))
             case Lexical():
                 with self.context.timer("search"):
-                    return FoundHits(self._lexicon().score(self.context.terms, ids))
+                    return FoundHits(self._lexicon().score(self.context.terms, ids, self._weighting))
             case Aligned():
                 with self.context.timer("align"):
                     return FoundHits(self._aligned(ids))

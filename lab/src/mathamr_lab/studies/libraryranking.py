@@ -52,7 +52,7 @@ Weights = tuple[float, float, float]
 """Of words, of one vector, and of MaxSim."""
 _DENSE = ((4.0, 0.0), (2.0, 2.0), (1.0, 3.0), (0.0, 4.0))
 GRID: tuple[Weights, ...] = tuple(
-    (lexical, *dense) for lexical, dense in product((0.5, 1.0, 2.0, 4.0), _DENSE)
+    (lexical, *dense) for lexical, dense in product((0.0, 0.5, 1.0, 1.5, 2.0), _DENSE)
 )
 
 
@@ -117,12 +117,16 @@ class RecordedRanker(PostRanker):
         encoder = QueryEncoder(_no_parser, lambda: archive.system, archive.encoding)
         context = QueryContext(lean_query(query), encoder)
         engine = None if archive.words_only else archive.engine
-        super().__init__(context, engine, lambda: archive.lexical.posts, payloads, posts)
+        super().__init__(
+            context, engine, lambda: archive.lexical.posts, payloads, posts, has_declarations=True
+        )
 
     @cached_property
     def _name(self) -> NameQuery | None:
         found = NameQuery.of(self.context.query, self._lexicon(), self._posts) if self._posts else None
-        return found and _RememberedName(found.words, found.rarity, found.rare, found.corrected)
+        return found and _RememberedName(
+            found.words, found.rarity, found.rare, found.corrected, found.is_identifier
+        )
 
     def _by_field(self, leaf: Nearest | MaxSim | NearestRows, options: SearchOptions) -> Sequence[Scored]:
         return self._found_before["single" if isinstance(leaf, Nearest) else "maxsim"][: options.depth]

@@ -11,7 +11,7 @@ import math
 import threading
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Self
@@ -57,6 +57,8 @@ class Weighting:
 POSTS = Weighting(
     {"words": 1.0, "stems": 1.0, "names": 0.15, "latex": 0.2, "paths": 0.1, "parts": 0.75, "shapes": 0.3}
 )
+DECLARATIONS = replace(POSTS, fields={**POSTS.fields, "names": 0.0}, k1=0.9, b=0.4, rarity=1.0)
+"""For posts of an index that holds declarations, whose names consist of common words, so that their misspellings only disturb."""
 FORMULAS = Weighting({"latex": 0.5, "paths": 0.25, "parts": 0.5, "shapes": 1.0}, k1=1.0, b=0.75)
 """Chosen on known items of training pairs and by cross-validation over topics, see lab/notes/ranking.md."""
 
