@@ -43,7 +43,7 @@ class Scene:
         self.environment = {
             **{name: value for name, value in os.environ.items() if not name.startswith("MATHAMR_")},
             "PYTHONPATH": str(checkout / "src"),
-            "XDG_CACHE_HOME": str(room / "cache"),
+            "MATHAMR_CACHE": str(room / "cache"),
             "OMP_NUM_THREADS": "1",
         }
         self.notes = room / "notes"
@@ -74,6 +74,7 @@ class Scene:
         files: int = 0,
         cwd: Path | None = None,
         humbly: bool = False,
+        patience: int = 1200,
         **environment: str,
     ) -> subprocess.CompletedProcess[str]:
         """A program over the checkout, within limits; `humbly` without root's right to write anywhere."""
@@ -94,7 +95,7 @@ class Scene:
             errors="replace",
             check=False,
             preexec_fn=limit,
-            timeout=1200,
+            timeout=patience,
         )
 
     def copy(self) -> Path:

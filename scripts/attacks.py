@@ -28,7 +28,8 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
-import serverattacks  # noqa: F401  (registers its attacks)
+import folderattacks  # noqa: F401  (registers its attacks)
+import serverattacks  # noqa: F401
 from attacked import ATTACKS, Outcome, Scene, attack, outcome, patched
 
 # Bombs
@@ -565,6 +566,11 @@ def flipped_bits(scene: Scene) -> Outcome:
 @attack
 def fuzzed_documents(scene: Scene) -> Outcome:
     return _campaign(scene, "readers", 120)
+
+
+@attack
+def models_by_machine(scene: Scene) -> Outcome:
+    return _campaign(scene, "models", 60)
 
 
 def _campaign(scene: Scene, name: str, count: int) -> Outcome:

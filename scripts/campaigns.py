@@ -2,6 +2,7 @@
 
     python scripts/campaigns.py flips   [--count 300] [--seed 0]   # a flipped bit in every kind of file of an index
     python scripts/campaigns.py readers [--count 2000] [--seed 0]  # documents of every format from small grammars
+    python scripts/campaigns.py models  [--count 600] [--seed 0]   # model folders of a stranger (modelcampaign.py)
 
 A flip is *found* (an error that names the damage, or `--check` reports it), *harmless* (the answers are right) or *wrong*.
 A document is *read* or *refused*, and costs processor time and memory; more than `SECONDS` or `MEGABYTES` is a finding.
@@ -34,6 +35,7 @@ from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
 from mathamr.search.searcher import Index
 from mathamr.serve.rendering import body_html
+from modelcampaign import models
 
 SECONDS = 2.0
 """Processor time that a document of some 20 kB may take."""
@@ -289,13 +291,16 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("campaign", choices=["flips", "readers"])
+    parser.add_argument("campaign", choices=["flips", "readers", "models"])
     parser.add_argument("--count", type=int)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="mathamr-campaign-") as room:
         if options.campaign == "flips":
             return flips(options.count or 300, options.seed, Path(room))
+        if options.campaign == "models":
+            count = options.count or 600
+            return _report(count, models(count, options.seed, Path(room), in_child), f"{count} models")
         return readers(options.count or 2000, options.seed, Path(room))
 
 

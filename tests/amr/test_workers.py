@@ -22,7 +22,7 @@ RULE = "tests.amr.rule_parser:RuleParser"
 
 @pytest.fixture(scope="module")
 def parser() -> Iterator[ParallelParser]:
-    with ParallelParser(RULE, "m", workers=2, batch=8, allowance=Allowance(2)) as parallel:
+    with ParallelParser(RULE, "m", workers=2, batch=8) as parallel:
         yield parallel
 
 
@@ -49,7 +49,6 @@ def test_any_text_travels(parser: ParallelParser) -> None:
     [
         ("RAISE", "exception"),
         ("DIE", "worker died"),
-        ("SLEEP", "time-out"),
         ("SKIP", "wrong number of graphs"),
     ],
 )
@@ -66,6 +65,16 @@ def test_one_bad_sentence_costs_only_itself(parser: ParallelParser, bad: str, ca
         [s for s in sentences if s != bad]
     )
     assert all(isinstance(result, Amr) for result in parse_each(parser, ["still", "alive"]))
+
+
+def test_a_sentence_that_takes_for_ever_costs_only_itself() -> None:
+    with ParallelParser(RULE, "m", workers=1, batch=2, allowance=Allowance(4)) as parser:
+        with pytest.raises(PartialParseError) as caught:
+            parser.parse(["one", "SLEEP", "two"])
+        first, failure, last = caught.value.results
+        assert [first, last] == RuleParser().parse(["one", "two"])
+        assert isinstance(failure, Failure)
+        assert failure.cause == "time-out"
 
 
 def test_chatter_of_a_parser_does_not_disturb_the_answers(parser: ParallelParser) -> None:

@@ -101,6 +101,8 @@ def changed(**rows: object) -> bytes:
         changed(b={"dtype": "I8", "shape": [3], "data_offsets": [0, 3]}),
         changed(b={"dtype": "I8", "shape": [3]}),
         changed(b=None),
+        changed(c={"dtype": "F32", "shape": [0, 1 << 70], "data_offsets": [19, 19]}),
+        changed(padding="a" * (4 << 20)),
         changed(b={"dtype": "I8", "shape": "3", "data_offsets": [16, 19]}),
         changed(b={"dtype": ["I8"], "shape": [3], "data_offsets": [16, 19]}),
         changed(b={"dtype": "I8", "shape": [3], "data_offsets": [16, 19, 20]}),
@@ -110,6 +112,8 @@ def test_anything_else_is_refused_with_a_clear_word(tmp_path: Path, content: byt
     (tmp_path / "file").write_bytes(content)
     with pytest.raises(MathAMRError, match="not a safetensors file, or it is damaged"):
         read_tensors(tmp_path / "file")
+    with pytest.raises(MathAMRError, match="not a safetensors file, or it is damaged"):
+        read_arrays(tmp_path / "file")
 
 
 def test_a_missing_file_and_a_strange_kind_of_number_are_named(tmp_path: Path) -> None:

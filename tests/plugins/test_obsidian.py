@@ -68,7 +68,7 @@ class Processes:
     def end(self) -> None:
         for process in self.running:
             process.terminate()
-            process.wait(30)
+            process.wait(300)
 
     @staticmethod
     def _read(stream: Any, said: dict[str, str], name: str) -> None:

@@ -35,7 +35,7 @@ def ask(site: Site, query: str, offset: int = 0) -> dict[str, Any]:
 
 def ask_until_found(site: Site, query: str, id: str) -> dict[str, Any]:
     """The first answer that begins with this post; fails if it never comes."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 600
     while True:
         found = ask(site, query)
         if found["hits"][0]["id"] == id or time.monotonic() > deadline:

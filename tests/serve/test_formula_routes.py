@@ -52,7 +52,7 @@ def test_one_of_latex_and_text_is_needed(client: TestClient, body: dict[str, str
 
 
 def test_too_much_to_render_is_refused(serving: Serving) -> None:
-    client = serving(Limits(query_characters=50, formulas=2))
+    client = serving(Limits(query_characters=50, formulas=2, seconds=3600))
     assert error(client.get("/v1/render", params={"latex": "x" * 51}))["field"] == "latex"
     assert error(client.get("/v1/picture", params={"latex": "x" * 51}))["field"] == "latex"
     assert error(client.get("/v1/render", params={"text": "x" * 51}))["field"] == "text"

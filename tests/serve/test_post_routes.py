@@ -140,7 +140,7 @@ def test_the_graph_of_a_post_that_is_deleted_meanwhile_is_whole_and_then_gone(
 
 
 def test_a_graph_too_large_to_draw_is_refused(serving: Serving, index: Index) -> None:
-    client = serving(Limits(drawn_nodes=3))
+    client = serving(Limits(drawn_nodes=3, seconds=3600))
     id = next(iter(index.archive.catalogue.ids()))
     assert error(client.get(at(id, "graphs")))["code"] == "too_complex"
 

@@ -298,7 +298,7 @@ def test_paths_of_files_are_told_only_where_an_editor_is_named(client: TestClien
     (hit,) = client.get("/v1/search", params={"q": "converge", "strategy": "lexical", "k": 1}).json()["hits"]
     assert hit["open"] is None
     assert client.get(f"/v1/posts/{hit['id']}").json()["open"] is None
-    service = Service(index, Limits(), editor="vscode")
+    service = Service(index, Limits(seconds=3600), editor="vscode")
     assert service.editor_link("/a/b.tex", Place("b.tex", 3)) == "vscode://file/a/b.tex:3"
     assert service.editor_link("forum", None) is None
     service.close()

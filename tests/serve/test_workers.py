@@ -27,6 +27,9 @@ def test_an_index_is_served_by_all_processors_unless_something_is_in_the_way(sma
         worker_count(2, small_index, writes=True)
 
 
+SERVE = (sys.executable, "-m", "mathamr", "serve")
+
+
 def test_a_port_that_is_taken_is_not_taken_again() -> None:
     with bound_socket("127.0.0.1", 0) as first:
         first.listen()
@@ -45,7 +48,7 @@ def within(seconds: float, holds: Callable[[], bool]) -> bool:
 
 def test_processes_answer_side_by_side_count_together_and_end_together(small_index: Path) -> None:
     process = subprocess.Popen(
-        [sys.executable, "-m", "mathamr", "serve", str(small_index), "--port", "0", "-q", "--processes", "2"],
+        [*SERVE, str(small_index), "--port", "0", "-q", "--processes", "2", "--limit", "seconds=120"],
         stdout=subprocess.PIPE,
         env={**os.environ, "MATHAMR_API_KEY": ""},
         text=True,

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import numpy as np
+import onnxruntime
 import pytest
 
 from mathamr.core.errors import MathAMRError
+from mathamr.core.integrity import file_hash
+from mathamr.core.storage.plainfiles import LARGEST
 from mathamr.posts.post import Post
 from mathamr.systems import models
 from mathamr.systems.models import boxed, checked_model, load_system, part_of
 from mathamr.systems.system import Item
 from mathamr.systems.text.system import TextSystem
 from mathamr.text.torchfolder import save_text_encoder
+from tests.bounded import bounded
 from tests.text.small import small_text_encoder
 
 
@@ -58,6 +63,70 @@ def test_a_part_of_a_model_that_is_not_there_is_named(box: Path) -> None:
     describe(box / "other", name="other", text="mathamr-9")
     with pytest.raises(MathAMRError, match="unknown model 'mathamr-9'"):
         load_system("other", "cpu")
+
+
+@pytest.mark.parametrize("name", ["../mathamr-1", "{box}/mathamr-1", "text/..", "\0", "a" * 10_000])
+def test_a_model_names_no_path_as_the_model_of_a_part(
+    box: Path, name: str, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stranger = tmp_path_factory.mktemp("stranger")
+    monkeypatch.chdir(stranger)
+    describe(stranger / "model", name="other", text=name.format(box=box))
+    for use in (lambda: load_system(stranger / "model", "cpu"), lambda: checked_model(stranger / "model")):
+        with pytest.raises(MathAMRError, match="unknown model"):
+            use()
+
+
+@pytest.mark.parametrize("name", ["config.json", "weights.safetensors", "wordpieces.txt"])
+@pytest.mark.parametrize("kind", ["pipe", "device", "sparse"])
+def test_no_file_of_a_model_keeps_a_reader_waiting(box: Path, name: str, kind: str) -> None:
+    path = box / "mathamr-1" / "text" / name
+    path.unlink()
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "device":
+        path.symlink_to("/dev/zero")
+    else:
+        with path.open("wb") as file:
+            file.truncate(1 << 40 if name == "config.json" else LARGEST + 1)
+        hashes = path.with_name("config.json")
+        if path != hashes:
+            row = json.loads(hashes.read_text(encoding="utf-8"))
+            row["sha256"][name] = file_hash(path)
+            hashes.write_text(json.dumps(row), encoding="utf-8")
+    for use in (load_system, checked_model) if kind != "sparse" else (load_system,):
+        code = f"import sys\nfrom mathamr.systems.models import {use.__name__} as use\nuse(sys.argv[1])"
+        ended = bounded(code, str(box / "mathamr-1"))
+        assert ended.returncode == 1, ended
+        assert "MathAMRError" in ended.stderr
+        assert str(path) in ended.stderr
+
+
+def test_graphs_of_operations_in_a_model_folder_are_not_read(
+    box: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """ONNX Runtime gets the graph that this package writes, as bytes: no file of a model describes operations."""
+    for name in ("model.onnx", "model.onnx.data"):
+        os.mkfifo(box / "mathamr-1" / "text" / name)
+    given: list[object] = []
+    session = onnxruntime.InferenceSession
+    monkeypatch.setattr(
+        onnxruntime,
+        "InferenceSession",
+        lambda model, *more, **named: (given.append(model), session(model, *more, **named))[1],
+    )
+    system = load_system(box / "mathamr-1", "cpu", "onnx")
+    list(system.encode([Item(post=Post("a", "note", "let x be prime", markup="text"))]))
+    assert [type(model) for model in given] == [bytes]
+
+
+def test_an_encoder_with_too_few_positions_is_refused(box: Path) -> None:
+    path = box / "mathamr-1" / "text" / "config.json"
+    row = json.loads(path.read_text(encoding="utf-8"))
+    row["transformer"]["positions"] = 200
+    path.write_text(json.dumps(row), encoding="utf-8")
+    with pytest.raises(MathAMRError, match="at least 256 positions, this one has 200"):
+        load_system("mathamr-1", "cpu")
 
 
 def test_a_package_can_bring_models_which_are_found_by_name_behind_those_in_the_box(

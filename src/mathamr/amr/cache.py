@@ -17,8 +17,9 @@ from mathamr.core.batches import batches
 from mathamr.core.errors import MathAMRError
 from mathamr.core.settings import CACHE
 from mathamr.core.sqlite import DamagedDatabaseError, SqliteConnection, connect, inflated
-from mathamr.core.storage.cachefolder import private_cache
+from mathamr.core.storage.cachefolder import HINT, private_file
 
+FILE = "amr.sqlite"
 MAX_ENTRIES = 2_000_000
 """About 1.5 GB of short sentences; the oldest entries are deleted first."""
 _TABLE = """CREATE TABLE IF NOT EXISTS graphs
@@ -37,12 +38,11 @@ class GraphCache:
     """
 
     def __init__(self, path: Path | None = None, max_entries: int = MAX_ENTRIES) -> None:
-        self.path = path or CACHE.path / "amr.sqlite"
+        self.path = path or CACHE.path / FILE
+        self._is_ours = path is not None
         self.max_entries = max_entries
         self._connection: SqliteConnection | None = None
         self._usable = True
-        if path is None and private_cache() is None:
-            self._give_up(PermissionError("other users may write to this folder"))
 
     def get(self, fingerprint: str, sentences: Iterable[str]) -> dict[str, Amr]:
         """The graphs of those sentences that the cache holds."""
@@ -107,7 +107,10 @@ class GraphCache:
 
     def _open(self) -> SqliteConnection:
         if self._connection is None:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
+            if self._is_ours:
+                self.path.parent.mkdir(parents=True, exist_ok=True)
+            elif private_file(FILE) is None:
+                raise PermissionError(f"the folder cannot be written, or others may write to it; {HINT}")
             self._connection = connect(self.path)
             self._connection.execute("PRAGMA synchronous=NORMAL")
             self._connection.execute(_TABLE)

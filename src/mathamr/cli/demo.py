@@ -46,11 +46,11 @@ def command(
 ) -> None:
     """Read the bundled forum, index it, answer three queries, and show why a hit was found."""
     from mathamr.cli.safeconsole import SafeConsole
-    from mathamr.core.settings import CACHE
+    from mathamr.core.storage.cachefolder import own_cache
     from mathamr.search.searcher import Index
 
     console = SafeConsole()
-    target = out or CACHE.path / "demo"
+    target = out or own_cache() / "demo"
 
     def heading(text: str) -> None:
         console.print(f"\n[bold cyan]{text}[/]")

@@ -6,6 +6,7 @@ import hashlib
 from pathlib import Path
 
 from mathamr.core.errors import MathAMRError
+from mathamr.core.storage.plainfiles import open_regular
 
 
 def checked_file(path: Path, hashes: dict[str, str]) -> None:
@@ -23,6 +24,6 @@ def checked_file(path: Path, hashes: dict[str, str]) -> None:
 
 
 def file_hash(path: Path) -> str:
-    """The SHA-256 of a file."""
-    with path.open("rb") as file:
+    """The SHA-256 of a regular file."""
+    with open_regular(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -17,6 +17,7 @@ from mathamr.core.configured import describing
 from mathamr.core.errors import MathAMRError
 from mathamr.core.integrity import checked_file
 from mathamr.core.storage.durable import write_whole
+from mathamr.core.storage.plainfiles import read_description
 
 FORMAT = 1
 CONFIG, WEIGHTS = "config.json", "weights.safetensors"
@@ -67,7 +68,7 @@ def read_config(folder: Path, what: str = "model") -> dict[str, Any]:
     """The configuration of a folder, of any format."""
     path = folder / CONFIG
     with describing(path, what):
-        row = json.loads(path.read_text(encoding="utf-8"))
+        row = json.loads(read_description(path))
         if not isinstance(row, dict):
             raise TypeError("expected an object")
         return row

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from torch import Tensor, nn
 
 METADATA = "__metadata__"
-LONGEST_HEADER = 100_000_000
+LONGEST_HEADER = 4 << 20
+"""Forty times the header of any model; read as JSON it takes up to thirty times as much memory."""
 _DTYPES: dict[str, npt.DTypeLike | None] = {
     "I64": np.int64,
     "F64": np.float64,

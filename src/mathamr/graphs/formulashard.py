@@ -16,6 +16,7 @@ import numpy as np
 
 from mathamr.core.arrays import AnyArray
 from mathamr.core.errors import MathAMRError
+from mathamr.core.storage.plainfiles import read_description
 from mathamr.formulas.tree import OPT_EDGES, SLT_EDGES, Opt, Slt, Tree
 
 UNKNOWN = "*"
@@ -92,7 +93,7 @@ class FormulaLabels:
     def load(cls, path: Path) -> FormulaLabels:
         """Reads the labels in a file."""
         try:
-            return cls(path.read_text(encoding="utf-8").split("\n")[:-1])
+            return cls(read_description(path).decode().split("\n")[:-1])
         except (OSError, UnicodeDecodeError) as error:
             raise MathAMRError(f"cannot read the labels in {path}: {error}") from error
 

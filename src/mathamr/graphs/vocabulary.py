@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from mathamr.core.errors import MathAMRError
+from mathamr.core.storage.plainfiles import read_description
 from mathamr.graphs.flatgraph import VIRTUAL_EDGES, VIRTUAL_LABELS, FlatGraph, NodePart
 
 UNKNOWN = "UNK"
@@ -262,7 +263,7 @@ def _written(lines: Iterable[str]) -> str:
 
 def _read_lines(path: Path) -> list[str]:
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_description(path).decode()
     except (OSError, UnicodeDecodeError) as error:
         raise MathAMRError(f"cannot read the vocabulary {path}: {error}") from error
     lines = text.split("\n")[:-1]

@@ -13,6 +13,7 @@ from typing import Any
 
 from mathamr.core.errors import MathAMRError
 from mathamr.core.storage.durable import write_whole
+from mathamr.core.storage.plainfiles import read_description
 from mathamr.core.version import __version__
 from mathamr.systems.field import Field
 
@@ -169,7 +170,7 @@ class Manifest:
         """The manifest of an index directory."""
         path = folder / MANIFEST
         try:
-            text = path.read_text(encoding="utf-8", errors="surrogateescape")
+            text = read_description(path).decode("utf-8", "surrogateescape")
         except FileNotFoundError as error:
             if folder.is_dir():
                 raise MathAMRError(

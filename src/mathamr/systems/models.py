@@ -17,6 +17,7 @@ TEXT, GRAPH = "text", "graph"
 """The folders of a model's encoders."""
 DEFAULT = "mathamr-3"
 """The model that is used unless another is named."""
+LONGEST_NAME = 100
 PACKAGES = "mathamr.models"
 """The entry point group of packages that bring models: each entry names a package with one folder per model."""
 _OF_ENCODER = {"joined": "mathamrplus", "mathamrplus": "mathamrplus"}
@@ -69,7 +70,7 @@ def boxes() -> Iterator[Path]:
 
 def boxed_folder(name: str) -> Path | None:
     """The folder of a model in the box, by its name."""
-    if Path(name).name != name:
+    if Path(name).name != name or len(name) > LONGEST_NAME:
         return None
     return next((folder / name for folder in boxes() if (folder / name / CONFIG).is_file()), None)
 
@@ -142,13 +143,21 @@ def _elsewhere(row: Mapping[str, Any]) -> Iterator[Path]:
     """Returns the parts, `text` or `graph`, that a model takes from another model, with that model's name."""
     for part in (TEXT, GRAPH):
         if isinstance(row.get(part), str):
-            yield model_folder(row[part]) / part
+            yield _by_name(row[part]) / part
 
 
 def part_of(folder: Path, part: str) -> Path:
     """Returns the folder of a model's text or graph encoder: its own, or that of the model it names."""
     named = read_config(folder).get(part)
-    return folder / part if named is None else model_folder(str(named)) / part
+    return folder / part if named is None else _by_name(str(named)) / part
+
+
+def _by_name(name: str) -> Path:
+    """The folder of a model that a model folder names: no path, because the folder may come from anybody."""
+    found = boxed_folder(name)
+    if found is None:
+        raise UnknownNameError("model", name, boxed())
+    return found
 
 
 def _checked(folder: Path) -> Iterator[int]:
@@ -160,8 +169,9 @@ def _checked(folder: Path) -> Iterator[int]:
         if not isinstance(hashes, dict):
             continue
         for name in hashes:
-            checked_file(part / Path(name).name, hashes)
+            file = part / Path(name).name
+            checked_file(file, hashes)
             found = True
-            yield (part / name).stat().st_size
+            yield file.stat().st_size
     if not found:
         raise MathAMRError(f"{folder / CONFIG} does not list the files of the model")

@@ -20,7 +20,7 @@ from mathamr.core.errors import MathAMRError
 from mathamr.core.integrity import checked_file
 from mathamr.core.modelfolder import WEIGHTS, ModelFolder
 from mathamr.core.tensorfile import read_arrays
-from mathamr.text.configuration import TransformerConfiguration
+from mathamr.text.configuration import WINDOW, TransformerConfiguration
 from mathamr.text.onnxencoder import OnnxTextEncoder
 from mathamr.text.wordpieces import WordPieces
 
@@ -45,6 +45,10 @@ def read_head(folder: Path) -> EncoderHead:
     row, hashes = model.config, model.hashes
     with model.parsing():
         configuration = TransformerConfiguration.from_json(dict(row["transformer"]))
+    if configuration.positions < WINDOW + 2:
+        raise MathAMRError(
+            f"{folder}: a text encoder needs at least {WINDOW + 2} positions, this one has {configuration.positions}"
+        )
     content = json.dumps(
         [row["transformer"], hashes, *([row["base"]] if "base" in row else [])], sort_keys=True
     )

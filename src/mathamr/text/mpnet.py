@@ -19,6 +19,7 @@ from typing import Any
 from mathamr.core.errors import MathAMRError, MissingExtraError
 from mathamr.core.integrity import file_hash
 from mathamr.core.settings import CACHE, MPNET
+from mathamr.core.storage.cachefolder import own_cache
 from mathamr.core.tensorfile import read_tensors, tensor_bytes
 from mathamr.text.encoder import TextEncoder
 from mathamr.text.published import MODEL, VOCABULARY, published_encoder
@@ -43,12 +44,11 @@ def mpnet_folder() -> Path:
     """Returns the folder with the checked base: the one that `MATHAMR_MPNET` names, or one in the cache, created if missing."""
     if MPNET.value:
         return _checked(MPNET.path)
-    folder = CACHE.path / NAME
+    folder = own_cache() / NAME
     if all((folder / name).is_file() for name in KEPT):
         return _checked(folder)
     parts = _parts()
     try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(dir=folder.parent) as temporary:
             made = Path(temporary)
             _unpack(parts, made)

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from mathamr.core.errors import MathAMRError
+from mathamr.core.storage.plainfiles import read_description
 from mathamr.core.tensorfile import read_tensors, use_weights
 from mathamr.core.unfilled import unfilled
 from mathamr.text.encoder import TextEncoder
@@ -59,7 +60,7 @@ def _bert_shape(folder: Path) -> TransformerConfiguration:
     if not path.is_file():
         return MINILM
     try:
-        row = json.loads(path.read_text(encoding="utf-8"))
+        row = json.loads(read_description(path))
         if row.get("model_type") != "bert":
             raise MathAMRError(
                 f"{folder} holds a model of type {row.get('model_type')!r}; supported are 'bert' and 'mpnet'"

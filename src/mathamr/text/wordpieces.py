@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from mathamr.core.arrays import Int32Array, IntArray
 from mathamr.core.errors import MathAMRError
+from mathamr.core.storage.plainfiles import read_description
 from mathamr.text.signs import with_sign_words
 
 if TYPE_CHECKING:
@@ -121,7 +122,7 @@ class WordPieces:
     def load(cls, path: Path) -> WordPieces:
         """Reads a file with the content of `to_bytes`."""
         try:
-            return cls(path.read_text(encoding="utf-8").removesuffix("\n").split("\n"))
+            return cls(read_description(path).decode().removesuffix("\n").split("\n"))
         except (OSError, UnicodeDecodeError) as error:
             raise MathAMRError(f"cannot read the word pieces in {path}: {error}") from error
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from mathamr.amr.cache import GraphCache
 from mathamr.amr.graph import Amr
-from mathamr.core.storage.cachefolder import private_cache
+from mathamr.core.errors import MathAMRError
+from mathamr.core.storage.cachefolder import own_cache, private_cache, private_file
 from mathamr.core.storage.seen import SeenFiles
 
 
@@ -20,22 +22,104 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "cache"
 
 
-def test_a_folder_that_everybody_may_write_to_is_no_cache(
-    folder: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+def caches(large: Path) -> tuple[bool, bool]:
+    """Whether the list of large files and the cache of graphs remember what was written before."""
+    return large.stat() in SeenFiles(smallest=1), bool(GraphCache().get("parser", ["A zebra."]))
+
+
+@pytest.fixture
+def large(folder: Path, tmp_path: Path) -> Path:
+    """A large file that both caches know something of."""
+    path = tmp_path / "large"
+    path.write_bytes(b"x" * 10)
+    SeenFiles(smallest=1).add(path.stat())
+    GraphCache().put("parser", {"A zebra.": Amr.from_penman("(z / zebra)")})
+    assert caches(path) == (True, True)
+    return path
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o1777, 0o770, 0o775])
+def test_a_folder_that_others_may_write_to_is_no_cache(
+    folder: Path, large: Path, mode: int, caplog: pytest.LogCaptureFixture
 ) -> None:
-    graph = Amr.from_penman("(z / zebra)")
-    large = tmp_path / "large"
-    large.write_bytes(b"x" * 10)
-    seen = SeenFiles(smallest=1)
-    seen.add(large.stat())
-    GraphCache().put("parser", {"A zebra.": graph})
-    assert large.stat() in SeenFiles(smallest=1)
-    assert GraphCache().get("parser", ["A zebra."]) == {"A zebra.": graph}
-    folder.chmod(0o777)
+    folder.chmod(mode)
     assert private_cache() is None
-    assert large.stat() not in SeenFiles(smallest=1)
-    assert GraphCache().get("parser", ["A zebra."]) == {}
-    assert "other users may write to this folder" in caplog.text
+    assert caches(large) == (False, False)
+    assert "others may write to it; keep others out of it with chmod -R go-w" in caplog.text
+    with pytest.raises(MathAMRError, match=r"cache folder .* others may write to it; keep others out"):
+        own_cache()
+
+
+@pytest.mark.parametrize("mode", [0o666, 0o620])
+def test_a_file_that_others_may_write_to_is_not_believed(folder: Path, large: Path, mode: int) -> None:
+    for path in folder.iterdir():
+        path.chmod(mode)
+    assert caches(large) == (False, False)
+
+
+def test_nothing_that_was_planted_is_opened(folder: Path, large: Path, tmp_path: Path) -> None:
+    """A folder that others could write to once may hold links, pipes and journals of theirs."""
+    victim = tmp_path / "victim"
+    victim.write_text("mine")
+    files = sorted(path.name for path in folder.iterdir())
+    assert files == ["amr.sqlite", "seen-files.txt"]
+    for name in files:
+        (folder / name).unlink()
+        (folder / name).symlink_to(victim)
+    SeenFiles(smallest=1).add(large.stat())
+    GraphCache().put("parser", {"A zebra.": Amr.from_penman("(z / zebra)")})
+    assert victim.read_text() == "mine"
+    for name in files:
+        (folder / name).unlink()
+        os.mkfifo(folder / name)
+    assert caches(large) == (False, False)
+    for name in files:
+        (folder / name).unlink()
+    (folder / "amr.sqlite-journal").symlink_to(victim)
+    assert private_file("amr.sqlite") is None
+    assert private_file("seen-files.txt") is not None
+
+
+def test_what_is_created_is_ours_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MATHAMR_CACHE", str(tmp_path / "deep" / "new"))
+    before = os.umask(0)
+    try:
+        GraphCache().put("parser", {"A zebra.": Amr.from_penman("(z / zebra)")})
+    finally:
+        os.umask(before)
+    path = tmp_path / "deep" / "new" / "amr.sqlite"
+    assert [each.stat().st_mode & 0o777 for each in (path.parent, path)] == [0o700, 0o600]
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid") or os.getuid() != 0, reason="only root can be a second user")
+def test_another_user_of_the_group_plants_nothing(folder: Path, large: Path, tmp_path: Path) -> None:
+    other = 54321
+    os.chown(folder, 0, other)
+    folder.chmod(0o770)
+    # What the other writes vouches for a file that nobody has verified.
+    unverified = tmp_path / "unverified"
+    unverified.write_bytes(b"y" * 20)
+    said = " ".join(
+        str(getattr(unverified.stat(), f"st_{name}"))
+        for name in ("dev", "ino", "size", "mtime_ns", "ctime_ns")
+    )
+    planted = subprocess.run(
+        ["sh", "-c", f"rm seen-files.txt && echo {said} > seen-files.txt && mkdir demo && ls -ln"],
+        cwd=folder,
+        user=other,
+        group=other,
+        extra_groups=[],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert planted.returncode == 0, planted.stderr
+    assert str(other) in planted.stdout
+    assert unverified.stat() not in SeenFiles(smallest=1)
+    folder.chmod(0o700)
+    assert private_cache() == folder
+    assert unverified.stat() not in SeenFiles(smallest=1)  # the file is still theirs
+    assert GraphCache().get("parser", ["A zebra."])
 
 
 def test_a_folder_of_another_user_is_no_cache(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,20 +1,26 @@
-"""What an index directory may contain: regular files and folders, nothing that leads out of it.
+"""What the folder of an index or a model may contain: regular files and folders, nothing that keeps a reader waiting.
 
-A link in somebody else's folder would let a write here change a file elsewhere, and a pipe or a device would block a
-reader for ever, so both raise an error before anything in the folder is opened.
+A link in somebody else's index would let a write here change a file elsewhere, and a pipe or a device would block a
+reader for ever, so both raise an error before anything in the folder is opened. Models are only read: links to regular
+files are followed, because caches of downloaded models consist of them.
 """
 
 from __future__ import annotations
 
+import errno
 import os
 import re
+import stat
 from contextlib import suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from mathamr.core.errors import MathAMRError
 
 DEEPEST = 12
 MOST = 100_000
+LARGEST = 64 << 20
+"""The size of the largest description or vocabulary; a sparse file can be longer than any memory."""
 _LEFT_OVER = re.compile(r"\.[0-9a-f]{16}\.new\Z")
 
 
@@ -43,6 +49,26 @@ def check_plain(folder: Path) -> None:
             raise MathAMRError(
                 f"{folder} has more folders or files in it than any index; it is not opened: is it the right folder?"
             )
+
+
+def open_regular(path: Path) -> BinaryIO:
+    """Opens a file for reading; a pipe or a device is an `OSError` at once."""
+    file = os.fdopen(
+        os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)), "rb"
+    )
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise OSError(errno.EINVAL, "not a regular file", str(path))
+    return file
+
+
+def read_description(path: Path) -> bytes:
+    """The content of a regular file of at most `LARGEST` bytes."""
+    with open_regular(path) as file:
+        content = file.read(LARGEST + 1)
+    if len(content) > LARGEST:
+        raise OSError(errno.EFBIG, f"larger than {LARGEST >> 20} MB", str(path))
+    return content
 
 
 def sweep(folder: Path) -> None:

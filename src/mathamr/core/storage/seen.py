@@ -12,7 +12,7 @@ from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 
-from mathamr.core.storage.cachefolder import private_cache
+from mathamr.core.storage.cachefolder import private_file
 
 SMALLEST = 256 << 20
 """Smaller files are verified every time, in a fraction of a second."""
@@ -29,8 +29,7 @@ class SeenFiles:
 
     @property
     def _path(self) -> Path | None:
-        folder = private_cache()
-        return self._own_path or (folder and folder / "seen-files.txt")
+        return self._own_path or private_file("seen-files.txt")
 
     @cached_property
     def _lines(self) -> set[str]:

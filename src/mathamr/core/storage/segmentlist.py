@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 from mathamr.core.errors import MathAMRError
 from mathamr.core.retry import retry
 from mathamr.core.storage.durable import write_whole
+from mathamr.core.storage.plainfiles import read_description
 
 T = TypeVar("T")
 
@@ -78,7 +79,7 @@ class SegmentList:
 
     def _content(self) -> bytes:
         try:
-            return self._path.read_bytes()
+            return read_description(self._path)
         except FileNotFoundError as error:
             raise MathAMRError(f"{self.folder} has no {self._path.name}; build the index again") from error
         except OSError as error:

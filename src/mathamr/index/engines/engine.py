@@ -16,6 +16,7 @@ from mathamr.core.arrays import FloatArray
 from mathamr.core.errors import MathAMRError
 from mathamr.core.registry import Registry
 from mathamr.core.storage.durable import write_whole
+from mathamr.core.storage.plainfiles import read_description
 from mathamr.index.engines.entry import Entry, Filter, Payload, ScoredRow
 from mathamr.index.scored import Scored
 from mathamr.systems.field import KINDS, Field, FieldTarget
@@ -254,7 +255,7 @@ class EngineHead:
         """Reads the head in a folder; raises if it does not name `engine`."""
         path = folder / HEAD
         try:
-            row = json.loads(path.read_bytes())
+            row = json.loads(read_description(path))
             name, format = str(row["engine"]), int(row["format"])
         except FileNotFoundError as error:
             raise MathAMRError(f"no engine in {folder}: it has no {HEAD}") from error

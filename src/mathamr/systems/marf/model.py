@@ -17,6 +17,7 @@ from torch import Tensor, nn
 
 from mathamr.core.errors import MathAMRError
 from mathamr.core.modelfolder import WEIGHTS, ModelFolder, write_model_folder
+from mathamr.core.storage.plainfiles import read_description
 from mathamr.core.tensorfile import read_tensors, tensor_bytes, under, use_weights
 from mathamr.core.unfilled import unfilled
 from mathamr.systems.baseencoder import checked_base_encoder
@@ -64,7 +65,7 @@ class MarfVocabularies:
         """The vocabularies in a folder."""
         path = folder / MATH_TOKENS
         try:
-            commands = path.read_text(encoding="utf-8").split()
+            commands = read_description(path).decode().split()
         except (OSError, UnicodeDecodeError) as error:
             raise MathAMRError(f"cannot read the mathematical tokens in {path}: {error}") from error
         return cls(MathTokens(commands), LatexVocabulary.load(folder / LATEX_TOKENS))

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from mathamr.core.errors import MathAMRError
+from mathamr.core.storage.plainfiles import read_description
 from mathamr.posts.post import Formula, Post
 from mathamr.systems.marf.latextokens import latex_tokens
 from mathamr.systems.marf.mathtokens import MathTokens
@@ -79,7 +80,7 @@ class LatexVocabulary:
     def load(cls, path: Path) -> LatexVocabulary:
         """The vocabulary in a file."""
         try:
-            return cls(path.read_text(encoding="utf-8").removesuffix("\n").split("\n"))
+            return cls(read_description(path).decode().removesuffix("\n").split("\n"))
         except (OSError, UnicodeDecodeError) as error:
             raise MathAMRError(f"cannot read the LaTeX tokens in {path}: {error}") from error
 
