@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-from mathamr.core.settings import DATA
+from mathamr.core.settings import CACHE, DATA
 from tests.models import (  # noqa: F401  (fixtures)
     model_folder,
     other_model_folder,
@@ -28,6 +29,14 @@ settings.register_profile(
     "explore", max_examples=1000, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "mathamr"))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Gives a run a cache folder of its own: what earlier runs and other checkouts left in the user's decides nothing."""
+    if not hasattr(config, "workerinput"):  # worker processes inherit it
+        folder = TemporaryDirectory(prefix="mathamr-tests-")
+        os.environ[CACHE.name] = folder.name
+        config.add_cleanup(folder.cleanup)
 
 
 def data_folder() -> Path:

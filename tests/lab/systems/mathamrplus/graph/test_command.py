@@ -120,7 +120,7 @@ def test_an_interrupt_finishes_the_step_and_saves_it(shard_file: Path, tmp_path:
         assert process.stderr is not None
         assert "training on" in process.stderr.readline()
         process.send_signal(signal.SIGINT)
-        _, log = process.communicate(timeout=120)
+        _, log = process.communicate(timeout=600)
     assert process.returncode == 0, log
     assert "stopped; the same command goes on from here" in log
     with safe_open(tmp_path / "model" / "checkpoint.safetensors", "np") as file:
