@@ -29,9 +29,9 @@ VERY_SIMILAR = 0.5
 """The cosine from which a hit is shown although it shares too few words with the query to be a match; unrelated ones stay below .4."""
 LONGEST_GOAL = 4_000
 
-WEIGHTS = (1.0, 2.0, 2.0)
-"""The weights of words, of one vector and of MaxSim in an index that holds declarations; chosen on a sample of Mathlib, over all of
-which MaxSim alone finds more (lab/notes/lean.md)."""
+WEIGHTS = (1.0, 1.0, 3.0)
+"""The weights of words, of one vector and of MaxSim in an index that holds declarations; chosen over all of Mathlib
+(lab/notes/lean.md)."""
 
 _FENCED = re.compile(r"```(?:lean|coq)\n(.*?)\n```", re.S)
 _HYPOTHESIS = re.compile(r"^[^\s:][^:\n]*: (.+)$", re.M)
