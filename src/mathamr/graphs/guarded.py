@@ -2,20 +2,53 @@
 
 from __future__ import annotations
 
+import base64
 import os
 import threading
+from collections.abc import Mapping
 from typing import Any
+
+import numpy as np
 
 from mathamr.core.cache import Cache
 from mathamr.core.errors import MathAMRError
 from mathamr.core.workers import Allowance, Lost, WorkerPool
-from mathamr.graphs.corpus import ALLOWANCE, MINIMAL
+from mathamr.graphs.corpus import ALLOWANCE, MINIMAL, GraphWork
+from mathamr.text.folder import loaded_onnx_encoders
 
 REMEMBERED = 256
 
 
 class TooMuchWorkError(MathAMRError):
     """A post cannot be indexed: building its graph exceeded the allowed time or memory."""
+
+
+class SharedReading(GraphWork):
+    """Makes graphs and also answers with the text encoders' states that the parser read, so that nobody reads the text again."""
+
+    def __call__(self, request: list[str]) -> Any:
+        """Returns one row per post, and states by encoder and window."""
+        rows = super().__call__(request)
+        return rows, {
+            fingerprint: [
+                (base64.b64encode(window).decode(), base64.b64encode(states.tobytes()).decode())
+                for window, states in encoder.kept().items()
+            ]
+            for fingerprint, encoder in loaded_onnx_encoders().items()
+        }
+
+
+def _keep(read: Mapping[str, list[tuple[str, str]]]) -> None:
+    """Hands the states that another process read to the encoders of this one."""
+    encoders = loaded_onnx_encoders()
+    for fingerprint, windows in read.items():
+        if fingerprint in encoders:
+            encoder = encoders[fingerprint]
+            rows = ((base64.b64decode(window), base64.b64decode(states)) for window, states in windows)
+            size = encoder.configuration.size
+            encoder.keep(
+                {window: np.frombuffer(states, np.float32).reshape(-1, size) for window, states in rows}
+            )
 
 
 class GuardedGraphs:
@@ -27,7 +60,7 @@ class GuardedGraphs:
     def __init__(self, parser: str, model: str | None, allowance: Allowance = ALLOWANCE) -> None:
         self._key, self._process = (parser, model, allowance), os.getpid()
         self._pool = WorkerPool(
-            "mathamr.graphs.corpus:GraphWork", (parser, model), workers=1, allowance=allowance
+            "mathamr.graphs.guarded:SharedReading", (parser, model), workers=1, allowance=allowance
         )
         self.hello: str = self._pool.hello
         self._remembered: Cache[str, dict[str, Any]] = Cache(REMEMBERED)
@@ -69,7 +102,9 @@ class GuardedGraphs:
         ((_, answer),) = self._pool.map([lines])
         if isinstance(answer, Lost):
             return answer
-        rows: list[dict[str, Any]] = answer
+        rows: list[dict[str, Any]]
+        rows, read = answer
+        _keep(read)
         return rows
 
     def close(self) -> None:

@@ -137,9 +137,13 @@ def _opened(path: Path, keys: Keys, device: str, model: Path | str | None) -> In
 
 
 def _parser(index: Index, limits: Limits) -> AbstractContextManager[ParallelParser | None]:
-    """The index's AMR parser in a process that is ended when a query takes too long; none if the index has no graphs."""
+    """An AMR parser from elsewhere in a process that is ended when a query takes too long.
+
+    The built-in parser needs no more than a query of the allowed length can cost, and shares the reading of its text with the
+    text encoder of this process.
+    """
     recorded = index.archive.manifest.parser
-    if recorded is None:
+    if recorded is None or (recorded.name == "builtin" and recorded.model is None):
         return nullcontext()
     check_recorded(recorded.name, recorded.model, index.archive.folder)
     allowance = Allowance(

@@ -66,6 +66,11 @@ def load_pieces(path: Path, configuration: TransformerConfiguration) -> WordPiec
     return pieces
 
 
+def loaded_onnx_encoders() -> dict[str, OnnxTextEncoder]:
+    """The text encoders of this process, by fingerprint."""
+    return {fingerprint: encoder for (_, fingerprint), encoder in list(_LOADED.items())}
+
+
 def load_onnx_encoder(folder: Path) -> OnnxTextEncoder:
     """Loads the text encoder in a folder for ONNX Runtime after checking the hashes of its files; weights are memory-mapped.
 

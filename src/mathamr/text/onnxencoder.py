@@ -78,10 +78,12 @@ class OnnxTextEncoder:
             for post, own in zip(posts, windows, strict=True)
         ]
 
-    def mixed_states(self, window: PieceNumbers, mix: Mapping[int, float]) -> FloatArray:
+    def mixed_states(
+        self, window: PieceNumbers, mix: Mapping[int, float], *, keep: bool = True
+    ) -> FloatArray:
         """Returns the states of one window, without the marks, as the sum of layers times their shares.
 
-        The window's vectors are usually wanted soon after; its last states are kept for them.
+        The window's vectors are usually wanted soon after; its last states are kept for them, unless it has none.
         """
         with self._lock:
             if self._mix != mix:
@@ -89,11 +91,22 @@ class OnnxTextEncoder:
                 self._transformer = OnnxTransformer(self.configuration, self._weights, self._mix)
             transformer = self._transformer
         states, mixed = self._states(window, transformer)
-        with self._lock:
-            while len(self._recent) >= RECENT:
-                del self._recent[next(iter(self._recent))]
-            self._recent[window.tobytes()] = states
+        if keep:
+            self.keep({window.tobytes(): states})
         return mixed[1:-1]
+
+    def keep(self, states: Mapping[bytes, FloatArray]) -> None:
+        """Keeps the last states of windows that were read here or in another process, until their vectors are wanted."""
+        with self._lock:
+            self._recent |= states
+            while len(self._recent) > RECENT:
+                del self._recent[next(iter(self._recent))]
+
+    def kept(self) -> dict[bytes, FloatArray]:
+        """Gives away the states that are kept, for the process that computes the vectors."""
+        with self._lock:
+            kept, self._recent = self._recent, {}
+        return kept
 
     def _known(self, key: bytes, window: PieceNumbers) -> FloatArray:
         """Returns the last states of a window: those that `mixed_states` kept, or new ones."""

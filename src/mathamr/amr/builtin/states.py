@@ -13,7 +13,7 @@ import numpy as np
 from mathamr.amr.builtin.mathematics import is_formula
 from mathamr.amr.builtin.words import WordSentence
 from mathamr.core.arrays import FloatArray, IntArray
-from mathamr.text.configuration import WINDOW
+from mathamr.text.configuration import WINDOW, WINDOWS
 from mathamr.text.onnxencoder import OnnxTextEncoder
 
 PLAIN_FORMULA = "x"
@@ -57,7 +57,8 @@ def word_states(
         return [np.zeros((0, size), np.float32) for _ in sentences]
     states = np.concatenate(
         [
-            encoder.mixed_states(numbers[start : start + WINDOW], mix)
+            # The windows behind the first ones have no vectors.
+            encoder.mixed_states(numbers[start : start + WINDOW], mix, keep=start < WINDOW * WINDOWS)
             for start in range(0, max(1, len(numbers)), WINDOW)
         ]
     )

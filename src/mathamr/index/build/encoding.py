@@ -80,9 +80,10 @@ class Encoders(Closing):
         backend = archive.manifest.model.text_backend
         model = archive.model_source or recorded_model(archive.manifest.model)
         here = pool.has_index and backend == FLOAT
-        if pool.is_alone or count <= FEW or model is None or here:
-            return
         parser = archive.manifest.parser
+        # One process is worth starting if it parses too: it reads the text of a post once for graph and vectors.
+        if (pool.is_alone and parser is None) or count <= FEW or model is None or here:
+            return
         read_with = (parser.name, parser.model) if parser else (None, None)
         workers = pool.workers_for(
             "mathamr.index.build.encoding:EncodingWork",
