@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
-import sys
 from collections.abc import Sequence
-from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 from mathamr.amr.graph import Amr
-from mathamr.amr.model import model_fingerprint, results_of
-from mathamr.core.errors import MathAMRError, MissingExtraError
+from mathamr.amr.model import imported, missing_part, model_fingerprint, quiet, results_of
+from mathamr.core.errors import MathAMRError
 
 _MODELS = "https://github.com/bjascob/amrlib-models"
 
@@ -22,14 +18,7 @@ class AmrlibParser:
     name = "amrlib"
 
     def __init__(self, model: str | None = None) -> None:
-        try:
-            self._amrlib: Any = import_module("amrlib")
-        except ModuleNotFoundError as error:
-            if error.name != "amrlib":
-                raise MissingExtraError(
-                    f"{error.name}, which amrlib needs,", f"pip install {error.name}"
-                ) from error
-            raise MissingExtraError("amrlib", "pip install amrlib") from error
+        self._amrlib = imported("amrlib", "amrlib", "pip install amrlib")
         self.folder = (
             Path(model).expanduser() if model else Path(self._amrlib.defaults.data_dir) / "model_stog"
         )
@@ -39,13 +28,10 @@ class AmrlibParser:
                 f"give its folder with --model, or put it there"
             )
         try:
-            # amrlib prints while it loads, and stdout is data.
-            with contextlib.redirect_stdout(sys.stderr):
+            with quiet():
                 self._model = self._amrlib.load_stog_model(model_dir=str(self.folder))
         except ModuleNotFoundError as error:
-            raise MissingExtraError(
-                f"{error.name}, which this amrlib model needs,", f"pip install {error.name}"
-            ) from error
+            raise missing_part(error.name, "this amrlib model") from error
         except (OSError, KeyError, ValueError, TypeError, AttributeError, ImportError, RuntimeError) as error:
             raise MathAMRError(f"the amrlib model at {self.folder} cannot be loaded: {error}") from error
 
@@ -56,6 +42,6 @@ class AmrlibParser:
 
     def parse(self, sentences: Sequence[str]) -> list[Amr]:
         """One graph for every sentence; amrlib returns none if its output is not Penman."""
-        with contextlib.redirect_stdout(sys.stderr):
+        with quiet():
             texts = self._model.parse_sents(list(sentences), add_metadata=False)
         return results_of(texts)

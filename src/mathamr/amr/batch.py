@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from mathamr.amr.graph import Amr
 from mathamr.amr.notation import depth
@@ -23,7 +24,7 @@ def parse_each(parser: AmrParser, sentences: Sequence[str]) -> list[Amr | Failur
     waiting = [tuple(sentences)] if sentences else []
     while waiting:
         batch = waiting.pop()
-        attempt = _attempt(parser, batch)
+        attempt = _attempt(partial(parser.parse, batch), len(batch))
         if isinstance(attempt, list):
             results.extend(attempt)
         elif len(batch) == 1:
@@ -36,20 +37,13 @@ def parse_each(parser: AmrParser, sentences: Sequence[str]) -> list[Amr | Failur
 
 def parse_text(parser: TextParser, sentences: Sequence[str], latex: Mapping[str, str]) -> list[Amr | Failure]:
     """A graph or a `Failure` for every sentence of a text; if the text fails, its sentences are parsed one by one."""
-    try:
-        graphs: Sequence[object] = parser.parse_text(sentences, latex)
-    except MissingExtraError:
-        raise
-    except PartialParseError as error:
-        graphs = error.results
-    except Exception:
-        graphs = []
-    return [*map(_checked, graphs)] if len(graphs) == len(sentences) else parse_each(parser, sentences)
+    attempt = _attempt(partial(parser.parse_text, sentences, latex), len(sentences))
+    return attempt if isinstance(attempt, list) else parse_each(parser, sentences)
 
 
-def _attempt(parser: AmrParser, batch: tuple[str, ...]) -> list[Amr | Failure] | Failure:
+def _attempt(parse: Callable[[], Sequence[object]], count: int) -> list[Amr | Failure] | Failure:
     try:
-        graphs: Sequence[object] = parser.parse(batch)
+        graphs = parse()
     except MissingExtraError:
         raise
     except PartialParseError as error:
@@ -58,8 +52,8 @@ def _attempt(parser: AmrParser, batch: tuple[str, ...]) -> list[Amr | Failure] |
         return Failure("time-out", str(error) or "the parser took too long")
     except Exception as error:
         return Failure("exception", f"{type(error).__name__}: {error}")
-    if len(graphs) != len(batch):
-        return Failure("wrong number of graphs", f"{len(graphs)} graphs for {len(batch)} sentences")
+    if len(graphs) != count:
+        return Failure("wrong number of graphs", f"{len(graphs)} graphs for {count} sentences")
     return [_checked(graph) for graph in graphs]
 
 

@@ -1,14 +1,39 @@
-"""Functions that the adapters to third-party parsers share: reading Penman texts and identifying models."""
+"""Functions that the adapters to third-party parsers share: importing packages, reading Penman texts, identifying models."""
 
 from __future__ import annotations
 
 import hashlib
+import sys
 from collections.abc import Iterable
+from contextlib import AbstractContextManager, redirect_stdout
+from importlib import import_module
 from pathlib import Path
+from typing import Any, TextIO
 
 from mathamr.amr.graph import Amr
 from mathamr.amr.parser import Failure, all_graphs
-from mathamr.core.errors import ParseError
+from mathamr.core.errors import MissingExtraError, ParseError
+
+
+def imported(module: str, what: str, install: str) -> Any:
+    """The module of a parser; an error says whether the parser or a package that it needs is missing."""
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        missing = (error.name or "").partition(".")[0]
+        if missing == module.partition(".")[0]:
+            raise MissingExtraError(what, install) from error
+        raise missing_part(missing, what) from error
+
+
+def missing_part(package: str | None, whose: str) -> MissingExtraError:
+    """The error about a package that a parser needs."""
+    return MissingExtraError(f"{package}, which {whose} needs,", f"pip install {package}")
+
+
+def quiet() -> AbstractContextManager[TextIO]:
+    """Sends to stderr what a parser prints while it loads and parses: stdout is data."""
+    return redirect_stdout(sys.stderr)
 
 
 def results_of(texts: Iterable[str | None]) -> list[Amr]:

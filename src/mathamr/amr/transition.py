@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
-import sys
 from collections.abc import Sequence
-from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from mathamr.amr.graph import Amr
-from mathamr.amr.model import model_fingerprint, results_of
-from mathamr.core.errors import MathAMRError, MissingExtraError
+from mathamr.amr.model import imported, model_fingerprint, quiet, results_of
+from mathamr.core.errors import MathAMRError
 
 DEFAULT_MODEL = "AMR3-structbart-L"
 _PACKAGE = "transition-neural-parser"
@@ -24,17 +21,8 @@ class TransitionParser:
     name = "transition"
 
     def __init__(self, model: str | None = None) -> None:
-        try:
-            module = import_module("transition_amr_parser.parse")
-        except ModuleNotFoundError as error:
-            missing = (error.name or "").partition(".")[0]
-            if missing != "transition_amr_parser":
-                raise MissingExtraError(
-                    f"{missing}, which IBM's parser needs,", f"pip install {missing}"
-                ) from error
-            raise MissingExtraError(
-                "IBM's transition parser", f"pip install {_PACKAGE} torch-scatter"
-            ) from error
+        install = f"pip install {_PACKAGE} torch-scatter"
+        module = imported("transition_amr_parser.parse", "IBM's transition parser", install)
         self.model = model or DEFAULT_MODEL
         checkpoint = Path(self.model).expanduser()
         if not checkpoint.is_file() and (checkpoint.suffix == ".pt" or len(checkpoint.parts) > 1):
@@ -44,8 +32,7 @@ class TransitionParser:
             )
         self.checkpoint = checkpoint if checkpoint.is_file() else None
         try:
-            # The package prints while it loads and parses, and stdout is data.
-            with contextlib.redirect_stdout(sys.stderr):
+            with quiet():
                 if self.checkpoint:
                     self._parser: Any = module.AMRParser.from_checkpoint(str(self.checkpoint))
                 else:
@@ -66,7 +53,7 @@ class TransitionParser:
 
     def parse(self, sentences: Sequence[str]) -> list[Amr]:
         """One graph for every sentence, with the parser's own tokens and alignments."""
-        with contextlib.redirect_stdout(sys.stderr):
+        with quiet():
             tokens = [self._parser.tokenize(sentence)[0] for sentence in sentences]
             # A sentence without a token would fail its whole batch.
             texts, _ = self._parser.parse_sentences([its_tokens or ["."] for its_tokens in tokens])

@@ -146,10 +146,10 @@ class Writer:
         add["node"](
             [
                 (node.token, concept, kind, min(node.place, PLACES - 1), is_source)
-                for node, (concept, kind, is_source, _) in nodes
+                for node, (concept, kind, is_source, *_) in nodes
             ]
         )
-        add["roles"]([roles for _, (_, _, _, roles) in nodes])
+        add["roles"]([numbers[3:] for _, numbers in nodes])
         labels = found.labels
         add["edge"](
             [(s, t, labels.get(label, 0)) for (s, t), label in example.edges.items() if label in labels]

@@ -143,14 +143,14 @@ class ConceptModel:
         concept, reason = np.concatenate([offered[number][token][1] for number, token, _ in open_words]).T
         counts = np.concatenate([offered[number][token][2] for number, token, _ in open_words])
         scores = self.network.cores(words, owner, concept, reason, counts)
-        start = 0
-        for (number, token, _), size in zip(open_words, sizes, strict=True):
-            own = scores[start : start + size]
-            start += size
+        starts = np.cumsum(sizes) - sizes
+        highest = np.flatnonzero(scores == np.repeat(np.maximum.reduceat(scores, starts), sizes))
+        best = highest[np.searchsorted(highest, starts)]
+        for (number, token, _), start, place in zip(open_words, starts.tolist(), best.tolist(), strict=True):
             candidates, cores = offered[number][token][0], found[number]
-            core = candidates[int(own.argmax())].core
+            core = candidates[place - start].core
             if core == INSIDE and (token == 0 or cores[token - 1] not in (NAME, INSIDE)):
-                order = np.argsort(-own, kind="stable")
+                order = np.argsort(-scores[start : start + len(candidates)], kind="stable")
                 core = candidates[int(order[1])].core
             cores[token] = core
         return found

@@ -36,14 +36,14 @@ class WordScores:
         shares = np.exp(arcs - arcs.max(axis=1, keepdims=True))
         self.tree: FloatArray = (shares / shares.sum(axis=1, keepdims=True))[:, 1:]
 
-    @cached_property
-    def tree_features(self) -> FloatArray:
-        """How probably two words are parent and child, further apart in line, or siblings: (words, words, features)."""
+    def tree_features(self, one: IntArray, other: IntArray) -> FloatArray:
+        """How probably two words are parent and child, further apart in line, or siblings: (pairs, features)."""
         up = self.tree
         two = up @ up
-        three = two @ up
-        across, uncle = up @ up.T, up @ two.T
-        return np.stack([up, up.T, two, two.T, three, three.T, across, uncle, uncle.T], axis=-1)
+        both = [up, two, two @ up, up @ up.T, up @ two.T]
+        there, back = [each[one, other] for each in both], [each[other, one] for each in both]
+        features = [there[0], back[0], there[1], back[1], there[2], back[2], there[3], there[4], back[4]]
+        return np.stack(features, axis=-1)
 
 
 class Network:
@@ -132,7 +132,7 @@ class Network:
         joint += target[targets]
         gaps = np.clip(token[targets] - token[sources], -(GAPS // 2), GAPS // 2) + GAPS // 2
         joint += self._weights["gap.weight"][gaps]
-        joint += self._linear("tree", words.tree_features[token[sources], token[targets]])
+        joint += self._linear("tree", words.tree_features(token[sources], token[targets]))
         return self._linear("relation", np.maximum(joint, 0, out=joint))
 
 

@@ -79,12 +79,10 @@ def candidate_numbers(
     )
 
 
-def concept_numbers(
-    concept: str, constant: bool, found: Vocabularies, frames: Frames
-) -> tuple[int, int, int, tuple[int, ...]]:
-    """Concept, kind, whether it can be a source, and the core arguments of its frame."""
+def concept_numbers(concept: str, constant: bool, found: Vocabularies, frames: Frames) -> tuple[int, ...]:
+    """Concept, kind, whether it can be a source, and flags of the core arguments of its frame."""
     kind = kind_of(concept, constant)
     roles = frames.roles(concept) if kind == "frame" else ""
     flags = (*tuple(int(str(number) in roles) for number in range(ROLES - 1)), int(bool(roles)))
     number = found.concept("<name>" if kind == "name" else concept_key(concept, constant))
-    return number, _KINDS[kind], int(not constant and kind != "name"), flags
+    return number, _KINDS[kind], int(not constant and kind != "name"), *flags

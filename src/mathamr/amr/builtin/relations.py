@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache, partial
 
 import numpy as np
 
@@ -49,20 +50,11 @@ class RelationModel:
     """Scores the pairs of a draft's nodes."""
 
     def __init__(self, network: Network, vocabularies: Vocabularies, frames: Frames) -> None:
-        self.network, self.vocabularies, self.frames = network, vocabularies, frames
+        self.network = network
         self.labels = list(vocabularies.labels)
         self._same = vocabularies.labels.get(SAME, -1)
-        self._known: dict[tuple[str, bool], tuple[int, ...]] = {}
-
-    def _numbers(self, concept: str, constant: bool) -> tuple[int, ...]:
-        """Concept, kind, whether it can be a source, and the core arguments; kept for the next node of the kind."""
-        known = self._known.get((concept, constant))
-        if known is None:
-            if len(self._known) >= MEMORY:
-                self._known.clear()
-            *first, roles = concept_numbers(concept, constant, self.vocabularies, self.frames)
-            known = self._known[concept, constant] = (*first, *roles)
-        return known
+        self._numbers = lru_cache(MEMORY)(partial(concept_numbers, found=vocabularies, frames=frames))
+        """The numbers of a concept, kept for the next node of the kind."""
 
     def score(self, drafts: Sequence[Draft], words: WordScores) -> list[RelationScores]:
         """The probabilities of relations between the nodes of each draft."""

@@ -62,16 +62,17 @@ def word_states(
             for start in range(0, max(1, len(numbers)), WINDOW)
         ]
     )
-    if not len(states):
-        means = np.zeros((count, size), np.float32)
-    else:
-        first = np.searchsorted(places, begins)
-        last = np.append(first[1:], len(states))
-        # A word without a piece of its own ("not" in "cannot") shares the piece before it.
-        first = np.where(first < last, first, np.maximum(last, 1) - 1)
-        last = np.maximum(last, first + 1)
-        ends = np.stack([first, last], axis=1).ravel()
-        sums = np.add.reduceat(np.concatenate([states, np.zeros((1, size), np.float32)]), ends, axis=0)[::2]
-        means = sums / (last - first)[:, None].astype(np.float32)
     cuts = np.cumsum([len(sentence) for sentence in sentences])[:-1]
+    if not len(states):
+        return np.split(np.zeros((count, size), np.float32), cuts)
+    first = np.searchsorted(places, begins)
+    last = np.append(first[1:], len(states))
+    # A word without a piece of its own ("not" in "cannot") shares the piece before it.
+    first = np.where(first < last, first, np.maximum(last, 1) - 1)
+    lengths = np.maximum(last - first, 1)
+    means = states[first]
+    for step in range(1, int(lengths.max())):
+        longer = np.flatnonzero(lengths > step)
+        means[longer] += states[first[longer] + step]
+    means /= lengths[:, None].astype(np.float32)
     return np.split(means, cuts)
