@@ -26,15 +26,15 @@ _PRELUDE = "import json, sys, time\ngiven = json.load(sys.stdin)\n"
 
 
 @contextmanager
-def old_sources() -> Iterator[Path]:
+def old_sources(revision: str = REVISION) -> Iterator[Path]:
     """The folder `src` of the revision, unpacked into a temporary folder."""
-    if (named := Path(REVISION)).is_dir():
+    if (named := Path(revision)).is_dir():
         yield named
         return
-    archive = subprocess.run(["git", "archive", REVISION, "src"], cwd=ROOT, capture_output=True, check=False)
+    archive = subprocess.run(["git", "archive", revision, "src"], cwd=ROOT, capture_output=True, check=False)
     if archive.returncode:
         raise MathAMRError(
-            f"the history has no revision {REVISION!r}; set MATHAMR_BENCH_REVISION to one that it has, or to a"
+            f"the history has no revision {revision!r}; set MATHAMR_BENCH_REVISION to one that it has, or to a"
             " folder with older sources"
         )
     with tempfile.TemporaryDirectory() as folder:

@@ -50,7 +50,7 @@ def test_mixed_states_are_the_sum_of_layers(encoder: OnnxTextEncoder) -> None:
 def test_a_post_is_read_once_for_its_graph_and_its_vectors(
     encoder: OnnxTextEncoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    body = "Let $x>0$. " + "Then the sum of $x$ and one is positive, since it is large. " * 30
+    body = "Let $x>0$, and ∀ y ≠ x. " + "Then the sum of $x$ and one is positive, since it is large. " * 30
     post = Post("7", "answer", body, markup="text")
     made = passage(post)
     formulas = {place.name: place.formula for place in made.placeholders}

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mathamr.core.arrays import IntArray
+
 if TYPE_CHECKING:
     from mathamr.text.wording import Wording
 
@@ -42,17 +44,24 @@ def sign_words(text: str) -> str:
 
 def with_sign_words(wording: Wording) -> Wording:
     """A wording with signs as words, and its spans at their new places."""
-    signs = list(_SIGN.finditer(wording.text))
-    if not signs:
+    if not _SIGN.search(wording.text):
         return wording
+    bounds = np.array([(span.start, span.end) for span in wording.spans], np.int64)
+    text, bounds = with_words(wording.text, bounds)
+    spans = zip(wording.spans, bounds.tolist(), strict=True)
+    return replace(
+        wording, text=text, spans=tuple(replace(span, start=start, end=end) for span, (start, end) in spans)
+    )
+
+
+def with_words(text: str, places: IntArray) -> tuple[str, IntArray]:
+    """A text with signs as words, and the new places of some of its characters."""
+    signs = list(_SIGN.finditer(text))
+    if not signs:
+        return text, places
     starts = np.array([sign.start() for sign in signs])
     grown = np.array([0, *accumulate(len(_spelled(sign)) - len(sign[0]) for sign in signs)])
-
-    def place(old: int) -> int:
-        return old + int(grown[np.searchsorted(starts, old)])
-
-    spans = (replace(span, start=place(span.start), end=place(span.end)) for span in wording.spans)
-    return replace(wording, text=sign_words(wording.text), spans=tuple(spans))
+    return sign_words(text), places + grown[np.searchsorted(starts, places)]
 
 
 def _spelled(sign: re.Match[str]) -> str:

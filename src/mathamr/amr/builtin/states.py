@@ -15,6 +15,7 @@ from mathamr.amr.builtin.words import WordSentence
 from mathamr.core.arrays import FloatArray, IntArray
 from mathamr.text.configuration import WINDOW, WINDOWS
 from mathamr.text.onnxencoder import OnnxTextEncoder
+from mathamr.text.signs import with_words
 
 PLAIN_FORMULA = "x"
 """Stands for a formula whose LaTeX is unknown."""
@@ -49,7 +50,7 @@ def word_states(
     latex: Mapping[str, str],
 ) -> list[FloatArray]:
     """The states of the words of each sentence of one text."""
-    text, begins = written(sentences, latex)
+    text, begins = with_words(*written(sentences, latex))
     numbers, places = encoder.pieces.places(text)
     size = encoder.configuration.size
     count = len(begins)
