@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from mathamr.cli.hitdisplay import _formula
-from mathamr.search.hits import FormulaHit
+import pytest
+
+from mathamr.cli.hitdisplay import _formula, _show_hit
+from mathamr.cli.safeconsole import SafeConsole
+from mathamr.search.hits import FormulaHit, Hit
 
 
 def test_what_matched_is_underlined_where_a_label_is_left_out() -> None:
@@ -14,3 +17,12 @@ def test_what_matched_is_underlined_where_a_label_is_left_out() -> None:
     assert text.plain == "$a^2 + b$"
     underlined = [span for span in text.spans if "underline" in str(span.style)]
     assert [text.plain[span.start : span.end] for span in underlined] == ["a^2"]
+
+
+def test_tags_do_not_repeat_the_place_of_a_declaration(capsys: pytest.CaptureFixture[str]) -> None:
+    tags = ("simp", "module:A", "module:A.B", "namespace:C")
+    _show_hit(Hit("A/B.lean#C.d", 1, 1.0, "theorem", tags=tags), SafeConsole())
+    shown = capsys.readouterr().out
+    assert "#simp" in shown
+    assert "module:" not in shown
+    assert "namespace:" not in shown

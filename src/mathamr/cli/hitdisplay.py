@@ -18,6 +18,8 @@ from mathamr.search.hubness import HUBNESS
 from mathamr.search.results import PLACES, Placement
 
 _LEVELS = {"document": "magenta", "sentence": "blue", "formula": "yellow"}
+_SAID_ANYWAY = ("module:", "namespace:")
+"""The beginnings of tags that say what the location and the name of a declaration say."""
 LABEL = 58
 DEEPEST = 12
 """The deepest indentation of a tree."""
@@ -67,7 +69,8 @@ def _show_hit(hit: Hit, console: SafeConsole, editor: str | None = None, *, verb
     if verbose and len(hit.evidence) > 1:
         line.append(f" ({evidence})", style="dim")
     for tag in hit.tags:
-        line.append(f"  #{tag}", style="green")
+        if not tag.startswith(_SAID_ANYWAY):
+            line.append(f"  #{tag}", style="green")
     console.print(Padding(line, (0, 0, 0, 5)))
     if hit.location:
         address = address_in(editor, hit.source, hit.place.line if hit.place else 1) if editor else None

@@ -53,6 +53,12 @@ def page(browser: Any, library: Site) -> Iterator[Page]:
     assert [url for url in opened.requests if not url.startswith(library.url)] == []
 
 
+def test_a_declaration_shows_its_innermost_module_alone(page: Page, library: Site) -> None:
+    ask(page, library, "sum_range_id")
+    shown = page.locator(".hit").first.locator(".tag").all_text_contents()
+    assert [tag for tag in shown if tag.startswith(("module:", "namespace:"))] == ["module:Toy.Sums"]
+
+
 def test_a_declaration_shows_its_code_its_formula_and_its_place(page: Page, library: Site) -> None:
     ask(page, library, "sum_range_id")
     page.locator(".hit h3 a").first.click()

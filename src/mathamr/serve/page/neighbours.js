@@ -110,6 +110,12 @@ function entry(neighbour, link) {
   ];
 }
 
+/** The tags to show: of modules inside of each other the innermost alone, and no namespaces, which a full name says. */
+export function shownTags(tags) {
+  const broader = (tag) => tag.startsWith("module:") && tags.some((other) => other.startsWith(`${tag}.`));
+  return tags.filter((tag) => !tag.startsWith("namespace:") && !broader(tag));
+}
+
 /** Where a post stands in its input; a link into the editor where the server names one. */
 export function placeOf({ place, open }) {
   if (!place) return null;

@@ -6,7 +6,7 @@ import { CLOSED } from "./address.js";
 import { beside } from "./beside.js";
 import { element, icon } from "./dom.js";
 import { htmlNodes, mathNode } from "./markup.js";
-import { contents, documentationOf, heading, neighbours, placeOf, turning } from "./neighbours.js";
+import { contents, documentationOf, heading, neighbours, placeOf, shownTags, turning } from "./neighbours.js";
 import { failure } from "./notice.js";
 import { counted, day, score } from "./numbers.js";
 import { activated, joined, pieceNodes } from "./pieces.js";
@@ -177,7 +177,7 @@ export class Panel {
       documentationOf(post),
       Number.isFinite(post.votes) ? element("span", {}, counted(post.votes, "vote")) : null,
       post.date ? element("time", { datetime: post.date }, day(post.date)) : null,
-      ...post.tags.map((tag) => this.link({ tags: [tag], page: 1, ...CLOSED }, { class: "tag" }, tag)),
+      ...shownTags(post.tags).map((tag) => this.link({ tags: [tag], page: 1, ...CLOSED }, { class: "tag" }, tag)),
       element("span", { class: "faint" }, post.id),
     );
   }

@@ -2,7 +2,7 @@
 
 import { CLOSED } from "./address.js";
 import { element, icon } from "./dom.js";
-import { answerTo, placeOf } from "./neighbours.js";
+import { answerTo, placeOf, shownTags } from "./neighbours.js";
 import { counted, day, score } from "./numbers.js";
 import { pieceNodes, plainText } from "./pieces.js";
 
@@ -175,7 +175,7 @@ export class Results {
 
   tags(hit) {
     const chosen = this.state.tags;
-    return hit.tags.map((tag) => {
+    return shownTags(hit.tags).map((tag) => {
       const tags = chosen.includes(tag) ? chosen : [...chosen, tag];
       return this.link({ tags, page: 1, ...CLOSED }, { class: "tag", title: `Only posts with ${tag}` }, tag);
     });
