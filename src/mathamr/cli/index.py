@@ -139,6 +139,12 @@ def command(
         raise typer.BadParameter("name the index directory with --out")
     if check and ray is not None:
         raise typer.BadParameter("--check runs on this machine alone: leave --ray out")
+    if check and (watch or without or verbose or not dependencies):
+        raise typer.BadParameter(
+            "--check builds nothing: leave --watch, --without, --verbose and --no-dependencies out"
+        )
+    if not check and not repair:
+        raise typer.BadParameter("--no-repair belongs to --check")
     options = BuildOptions(
         model=model,
         engine=engine,

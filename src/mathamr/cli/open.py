@@ -28,6 +28,8 @@ def command(
     ] = False,
 ) -> None:
     """Open the file of an entry at its line in your editor."""
+    if only_print and editor is not None:
+        raise typer.BadParameter("--print opens no editor: leave --editor out")
     from mathamr.core.terminal import visible
     from mathamr.search.editors import editor_command, file_of, open_in
     from mathamr.search.library import post_named

@@ -53,6 +53,12 @@ def command(
     from mathamr.index.admin.constants import KnownConstants
     from mathamr.index.admin.plan import plan_build
 
+    if measure and (posts, cores, gpus, letters, constants) != (None, None, 0, None, None):
+        raise typer.BadParameter(
+            "--measure prints constants, not a plan: leave --posts, --cores, --gpus, --letters and --constants out"
+        )
+    if not measure and (like is not None or device != "cpu"):
+        raise typer.BadParameter("--like and --device belong to --measure")
     if measure:
         from mathamr.index.admin.measuring import measure as measured
         from mathamr.sample import folder
