@@ -1,17 +1,22 @@
-"""What a user can name is in lab/notes/experiments.md."""
+"""What a user can name is in lab/notes/experiments.md, and published figures stand apart from ours."""
 
 from __future__ import annotations
 
 import inspect
+import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import get_type_hints
+
+import pytest
 
 from mathamr_lab.cli.experiment import command
 from mathamr_lab.experiments import EXPERIMENTS
 from mathamr_lab.experiments.experiment import GraphExperiment
 from mathamr_lab.experiments.scale import SCALES
 
-DOCS = (Path(__file__).resolve().parents[3] / "lab" / "notes" / "experiments.md").read_text(encoding="utf-8")
+NOTES = Path(__file__).resolve().parents[3] / "lab" / "notes"
+DOCS = (NOTES / "experiments.md").read_text(encoding="utf-8")
 
 
 def test_every_experiment_and_scale_is_documented() -> None:
@@ -29,3 +34,27 @@ def test_every_option_is_documented() -> None:
         given = [flag for flag in (option.default, *(option.param_decls or ())) if isinstance(flag, str)]
         if name != "names":
             assert next(iter(given), f"--{name.replace('_', '-')}") in DOCS, name
+
+
+_MEASURE = re.compile(r"nDCG|MAP'|P'@|Bpref|MRR@|recall@|/s|\(s\)|\(GB\)|\(MB\)")
+_FOREIGN = re.compile(r"\b(thesis|paper|published)\b")
+_TWO_FIGURES = re.compile(r"[*†]*\d?\.\d+[*†]* \(\d?\.\d+[*†]*\)")
+
+
+def tables(page: Path) -> Iterator[list[list[str]]]:
+    """The tables of a page as rows of cells."""
+    for block in re.findall(r"(?:^\|.*\n)+", page.read_text(encoding="utf-8"), re.MULTILINE):
+        yield [[cell.strip() for cell in line.strip("|").split("|")] for line in block.splitlines()]
+
+
+@pytest.mark.parametrize("page", sorted(NOTES.glob("*.md")), ids=lambda page: page.stem)
+def test_a_published_figure_has_a_column_of_its_own_that_says_so(page: Path) -> None:
+    for head, *rows in tables(page):
+        if not any(map(_MEASURE.search, head)):
+            continue
+        for name in head:
+            assert not _FOREIGN.search(name) or "full collection" in name, f"{page.name}: {name}"
+        if any(map(_FOREIGN.search, head)):
+            assert len(set(head)) == len(head), f"{page.name}: {head}"
+        for row in rows:
+            assert not any(map(_TWO_FIGURES.fullmatch, row)), f"{page.name}: {row}"
