@@ -12,7 +12,7 @@ import sys
 
 class Absent:
     def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in ("torch", "bm25s"):
+        if name.partition(".")[0] == "torch":
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
 sys.meta_path.insert(0, Absent())

@@ -121,7 +121,7 @@ def _print_version(value: bool) -> None:
         raise typer.Exit
 
 
-_EXTRAS = {"torch": "torch", "bm25s": "baselines"}
+_EXTRAS = {"torch": "torch"}
 """Optional packages, each with the extra that installs it."""
 
 

@@ -107,7 +107,6 @@ def _optional() -> list[Finding]:
     findings = []
     for package, module, purpose, wanted in (
         ("torch", "torch", "other systems, training and accelerators", '"mathamr[torch]"'),
-        ("bm25s", "bm25s", "the baselines of experiments", '"mathamr[baselines]"'),
         ("amrlib", "amrlib", "AMR parsing with its pretrained models", "amrlib"),
         (
             "transition-neural-parser",

@@ -85,7 +85,7 @@ class _Inputs:
         """The scores of random orders: of the judged items, and of all known candidates."""
         count = known_items(qrels, runs)
         if self.posts is not None:
-            count = max(count, len(candidates(self.posts, self.task)))
+            count = max(count, sum(1 for _ in candidates(self.posts, self.task)))
         return random_scores(qrels, measures, 0), random_scores(qrels, measures, count)
 
     def _from_file(self, spec: str) -> Run:

@@ -7,6 +7,7 @@ range.
 from __future__ import annotations
 
 import zipfile
+from array import array
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -115,21 +116,10 @@ class FormulaTrees:
     @classmethod
     def of(cls, trees: Sequence[Tree], labels: FormulaLabels, kind: str) -> FormulaTrees:
         """Converts trees to arrays; all operands of an unordered operator are on edge 0."""
-        known = {edge: number for number, edge in enumerate(EDGES[kind])}
-        starts = np.zeros(len(trees) + 1, np.int64)
-        np.cumsum([len(tree) for tree in trees], out=starts[1:])
-        edges = [
-            0 if parent < 0 or tree.labels[parent].startswith("U!") else known[edge]
-            for tree in trees
-            for parent, edge in zip(tree.parents, tree.edges, strict=True)
-        ]
-        return cls(
-            np.array([labels[label] for tree in trees for label in tree.labels], np.int32),
-            np.array([parent for tree in trees for parent in tree.parents], np.int32),
-            np.array(edges, np.uint8),
-            np.array([size for tree in trees for size in tree.sizes()], np.int32),
-            starts,
-        )
+        growing = _GrowingTrees(kind)
+        for tree in trees:
+            growing.add(tree, [labels[label] for label in tree.labels])
+        return growing.trees()
 
     def __len__(self) -> int:
         return len(self.starts) - 1
@@ -194,6 +184,36 @@ class FormulaTrees:
         return cls(labels, parents, edges, sizes, starts)
 
 
+class _GrowingTrees:
+    """Trees of one kind as arrays that grow tree by tree, so that millions of them need no Python objects."""
+
+    def __init__(self, kind: str) -> None:
+        self._known = {edge: number for number, edge in enumerate(EDGES[kind])}
+        self._labels, self._parents, self._sizes = array("i"), array("i"), array("i")
+        self._edges, self._starts = array("B"), array("q", [0])
+
+    def add(self, tree: Tree, labels: Iterable[int]) -> None:
+        """Appends a tree, whose labels are already numbers."""
+        self._labels.extend(labels)
+        self._parents.extend(tree.parents)
+        self._sizes.extend(tree.sizes())
+        self._edges.extend(
+            0 if parent < 0 or tree.labels[parent].startswith("U!") else self._known[edge]
+            for parent, edge in zip(tree.parents, tree.edges, strict=True)
+        )
+        self._starts.append(len(self._labels))
+
+    def trees(self) -> FormulaTrees:
+        """The arrays, which nothing may be added to any more."""
+        return FormulaTrees(
+            np.frombuffer(self._labels, np.int32),
+            np.frombuffer(self._parents, np.int32),
+            np.frombuffer(self._edges, np.uint8),
+            np.frombuffer(self._sizes, np.int32),
+            np.frombuffer(self._starts, np.int64),
+        )
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class FormulaShard:
     """The layout and operator trees of the same formulas, the labels they are numbered by, and how often each occurs."""
@@ -205,20 +225,22 @@ class FormulaShard:
 
     @classmethod
     def of(cls, formulas: Iterable[tuple[Slt, Opt]]) -> FormulaShard:
-        """Builds the shard of formulas, with all labels that they have."""
-        layouts, operators = [], []
+        """Builds the shard of formulas, with all labels that they have; formulas are read one at a time."""
+        layouts, operators = _GrowingTrees("slt"), _GrowingTrees("opt")
+        numbers: dict[str, int] = {}
         counts: Counter[str] = Counter()
         for slt, opt in formulas:
-            layouts.append(slt)
-            operators.append(opt)
-            counts.update(map(folded, slt.labels))
-            counts.update(map(folded, opt.labels))
+            for tree, growing in ((slt, layouts), (opt, operators)):
+                named = [folded(label) for label in tree.labels]
+                counts.update(named)
+                growing.add(tree, [numbers.setdefault(label, len(numbers)) for label in named])
         labels = FormulaLabels.of_counts(counts)
+        final = np.array([labels[label] for label in numbers], np.int32)
         return cls(
             labels,
             np.array([counts[label] for label in labels.labels], np.int64),
-            FormulaTrees.of(layouts, labels, "slt"),
-            FormulaTrees.of(operators, labels, "opt"),
+            layouts.trees().renumbered(final),
+            operators.trees().renumbered(final),
         )
 
     def __len__(self) -> int:

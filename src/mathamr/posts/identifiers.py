@@ -57,6 +57,8 @@ class SeenIds:
     >>> seen = SeenIds()
     >>> seen.add("1"), seen.add("2"), seen.add("1"), len(seen)
     (True, True, False, 2)
+    >>> "2" in seen, "3" in seen
+    (True, False)
     """
 
     def __init__(self) -> None:
@@ -68,19 +70,28 @@ class SeenIds:
 
     def add(self, identifier: str) -> bool:
         """Add an id; whether it was new."""
-        word = (hash(identifier) & 0xFFFF_FFFF_FFFF_FFFF) or 1  # 0 is an empty slot
+        word, place = self._place(identifier)
         slots = self._slots
-        mask = len(slots) - 1
-        place = word & mask
-        while slots[place]:
-            if slots[place] == word:
-                return False
-            place = (place + 1) & mask
+        if slots[place]:
+            return False
         slots[place] = word
         self._count += 1
         if self._count * 3 > len(slots) * 2:
             self._grow()
         return True
+
+    def __contains__(self, identifier: str) -> bool:
+        return bool(self._slots[self._place(identifier)[1]])
+
+    def _place(self, identifier: str) -> tuple[int, int]:
+        """The hash of an id, and the slot that holds it or is free for it."""
+        word = (hash(identifier) & 0xFFFF_FFFF_FFFF_FFFF) or 1  # 0 is an empty slot
+        slots = self._slots
+        mask = len(slots) - 1
+        place = word & mask
+        while slots[place] and slots[place] != word:
+            place = (place + 1) & mask
+        return word, place
 
     def _grow(self) -> None:
         old = self._slots

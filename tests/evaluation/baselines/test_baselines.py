@@ -6,6 +6,8 @@ import math
 from collections import Counter
 from importlib.util import find_spec
 
+import bm25s
+import numpy as np
 import pytest
 
 from mathamr import sample
@@ -75,7 +77,7 @@ def test_nothing_to_rank_and_topics_without_formulas_are_clear_errors() -> None:
 
 
 def test_an_answer_stands_for_its_body_alone_and_a_question_for_title_and_body() -> None:
-    answer = candidates(POSTS, "answers")[0]
+    answer = next(candidates(POSTS, "answers"))
     assert answer.full_text == r"Square it and use polar coordinates: $\int e^{-x^2}dx=\sqrt{\pi}$."
     assert answer.formulas == (r"\int e^{-x^2}dx=\sqrt{\pi}",)
     assert "$" not in answer.text
@@ -99,6 +101,18 @@ def test_bm25_equals_its_formula() -> None:
             score += weight * counts[token] / (counts[token] + 1.5 * (0.25 + 0.75 * len(document) / average))
         expected[str(place)] = score
     assert {hit.id: hit.score for hit in hits} == pytest.approx(expected, rel=1e-5)
+
+
+def test_bm25_scores_as_the_library_does_and_reads_candidates_only_once() -> None:
+    posts = list(read_posts(sample.folder() / "Posts.xml", Report()))
+    found = list(candidates(posts, "answers"))
+    asked = [query(topic, "answers") for topic in read_topics(sample.folder() / "topics" / "task1.xml")[:5]]
+    tokens = Bm25(()).tokens
+    library = bm25s.BM25(method="lucene")
+    library.index([tokens(each) for each in found], show_progress=False)
+    for ours, each in zip(Bm25(iter(found)).scores(asked), asked, strict=True):
+        known = [token for token in tokens(each) if token in library.vocab_dict]
+        np.testing.assert_allclose(ours, library.get_scores(known), rtol=1e-4, atol=1e-5)
 
 
 def test_a_query_that_shares_nothing_finds_nothing() -> None:

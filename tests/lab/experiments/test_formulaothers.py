@@ -12,11 +12,10 @@ from mathamr.evaluation.baselines.bm25 import LatexBm25
 from mathamr.evaluation.baselines.candidate import Candidate
 from mathamr.evaluation.scores import Scores
 from mathamr.formulas.parse import parse
-from mathamr.formulas.tree import Opt, Slt
 from mathamr.index.lexical.lexicalindex import LexicalIndex
 from mathamr.index.lexical.terms import formula_terms
 from mathamr.posts.post import Formula
-from mathamr_lab.experiments.formulacollection import FormulaCollection, WrittenFormula
+from mathamr_lab.experiments.formulacollection import FormulaCollection, NamedFormula, WrittenFormula
 from mathamr_lab.experiments.formulaothers import OTHERS, other_scores
 from mathamr_lab.experiments.tables import MeasuredRow, comparison_table
 from tests.systems.formulamodels import LATEX
@@ -25,21 +24,18 @@ QUERIES = {"B.1": "x^2+1", "B.2": r"\frac{n}{k}"}
 GRADES = {"B.1": {"2": 3, "5": 2, "0": 0}, "B.2": {"4": 2, "0": 0, "3": 1}}
 
 
-def trees(latex: str) -> tuple[Slt, Opt]:
+def named(name: str, latex: str, *, is_written: bool = True) -> NamedFormula:
     parsed = parse(latex)
-    return parsed.slt, parsed.opt
+    return NamedFormula(name, (parsed.slt, parsed.opt), WrittenFormula(latex) if is_written else None)
 
 
 @pytest.fixture(scope="module")
 def collection() -> FormulaCollection:
-    candidates = {str(number): latex for number, latex in enumerate(LATEX)}
     return FormulaCollection.of(
         "a few",
-        {name: trees(latex) for name, latex in candidates.items()},
-        {topic: trees(latex) for topic, latex in QUERIES.items()},
+        [named(str(number), latex) for number, latex in enumerate(LATEX)],
+        [named(topic, latex) for topic, latex in QUERIES.items()],
         GRADES,
-        written={name: WrittenFormula(latex) for name, latex in candidates.items()},
-        asked={topic: WrittenFormula(latex) for topic, latex in QUERIES.items()},
         sets={"first": ["B.1"], "second": ["B.2"]},
     )
 
@@ -69,8 +65,9 @@ def test_lexical_scores_are_those_of_the_lexical_index(collection: FormulaCollec
 def test_tuples_find_the_formula_itself_first() -> None:
     own = FormulaCollection.of(
         "own",
-        {str(number): trees(latex) for number, latex in enumerate(LATEX)},
-        {str(number): trees(LATEX[number]) for number in range(1, 5)},  # the first is one symbol
+        [named(str(number), latex, is_written=False) for number, latex in enumerate(LATEX)],
+        # The first is one symbol.
+        [named(str(number), LATEX[number], is_written=False) for number in range(1, 5)],
         {str(number): {"0": 1} for number in range(1, 5)},
     )
     for name in ("BM25, layout tuples", "BM25, operator tuples"):

@@ -18,7 +18,7 @@ from mathamr.search.fusion import fuse
 from mathamr_lab.experiments import EXPERIMENTS
 from mathamr_lab.experiments.collection import TestCollection
 from mathamr_lab.experiments.experiment import FormulaExperiment, FormulaVariant
-from mathamr_lab.experiments.formulacollection import FormulaCollection
+from mathamr_lab.experiments.formulacollection import FormulaCollection, NamedFormula
 from mathamr_lab.experiments.formulaothers import other_scores
 from mathamr_lab.experiments.formulascores import (
     collection_scores,
@@ -39,14 +39,14 @@ GRADES = {"B.1": {"2": 3, "5": 2, "0": 0}, "B.2": {"4": 2, "0": 0, "3": 1}}
 
 @pytest.fixture(scope="module")
 def collection() -> FormulaCollection:
-    def trees(latex: str) -> tuple[object, object]:
+    def named(name: str, latex: str) -> NamedFormula:
         parsed = parse(latex)
-        return parsed.slt, parsed.opt
+        return NamedFormula(name, (parsed.slt, parsed.opt))
 
     return FormulaCollection.of(
         "a few",
-        {str(number): trees(latex) for number, latex in enumerate(LATEX)},  # type: ignore[misc]
-        {topic: trees(latex) for topic, latex in QUERIES.items()},  # type: ignore[misc]
+        [named(str(number), latex) for number, latex in enumerate(LATEX)],
+        [named(topic, latex) for topic, latex in QUERIES.items()],
         GRADES,
     )
 
@@ -86,7 +86,8 @@ def test_fusions_are_those_of_search(collection: FormulaCollection) -> None:
         ]
         for name in ("max", "mean", "rrf"):
             wanted = fuse(name, parts, normalisation=None if name == "rrf" else "none")
-            values = dict(zip(collection.candidates, fused(scores, name)[number].tolist(), strict=True))
+            own = {field: matrix[number] for field, matrix in scores.items()}
+            values = dict(zip(collection.candidates, fused(own, name).tolist(), strict=True))
             assert [round(hit.score, 5) for hit in wanted] == pytest.approx(
                 [values[hit.id] for hit in wanted], abs=1e-4
             )
@@ -218,9 +219,8 @@ def test_every_declared_variant_can_be_trained(name: str) -> None:
 
 
 def test_reciprocal_ranks_of_two_orders_worked_by_hand() -> None:
-    found = reciprocal_ranks([np.array([[3.0, 2.0, 1.0]]), np.array([[1.0, 3.0, 2.0]])])
-    np.testing.assert_allclose(found[0], [1 / 61 + 1 / 63, 1 / 62 + 1 / 61, 1 / 63 + 1 / 62], rtol=1e-6)
-    few = reciprocal_ranks(
-        [np.array([[3.0, 2.0, 1.0]]), np.array([[1.0, 3.0, 2.0]])], np.array([[True, False, True]])
-    )
-    np.testing.assert_allclose(few[0, [0, 2]], [1 / 61 + 1 / 62, 1 / 62 + 1 / 61], rtol=1e-6)
+    rows = [np.array([3.0, 2.0, 1.0]), np.array([1.0, 3.0, 2.0])]
+    found = reciprocal_ranks(rows)
+    np.testing.assert_allclose(found, [1 / 61 + 1 / 63, 1 / 62 + 1 / 61, 1 / 63 + 1 / 62], rtol=1e-6)
+    few = reciprocal_ranks(rows, np.array([2, 0]))
+    np.testing.assert_allclose(few[[0, 2]], [1 / 61 + 1 / 62, 1 / 62 + 1 / 61], rtol=1e-6)

@@ -23,7 +23,8 @@ from mathamr_lab.experiments.graphs import (
     build_corpus,
     build_topics,
 )
-from mathamr_lab.experiments.retrieval import JudgedVisuals, NotApplicableError, ranking_of, search
+from mathamr_lab.experiments.retrieval import NotApplicableError, ranking_of, search
+from mathamr_lab.experiments.visualtable import VisualTable
 from tests.models import tiny_model
 
 PARSER = ParserChoice("tests.amr.rule_parser:RuleParser")
@@ -100,8 +101,12 @@ def test_a_share_of_the_candidates_is_the_pool_and_the_rest_follows() -> None:
     assert ranking_of(Strategy(), MathAMRPlusSystem, "answers", 10) == MaxSim("parts")
 
 
-def test_visuals_are_those_of_the_judges() -> None:
-    visuals = JudgedVisuals({"a:0": "7", "b:0": "7", "b:1": "9"})
+def test_visuals_are_those_of_the_judges(tmp_path: Path) -> None:
+    with VisualTable.writing(tmp_path / "formulas.sqlite") as add:
+        add([("a:0", "7"), ("b:0", "7")])
+        add([("b:1", "9"), ("b:0", "9")])
+    visuals = VisualTable(tmp_path / "formulas.sqlite")
+    assert len(visuals) == 3
     assert visuals.visuals_of(["b:0", "c:0"]) == {"b:0": "7"}
     assert visuals.with_visual("7") == ["a:0", "b:0"]
     assert visuals.first_with(["9", "7", "8"]) == {"9": "b:1", "7": "a:0"}

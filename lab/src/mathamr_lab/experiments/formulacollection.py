@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import json
 import zipfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from mathamr.core.arrays import BoolArray
+from mathamr.core.arrays import AnyArray
 from mathamr.core.errors import MathAMRError
 from mathamr.formulas.tree import Opt, Slt
+from mathamr.formulas.trees import trees_of
 from mathamr.graphs.formulashard import FormulaShard, FormulaTrees
+from mathamr.posts.identifiers import SeenIds
 
 if TYPE_CHECKING:
     from mathamr.evaluation.topics import Topic
     from mathamr.formulas.alignment import Trees
     from mathamr.index.lexical.terms import Terms
-    from mathamr.posts.post import Post
+    from mathamr.posts.post import Formula, Post
 
 Both = tuple[Slt, Opt]
 POOL = "judged.tsv"
@@ -41,6 +45,14 @@ class WrittenFormula(NamedTuple):
         if self.is_legible:
             return terms_of(Formula("", self.latex), self.macros, reading)
         return terms_of_trees(self.latex, *trees)
+
+
+class NamedFormula(NamedTuple):
+    """A candidate by its id, or a query by its topic: its trees, and its LaTeX if that is known."""
+
+    name: str
+    trees: Both
+    written: WrittenFormula | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,50 +76,69 @@ class FormulaCollection:
     def of(
         cls,
         name: str,
-        candidates: Mapping[str, Both],
-        queries: Mapping[str, Both],
+        candidates: Iterable[NamedFormula],
+        queries: Iterable[NamedFormula],
         grades: Mapping[str, Mapping[str, int]],
         *,
         among_judged: bool = False,
-        written: Mapping[str, WrittenFormula] | None = None,
-        asked: Mapping[str, WrittenFormula] | None = None,
         sets: Mapping[str, Sequence[str]] | None = None,
     ) -> FormulaCollection:
-        """Builds it from trees; topics without a judgment are left out. `written` and `asked` are by candidate and by topic."""
-        topics = [topic for topic in queries if grades.get(topic)]
-        shard = FormulaShard.of([*candidates.values(), *(queries[topic] for topic in topics)])
-        chosen = {topic: dict(grades[topic]) for topic in topics}
-        lines = (
-            (*(written[each] for each in candidates), *(asked[topic] for topic in topics))
-            if written and asked
-            else ()
-        )
+        """Builds it from formulas, which are read one at a time; topics without a judgment are left out."""
+        names: list[str] = []
+        topics: list[str] = []
+        written: list[WrittenFormula] = []
+
+        def read(formulas: Iterable[NamedFormula], into: list[str]) -> Iterator[Both]:
+            for each in formulas:
+                into.append(each.name)
+                if each.written is not None:
+                    written.append(each.written)
+                yield each.trees
+
+        asked = (query for query in queries if grades.get(query.name))
+        shard = FormulaShard.of(chain(read(candidates, names), read(asked, topics)))
+        if len(written) not in (0, len(shard)):
+            raise MathAMRError(f"{name}: the LaTeX of {len(shard) - len(written):,} formulas is not known")
         own = {
             each: tuple(topic for topic in topics if topic in set(many))
             for each, many in (sets or {}).items()
         }
-        return cls(name, shard, tuple(candidates), tuple(topics), chosen, among_judged, lines, own)
+        chosen = {topic: dict(grades[topic]) for topic in topics}
+        return cls(name, shard, tuple(names), tuple(topics), chosen, among_judged, tuple(written), own)
 
     def save(self, path: Path) -> None:
-        """Writes the shard, and beside it `NAME.json` with ids, grades and LaTeX."""
+        """Writes the shard, beside it `NAME.json` with topics and grades, and `NAME.jsonl` with a line for each formula."""
         self.shard.save(path)
-        row = {
+        with path.with_suffix(".jsonl").open("w", encoding="utf-8") as file:
+            for number, name in enumerate((*self.candidates, *self.topics)):
+                row = [name, *(self.written[number] if self.written else ())]
+                file.write(json.dumps(row, ensure_ascii=False) + "\n")
+        described = {
             "name": self.name,
-            "candidates": self.candidates,
-            "topics": self.topics,
+            "topics": len(self.topics),
             "grades": self.grades,
             "among_judged": self.among_judged,
-            "written": self.written,
             "sets": self.sets,
         }
-        path.with_suffix(".json").write_text(json.dumps(row, ensure_ascii=False) + "\n", encoding="utf-8")
+        path.with_suffix(".json").write_text(
+            json.dumps(described, ensure_ascii=False) + "\n", encoding="utf-8"
+        )
 
     @classmethod
     def load(cls, path: Path) -> FormulaCollection:
         """The inverse of `save`."""
         beside = path.with_suffix(".json")
+        names: list[str] = []
+        written: list[WrittenFormula] = []
         try:
             row = json.loads(beside.read_text(encoding="utf-8"))
+            with path.with_suffix(".jsonl").open(encoding="utf-8") as lines:
+                for line in lines:
+                    name, *latex = json.loads(line)
+                    names.append(str(name))
+                    if latex:
+                        written.append(WrittenFormula(str(latex[0]), tuple(latex[1]), bool(latex[2])))
+            cut = len(names) - int(row["topics"])
             grades = {
                 str(topic): {str(item): int(grade) for item, grade in judged.items()}
                 for topic, judged in row["grades"].items()
@@ -115,33 +146,39 @@ class FormulaCollection:
             found = cls(
                 str(row["name"]),
                 FormulaShard.load(path),
-                tuple(row["candidates"]),
-                tuple(row["topics"]),
+                tuple(names[:cut]),
+                tuple(names[cut:]),
                 grades,
                 bool(row["among_judged"]),
-                tuple(
-                    WrittenFormula(str(latex), tuple(map(str, macros)), bool(is_legible))
-                    for latex, macros, is_legible in row["written"]
-                ),
+                tuple(written),
                 {str(name): tuple(map(str, topics)) for name, topics in row["sets"].items()},
             )
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, zipfile.BadZipFile) as error:
+        except (
+            OSError,
+            ValueError,
+            KeyError,
+            TypeError,
+            IndexError,
+            AttributeError,
+            zipfile.BadZipFile,
+        ) as error:
             raise MathAMRError(f"{beside} does not describe a collection of formulas: {error}") from error
-        if len(found.shard) != len(found.candidates) + len(found.topics):
+        if len(found.shard) != len(names):
             raise MathAMRError(f"{path} does not have the formulas that {beside} names")
-        if len(found.written) not in (0, len(found.shard)):
+        if len(written) not in (0, len(names)):
             raise MathAMRError(f"{beside} lacks the LaTeX of some of its formulas")
         return found
 
-    def ranked_ones(self) -> BoolArray:
-        """Returns a mask of topics (rows) by candidates: which candidates are ranked for a topic."""
+    def ranked_for(self, topic: str) -> AnyArray:
+        """Returns the numbers of the candidates that are ranked for a topic."""
         if not self.among_judged:
-            return np.ones((len(self.topics), len(self.candidates)), np.bool_)
-        place = {name: number for number, name in enumerate(self.candidates)}
-        found = np.zeros((len(self.topics), len(self.candidates)), np.bool_)
-        for row, topic in zip(found, self.topics, strict=True):
-            row[[place[item] for item in self.grades[topic]]] = True
-        return found
+            return np.arange(len(self.candidates))
+        return np.array([self.places[item] for item in self.grades[topic]])
+
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """The number of every candidate."""
+        return {name: number for number, name in enumerate(self.candidates)}
 
     def queries(self, trees: FormulaTrees) -> tuple[FormulaTrees, FormulaTrees]:
         """Splits one view of the shard into (candidates, queries)."""
@@ -162,33 +199,39 @@ def task2_collection(
     sets: Mapping[str, Sequence[str]] | None = None,
 ) -> FormulaCollection:
     """Returns every visual class of some posts by its visual id, and the query formulas of Task 2's topics."""
-    from mathamr.formulas.trees import trees_of
+    judged = {item for items in grades.values() for item in items}
+    seen, found_judged = SeenIds(), 0
 
-    candidates: dict[str, Both] = {}
-    written: dict[str, WrittenFormula] = {}
-    for post in posts:
-        for formula in post.formulas:
-            if formula.visual_id and formula.visual_id not in candidates:
-                (opt, slt), _ = trees_of(formula, post.macros)
-                if opt is not None and slt is not None:
-                    candidates[formula.visual_id] = (slt, opt)
-                    written[formula.visual_id] = WrittenFormula(formula.latex, post.macros)
-    queries: dict[str, Both] = {}
-    asked: dict[str, WrittenFormula] = {}
-    for topic in topics:
-        if topic.formula is not None:
-            (opt, slt), _ = trees_of(topic.formula, topic.post.macros)
-            if opt is not None and slt is not None:
-                queries[topic.id] = (slt, opt)
-                asked[topic.id] = WrittenFormula(topic.formula.latex, topic.post.macros)
-    if not candidates:
+    def candidates() -> Iterator[NamedFormula]:
+        nonlocal found_judged
+        for post in posts:
+            for formula in post.formulas:
+                if not formula.visual_id or formula.visual_id in seen:
+                    continue
+                found = named_formula(formula.visual_id, formula, post.macros)
+                if found is not None:
+                    seen.add(found.name)
+                    found_judged += found.name in judged
+                    yield found
+
+    asked = (named_formula(topic.id, topic.formula, topic.post.macros) for topic in topics if topic.formula)
+    queries = [query for query in asked if query is not None]
+    found = FormulaCollection.of(name, candidates(), queries, grades, sets=sets)
+    if not found.candidates:
         raise MathAMRError(
             f"{name}: no formula of the posts has a visual id and trees; Task 2 needs the collection's table of formulas"
         )
-    found = FormulaCollection.of(name, candidates, queries, grades, written=written, asked=asked, sets=sets)
-    if not any(item in candidates for judged in found.grades.values() for item in judged):
+    if not found_judged:
         raise MathAMRError(
-            f"{name}: no judged formula of a topic is among the {len(candidates):,} visual classes of the posts;"
+            f"{name}: no judged formula of a topic is among the {len(found.candidates):,} visual classes of the posts;"
             " topics, judgments (by visual id) and posts must be of one collection"
         )
     return found
+
+
+def named_formula(name: str, formula: Formula, macros: tuple[str, ...] = ()) -> NamedFormula | None:
+    """Returns a formula with its trees; `None` if it cannot be parsed."""
+    (opt, slt), _ = trees_of(formula, macros)
+    if opt is None or slt is None:
+        return None
+    return NamedFormula(name, (slt, opt), WrittenFormula(formula.latex, macros))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -45,7 +45,9 @@ class _ListedTokens(Bm25):
 def _of_latex(collection: FormulaCollection) -> FloatArray | None:
     if not collection.written:
         return None
-    return _bm25(collection, LatexBm25, [Candidate("", "", (each.latex,), "") for each in collection.written])
+    return _bm25(
+        collection, LatexBm25, lambda place: Candidate("", "", (collection.written[place].latex,), "")
+    )
 
 
 def _of_tuples(view: int) -> Callable[[FormulaCollection], FloatArray]:
@@ -57,20 +59,20 @@ def _of_tuples(view: int) -> Callable[[FormulaCollection], FloatArray]:
 
     def found(collection: FormulaCollection) -> FloatArray:
         shard = collection.shard
-        texts = (tokens(shard.both(number)[view]) for number in range(len(shard)))
-        return _bm25(collection, _ListedTokens, [Candidate("", text, (), "") for text in texts])
+        return _bm25(
+            collection, _ListedTokens, lambda place: Candidate("", tokens(shard.both(place)[view]), (), "")
+        )
 
     return found
 
 
-def _bm25(collection: FormulaCollection, kind: type[Bm25], formulas: Sequence[Candidate]) -> FloatArray:
+def _bm25(collection: FormulaCollection, kind: type[Bm25], formula: Callable[[int], Candidate]) -> FloatArray:
     """Scores by BM25; candidates come first, then the queries."""
     cut = len(collection.candidates)
-    named = [Candidate(str(place), each.text, each.formulas, "") for place, each in enumerate(formulas[:cut])]
-    scores = np.zeros((len(collection.topics), cut), np.float32)
-    for row, hits in zip(scores, kind(named).rank(formulas[cut:], cut), strict=True):
-        for hit in hits:
-            row[int(hit.id)] = hit.score
+    queries = [formula(cut + topic) for topic in range(len(collection.topics))]
+    scores = np.zeros((len(queries), cut), np.float32)
+    for row, found in zip(scores, kind(map(formula, range(cut))).scores(queries), strict=True):
+        row[:] = found
     return scores
 
 
@@ -94,25 +96,25 @@ def _lexical(collection: FormulaCollection) -> FloatArray | None:
 
 
 def _shared(collection: FormulaCollection) -> FloatArray:
-    parts, first = SharedParts(collection.shard), len(collection.candidates)
-    shared = np.stack([parts.scores(first + topic)[:first] for topic in range(len(collection.topics))])
-    return shared.astype(np.float32)
+    cut, count = len(collection.candidates), len(collection.shard)
+    parts = SharedParts(collection.shard, np.arange(cut, count))
+    scores = np.zeros((count - cut, cut), np.float32)
+    for topic, row in enumerate(scores):
+        row[:] = parts.scores(cut + topic)[:cut]
+    return scores
 
 
 def _aligned(collection: FormulaCollection) -> FloatArray:
-    shared, both = _shared(collection), collection.shard.both
-    place = {name: number for number, name in enumerate(collection.candidates)}
-    best = shared.max(axis=1, keepdims=True)
-    # Below every alignment score, in the order of shared parts.
-    found: FloatArray = (shared / np.maximum(best, 1e-9) - 2).astype(np.float32)
-    for topic, name in enumerate(collection.topics):
-        if collection.among_judged:
-            chosen = np.array([place[item] for item in collection.grades[name]])
-        else:
-            chosen = np.argsort(-shared[topic], kind="stable")[:ALIGNED_POOL]
+    scores, both = _shared(collection), collection.shard.both
+    for topic, (name, row) in enumerate(zip(collection.topics, scores, strict=True)):
+        chosen = collection.ranked_for(name)
+        if not collection.among_judged:
+            chosen = np.argsort(-row, kind="stable")[:ALIGNED_POOL]
+        # Below every alignment score, in the order of shared parts.
+        row[:] = row / max(float(row.max()), 1e-9) - 2
         query = both(len(collection.candidates) + topic)
-        found[topic, chosen] = [similarity(query, both(other)) for other in chosen.tolist()]
-    return found
+        row[chosen] = [similarity(query, both(other)) for other in chosen.tolist()]
+    return scores
 
 
 OTHERS: Mapping[str, Callable[[FormulaCollection], FloatArray | None]] = {

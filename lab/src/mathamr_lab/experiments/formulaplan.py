@@ -129,7 +129,8 @@ class FormulaPlan(Plan):
         return self._shared / f"{slug(collection)}.npz"
 
     def _collection(self, name: str) -> Stage:
-        inputs = {
+        inputs: dict[str, Any] = {
+            "format": 2,
             "name": name,
             "posts": self.setting.collection.digest,
             "pools": list(map(str, self.setting.pools)),
@@ -208,22 +209,29 @@ class FormulaPlan(Plan):
         return {}
 
     def scores_path(self, model: FormulaModel, collection: str) -> Path:
-        """The file of a model's scores."""
-        return self._folder(model) / f"scores-{slug(collection)}.npz"
+        """The folder of a model's scores, with a file for each field."""
+        return self._folder(model) / f"scores-{slug(collection)}"
 
     def _score(self, model: FormulaModel, collection: str) -> Stage:
         needs = (self._collection(collection), self._train(model))
         path = self.scores_path(model, collection)
 
+        def room(field: str, shape: tuple[int, int]) -> FloatArray:
+            found: FloatArray = np.lib.format.open_memmap(
+                path / f"{field}.npy", mode="w+", dtype=np.float32, shape=shape
+            )
+            return found
+
         def work() -> Figures:
             loaded = FormulaCollection.load(self.path(collection))
-            found = collection_scores(load_system(self._folder(model) / "model", self.setting.device), loaded)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            np.savez(path, allow_pickle=False, **found)
+            path.mkdir(parents=True, exist_ok=True)
+            system = load_system(self._folder(model) / "model", self.setting.device)
+            collection_scores(system, loaded, room)
             return {}
 
         name, mark = f"index {model.name} on {collection}", path.with_suffix(".json")
-        return self.stages.add(Stage("index", name, mark, {"model": model.name}, needs, work, 1, 1 / 20))
+        inputs = {"model": model.name, "format": 2}
+        return self.stages.add(Stage("index", name, mark, inputs, needs, work, 1, 1 / 20))
 
     def _other(self, name: str, collection: str) -> Stage:
         path = self.setting.out / "others" / f"{slug(name)}-{slug(collection)}.npy"
@@ -287,23 +295,31 @@ class FormulaPlan(Plan):
     def _evaluate(self, variant: FormulaVariant, seed: int, collection: str) -> Figures:
         loaded = FormulaCollection.load(self.path(collection))
         others = [self._array(self._other(name, collection)) for name in variant.others]
-        if not variant.system:
-            found = self._array(self._other(variant.ranking, collection))
-        else:
-            with np.load(self.scores_path(self.model(variant, seed), collection), allow_pickle=False) as file:
-                scores = {name: file[name] for name in file.files}
-            found = fused(scores, variant.ranking, loaded.ranked_ones())
-        if found is None or any(each is None for each in others):
+        alone = None if variant.system else self._array(self._other(variant.ranking, collection))
+        if any(each is None for each in others) or (alone is None and not variant.system):
             return {NOT_APPLICABLE: "the collection knows no LaTeX"}
-        if variant.share < 1:
-            context = self._array(self._context(variant, collection))
-            assert context is not None
-            found = variant.share * found + (1 - variant.share) * context
-        if others:
-            parts = [each for each in (found, *others) if each is not None]
-            found = reciprocal_ranks(parts, loaded.ranked_ones())
+        fields: dict[str, FloatArray] = {}
+        if variant.system:
+            files = self.scores_path(self.model(variant, seed), collection).glob("*.npy")
+            fields = {file.stem: _mapped(file) for file in files}
+        context = self._array(self._context(variant, collection)) if variant.share < 1 else None
+
+        def scored() -> Iterator[FloatArray]:
+            """The scores of a topic at a time."""
+            for row, topic in enumerate(loaded.topics):
+                among = loaded.ranked_for(topic)
+                if alone is not None:
+                    found = alone[row]
+                else:
+                    own = {name: each[row] for name, each in fields.items()}
+                    found = fused(own, variant.ranking, among)
+                if context is not None:
+                    found = variant.share * found + (1 - variant.share) * context[row]
+                parts = [found, *(each[row] for each in others if each is not None)]
+                yield found if len(parts) == 1 else reciprocal_ranks(parts, among)
+
         qrels = Qrels(loaded.grades).with_relevant()
-        run = Run.of(variant.name, ranked(loaded, found))
+        run = Run.of(variant.name, ranked(loaded, scored()))
         values = evaluate(run, qrels, measures(self._measures(collection))).values
         return {"values": {measure: dict(each) for measure, each in values.items()}}
 
@@ -315,7 +331,7 @@ class FormulaPlan(Plan):
         mark = stage.mark()
         if mark is not None and NOT_APPLICABLE in mark.figures:
             return None
-        return np.asarray(np.load(stage.mark_path.with_suffix(".npy"), allow_pickle=False))
+        return _mapped(stage.mark_path.with_suffix(".npy"))
 
     def markdown(self, folder: Path) -> str:
         """Returns a table for each prepared collection."""
@@ -355,6 +371,11 @@ class FormulaPlan(Plan):
         )
 
 
+def _mapped(path: Path) -> FloatArray:
+    found: FloatArray = np.load(path, mmap_mode="r", allow_pickle=False)
+    return found
+
+
 def _recipe(system: str) -> FormulaRecipe[Any]:
     found = RECIPES[system]
     assert isinstance(found, FormulaRecipe)
@@ -374,7 +395,7 @@ def context_scores(
         vectors = dict(found)
         if topic.formula_id in vectors and topic.id in row:
             queries[row[topic.id]] = vectors[topic.formula_id].vectors[0]
-    place = {name: number for number, name in enumerate(collection.candidates)}
+    place = collection.places
     scores = np.full((len(collection.topics), len(place)), -1.0, np.float32)
     ours, theirs = tee(posts)
     for post, found in zip(ours, reader.encode(theirs), strict=True):

@@ -5,13 +5,13 @@ The scores are those that an engine computes (a test compares them); they are co
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from mathamr.core.arrays import AnyArray, BoolArray, FloatArray
+from mathamr.core.arrays import AnyArray, FloatArray
 from mathamr.core.errors import MathAMRError
 from mathamr.graphs.formulashard import FormulaTrees
 from mathamr.search.fusion import RANK_OFFSET
@@ -26,23 +26,33 @@ from mathamr_lab.experiments.formulacollection import FormulaCollection
 AT_A_TIME = 2048
 
 
-def collection_scores(system: System, collection: FormulaCollection) -> dict[str, FloatArray]:
+Room = Callable[[str, tuple[int, int]], FloatArray]
+"""Makes the matrix for the scores of a field, topics by candidates: in memory, or in a file."""
+
+
+def _in_memory(field: str, shape: tuple[int, int]) -> FloatArray:
+    return np.zeros(shape, np.float32)
+
+
+def collection_scores(
+    system: System, collection: FormulaCollection, room: Room = _in_memory
+) -> dict[str, FloatArray]:
     """Returns scores by field."""
     if isinstance(system, FormulaGraphSystem):
-        return _of_nodes(system, collection)
+        return _of_nodes(system, collection, room)
     if isinstance(system, SsembSystem):
-        return {STRUCTURE: _of_structures(system, collection)}
+        return {STRUCTURE: _of_structures(system, collection, room)}
     raise MathAMRError(f"the system {system.kind!r} has no vectors of formulas by themselves")
 
 
-def _of_nodes(system: FormulaGraphSystem, collection: FormulaCollection) -> dict[str, FloatArray]:
+def _of_nodes(system: FormulaGraphSystem, collection: FormulaCollection, room: Room) -> dict[str, FloatArray]:
     """Scores a block of candidates at a time: the vectors of all nodes would not fit into memory."""
     shard = collection.shard.renumbered(system.labels)
     found: dict[str, FloatArray] = {}
     for field, view in VIEW_OF.items():
         candidates, queries = collection.queries(shard.slt if view == "slt" else shard.opt)
         asked = [_node_vectors(system, view, queries, np.array([topic]))[0] for topic in range(len(queries))]
-        scores = np.zeros((len(queries), len(candidates)), np.float32)
+        scores = room(field, (len(queries), len(candidates)))
         for block in _blocks(len(candidates)):
             vectors, starts = _node_vectors(system, view, candidates, block)
             for row, nodes in zip(scores, asked, strict=True):
@@ -75,20 +85,20 @@ def _maxsim(asked: Tensor, vectors: Tensor, starts: Tensor) -> FloatArray:
         return np.asarray(best.sum(1).cpu().numpy())
 
 
-def _of_structures(system: SsembSystem, collection: FormulaCollection) -> FloatArray:
+def _of_structures(system: SsembSystem, collection: FormulaCollection, room: Room) -> FloatArray:
     trees = collection.shard.renumbered(system.labels).opt
     device = next(system.network.parameters()).device
-    graphs = OperatorGraphs.of_numbers(trees)
     system.network.eval()
     cut = len(collection.candidates)
 
     def vectors(chosen: AnyArray) -> Tensor:
+        graphs = OperatorGraphs.of_numbers(trees.chosen(chosen))
         with torch.inference_mode():
-            found: Tensor = system.network(GraphNumbers.of(graphs.chosen(chosen), device)).float()
+            found: Tensor = system.network(GraphNumbers.of(graphs, device)).float()
         return found
 
     asked = vectors(np.arange(cut, len(trees)))
-    scores = np.zeros((len(trees) - cut, cut), np.float32)
+    scores = room(STRUCTURE, (len(trees) - cut, cut))
     for block in _blocks(cut):
         scores[:, block] = (asked @ vectors(block).T).cpu().numpy()
     return scores
@@ -102,25 +112,23 @@ def harmonic_mean(one: FloatArray, two: FloatArray) -> FloatArray:
 
 
 def ranked(
-    collection: FormulaCollection, scores: FloatArray, depth: int = 1000
+    collection: FormulaCollection, scores: Iterable[FloatArray], depth: int = 1000
 ) -> dict[str, list[tuple[str, float]]]:
-    """Returns the best candidates of every topic, or all judged ones if only these are ranked."""
-    place = {name: number for number, name in enumerate(collection.candidates)}
+    """Returns the best candidates of every topic, or all judged ones if only these are ranked; scores are read topic by topic."""
     found: dict[str, list[tuple[str, float]]] = {}
     for topic, row in zip(collection.topics, scores, strict=True):
-        if collection.among_judged:
-            chosen = np.array([place[item] for item in collection.grades[topic]])
-        else:
-            chosen = np.argpartition(-row, min(depth, len(row) - 1))[:depth]
+        chosen = collection.ranked_for(topic)
+        if not collection.among_judged and len(chosen) > depth:
+            chosen = np.argpartition(-row, depth)[:depth]
         order = chosen[np.argsort(-row[chosen], kind="stable")]
         found[topic] = [(collection.candidates[number], float(row[number])) for number in order.tolist()]
     return found
 
 
-def fused(scores: Mapping[str, FloatArray], ranking: str, among: BoolArray | None = None) -> FloatArray:
-    """Computes a ranking for the tables from the scores of fields: of one field, or of both views by MAX, AVG, F1 or RRF.
+def fused(scores: Mapping[str, FloatArray], ranking: str, among: AnyArray | None = None) -> FloatArray:
+    """Computes a ranking for the tables from a topic's scores by field: of one field, or of both views by MAX, AVG, F1 or RRF.
 
-    `among` says among which candidates ranks are counted.
+    `among` are the numbers of the candidates among which ranks are counted.
     """
     known = (*scores, *(_FUSIONS if VIEW_OF.keys() <= scores.keys() else ()))
     if ranking not in known:
@@ -131,16 +139,17 @@ def fused(scores: Mapping[str, FloatArray], ranking: str, among: BoolArray | Non
     return scores[ranking]
 
 
-def reciprocal_ranks(matrices: Sequence[FloatArray], among: BoolArray | None = None) -> FloatArray:
-    """Reciprocal rank fusion over the ranks among some candidates or all."""
-    lowest = np.float32(-np.inf)
-    given = matrices if among is None else [np.where(among, each, lowest) for each in matrices]
-    parts = [1 / (1 + RANK_OFFSET + np.argsort(np.argsort(-each, 1, "stable"), 1)) for each in given]
-    found: FloatArray = np.sum(parts, axis=0).astype(np.float32)
+def reciprocal_ranks(rows: Sequence[FloatArray], among: AnyArray | None = None) -> FloatArray:
+    """Reciprocal rank fusion of a topic's scores, over the ranks among some candidates or all."""
+    found: FloatArray = np.zeros(len(rows[0]), np.float32)
+    chosen = np.arange(len(found)) if among is None else np.sort(among)
+    for row in rows:
+        order = chosen[np.argsort(-row[chosen], kind="stable")]
+        found[order] += (1 / (1 + RANK_OFFSET + np.arange(len(order)))).astype(np.float32)
     return found
 
 
-_FUSIONS: Mapping[str, Callable[[FloatArray, FloatArray, BoolArray | None], FloatArray]] = {
+_FUSIONS: Mapping[str, Callable[[FloatArray, FloatArray, AnyArray | None], FloatArray]] = {
     "max": lambda one, two, _: np.maximum(one, two),
     "mean": lambda one, two, _: np.asarray((one + two) / 2, np.float32),
     "f1": lambda one, two, _: harmonic_mean(one, two),

@@ -20,9 +20,10 @@ from mathamr.posts.post import Post
 from mathamr.posts.report import Report
 from mathamr_lab.experiments.collection import TestCollection
 from mathamr_lab.experiments.stage import Figures
+from mathamr_lab.experiments.visualtable import VisualTable
 from mathamr_lab.training.export import listed
 
-POSTS, VISUALS, FURTHER = "posts.tsv", "formulas.tsv", "further.tsv"
+POSTS, VISUALS, FURTHER = "posts.tsv", "formulas.sqlite", "further.tsv"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,18 +47,17 @@ class CorpusCatalogue:
 
     posts: tuple[str, ...]
     answers: tuple[str, ...]
-    visuals: dict[str, str]
+    visuals: VisualTable
     further: tuple[str, ...]
 
     @classmethod
     def read(cls, folder: Path) -> CorpusCatalogue:
         """The catalogue that `build_corpus` wrote."""
         rows = [line.split("\t") for line in (folder / POSTS).read_text(encoding="utf-8").splitlines()]
-        visuals = (folder / VISUALS).read_text(encoding="utf-8").splitlines()
         return cls(
             tuple(post_id for post_id, _ in rows),
             tuple(post_id for post_id, kind in rows if kind == "answer"),
-            dict(line.split("\t") for line in visuals),
+            VisualTable(folder / VISUALS),
             tuple((folder / FURTHER).read_text(encoding="utf-8").splitlines()),
         )
 
@@ -128,12 +128,12 @@ def _catalogued(collection: TestCollection, folder: Path, report: Report) -> Ite
     searched: set[str] = set()
     with (
         (folder / POSTS).open("w", encoding="utf-8") as listed_posts,
-        (folder / VISUALS).open("w", encoding="utf-8") as visuals,
+        VisualTable.writing(folder / VISUALS) as add,
     ):
         for post in _rankable(collection.posts(report)):
             searched.add(post.id)
             listed_posts.write(f"{post.id}\t{post.role if collection.searches(post) else 'unsearched'}\n")
-            visuals.writelines(f"{f.id}\t{f.visual_id}\n" for f in post.formulas if f.visual_id)
+            add((formula.id, formula.visual_id) for formula in post.formulas if formula.visual_id)
             yield post
     with (folder / FURTHER).open("w", encoding="utf-8") as listed_posts:
         for post in _rankable(collection.further_posts(report)):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from mathamr.core.errors import MathAMRError
 from mathamr.formulas.alignment import Trees
 from mathamr.formulas.notation import opt_from_string, slt_from_string, to_string
 from mathamr.formulas.parse import FormulaError, parse
-from mathamr_lab.experiments.formulacollection import FormulaCollection, WrittenFormula
+from mathamr_lab.experiments.formulacollection import FormulaCollection, NamedFormula, WrittenFormula
 from mathamr_lab.experiments.layoutlatex import latex_of
 
 POOL_NAME = "pool of ARQMath-1"
@@ -81,26 +81,21 @@ class JudgedPool:
 def pool_collection(folder: Path) -> FormulaCollection:
     """Returns the complete judged pool of ARQMath-1, Task 2: the official topics, with the formulas of the others among the candidates."""
     pool = JudgedPool.read(folder)
-    candidates, written = {}, {}
-    for name, formula in pool.formulas.items():
-        opt, slt = formula.trees
-        if opt is not None and slt is not None:
-            candidates[name] = (slt, opt)
-            written[name] = WrittenFormula(formula.latex, (), formula.is_legible)
-    queries, asked = {}, {}
-    for topic, query in pool.queries.items():
-        opt, slt = query.trees
-        if opt is not None and slt is not None:
-            queries[topic] = (slt, opt)
-            asked[topic] = WrittenFormula(query.latex, (), query.is_legible)
+    candidates, queries = list(_named(pool.formulas)), list(_named(pool.queries))
+    known = {each.name for each in candidates}
     grades = {
-        topic: {name: grade for name, grade in judged.items() if name in candidates}
+        topic: {name: grade for name, grade in judged.items() if name in known}
         for topic, judged in pool.grades.items()
         if topic in pool.official
     }
-    return FormulaCollection.of(
-        POOL_NAME, candidates, queries, grades, among_judged=True, written=written, asked=asked
-    )
+    return FormulaCollection.of(POOL_NAME, candidates, queries, grades, among_judged=True)
+
+
+def _named(formulas: Mapping[str, PoolFormula]) -> Iterator[NamedFormula]:
+    for name, formula in formulas.items():
+        opt, slt = formula.trees
+        if opt is not None and slt is not None:
+            yield NamedFormula(name, (slt, opt), WrittenFormula(formula.latex, (), formula.is_legible))
 
 
 def _alike(tree: str) -> str:

@@ -11,7 +11,8 @@ import csv
 import html
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
+from itertools import cycle, islice
 from pathlib import Path
 
 from lxml import etree
@@ -34,9 +35,9 @@ TABLES = 2
 """The number of files of a representation; ARQMath has 101."""
 YEARS = {2020: 0, 2021: 200, 2022: 300}
 """The years, and the number before the first topic of each."""
-_ID = re.compile(
-    r"""((?:\bId|ParentId|AcceptedAnswerId|math-container&quot; id)=(?:"|'|&quot;)|math-container" id=")([0-9])"""
-)
+TOPICS = 76
+"""The number of topics of each year of a generated collection; ARQMath-3 has as many in Task 2."""
+_FORMULA = re.compile(r'(<span class="math-container" id=")([0-9]+)(">\$+)(.*?)(\$+</span>)', re.DOTALL)
 _MATH = (
     '<math alttext="{0}"><semantics><mi>?</mi><annotation encoding="application/x-tex">{0}</annotation>'
     "</semantics></math>"
@@ -74,15 +75,19 @@ def _table(path: Path, rows: Sequence[dict[str, str]], *, comments: bool) -> Non
             file.write("\t".join(["99000002", *post, "answer", "", "", "", "d", ""]) + "\n")
 
 
-def _topics(source: Path, folder: Path, task: int, prefix: str) -> None:
-    """Deals the sample's topics out to the years, with their judgments as tables without a header."""
+def _topics(source: Path, folder: Path, task: int, prefix: str, least: int = 0) -> None:
+    """Deals the sample's topics out to the years, with their judgments as tables without a header.
+
+    A year has `least` topics, if need be the same ones again under other numbers.
+    """
     root = etree.parse(str(source / "topics" / f"task{task}.xml")).getroot()
     lines = [
         line.split() for line in (source / "qrels" / f"task{task}.qrels").read_text("utf-8").splitlines()
     ]
     for place, (year, first) in enumerate(YEARS.items()):
         topics, judged = etree.Element("Topics"), []
-        for number, topic in enumerate(list(root)[place :: len(YEARS)] or [], 1):
+        own = list(root)[place :: len(YEARS)]
+        for number, topic in enumerate(islice(cycle(own), max(len(own), least)), 1):
             old, new = str(topic.get("number")), f"{prefix}.{first + number}"
             copy = etree.fromstring(etree.tostring(topic))
             copy.set("number", new)
@@ -114,11 +119,19 @@ def _run(folder: Path, rows: Sequence[dict[str, str]]) -> None:
 
 
 def write_many(folder: Path, posts: int) -> None:
-    """Writes ARQMath with so many posts: the sample again and again, with other ids and visual classes, to measure memory."""
+    """Writes ARQMath with so many posts: the sample again and again, to measure memory.
+
+    Every copy has ids of its own. Half of its visual classes are new, with a term more in their LaTeX: a third of all
+    formulas, as in ARQMath, whose 28 million formulas are of 9.4 million classes.
+    """
     write_arqmath(folder)
-    rows = list(etree.parse(str(sample.folder() / "Posts.xml")).getroot())
-    with (sample.folder() / "formulas.tsv").open(encoding="utf-8", newline="") as lines:
+    source = sample.folder()
+    for task, prefix in ((1, "A"), (2, "B")):
+        _topics(source, folder, task, prefix, TOPICS)
+    rows = list(etree.parse(str(source / "Posts.xml")).getroot())
+    with (source / "formulas.tsv").open(encoding="utf-8", newline="") as lines:
         formulas = list(csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
+    new = {row["id"] for row in formulas if int(row["visual_id"]) % 2}
     table = folder / "Formulas" / "latex_representation_v3" / "3.tsv"
     path = folder / "Collection" / "Posts.V1.3.xml"
     with path.open("w", encoding="utf-8") as file, table.open("w", encoding="utf-8") as listed:
@@ -126,16 +139,39 @@ def write_many(folder: Path, posts: int) -> None:
         listed.write("\t".join(COLUMNS) + "\n")
         for copy in range(-(-posts // len(rows))):
             for row in rows[: posts - copy * len(rows)]:
-                text = etree.tostring(row, encoding="unicode").strip()
-                if copy:
-                    text = _ID.sub(rf"\g<1>{copy}0\g<2>", text)
+                text = etree.tostring(_copied(row, copy, new), encoding="unicode").strip()
                 file.write(f"  {text}\n")
             for each in formulas if copy else ():
                 values = each | {"comment_id": "", "old_visual_id": "", "issue": ""}
-                for name in ("id", "post_id", "thread_id", "visual_id"):
-                    values[name] = f"{copy}0{values[name]}"
+                names = ("id", "post_id", "thread_id", *(("visual_id",) if each["id"] in new else ()))
+                values |= {name: f"{copy}0{each[name]}" for name in names}
+                latex = each["formula"] + (_added(copy) if each["id"] in new else "")
+                values["formula"] = html.escape(latex, quote=False)
                 listed.write("\t".join(values[name] for name in COLUMNS) + "\n")
         file.write("</posts>\n")
+
+
+def _copied(row: etree._Element, copy: int, new: Container[str]) -> etree._Element:
+    """A copy of a post with other ids, and a term more in some formulas."""
+    if not copy:
+        return row
+
+    def changed(found: re.Match[str]) -> str:
+        before, name, opened, latex, closed = found.groups()
+        return f"{before}{copy}0{name}{opened}{latex}{_added(copy) if name in new else ''}{closed}"
+
+    made = etree.fromstring(etree.tostring(row))
+    for name in ("Id", "ParentId", "AcceptedAnswerId"):
+        if made.get(name):
+            made.set(name, f"{copy}0{made.get(name)}")
+    for name in ("Title", "Body"):
+        if made.get(name):
+            made.set(name, _FORMULA.sub(changed, str(made.get(name))))
+    return made
+
+
+def _added(copy: int) -> str:
+    return f"+c_{{{copy}}}"
 
 
 def write_ntcir12(folder: Path) -> None:

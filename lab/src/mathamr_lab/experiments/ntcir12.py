@@ -11,15 +11,15 @@ The id of a formula is its article and its number in it (`Algebra:12`); judgment
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import unquote
 
 from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.qrels import Qrels, read_qrels
-from mathamr.formulas.trees import trees_of
 from mathamr.posts.post import Formula
-from mathamr_lab.experiments.formulacollection import Both, FormulaCollection, WrittenFormula
+from mathamr_lab.experiments.formulacollection import FormulaCollection, NamedFormula, named_formula
 
 NTCIR_NAME = "NTCIR-12"
 MEASURES = ("Bpref(rel=1)", "Bpref(rel=3)")
@@ -36,30 +36,19 @@ def is_ntcir12(path: Path) -> bool:
 
 def ntcir12_collection(folder: Path) -> FormulaCollection:
     """Reads the formulas, the queries without wildcards, and the judgments; formulas without trees are left out."""
-    qrels = judgments(folder)
-    candidates: dict[str, Both] = {}
-    written: dict[str, WrittenFormula] = {}
-    for name, latex in formulas(folder):
-        found = _trees(name, latex)
-        if found is not None:
-            candidates[name], written[name] = found, WrittenFormula(latex)
-    queries: dict[str, Both] = {}
-    asked: dict[str, WrittenFormula] = {}
-    for name, latex in concrete_topics(folder):
-        found = _trees(name, latex)
-        if found is not None:
-            queries[name], asked[name] = found, WrittenFormula(latex)
+    found = FormulaCollection.of(
+        NTCIR_NAME, _named(formulas(folder)), _named(concrete_topics(folder)), judgments(folder).grades
+    )
     grades = {
-        topic: {name: grade for name, grade in judged.items() if name in candidates}
-        for topic, judged in qrels.grades.items()
-        if topic in queries
+        topic: {name: grade for name, grade in judged.items() if name in found.places}
+        for topic, judged in found.grades.items()
     }
     if not any(grades.values()):
         raise MathAMRError(
-            f"{folder}: no judged formula of a query without wildcards is among its {len(candidates):,} formulas; the judgments"
-            " must name topics like NTCIR12-MathWiki-1 and formulas like Algebra:12"
+            f"{folder}: no judged formula of a query without wildcards is among its {len(found.candidates):,} formulas; the"
+            " judgments must name topics like NTCIR12-MathWiki-1 and formulas like Algebra:12"
         )
-    return FormulaCollection.of(NTCIR_NAME, candidates, queries, grades, written=written, asked=asked)
+    return replace(found, grades=grades)
 
 
 def judgments(folder: Path) -> Qrels:
@@ -130,9 +119,11 @@ def _lines(path: Path) -> Iterator[tuple[str, str]]:
             yield name, latex
 
 
-def _trees(name: str, latex: str) -> Both | None:
-    (opt, slt), _ = trees_of(Formula(name, latex), ())
-    return None if opt is None or slt is None else (slt, opt)
+def _named(formulas: Iterable[tuple[str, str]]) -> Iterator[NamedFormula]:
+    for name, latex in formulas:
+        found = named_formula(name, Formula(name, latex))
+        if found is not None:
+            yield found
 
 
 def _one(folder: Path, what: str, *patterns: str) -> Path:

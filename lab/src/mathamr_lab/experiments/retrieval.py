@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property
 from pathlib import Path
 
 from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.runs import Run, write_run
 from mathamr.evaluation.topics import Topic
-from mathamr.formulas.trees import Trees
 from mathamr.index.engines.engine import Engine, open_engine
 from mathamr.index.lexical.lexicalindex import LexicalPart
 from mathamr.index.scored import Scored
-from mathamr.search.formularanker import Affords, FormulaRanker
+from mathamr.search.formularanker import FormulaRanker
 from mathamr.search.options import SearchOptions
 from mathamr.search.postranker import PostRanker
 from mathamr.search.query import Query, QueryError
@@ -27,40 +25,11 @@ from mathamr_lab.experiments.experiment import Strategy
 from mathamr_lab.experiments.graphs import CorpusCatalogue
 from mathamr_lab.experiments.stage import Figures
 from mathamr_lab.experiments.vectors import TOPICS, StoredQueries
+from mathamr_lab.experiments.visualtable import VisualTable
 
 
 class NotApplicableError(MathAMRError):
     """A variant cannot do the task, such as searching for formulas in graphs without any."""
-
-
-class JudgedVisuals:
-    """Visual classes from the collection's visual ids."""
-
-    def __init__(self, visuals: Mapping[str, str]) -> None:
-        self._visuals = visuals
-
-    @cached_property
-    def _formulas(self) -> dict[str, list[str]]:
-        found: dict[str, list[str]] = {}
-        for formula, visual in self._visuals.items():
-            found.setdefault(visual, []).append(formula)
-        return found
-
-    def visuals_of(self, formulas: Sequence[str]) -> dict[str, str]:
-        """The visual ids of formulas."""
-        return {formula: self._visuals[formula] for formula in formulas if formula in self._visuals}
-
-    def with_visual(self, visual: str) -> list[str]:
-        """The formulas with a visual id."""
-        return self._formulas.get(visual, [])
-
-    def first_with(self, visuals: Sequence[str]) -> dict[str, str]:
-        """The first formula with each visual id."""
-        return {visual: self._formulas[visual][0] for visual in visuals if visual in self._formulas}
-
-    def trees(self, visuals: Sequence[str], reading: str, affords: Affords) -> dict[str, Trees]:
-        """Returns nothing: experiments compare vectors, not trees."""
-        return {}
 
 
 class Searcher:
@@ -85,7 +54,7 @@ class Searcher:
             return None
         return asked
 
-    def ranked(self, asked: QueryContext, visuals: JudgedVisuals) -> Sequence[Scored]:
+    def ranked(self, asked: QueryContext, visuals: VisualTable) -> Sequence[Scored]:
         """Returns answers by id, or visual classes by visual id."""
         if self._test.task == "answers":
             posts = PostRanker(asked, self._engine, _no_words).rank(self._ranking, self._demand, "")
@@ -114,7 +83,7 @@ def search(
         ranking = ranking_of(strategy, system, test.task, len(catalogue.answers))
         if not all(opened[name].count() for name in fields_of(ranking)):
             raise NotApplicableError(f"the graphs have no {test.task} to find")
-        visuals = JudgedVisuals(catalogue.visuals)
+        visuals = catalogue.visuals
         searcher = Searcher(test, ranking, strategy.exact, opened, topics)
         queries = [searcher.asked(topic) for topic in test.topics]
         for first in queries[:1]:

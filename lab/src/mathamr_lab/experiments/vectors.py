@@ -109,9 +109,11 @@ def _formulas(
 ) -> Iterator[Entry]:
     """Yields the formulas of posts, each id once; with a catalogue only those whose visual class is judged."""
     for each in made:
+        names = dict.fromkeys(name for name, _ in each.formulas)
+        wanted = names.keys() if catalogue is None else catalogue.visuals.visuals_of(list(names)).keys()
         seen: set[str] = set()
         for name, fields in each.formulas:
-            if name not in seen and (catalogue is None or name in catalogue.visuals):
+            if name not in seen and name in wanted:
                 seen.add(name)
                 yield Entry(name, fields, replace(payloads[each.id], post=each.id))
 

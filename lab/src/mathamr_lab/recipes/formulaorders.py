@@ -29,6 +29,8 @@ LARGEST_PART = 12
 """The largest subtree, in nodes, that is compared; larger ones hardly ever occur twice."""
 COMMON = 20_000
 """A part that more formulas share is too common to find anything by."""
+AT_A_TIME = 20_000
+"""The number of formulas whose parts are computed together."""
 SATURATION, LENGTH = 1.2, 0.5
 """BM25's k1 and b."""
 PARTS_COUNT = 0.5
@@ -59,23 +61,29 @@ class OrderSettings:
 
 
 class SharedParts:
-    """Formulas by the parts they share: labels, edges, paths of two edges and subtrees, also with anonymous variables."""
+    """Formulas by the parts they share: labels, edges, paths of two edges and subtrees, also with anonymous variables.
 
-    def __init__(self, shard: FormulaShard) -> None:
-        pieces = [each for kind in ("slt", "opt") for each in _parts(shard, kind)]
-        owners = np.concatenate([owner for owner, _ in pieces])
-        tokens = np.concatenate([token for _, token in pieces])
-        order = np.lexsort((tokens, owners))
-        owners, tokens = owners[order], tokens[order]
-        new = np.ones(len(tokens), np.bool_)
-        new[1:] = (owners[1:] != owners[:-1]) | (tokens[1:] != tokens[:-1])
-        self._owners, tokens = owners[new], tokens[new]
-        _, self._tokens, counts = np.unique(tokens, return_inverse=True, return_counts=True)
+    With `asked` only these formulas can be scored against all: then the parts of no other formula are kept.
+    """
+
+    def __init__(self, shard: FormulaShard, asked: AnyArray | None = None) -> None:
         self.count = len(shard)
+        wanted = None if asked is None else np.unique(_distinct_parts(shard.chosen(asked))[1])
+        lengths = np.zeros(self.count, np.int64)
+        kept: list[tuple[AnyArray, AnyArray]] = []
+        for begin in range(0, max(1, self.count), AT_A_TIME):
+            block = np.arange(begin, min(begin + AT_A_TIME, self.count))
+            owners, tokens = _distinct_parts(shard.chosen(block))
+            lengths[block] = np.bincount(owners, minlength=len(block))
+            if wanted is not None:
+                own = np.isin(tokens, wanted)
+                owners, tokens = owners[own], tokens[own]
+            kept.append(((owners + begin).astype(np.int32), tokens))
+        self._owners, tokens = (np.concatenate(each) for each in zip(*kept, strict=True))
+        _, self._tokens, counts = np.unique(tokens, return_inverse=True, return_counts=True)
         self._starts = np.searchsorted(self._owners, np.arange(self.count + 1))
         self._weights = np.log1p((self.count - counts + 0.5) / (counts + 0.5))
         self._counts = counts
-        lengths = np.diff(self._starts)
         spread = 1 - LENGTH + LENGTH * lengths / max(1.0, lengths.mean())
         self._norms = (SATURATION + 1) / (1 + SATURATION * spread)
 
@@ -94,6 +102,18 @@ class SharedParts:
             sums[owners[starts[token] : starts[token + 1]]] += self._weights[token]
         found: AnyArray = sums * self._norms
         return found
+
+
+def _distinct_parts(shard: FormulaShard) -> tuple[AnyArray, AnyArray]:
+    """The parts of formulas, each once a formula, ordered by formula: the numbers of the formulas, and hashes of the parts."""
+    pieces = [each for kind in ("slt", "opt") for each in _parts(shard, kind)]
+    owners = np.concatenate([owner for owner, _ in pieces])
+    tokens = np.concatenate([token for _, token in pieces])
+    order = np.lexsort((tokens, owners))
+    owners, tokens = owners[order], tokens[order]
+    new = np.ones(len(tokens), np.bool_)
+    new[1:] = (owners[1:] != owners[:-1]) | (tokens[1:] != tokens[:-1])
+    return owners[new], tokens[new]
 
 
 def _parts(shard: FormulaShard, kind: str) -> list[tuple[AnyArray, AnyArray]]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from mathamr.core.errors import MathAMRError
 from mathamr.formulas.tree import Opt, Slt
 from mathamr.graphs.formulashard import FormulaShard
+from mathamr.posts.identifiers import SeenIds
 from mathamr_lab.recipes.recipe import TrainingSources
 from mathamr_lab.systems.formulagraph.teacher import Teacher
 
@@ -24,7 +25,7 @@ class FormulaCounts:
 
     seen: int = 0
     unreadable: int = 0
-    visuals: set[str] = field(default_factory=set)
+    visuals: SeenIds = field(default_factory=SeenIds)
 
 
 def prepare_formulas(
@@ -65,9 +66,7 @@ def formulas_of_sources(paths: tuple[Path, ...], counts: FormulaCounts) -> Itera
     for path in paths:
         read = _of_table if path.suffix in TABLES and _is_table(path) else _of_posts
         for slt, opt in read(path, counts):
-            key = visual_key(slt)
-            if key not in counts.visuals:
-                counts.visuals.add(key)
+            if counts.visuals.add(visual_key(slt)):
                 yield slt, opt
 
 

@@ -16,9 +16,9 @@ __all__ = ["BASELINES", "Baseline", "Candidate", "candidates", "query", "run"]
 
 
 class Baseline(Protocol):
-    """Ranks candidates for queries."""
+    """Ranks candidates, which may be read only once, for queries."""
 
-    def __init__(self, candidates: Sequence[Candidate]) -> None: ...
+    def __init__(self, candidates: Iterable[Candidate]) -> None: ...
 
     def rank(self, queries: Sequence[Candidate], depth: int) -> list[list[RunHit]]:
         """For each query, its best candidates, at most `depth`."""

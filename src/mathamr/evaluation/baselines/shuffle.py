@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from mathamr.evaluation.baselines.candidate import Candidate
 from mathamr.evaluation.runs import RunHit
@@ -12,7 +12,7 @@ from mathamr.evaluation.runs import RunHit
 class Shuffle:
     """Ranks the candidates in a random order that depends only on the query's id."""
 
-    def __init__(self, candidates: Sequence[Candidate]) -> None:
+    def __init__(self, candidates: Iterable[Candidate]) -> None:
         self._ids = [candidate.id for candidate in candidates]
 
     def rank(self, queries: Sequence[Candidate], depth: int) -> list[list[RunHit]]:

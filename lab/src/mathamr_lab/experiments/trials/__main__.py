@@ -31,6 +31,9 @@ def main(arguments: list[str] | None = None) -> int:
     lines.add_argument("--out", type=Path, required=True, help="file to write, or -")
     lines.add_argument("--topics", type=Path, action="append", default=[], help="instead of topics/")
     lines.add_argument("--qrels", type=Path, action="append", default=[], help="instead of qrels/")
+    lines.add_argument(
+        "--beside", type=Path, action="append", default=[], help="tables of formulas in other folders"
+    )
     lines.add_argument("--context", default="amr-opt", help="amr-opt, amr-latex, text-opt, text-latex or opt")
     lines.add_argument("--parser", default="builtin", help="AMR parser")
     lines.add_argument("--parser-model", help="model of the AMR parser")
@@ -55,7 +58,7 @@ def _judged(given: argparse.Namespace) -> None:
 
     if given.context not in CONTEXTS:
         raise UnknownNameError("context", given.context, list(CONTEXTS))
-    collection = collection_of([given.corpus], given.topics, given.qrels)
+    collection = collection_of([given.corpus], given.topics, given.qrels, beside=given.beside)
     tests = sets_by_task(collection).get("task2", [])
     qrels, parser = judged(tests), load_parser(given.parser, given.parser_model)
     materials = ContextMaterials(

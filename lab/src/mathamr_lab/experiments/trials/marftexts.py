@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from mathamr.core.closing import Closing
 from mathamr.core.errors import MathAMRError
 from mathamr.posts.post import Formula, Post
 from mathamr.systems.marf.latextokens import latex_tokens
@@ -86,14 +87,30 @@ class MarfTexts:
         return (self[place] for place in range(len(self)))
 
     @staticmethod
-    def write(path: Path, texts: Iterable[MarfText]) -> dict[str, int]:
-        """Writes a file and returns the line of each id."""
-        found: dict[str, int] = {}
-        with path.open("w", encoding="utf-8") as file:
+    def write(path: Path, texts: Iterable[MarfText]) -> int:
+        """Writes a file and returns the number of its lines."""
+        with MarfWriter(path) as writer:
             for text in texts:
-                found[text.id] = len(found)
-                file.write(json.dumps(asdict(text), ensure_ascii=False) + "\n")
-        return found
+                writer.add(text)
+        return writer.count
+
+
+class MarfWriter(Closing):
+    """Writes the lines of a file one after the other."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = path.open("w", encoding="utf-8")
+        self.count = 0
+
+    def add(self, text: MarfText) -> int:
+        """Appends a text and returns its line."""
+        self._file.write(json.dumps(asdict(text), ensure_ascii=False) + "\n")
+        self.count += 1
+        return self.count - 1
+
+    def close(self) -> None:
+        """Closes the file."""
+        self._file.close()
 
 
 def write_commands(folder: Path, counts: Counter[str]) -> None:

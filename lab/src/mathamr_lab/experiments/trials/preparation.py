@@ -14,15 +14,23 @@ from pathlib import Path
 import numpy as np
 
 from mathamr.amr.parser import load_parser
+from mathamr.core.arrays import AnyArray
 from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.qrels import Qrels, write_qrels
+from mathamr.posts.identifiers import SeenIds
 from mathamr.posts.passage import PLACEHOLDER, passage
 from mathamr.posts.post import Formula, Post
 from mathamr.systems.marf.latextokens import latex_tokens
 from mathamr_lab.experiments import ntcir12
 from mathamr_lab.experiments.collection import TestCollection, TestSet
 from mathamr_lab.experiments.formulaplaces import collection_places, topic_places, write_places
-from mathamr_lab.experiments.trials.marftexts import MarfText, MarfTexts, commands_in, write_commands
+from mathamr_lab.experiments.trials.marftexts import (
+    MarfText,
+    MarfTexts,
+    MarfWriter,
+    commands_in,
+    write_commands,
+)
 from mathamr_lab.experiments.trials.trialtables import SHARES, STRATA, STRATA_NAMES
 from mathamr_lab.training.export import listed
 
@@ -84,61 +92,51 @@ def prepare_marf(
     `ntcir` is a folder of NTCIR-12, whose formulas are searched, too.
     """
     folder.mkdir(parents=True, exist_ok=True)
+    by_task = sets_by_task(collection)
     commands: Counter[str] = Counter()
-    positive: list[tuple[str, str, bool | None]] = []
-    accepted: set[str] = set()
-    decided: set[str] = set()
-
-    def learned() -> Iterator[MarfText]:
-        for posts in (collection.posts(), collection.further_posts()):
-            for post in posts:
-                if listed(post.id, collection.without) or listed(post.parent or "", collection.without):
-                    continue
+    shares: dict[str, dict[str, float]] = {"answers": {}}
+    learned = _Learned(collection.without)
+    visuals = SeenIds()
+    with (
+        MarfWriter(folder / "posts.jsonl") as posts,
+        MarfWriter(folder / "answers.jsonl") as answers,
+        MarfWriter(folder / "visual.jsonl") as visual,
+    ):
+        for post in collection.posts():
+            text = MarfText.of(post.id, post)
+            if post.role == "answer":
+                shares["answers"][post.id] = round(math_share(post), 4)
+                answers.add(text)
+            if learned.wants(post):
                 commands.update(commands_in(post.formulas))
-                if post.accepted_answer:
-                    accepted.add(post.accepted_answer)
-                    decided.add(post.id)
-                if post.parent:
-                    votes = None if post.score is None else post.score > VOTES
-                    positive.append((post.parent, post.id, votes))
-                yield MarfText.of(post.id, post)
-
-    line = MarfTexts.write(folder / "posts.jsonl", learned())
-    known = [(one, two, votes) for one, two, votes in positive if one in line and two in line]
-    pairs = [
-        (line[one], line[two])
-        for one, two, votes in known
-        # Where neither votes nor an accepted answer are known, every answer counts.
-        if two in accepted or votes or (votes is None and one not in decided)
-    ]
-    if not pairs:
+                learned.add(post, posts.add(text))
+            for formula in post.formulas if "task2" in by_task else ():
+                if formula.visual_id and visuals.add(formula.visual_id):
+                    visual.add(MarfText.of_formula(formula.visual_id, formula))
+        for post in filter(learned.wants, collection.further_posts()):
+            commands.update(commands_in(post.formulas))
+            learned.add(post, posts.add(MarfText.of(post.id, post)))
+    pairs, known = learned.pairs()
+    if not len(pairs):
         raise MathAMRError(
             "the posts have no question with an answer that is accepted or has more than five votes; name more with --train"
         )
-    np.save(folder / "pairs.npy", np.array(pairs, np.int64), allow_pickle=False)
+    np.save(folder / "pairs.npy", pairs, allow_pickle=False)
     write_commands(folder, commands)
-    say(f"{len(pairs):,} pairs of {len(line):,} posts to learn from, of {len(known):,} with an answer")
-    shares: dict[str, dict[str, float]] = {"answers": {}}
-
-    def answers() -> Iterator[MarfText]:
-        for post in collection.posts():
-            if post.role == "answer":
-                shares["answers"][post.id] = round(math_share(post), 4)
-                yield MarfText.of(post.id, post)
-
-    if not MarfTexts.write(folder / "answers.jsonl", answers()):
+    say(f"{len(pairs):,} pairs of {posts.count:,} posts to learn from, of {known:,} with an answer")
+    if not answers.count:
         raise MathAMRError("the collection has no answers to search")
+    if "task2" in by_task:
+        if not visual.count:
+            raise MathAMRError("no formula of the posts has a visual id, by which Task 2 is judged")
+        say(f"{visual.count:,} visual classes of formulas")
     (folder / "qrels").mkdir(exist_ok=True)
-    for name, tests in sets_by_task(collection).items():
+    for name, tests in by_task.items():
         topics = [topic for test in tests for topic in test.topics]
         write_qrels(judged(tests), folder / "qrels" / f"{name}.qrels")
         if name == "task2":
             asked = (MarfText.of_formula(each.id, each.formula or Formula(each.id, "")) for each in topics)
             MarfTexts.write(folder / f"topics-{name}.jsonl", asked)
-            count = len(MarfTexts.write(folder / "visual.jsonl", _visual(collection.posts())))
-            if not count:
-                raise MathAMRError("no formula of the posts has a visual id, by which Task 2 is judged")
-            say(f"{count:,} visual classes of formulas")
         else:
             MarfTexts.write(
                 folder / f"topics-{name}.jsonl", (MarfText.of(each.id, each.post) for each in topics)
@@ -146,24 +144,49 @@ def prepare_marf(
             shares[name] = {topic.id: round(math_share(topic.post), 4) for topic in topics}
     (folder / SHARES).write_text(json.dumps(shares) + "\n", encoding="utf-8")
     if ntcir is not None:
-        count = len(MarfTexts.write(folder / "ntcir12.jsonl", _alone(ntcir12.formulas(ntcir))))
+        count = MarfTexts.write(folder / "ntcir12.jsonl", _alone(ntcir12.formulas(ntcir)))
         MarfTexts.write(folder / "topics-ntcir12.jsonl", _alone(ntcir12.concrete_topics(ntcir)))
         write_qrels(ntcir12.judgments(ntcir), folder / "qrels" / "ntcir12.qrels")
         say(f"{count:,} formulas of NTCIR-12")
 
 
+class _Learned:
+    """The lines of posts that are learned from, and which answers count as positive (MaRF, section 3.4)."""
+
+    def __init__(self, without: frozenset[str]) -> None:
+        self._without = without
+        self._line: dict[str, int] = {}
+        self._answers: list[tuple[str, int, bool | None]] = []
+        self._accepted: dict[str, str] = {}
+
+    def wants(self, post: Post) -> bool:
+        """True if a post may be learned from."""
+        return not listed(post.id, self._without) and not listed(post.parent or "", self._without)
+
+    def add(self, post: Post, line: int) -> None:
+        """Counts a post that was written to a line."""
+        self._line[post.id] = line
+        if post.accepted_answer:
+            self._accepted[post.id] = post.accepted_answer
+        if post.parent:
+            votes = None if post.score is None else post.score > VOTES
+            self._answers.append((post.parent, line, votes))
+
+    def pairs(self) -> tuple[AnyArray, int]:
+        """Returns the lines of questions and positive answers, and how many answers have a question."""
+        accepted = {self._line.get(answer, -1) for answer in self._accepted.values()}
+        known = [each for each in self._answers if each[0] in self._line]
+        found = [
+            (self._line[question], answer)
+            for question, answer, votes in known
+            # Where neither votes nor an accepted answer are known, every answer counts.
+            if answer in accepted or votes or (votes is None and question not in self._accepted)
+        ]
+        return np.array(found, np.int64).reshape(-1, 2), len(known)
+
+
 def _alone(formulas: Iterable[tuple[str, str]]) -> Iterator[MarfText]:
     return (MarfText.of_formula(name, Formula(name, latex)) for name, latex in formulas)
-
-
-def _visual(posts: Iterable[Post]) -> Iterator[MarfText]:
-    """The first formula of every visual class."""
-    seen: set[str] = set()
-    for post in posts:
-        for formula in post.formulas:
-            if formula.visual_id and formula.visual_id not in seen:
-                seen.add(formula.visual_id)
-                yield MarfText.of_formula(formula.visual_id, formula)
 
 
 def math_share(post: Post) -> float:

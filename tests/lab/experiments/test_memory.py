@@ -1,0 +1,60 @@
+"""The generated collection, and the benchmark of memory on a small one: every step has a peak, and none holds the collection."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks import memory
+from mathamr.posts.reader import read_posts
+from mathamr.posts.report import Report
+from mathamr_lab.experiments.collection import collection_of
+from mathamr_lab.experiments.miniature import TOPICS, write_many
+
+
+def test_a_generated_collection_has_its_posts_topics_and_a_third_of_new_classes(tmp_path: Path) -> None:
+    write_many(tmp_path, 1000)
+    report = Report()
+    posts = list(read_posts(tmp_path / "Collection", report, beside=[tmp_path / "Formulas"]))
+    formulas = [formula for post in posts for formula in post.formulas]
+    visuals = {formula.visual_id for formula in formulas}
+    assert (len(posts), report.skipped.total()) == (1000, 0)
+    assert None not in visuals
+    assert len({formula.id for formula in formulas}) == len(formulas) > 10_000
+    latex = {formula.visual_id: formula.latex for formula in formulas}
+    assert len(set(latex.values())) > 0.99 * len(visuals)
+    again = [formula for formula in formulas if "+c_{2}" in formula.latex]
+    assert 0.25 < len({formula.visual_id for formula in again}) / (len(formulas) / 3) < 0.45
+    collection = collection_of(
+        [tmp_path / "Collection"],
+        [tmp_path / "Topics" / "Topics_Task2_2022.xml"],
+        [tmp_path / "Qrels" / "qrel_task2_2022_official.tsv"],
+    )
+    assert len(collection.tests[0].topics) == TOPICS
+
+
+@pytest.mark.slow
+def test_every_step_of_the_curve_has_a_peak(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    sizes, steps = (300, 600), ["posts", "baselines", "answers"]
+    found = memory.curve(tmp_path, sizes, steps)
+    stages = {
+        "posts: posts ARQMath/Collection",
+        "baselines: collection Topics_Task2",
+        "baselines: scores of Topics_Task2 by alignment",
+        "baselines: evaluate",
+        "answers: --only-step answers",
+    }
+    assert stages <= found.keys()
+    for peaks in found.values():
+        assert all(20 < peaks[size] < memory.LIMIT for size in sizes)
+    memory.report(found, sizes)
+    assert "MB per 1,000 posts" in capsys.readouterr().out
+    # What is known is not measured again.
+    (tmp_path / "300" / "ARQMath" / "Collection" / "Posts.V1.3.xml").unlink()
+    assert memory.curve(tmp_path, sizes, steps) == found
+
+
+def test_a_failed_step_says_what_failed(tmp_path: Path) -> None:
+    with pytest.raises(RuntimeError, match="no such file or folder"):
+        list(memory.measured("mathamr posts nowhere", tmp_path))
