@@ -18,6 +18,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from mathamr.evaluation.table import aligned
@@ -101,7 +102,10 @@ FUNCTIONS: dict[str, Callable[[], None]] = {"answers": answers, "words": words}
 
 
 class Peak:
-    """The largest memory of a process and of those below it since it was last taken, in MB; measured ten times a second."""
+    """The largest memory of a process and of those below it since it was last taken, in MB.
+
+    The system records the peak of every process, so that looking once a second is enough; peaks of several processes are added.
+    """
 
     def __init__(self, process: int) -> None:
         self._process, self._peak = process, 0
@@ -110,13 +114,20 @@ class Peak:
         self._thread.start()
 
     def _watch(self) -> None:
-        while not self._ended.wait(0.1):
-            self._peak = max(self._peak, sum(map(_resident, _tree(self._process))))
+        while not self._ended.wait(1):
+            self._look()
+
+    def _look(self) -> None:
+        self._peak = max(self._peak, sum(map(_peak, _tree(self._process))))
 
     def take(self) -> int:
         """Returns the peak, and begins anew."""
-        found, self._peak = self._peak, sum(map(_resident, _tree(self._process)))
-        return round(max(found, self._peak) / 1024)
+        self._look()
+        found, self._peak = self._peak, 0
+        for process in _tree(self._process):
+            with suppress(OSError):
+                Path(f"/proc/{process}/clear_refs").write_text("5")
+        return round(found / 1024)
 
     def end(self) -> None:
         """Stops measuring."""
@@ -134,18 +145,18 @@ def _tree(process: int) -> Iterator[int]:
         pass  # it has ended
 
 
-def _resident(process: int) -> int:
-    """The resident memory of a process in KB; 0 if it has ended."""
+def _peak(process: int) -> int:
+    """The largest resident memory of a process in KB; 0 if it has ended."""
     try:
         status = Path(f"/proc/{process}/status").read_text()
     except OSError:
         return 0
-    found = re.search(r"^VmRSS:\s+(\d+) kB", status, re.MULTILINE)
+    found = re.search(r"^VmHWM:\s+(\d+) kB", status, re.MULTILINE)
     return int(found[1]) if found else 0
 
 
 def measured(command: str, folder: Path) -> Iterator[tuple[str, int, float]]:
-    """Runs a command in a folder; yields (stage, MB, seconds), a command without stages as one."""
+    """Runs a command in a folder; yields (stage, MB, seconds); a command without stages is one without a name."""
     module, *words = command.split()
     argv = [sys.executable, "-m", module, *words]
     for place in (place for place, word in enumerate(argv) if word == "--only"):
@@ -166,9 +177,13 @@ def measured(command: str, folder: Path) -> Iterator[tuple[str, int, float]]:
             started = time.perf_counter()
     rest = peak.take()
     peak.end()
-    if process.wait():
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if not stages:
+        rest = max(rest, round(used.ru_maxrss / 1024))
+    if process.returncode:
         raise RuntimeError(f"{command} failed:\n{''.join(said[-20:])}")
-    yield "tables" if stages else " ".join(words[:2]), rest, time.perf_counter() - started
+    yield "tables" if stages else "", rest, time.perf_counter() - started
 
 
 def collection(folder: Path, posts: int) -> None:
@@ -196,7 +211,7 @@ def curve(folder: Path, sizes: Sequence[int], steps: Sequence[str]) -> dict[str,
                 for command in STEPS[step]:
                     for stage, size, seconds in measured(command, place):
                         long = _LONG.match(stage)
-                        name = f"{step}: {long[1] if long else stage}"
+                        name = f"{step}: {long[1] if long else stage}" if stage else step
                         rows[name] = max(rows.get(name, (0, 0.0)), (size, round(seconds)))
                         print(f"   {posts:,} posts, {name}: {size:,} MB, {seconds:.0f} s", flush=True)
                 kept.write_text(json.dumps(rows) + "\n", encoding="utf-8")

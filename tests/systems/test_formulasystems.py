@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ from mathamr.core.errors import MathAMRError
 from mathamr.formulas.parse import parse
 from mathamr.index.build.builder import BuildOptions, build_index
 from mathamr.index.engines.maxsim import mutual_maxsim
-from mathamr.posts.post import Formula
+from mathamr.posts.post import Formula, Post
 from mathamr.search.hits import Hit
 from mathamr.search.searcher import Index
 from mathamr.systems.models import load_system, model_folder
@@ -177,6 +178,28 @@ def test_a_system_without_a_model_says_how_to_get_one(
     monkeypatch.setattr("mathamr.systems.models.box", lambda: tmp_path)
     with pytest.raises(MathAMRError, match="mathamr train formula-graph"):
         model_folder("formula-graph")
+
+
+def test_a_window_of_text_is_encoded_alone_as_published(tmp_path: Path) -> None:
+    from mathamr.systems.ssemb.context import ContextReader, surroundings
+    from mathamr.text.wording import Span, Wording
+
+    reader = ContextReader("own", folder=tiny_base(tmp_path / "base"))
+    formulas = (Formula("7:0", "x>0"), Formula("7:1", "y=1"))
+    short = Post("7", "answer", "Let $x>0$ and $y=1$.", markup="text", formulas=formulas)
+    long = replace(short, body=f"Let $x>0$. {'So be it. ' * 300}Then $y=1$.")
+    (once,), (apart,) = (
+        [dict(found) for found in encode([short])] for encode in (reader.encode, reader.encode_windows)
+    )
+    for formula in once:
+        np.testing.assert_allclose(apart[formula].vectors, once[formula].vectors, atol=1e-6)
+    text, _ = surroundings(long)
+    (found,) = map(dict, reader.encode_windows([long]))
+    for span, formula in zip(text.spans, formulas, strict=True):
+        window = text.text[span.start : span.end]
+        (alone,) = reader.encoder.encode([Wording(window, (Span(0, 0, len(window)),))])
+        cosine = found[formula.id].vectors[0] @ alone.vectors[0] / np.linalg.norm(alone.vectors[0])
+        assert cosine == pytest.approx(1, abs=1e-5)
 
 
 def test_a_missing_text_encoder_is_named(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from mathamr.posts.post import Post
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
 from mathamr.systems.ranking import Task
+from mathamr_lab.training.export import ids_in
 
 _YEAR = re.compile(r"[-_]?(19|20)\d\d$")
 
@@ -163,7 +164,7 @@ def collection_of(
     return TestCollection(
         posts,
         tuple(_sets(chosen)),
-        frozenset(_ids(unwanted)),
+        frozenset(post_id for file in unwanted for post_id in ids_in(file)),
         tuple(map(_posts_of, further)),
         tuple(word for name, given in options.items() for path in given for word in (f"--{name}", str(path)))
         + (("--judged-only", "yes") if judged_only else ()),
@@ -236,15 +237,6 @@ def _set(name: str, files: Sequence[tuple[Path, Path]]) -> TestSet:
     if not topics:
         raise MathAMRError(f"{name}: no topic of {files[0][0]} has a relevant item in {files[0][1]}")
     return TestSet(name, tuple(files), tuple(topics.values()), Qrels(grades), left_out)
-
-
-def _ids(files: Iterable[Path]) -> Iterator[str]:
-    for path in files:
-        try:
-            text = path.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise MathAMRError(f"cannot read the ids in {path}: {error}") from error
-        yield from (line.strip() for line in text.splitlines() if line.strip())
 
 
 def _digest(parts: Iterable[bytes]) -> str:

@@ -265,7 +265,7 @@ class FormulaPlan(Plan):
             (self._collection(collection),),
         )
         return self.stages.add(
-            Stage("prepare", title, path.with_suffix(".json"), {}, needs, work, 1, 1 / 300)
+            Stage("prepare", title, path.with_suffix(".json"), {"windows": "alone"}, needs, work, 1, 1 / 300)
         )
 
     def _measured(self, variant: FormulaVariant, seed: int, collection: str) -> Iterator[MeasuredVariant]:
@@ -391,14 +391,14 @@ def context_scores(
     """
     queries = np.zeros((len(collection.topics), reader.encoder.size))
     row = {topic: number for number, topic in enumerate(collection.topics)}
-    for topic, found in zip(topics, reader.encode(topic.post for topic in topics), strict=True):
+    for topic, found in zip(topics, reader.encode_windows(topic.post for topic in topics), strict=True):
         vectors = dict(found)
         if topic.formula_id in vectors and topic.id in row:
             queries[row[topic.id]] = vectors[topic.formula_id].vectors[0]
     place = collection.places
     scores = np.full((len(collection.topics), len(place)), -1.0, np.float32)
     ours, theirs = tee(posts)
-    for post, found in zip(ours, reader.encode(theirs), strict=True):
+    for post, found in zip(ours, reader.encode_windows(theirs), strict=True):
         visuals = {formula.id: formula.visual_id for formula in post.formulas}
         for formula, rows in found:
             number = place.get(visuals[formula] or "")

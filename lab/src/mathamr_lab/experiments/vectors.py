@@ -48,12 +48,15 @@ class Corpus:
 
 
 def encode_all(model: Path, corpus: Corpus, folder: Path, device: str) -> Figures:
-    """Encodes the posts and the topics with a model, each into an exact engine in the folder."""
+    """Encodes the posts and the topics with a model, each into an exact engine in the folder.
+
+    The network reads graphs alone, so that the posts of the collection need not be read again for every model.
+    """
     system = load_system(model, device)
-    searched, asked = set(corpus.catalogue.posts), corpus.collection.topic_posts()
+    searched, asked = corpus.catalogue.posts, corpus.collection.topic_posts()
     began = time.monotonic()
     with GraphStore(corpus.posts) as store, Progress("encoding", "posts", total=len(searched)) as progress:
-        posts = (post for post in corpus.collection.posts() if post.id in searched)
+        posts = (Post(post_id, "note", "") for post_id in searched)
         figures = _fill(folder / EXACT, system, progress.each(posts), store, corpus.catalogue)
     seconds = time.monotonic() - began
     with GraphStore(corpus.topics) as store:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mathamr.core.arrays import FloatArray
 from mathamr.core.errors import MathAMRError
 from mathamr.core.modelfolder import CONFIG
 from mathamr.posts.level import Level
@@ -66,12 +67,40 @@ class ContextReader:
             wordings = [surroundings(post) for post in chosen]
             vectors = self.encoder.encode(wording for wording, _ in wordings)
             for (_, formulas), found in zip(wordings, vectors, strict=True):
-                lengths = np.linalg.norm(found.vectors, axis=1, keepdims=True)
-                rows = (found.vectors / np.maximum(lengths, 1e-12)).astype(np.float32)
                 yield [
                     (formulas[place], Vectors.one(row, Level.FORMULA, formulas[place]))
-                    for place, row in zip(found.of.tolist(), rows, strict=True)
+                    for place, row in zip(found.of.tolist(), _of_length_one(found.vectors), strict=True)
                 ]
+
+    def encode_windows(self, posts: Iterable[Post]) -> Iterator[list[tuple[str, Vectors]]]:
+        """Like `encode`, but the text around a formula is encoded alone, as published: a long post once for each formula."""
+        stream = iter(posts)
+        while chosen := list(islice(stream, AT_A_TIME)):
+            around = [_windows(*surroundings(post)) for post in chosen]
+            texts = dict.fromkeys(text for found in around for _, text in found)
+            wordings = (Wording(text, (Span(0, 0, len(text)),)) for text in texts)
+            rows = {
+                text: _of_length_one(found.vectors)[0]
+                for text, found in zip(texts, self.encoder.encode(wordings), strict=True)
+                if len(found.vectors)
+            }
+            for found in around:
+                yield [
+                    (formula, Vectors.one(rows[text], Level.FORMULA, formula))
+                    for formula, text in found
+                    if text in rows
+                ]
+
+
+def _of_length_one(vectors: FloatArray) -> FloatArray:
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    found: FloatArray = (vectors / np.maximum(lengths, 1e-12)).astype(np.float32)
+    return found
+
+
+def _windows(wording: Wording, formulas: Sequence[str]) -> list[tuple[str, str]]:
+    """Returns the formulas of a post, each with the text around it."""
+    return [(formulas[span.representative], wording.text[span.start : span.end]) for span in wording.spans]
 
 
 def _text_folder(name: str) -> Path | None:
