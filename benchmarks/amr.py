@@ -60,7 +60,9 @@ def run() -> None:
     count = len(texts)
     encoder, read = load_onnx_encoder(ParserModel.load(WEIGHTS).encoder), posts()
     made = [passage(post) for post in read]
-    reading, parsing, before = [], [], []
+    reading: list[float] = []
+    parsing: list[float] = []
+    before: list[float] = []
     with old_sources(BEFORE) as old:
         for _ in range(ROUNDS):
             clock = _Clock(encoder)

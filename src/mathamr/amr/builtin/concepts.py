@@ -143,7 +143,7 @@ class ConceptModel:
         concept, reason = np.concatenate([offered[number][token][1] for number, token, _ in open_words]).T
         counts = np.concatenate([offered[number][token][2] for number, token, _ in open_words])
         scores = self.network.cores(words, owner, concept, reason, counts)
-        starts = np.cumsum(sizes) - sizes
+        starts = np.cumsum(sizes, dtype=np.int64) - np.asarray(sizes, np.int64)
         highest = np.flatnonzero(scores == np.repeat(np.maximum.reduceat(scores, starts), sizes))
         best = highest[np.searchsorted(highest, starts)]
         for (number, token, _), start, place in zip(open_words, starts.tolist(), best.tolist(), strict=True):
