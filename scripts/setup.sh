@@ -9,7 +9,8 @@ what=${1:-product}
 python=${PYTHON:-python3}
 venv=${VENV:-.venv}
 say() { echo "mathamr: $*" >&2; }
-pip() { "$venv/bin/python" -m pip --quiet --disable-pip-version-check "$@"; }
+# Modules are compiled when they are first used: to compile all of them takes as long as everything else.
+install() { "$venv/bin/python" -m pip --quiet --disable-pip-version-check install --no-compile "$@"; }
 
 if ! "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
     say "Python 3.11 or newer is needed; '$python' is $("$python" --version 2>&1 || echo missing)."
@@ -34,13 +35,13 @@ say "installing mathamr ($what) into $venv"
 if [ "$what" = developer ]; then
     if ! has_torch "$venv/bin/python"; then
         say "installing torch $torch"
-        pip install "torch==$torch"
+        install "torch==$torch"
     fi
-    pip install --editable '.[dev]' --editable lab
+    install --editable '.[dev]' --editable lab
     bash scripts/setup_browser.sh
     touch "$venv/.developer" "$venv/.product"
 else
-    pip install --editable .
+    install --editable .
     touch "$venv/.product"
 fi
 say "ready: source $venv/bin/activate && mathamr --help"
