@@ -7,11 +7,14 @@ from pathlib import Path
 import pytest
 
 from mathamr.posts.passage import passage
+from mathamr.posts.post import Post
 from mathamr.search.confidence import (
+    BACKGROUND,
     BY_WORDS,
     CALIBRATED,
     STRONG,
     WEAK,
+    WEAK_DECLARATION,
     Confidence,
     ConfidenceWeights,
     Features,
@@ -76,3 +79,20 @@ def test_a_stored_passage_has_the_words_that_the_markup_has(small_index: Path, t
             assert confidence.features(post, each.evidence, passage(post)) == confidence.features(
                 post, each.evidence
             )
+
+
+def test_a_declaration_is_a_weak_match_sooner_than_a_note(small_index: Path) -> None:
+    evidence = {"single": 0.6, "maxsim": 0.7, "lexical": 0.3}
+    ranked = [
+        RankedResult(str(n), 1.0, {"maxsim": 0.6, "lexical": 0.2}, share=1.0) for n in range(BACKGROUND.stop)
+    ]
+    with Index.open(small_index, device="cpu") as index:
+        query = Query.of_text("limit of a sequence")
+        asked = Confidence(query, index.archive.lexical.posts, "mathamr-3", ranked)
+        chance = CALIBRATED["mathamr-3"].short.probability(asked._of_scores(evidence))
+        assert WEAK_DECLARATION <= chance < WEAK
+        found = {
+            markup: asked.match(Post("a", "theorem", "", markup=markup), evidence)
+            for markup in ("text", "declaration")
+        }
+    assert found == {"text": "similar", "declaration": "weak"}

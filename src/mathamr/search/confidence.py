@@ -25,6 +25,8 @@ from mathamr.search.stopwords import STOP_WORDS
 
 STRONG, WEAK = 0.5, 0.25
 """The probabilities from which a hit is a strong or a weak match."""
+WEAK_DECLARATION = 0.1
+"""The same for declarations of a library, where many are as similar as the one that was asked for (lab/notes/lean.md)."""
 ALL_WORDS, CLOSE, CLOSE_FORMULA = 0.9, 0.4, 0.5
 """A hit with this share of the query's words and this cosine is at least a weak match, and so is one with this MaxSim to a query without
 words: in a collection about one subject many entries are close, and none stands out."""
@@ -157,7 +159,8 @@ class Confidence:
         chance = weights.probability(found)
         if chance >= STRONG and not self.absent:
             return "strong"
-        return "weak" if chance >= WEAK or self._is_close(found, post, read) else "similar"
+        least = WEAK_DECLARATION if post.markup == "declaration" else WEAK
+        return "weak" if chance >= least or self._is_close(found, post, read) else "similar"
 
     def _is_close(self, found: Features, post: Post, read: Passage | None) -> bool:
         """True for a hit that has the query's words, or is like a formula alone, even if many hits are as good.
