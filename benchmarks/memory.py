@@ -19,7 +19,10 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
+
+import numpy as np
 
 from mathamr.evaluation.table import aligned
 from mathamr.posts.post import Post
@@ -69,12 +72,13 @@ STEPS: dict[str, tuple[str, ...]] = {
     "rerank": (f"{_RERANK} --run ARQMath/Runs/TangentS-task2-2021.tsv",),
     "answers": ("benchmarks.memory --only-step answers",),
     "words": ("benchmarks.memory --only-step words",),
+    "classes": ("benchmarks.memory --only-step classes --posts {posts}",),
     "graphs": (f"mathamr graph ARQMath/Collection/Posts.V1.3.xml --out graphs --workers 1 {_PARSER}",),
 }
 """The commands by step, run in this order; an underscore in the name of a row stands for a space."""
 
 
-def answers() -> None:
+def answers(posts: int) -> None:
     """BM25 over all answers, as experiments with graphs run it."""
     from mathamr.evaluation.baselines import run
     from mathamr.evaluation.topics import read_topics
@@ -83,7 +87,7 @@ def answers() -> None:
     run("bm25", _posts(), topics, "answers")
 
 
-def words() -> None:
+def words(posts: int) -> None:
     """The lexical index of all posts, which `mathamr index` writes beside the vectors."""
     from mathamr.index.lexical.lexicalindex import LexicalIndex
     from mathamr.index.lexical.terms import post_terms
@@ -92,12 +96,64 @@ def words() -> None:
         index.posts.update((post.id, post_terms(post)) for post in _posts())
 
 
+def classes(posts: int) -> None:
+    """The trees, scores and fusion of as many visual classes as so many posts have: a third of their formulas.
+
+    They are those of the sample again and again, so that millions need no parsing.
+    """
+    from mathamr.evaluation.measures import measures
+    from mathamr.evaluation.qrels import Qrels
+    from mathamr.evaluation.runs import Run
+    from mathamr.evaluation.scores import evaluate
+    from mathamr_lab.experiments.collection import collection_of
+    from mathamr_lab.experiments.formulacollection import FormulaCollection, task2_collection
+    from mathamr_lab.experiments.formulaothers import other_scores
+    from mathamr_lab.experiments.formulascores import ranked, reciprocal_ranks
+    from mathamr_lab.experiments.miniature import write_many
+
+    write_many(Path("small"), 300)
+    topics = [Path("small/Topics/Topics_Task2_2022.xml")]
+    qrels = [Path("small/Qrels/qrel_task2_2022_official.tsv")]
+    given = collection_of([Path("small/Collection")], topics, qrels, beside=[Path("small/Formulas")])
+    test = given.tests[0]
+    small = task2_collection(given.posts(), test.topics, test.qrels.grades, "small")
+    cut, count = len(small.candidates), posts * 10 // 3
+    places = np.append(np.arange(count) % cut, np.arange(cut, len(small.shard)))
+    replace(
+        small,
+        shard=small.shard.chosen(places),
+        candidates=tuple(
+            small.candidates[each % cut] + (f"-{each // cut}" if each >= cut else "") for each in range(count)
+        ),
+        written=tuple(small.written[each] for each in places.tolist()),
+    ).save(Path("many.npz"))
+    del small, places
+    _say("trees")
+    many = FormulaCollection.load(Path("many.npz"))
+    _say("trees from their file")
+    for name in ("shared parts", "BM25, LaTeX n-grams"):
+        np.save(f"{name}.npy", other_scores(name, many), allow_pickle=False)
+        _say(f"scores by {name}")
+    one, two = (np.load(f"{name}.npy", mmap_mode="r") for name in ("shared parts", "BM25, LaTeX n-grams"))
+    fused = (
+        reciprocal_ranks([one[row], two[row]], many.ranked_for(topic))
+        for row, topic in enumerate(many.topics)
+    )
+    run = Run.of("fused", ranked(many, fused))
+    evaluate(run, Qrels(many.grades).with_relevant(), measures(["nDCG'", "MAP'"]))
+    _say("fusion and measures")
+
+
+def _say(stage: str) -> None:
+    print(f"[1/1] {stage}: done in 0 s", file=sys.stderr, flush=True)
+
+
 def _posts() -> Iterator[Post]:
     path, tables = Path("ARQMath/Collection/Posts.V1.3.xml"), Path("ARQMath/Formulas")
     return read_posts(path, Report(), beside=[tables])
 
 
-FUNCTIONS: dict[str, Callable[[], None]] = {"answers": answers, "words": words}
+FUNCTIONS: dict[str, Callable[[int], None]] = {"answers": answers, "words": words, "classes": classes}
 """Steps that no command does alone."""
 
 
@@ -203,13 +259,15 @@ def curve(folder: Path, sizes: Sequence[int], steps: Sequence[str]) -> dict[str,
     found: dict[str, dict[int, int]] = {}
     for posts in sizes:
         place = folder / str(posts)
-        collection(place, posts)
+        place.mkdir(parents=True, exist_ok=True)
         for step in steps:
             kept = place / f"{step}.memory.json"
             if not kept.exists():
+                if step != "classes":
+                    collection(place, posts)
                 rows: dict[str, tuple[int, float]] = {}
                 for command in STEPS[step]:
-                    for stage, size, seconds in measured(command, place):
+                    for stage, size, seconds in measured(command.replace("{posts}", str(posts)), place):
                         long = _LONG.match(stage)
                         name = f"{step}: {long[1] if long else stage}" if stage else step
                         rows[name] = max(rows.get(name, (0, 0.0)), (size, round(seconds)))
@@ -251,7 +309,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--only-step", choices=list(FUNCTIONS), help=argparse.SUPPRESS)
     given = parser.parse_args(arguments)
     if given.only_step:
-        FUNCTIONS[given.only_step]()
+        FUNCTIONS[given.only_step](given.posts[0])
         return 0
     with tempfile.TemporaryDirectory(prefix="memory-") as temporary:
         report(curve(given.folder or Path(temporary), given.posts, given.steps), given.posts)

@@ -13,6 +13,7 @@ import typer
 from mathamr.core.errors import MathAMRError
 from mathamr_lab.cli.experiment import command
 from mathamr_lab.experiments import EXPERIMENTS
+from mathamr_lab.experiments.miniature import write_ntcir12
 from mathamr_lab.experiments.scale import SCALES
 from tests.lab.experiments.conftest import GRAPHS
 
@@ -89,6 +90,23 @@ def test_an_option_without_effect_on_an_experiment_is_refused(name: str, tmp_pat
             refused.add(option)
     assert refused
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("option", ["topics", "qrels", "beside", "without"])
+def test_options_of_posts_are_refused_where_a_collection_has_formulas_alone(
+    option: str, tmp_path: Path
+) -> None:
+    write_ntcir12(tmp_path / "NTCIR12")
+    with pytest.raises(
+        typer.BadParameter, match=f"--{option} (belongs to a --corpus of posts|has no effect)"
+    ):
+        command(
+            ["formula-graph-pairings"],
+            corpus=[tmp_path / "NTCIR12"],
+            out=tmp_path / "out",
+            dry_run=True,
+            **{option: [tmp_path]},  # type: ignore[arg-type]
+        )
 
 
 def test_a_change_of_another_stage_is_refused(tmp_path: Path) -> None:

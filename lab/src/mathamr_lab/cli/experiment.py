@@ -156,7 +156,17 @@ def command(
     chosen = corpus or [sample.folder()]
     pools = [path for path in chosen if is_pool(path) or is_ntcir12(path)]
     posts = [path for path in chosen if path not in pools]
-    collection = TestCollection((), (), further=tuple(train or ()))
+    collection = TestCollection(
+        (),
+        (),
+        further=tuple(train or ()),
+        options=tuple(word for path in train or () for word in ("--train", str(path))),
+    )
+    beside_posts = {"topics": topics, "qrels": qrels, "beside": beside, "without": without}
+    for option in (name for name, value in beside_posts.items() if value and not posts):
+        raise typer.BadParameter(
+            f"--{option} belongs to a --corpus of posts; {', '.join(map(str, pools))} has no posts, and its own topics"
+        )
     if posts:
         collection = collection_of(
             posts,

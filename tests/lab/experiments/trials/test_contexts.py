@@ -109,6 +109,7 @@ def test_a_context_whose_scores_are_kept_is_not_trained_again(tmp_path: Path) ->
     given = ["contexts", str(tmp_path), "--out", str(tmp_path / "out"), "--seeds", "0", "--device", "cpu"]
     for change in (f"base={base}", "epochs=1", "topics=folds", "length=16"):
         given += ["--set", f"contexts.{change}"]
+    assert main([*given, "--rows", "soup"]) == 1
     assert main([*given, "--rows", "opt"]) == 0
     kept = tmp_path / "out" / "seed-0" / "opt.json"
     kept.write_text('{"kept": {}}')

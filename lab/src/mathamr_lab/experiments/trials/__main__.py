@@ -8,10 +8,11 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 
-from mathamr.core.errors import MathAMRError
+from mathamr.core.errors import MathAMRError, UnknownNameError
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -48,7 +49,6 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _judged(given: argparse.Namespace) -> None:
     from mathamr.amr.parser import load_parser
-    from mathamr.core.errors import UnknownNameError
     from mathamr.evaluation.runs import write_lines
     from mathamr.systems.mathamr.context import CONTEXTS
     from mathamr_lab.experiments.collection import collection_of
@@ -91,6 +91,7 @@ def _contexts(given: argparse.Namespace) -> None:
         read_places(given.prepared / "places.jsonl.gz"),
         judgments(given.prepared / "qrels", "task2"),
     )
+    _known_rows(given.rows, CONTEXTS)
     for seed in given.seeds:
         for context in given.rows or CONTEXTS:
             name = f"seed-{seed}/{context}"
@@ -118,13 +119,20 @@ def _contexts(given: argparse.Namespace) -> None:
 def _marf(given: argparse.Namespace) -> None:
     from mathamr.core.configured import changed
     from mathamr.core.device import chosen_device
-    from mathamr_lab.experiments.trials.marf import MarfPaper, MarfTrial
+    from mathamr_lab.experiments.trials.marf import ROWS, MarfPaper, MarfTrial
     from mathamr_lab.recipes.recipe import TrainingSettings
 
     settings = TrainingSettings(config="", changes=tuple(given.set)).checked(("marf",))
     recipe: MarfPaper = changed({"marf": MarfPaper()}, settings.of("marf"))["marf"]
+    _known_rows(given.rows, ROWS)
     for seed in given.seeds:
         MarfTrial(given.prepared, given.out, recipe, chosen_device(given.device), seed).run(given.rows)
+
+
+def _known_rows(rows: Iterable[str], known: Iterable[str]) -> None:
+    for name in rows:
+        if name not in known:
+            raise UnknownNameError("row", name, list(known))
 
 
 if __name__ == "__main__":

@@ -479,7 +479,7 @@ class MarfTrial:
 
     def run(self, rows: Sequence[str] = ()) -> None:
         """Measures the context, and for each scoring the formulas and both fusions; `rows` restricts that to some by name."""
-        wanted = [name for name in _ROWS if not rows or name in rows]
+        wanted = [name for name in ROWS if not rows or name in rows]
         if all(self._is_done(name) for name in wanted):
             return
         torch.manual_seed(self.seed)
@@ -555,7 +555,7 @@ class MarfTrial:
         keep_figures(self.out / f"seed-{self.seed}" / name, learned)
 
 
-_ROWS = (
+ROWS = (
     CONTEXT,
     *(
         f"{part}-{scoring}-{formulas}"
