@@ -12,8 +12,8 @@ import os
 import re
 import stat
 from contextlib import suppress
+from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO
 
 from mathamr.core.errors import MathAMRError
 
@@ -51,7 +51,7 @@ def check_plain(folder: Path) -> None:
             )
 
 
-def open_regular(path: Path) -> BinaryIO:
+def open_regular(path: Path) -> BufferedReader:
     """Opens a file for reading; a pipe or a device is an `OSError` at once."""
     file = os.fdopen(
         os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)), "rb"

@@ -58,8 +58,8 @@ class Bm25:
         weights = np.log1p((len(lengths) - holding + 0.5) / (holding + 0.5))
         length = np.array(lengths, np.float64)
         norms = K1 * (1 - B + B * length / max(length.mean() if len(length) else 0.0, 1e-9))
-        row, count = np.array(rows, np.int64)[order], np.array(counts, np.float64)[order]
-        shares = (count / (count + norms[row])).astype(np.float32)
+        row, often = np.array(rows, np.int64)[order], np.array(counts, np.float64)[order]
+        shares = (often / (often + norms[row])).astype(np.float32)
         for tokens in asked:
             found: FloatArray = np.zeros(len(length), np.float32)
             for number in (numbers[token] for token in tokens):
