@@ -32,7 +32,9 @@ class Limits:
     depth: int = _limit(1000, "the last place that can be reached with offset and k")
     filters: int = _limit(50, "tags, kinds and sources of one filter")
     seconds: float = _limit(10.0, "seconds for one piece of work, and as many to wait for its turn")
-    parsing: float = _limit(5.0, "seconds of a processor for the AMR parser to read one query")
+    parsing: float = _limit(
+        5.0, "seconds of a processor for an AMR parser other than the built-in one to read one query"
+    )
     workers: int = _limit(max(1, min(4, os.cpu_count() or 1)), "queries that run at once")
     waiting: int = _limit(64, "queries that may wait for a worker; more are refused with 429")
     waiting_writes: int = _limit(16, "writes that may wait; more are refused with 429")

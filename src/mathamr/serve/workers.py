@@ -25,7 +25,7 @@ from mathamr.index.engines.engine import ENGINES
 from mathamr.index.manifest import Manifest
 
 MOST_WORKERS = 8
-"""Workers that are started by default: each has its own AMR parser, some 250 MB that are not shared."""
+"""Workers that are started by default: each has its own model and AMR parser, some 200 MB that are not shared."""
 YIELDS, YIELD_SECONDS = 20, 0.001
 """How often a worker with more connections leaves the next one to another, and how long it waits each time."""
 _COUNT_BYTES, _ABSENT = 8, 1 << 60

@@ -35,6 +35,7 @@ class RelationScores:
     """Probability, node and the node it is the same as, in the same order."""
 
 
+@lru_cache(maxsize=128)
 def pairs(count: int) -> tuple[IntArray, IntArray]:
     """All ordered pairs of so many nodes; of many nodes only pairs that are close together."""
     numbers = np.arange(count)
@@ -99,13 +100,12 @@ def likely_edges(
     owner = owner[rows]
     sources, targets = sources[rows] - firsts[owner], targets[rows] - firsts[owner]
     bounds = np.searchsorted(owner, np.arange(len(roots) + 1)).tolist()
+    every = list(zip(values.tolist(), sources.tolist(), targets.tolist(), columns.tolist(), strict=True))
     found = []
     for number, own in enumerate(roots):
         first = bounds[number]
-        chosen = slice(first, min(bounds[number + 1], first + MOST_EDGES * max(1, len(own))))
-        same = columns[chosen] == same_label
-        every = (values[chosen], sources[chosen], targets[chosen], columns[chosen])
-        edges = zip(*(each[~same].tolist() for each in every), strict=True)
-        mentions = zip(*(each[same].tolist() for each in every[:3]), strict=True)
-        found.append(RelationScores(own, list(edges), list(mentions)))
+        chosen = every[first : min(bounds[number + 1], first + MOST_EDGES * max(1, len(own)))]
+        edges = [edge for edge in chosen if edge[3] != same_label]
+        mentions = [edge[:3] for edge in chosen if edge[3] == same_label]
+        found.append(RelationScores(own, edges, mentions))
     return found
