@@ -152,6 +152,6 @@ def links_in_a_shared_cache(scene: Scene) -> Outcome:
     )
     demo = scene.run("demo", "--limit", "2", "-j", "1", MATHAMR_CACHE=str(cache), seconds=200, megabytes=0)
     parsed = scene.run("amr", "A zebra runs.", MATHAMR_CACHE=str(cache), megabytes=0)
-    kept = victim.read_text() == "mine"
+    kept = victim.read_bytes() == b"mine"
     held = kept and demo.returncode != 0 and outcome(demo)[0] and parsed.returncode == 0
     return held, f"the file of the links is {'as it was' if kept else 'changed'}; demo {outcome(demo)[1]}"

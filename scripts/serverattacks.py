@@ -202,3 +202,29 @@ def forged_places(scene: Scene) -> Outcome:
     return status == 200 and len(
         answer
     ) < 2 << 20, f"PUT {put}; {len(body) >> 10} kB became {len(answer) >> 10} kB"
+
+
+@attack
+def a_graph_that_takes_for_ever(scene: Scene) -> Outcome:
+    """A model without graphs makes them when somebody looks: searches waited for it."""
+    notes, folder = scene.room / "many", scene.room / "many-index"
+    notes.mkdir()
+    (notes / "zebra.md").write_text("A zebra.")
+    (notes / "many.md").write_text("$a$ " * 5000)
+    done = scene.run("index", str(notes), "--out", str(folder), seconds=200, megabytes=0)
+    assert done.returncode == 0, done.stderr
+    with scene.serving(folder) as server:
+        drawn: list[int] = []
+        thread = threading.Thread(
+            target=lambda: drawn.append(server.request("GET", "/v1/graphs/many.md", seconds=120)[0]),
+            daemon=True,
+        )
+        thread.start()
+        time.sleep(1)
+        started = time.monotonic()
+        status, _ = server.request("GET", "/v1/search?q=zebra&strategy=maxsim", seconds=30)
+        waited = time.monotonic() - started
+        thread.join(120)
+    return status == 200 and bool(drawn), (
+        f"a search meanwhile: {status or 'no answer'} after {waited:.1f} s; the graph: {drawn or 'no answer in 120 s'}"
+    )

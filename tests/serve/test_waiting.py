@@ -7,19 +7,26 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 from fastapi import FastAPI
 
+from mathamr.core.workers import Allowance
+from mathamr.graphs.guarded import GuardedGraphs
+from mathamr.index.build.builder import BuildOptions, build_index
 from mathamr.index.build.writer import IndexWriter
 from mathamr.search.searcher import Index
 from mathamr.serve.access import Keys
 from mathamr.serve.limits import Limits
 from mathamr.serve.routes import search as search_routes
+from mathamr.systems.text.system import TextSystem
+from tests.index.small import note, write_posts
 from tests.serve.conftest import WRITE_KEY
 from tests.serve.site import Site, serving
+from tests.text.small import small_text_encoder
 
 PATIENCE = 120.0
 """Seconds after which a test gives up; nothing here takes as long unless it hangs."""
@@ -200,6 +207,80 @@ def test_while_the_description_of_the_api_is_made_health_is_answered(
         finally:
             release.set()
         assert slow.result(PATIENCE) == 200
+
+
+def test_while_a_write_starts_the_process_of_the_parser_searches_are_answered(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, release, take = threading.Event(), threading.Event(), GuardedGraphs.take
+
+    def blocked(*given: Any) -> GuardedGraphs:
+        begun.set()
+        release.wait(PATIENCE)
+        return take(*given)
+
+    monkeypatch.setattr(GuardedGraphs, "take", blocked)
+    with ThreadPoolExecutor(1) as client:
+        put = client.submit(
+            httpx.put,
+            f"{site.url}v1/posts/fresh",
+            json={"body": "A zebra, $z^9$."},
+            headers={"X-API-Key": WRITE_KEY},
+            timeout=PATIENCE,
+        )
+        assert begun.wait(PATIENCE)
+        try:
+            assert fetched(site, "/v1/search?q=prime&strategy=maxsim") == 200
+            assert not put.done()
+        finally:
+            release.set()
+        assert put.result(PATIENCE).status_code == 201
+
+
+@pytest.fixture
+def text_index(tmp_path: Path) -> Iterator[Index]:
+    """An index whose model reads no graphs, so that a graph is made when somebody looks at it."""
+    TextSystem(small_text_encoder(projection=8), "small").save(tmp_path / "model")
+    posts = write_posts(tmp_path / "posts.jsonl", [note("plain", "A prime."), note("much", "$a$ " * 4000)])
+    build_index([posts], tmp_path / "index", BuildOptions(model=tmp_path / "model", device="cpu"))
+    with Index.open(tmp_path / "index", device="cpu") as opened:
+        yield opened
+
+
+def test_while_a_graph_is_made_searches_and_other_reads_are_answered(
+    text_index: Index, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, release, make = threading.Event(), threading.Event(), GuardedGraphs.__call__
+
+    def blocked(graphs: GuardedGraphs, request: list[str]) -> Any:
+        begun.set()
+        release.wait(PATIENCE)
+        return make(graphs, request)
+
+    monkeypatch.setattr(GuardedGraphs, "__call__", blocked)
+    limits = Limits(seconds=PATIENCE, head_seconds=PATIENCE, workers=1)
+    with serving(text_index, limits=limits) as site, ThreadPoolExecutor(2) as clients:
+        slow = [clients.submit(fetched, site, "/v1/graphs/plain") for _ in range(2)]
+        assert begun.wait(PATIENCE)
+        try:
+            for path in (*UNLOCKED, "/v1/search?q=prime&strategy=maxsim", "/v1/posts/plain", "/v1/index"):
+                assert fetched(site, path) == 200, path
+            assert not any(each.done() for each in slow)
+        finally:
+            release.set()
+        assert [each.result(PATIENCE) for each in slow] == [200, 200]
+
+
+def test_a_graph_that_takes_too_much_to_make_is_refused_and_not_tried_again(
+    text_index: Index, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mathamr.index.archive.DRAWING", Allowance(timeout=600.0, processor=1.0))
+    with serving(text_index) as site:
+        first = httpx.get(f"{site.url}v1/graphs/much", timeout=PATIENCE)
+        assert (first.status_code, first.json()["error"]["code"]) == (422, "too_complex")
+        assert "takes more work than is allowed" in first.json()["error"]["message"]
+        monkeypatch.setattr(GuardedGraphs, "__call__", None)
+        assert httpx.get(f"{site.url}v1/graphs/much", timeout=PATIENCE).json() == first.json()
 
 
 def raw(site: Site, request: bytes) -> bytes:

@@ -66,13 +66,13 @@ class GuardedGraphs:
         self._remembered: Cache[str, dict[str, Any]] = Cache(REMEMBERED)
 
     @classmethod
-    def take(cls, parser: str, model: str | None) -> GuardedGraphs:
+    def take(cls, parser: str, model: str | None, allowance: Allowance = ALLOWANCE) -> GuardedGraphs:
         """An instance that another index has released, or a new one; loading a parser takes seconds."""
         with _keeping:
-            spare = _spare.pop((parser, model, ALLOWANCE), None)
+            spare = _spare.pop((parser, model, allowance), None)
         if spare is not None and spare._process == os.getpid():
             return spare
-        return cls(parser, model)
+        return cls(parser, model, allowance)
 
     def __call__(self, request: list[str]) -> list[dict[str, Any]] | Lost:
         """Returns one row per post, or `Lost` if the process was killed."""

@@ -15,17 +15,21 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from hashlib import blake2b
 from pathlib import Path
 from typing import ClassVar, Self
 
-from mathamr.amr.parser import check_recorded, load_parser
+from mathamr.amr.parser import check_recorded
+from mathamr.core.cache import Cache
 from mathamr.core.closing import Closing
 from mathamr.core.errors import MathAMRError, VectorsMissingError
 from mathamr.core.prioritylock import PriorityLock
 from mathamr.core.storage.plainfiles import check_plain
 from mathamr.core.storage.writerlock import holder_of
-from mathamr.graphs.guarded import GuardedGraphs
-from mathamr.graphs.maker import GraphMaker
+from mathamr.core.workers import Allowance, Lost
+from mathamr.graphs import notation
+from mathamr.graphs.corpus import stored_post
+from mathamr.graphs.guarded import GuardedGraphs, TooMuchWorkError
 from mathamr.graphs.mathgraph import MathGraph
 from mathamr.graphs.store import GraphStore
 from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
@@ -41,6 +45,10 @@ from mathamr.systems.vectors import Vectors
 from mathamr.text.backend import index_backend
 
 GRAPHS, VECTORS, LEXICAL = "graphs", "vectors", "lexical"
+DRAWING = Allowance(timeout=120.0, processor=10.0, memory=2 << 30)
+"""What a graph may take that is made because somebody looks at it."""
+REFUSED = 256
+"""The number of posts that are remembered because their graphs take more."""
 
 
 class Archive(Closing):
@@ -65,8 +73,10 @@ class Archive(Closing):
         self.folder, self.manifest, self._live = folder, manifest, catalogue
         self.device, self._model = device, model
         self._loading = threading.RLock()
-        self._maker: GraphMaker | None = None
+        self._drawing, self._refused = threading.Lock(), Cache[bytes, str](REFUSED)
+        self._maker: GuardedGraphs | None = None
         self._system: System | None = None
+        self._starting = threading.Lock()
         self._work: GuardedGraphs | None = None
         self._engine: Engine | None = None
         self._lexical: LexicalIndex | None = None
@@ -234,6 +244,9 @@ class Archive(Closing):
     @property
     def system(self) -> System:
         """The system that computed the vectors, which queries need as well."""
+        loaded = self._system
+        if loaded is not None:  # no lock: a query must not wait until another part is loaded
+            return loaded
         with self._loading:
             if self._system is None:
                 recorded = self.manifest.model
@@ -262,7 +275,7 @@ class Archive(Closing):
     @property
     def work(self) -> GuardedGraphs:
         """Computes graphs with the parser of the index in another process; for one thread at a time."""
-        with self._loading:
+        with self._starting:
             if self._work is None:
                 recorded = self.manifest.parser
                 if recorded is None:
@@ -313,12 +326,19 @@ class Archive(Closing):
         if self.has_graphs:
             with self.graphs() as store:
                 return store.graph(post_id)
-        post = self.catalogue.post(post_id)
-        with self._loading:
+        line = self.catalogue.post(post_id).to_json()
+        key = blake2b(line.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        if (refused := self._refused.get(key)) is not None:
+            raise TooMuchWorkError(refused)
+        with self._drawing:  # a lock of its own: searches must not wait for it
             if self._maker is None:
-                self._maker = GraphMaker(load_parser())
-            (made,) = self._maker.make([post])
-        return made.graph
+                self._maker = GuardedGraphs.take("builtin", None, DRAWING)
+            answer = self._maker([line])
+        if isinstance(answer, Lost):
+            refused = f"the graph of post {post_id!r} takes more work than is allowed ({answer.message})"
+            self._refused.put(key, refused)
+            raise TooMuchWorkError(refused)
+        return notation.read(stored_post(answer[0]).text, post_id)
 
     def vectors(self, post_id: str, field: str | None = None) -> Vectors:
         """The vectors of a post in a field, and what each stands for; by default in the first of posts with many rows."""
@@ -368,10 +388,13 @@ class Archive(Closing):
                 snapshot.close(shared=self._engine)
             self.close_engine()
             self.close_lexical()
-            with self._loading:
+            with self._starting:
                 work, self._work = self._work, None
-                if work is not None:
-                    work.close()
+            with self._drawing:
+                maker, self._maker = self._maker, None
+            for each in (work, maker):
+                if each is not None:
+                    each.close()
         finally:
             self._live.close()
 

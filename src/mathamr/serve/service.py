@@ -34,8 +34,8 @@ class Service:
     """One index and the rules under which it is served.
 
     Nothing that can wait for the index, the disk or the parser runs on the event loop. Searches, short reads of the
-    index, writes, and work without the index (rendering while someone types) have queues of their own, so that none
-    waits behind another; only the last never waits for the index's lock.
+    index, graphs, writes, and work without the index (rendering while someone types) have queues of their own, so that
+    none waits behind another; only the last never waits for the index's lock.
     """
 
     index: Index
@@ -53,6 +53,7 @@ class Service:
         self.searches = WorkQueue("search", limits.workers, limits.waiting)
         self.reads = WorkQueue("quick", limits.workers, limits.waiting)
         self.rendering = WorkQueue("render", limits.workers, limits.waiting)
+        self.drawing = WorkQueue("graph", 1, limits.waiting)
         self.writes = WorkQueue("write", 1, limits.waiting_writes)
         for queue in self.queues:
             self._publish(queue)
@@ -60,7 +61,7 @@ class Service:
     @property
     def queues(self) -> tuple[WorkQueue, ...]:
         """All queues."""
-        return self.searches, self.reads, self.rendering, self.writes
+        return self.searches, self.reads, self.rendering, self.drawing, self.writes
 
     @property
     def archive(self) -> Archive:
@@ -94,6 +95,10 @@ class Service:
     async def read(self, work: Callable[[], T]) -> T:
         """Runs a short read on one revision of the index."""
         return await self.reads.run(lambda: self._at_one_revision(work), self.limits.seconds)
+
+    async def draw(self, work: Callable[[], T]) -> T:
+        """Runs work on the graph of a post, which may have to be made, on one revision of the index."""
+        return await self.drawing.run(lambda: self._at_one_revision(work), self.limits.seconds)
 
     async def compute(self, work: Callable[[], T]) -> T:
         """Runs work that does not use the index."""

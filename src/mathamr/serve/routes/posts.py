@@ -102,7 +102,7 @@ async def graph(
     service: Reader, id: Annotated[Id, Path()], format: GraphFormat = "json", formulas: Trees = "both"
 ) -> Any:
     """The MathAMR+ graph of a post, as JSON, as Penman text, or as a picture."""
-    return await service.read(lambda: _graph(service, id, format, formulas))
+    return await service.draw(lambda: _graph(service, id, format, formulas))
 
 
 @router.get(f"/beside/{{id:{ANY}}}", response_model=BesideAnswer)
@@ -235,10 +235,17 @@ def _write(service: Service, posts: list[Post]) -> None:
         raise ApiError("too_complex", str(error), "body") from error
 
 
+def _made(service: Service, id: str) -> MathGraph:
+    try:
+        return service.archive.graph(id)
+    except TooMuchWorkError as error:
+        raise ApiError("too_complex", str(error)) from error
+
+
 def _graph(service: Service, id: str, format: GraphFormat, formulas: Trees) -> Any:
     _stored(service, id)
     try:
-        found: MathGraph = of_index(lambda: service.archive.graph(id))
+        found: MathGraph = of_index(lambda: _made(service, id))
     except ApiError:
         _stored(service, id)  # it may have been deleted meanwhile
         raise
