@@ -20,6 +20,7 @@ from tests.serve.page.conftest import ARGUMENTS
 from tests.serve.site import browser_path
 
 PLUGIN = Path(__file__).resolve().parents[2] / "plugins" / "obsidian"
+COMMAND = f"{sys.executable} -m mathamr"
 WAIT = 120_000
 """Milliseconds: the server indexes the vault first."""
 
@@ -121,26 +122,26 @@ def page(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any
     opened.evaluate(
         "([vault, path]) => Object.assign(window, { vault, vaultPath: path })", [VAULT, str(vault)]
     )
-    opened.evaluate(
-        "command => { window.settings = { command, watches: false }; }", f"{sys.executable} -m mathamr"
-    )
+    opened.evaluate("command => { window.settings = { command, watches: false }; }", COMMAND)
     opened.add_style_tag(path=str(PLUGIN / "styles.css"))
     opened.add_script_tag(path=str(PLUGIN / "test" / "shim.js"))
     opened.add_script_tag(path=str(PLUGIN / "main.js"))
     opened.evaluate("async () => { window.plugin = new module.exports.default(); await plugin.onload(); }")
+    opened.evaluate("() => plugin.commands.open()")
+    opened.locator("#panel").get_by_text("The server is stopped.").wait_for()
     yield opened
     processes.end()
     assert errors == []
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def panel(page: Any) -> Any:
-    """The panel with its server running."""
-    page.evaluate("() => plugin.commands.open()")
+    """The panel with its server running, whatever the tests before did with it."""
     panel = page.locator("#panel")
-    panel.get_by_text("The server is stopped.").wait_for()
-    panel.get_by_role("button", name="Start the server").click()
-    panel.get_by_text("4 entries").wait_for()
+    if page.evaluate("() => plugin.server.state") != "running":
+        page.evaluate("command => plugin.change({ command })", COMMAND)
+        panel.get_by_role("button", name="Start the server").click()
+        panel.get_by_text("4 entries").wait_for()
     return panel
 
 

@@ -53,9 +53,12 @@ def test_late_work_is_answered_and_keeps_its_place_until_it_ends() -> None:
         ended.set()
 
     async def scenario() -> None:
-        with pytest.raises(ApiError) as timed_out:
-            await queue.run(late, 0.5)  # it begins sooner than that, also on a busy machine
-        assert timed_out.value.code == "timeout"
+        code = "busy"
+        while code == "busy":  # on a busy machine it may not even begin in that time
+            with pytest.raises(ApiError) as timed_out:
+                await queue.run(late, 0.2)
+            code = timed_out.value.code
+        assert code == "timeout"
         with pytest.raises(ApiError) as refused:
             await queue.run(lambda: None, LONG)
         assert refused.value.code == "busy"

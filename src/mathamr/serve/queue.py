@@ -12,6 +12,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, TypeVar
 
 from mathamr.serve.errors import ApiError
@@ -161,11 +162,10 @@ class WorkQueue:
                 return
             job.begun.set_result(None)
             try:
-                result = job.work()
+                settle = partial(job.done.set_result, job.work())
             except BaseException as error:
-                job.done.set_exception(error)
-            else:
-                job.done.set_result(result)
+                settle = partial(job.done.set_exception, error)
+        settle()  # not earlier: whoever gets the answer may ask again and must find the thread free
 
     @contextmanager
     def _counted(self) -> Iterator[None]:
