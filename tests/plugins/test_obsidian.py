@@ -11,6 +11,7 @@ import threading
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,6 @@ from tests.serve.page.conftest import ARGUMENTS
 from tests.serve.site import browser_path
 
 PLUGIN = Path(__file__).resolve().parents[2] / "plugins" / "obsidian"
-COMMAND = f"{sys.executable} -m mathamr"
 WAIT = 120_000
 """Milliseconds: the server indexes the vault first."""
 
@@ -103,10 +103,9 @@ def browser() -> Iterator[Any]:
         running.close()
 
 
-@pytest.fixture(scope="module")
-def page(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """The plugin, loaded as Obsidian loads it, its server not started yet."""
-    vault = tmp_path_factory.mktemp("obsidian") / "vault"
+@contextmanager
+def loaded(browser: Any, vault: Path) -> Iterator[Any]:
+    """A page with the plugin, loaded as Obsidian loads it, its server not started yet."""
     for name, text in VAULT.items():
         (vault / name).parent.mkdir(parents=True, exist_ok=True)
         (vault / name).write_text(text, encoding="utf-8")
@@ -122,27 +121,39 @@ def page(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any
     opened.evaluate(
         "([vault, path]) => Object.assign(window, { vault, vaultPath: path })", [VAULT, str(vault)]
     )
-    opened.evaluate("command => { window.settings = { command, watches: false }; }", COMMAND)
+    opened.evaluate(
+        "command => { window.settings = { command, watches: false }; }", f"{sys.executable} -m mathamr"
+    )
     opened.add_style_tag(path=str(PLUGIN / "styles.css"))
     opened.add_script_tag(path=str(PLUGIN / "test" / "shim.js"))
     opened.add_script_tag(path=str(PLUGIN / "main.js"))
     opened.evaluate("async () => { window.plugin = new module.exports.default(); await plugin.onload(); }")
-    opened.evaluate("() => plugin.commands.open()")
-    opened.locator("#panel").get_by_text("The server is stopped.").wait_for()
     yield opened
     processes.end()
     assert errors == []
 
 
-@pytest.fixture
-def panel(page: Any) -> Any:
-    """The panel with its server running, whatever the tests before did with it."""
+def started(page: Any) -> Any:
+    """The panel with its server running."""
+    page.evaluate("() => plugin.commands.open()")
     panel = page.locator("#panel")
-    if page.evaluate("() => plugin.server.state") != "running":
-        page.evaluate("command => plugin.change({ command })", COMMAND)
-        panel.get_by_role("button", name="Start the server").click()
-        panel.get_by_text("4 entries").wait_for()
+    panel.get_by_text("The server is stopped.").wait_for()
+    panel.get_by_role("button", name="Start the server").click()
+    panel.get_by_text("4 entries").wait_for()
     return panel
+
+
+@pytest.fixture(scope="module")
+def page(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A page that tests share; none of them stops its server."""
+    with loaded(browser, tmp_path_factory.mktemp("obsidian") / "vault") as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def panel(page: Any) -> Any:
+    """The panel of that page."""
+    return started(page)
 
 
 def search(panel: Any, question: str) -> Any:
@@ -200,15 +211,17 @@ def test_the_settings_are_kept(page: Any) -> None:
     page.evaluate("() => document.getElementById('settings').empty()")
 
 
-def test_a_server_that_is_stopped_says_how_to_go_on(panel: Any, page: Any) -> None:
-    panel.get_by_role("button", name="Stop the server").click()
-    panel.get_by_text("The server is stopped.", exact=True).wait_for()
-    panel.get_by_label("Question").fill("anything")
-    panel.get_by_label("Question").press("Enter")
-    panel.get_by_text("Start it with the button above").wait_for()
-    page.evaluate("() => plugin.change({ command: '/nowhere/mathamr' })")
-    panel.get_by_role("button", name="Start the server").click()
-    panel.get_by_text("cannot be started").first.wait_for()
+def test_a_server_that_is_stopped_says_how_to_go_on(browser: Any, tmp_path: Path) -> None:
+    with loaded(browser, tmp_path / "vault") as page:
+        panel = started(page)
+        panel.get_by_role("button", name="Stop the server").click()
+        panel.get_by_text("The server is stopped.", exact=True).wait_for()
+        panel.get_by_label("Question").fill("anything")
+        panel.get_by_label("Question").press("Enter")
+        panel.get_by_text("Start it with the button above").wait_for()
+        page.evaluate("() => plugin.change({ command: '/nowhere/mathamr' })")
+        panel.get_by_role("button", name="Start the server").click()
+        panel.get_by_text("cannot be started").first.wait_for()
 
 
 def test_the_built_plugin_is_what_its_sources_say(tmp_path: Path) -> None:
