@@ -160,7 +160,7 @@ FUNCTIONS: dict[str, Callable[[int], None]] = {"answers": answers, "words": word
 class Peak:
     """The largest memory of a process and of those below it since it was last taken, in MB.
 
-    The system records the peak of every process, so that looking once a second is enough; peaks of several processes are added.
+    The system records the peak of every process, so that looking four times a second is enough; peaks of several processes are added.
     """
 
     def __init__(self, process: int) -> None:
@@ -170,7 +170,7 @@ class Peak:
         self._thread.start()
 
     def _watch(self) -> None:
-        while not self._ended.wait(1):
+        while not self._ended.wait(0.25):
             self._look()
 
     def _look(self) -> None:
@@ -233,11 +233,7 @@ def measured(command: str, folder: Path) -> Iterator[tuple[str, int, float]]:
             started = time.perf_counter()
     rest = peak.take()
     peak.end()
-    _, status, used = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if not stages:
-        rest = max(rest, round(used.ru_maxrss / 1024))
-    if process.returncode:
+    if process.wait():
         raise RuntimeError(f"{command} failed:\n{''.join(said[-20:])}")
     yield "tables" if stages else "", rest, time.perf_counter() - started
 
