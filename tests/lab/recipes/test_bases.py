@@ -21,7 +21,7 @@ SHAPE = {
     "num_hidden_layers": 2,
     "num_attention_heads": 2,
     "intermediate_size": 24,
-    "max_position_embeddings": 40,
+    "max_position_embeddings": 260,
 }
 
 
@@ -39,7 +39,7 @@ def saved(folder: Path, kind: str) -> tuple[Path, Any]:
             n_layers=2,
             n_heads=2,
             hidden_dim=24,
-            max_position_embeddings=40,
+            max_position_embeddings=260,
         ),
         "electra": transformers.ElectraConfig(**SHAPE, embedding_size=16),
     }
