@@ -56,7 +56,7 @@ class Listed:
     def search(self, terms: object, k: int) -> list[Scored]:
         return [Scored(each, 1.0 / place) for place, each in enumerate(FORMULAS, 1)][:k]
 
-    def score(self, terms: object, ids: Sequence[str]) -> list[Scored]:
+    def score(self, terms: object, ids: Sequence[str], weighting: None) -> list[Scored]:
         return [hit for hit in self.search(terms, 100) if hit.id in ids]
 
 

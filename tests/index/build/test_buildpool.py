@@ -93,5 +93,5 @@ def test_a_few_posts_start_no_worker() -> None:
     ],
 )
 def test_an_answer_that_is_none_is_said(convert: Callable[[Any], Any], answer: Any) -> None:
-    with pytest.raises(MathAMRError, match="is not understood"):
+    with pytest.raises(MathAMRError, match="cannot be read"):
         list(understood(convert, ["new", "post"], answer))
