@@ -11,14 +11,15 @@ import pytest
 from tests.conftest import ROOT
 from tests.systems.tiny import NodeSystem
 
-POINTS = 6
+POINTS = 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("system", ["mathamrplus", "tiny-nodes"])
 def test_whatever_is_killed_nothing_acknowledged_is_lost_and_nothing_doubled(
     model_folder: Path, tmp_path: Path, system: str
 ) -> None:
-    """Some forty kills of builds, updates, single changes, backups, restorations and moves; `python -m benchmarks kills` does many more.
+    """Some fifteen kills of builds, updates, single changes, backups, restorations and moves; `python -m benchmarks kills` does many more.
 
     MathAMR+ has graphs and vectors of posts and formulas, the other system vectors of visual classes.
     """
