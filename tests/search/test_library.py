@@ -14,7 +14,7 @@ from mathamr.index.lexical.terms import post_terms
 from mathamr.index.scored import Scored
 from mathamr.posts.post import Post
 from mathamr.search.library import lean_query
-from mathamr.search.namequery import NameQuery
+from mathamr.search.namequery import NameQuery, last_parts
 from mathamr.search.options import SearchOptions
 from mathamr.search.postranker import PostRanker, central_first
 from mathamr.search.query import Query
@@ -96,6 +96,14 @@ def test_the_name_of_a_declaration_counts_if_it_is_all_that_was_typed() -> None:
 
     assert raised("add comm") == ["add_comm", "Nat.add_comm"]
     assert raised("add comm", is_identifier=True) == ["add_comm", "Nat.add_comm", "Fun.add_comm_of_lt"]
+
+
+def test_names_without_words_and_names_of_many_parts_cost_nothing() -> None:
+    many = Post("a", "theorem", "", title="a." * 50_000 + "comm", aliases=("«+»",), markup="declaration")
+    assert sum(map(len, last_parts(many))) < 100
+    named = NameQuery(("comm",), {"comm": 1.0}, frozenset(), {})
+    hits, _ = named.first([Scored("a", 1.0), Scored("b", 2.0)], lambda ids: {"a": many})
+    assert [hit.id for hit in hits] == ["a", "b"]
 
 
 @pytest.mark.parametrize(

@@ -134,7 +134,7 @@ class NameQuery:
         name = stems(list(self.words))
         if post.markup == "declaration" and not self.is_identifier:
             has_name = name in map(stems, last_parts(post))
-            shares = [len(name) / len(each) for each in called(post)] if has_name else []
+            shares = [len(name) / len(each) for each in called(post) if each] if has_name else []
         else:
             shares = [len(name) / len(each) for each in map(stems, called(post)) if has_phrase(each, name)]
         own = 0 if _has_inherited_title(post) else 1
@@ -154,14 +154,14 @@ class NameQuery:
 
 
 def last_parts(post: Post) -> Iterator[list[str]]:
-    """The last parts of a declaration's names as words, beginning with all of them.
+    """The last parts of a declaration's names as words, as many parts as a name can have words.
 
     >>> list(last_parts(Post("a", "theorem", "", title="Nat.add_comm", markup="declaration")))
     [['nat', 'add', 'comm'], ['nat', 'add', 'comm'], ['add', 'comm'], ['add', 'comm']]
     """
     for name in (post.title, *post.aliases):
         parts = name.split(".")
-        for start in range(len(parts)):
+        for start in range(max(0, len(parts) - MOST_WORDS), len(parts)):
             tail = ".".join(parts[start:])
             yield from (words(tail), words(name_words(tail)))
 
