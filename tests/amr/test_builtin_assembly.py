@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from penman.models.amr import model
 
 from mathamr.amr.builtin.assembly import Sets, Thresholds, number_operands, relate, to_amr
-from mathamr.amr.builtin.nodes import Draft, WordNode
+from mathamr.amr.builtin.nodes import Draft, Template, WordNode
 from mathamr.amr.builtin.numbers import SAME
 from mathamr.amr.builtin.relations import MAX_NODES, NEAR, RelationScores, likely_edges, pairs
 from mathamr.amr.builtin.words import WordSentence
 
-LABELS = ["none", SAME, ":ARG0", ":ARG1", ":mod", ":op", ":polarity"]
+LABELS = ["none", SAME, ":ARG0", ":ARG1", ":ARG2", ":mod", ":op", ":polarity"]
 
 
 def flat(size: int) -> WordSentence:
@@ -69,6 +69,22 @@ def test_a_constant_is_used_once() -> None:
     given = draft("see-01", "=-", "know-01")
     scores = scored(3, {(0, 1): {":polarity": 0.9}, (2, 1): {":polarity": 0.8}, (2, 0): {":ARG1": 0.9}})
     assert concept_edges(given, scores) == {("see-01", ":polarity", "-"), ("know-01", ":ARG1", "see-01")}
+
+
+def test_a_repeated_name_is_one_node() -> None:
+    given = draft("inhibit-01", "bind-01")
+    named = Template(("*", "enzyme"), ((1, ":name", 0),))
+    for token, text in ((2, "Ras"), (3, "Ras"), (4, "Raf")):
+        given.add(WordNode("name", False, token, 0, (text,)), named)
+    scores = scored(
+        8, {(0, 3): {":ARG0": 0.9}, (0, 1): {":ARG1": 0.9}, (1, 5): {":ARG1": 0.9}, (1, 7): {":ARG2": 0.8}}
+    )
+    graph = to_amr(given, scores, LABELS, Thresholds())
+    assert sorted(graph.concepts().values()) == [
+        "bind-01", "enzyme", "enzyme", "inhibit-01", "name", "name",
+    ]  # fmt: skip
+    shared = {target for source, _, target in graph.edges if graph.concepts()[source] == "inhibit-01"}
+    assert shared & {target for source, _, target in graph.edges if graph.concepts()[source] == "bind-01"}
 
 
 def test_a_pronoun_becomes_one_node_with_what_it_means() -> None:

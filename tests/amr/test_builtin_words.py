@@ -20,6 +20,10 @@ from mathamr.amr.builtin.words import LONGEST_WORD, SHAPES, cut, shape
         ("FORMULA_0,FORMULA_1", ["FORMULA_0", ",", "FORMULA_1"]),
         ("Euler's <b>bold</b> proof...", ["Euler", "'s", "bold", "proof", "..."]),
         (
+            'B-Raf<sup>V600E</sup> (Figure <xref ref-type="fig" rid="F1">1</xref>A)',
+            ["B", "-", "Raf", "V600E", "(", "Figure", "1A", ")"],
+        ),
+        (
             "f is 1–1 iff it’s injective",
             ["f", "is", "1", "–", "1", "if-and-only-if", "it", "’s", "injective"],
         ),

@@ -19,7 +19,7 @@ from mathamr_lab.amr.alignment import (
     tree_distances,
 )
 from mathamr_lab.amr.augmentation import with_formulas
-from mathamr_lab.amr.examples import SAME, build
+from mathamr_lab.amr.examples import SAME, NameKinds, build
 from mathamr_lab.amr.patterns import PATTERNS, pattern_graphs
 from mathamr_lab.amr.syntax import Analysed, Analyser
 
@@ -64,6 +64,23 @@ def test_a_name_takes_its_words_and_its_type_with_them(analyser: Analyser, align
     (example,), _ = build([(sentence, graph)], aligner, {'[["*","person"],[[1,":name",0]]]', '[["*"],[]]'})
     assert example.cores[2:4] == [NAME, INSIDE]
     assert [node.text for node in example.nodes if node.text] == [("Carl", "Gauss")]
+
+
+def test_a_name_that_is_said_again_has_its_nodes_again(analyser: Analyser, aligner: Aligner) -> None:
+    pair = aligned(
+        analyser, aligner, "Gauss taught people who loved Gauss.",
+        '(t / teach-01 :ARG0 (p / person :name (n / name :op1 "Gauss")) :ARG2 (q / people :ARG0-of (l / love-01 :ARG1 p)))',
+    )  # fmt: skip
+    (example,), _ = build([pair], aligner, {'[["*","person"],[[1,":name",0]]]', '[["*"],[]]'})
+    assert [token for token, core in enumerate(example.cores) if core == NAME] == [0, 5]
+    again = [n for n, node in enumerate(example.nodes) if node.concept == "person"]
+    assert len(again) == 2
+    assert example.edges[again[1], again[0]] == SAME
+    kinds = NameKinds([example])
+    assert kinds.table()["Gauss"] == "person"
+    assert set(kinds.cores(example, leave_out=False).values()) == {NAME + "person"}
+    assert set(kinds.cores(example, leave_out=True).values()) == {NAME}
+    assert kinds.table()["Gauss"] == "person"
 
 
 def test_a_pronoun_that_repeats_a_node_is_a_mention(analyser: Analyser, aligner: Aligner) -> None:

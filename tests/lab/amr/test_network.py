@@ -11,6 +11,7 @@ from mathamr.amr.builtin.nodes import KINDS
 from mathamr.amr.builtin.numbers import REASONS
 from mathamr.amr.builtin.words import SHAPES
 from mathamr.text.torchfolder import quantised, restored
+from mathamr_lab.amr.fit import Sentences
 from mathamr_lab.amr.network import ParserNetwork
 
 CONFIGURATION = NetworkConfiguration(
@@ -81,3 +82,10 @@ def test_sentences_read_together_do_not_see_each_other() -> None:
         np.testing.assert_allclose(together.tree[own, own], alone.tree, atol=0.02)
         assert all(start <= head < start + size for head in together.heads[own])
     np.testing.assert_allclose(together.tree[0, 4:], 0)
+
+
+def test_nothing_held_out_is_no_sentence() -> None:
+    columns = ("piece", "shape", "tag", "head", "dep", "candidate", "features", "gold", "template", "node", "roles", "edge", "root", "kind")  # fmt: skip
+    arrays = {f"dev/{column}": np.zeros((0, 1), np.int16) for column in columns}
+    arrays |= {f"dev/{column}/counts": np.zeros(0, np.int16) for column in columns}
+    assert not Sentences(arrays, "dev").rows

@@ -1,7 +1,7 @@
 """Trains the built-in parser on the states of a text encoder in the box: `python -m mathamr_lab.amr [--held-out] [--out FILE]`.
 
-Reads the gold graphs and prose under MATHAMR_DATA. With `--held-out` the held-out parts stay unseen, for measuring with
-`python -m mathamr_lab.amr.evaluate`; the shipped weights are trained on everything. `--prepare FOLDER` only writes what training
+Reads the gold graphs and prose under MATHAMR_DATA. With `--held-out`, as the shipped weights were trained, the held-out parts stay unseen, for measuring with
+`python -m mathamr_lab.amr.evaluate`. `--prepare FOLDER` only writes what training
 reads; `python -m mathamr_lab.amr.fit` then trains from it on a machine with a GPU, and `--pack` makes the parser's file.
 """
 

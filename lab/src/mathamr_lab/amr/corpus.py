@@ -43,7 +43,7 @@ def read_part(name: str) -> list[Gold]:
 def split(everything: bool = False) -> tuple[list[Gold], dict[str, list[Gold]]]:
     """Training graphs, and the held-out parts: the last 145 of the Little Prince and the bio development part.
 
-    With `everything` the held-out parts are trained on too, as for the shipped weights.
+    With `everything` the held-out parts are trained on too.
     """
     prince, bio, bio_dev = (read_part(name) for name in PARTS)
     held = {"little-prince": prince[-HELD_OUT:], "bio": bio_dev}

@@ -2,8 +2,7 @@
 
 Prints Smatch (smatchpp, ILP solver, generic standardisation, micro average) on the held-out parts, and precision and recall of
 concepts, relations, names, negation and reentrant relations; with `--authors` also Smatch against the MathAMR authors' graphs with
-formulas collapsed. The shipped weights have seen the held-out parts: for a fair figure train with `python -m mathamr_lab.amr
---held-out` and give the file as `--model`. `--write FILE` keeps the graphs, and `--graphs FILE` measures kept ones beside.
+formulas collapsed. The shipped weights were trained with `--held-out` and have not seen these parts. `--write FILE` keeps the graphs, and `--graphs FILE` measures kept ones beside.
 """
 
 from __future__ import annotations
@@ -182,10 +181,6 @@ def main() -> None:
     )
     given = arguments.parse_args()
     parser = BuiltinParser(given.model)
-    if given.model is None:
-        print(
-            "note: the shipped weights were trained on the held-out parts too; see --help for a fair figure"
-        )
     held = split()[1]
     gold = [each for part in held.values() for each in part]
     graphs = {str(given.model or "built-in"): parsed(parser, [each.text for each in gold])}

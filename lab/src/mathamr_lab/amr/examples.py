@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from mathamr.amr.builtin.frames import is_frame
-from mathamr.amr.builtin.lexicon import INSIDE, NAME, NONE, NUMBER, STRING
+from mathamr.amr.builtin.lexicon import INSIDE, NAME, NONE, NUMBER, STRING, name_keys
 from mathamr.amr.builtin.nodes import PLAIN, Template, WordNode
 from mathamr.amr.builtin.vocabulary import PRONOUNS, number_value
 from mathamr_lab.amr.alignment import AlignedGraph, Aligner, tree_distances
@@ -151,6 +151,23 @@ def _example(sentence: Analysed, graph: AlignedGraph, groups: Iterable[_Group]) 
             mentions[node].append(len(nodes))
             edges[len(nodes), number[node]] = SAME
             nodes.append(WordNode(pronoun, False, token))
+    for group in groups:
+        core = group.members[0]
+        first, last = graph.spans.get(core, (0, -1))
+        for token, word in enumerate(sentence.words):
+            if first != last or word != sentence.words[first] or cores[token] != NONE:
+                continue
+            # The name again: the graph has it once.
+            cores[token] = NAME
+            templates.append((token, NAME, group.template.text))
+            for place, member in enumerate(group.members):
+                again = WordNode(graph.concepts[member], graph.constant[member], token, place)
+                if member == core:
+                    again.text = tuple(graph.names[member])
+                elif not again.constant:
+                    mentions[member].append(len(nodes))
+                    edges[len(nodes), number[member]] = SAME
+                nodes.append(again)
     distances = tree_distances(sentence)
 
     def nearest(node: int, other: int) -> int:
@@ -171,6 +188,53 @@ def general_tables(examples: Iterable[Example]) -> dict[str, object]:
     cores = {lemma: sorted(counts) for lemma, counts in sorted(lexicon_counts(examples).items())}
     templates = sorted({text for example in examples for _, _, text in example.templates} | {PLAIN})
     return {"general": cores, "general templates": templates}
+
+
+def names_of(example: Example) -> Iterable[tuple[int, tuple[str, ...], str]]:
+    """The word, the text and the kind of every name in an example; "" if its template has no kind."""
+    texts = {node.token: node.text for node in example.nodes if node.text}
+    for token, core, text in example.templates:
+        if core == NAME and token in texts:
+            template = Template.from_text(text)
+            kinds = [template.nodes[s] for s, role, t in template.edges if role == ":name" and t == 0]
+            yield token, texts[token], kinds[0] if kinds else ""
+
+
+class NameKinds:
+    """Counts what names are, by the keys of `name_keys`."""
+
+    def __init__(self, examples: Iterable[Example]) -> None:
+        self.counts: dict[str, Counter[str]] = defaultdict(Counter)
+        for example in examples:
+            self._add(example, 1)
+
+    def _add(self, example: Example, times: int) -> None:
+        for _, text, kind in names_of(example):
+            if kind:
+                for key in name_keys(text):
+                    self.counts[key][kind] += times
+
+    def table(self) -> dict[str, str]:
+        """The commonest kind by key."""
+        return {
+            key: max(sorted(counts), key=lambda kind: counts[kind])
+            for key, counts in sorted(self.counts.items())
+            if counts.total() > 0
+        }
+
+    def cores(self, example: Example, leave_out: bool) -> dict[int, str]:
+        """The core of the name at a word, as the lexicon of the other sentences has it."""
+        if leave_out:
+            self._add(example, -1)
+        found = {}
+        for token, text, _ in names_of(example):
+            known = next(
+                (self.counts[k] for k in name_keys(text) if self.counts.get(k, Counter()).total() > 0), None
+            )
+            found[token] = NAME + (max(sorted(known), key=lambda kind: known[kind]) if known else "")
+        if leave_out:
+            self._add(example, 1)
+        return found
 
 
 def lexicon_counts(examples: Iterable[Example]) -> dict[str, Counter[str]]:

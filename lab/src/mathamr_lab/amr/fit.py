@@ -42,7 +42,7 @@ class Sentences:
             "root", "kind",
         ):  # fmt: skip
             counts = arrays[f"{name}/{column}/counts"].astype(np.int64)
-            columns[column] = np.split(arrays[f"{name}/{column}"], np.cumsum(counts)[:-1])
+            columns[column] = np.split(arrays[f"{name}/{column}"], np.cumsum(counts))[:-1]
         for number in range(len(columns["kind"])):
             self.rows.append({column: parts[number] for column, parts in columns.items()})
         self.kinds = np.array([int(row["kind"][0, 0]) for row in self.rows])

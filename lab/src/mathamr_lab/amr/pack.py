@@ -14,7 +14,7 @@ from mathamr.amr.builtin.model import TABLES as TABLE_NAME
 from mathamr.amr.builtin.model import ParserModel
 from mathamr.text.torchfolder import quantised
 
-TABLES = ("concepts", "templates", "labels", "tags", "lexicon", "general", "general templates")
+TABLES = ("concepts", "templates", "labels", "tags", "lexicon", "names", "general", "general templates")
 UNUSED = ("mix", "dep_child.", "dep_head.", "dep.")
 """What only training needs."""
 

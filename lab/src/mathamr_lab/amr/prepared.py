@@ -32,7 +32,7 @@ from mathamr.text.wordpieces import WordPieces
 from mathamr_lab.amr.alignment import Aligner, numbered, translation_table
 from mathamr_lab.amr.augmentation import with_formulas
 from mathamr_lab.amr.corpus import Gold
-from mathamr_lab.amr.examples import Example, build, general_tables, lexicon_counts
+from mathamr_lab.amr.examples import Example, NameKinds, build, general_tables, lexicon_counts, names_of
 from mathamr_lab.amr.patterns import pattern_graphs
 from mathamr_lab.amr.prose import analysed_prose
 from mathamr_lab.amr.syntax import Analyser
@@ -96,8 +96,10 @@ def pieces_of(sentence: WordSentence, pieces: WordPieces, latex: Mapping[str, st
 class Writer:
     """Collects the columns of one set of sentences."""
 
-    def __init__(self, vocabularies: Vocabularies, pieces: WordPieces, deps: dict[str, int]) -> None:
-        self.vocabularies, self.pieces, self.deps = vocabularies, pieces, deps
+    def __init__(
+        self, vocabularies: Vocabularies, pieces: WordPieces, deps: dict[str, int], names: NameKinds
+    ) -> None:
+        self.vocabularies, self.pieces, self.deps, self.names = vocabularies, pieces, deps, names
         self.columns = {name: Columns(width=width) for name, width in WIDTHS.items()}
 
     def syntax(self, sentence: Any, latex: Mapping[str, str], kind: int) -> None:
@@ -133,8 +135,14 @@ class Writer:
         add["candidate"](candidates)
         add["features"](features)
         add["gold"](gold)
+        names = self.names.cores(example, leave_out)
         rows = [
-            (token, found.concept(core), found.templates.get(template, 0), int(core == NAME))
+            (
+                token,
+                found.concept(names.get(token, core) if core == NAME else core),
+                found.templates.get(template, 0),
+                int(core == NAME),
+            )
             for token, core, template in example.templates
             if not is_formula(core)
         ]
@@ -216,6 +224,8 @@ def prepare(
         for node in example.nodes
     )
     concepts.update(core for example in examples + patterns for core in example.cores)
+    concepts.update(NAME + kind for example in examples for _, _, kind in names_of(example) if kind)
+    names = NameKinds(examples)
     labels = Counter(label for example in examples + patterns for label in example.edges.values())
     sentences = analysed_prose(prose, seed)
     every = [e.sentence for e in examples + patterns] + [sentence for sentence, _ in sentences]
@@ -229,7 +239,7 @@ def prepare(
     )
     numbers = {dep: number for number, dep in enumerate(deps)}
     arrays: dict[str, Any] = {}
-    writer = Writer(vocabularies, pieces, numbers)
+    writer = Writer(vocabularies, pieces, numbers, names)
     for kind, part in enumerate((examples, copies, patterns)):
         for example in part:
             writer.syntax(example.sentence, {}, kind)
@@ -238,7 +248,7 @@ def prepare(
         writer.syntax(sentence, latex, 3)
         writer.meaning(None, None, leave_out=False)
     arrays |= writer.arrays("train")
-    writer = Writer(vocabularies, pieces, numbers)
+    writer = Writer(vocabularies, pieces, numbers, names)
     for example in dev:
         writer.syntax(example.sentence, {}, 0)
         writer.meaning(example, lexicon, leave_out=False)
@@ -254,7 +264,7 @@ def prepare(
     tables: dict[str, Any] = {
         name: list(getattr(vocabularies, name)) for name in ("concepts", "templates", "labels", "tags")
     }
-    tables |= {"lexicon": lexicon.counts, "deps": deps}
+    tables |= {"lexicon": lexicon.counts, "names": names.table(), "deps": deps}
     tables |= general_tables([e for e in examples if e.corpus == "little-prince"] + patterns)
     (out / "tables.json").write_text(json.dumps(tables, ensure_ascii=False), encoding="utf-8")
     print(

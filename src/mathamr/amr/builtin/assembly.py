@@ -46,8 +46,17 @@ class Sets:
 
 
 def merge_mentions(draft: Draft, scores: RelationScores, least: float) -> Sets:
-    """Merges nodes that are the same, such as pronouns with their antecedents, the most certain first."""
+    """Merges nodes that are the same: repeated names, and pronouns with their antecedents, the most certain first."""
     merged = Sets(len(draft.nodes))
+    named: dict[tuple[str, ...], int] = {}
+    entity = {target: source for source, role, target in draft.edges if role == ":name"}
+    for number, node in enumerate(draft.nodes):
+        if node.kind == "name" and number in entity:
+            own = entity[number]
+            first = named.setdefault((draft.nodes[own].concept, *node.text), number)
+            if first != number:
+                merged.join(first, number)
+                merged.join(entity[first], own)
     for probability, mention, meant in scores.mentions:
         if probability < least:
             break
@@ -82,7 +91,8 @@ def relate(
         apart -= parts.join(source, target)
 
     for source, role, target in draft.edges:
-        take(representative[source], role, representative[target])
+        if (representative[source], representative[target]) not in linked:
+            take(representative[source], role, representative[target])
     for probability, source, target, column in scores.edges:
         if probability < extra and apart == 1:
             break

@@ -89,7 +89,8 @@ class ConceptModel:
                 else:
                     own.append((node, None))
                     mask = 1 if core == NAME else 3 * node.constant + (1 + (not node.constant)) * mathematical
-                    open_cores.append((start + node.token, self.vocabularies.concept(core), mask))
+                    meant = self.lexicon.named(node.text) if core == NAME else core
+                    open_cores.append((start + node.token, self.vocabularies.concept(meant), mask))
             chosen.append(own)
         best = iter(())
         if open_cores:
@@ -173,7 +174,7 @@ def core_node(
         )
         if _PLURAL.fullmatch(text):
             text = text[:-1]
-        parts = tuple(text.replace('"', "").split()) or ("?",)
+        parts = tuple(text.replace('"', "").rstrip("/-,;:( ").split()) or ("?",)
         return WordNode("name", False, head_of(heads, token, last), 0, parts)
     if core == NUMBER:
         return WordNode(number_value(word) or word, True, token)

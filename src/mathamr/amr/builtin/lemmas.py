@@ -22,6 +22,7 @@ RULES = {
 _CONTRACTIONS = {
     "'m": "be", "'re": "be", "'s": "'s", "n't": "not", "'ll": "will", "'d": "would", "'ve": "have", "ca": "can",
     "wo": "will", "sha": "shall", "an": "a", "is": "be", "are": "be", "was": "be", "were": "be", "am": "be",
+    "fig.": "figure", "figs.": "figure", "fig": "figure", "figs": "figure",
 }  # fmt: skip
 _UNCHANGED = frozenset({"NN", "JJ", "RB", "VB", "MD", "RP", "NNP"})
 

@@ -6,8 +6,9 @@ cores below. The nodes and edges around a core (``person :ARG0-of``) are its *te
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from mathamr.amr.builtin.frames import LETTERS, Frames
@@ -32,11 +33,29 @@ class FrameCandidate(NamedTuple):
     overall: int
 
 
+def name_keys(parts: Sequence[str]) -> Iterator[str]:
+    """What a name is looked up by: itself, its letters and digits, those without a number at the end, its last word.
+
+    >>> list(name_keys(["B-Raf1"]))
+    ['B-Raf1', '~braf1', '#braf', '.raf']
+    """
+    text = " ".join(parts)
+    low = re.sub(r"[\W_]+", "", text.lower())
+    stem = low.rstrip("0123456789")
+    words = [word for word in re.split(r"[\W\d_]+", text.lower()) if len(word) > 2]
+    yield text
+    yield "~" + low
+    if len(stem) > 1 and stem != low:
+        yield "#" + stem
+    if words:
+        yield "." + words[-1]
+
+
 class Lexicon:
     """Counts of cores per lemma, and the candidates of a word.
 
     `general` names the cores that each lemma had outside the graphs on biology: in a mathematical sentence a
-    "negative" number downregulates nothing.
+    "negative" number downregulates nothing. `names` says what names are, by `name_keys`.
     """
 
     def __init__(
@@ -44,8 +63,9 @@ class Lexicon:
         frames: Frames,
         counts: Mapping[str, Mapping[str, int]],
         general: Mapping[str, Iterable[str]] | None = None,
+        names: Mapping[str, str] | None = None,
     ) -> None:
-        self.frames = frames
+        self.frames, self.names = frames, names or {}
         self.general = (
             None if general is None else {lemma: frozenset(cores) for lemma, cores in general.items()}
         )
@@ -54,6 +74,10 @@ class Lexicon:
         self.cores: Counter[str] = Counter()
         for cores in self.counts.values():
             self.cores.update(cores)
+
+    def named(self, parts: Sequence[str]) -> str:
+        """The core of a name: with what such a name was in training ("<name>enzyme"), or alone."""
+        return NAME + next((self.names[key] for key in name_keys(parts) if key in self.names), "")
 
     def candidates(
         self, sentence: WordSentence, token: int, seen: Mapping[tuple[str, str], int] | None = None

@@ -94,7 +94,7 @@ class _Models:
             self.mix = model.mix
             self.network = Network(model.configuration, model.weights)
             self.vocabularies = Vocabularies.from_json(model.tables)
-            lexicon = Lexicon(frames, model.tables["lexicon"], model.tables["general"])
+            lexicon = Lexicon(frames, model.tables["lexicon"], model.tables["general"], model.tables["names"])
             self.concepts = ConceptModel(
                 self.network, self.vocabularies, lexicon, model.tables["general templates"]
             )

@@ -12,6 +12,8 @@ _IGNORED = re.compile(
     r"</?[A-Za-z][^<>]{0,80}>|[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\ufeff\ufffe\uffff]+"
 )
 """Markup and control characters; they separate words."""
+_TAG = re.compile(r"</?(i|b|em|italic|bold|xref|su[bp])(?:\s[^<>]{0,80})?>")
+"""Markup of papers that is taken out, so that "<i>BRAF</i>" and "Figure <xref>1</xref>A" are read as they are printed."""
 _SURROGATES = re.compile("[\ud800-\udfff]")
 """Halves of characters, which no encoder reads."""
 _WORD = re.compile(
@@ -61,7 +63,7 @@ def cut(text: str) -> WordSentence:
     >>> cut("x holds if and only if y").places[2]
     (8, 22)
     """
-    text = _SURROGATES.sub(" ", text)
+    text = _TAG.sub(lambda match: " " if match[1].startswith("su") else "", _SURROGATES.sub(" ", text))
     shown = _IGNORED.sub(lambda match: " " * len(match[0]), text)
     parts = [
         (start, min(match.end(), start + LONGEST_WORD))
