@@ -26,9 +26,9 @@ from tests.text.small import small_text_encoder
 @pytest.fixture
 def box(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(models, "box", lambda: tmp_path)
-    save_text_encoder(tmp_path / "mathamr-1" / "text", small_text_encoder(projection=8))
-    describe(tmp_path / "mathamr-1", name="mathamr-1")
-    describe(tmp_path / "mathamr-3", name="mathamr-3", text="mathamr-1")
+    save_text_encoder(tmp_path / "mathamr-2" / "text", small_text_encoder(projection=8))
+    describe(tmp_path / "mathamr-2", name="mathamr-2")
+    describe(tmp_path / "mathamr-3", name="mathamr-3", text="mathamr-2")
     return tmp_path
 
 
@@ -45,15 +45,15 @@ def test_the_default_comes_first(box: Path) -> None:
 
 
 def test_a_part_that_another_model_has_is_read_there_and_checked_there(box: Path) -> None:
-    assert part_of(box / "mathamr-3", "text") == box / "mathamr-1" / "text"
-    ours, theirs = load_system("mathamr-3", "cpu"), load_system("mathamr-1", "cpu")
+    assert part_of(box / "mathamr-3", "text") == box / "mathamr-2" / "text"
+    ours, theirs = load_system("mathamr-3", "cpu"), load_system("mathamr-2", "cpu")
     assert isinstance(ours, TextSystem)
     assert (ours.fingerprint, ours.name) == (theirs.fingerprint, "mathamr-3")
     post = Post("a", "note", "let x be prime", markup="text")
     (one,), (other,) = ours.encode([Item(post=post)]), theirs.encode([Item(post=post)])
     assert np.array_equal(one.post["document"].vectors, other.post["document"].vectors)
-    assert checked_model("mathamr-3").bytes == checked_model("mathamr-1").bytes > 0
-    weights = box / "mathamr-1" / "text" / "weights.safetensors"
+    assert checked_model("mathamr-3").bytes == checked_model("mathamr-2").bytes > 0
+    weights = box / "mathamr-2" / "text" / "weights.safetensors"
     weights.write_bytes(weights.read_bytes()[:-1] + b"?")
     with pytest.raises(MathAMRError, match="damaged"):
         checked_model("mathamr-3")
@@ -65,7 +65,7 @@ def test_a_part_of_a_model_that_is_not_there_is_named(box: Path) -> None:
         load_system("other", "cpu")
 
 
-@pytest.mark.parametrize("name", ["../mathamr-1", "{box}/mathamr-1", "text/..", "\0", "a" * 10_000])
+@pytest.mark.parametrize("name", ["../mathamr-2", "{box}/mathamr-2", "text/..", "\0", "a" * 10_000])
 def test_a_model_names_no_path_as_the_model_of_a_part(
     box: Path, name: str, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -80,7 +80,7 @@ def test_a_model_names_no_path_as_the_model_of_a_part(
 @pytest.mark.parametrize("name", ["config.json", "weights.safetensors", "wordpieces.txt"])
 @pytest.mark.parametrize("kind", ["pipe", "device", "sparse"])
 def test_no_file_of_a_model_keeps_a_reader_waiting(box: Path, name: str, kind: str) -> None:
-    path = box / "mathamr-1" / "text" / name
+    path = box / "mathamr-2" / "text" / name
     path.unlink()
     if kind == "pipe":
         os.mkfifo(path)
@@ -96,7 +96,7 @@ def test_no_file_of_a_model_keeps_a_reader_waiting(box: Path, name: str, kind: s
             hashes.write_text(json.dumps(row), encoding="utf-8")
     for use in (load_system, checked_model) if kind != "sparse" else (load_system,):
         code = f"import sys\nfrom mathamr.systems.models import {use.__name__} as use\nuse(sys.argv[1])"
-        ended = bounded(code, str(box / "mathamr-1"))
+        ended = bounded(code, str(box / "mathamr-2"))
         assert ended.returncode == 1, ended
         assert "MathAMRError" in ended.stderr
         assert str(path) in ended.stderr
@@ -107,7 +107,7 @@ def test_graphs_of_operations_in_a_model_folder_are_not_read(
 ) -> None:
     """ONNX Runtime gets the graph that this package writes, as bytes: no file of a model describes operations."""
     for name in ("model.onnx", "model.onnx.data"):
-        os.mkfifo(box / "mathamr-1" / "text" / name)
+        os.mkfifo(box / "mathamr-2" / "text" / name)
     given: list[object] = []
     session = onnxruntime.InferenceSession
     monkeypatch.setattr(
@@ -115,18 +115,18 @@ def test_graphs_of_operations_in_a_model_folder_are_not_read(
         "InferenceSession",
         lambda model, *more, **named: (given.append(model), session(model, *more, **named))[1],
     )
-    system = load_system(box / "mathamr-1", "cpu", "onnx")
+    system = load_system(box / "mathamr-2", "cpu", "onnx")
     list(system.encode([Item(post=Post("a", "note", "let x be prime", markup="text"))]))
     assert [type(model) for model in given] == [bytes]
 
 
 def test_an_encoder_with_too_few_positions_is_refused(box: Path) -> None:
-    path = box / "mathamr-1" / "text" / "config.json"
+    path = box / "mathamr-2" / "text" / "config.json"
     row = json.loads(path.read_text(encoding="utf-8"))
     row["transformer"]["positions"] = 200
     path.write_text(json.dumps(row), encoding="utf-8")
     with pytest.raises(MathAMRError, match="at least 256 positions, this one has 200"):
-        load_system("mathamr-1", "cpu")
+        load_system("mathamr-2", "cpu")
 
 
 def test_a_package_can_bring_models_which_are_found_by_name_behind_those_in_the_box(
@@ -135,8 +135,8 @@ def test_a_package_can_bring_models_which_are_found_by_name_behind_those_in_the_
     """The package is one that Python itself finds: a folder on the path with the entry points that pip would write."""
     site = tmp_path_factory.mktemp("site")
     brought = site / "more_models"
-    describe(brought / "mathamr-9", name="mathamr-9", text="mathamr-1")
-    describe(brought / "mathamr-1", name="impostor", text="mathamr-1")
+    describe(brought / "mathamr-9", name="mathamr-9", text="mathamr-2")
+    describe(brought / "mathamr-2", name="impostor", text="mathamr-2")
     (brought / "__init__.py").touch()
     installed = site / "more_models-1.0.dist-info"
     installed.mkdir()
@@ -144,10 +144,10 @@ def test_a_package_can_bring_models_which_are_found_by_name_behind_those_in_the_
     points = installed / "entry_points.txt"
     points.write_text("[mathamr.models]\nmore = more_models\n")
     monkeypatch.syspath_prepend(str(site))
-    assert boxed() == ["mathamr-3", "mathamr-1", "mathamr-9"]
+    assert boxed() == ["mathamr-3", "mathamr-2", "mathamr-9"]
     assert models.model_folder("mathamr-9") == brought / "mathamr-9"
-    assert load_system("mathamr-9", "cpu").fingerprint == load_system("mathamr-1", "cpu").fingerprint
-    assert models.model_folder("mathamr-1") == box / "mathamr-1"  # no package takes another's name
+    assert load_system("mathamr-9", "cpu").fingerprint == load_system("mathamr-2", "cpu").fingerprint
+    assert models.model_folder("mathamr-2") == box / "mathamr-2"  # no package takes another's name
     points.write_text("[mathamr.models]\nmore = no_such_package\n")
     with pytest.raises(MathAMRError, match="'more' declares models"):
         boxed()

@@ -75,7 +75,6 @@ _PURPOSES = {
     "mathamr-2-text": "its text alone: prefers the letters that a question uses",
     "mathamr-large": "finds a little more, needs mathamr[large] and several times the time",
     "mathamr-large-text": "the same without graphs",
-    "mathamr-1": "for indexes that were made with it",
 }
 
 

@@ -21,7 +21,7 @@ LONGEST_NAME = 100
 PACKAGES = "mathamr.models"
 """The entry point group of packages that bring models: each entry names a package with one folder per model."""
 _OF_ENCODER = {"joined": "mathamrplus", "mathamrplus": "mathamrplus"}
-"""The system of folders that name their encoder instead, as `mathamr-1` does."""
+"""The system of folders that name their encoder instead, as `mathamr-2` does."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
