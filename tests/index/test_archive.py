@@ -12,7 +12,8 @@ from mathamr.index.archive import Archive, check_model
 from mathamr.index.build.builder import build_index
 from mathamr.index.build.writer import IndexWriter
 from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
-from mathamr.index.manifest import Manifest
+from mathamr.index.manifest import MANIFEST, Manifest
+from mathamr.posts.inputs import INDEX_FILES
 from tests.index.kills import content, differences
 from tests.models import sample_posts
 
@@ -60,7 +61,7 @@ def test_a_model_that_moved_is_named_again(
         _ = archive.system
 
 
-def test_a_model_of_the_box_whose_weights_changed_is_reported_as_such(index: Path) -> None:
+def test_a_model_of_the_box_that_changed_or_is_gone_is_reported_as_such(index: Path) -> None:
     manifest = Manifest.read(index)
     with Archive.open(index, device="cpu") as archive:
         system = archive.system
@@ -71,6 +72,12 @@ def test_a_model_of_the_box_whose_weights_changed_is_reported_as_such(index: Pat
     ):
         check_model(before, system, index)
     check_model(manifest, system, index)
+    gone = replace(manifest, model=replace(before.model, name="mathamr-1"))
+    with pytest.raises(
+        MathAMRError,
+        match=r"the model mathamr-1, which this version of mathamr does not bring; .* --model \S+ --rebuild \(",
+    ):
+        check_model(gone, system, index)
 
 
 def test_a_read_only_folder_can_be_read_and_says_why_it_cannot_be_written(
@@ -92,3 +99,8 @@ def test_a_read_only_folder_can_be_read_and_says_why_it_cannot_be_written(
     finally:
         for folder in folders:
             folder.chmod(0o755)
+
+
+def test_an_index_is_known_by_its_files_when_the_notes_around_it_are_read(index: Path) -> None:
+    assert {MANIFEST, CATALOGUE} == set(INDEX_FILES)
+    assert all((index / name).is_file() for name in INDEX_FILES)

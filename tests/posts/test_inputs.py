@@ -128,6 +128,23 @@ def test_what_is_seen_of_a_pipe_does_not_depend_on_how_it_was_written(monkeypatc
     assert read_bytes(STDIN, Report()) == TEXT
 
 
+def test_an_index_among_the_notes_is_told_and_not_read(tmp_path):
+    for name in (
+        "a.md",
+        "notes.index/manifest.json",
+        "notes.index/catalogue.db",
+        "notes.index/vectors/b.md",
+        "z/manifest.json",
+    ):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("x")
+    report = Report()
+    found = [path.relative_to(tmp_path).as_posix() for path in walk(tmp_path, report)]
+    assert found == ["a.md", "z/manifest.json"]
+    assert report.ignored == {"an index": 1}
+    assert not report.skipped
+
+
 def test_a_walk_is_sorted_and_stays_inside_the_folder(tmp_path):
     outside = tmp_path / "outside.md"
     outside.write_text("secret")

@@ -440,6 +440,12 @@ def check_model(manifest: Manifest, system: System, folder: Path) -> None:
                 f" with: mathamr index --out {folder} --rebuild (graphs and words are kept; until then --strategy"
                 " lexical searches by words)"
             )
+        if recorded.folder is None and boxed_folder(recorded.name) is None:
+            raise MathAMRError(
+                f"the index {folder} was made with the model {recorded.name}, which this version of mathamr does not bring;"
+                f" make its vectors with another model: mathamr index --out {folder} --model {system.name} --rebuild"
+                " (graphs and words are kept)"
+            )
         raise MathAMRError(
             f"the index {folder} was made with the model {recorded.name} ({recorded.fingerprint}), not with"
             f" {system.name} ({system.fingerprint}); name its own model with --model"

@@ -21,6 +21,8 @@ HEAD_BYTES = 1 << 16
 FREELY_UNPACKED = 32 << 20
 HIGHEST_RATIO = 100  # dumps of posts unpack to 4 to 10 times their size
 LARGEST_TEXT_FILE = 256 << 20  # a Markdown, LaTeX or HTML file is read at once
+INDEX_FILES = ("manifest.json", "catalogue.db")
+"""What tells the folder of an index, which often lies among the notes that it was made from."""
 
 
 @dataclass(frozen=True)
@@ -168,9 +170,14 @@ def read_text(path: Path, report: Report, largest: int | None = None) -> str | N
 
 
 def walk(root: Path, report: Report) -> Iterator[Path]:
-    """The files under a folder in a fixed order; hidden ones and links that leave the folder are not followed."""
+    """The files under a folder in a fixed order; hidden ones, indexes and links that leave the folder are not followed."""
     inside = root.resolve()
     for folder, folders, names in os.walk(root, onerror=lambda error: _unreadable(error, report)):
+        if Path(folder) != root and set(INDEX_FILES) <= set(names):
+            report.at(folder)
+            report.ignore("an index", "the folder of an index, whose files are not read")
+            folders.clear()
+            continue
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(names):
             path = Path(folder, name)
