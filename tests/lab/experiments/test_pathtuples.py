@@ -14,8 +14,8 @@ from tests.formulas.generated import OPTS, SLTS
 SUM = opt_from_string("[O!minus,0[U!plus,0[V!a],1[V!b]],1[V!c]]")
 
 
-def plain(tree: Tree, **options: object) -> list[tuple[str, str, str, str]]:
-    return [tuple(each) for each in tuples(tree, **options)]  # type: ignore[arg-type,misc]
+def plain(tree: Tree, window: int = 1) -> list[tuple[str, ...]]:
+    return [tuple(each) for each in tuples(tree, window)]
 
 
 def test_operands_of_an_unordered_operator_hang_on_edge_0() -> None:
@@ -27,10 +27,6 @@ def test_operands_of_an_unordered_operator_hang_on_edge_0() -> None:
     ]
 
 
-def test_ordered_operands_keep_their_numbers() -> None:
-    assert ("U!plus", "V!b", "1", "0") in plain(SUM, ordered_operands=True)
-
-
 def test_a_wider_window_adds_grandparents() -> None:
     assert set(plain(SUM, window=2)) - set(plain(SUM)) == {
         ("O!minus", "V!a", "00", "-"),
@@ -38,17 +34,8 @@ def test_a_wider_window_adds_grandparents() -> None:
     }
 
 
-def test_end_of_baseline_marks_where_nothing_follows() -> None:
-    added = set(plain(slt_from_string("[V!x[+],a[N!2]]"), end_of_baseline=True))
-    assert {("+", "0!", "n", "n"), ("N!2", "0!", "n", "a")} <= added
-    assert ("V!x", "0!", "n", "-") not in added
-    assert ("V!c", "0!", "0", "1") in plain(SUM, end_of_baseline=True)
-
-
-def test_a_single_node_has_tuples_only_with_end_of_baseline() -> None:
-    tree = slt_from_string("[V!x]")
-    assert plain(tree) == []
-    assert plain(tree, end_of_baseline=True) == [("V!x", "0!", "n", "-")]
+def test_a_single_node_has_no_tuples() -> None:
+    assert plain(slt_from_string("[V!x]")) == []
 
 
 def test_long_paths_are_run_length_coded() -> None:

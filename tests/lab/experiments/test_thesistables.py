@@ -168,6 +168,18 @@ def test_a_paper_s_figure_never_stands_in_a_column_with_ours() -> None:
     assert in_columns(text, f"{PUBLISHED:.3f}") == {"paper nDCG' (full collection)"}
 
 
+def test_rows_are_tested_over_the_seeds_that_all_have() -> None:
+    def measured(*values: float) -> Scores:
+        return Scores("", {"nDCG'": {f"A.{place}": value for place, value in enumerate(values)}})
+
+    ours = {0: measured(0.1, 0.3, 0.2), 2: measured(0.3, 0.3, 0.4)}
+    theirs = {0: measured(0.0, 0.3, 0.3), 1: measured(1.0, 1.0, 1.0), 2: measured(0.4, 0.3, 0.3)}
+    rows = [MeasuredRow("base", theirs), MeasuredRow("row", ours)]
+    text = "\n".join(comparison_table(rows, ["nDCG'"], baselines=["base"], list_tests=True))
+    assert "| row, 2 of 3 seeds | 0.267" in text
+    assert "| row | nDCG' | +0.000 |" in text
+
+
 def in_columns(text: str, figure: str) -> set[str]:
     """The heads of the columns of all tables with a cell that begins with a figure."""
     found: set[str] = set()

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
+import torch
+from torch.nn import functional
 
 from mathamr.amr.graph import Amr
 from mathamr.core.arrays import AnyArray
+from mathamr.core.errors import MathAMRError
 from mathamr.graphs import shard as shards
 from mathamr.graphs.flatgraph import NodePart
 from mathamr.graphs.maker import GraphMaker
@@ -162,3 +167,69 @@ def test_the_bootstrap_tells_what_differs() -> None:
     assert p < 0.01
     assert structure.compared(easy, easy)[3] > 0.5
     assert structure.holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
+
+
+def test_ranks_equal_those_of_a_naive_maxsim(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(structure, "COLUMNS", 8)
+    torch.manual_seed(0)
+    counts, sizes = np.array([3, 1, 4] * 8), np.array([2, 9, 1, 3])
+    table, queries = torch.randn(int(counts.sum()), 5), torch.randn(int(sizes.sum()), 5)
+    right = [0, 7, 20, 3]
+    answers = torch.split(table, counts.tolist())
+    expected = []
+    for query, own in zip(torch.split(queries, sizes.tolist()), right, strict=True):
+        scores = [float((each @ query.T).max(0).values.mean()) for each in answers]
+        rank = 1 + sum(score > scores[own] for score in scores)
+        expected.append(1 / rank if rank <= 10 else 0.0)
+    found = structure.reciprocal_ranks(table, counts, queries, sizes, right)
+    assert found.tolist() == pytest.approx(expected)
+    assert 0 < sum(expected) < len(expected)
+
+
+def test_text_and_graph_share_a_cosine_where_there_is_text(shard: Shard, tmp_path: Path) -> None:
+    bed = structure.Bed(shard)
+    posts = ("1", "0")
+    few = int(bed.counts(["0"])[0]) - 1
+    many = int(bed.counts(["1"])[0])
+    np.savez(
+        tmp_path / "text.npz",
+        ids=np.array(["0", "1"]),
+        starts=np.array([0, few, few + many]),
+        of=np.array([*range(few), *range(many)]),
+        vectors=np.random.default_rng(0).normal(size=(few + many, 8)).astype(np.float16),
+    )
+    joined = structure.Joined(structure.TextRows(tmp_path), 6, bed, posts)
+    text = joined.rows(1.0)
+    assert text.shape == (many + few + 1, 6)
+    assert text.norm(dim=1).tolist() == pytest.approx([1.0] * (many + few) + [0.0], abs=1e-5)
+    joined.graph = functional.normalize(torch.randn(len(text), 4), dim=-1)
+    both = joined.rows(0.8)
+    assert both.norm(dim=1).tolist() == pytest.approx([1.0] * len(text), abs=1e-5)
+    torch.testing.assert_close(both[-1, 6:], joined.graph[-1])
+    torch.testing.assert_close(both[0, :6], text[0] * 0.8**0.5)
+
+
+def test_tables_are_made_of_the_seeds_that_are_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("MATHAMR_STRUCTURE", str(tmp_path))
+    monkeypatch.setattr(structure, "data_folder", lambda: tmp_path)
+    known = ["stacks-project:a", "math:test:1", "hott:1"]
+    topics = "".join(f'<Topic number="{name}"><Question>$x$</Question></Topic>' for name in known)
+    (tmp_path / "pairs").mkdir()
+    (tmp_path / "pairs" / "known-items.xml").write_text(f"<Topics>{topics}</Topics>", encoding="utf-8")
+    with pytest.raises(MathAMRError, match="train the arm 'full' first"):
+        structure.run()
+    capsys.readouterr()
+    random = np.random.default_rng(0)
+    for arm, seeds, shift in (("full", 3, 0.1), ("bag", 2, 0.0)):
+        for seed in range(seeds):
+            np.savez(tmp_path / f"E1-{arm}-{seed}.npz", ranks=random.random((2, 3)) * 0.01 + shift)
+    structure.run()
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[:2] for line in lines[2:4]] == [["full", "3"], ["bag", "2"]]
+    assert "-0.1" in lines[3]
+    # The questions are in the order of their ids: hott, math, stacks-project.
+    ranks = np.stack([np.load(tmp_path / f"E1-full-{seed}.npz")["ranks"] for seed in range(3)]).mean(0)
+    assert lines[4].split()[:4] == ["stacks-project", "(1)", "math", "(1)"]
+    assert lines[5].split()[1:4] == [f"{ranks[0, 2]:.3f}", "/", f"{ranks[1, 2]:.3f}"]

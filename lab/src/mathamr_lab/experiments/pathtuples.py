@@ -11,7 +11,6 @@ from mathamr.formulas.tree import Slt, Tree
 
 MAX_PLAIN_PATH = 5
 MAX_TUPLE_CHARACTERS = 200
-END = "0!"
 _TUPLE_ORDER = {edge: place for place, edge in enumerate("aocnbudew")}
 """The order in which the published code visits the children of a layout node."""
 
@@ -25,14 +24,11 @@ class PathTuple(NamedTuple):
     location: str
 
 
-def tuples(
-    tree: Tree, window: int = 1, *, end_of_baseline: bool = False, ordered_operands: bool = False
-) -> list[PathTuple]:
+def tuples(tree: Tree, window: int = 1) -> list[PathTuple]:
     """All tuples whose path has at most `window` edges (1: parents and children; Tangent-CFT uses 2).
 
-    `end_of_baseline` adds `(label, 0!, …)` where nothing follows. All operands of an unordered operator are
-    on edge 0, as in Tangent-CFT; with `ordered_operands` they keep their numbers, as in Tangent-S. Paths longer
-    than five edges are run-length coded, tuples longer than 200 characters left out, both as published.
+    All operands of an unordered operator are on edge 0, as in Tangent-CFT. Paths longer than five edges are run-length
+    coded, tuples longer than 200 characters left out, both as published.
 
     >>> from mathamr.formulas.notation import slt_from_string
     >>> [tuple(each) for each in tuples(slt_from_string("[V!x[+[N!1]],a[N!2]]"))]
@@ -41,11 +37,10 @@ def tuples(
     labels, parents = tree.labels, tree.parents
     edges = list(tree.edges)
     children = tree.children()
-    is_layout = isinstance(tree, Slt)
-    if is_layout:
+    if isinstance(tree, Slt):
         for below in children:
             below.sort(key=lambda node: _TUPLE_ORDER[tree.edges[node]])
-    elif not ordered_operands:
+    else:
         for node in range(1, len(edges)):
             if labels[parents[node]].startswith("U!"):
                 edges[node] = "0"
@@ -61,8 +56,6 @@ def tuples(
             ancestor = parents[ancestor]
             coded = run_length_coded("".join(reversed(path)))
             _keep(found, labels[ancestor], labels[node], coded, locations[ancestor])
-        if end_of_baseline and not any(not is_layout or edges[child] == "n" for child in children[node]):
-            _keep(found, labels[node], END, "n" if is_layout else "0", locations[node])
         stack.extend(reversed(children[node]))
     return found
 

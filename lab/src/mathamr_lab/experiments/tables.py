@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -26,9 +26,9 @@ class MeasuredRow:
     published: Mapping[str, float] = field(default_factory=dict)
     known: Mapping[str, float] = field(default_factory=dict)
 
-    def averaged(self) -> Scores:
-        """Returns the mean over seeds for each topic."""
-        runs = list(self.seeds.values())
+    def averaged(self, seeds: Collection[int] = ()) -> Scores:
+        """Returns the mean for each topic over those of some seeds that it has, or over all."""
+        runs = [each for seed, each in self.seeds.items() if seed in seeds] or list(self.seeds.values())
         values = {
             measure: {
                 topic: float(np.mean([each.values[measure][topic] for each in runs])) for topic in by_topic
@@ -76,8 +76,11 @@ def comparison_table(
     against = [name for name in baselines if name in averaged]
     # A table of a paper is corrected for the paper's own comparisons: the other rows are not tested.
     of_paper = {row.name for row in found if row.published} or set(averaged)
+    # Rows that lack a seed are compared over the seeds that all trained rows have.
+    common = set.intersection(*([set(row.seeds) for row in found if len(row.seeds) > 1] or [set()]))
+    tested = {row.name: row.averaged(common) for row in found if row.seeds}
     comparisons = [
-        compare([each for row, each in averaged.items() if row in of_paper or row == name], name, measures)
+        compare([each for row, each in tested.items() if row in of_paper or row == name], name, measures)
         for name in against
     ]
     published = [name for name in measures if any(name in row.published for row in found)]

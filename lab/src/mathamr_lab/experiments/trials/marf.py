@@ -23,7 +23,7 @@ from mathamr.systems.marf.fusion import GatedFusion
 from mathamr_lab.experiments.ntcir12 import MEASURES as NTCIR_MEASURES
 from mathamr_lab.experiments.trials.descent import Descent, descend
 from mathamr_lab.experiments.trials.marftexts import MarfText, MarfTexts, read_commands
-from mathamr_lab.experiments.trials.publishedbase import PublishedBase, mean_vectors, mixed, padded
+from mathamr_lab.experiments.trials.publishedbase import PublishedBase, mean_vectors, mixed
 from mathamr_lab.experiments.trials.scorefiles import JUDGED, KNOWN, judgments, keep_figures, keep_run, say
 
 CONTEXT = "context"
@@ -140,10 +140,8 @@ class Marf(nn.Module):
 
     def formulas(self, latex: Sequence[str]) -> tuple[Tensor, Tensor]:
         """Token vectors of formulas, and which are real; a missing formula has one padding."""
-        tokenizer = self.base.tokenizer
-        cut = tokenizer(list(latex), add_special_tokens=False)["input_ids"]
-        rows = [row[: self.recipe.formula_length] or [tokenizer.pad_token_id] for row in cut]
-        numbers, real = (each.to(self.device) for each in padded(rows, int(tokenizer.pad_token_id)))
+        rows = self.base.numbers(latex, self.recipe.formula_length, marks=False)
+        numbers, real = (each.to(self.device) for each in self.base.padded(rows))
         return self.formula(numbers, real), real
 
     def fused(self, context: Tensor, latex: Sequence[str]) -> Tensor:

@@ -7,10 +7,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from mathamr.core.arrays import AnyArray
 from mathamr.core.errors import MathAMRError, MissingExtraError
 from mathamr.core.settings import MINILM
 from mathamr.text.minilm import PACKAGE
@@ -18,6 +20,8 @@ from mathamr_lab.training.lowrank import add_changes
 
 TUNINGS = ("full", "low-rank", "frozen")
 """Which weights of a base are trained: all, changes of low rank beside every linear layer, or none."""
+KEPT = 200_000
+"""The number of texts whose tokens are kept: epochs and rows of a table read the same texts again."""
 
 
 class PublishedBase(nn.Module):
@@ -51,26 +55,35 @@ class PublishedBase(nn.Module):
             add_changes(self.model, rank, [child for child, _ in self.model.named_children()])
             self.model.get_input_embeddings().requires_grad_(bool(words))
         self.name, self.tuning = name, tuning
+        self._kept: dict[tuple[str, int, bool], AnyArray] = {}
         self.size = int(self.model.config.hidden_size)
         self.longest = int(self.model.config.max_position_embeddings)
         if "roberta" in self.model.config.model_type:
             self.longest -= int(self.model.config.pad_token_id) + 1  # the first positions belong to padding
 
-    def numbers(self, texts: Sequence[str], length: int) -> list[list[int]]:
-        """The tokens of texts, with the marks of the base, cut to a length."""
-        if length > self.longest:
+    def numbers(self, texts: Sequence[str], length: int, *, marks: bool = True) -> list[AnyArray]:
+        """The tokens of texts, with the marks of the base unless they are not wanted, cut to a length."""
+        if marks and length > self.longest:
             raise MathAMRError(
                 f"{self.name} reads at most {self.longest} tokens, not {length}: set a smaller length"
             )
-        if not texts:
-            return []
-        found: list[list[int]] = self.tokenizer(list(texts), truncation=True, max_length=length)["input_ids"]
-        return found
+        missing = [text for text in dict.fromkeys(texts) if (text, length, marks) not in self._kept]
+        if missing:
+            if len(self._kept) + len(missing) > KEPT:
+                self._kept, missing = {}, list(dict.fromkeys(texts))
+            cut = self.tokenizer(missing, add_special_tokens=marks, truncation=True, max_length=length)
+            for text, row in zip(missing, cut["input_ids"], strict=True):
+                self._kept[text, length, marks] = np.array(row, np.int32)
+        return [self._kept[text, length, marks] for text in texts]
 
-    def padded(self, rows: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
+    def padded(self, rows: Sequence[AnyArray]) -> tuple[Tensor, Tensor]:
         """Rows of tokens as one tensor, and which of them are real; an empty row has one padding that counts."""
-        given = [list(row) or [self.tokenizer.pad_token_id] for row in rows]
-        return padded(given, int(self.tokenizer.pad_token_id))
+        lengths = np.array([max(1, len(row)) for row in rows])
+        real = np.arange(lengths.max(initial=1)) < lengths[:, None]
+        numbers = np.full(real.shape, int(self.tokenizer.pad_token_id))
+        for place, row in enumerate(rows):
+            numbers[place, : len(row)] = row
+        return torch.from_numpy(numbers), torch.from_numpy(real)
 
     def forward(self, numbers: Tensor, real: Tensor) -> Tensor:
         """The last hidden states (rows, width, size)."""
@@ -106,13 +119,6 @@ def base_folder(name: str) -> str:
 def mean_vectors(states: Tensor, real: Tensor) -> Tensor:
     """The unit means of real states."""
     return functional.normalize((states.float() * real[..., None]).sum(1), dim=-1)
-
-
-def padded(rows: Sequence[Sequence[int]], pad: int) -> tuple[Tensor, Tensor]:
-    """Rows of numbers as one tensor, and which of them are real."""
-    numbers = nn.utils.rnn.pad_sequence([torch.tensor(row) for row in rows], True, pad)
-    lengths = torch.tensor([len(row) for row in rows])
-    return numbers, torch.arange(numbers.shape[1]) < lengths[:, None]
 
 
 def alike(lengths: Sequence[int], budget: int = 16_384) -> Iterator[list[int]]:
