@@ -34,6 +34,12 @@ def test_every_stage_costs_something_and_the_bytes_are_those_of_an_index(
     assert found.letters_per_post == pytest.approx(sum(len(p.title) + len(p.body) for p in posts) / 12)
 
 
+def test_writing_is_never_free() -> None:
+    assert measuring._per_post(3.0, 1.0, 12, 8, reading=0.25) == 0.25
+    assert measuring._per_post(3.0, 3.5, 12, 8, reading=0.25) == 0.25  # noise: the part took longer than the whole
+    assert measuring._per_post(3.0, 2.0, 12, 8, reading=0.25) == 0.25  # noise: reading alone took as long as the difference
+
+
 def test_a_handful_of_posts_is_not_measured(source: Path, tmp_path: Path) -> None:
     few = write_posts(tmp_path / "few.jsonl", sample_posts(3))
     with pytest.raises(MathAMRError, match="has 3 posts; measuring takes more than 4"):

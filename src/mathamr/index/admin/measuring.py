@@ -141,12 +141,22 @@ def measure(
             terms_seconds=(seconds["PostWork posts"] + seconds["PostWork visual"]) / len(chosen),
             graphs_seconds=max(0.0, seconds["EncodingWork new"] / len(chosen) - (encoding.processor or 0.0)),
             encoding=encoding,
-            write_seconds=max(0.0, (writing - start) / more - reading_again),
+            write_seconds=_per_post(writing, start, len(chosen), len(fewer), reading_again),
             bytes_per_post={part: max(0, size - small[part]) / more for part, size in sizes.items()},
             vectors_per_post=rows / len(chosen),
             vector_size=numbers / max(1, rows),
             worker_bytes=peak_memory(),
         )
+
+
+def _per_post(whole: float, part: float, posts: int, fewer: int, reading: float) -> float:
+    """Seconds to write a post: what the posts of the whole add to those of the part, without the reading.
+
+    With few posts, or on a busy machine, the difference can drown in noise. The cost is then that of the whole build, start-up
+    included, because a plan must not take writing to be free.
+    """
+    added = (whole - part) / max(1, posts - fewer) - reading
+    return added if added > 0 else whole / posts
 
 
 def _read(source: Path) -> tuple[list[Post], float]:
