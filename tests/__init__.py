@@ -10,5 +10,3 @@ import os
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-# ranx, an oracle, is made of numba functions: running them as they are written is quicker than compiling them.
-os.environ.setdefault("NUMBA_DISABLE_JIT", "1")

@@ -15,6 +15,9 @@ NOTES = sorted((ROOT / "lab").rglob("*.md"))
 LONGEST = 200
 """Lines of a page of the guide; the reference of the HTTP API is longer."""
 LINK = re.compile(r"\]\(([^)\s]+)\)")
+COMMAND = re.compile(r"python -m ((?:benchmarks|mathamr_lab)[\w.]*)(?: ([a-z]\w*))?")
+PAST = {"history.md", "tried.md"}
+"""Pages that name commands of earlier versions."""
 
 
 def anchors(page: Path) -> set[str]:
@@ -38,6 +41,19 @@ def test_every_link_leads_to_a_file_and_a_heading_that_are_there(page: Path) -> 
         target = (page.parent / name) if name else page
         assert target.exists(), f"{page.name}: {link}"
         assert not anchor or anchor in anchors(target), f"{page.name}: {link} has no such heading"
+
+
+@pytest.mark.parametrize(
+    "page",
+    [*PAGES, *(note for note in NOTES if note.name not in PAST), ROOT / "README.md", ROOT / "CONTRIBUTING.md"],
+    ids=lambda page: str(page.relative_to(ROOT)),
+)
+def test_every_benchmark_and_study_that_a_page_names_is_there(page: Path) -> None:
+    for module, argument in COMMAND.findall(page.read_text("utf-8")):
+        place = (ROOT if module.startswith("benchmarks") else ROOT / "lab/src").joinpath(*module.split("."))
+        assert place.is_dir() or place.with_suffix(".py").exists(), f"{page.name}: {module}"
+        if argument and module in ("benchmarks", "mathamr_lab.studies"):
+            assert (place / f"{argument}.py").exists(), f"{page.name}: {module} {argument}"
 
 
 def test_the_site_has_every_page_once_and_no_other() -> None:

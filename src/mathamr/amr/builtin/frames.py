@@ -1,7 +1,6 @@
 """`Frames`: which PropBank senses a word can have, which arguments a sense takes, and which nouns hide a verb.
 
-The table is compiled by `python -m mathamr_lab.amr.frames` from PropBank's frame files and from AMR's
-verbalisation lists; see NOTICE for their licences.
+The table was compiled from PropBank's frame files and from AMR's verbalisation lists; see NOTICE for their licences.
 """
 
 from __future__ import annotations
