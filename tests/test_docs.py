@@ -45,7 +45,12 @@ def test_every_link_leads_to_a_file_and_a_heading_that_are_there(page: Path) -> 
 
 @pytest.mark.parametrize(
     "page",
-    [*PAGES, *(note for note in NOTES if note.name not in PAST), ROOT / "README.md", ROOT / "CONTRIBUTING.md"],
+    [
+        *PAGES,
+        *(note for note in NOTES if note.name not in PAST),
+        ROOT / "README.md",
+        ROOT / "CONTRIBUTING.md",
+    ],
     ids=lambda page: str(page.relative_to(ROOT)),
 )
 def test_every_benchmark_and_study_that_a_page_names_is_there(page: Path) -> None:

@@ -35,9 +35,10 @@ def test_every_stage_costs_something_and_the_bytes_are_those_of_an_index(
 
 
 def test_writing_is_never_free() -> None:
-    assert measuring._per_post(3.0, 1.0, 12, 8, reading=0.25) == 0.25
-    assert measuring._per_post(3.0, 3.5, 12, 8, reading=0.25) == 0.25  # noise: the part took longer than the whole
-    assert measuring._per_post(3.0, 2.0, 12, 8, reading=0.25) == 0.25  # noise: reading alone took as long as the difference
+    assert measuring._per_post(6.0, 4.0, 12, 8, reading=0.25) == 0.25
+    # In noise, the part takes as long as the whole, or reading as long as the difference.
+    assert measuring._per_post(6.0, 6.5, 12, 8, reading=0.25) == 0.5
+    assert measuring._per_post(6.0, 5.0, 12, 8, reading=0.25) == 0.5
 
 
 def test_a_handful_of_posts_is_not_measured(source: Path, tmp_path: Path) -> None:
