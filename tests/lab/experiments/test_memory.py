@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from benchmarks import memory
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
 from mathamr_lab.experiments.collection import collection_of
 from mathamr_lab.experiments.miniature import TOPICS, write_many
+
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def test_a_generated_collection_has_its_posts_topics_and_a_third_of_new_classes(tmp_path: Path) -> None:
@@ -35,22 +39,21 @@ def test_a_generated_collection_has_its_posts_topics_and_a_third_of_new_classes(
 
 
 @pytest.mark.slow
-def test_every_stage_has_a_peak_and_is_not_measured_twice(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setitem(memory.STEPS, "baselines", memory.STEPS["baselines"][:1])
-    steps = ["posts", "baselines"]
-    found = memory.curve(tmp_path, [100], steps)
+def test_every_stage_has_a_peak_and_is_not_measured_twice(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "benchmarks.memory", "--folder", str(tmp_path)]
+    command += ["--posts", "100", "--steps", "posts", "n-grams"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-2000:]
+    found = {}
+    for step in ("posts", "n-grams"):
+        found |= json.loads((tmp_path / "100" / f"{step}.memory.json").read_text(encoding="utf-8"))
     assert {
         "posts",
-        "baselines: collection Topics_Task2",
-        "baselines: scores of Topics_Task2 by BM25, LaTeX n-grams",
-        "baselines: evaluate",
+        "n-grams: collection Topics_Task2",
+        "n-grams: scores of Topics_Task2 by BM25, LaTeX n-grams",
+        "n-grams: evaluate",
     } <= found.keys()
-    assert all(20 < peaks[100] < memory.LIMIT for peaks in found.values())
+    assert all(20 < peak < 8192 for peak, _ in found.values())
     (tmp_path / "100" / "ARQMath" / "Collection" / "Posts.V1.3.xml").unlink()
-    assert memory.curve(tmp_path, [100], steps) == found
-    memory.report({"posts": {100: 90, 200: 91}, "all of them": {200: 9000}}, [100, 200])
-    *_, streams, holds = capsys.readouterr().out.splitlines()
-    assert streams.split() == ["posts", "90", "91", "10.00"]
-    assert holds.endswith("over 8,192")
+    again = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert (again.returncode, again.stdout) == (0, done.stdout[done.stdout.index("peak MB") :])
