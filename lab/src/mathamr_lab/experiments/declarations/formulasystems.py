@@ -33,7 +33,7 @@ PAIRINGS = FormulaExperiment(
     source="Amador and Zanibbi, ICTIR 2025, Tables 2 and 5 (ARQMath-3, 76 topics, 9.3 million formulas; NTCIR-12, 20 topics)",
     question="Do layout and operators help each other in training, and how should their scores be fused?",
     baselines=("SLG", LEXICAL),
-    scale=("nodes.formulas=50000", "nodes.epochs=12", "nodes.largest=150"),
+    scale=("nodes.formulas=50000", "nodes.epochs=16", "nodes.largest=150"),
     variants=(
         _pairing("SLG", "slg", "layout", 0.649, 0.446, 0.547, 0.611, 0.534),
         _pairing("OPG", "opg", "operators", 0.682, 0.476, 0.587, 0.642, 0.547),
