@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from mathamr import sample
 from mathamr.core.errors import MathAMRError
+from mathamr.evaluation import runevaluation
 from mathamr.evaluation.measures import measures
 from mathamr.evaluation.runevaluation import EvaluationInputs, evaluate_runs
+from mathamr.posts.post import Post
+from mathamr.posts.reader import read_posts
 
 FOLDER = sample.folder()
 QRELS = FOLDER / "qrels" / "task1.qrels"
@@ -139,3 +145,20 @@ def test_negative_grades_and_contradicting_ranks_are_remarked(tmp_path: Path) ->
         "1 negative grades count as unjudged",
         "the ranks contradict the scores in 1 topics; the scores count",
     ]
+
+
+def test_baselines_read_the_posts_one_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    alive: list[int] = []
+
+    def counted(*arguments: Any) -> Iterator[Post]:
+        for number, post in enumerate(read_posts(*arguments)):
+            if number % 100 == 0:
+                alive.append(sum(isinstance(each, Post) for each in gc.get_objects()))
+            yield post
+
+    monkeypatch.setattr(runevaluation, "read_posts", counted)
+    sources = EvaluationInputs(QRELS, ("bm25-words", "random"), topics=TOPICS, posts=POSTS)
+    found = evaluate_runs(sources, measures(["MAP'"]), has_floors=True)
+    assert [scores.run for scores in found.comparison.scores] == ["bm25-words", "random"]
+    assert len(alive) == 3 * 4, "each baseline reads all posts, and so does the count of candidates"
+    assert max(alive) < min(alive) + 50

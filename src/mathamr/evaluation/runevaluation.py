@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -41,10 +41,7 @@ class EvaluationInputs:
 
 @dataclass(frozen=True)
 class RunEvaluation:
-    """Runs, judgments, topics and the comparison; `remarks` qualify the figures.
-
-    `posts` is the collection, if a baseline had to read it.
-    """
+    """Runs, judgments, topics and the comparison; `remarks` qualify the figures."""
 
     comparison: Comparison
     runs: tuple[Run, ...]
@@ -52,17 +49,15 @@ class RunEvaluation:
     topics: Mapping[str, Topic]
     floors: tuple[Scores, ...] = ()
     remarks: tuple[str, ...] = ()
-    posts: Sequence[Post] | None = field(default=None, repr=False)
 
 
 @dataclass
 class _Inputs:
-    """Reads each input file once."""
+    """The files as runs and judgments. Posts are read anew for each baseline, so that a collection need not fit into memory."""
 
     sources: EvaluationInputs
     remarks: list[str] = field(default_factory=list)
     topics: list[Topic] = field(default_factory=list)
-    posts: list[Post] | None = None
 
     def run(self, spec: str) -> Run:
         """The run of a file, or of a baseline by name."""
@@ -70,11 +65,12 @@ class _Inputs:
             return self._from_file(spec)
         if not self.topics or self.sources.posts is None:
             raise MathAMRError(f"the baseline {spec!r} needs --topics and --posts")
-        if self.posts is None:
-            report = Report()
-            self.posts = list(read_posts(self.sources.posts, report))
-            self.remarks.extend(skipped_lines(report))
-        return run_baseline(spec, self.posts, self.topics, self.task)
+        return run_baseline(spec, self._posts(self.sources.posts), self.topics, self.task)
+
+    def _posts(self, path: Path) -> Iterator[Post]:
+        report = Report()
+        yield from read_posts(path, report)
+        self.remarks.extend(line for line in skipped_lines(report) if line not in self.remarks)
 
     @property
     def task(self) -> Task:
@@ -84,8 +80,8 @@ class _Inputs:
     def floors(self, qrels: Qrels, runs: Sequence[Run], measures: Sequence[Measure]) -> tuple[Scores, Scores]:
         """The scores of random orders: of the judged items, and of all known candidates."""
         count = known_items(qrels, runs)
-        if self.posts is not None:
-            count = max(count, sum(1 for _ in candidates(self.posts, self.task)))
+        if self.sources.posts is not None and any(map(is_baseline, _specs(self.sources))):
+            count = max(count, sum(1 for _ in candidates(self._posts(self.sources.posts), self.task)))
         return random_scores(qrels, measures, 0), random_scores(qrels, measures, count)
 
     def _from_file(self, spec: str) -> Run:
@@ -130,7 +126,6 @@ def evaluate_runs(
         {topic.id: topic for topic in inputs.topics},
         inputs.floors(qrels, runs, measures) if has_floors else (),
         tuple(inputs.remarks),
-        inputs.posts,
     )
 
 

@@ -28,20 +28,17 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
 def write_page(assessment: RunEvaluation, path: Path, posts: Path | None = None) -> list[str]:
-    """Write the page to a file; `posts` is where the texts of hits are found, unless they were read before.
+    """Write the page to a file; `posts` is where the texts of hits are found.
 
-    What was skipped while reading them is returned, a line a cause.
+    What was skipped while reading them is returned, a line a cause, unless a baseline has said it before.
     """
     report = Report()
-    found: Iterable[Post] = assessment.posts or ()
-    if posts is not None and assessment.posts is None:
-        found = read_posts(posts, report)
-    text = page(assessment, found)
+    text = page(assessment, () if posts is None else read_posts(posts, report))
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise MathAMRError(f"{path}: cannot be written ({error.strerror})") from error
-    return skipped_lines(report)
+    return [line for line in skipped_lines(report) if line not in assessment.remarks]
 
 
 def page(evaluation: RunEvaluation, posts: Iterable[Post] = ()) -> str:
