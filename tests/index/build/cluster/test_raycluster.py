@@ -137,6 +137,20 @@ def test_a_killed_driver_loses_no_finished_shard_and_a_damaged_one_is_made_again
         assert cluster.counts.started_workers == 2
 
 
+def test_what_ray_says_of_its_nodes_stays_out_of_the_results(
+    nodes: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from ray._private.worker import print_to_stdstream
+
+    said = {"lines": ["a node is dead"], "pid": "raylet", "is_err": False}
+    with RayCluster(nodes.address, str(tmp_path), workers=1):
+        print_to_stdstream(said, ignore_prefix=False)
+    print("the result")
+    output, errors = capsys.readouterr()
+    assert output == "the result\n"
+    assert "a node is dead" in errors
+
+
 def test_a_node_killed_in_the_middle_costs_only_the_shards_it_was_at(nodes: Any, tmp_path: Path) -> None:
     gate = tmp_path / "gate"
     requests: list[Any] = [1, 2, *({"until": str(gate), "number": number} for number in range(10))]

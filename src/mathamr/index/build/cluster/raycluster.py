@@ -13,7 +13,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from contextlib import ExitStack, redirect_stdout, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -77,6 +77,9 @@ class RayCluster(Closing):
         self.store = ShardStore(url)
         self.counts = ClusterCounts()
         self._ray = _connected(address, workers)
+        # Ray prints the errors of the cluster to standard output, which belongs to the results of our commands.
+        self._redirection = ExitStack()
+        self._redirection.enter_context(redirect_stdout(sys.stderr))
         self._workers, self._uses_gpus = workers, gpus
         self._actors: list[_Actor] = []
         self._starting: dict[Any, _Actor] = {}
@@ -297,6 +300,7 @@ class RayCluster(Closing):
                 self._ray.kill(actor.handle)
         self._actors, self._starting = [], {}
         self._ray.shutdown()
+        self._redirection.close()
 
 
 def _connected(address: str, workers: int | None) -> Any:
