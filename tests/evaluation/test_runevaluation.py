@@ -153,7 +153,7 @@ def test_baselines_read_the_posts_one_at_a_time(monkeypatch: pytest.MonkeyPatch)
     def counted(*arguments: Any) -> Iterator[Post]:
         for number, post in enumerate(read_posts(*arguments)):
             if number % 100 == 0:
-                alive.append(sum(isinstance(each, Post) for each in gc.get_objects()))
+                alive.append(sum(type(each) is Post for each in gc.get_objects()))
             yield post
 
     monkeypatch.setattr(runevaluation, "read_posts", counted)
