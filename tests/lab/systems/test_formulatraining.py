@@ -197,3 +197,16 @@ def test_a_recipe_refuses_what_it_does_not_know(table: Path, tmp_path: Path) -> 
         settings = TrainingSettings(config="small", changes=(wrong,))
         with pytest.raises(MathAMRError, match="unknown"):
             prepare(system, TrainingSources(path=table), settings, tmp_path / "prepared")
+
+
+def test_only_the_formulas_that_are_used_stay_in_memory() -> None:
+    whole = shard((*LATEX, *MORE))
+    _, training = node_configuration("small", ["formulas=6", "validation=1", "rare=1"])
+    found = FormulaMaterials.of(whole, training, None)
+    assert len(found.shard) == 6 < len(whole)
+    assert sorted([*found.train, *found.held]) == list(range(6))
+    order = np.random.default_rng([training.seed, 0]).permutation(len(whole))[:6]
+    assert [whole.both(int(each)) for each in order[1:]] == [
+        found.shard.both(int(each)) for each in np.searchsorted(np.sort(order), order[1:])
+    ]
+    assert found.shard.both(int(found.held[0])) == whole.both(int(order[0]))

@@ -54,6 +54,11 @@ class FormulaMaterials:
         held = min(configuration.validation, len(order) // 5)
         if configuration.teacher and teacher is None:
             raise MathAMRError("there is no teacher to learn from: prepare one, or set teacher=0")
+        if (
+            not configuration.teacher
+        ):  # a teacher names all formulas by number; otherwise those that are used are kept
+            kept = np.sort(order)
+            own, order = own.chosen(kept), np.searchsorted(kept, order)
         return cls(
             own,
             teacher.checked(len(own)) if teacher is not None and configuration.teacher else None,
