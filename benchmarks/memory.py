@@ -232,7 +232,7 @@ def measured(command: str, folder: Path) -> Iterator[tuple[str, int, float]]:
     rest = peak.take()
     peak.end()
     if process.wait():
-        raise RuntimeError(f"{command} failed:\n{''.join(said[-20:])}")
+        raise RuntimeError(f"{command} failed with a peak of {rest:,} MB:\n{''.join(said[-20:])}")
     yield "tables" if stages else "", rest, time.perf_counter() - started
 
 
