@@ -13,6 +13,7 @@ import logging
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 import penman
@@ -180,6 +181,8 @@ def main() -> None:
         "--authors", action="store_true", help="compare with the MathAMR authors' graphs too"
     )
     given = arguments.parse_args()
+    if find_spec("smatchpp") is None:
+        arguments.error('smatchpp is not installed; install it with: pip install "mathamr-lab[parser]"')
     parser = BuiltinParser(given.model)
     held = split()[1]
     gold = [each for part in held.values() for each in part]

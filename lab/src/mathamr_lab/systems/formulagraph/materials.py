@@ -54,9 +54,8 @@ class FormulaMaterials:
         held = min(configuration.validation, len(order) // 5)
         if configuration.teacher and teacher is None:
             raise MathAMRError("there is no teacher to learn from: prepare one, or set teacher=0")
-        if (
-            not configuration.teacher
-        ):  # a teacher names all formulas by number; otherwise those that are used are kept
+        if not configuration.teacher:
+            # Only what is used stays in memory; a teacher names all formulas by number.
             kept = np.sort(order)
             own, order = own.chosen(kept), np.searchsorted(kept, order)
         return cls(
