@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import json
+import threading
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 from matplotlib.figure import Figure
 
 from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.runs import read_run
-from mathamr_lab.experiments import graphplan, training
+from mathamr_lab.experiments import graphplan, runner, training
 from mathamr_lab.experiments.collection import collection_of
 from mathamr_lab.experiments.findings import findings
 from mathamr_lab.experiments.graphplan import GraphPlan
 from mathamr_lab.experiments.graphs import CorpusCatalogue
+from mathamr_lab.experiments.plan import Plan
 from mathamr_lab.experiments.planner import planned, write_report
 from mathamr_lab.experiments.runner import run
 from mathamr_lab.experiments.scale import scale_named
 from mathamr_lab.experiments.setting import ExperimentSetting
+from mathamr_lab.experiments.stage import ExperimentStages, Figures, Stage, StageKind
 from tests.lab.experiments.conftest import GRAPHS, train_here
 
 TINY = scale_named("tiny").changed(["epochs=1"])
@@ -257,3 +263,27 @@ def test_a_model_that_cannot_be_measured_ends_the_run_and_says_why(
 def test_an_unknown_baseline_lists_the_known_ones(corner: Path, tmp_path: Path) -> None:
     with pytest.raises(MathAMRError, match="unknown baseline 'luck'; known: random"):
         setting(corner, tmp_path, "benchmark", baselines=("luck",))
+
+
+def test_a_model_is_trained_while_the_next_graphs_are_made(corner: Path, tmp_path: Path) -> None:
+    trained = threading.Event()
+    stages = ExperimentStages()
+
+    def add(kind: StageKind, name: str, needs: tuple[Stage, ...], work: Callable[[], Figures]) -> Stage:
+        return stages.add(Stage(kind, name, tmp_path / f"{name}.json", {}, needs, work))
+
+    def make_others() -> Figures:
+        assert trained.wait(timeout=60), "the first model is not trained before all graphs are made"
+        return {}
+
+    def train() -> Figures:
+        trained.set()
+        return {}
+
+    first = add("graphs", "first graphs", (), dict)
+    add("train", "first model", (first,), train)
+    others = add("graphs", "other graphs", (first,), make_others)
+    add("train", "other model", (others,), dict)
+    plan = SimpleNamespace(setting=setting(corner, tmp_path, "virtual-nodes", workers=2), stages=stages)
+    runner._Run([cast(Plan, plan)]).go()
+    assert all(stage.mark() is not None for stage in stages)

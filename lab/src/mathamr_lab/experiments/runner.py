@@ -9,7 +9,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any
@@ -52,18 +52,18 @@ class _Run:
         self._number = {stage.mark_path: number for number, stage in enumerate(self._stages, 1)}
 
     def go(self) -> None:
-        """Prepares first; then trains one model after the other, or several at a time, and measures each when it is ready."""
-        for stage in self._stages:
-            if stage.kind in PREPARING:
-                self._do(stage)
+        """Prepares first and then trains one model after the other; or does both at a time, several models at once."""
         if self._settings[0].workers == 1:
-            for stage in self._stages:
+            for stage in (*self._preparing(), *self._stages):
                 self._do(stage)
         else:
             self._in_parallel(self._settings[0].workers)
 
+    def _preparing(self) -> Iterator[Stage]:
+        return (stage for stage in self._stages if stage.kind in PREPARING)
+
     def _in_parallel(self, workers: int) -> None:
-        """Trains some models while others are measured, all in separate processes."""
+        """Trains models as soon as what they need is prepared, while others are measured, all in separate processes."""
         training, measuring = ThreadPoolExecutor(workers), ThreadPoolExecutor(workers)
         models = [stage for stage in self._stages if stage.kind == "train"]
         followers = {
@@ -78,8 +78,21 @@ class _Run:
             begun.append(measured)
             return measured
 
-        running: set[Future[Any]] = {training.submit(train, model) for model in models}
+        running: set[Future[Any]] = set()
+
+        def train_ready() -> None:
+            for model in [model for model in models if model.digest() is not None]:
+                models.remove(model)
+                running.add(training.submit(train, model))
+
         try:
+            train_ready()
+            for stage in self._preparing():
+                self._do(stage)
+                train_ready()
+                for each in running:
+                    if each.done():
+                        each.result()  # stops here if a training has failed
             followed = {stage.mark_path for stages in followers.values() for stage in stages}
             for stage in self._stages:
                 if stage.kind != "train" and stage.mark_path not in followed:
