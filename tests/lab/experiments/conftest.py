@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -23,7 +24,7 @@ QUESTIONS = 8
 
 @pytest.fixture(scope="session")
 def corner(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An ARQMath folder: the answers judged for four topics of each task, their questions, and some more."""
+    """An ARQMath folder: the answers judged for four topics of each task (two years of Task 2), their questions, and some more."""
     source, folder = sample.folder(), tmp_path_factory.mktemp("corner")
     rows = {row.get("Id"): row for row in etree.parse(str(source / "Posts.xml")).getroot()}
     judged = [line.split() for line in (source / "qrels" / "task1.qrels").read_text().splitlines()]
@@ -35,8 +36,9 @@ def corner(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root.extend(kept)
     (folder / "Posts.xml").write_bytes(etree.tostring(root, xml_declaration=True, encoding="utf-8"))
     (folder / "formulas.tsv").write_text((source / "formulas.tsv").read_text("utf-8"), "utf-8")
-    for task in ("task1", "task2"):
-        _cut(source, folder, task)
+    _cut(source, folder, "task1", "task1", slice(0, TOPICS))
+    _cut(source, folder, "task2", "task2-2020", slice(0, TOPICS // 2))
+    _cut(source, folder, "task2", "task2-2021", slice(TOPICS // 2, TOPICS))
     return folder
 
 
@@ -45,14 +47,20 @@ def train_here(what: str, command: Sequence[str], folder: Path, log: str, thread
     assert main(list(command[3:])) == 0, what
 
 
-def _cut(source: Path, folder: Path, task: str) -> None:
+def _cut(source: Path, folder: Path, task: str, name: str, kept: slice) -> None:
     (folder / "topics").mkdir(exist_ok=True)
     (folder / "qrels").mkdir(exist_ok=True)
     topics = etree.parse(str(source / "topics" / f"{task}.xml")).getroot()
-    for topic in list(topics)[TOPICS:]:
-        topics.remove(topic)
-    names = {topic.get("number") for topic in topics}
-    (folder / "topics" / f"{task}.xml").write_bytes(etree.tostring(topics))
+    topics[:] = topics[kept]
+    numbers = {topic.get("number") for topic in topics}
+    text = _counted(etree.tostring(topics, encoding="unicode"))
+    (folder / "topics" / f"{name}.xml").write_text(text, "utf-8")
     lines = (source / "qrels" / f"{task}.qrels").read_text("utf-8").splitlines()
-    kept = [line for line in lines if line.split()[0] in names]
-    (folder / "qrels" / f"{task}.qrels").write_text("\n".join(kept) + "\n", "utf-8")
+    judged = [line for line in lines if line.split()[0] in numbers]
+    (folder / "qrels" / f"{name}.qrels").write_text("\n".join(judged) + "\n", "utf-8")
+
+
+def _counted(topics: str) -> str:
+    """Numbers the formulas from q_1, as every file of ARQMath's topics does, so that files share ids."""
+    numbers: dict[str, int] = {}
+    return re.sub(r"\bq_\d+", lambda found: f"q_{numbers.setdefault(found[0], len(numbers) + 1)}", topics)

@@ -66,7 +66,7 @@ def test_another_engine_gets_the_same_vectors(tmp_path: Path) -> None:
 
 
 def test_a_topic_gets_its_stored_vectors_back(tmp_path: Path) -> None:
-    fill(tmp_path / TOPICS, "task1/A.1", "q:0")
+    fill(tmp_path / TOPICS, "task1/A.1", "task1/A.1 q:0")
     post = Post(
         "task1/A.1", "question", "Is $x$ real?", markup="text", formulas=formulas_of("q", "", "$x$", "text")
     )

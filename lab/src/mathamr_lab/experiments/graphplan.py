@@ -126,7 +126,7 @@ class GraphPlan(Plan):
                 "index",
                 f"index {path}",
                 setting.out / "index" / path / "done.json",
-                {},
+                {"naming": vectors.NAMING},
                 (
                     self._train(variant, seed),
                     self.materials.tensors(variant.graphs),

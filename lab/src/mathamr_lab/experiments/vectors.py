@@ -32,6 +32,8 @@ from mathamr_lab.experiments.stage import Figures
 OPTIONS: dict[str, dict[str, Any]] = {"edge": {"hnsw": "all"}, "qdrant": {"hnsw": "all"}}
 """The options of engines here: MaxSim also has a graph."""
 TOPICS = "topics"
+NAMING = 2
+"""The version of the names of vectors: those of an older one are made again."""
 BATCH = 512
 
 
@@ -110,7 +112,10 @@ def _items(system: System, posts: Iterable[Post], store: GraphStore) -> Iterator
 def _formulas(
     made: Iterable[Encoded], payloads: Mapping[str, Payload], catalogue: CorpusCatalogue | None
 ) -> Iterator[Entry]:
-    """Yields the formulas of posts, each id once; with a catalogue only those whose visual class is judged."""
+    """Yields the formulas of posts, each id once; with a catalogue only those that have a visual class.
+
+    Without one the posts are topics, whose formulas are named with them: those of other years have the same ids.
+    """
     for each in made:
         names = dict.fromkeys(name for name, _ in each.formulas)
         wanted = names.keys() if catalogue is None else catalogue.visuals.visuals_of(list(names)).keys()
@@ -118,7 +123,12 @@ def _formulas(
         for name, fields in each.formulas:
             if name not in seen and name in wanted:
                 seen.add(name)
-                yield Entry(name, fields, replace(payloads[each.id], post=each.id))
+                shown = _in_topic(each.id, name) if catalogue is None else name
+                yield Entry(shown, fields, replace(payloads[each.id], post=each.id))
+
+
+def _in_topic(topic: str, formula: str) -> str:
+    return f"{topic} {formula}"
 
 
 class engine_in:  # noqa: N801 - a context, used like a function
@@ -178,11 +188,13 @@ class StoredQueries:
         key = query.post.id
         post: dict[str, Vectors] = {}
         formulas: dict[str, dict[str, Vectors]] = {}
-        names = [formula.id for formula in query.post.formulas]
+        names = {_in_topic(key, formula.id): formula.id for formula in query.post.formulas}
         for field in self._topics.fields:
-            found = self._topics[field.name].fetch([key] if field.of == "posts" else names)
-            for name, vectors in found.items():
-                (post if field.of == "posts" else formulas.setdefault(name, {}))[field.name] = vectors
+            if field.of == "posts":
+                post |= {field.name: vectors for vectors in self._topics[field.name].fetch([key]).values()}
+                continue
+            for name, vectors in self._topics[field.name].fetch(list(names)).items():
+                formulas.setdefault(names[name], {})[field.name] = vectors
         return Encoded(id=key, post=post, formulas=tuple(formulas.items()))
 
     def visual(self, query: Query, formula: Formula, timer: StageTimer) -> Mapping[str, Vectors]:
