@@ -190,11 +190,9 @@ class StoredQueries:
         formulas: dict[str, dict[str, Vectors]] = {}
         names = {_in_topic(key, formula.id): formula.id for formula in query.post.formulas}
         for field in self._topics.fields:
-            if field.of == "posts":
-                post |= {field.name: vectors for vectors in self._topics[field.name].fetch([key]).values()}
-                continue
-            for name, vectors in self._topics[field.name].fetch(list(names)).items():
-                formulas.setdefault(names[name], {})[field.name] = vectors
+            found = self._topics[field.name].fetch([key] if field.of == "posts" else list(names))
+            for name, vectors in found.items():
+                (post if field.of == "posts" else formulas.setdefault(names[name], {}))[field.name] = vectors
         return Encoded(id=key, post=post, formulas=tuple(formulas.items()))
 
     def visual(self, query: Query, formula: Formula, timer: StageTimer) -> Mapping[str, Vectors]:
