@@ -218,8 +218,8 @@ class MarfTraining:
                 f"next sentences are predicted by BERT, and {base.name} is of type {base.model.config.model_type};"
                 " set marf.pretraining=0"
             )
-        network: Any = BertForPreTraining(base.model.config)  # type: ignore[no-untyped-call]
-        network = network.to(device)
+        untyped: Any = BertForPreTraining
+        network = untyped(base.model.config).to(device)
         network.bert = base.model
         network.tie_weights()
         collate = DataCollatorForLanguageModeling(base.tokenizer, mlm_probability=MASKED)
