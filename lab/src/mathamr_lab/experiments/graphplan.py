@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import Self
 
@@ -13,13 +12,12 @@ from mathamr.evaluation.runs import read_run, write_run
 from mathamr.evaluation.scores import Scores, evaluate
 from mathamr.systems.mathamrplus.system import MathAMRPlusSystem
 from mathamr_lab.experiments import retrieval, training, vectors
-from mathamr_lab.experiments.collection import TestCollection, TestSet
+from mathamr_lab.experiments.collection import TestSet
 from mathamr_lab.experiments.experiment import Strategy, Variant
 from mathamr_lab.experiments.materials import Materials
 from mathamr_lab.experiments.plan import Plan
 from mathamr_lab.experiments.setting import EXACT, ExperimentSetting
 from mathamr_lab.experiments.stage import Figures, Stage, StageKind
-from mathamr_lab.training.export import listed
 
 PACES: dict[StageKind, float] = {"index": 200.0, "run": 30.0, "evaluate": 500.0}
 """Rough estimates of posts, pairs or topics per second on one core, until this folder has measured stages."""
@@ -67,7 +65,7 @@ class GraphPlan(Plan):
         """Returns the plan of an experiment; the posts are read once to count them and their pairs, unless that is known."""
         mark = cls(setting, 0, 0).materials.corpus().mark()
         if mark is None:
-            return cls(setting, *_counted(setting.collection))
+            return cls(setting, *setting.collection.counts)
         return cls(setting, mark.figures["posts"] + mark.figures["further"], mark.figures["pairs"])
 
     def index_folder(self, variant: Variant, seed: int) -> Path:
@@ -239,21 +237,6 @@ class GraphPlan(Plan):
         self.measured.append(
             Measured(variant, baseline, seed, test, train, index, run, self.stages.add(stage))
         )
-
-
-def _counted(collection: TestCollection) -> tuple[int, int]:
-    questions, answers, posts = set(), [], 0
-    for post in chain(collection.posts(), collection.further_posts()):
-        posts += 1
-        if post.role == "question":
-            questions.add(post.id)
-        elif post.parent is not None:
-            answers.append((post.parent, post.id))
-    without = collection.without
-    pairs = (
-        pair for pair in answers if pair[0] in questions and not any(listed(each, without) for each in pair)
-    )
-    return posts, sum(1 for _ in pairs)
 
 
 def _evaluated(run: Stage, path: Path, test: TestSet) -> Figures:
