@@ -10,6 +10,7 @@ from typing import get_type_hints
 import pytest
 import typer
 
+from mathamr import sample
 from mathamr.core.errors import MathAMRError
 from mathamr_lab.cli.experiment import command
 from mathamr_lab.experiments import EXPERIMENTS
@@ -112,6 +113,75 @@ def test_options_of_posts_are_refused_where_a_collection_has_formulas_alone(
 def test_a_change_of_another_stage_is_refused(tmp_path: Path) -> None:
     with pytest.raises(MathAMRError, match="unknown stage 'nodes'; known: structure"):
         command(["ssemb-ablation"], changes=["nodes.epochs=1"], out=tmp_path, dry_run=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("document-loss", "beta=0.5"),
+        ("virtual-nodes", "beta=0.5"),
+        ("initialisation", "virtual_start=mean"),
+        ("formula-graph-pairings", "nodes.pairing=slg"),
+        ("ssemb-ablation", "structure.kind=both"),
+        ("ssemb-fusion", "structure.kind=attribute"),
+    ],
+)
+def test_a_change_of_what_an_experiment_varies_is_refused(name: str, change: str, tmp_path: Path) -> None:
+    field = change.partition("=")[0]
+    with pytest.raises(MathAMRError, match=f"--set {field} would change what the rows of {name} are about"):
+        command([name], changes=[change], out=tmp_path / "out", dry_run=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "field"),
+    [("benchmark", "seed"), ("formula-graph-pairings", "nodes.seed"), ("ssemb-fusion", "structure.seed")],
+)
+def test_a_seed_is_no_change(name: str, field: str, tmp_path: Path) -> None:
+    with pytest.raises(MathAMRError, match=f"--set {field} .*: seeds are numbered by --seeds"):
+        command([name], changes=[f"{field}=7"], out=tmp_path / "out", dry_run=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "unknown"),
+    [
+        ("ssemb-ablation", "structure.luck=1", "field 'luck'"),
+        ("formula-graph-pairings", "nodes.epochs=many", "expected int"),
+        ("mathamr-contexts", "contexts.luck=1", "field 'luck'"),
+        ("mathamr-rerank", "marf.epochs=1", "stage 'marf'"),
+        ("marf-scoring", "marf.luck=1", "field 'luck'"),
+    ],
+)
+def test_a_wrong_change_is_refused_before_anything_is_prepared(
+    name: str, change: str, unknown: str, tmp_path: Path
+) -> None:
+    for dry_run in (True, False):
+        with pytest.raises(MathAMRError, match=unknown):
+            command([name], changes=[change], out=tmp_path / "out", dry_run=dry_run)
+    assert not [path for path in tmp_path.rglob("*") if path.is_dir() and path.name != "out"]
+
+
+@pytest.mark.parametrize("name", ["connectivity", "benchmark", "mathamr-contexts", "marf-scoring"])
+def test_a_collection_of_formulas_that_an_experiment_does_not_rank_is_refused(
+    name: str, tmp_path: Path
+) -> None:
+    (tmp_path / "pool").mkdir()
+    (tmp_path / "pool" / "judged.tsv").write_text("", encoding="utf-8")
+    with pytest.raises(typer.BadParameter, match=f"pool has no effect on {name}"):
+        command([name], corpus=[sample.folder(), tmp_path / "pool"], out=tmp_path / "out", dry_run=True)
+
+
+@pytest.mark.parametrize("name", ["connectivity", "mathamr-contexts", "mathamr-rerank"])
+def test_ntcir12_beside_posts_is_refused_where_no_table_shows_it(name: str, tmp_path: Path) -> None:
+    write_ntcir12(tmp_path / "NTCIR12")
+    with pytest.raises(typer.BadParameter, match=f"NTCIR12 has no effect on {name}"):
+        command([name], corpus=[sample.folder(), tmp_path / "NTCIR12"], out=tmp_path / "out", dry_run=True)
+
+
+@pytest.mark.parametrize("name", ["retrieval-strategies", "document-loss"])
+def test_exact_search_does_not_stand_in_rows_of_an_approximate_index(name: str, tmp_path: Path) -> None:
+    with pytest.raises(MathAMRError, match=f"{name} ranks with an approximate index, and the engine flat"):
+        command([name], engine="flat", scale="tiny", out=tmp_path / "out", dry_run=True)
+    command(["benchmark"], engine="flat", scale="tiny", out=tmp_path / "out", dry_run=True)
 
 
 def test_an_unknown_experiment_lists_the_known_ones(tmp_path: Path) -> None:

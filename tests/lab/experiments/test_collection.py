@@ -6,7 +6,7 @@ import pytest
 
 from mathamr import sample
 from mathamr.core.errors import MathAMRError
-from mathamr_lab.experiments.collection import collection_of
+from mathamr_lab.experiments.collection import collection_named, collection_of
 
 TOPIC = '<Topic number="{0}"><Title>t</Title><Question>&lt;p&gt;why $x$?&lt;/p&gt;</Question></Topic>'
 
@@ -76,6 +76,22 @@ def test_what_is_only_learned_from_brings_its_held_out_ids_along(tmp_path: Path)
     assert found.further == (more / "Posts.xml",)
     assert found.digest != collection_of([folder]).digest
     assert found.options == ("--corpus", str(folder), "--train", str(more))
+
+
+def test_other_judgments_are_another_collection_if_only_judged_answers_are_searched(tmp_path: Path) -> None:
+    folder = folder_with(tmp_path, task1="A.1")
+    first = [collection_of([folder], judged_only=judged_only).digest for judged_only in (False, True)]
+    with (folder / "qrels" / "task1.qrels").open("a") as file:
+        file.write("A.1 0 9 0\n")
+    second = [collection_of([folder], judged_only=judged_only).digest for judged_only in (False, True)]
+    assert first[0] == second[0]
+    assert len({*first, *second}) == 3
+
+
+def test_the_options_name_the_collection_again(tmp_path: Path) -> None:
+    made = collection_of([folder_with(tmp_path, task1="A.1")], judged_only=True)
+    assert made.options == ("--corpus", str(tmp_path), "--judged-only")
+    assert collection_named(made.options) == made
 
 
 def test_a_folder_without_topics_says_what_to_give(tmp_path: Path) -> None:

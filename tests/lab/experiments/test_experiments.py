@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from mathamr import sample
 from mathamr.core.errors import MathAMRError
 from mathamr.systems.mathamrplus.configuration import VirtualStart
 from mathamr_lab.experiments import EXPERIMENTS
+from mathamr_lab.experiments.collection import collection_of
 from mathamr_lab.experiments.experiment import JUDGED, GraphExperiment, Strategy
+from mathamr_lab.experiments.planner import planned
 from mathamr_lab.experiments.scale import SCALES, scale_named
+from mathamr_lab.experiments.setting import ExperimentSetting
 from mathamr_lab.systems.mathamrplus.graph.configuration import configured
 from tests.lab.experiments.conftest import GRAPHS
 
@@ -48,8 +54,9 @@ def test_the_thesis_s_figures_stand_beside_every_variant(experiment: GraphExperi
     best, means, costs = experiment.tables
     for variant in experiment.variants:
         published = variant.published
-        # The thesis names one way to leave formulas out; dropping the placeholders as well is beyond its tables.
-        assert published.best or published.spread or variant.name == "absent"
+        # The thesis leaves formulas out entirely; to keep their placeholders is beyond its tables.
+        kept = variant.graphs.formulas == "none"
+        assert bool(published.best or published.spread) == (not kept)
         assert set(published.stars) <= set(published.best) <= set(JUDGED)
         for value in [*published.best.values(), *(mean for mean, _ in published.spread.values())]:
             assert 0 < value < 1
@@ -79,7 +86,27 @@ def test_pools_are_as_large_a_share_as_the_thesis_s() -> None:
     assert Strategy("rerank", pool=0.03).pool_size(5) == 5
 
 
-def test_changes_of_a_user_give_way_to_what_an_experiment_varies() -> None:
+def test_an_experiment_s_rows_are_the_same_at_a_scale_with_a_document_loss() -> None:
+    for name, betas in (("document-loss", {1.0, 0.7, 0.5, 0.3, 0.0}), ("virtual-nodes", {1.0, 0.0})):
+        found = {
+            scale_named("thesis-full").configurations(v.changes, 0)[1]["beta"] for v in GRAPHS[name].variants
+        }
+        assert found == betas, name
+
+
+def test_a_change_to_the_default_names_no_other_model(tmp_path: Path) -> None:
+    collection = collection_of([sample.folder()])
+    models = {}
+    for name in ("document-loss", "virtual-nodes", "initialisation", "retrieval-strategies"):
+        plan = planned(ExperimentSetting(GRAPHS[name], collection, tmp_path, scale_named("thesis"), 1))
+        models[name] = {stage.name for stage in plan.stages if stage.kind == "train"}
+    (shared,) = models.pop("retrieval-strategies")
+    assert shared == "train both-hierarchy-none/thesis/seed-0"
+    for name, names in models.items():
+        assert shared in names, name
+
+
+def test_changes_of_a_scale_give_way_to_what_an_experiment_varies() -> None:
     scale = scale_named("thesis").changed(["beta=0.5", "epochs=1", "epochs=2"])
     assert scale.changes == ("beta=0.5", "epochs=2")
     _, training = scale.configurations(("beta=0.0",), seed=0)

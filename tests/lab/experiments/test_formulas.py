@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,20 +16,23 @@ from mathamr.formulas.parse import parse
 from mathamr.index.engines.maxsim import maxsim
 from mathamr.index.scored import Scored
 from mathamr.search.fusion import fuse
-from mathamr_lab.experiments import EXPERIMENTS
+from mathamr_lab.experiments import EXPERIMENTS, formulascores
 from mathamr_lab.experiments.collection import TestCollection
 from mathamr_lab.experiments.experiment import FormulaExperiment, FormulaVariant
 from mathamr_lab.experiments.formulacollection import FormulaCollection, NamedFormula
 from mathamr_lab.experiments.formulaothers import other_scores
 from mathamr_lab.experiments.formulascores import (
+    NOT_FOUND,
     collection_scores,
     fused,
     ranked,
     reciprocal_ranks,
 )
 from mathamr_lab.experiments.judgedpool import pool_collection
+from mathamr_lab.experiments.ntcir12 import distinct_trees, ntcir12_collection
 from mathamr_lab.experiments.planner import planned, write_report
 from mathamr_lab.experiments.runner import run
+from mathamr_lab.experiments.scale import scale_named
 from mathamr_lab.experiments.setting import ExperimentSetting
 from mathamr_lab.recipes.recipe import RECIPES
 from tests.systems.formulamodels import LATEX, tiny_formula_graph, tiny_ssemb
@@ -53,7 +57,7 @@ def collection() -> FormulaCollection:
 
 def test_scores_of_nodes_are_those_of_the_engines(collection: FormulaCollection) -> None:
     system = tiny_formula_graph()
-    scores = collection_scores(system, collection)
+    scores = collection_scores(system, replace(collection, among_judged=True))
     for field, view in (("layout", "slt"), ("operators", "opt")):
         kinds = [parse(latex) for latex in LATEX]
         rows = [v.vectors for v in system.node_vectors(view, [getattr(kind, view) for kind in kinds])]
@@ -75,7 +79,7 @@ def test_scores_of_structures_are_cosines_of_what_the_system_encodes(
 
 
 def test_fusions_are_those_of_search(collection: FormulaCollection) -> None:
-    scores = collection_scores(tiny_formula_graph(), collection)
+    scores = collection_scores(tiny_formula_graph(), replace(collection, among_judged=True))
     for number in range(len(QUERIES)):
         parts = [
             sorted(
@@ -224,3 +228,69 @@ def test_reciprocal_ranks_of_two_orders_worked_by_hand() -> None:
     np.testing.assert_allclose(found, [1 / 61 + 1 / 63, 1 / 62 + 1 / 61, 1 / 63 + 1 / 62], rtol=1e-6)
     few = reciprocal_ranks(rows, np.array([2, 0]))
     np.testing.assert_allclose(few[[0, 2]], [1 / 61 + 1 / 62, 1 / 62 + 1 / 61], rtol=1e-6)
+    assert few[1] == NOT_FOUND
+    first = reciprocal_ranks(rows, depth=1)
+    np.testing.assert_allclose(first[:2], [1 / 61, 1 / 61], rtol=1e-6)
+    assert first[2] == NOT_FOUND
+
+
+def test_a_formula_that_one_view_has_not_found_counts_nothing_there() -> None:
+    rows = {
+        "layout": np.array([2.0, NOT_FOUND, NOT_FOUND]),
+        "operators": np.array([NOT_FOUND, 4.0, NOT_FOUND]),
+    }
+    assert fused(rows, "max").tolist() == [2, 4, NOT_FOUND]
+    assert fused(rows, "mean").tolist() == [1, 2, NOT_FOUND]
+    assert fused(rows, "f1").tolist() == [0, 0, NOT_FOUND]
+    np.testing.assert_allclose(fused(rows, "rrf")[:2], 1 / 61, rtol=1e-6)
+
+
+def test_a_search_finds_the_formulas_of_the_nearest_nodes_alone(
+    collection: FormulaCollection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(formulascores, "NEAREST", 2)
+    monkeypatch.setattr(formulascores, "AT_A_TIME", 3)
+    system = tiny_formula_graph()
+    found = collection_scores(system, collection)
+    everything = collection_scores(system, replace(collection, among_judged=True))
+    for field, view in (("layout", "slt"), ("operators", "opt")):
+        rows = [
+            v.vectors for v in system.node_vectors(view, [getattr(parse(latex), view) for latex in LATEX])
+        ]
+        owners = np.repeat(np.arange(len(rows)), [len(each) for each in rows])
+        for number, latex in enumerate(QUERIES.values()):
+            (query,) = system.node_vectors(view, [getattr(parse(latex), view)])
+            cosines = query.vectors @ np.concatenate(rows).T
+            # Two nodes may be equally near: whichever is taken, none is farther than the second nearest.
+            least = np.sort(cosines, axis=1)[:, -2]
+            allowed = {
+                owners[node]
+                for near, limit in zip(cosines, least, strict=True)
+                for node in np.flatnonzero(near >= limit - 1e-5)
+            }
+            kept = set(np.flatnonzero(found[field][number] > NOT_FOUND).tolist())
+            assert 0 < len(kept) < len(LATEX)
+            assert kept <= allowed
+            assert len(kept) >= len({owners[node] for node in cosines.argmax(1)}) - 1
+            for each in kept:
+                assert found[field][number][each] == pytest.approx(everything[field][number][each], abs=1e-5)
+
+
+def test_ntcir12_is_learned_from_without_its_queries_and_each_formula_once(tmp_path: Path) -> None:
+    (tmp_path / "corpus.txt").write_text("A:0 x+1\nA:1 x+1\nB:0 y^2\n", encoding="utf-8")
+    (tmp_path / "topics.txt").write_text("T-1 z^9-4\n", encoding="utf-8")
+    (tmp_path / "judge.dat").write_text("T-1 0 A:0 1\nT-1 0 B:0 0\n", encoding="utf-8")
+    assert len(ntcir12_collection(tmp_path).shard) == 4
+    assert [to_string(slt) for slt, _ in distinct_trees(tmp_path)] == [
+        to_string(parse(latex).slt) for latex in ("x+1", "y^2")
+    ]
+    setting = ExperimentSetting(
+        EXPERIMENTS["formula-graph-pairings"],
+        TestCollection((), ()),
+        tmp_path / "out",
+        scale_named("small"),
+        pools=(tmp_path,),
+        only=("BM25, operator tuples",),
+    )
+    (plan,) = run([setting])
+    assert "NTCIR-12: 1 topics, 3 formulas" in plan.markdown(tmp_path)  # judged 1 at best: partially relevant

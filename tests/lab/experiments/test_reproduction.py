@@ -31,13 +31,14 @@ _STRUCTURE = "--set structure.formulas=60 --set structure.epochs=1 --set structu
 SMALLER = {
     "formula-graph-pairings": f"--only SLG {_NODES}",
     "ssemb-ablation": f"--only StructEmb {_STRUCTURE}",
-    "ssemb-fusion": "--only alignment",
+    "ssemb-fusion": "--only alignment --only TangentS-task2-2022",
     "marf-benchmark": f"--only 'context encoder' {' '.join(f'--set marf.{each}' for each in _MARF.split())}",
     "marf-math-dominance": f"--only 'context encoder' {' '.join(f'--set marf.{each}' for each in _MARF.split())}",
     "marf-scoring": f"--only 'passage level, longest formula' {' '.join(f'--set marf.{each}' for each in _MARF.split())}",
     "mathamr-contexts": f"--only 'OPT text alone' --set contexts.epochs=1 --set contexts.length=16 {_PARSER}",
     "mathamr-rerank": f"--set contexts.epochs=1 --set contexts.length=16 {_PARSER}",
     "connectivity": f"--only none --scale tiny {_PARSER}",
+    "benchmark": f"--scale tiny {_PARSER}",
 }
 """What is added to a command, so that it takes seconds."""
 

@@ -210,3 +210,28 @@ def test_only_the_formulas_that_are_used_stay_in_memory() -> None:
         found.shard.both(int(each)) for each in np.searchsorted(np.sort(order), order[1:])
     ]
     assert found.shard.both(int(found.held[0])) == whole.both(int(order[0]))
+
+
+@pytest.mark.parametrize(("pairing", "view"), [("slg", "slt"), ("opg", "opt")])
+def test_a_pairing_of_one_view_draws_any_internal_node_of_that_view(pairing: str, view: str) -> None:
+    materials = nodes(f"pairing={pairing}").materials
+    trees, parts = materials.trees(view), materials.parts[view]
+    (formula,) = np.diff(trees.starts).argmax(keepdims=True)
+    chosen = np.array([formula])
+    internal = np.arange(trees.starts[formula], trees.starts[formula + 1])
+    internal = internal[trees.sizes[internal] > 1]
+    expected = {tuple(parts.without(chosen, np.array([node])).nodes.tolist()) for node in internal}
+    drawn = {
+        tuple(materials.subexpressions(chosen, np.random.default_rng(seed))[view].nodes.tolist())
+        for seed in range(300)
+    }
+    assert len(expected) > 2
+    assert drawn == expected
+
+
+def test_a_label_is_rare_by_its_operator_trees_alone() -> None:
+    formulas = shard(("x+1",) * 6 + ("y+1",) * 12)
+    _, _, training = struct_configuration("small", ["rare=11", "smallest=1"])
+    labels = StructMaterials.of(formulas, training, None).labels.labels
+    assert "V!y" in labels
+    assert "V!x" not in labels  # six times in layouts, six times in operator trees

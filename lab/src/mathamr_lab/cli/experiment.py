@@ -87,7 +87,7 @@ def command(
         str | None,
         typer.Option(
             help="The engine that is searched: edge, flat, postgres or qdrant; by default flat, and edge where an experiment"
-            " compares exact with approximate search."
+            " ranks with an approximate index."
         ),
     ] = None,
     device: Annotated[str, typer.Option(help="auto, cpu, cuda or cuda:NUMBER.")] = "auto",
@@ -123,7 +123,7 @@ def command(
     from mathamr import sample
     from mathamr_lab.experiments import EXPERIMENTS
     from mathamr_lab.experiments.collection import TestCollection, collection_of
-    from mathamr_lab.experiments.experiment import GraphExperiment
+    from mathamr_lab.experiments.experiment import GraphExperiment, PoolKind
     from mathamr_lab.experiments.formulacollection import is_pool
     from mathamr_lab.experiments.ntcir12 import is_ntcir12
     from mathamr_lab.experiments.planner import planned, write_report
@@ -156,6 +156,14 @@ def command(
     chosen = corpus or [sample.folder()]
     pools = [path for path in chosen if is_pool(path) or is_ntcir12(path)]
     posts = [path for path in chosen if path not in pools]
+    for path in pools:
+        kind: PoolKind = "NTCIR-12" if is_ntcir12(path) else "judged pool"
+        for experiment in experiments:
+            if kind not in experiment.pools:
+                raise typer.BadParameter(
+                    f"--corpus {path} has no effect on {experiment.name}, which does not rank the formulas of a"
+                    f" collection such as {kind}; leave it out, or run that experiment by itself"
+                )
     collection = TestCollection(
         (),
         (),

@@ -22,6 +22,8 @@ from mathamr.posts.report import Report
 from mathamr.systems.ranking import Task
 from mathamr_lab.training.export import ids_in, listed
 
+JUDGED_ONLY = "--judged-only"
+"""The option without a value among those that name a collection."""
 _YEAR = re.compile(r"[-_]?(19|20)\d\d$")
 
 
@@ -102,6 +104,15 @@ class TestCollection:
         tests = (test for test in self.tests if test.task == "answers")
         return frozenset(item for test in tests for grades in test.qrels.grades.values() for item in grades)
 
+    @cached_property
+    def searched(self) -> str:
+        """Which answers are searched, with a hash of their ids; empty for all of them."""
+        if not self.judged_only:
+            return ""
+        return (
+            f" judged only {_digest(item.encode('utf-8', 'surrogatepass') for item in sorted(self.judged))}"
+        )
+
     def searches(self, post: Post) -> bool:
         """True if a post can be found."""
         return not self.judged_only or post.role != "answer" or post.id in self.judged
@@ -138,13 +149,13 @@ class TestCollection:
 
     @cached_property
     def digest(self) -> str:
-        """A hash of the names, sizes and times of the files, so that a large dump need not be read."""
+        """A hash of the names, sizes and times of the files, so that a large dump need not be read, and of what is searched."""
         found = _digest(
             f"{file.name} {file.stat().st_size} {file.stat().st_mtime_ns}".encode()
             for path in (*self.paths, *self.further, *self.beside)
             for file in (walk(path, Report()) if path.is_dir() else [path])
         )
-        return f"{found} judged only" if self.judged_only else found
+        return found + self.searched
 
 
 def collection_of(
@@ -185,7 +196,7 @@ def collection_of(
         frozenset(post_id for file in unwanted for post_id in ids_in(file)),
         tuple(map(_posts_of, further)),
         tuple(word for name, given in options.items() for path in given for word in (f"--{name}", str(path)))
-        + (("--judged-only", "yes") if judged_only else ()),
+        + ((JUDGED_ONLY,) if judged_only else ()),
         judged_only,
         tuple(beside),
     )
@@ -194,12 +205,13 @@ def collection_of(
 def collection_named(options: Sequence[str]) -> TestCollection:
     """Returns the collection that the `options` of another one name."""
     given: dict[str, list[Path]] = {}
-    for name, path in zip(options[::2], options[1::2], strict=True):
+    named = [word for word in options if word != JUDGED_ONLY]
+    for name, path in zip(named[::2], named[1::2], strict=True):
         given.setdefault(name.removeprefix("--"), []).append(Path(path))
     if not given.get("corpus"):
         return TestCollection((), (), further=tuple(given.get("train", ())), options=tuple(options))
     names = ("corpus", "topics", "qrels", "without", "train", "beside")
-    return collection_of(*(given.get(name, []) for name in names), judged_only=bool(given.get("judged-only")))
+    return collection_of(*(given.get(name, []) for name in names), judged_only=JUDGED_ONLY in options)
 
 
 def _read(paths: Iterable[Path], report: Report | None, beside: Sequence[Path] = ()) -> Iterator[Post]:

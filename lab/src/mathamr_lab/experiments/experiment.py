@@ -6,7 +6,7 @@ The three kinds differ in how they compute scores. A `GraphExperiment` trains gr
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -15,6 +15,7 @@ from mathamr.graphs.configuration import GraphConfiguration
 Means = Mapping[str, float]
 Spreads = Mapping[str, tuple[float, float]]
 Column = Literal["seconds", "memory", "parameters", "index", "vectors", "rate"]
+PoolKind = Literal["judged pool", "NTCIR-12"]
 StrategyName = Literal["maxsim", "rerank", "single"]
 
 JUDGED = ("nDCG'", "MAP'", "P'@10", "Bpref")
@@ -34,6 +35,16 @@ class Experiment:
     def options(self) -> tuple[str, ...]:
         """The options of `mathamr experiment` that act on it, beside those that act on every experiment."""
         return ()
+
+    @property
+    def pools(self) -> tuple[PoolKind, ...]:
+        """The collections of formulas alone that it ranks, if a --corpus names one."""
+        return ()
+
+    @property
+    def varied(self) -> frozenset[str]:
+        """The fields that its own rows change; those of a user would change what a row is about."""
+        return frozenset()
 
     @property
     def rows(self) -> tuple[str, ...]:
@@ -166,6 +177,16 @@ class GraphExperiment(Experiment):
         )
 
     @property
+    def varied(self) -> frozenset[str]:
+        """Those of the variants."""
+        return _fields(self.variants)
+
+    @property
+    def is_approximate(self) -> bool:
+        """True if a variant is ranked with an approximate index."""
+        return any(not variant.strategy.exact for variant in self.variants)
+
+    @property
     def rows(self) -> tuple[str, ...]:
         """The variants."""
         return tuple(variant.name for variant in self.variants)
@@ -207,16 +228,32 @@ class FormulaExperiment(Experiment):
     baselines: tuple[str, ...]
     measures: tuple[str, ...] = JUDGED
     scale: tuple[str, ...] = ()
+    of_run: Callable[[str], tuple[FormulaVariant, ...]] | None = None
+    """The rows of a run of another system, by its name, if such runs are compared."""
 
     @property
     def options(self) -> tuple[str, ...]:
-        """Those of formulas to learn from and of models."""
-        return ("train", "workers")
+        """Those of formulas to learn from and of models, and runs of other systems."""
+        return ("train", "workers", *(("run",) if self.of_run else ()))
+
+    @property
+    def pools(self) -> tuple[PoolKind, ...]:
+        """Both."""
+        return ("judged pool", "NTCIR-12")
+
+    @property
+    def varied(self) -> frozenset[str]:
+        """Those of the variants."""
+        return _fields(self.variants)
 
     @property
     def rows(self) -> tuple[str, ...]:
         """The variants."""
         return tuple(variant.name for variant in self.variants)
+
+
+def _fields(variants: Iterable[Variant | FormulaVariant]) -> frozenset[str]:
+    return frozenset(change.partition("=")[0] for variant in variants for change in variant.changes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,6 +298,11 @@ class TrialExperiment(Experiment):
     note: str = ""
     runs: bool = False
     """True if runs of other systems are reranked."""
+
+    @property
+    def pools(self) -> tuple[PoolKind, ...]:
+        """MaRF is also measured on NTCIR-12."""
+        return ("NTCIR-12",) if self.trial == "marf" else ()
 
     @property
     def trial_rows(self) -> tuple[TrialRow, ...]:

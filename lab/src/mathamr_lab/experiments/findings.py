@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -12,6 +12,7 @@ from mathamr.evaluation.comparison import Difference
 from mathamr.evaluation.randomorder import random_scores
 from mathamr.evaluation.scores import Scores
 from mathamr.evaluation.significance import paired_t_test
+from mathamr.graphs.configuration import GraphConfiguration
 from mathamr_lab.experiments.collection import TestSet
 from mathamr_lab.experiments.experiment import Column, Variant
 from mathamr_lab.experiments.graphplan import GraphPlan, Measured
@@ -22,15 +23,24 @@ from mathamr_lab.experiments.stage import Figures
 
 @dataclass(frozen=True)
 class VariantFindings:
-    """A variant on one test set: its scores by seed, none if it cannot do the task."""
+    """A variant on one test set: its scores by seed, none if it cannot do the task.
+
+    `like` is the row of the same models that chooses the best seed for both, so that all rankings are those of one model.
+    """
 
     variant: Variant
     scores: Mapping[int, Scores]
+    like: VariantFindings | None = None
 
     @cached_property
     def summary(self) -> SeedSummary | None:
         """Summarises the best seed and all seeds together."""
-        return summarise(self.scores) if self.scores else None
+        if not self.scores:
+            return None
+        own, theirs = summarise(self.scores), self.like.summary if self.like else None
+        if theirs is None or theirs.best_seed not in self.scores:
+            return own
+        return replace(own, best_seed=theirs.best_seed, best=self.scores[theirs.best_seed])
 
 
 @dataclass(frozen=True)
@@ -107,7 +117,7 @@ def findings(plan: GraphPlan) -> Findings:
     tests = []
     for test in setting.tests:
         measured = [each for each in plan.measured if each.test is test]
-        rows = tuple(
+        rows = [
             VariantFindings(
                 variant,
                 {
@@ -117,8 +127,10 @@ def findings(plan: GraphPlan) -> Findings:
                 },
             )
             for variant in setting.graphs.variants
+        ]
+        tests.append(
+            TestFindings(test, of_one_model(rows), _shown(setting, test), _references(test, measured))
         )
-        tests.append(TestFindings(test, rows, _shown(setting, test), _references(test, measured)))
     marks = {stage.name: stage.mark() for stage in plan.stages if stage.kind == "graphs"}
     corpus = marks["graphs of the posts"]
     pairs = [mark.figures["pairs"] for name, mark in marks.items() if name.startswith("pairs") and mark]
@@ -129,6 +141,15 @@ def findings(plan: GraphPlan) -> Findings:
         corpus.figures if corpus else {},
         min(pairs, default=0),
     )
+
+
+def of_one_model(rows: Sequence[VariantFindings]) -> tuple[VariantFindings, ...]:
+    """Returns the rows, those of the same models with one best seed: that of the baseline, otherwise of the first row."""
+    leads: dict[tuple[GraphConfiguration, tuple[str, ...]], VariantFindings] = {}
+    for row in sorted(rows, key=lambda row: row.variant.baseline is not None):
+        leads.setdefault((row.variant.graphs, row.variant.changes), row)
+    found = ((row, leads[row.variant.graphs, row.variant.changes]) for row in rows)
+    return tuple(row if row is lead else replace(row, like=lead) for row, lead in found)
 
 
 def _shown(setting: ExperimentSetting, test: TestSet) -> tuple[str, ...]:

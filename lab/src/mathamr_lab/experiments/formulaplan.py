@@ -8,6 +8,7 @@ OUT/NAME/scores    the measures of every variant, seed and collection
 
 from __future__ import annotations
 
+import hashlib
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -23,9 +24,10 @@ from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.measures import measures
 from mathamr.evaluation.qrels import Qrels
 from mathamr.evaluation.randomorder import random_scores
-from mathamr.evaluation.runs import Run
+from mathamr.evaluation.runs import DEPTH, Run, read_run
 from mathamr.evaluation.scores import Scores, evaluate
 from mathamr.evaluation.topics import Topic, read_topics
+from mathamr.graphs.formulashard import FormulaShard
 from mathamr.posts.post import Post
 from mathamr.systems.models import load_system
 from mathamr.systems.ssemb.context import ContextReader
@@ -34,20 +36,31 @@ from mathamr_lab.experiments.collection import TestSet
 from mathamr_lab.experiments.experiment import FormulaExperiment, FormulaVariant
 from mathamr_lab.experiments.formulacollection import POOL, FormulaCollection, task2_collection
 from mathamr_lab.experiments.formulaothers import other_scores
-from mathamr_lab.experiments.formulascores import collection_scores, fused, ranked, reciprocal_ranks
+from mathamr_lab.experiments.formulascores import (
+    NOT_FOUND,
+    collection_scores,
+    first_scores,
+    fused,
+    ranked,
+    reciprocal_ranks,
+)
 from mathamr_lab.experiments.judgedpool import POOL_NAME, pool_collection
 from mathamr_lab.experiments.ntcir12 import MEASURES as NTCIR_MEASURES
-from mathamr_lab.experiments.ntcir12 import NTCIR_NAME, is_ntcir12, ntcir12_collection
+from mathamr_lab.experiments.ntcir12 import NTCIR_NAME, distinct_trees, is_ntcir12, ntcir12_collection
+from mathamr_lab.experiments.ntcir12 import RELEVANT as NTCIR_RELEVANT
 from mathamr_lab.experiments.plan import Plan
 from mathamr_lab.experiments.setting import ExperimentSetting
 from mathamr_lab.experiments.stage import Figures, Stage
 from mathamr_lab.experiments.tables import MeasuredRow, comparison_table
+from mathamr_lab.experiments.trials.rerank import by_visual
 from mathamr_lab.recipes.formularecipe import FormulaRecipe
 from mathamr_lab.recipes.formulas import FORMULAS, prepare_formulas
 from mathamr_lab.recipes.prepared import prepare
 from mathamr_lab.recipes.recipe import RECIPES, TrainingSettings, TrainingSources
 
 NOT_APPLICABLE = "not applicable"
+POOL_OF_TEXT = 500_000
+"""The formulas that are found by their structure before the text around them counts (SSEmb, section 2.3)."""
 TRAINING = 60.0
 """A rough estimate of a training's seconds, until this folder has a measured one."""
 
@@ -105,6 +118,12 @@ class FormulaPlan(Plan):
             dict.fromkeys(_recipe(each.system).stage for each in self.experiment.variants if each.system)
         )
         TrainingSettings(config="", changes=setting.changes).checked(stages)
+        self._runs = setting.named_runs
+        of_run = self.experiment.of_run
+        self.variants = (
+            *self.experiment.variants,
+            *(variant for name in self._runs if of_run for variant in of_run(name)),
+        )
         self._pools = {NTCIR_NAME if is_ntcir12(path) else POOL_NAME: path for path in setting.pools}
         if NTCIR_NAME in self._pools and (self._tests or len(self._pools) > 1):
             raise MathAMRError(
@@ -115,7 +134,7 @@ class FormulaPlan(Plan):
             measured
             for seed in range(setting.seeds)
             for name in self.collections
-            for variant in self.experiment.variants
+            for variant in self.variants
             if setting.wants(variant.name)
             for measured in self._measured(variant, seed, name)
         ]
@@ -155,22 +174,23 @@ class FormulaPlan(Plan):
     def _formulas(self) -> Stage:
         collection, pools = self.setting.collection, self.setting.pools
         sources = [*collection.paths, *collection.further, *(pool / POOL for pool in pools)]
-        needs: tuple[Stage, ...] = ()
         if NTCIR_NAME in self._pools:
-            sources, needs = [self.path(NTCIR_NAME)], (self._collection(NTCIR_NAME),)
+            sources = [self._pools[NTCIR_NAME]]
 
         def work() -> Figures:
             first, *others = sources
-            prepare_formulas(
-                TrainingSources(path=first, posts=tuple(others)), self._shared, _say, orders=False
-            )
+            if NTCIR_NAME in self._pools:
+                self._shared.mkdir(parents=True, exist_ok=True)
+                FormulaShard.of(distinct_trees(first)).save(self._shared / FORMULAS)
+            else:
+                prepare_formulas(
+                    TrainingSources(path=first, posts=tuple(others)), self._shared, _say, orders=False
+                )
             return {}
 
         inputs = {"posts": collection.digest, "sources": list(map(str, sources))}
         mark = self._shared / "formulas.done.json"
-        return self.stages.add(
-            Stage("prepare", "formulas to learn from", mark, inputs, needs, work, 1, 1 / 60)
-        )
+        return self.stages.add(Stage("prepare", "formulas to learn from", mark, inputs, (), work, 1, 1 / 60))
 
     def model(self, variant: FormulaVariant, seed: int) -> FormulaModel:
         """The model of a variant with a seed."""
@@ -230,22 +250,39 @@ class FormulaPlan(Plan):
             return {}
 
         name, mark = f"index {model.name} on {collection}", path.with_suffix(".json")
-        inputs = {"model": model.name, "format": 2}
+        inputs = {"model": model.name, "format": 3}
         return self.stages.add(Stage("index", name, mark, inputs, needs, work, 1, 1 / 20))
 
     def _other(self, name: str, collection: str) -> Stage:
         path = self.setting.out / "others" / f"{slug(name)}-{slug(collection)}.npy"
 
+        run = self._runs.get(name)
+        inputs: dict[str, Any] = {"ranking": name}
+        if run is not None:
+            inputs["run"] = hashlib.sha256(run.read_bytes()).hexdigest()
+
         def work() -> Figures:
-            scores = other_scores(name, FormulaCollection.load(self.path(collection)))
+            loaded = FormulaCollection.load(self.path(collection))
+            scores = other_scores(name, loaded) if run is None else self._run_scores(name, run, loaded)
             if scores is None:
                 return {NOT_APPLICABLE: "the collection knows no LaTeX"}
             np.save(path, scores, allow_pickle=False)
             return {}
 
         title, needs = f"scores of {collection} by {name}", (self._collection(collection),)
-        stage = Stage("prepare", title, path.with_suffix(".json"), {"ranking": name}, needs, work, 1, 1 / 60)
+        stage = Stage("prepare", title, path.with_suffix(".json"), inputs, needs, work, 1, 1 / 60)
         return self.stages.add(stage)
+
+    def _run_scores(self, name: str, path: Path, collection: FormulaCollection) -> FloatArray:
+        """The results of another system's run, by visual id: the higher, the earlier."""
+        run = by_visual({name: read_run(path)}, self.setting.collection.posts())[name]
+        scores = np.full((len(collection.topics), len(collection.candidates)), NOT_FOUND, np.float32)
+        for row, topic in enumerate(collection.topics):
+            for place, hit in enumerate(run.rankings.get(topic, ())):
+                number = collection.places.get(hit.id)
+                if number is not None:
+                    scores[row, number] = -place
+        return scores
 
     def _context(self, variant: FormulaVariant, collection: str) -> Stage:
         model = self.model(variant, 0)
@@ -272,9 +309,9 @@ class FormulaPlan(Plan):
         """Returns the measured variant, if it is measured with this seed on this collection."""
         if (seed and not variant.system) or not (variant.system or variant.ranking):
             return
-        if variant.share < 1 and collection not in self._tests:
-            return
         names = variant.others if variant.system else (variant.ranking,)
+        if collection not in self._tests and (variant.share < 1 or any(name in self._runs for name in names)):
+            return
         needs = [self._collection(collection), *(self._other(name, collection) for name in names)]
         if variant.share < 1:
             needs.append(self._context(variant, collection))
@@ -285,6 +322,7 @@ class FormulaPlan(Plan):
             "share": variant.share,
             "others": variant.others,
             "measures": self._measures(collection),
+            "depth": DEPTH,
         }
         which = f"{variant.name}, seed {seed}, {collection}"
         mark = self.setting.out / self.experiment.name / "scores" / f"{slug(which)}.json"
@@ -314,14 +352,20 @@ class FormulaPlan(Plan):
                     own = {name: each[row] for name, each in fields.items()}
                     found = fused(own, variant.ranking, among)
                 if context is not None:
+                    found = first_scores(found, POOL_OF_TEXT)
                     found = variant.share * found + (1 - variant.share) * context[row]
                 parts = [found, *(each[row] for each in others if each is not None)]
-                yield found if len(parts) == 1 else reciprocal_ranks(parts, among)
+                yield found if len(parts) == 1 else reciprocal_ranks(parts, among, DEPTH)
 
-        qrels = Qrels(loaded.grades).with_relevant()
+        qrels = self._judged(loaded, collection)
         run = Run.of(variant.name, ranked(loaded, scored()))
         values = evaluate(run, qrels, measures(self._measures(collection))).values
         return {"values": {measure: dict(each) for measure, each in values.items()}}
+
+    def _judged(self, collection: FormulaCollection, name: str) -> Qrels:
+        """The judgments of the topics that have a relevant formula."""
+        qrels = Qrels(collection.grades)
+        return qrels.with_relevant(NTCIR_RELEVANT) if name == NTCIR_NAME else qrels.with_relevant()
 
     def _measures(self, collection: str) -> tuple[str, ...]:
         return NTCIR_MEASURES if collection == NTCIR_NAME else self.experiment.measures
@@ -346,7 +390,7 @@ class FormulaPlan(Plan):
         return "\n".join(lines) + "\n"
 
     def _table(self, collection: FormulaCollection, name: str) -> Iterator[str]:
-        qrels = Qrels(collection.grades).with_relevant()
+        qrels = self._judged(collection, name)
         measured = [each for each in self.measured if each.collection == name]
         rows = [
             MeasuredRow(
@@ -359,7 +403,7 @@ class FormulaPlan(Plan):
                 variant.published,
                 variant.known.get(name, {}),
             )
-            for variant in self.experiment.variants
+            for variant in self.variants
         ]
         yield from ("", f"## {name}: {len(qrels.grades)} topics, {len(collection.candidates):,} formulas", "")
         yield from comparison_table(

@@ -16,7 +16,7 @@ from mathamr.core.errors import MathAMRError
 from mathamr.graphs.formulashard import FormulaTrees
 from mathamr.search.fusion import RANK_OFFSET
 from mathamr.systems.formulagraph.batch import batch_of, whole
-from mathamr.systems.formulagraph.system import VIEW_OF, FormulaGraphSystem
+from mathamr.systems.formulagraph.system import ROWS, VIEW_OF, FormulaGraphSystem
 from mathamr.systems.ssemb.graphs import OperatorGraphs
 from mathamr.systems.ssemb.network import GraphNumbers
 from mathamr.systems.ssemb.system import STRUCTURE, SsembSystem
@@ -24,6 +24,10 @@ from mathamr.systems.system import System
 from mathamr_lab.experiments.formulacollection import FormulaCollection
 
 AT_A_TIME = 2048
+NEAREST = ROWS
+"""The nodes nearest to each node of a query bring the candidates."""
+NOT_FOUND = -np.inf
+"""The score of a formula that a search has not found."""
 
 
 Room = Callable[[str, tuple[int, int]], FloatArray]
@@ -46,19 +50,60 @@ def collection_scores(
 
 
 def _of_nodes(system: FormulaGraphSystem, collection: FormulaCollection, room: Room) -> dict[str, FloatArray]:
-    """Scores a block of candidates at a time: the vectors of all nodes would not fit into memory."""
+    """Scores a block of candidates at a time: the vectors of all nodes would not fit into memory.
+
+    In a search the candidates of a view are the formulas of the nearest nodes of each query node, as in the paper
+    (section 4); the others have no score. Of a judged pool every formula is scored.
+    """
     shard = collection.shard.renumbered(system.labels)
     found: dict[str, FloatArray] = {}
     for field, view in VIEW_OF.items():
         candidates, queries = collection.queries(shard.slt if view == "slt" else shard.opt)
         asked = [_node_vectors(system, view, queries, np.array([topic]))[0] for topic in range(len(queries))]
+        near = [_NearestNodes() for _ in asked]
         scores = room(field, (len(queries), len(candidates)))
         for block in _blocks(len(candidates)):
             vectors, starts = _node_vectors(system, view, candidates, block)
-            for row, nodes in zip(scores, asked, strict=True):
-                row[block] = _maxsim(nodes, vectors, starts)
+            for row, nodes, nearest in zip(scores, asked, near, strict=True):
+                similar = vectors @ nodes.T
+                row[block] = _maxsim(similar, starts)
+                nearest.add(similar, starts, int(block[0]))
+        if not collection.among_judged:
+            for row, nearest in zip(scores, near, strict=True):
+                kept = nearest.formulas
+                best = row[kept].copy()
+                row[:] = NOT_FOUND
+                row[kept] = best
         found[field] = scores
     return found
+
+
+class _NearestNodes:
+    """The formulas of the nearest nodes of each node of a query, found block by block."""
+
+    def __init__(self) -> None:
+        self._similar: Tensor | None = None
+        self._formulas: Tensor | None = None
+
+    def add(self, similar: Tensor, starts: Tensor, first: int) -> None:
+        """Adds the cosines of a block of formulas (nodes, query nodes); `first` is the number of its first formula."""
+        with torch.inference_mode():
+            owners = first + torch.repeat_interleave(
+                torch.arange(len(starts) - 1, device=similar.device), starts.diff().long()
+            )
+            formulas = owners[:, None].expand_as(similar)
+            if self._similar is not None and self._formulas is not None:
+                similar = torch.cat([self._similar, similar])
+                formulas = torch.cat([self._formulas, formulas])
+            self._similar, places = similar.topk(min(NEAREST, len(similar)), dim=0)
+            self._formulas = formulas.gather(0, places)
+
+    @property
+    def formulas(self) -> AnyArray:
+        """The numbers of the formulas."""
+        if self._formulas is None:
+            return np.zeros(0, np.int64)
+        return np.unique(self._formulas.cpu().numpy())
 
 
 def _blocks(count: int) -> Iterator[AnyArray]:
@@ -77,11 +122,11 @@ def _node_vectors(
         return system.network(view, batch).float(), batch.starts
 
 
-def _maxsim(asked: Tensor, vectors: Tensor, starts: Tensor) -> FloatArray:
+def _maxsim(similar: Tensor, starts: Tensor) -> FloatArray:
     """Returns for candidates the sum over a query's nodes of their best cosine (Amador and Zanibbi, equation 4)."""
     with torch.inference_mode():
         lengths = starts.diff().long()
-        best = torch.segment_reduce(vectors @ asked.T, "max", lengths=lengths, axis=0)
+        best = torch.segment_reduce(similar, "max", lengths=lengths, axis=0)
         return np.asarray(best.sum(1).cpu().numpy())
 
 
@@ -120,8 +165,19 @@ def ranked(
         chosen = collection.ranked_for(topic)
         if not collection.among_judged and len(chosen) > depth:
             chosen = np.argpartition(-row, depth)[:depth]
+        chosen = chosen[row[chosen] > NOT_FOUND]
         order = chosen[np.argsort(-row[chosen], kind="stable")]
         found[topic] = [(collection.candidates[number], float(row[number])) for number in order.tolist()]
+    return found
+
+
+def first_scores(row: FloatArray, count: int) -> FloatArray:
+    """Returns the scores of a topic with only the `count` highest left."""
+    if len(row) <= count:
+        return row
+    found = np.full_like(row, NOT_FOUND)
+    kept = np.argpartition(-row, count)[:count]
+    found[kept] = row[kept]
     return found
 
 
@@ -139,19 +195,38 @@ def fused(scores: Mapping[str, FloatArray], ranking: str, among: AnyArray | None
     return scores[ranking]
 
 
-def reciprocal_ranks(rows: Sequence[FloatArray], among: AnyArray | None = None) -> FloatArray:
-    """Reciprocal rank fusion of a topic's scores, over the ranks among some candidates or all."""
+def reciprocal_ranks(
+    rows: Sequence[FloatArray], among: AnyArray | None = None, depth: int | None = None
+) -> FloatArray:
+    """Reciprocal rank fusion of a topic's scores, over the ranks among some candidates or all.
+
+    Only the first `depth` of each ranking count, if it is given. What no ranking has found has no score.
+    """
     found: FloatArray = np.zeros(len(rows[0]), np.float32)
     chosen = np.arange(len(found)) if among is None else np.sort(among)
     for row in rows:
-        order = chosen[np.argsort(-row[chosen], kind="stable")]
+        ranked = chosen[row[chosen] > NOT_FOUND]
+        order = ranked[np.argsort(-row[ranked], kind="stable")][:depth]
         found[order] += (1 / (1 + RANK_OFFSET + np.arange(len(order)))).astype(np.float32)
+    found[found == 0] = NOT_FOUND
     return found
+
+
+def _mean(one: FloatArray, two: FloatArray) -> FloatArray:
+    """The mean of two scores; one that is missing counts 0."""
+    return np.asarray((np.maximum(one, 0) + np.maximum(two, 0)) / 2, np.float32)
+
+
+def _of_found(
+    fuse: Callable[[FloatArray, FloatArray], FloatArray], one: FloatArray, two: FloatArray
+) -> FloatArray:
+    """Fuses two scores; what neither ranking has found has no score."""
+    return np.asarray(np.where(np.maximum(one, two) > NOT_FOUND, fuse(one, two), NOT_FOUND), np.float32)
 
 
 _FUSIONS: Mapping[str, Callable[[FloatArray, FloatArray, AnyArray | None], FloatArray]] = {
     "max": lambda one, two, _: np.maximum(one, two),
-    "mean": lambda one, two, _: np.asarray((one + two) / 2, np.float32),
-    "f1": lambda one, two, _: harmonic_mean(one, two),
+    "mean": lambda one, two, _: _of_found(_mean, one, two),
+    "f1": lambda one, two, _: _of_found(harmonic_mean, one, two),
     "rrf": lambda one, two, among: reciprocal_ranks([one, two], among),
 }

@@ -74,7 +74,7 @@ class GraphPlan(Plan):
 
     def _model_path(self, variant: Variant, seed: int) -> Path:
         scale = self.setting.scale
-        changed = ",".join((scale.name, *scale.changed(variant.changes).changes))
+        changed = ",".join((scale.name, *scale.changed(scale.effective(variant.changes)).changes))
         return Path(variant.graphs.name) / changed / f"seed-{seed}"
 
     def _train(self, variant: Variant, seed: int) -> Stage:

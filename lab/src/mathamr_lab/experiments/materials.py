@@ -35,15 +35,18 @@ class Materials:
         setting = self._setting
         folder = setting.out / "graphs"
         inputs = {"posts": setting.collection.digest, "store": str(setting.store or ""), **self._parsed_by}
-        work = partial(
-            graphs.build_corpus,
-            setting.collection,
-            folder,
-            self.store,
-            self._parser,
-            given=setting.store is not None,
-            workers=setting.workers,
-        )
+
+        def work() -> Figures:
+            figures = graphs.build_corpus(
+                setting.collection,
+                folder,
+                self.store,
+                self._parser,
+                given=setting.store is not None,
+                workers=setting.workers,
+            )
+            return {**figures, "output": figures["output"] + setting.collection.searched}
+
         pace = 2000.0 if setting.store else PACE * setting.workers
         return self._stages.add(
             Stage(

@@ -57,7 +57,8 @@ def write_arqmath(folder: Path) -> None:
         _table(path, rows[number::TABLES], comments=number == 0)
     for task, prefix in ((1, "A"), (2, "B")):
         _topics(source, folder, task, prefix)
-    _run(folder, rows)
+    for year in (2021, 2022):
+        _run(folder, rows, year)
 
 
 def _table(path: Path, rows: Sequence[dict[str, str]], *, comments: bool) -> None:
@@ -98,11 +99,10 @@ def _topics(source: Path, folder: Path, task: int, prefix: str, least: int = 0) 
         (folder / "Qrels" / f"qrel_task{task}_{year}_official.tsv").write_text("".join(judged), "utf-8")
 
 
-def _run(folder: Path, rows: Sequence[dict[str, str]]) -> None:
+def _run(folder: Path, rows: Sequence[dict[str, str]], year: int) -> None:
     """Writes a run as participants submit it for Task 2: topic, formula id, post id, rank, score, run."""
-    judged = [
-        line.split() for line in (folder / "Qrels" / "qrel_task2_2021_official.tsv").read_text().splitlines()
-    ]
+    qrels = folder / "Qrels" / f"qrel_task2_{year}_official.tsv"
+    judged = [line.split() for line in qrels.read_text().splitlines()]
     of_visual: dict[str, dict[str, str]] = {}
     for row in rows:
         of_visual.setdefault(row["visual_id"], row)
@@ -115,7 +115,7 @@ def _run(folder: Path, rows: Sequence[dict[str, str]]) -> None:
         for topic, hits in found.items()
         for rank, row in enumerate(sorted(hits, key=lambda row: row["id"]), 1)
     ]
-    (folder / "Runs" / "TangentS-task2-2021.tsv").write_text("".join(lines), "utf-8")
+    (folder / "Runs" / f"TangentS-task2-{year}.tsv").write_text("".join(lines), "utf-8")
 
 
 def write_many(folder: Path, posts: int) -> None:

@@ -18,12 +18,16 @@ from urllib.parse import unquote
 
 from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.qrels import Qrels, read_qrels
+from mathamr.formulas.visualkey import visual_key
+from mathamr.posts.identifiers import SeenIds
 from mathamr.posts.post import Formula
-from mathamr_lab.experiments.formulacollection import FormulaCollection, NamedFormula, named_formula
+from mathamr_lab.experiments.formulacollection import Both, FormulaCollection, NamedFormula, named_formula
 
 NTCIR_NAME = "NTCIR-12"
 MEASURES = ("Bpref(rel=1)", "Bpref(rel=3)")
 """Partial and full relevance: of two assessors' grades from 0 to 2, added."""
+RELEVANT = 1
+"""The lowest grade of a relevant formula."""
 _ARTICLES, _CORPUS = "MathTagArticles", "corpus.txt"
 _TEX = "application/x-tex"
 _WILDCARD = re.compile(r"\\qvar|\\q?wildcard")
@@ -49,6 +53,12 @@ def ntcir12_collection(folder: Path) -> FormulaCollection:
             " judgments must name topics like NTCIR12-MathWiki-1 and formulas like Algebra:12"
         )
     return replace(found, grades=grades)
+
+
+def distinct_trees(folder: Path) -> Iterator[Both]:
+    """Yields the trees of every visual class of the formulas once, to learn from; the queries are not among them."""
+    seen = SeenIds()
+    return (each.trees for each in _named(formulas(folder)) if seen.add(visual_key(each.trees[0])))
 
 
 def judgments(folder: Path) -> Qrels:

@@ -29,6 +29,15 @@ class Scale:
         kept = {change.partition("=")[0]: change for change in (*self.changes, *changes)}
         return replace(self, changes=tuple(kept.values()))
 
+    def effective(self, changes: Iterable[str]) -> tuple[str, ...]:
+        """Returns the changes that make a difference, so that a variant may name what is the default of some scales.
+
+        >>> SCALES["thesis"].effective(["beta=1.0"]), SCALES["thesis-full"].effective(["beta=1.0"])
+        ((), ('beta=1.0',))
+        """
+        own = self.configurations((), 0)
+        return tuple(change for change in changes if self.configurations((change,), 0) != own)
+
     def configurations(self, changes: Iterable[str], seed: int) -> tuple[dict[str, Any], dict[str, Any]]:
         """Returns (model, training) as JSON, with a variant's own changes, which are the subject of the experiment."""
         from mathamr_lab.systems.mathamrplus.graph.configuration import configured

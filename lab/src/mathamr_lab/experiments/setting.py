@@ -11,7 +11,7 @@ from mathamr.evaluation.baselines import BASELINES
 from mathamr.index.engines.engine import ENGINES
 from mathamr_lab.experiments import EXPERIMENTS
 from mathamr_lab.experiments.collection import TestCollection, TestSet, collection_named
-from mathamr_lab.experiments.experiment import Experiment, GraphExperiment
+from mathamr_lab.experiments.experiment import Experiment, FormulaExperiment, GraphExperiment
 from mathamr_lab.experiments.scale import Scale, scale_named
 
 EXACT, APPROXIMATE = "flat", "edge"
@@ -49,10 +49,34 @@ class ExperimentSetting:
     only: tuple[str, ...] = ()
     """The rows that are run; without any, all."""
 
+    @property
+    def named_runs(self) -> dict[str, Path]:
+        """The runs of other systems, by the names of their files."""
+        return {path.name.partition(".")[0]: path for path in self.runs}
+
+    @property
+    def rows(self) -> tuple[str, ...]:
+        """The rows of the experiment, with those of the runs."""
+        of_run = self.experiment.of_run if isinstance(self.experiment, FormulaExperiment) else None
+        return (
+            *self.experiment.rows,
+            *(row.name for name in self.named_runs if of_run for row in of_run(name)),
+        )
+
     def __post_init__(self) -> None:
         for name in self.only:
-            if name not in self.experiment.rows:
-                raise UnknownNameError(f"row of {self.experiment.name}", name, list(self.experiment.rows))
+            if name not in self.rows:
+                raise UnknownNameError(f"row of {self.experiment.name}", name, list(self.rows))
+        for field_name in (change.partition("=")[0] for change in self.changes):
+            if field_name in self.experiment.varied:
+                raise MathAMRError(
+                    f"--set {field_name} would change what the rows of {self.experiment.name} are about: it varies"
+                    f" {field_name} itself; leave it out"
+                )
+            if field_name.rpartition(".")[2] == "seed":
+                raise MathAMRError(
+                    f"--set {field_name} has no place in {self.experiment.name}: seeds are numbered by --seeds"
+                )
         if not isinstance(self.experiment, GraphExperiment):
             return
         for name in self.baselines:
@@ -60,6 +84,11 @@ class ExperimentSetting:
                 raise UnknownNameError("baseline", name, list(BASELINES))
         if self.engine not in ENGINES:
             raise UnknownNameError("engine", self.engine, list(ENGINES))
+        if self.engine == EXACT and self.graphs.is_approximate:
+            raise MathAMRError(
+                f"{self.experiment.name} ranks with an approximate index, and the engine {EXACT} has none: its exact"
+                f" search would stand in those rows; name another --engine, or none for {APPROXIMATE}"
+            )
         if not any(test.task == "answers" for test in self.tests):
             raise MathAMRError("the experiments rank answers: give topics and judgments of answers, too")
 
@@ -105,8 +134,7 @@ class ExperimentSetting:
         """The engine of all searches, so that exact and approximate search are comparable."""
         if self.wanted_engine is not None:
             return self.wanted_engine
-        approximate = any(not variant.strategy.exact for variant in self.graphs.variants)
-        return APPROXIMATE if approximate else EXACT
+        return APPROXIMATE if self.graphs.is_approximate else EXACT
 
     @property
     def graphs(self) -> GraphExperiment:

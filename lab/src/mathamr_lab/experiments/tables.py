@@ -13,8 +13,8 @@ from mathamr.evaluation.significance import LEVEL, bootstrap_interval
 from mathamr.evaluation.table import shown_p
 from mathamr_lab.experiments.seedsummary import summarise
 
-MARKS = ("*", "†")
-"""Marks of a significant difference from the first and from the second baseline."""
+MARKS = ("*", "†", "‡")
+"""Marks of a significant difference from the first, the second and the third baseline."""
 
 
 @dataclass(frozen=True)
@@ -74,16 +74,20 @@ def comparison_table(
     found = [row for row in rows if row.seeds or row.known]
     averaged = {row.name: row.averaged() for row in found if row.seeds}
     against = [name for name in baselines if name in averaged]
-    # A table of a paper is corrected for the paper's own comparisons: the other rows are not tested.
+    # A table of a paper is corrected for the paper's own comparisons: other rows and measures are not tested.
     of_paper = {row.name for row in found if row.published} or set(averaged)
     # Rows that lack a seed are compared over the seeds that all trained rows have.
     common = set.intersection(*([set(row.seeds) for row in found if len(row.seeds) > 1] or [set()]))
     tested = {row.name: row.averaged(common) for row in found if row.seeds}
+    published = [name for name in measures if any(name in row.published for row in found)]
     comparisons = [
-        compare([each for row, each in tested.items() if row in of_paper or row == name], name, measures)
+        compare(
+            [each for row, each in tested.items() if row in of_paper or row == name],
+            name,
+            published or measures,
+        )
         for name in against
     ]
-    published = [name for name in measures if any(name in row.published for row in found)]
     sets = sets or {}
     heads = [
         *measures,

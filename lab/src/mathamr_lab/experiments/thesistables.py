@@ -49,8 +49,14 @@ def command(setting: ExperimentSetting) -> str:
     words += ["--seeds", str(setting.seeds)]
     for name in setting.baselines:
         words += ["--baseline", name]
-    if setting.store is not None:
-        words += ["--store", str(setting.store)]
+    named = {
+        "store": setting.store,
+        "parser": setting.parser if setting.parser != "builtin" else None,
+        "parser-model": setting.parser_model,
+        "engine": setting.wanted_engine,
+    }
+    words += [word for name, value in named.items() if value for word in (f"--{name}", str(value))]
+    words += ["--accepted"] if setting.accepted else []
     return shlex.join([*words, "--out", str(setting.out)])
 
 

@@ -100,7 +100,7 @@ class FormulaTraining(DescentConfiguration):
     }
 
     rare: int = 5
-    formulas: int = 10_000_000
+    formulas: int = 100_000_000
     variables: float = 0.0
     numbers: float = 0.0
     contrast: float = 1.0

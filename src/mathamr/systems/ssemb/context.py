@@ -19,6 +19,7 @@ from mathamr.posts.post import Post
 from mathamr.systems.models import boxed, boxed_folder
 from mathamr.systems.vectors import Vectors
 from mathamr.text.backend import current_backend
+from mathamr.text.configuration import WINDOW
 from mathamr.text.wording import Span, Wording, written
 
 if TYPE_CHECKING:
@@ -73,15 +74,19 @@ class ContextReader:
                 ]
 
     def encode_windows(self, posts: Iterable[Post]) -> Iterator[list[tuple[str, Vectors]]]:
-        """Like `encode`, but the text around a formula is encoded alone, as published: a long post once for each formula."""
+        """Like `encode`, but the text around a formula is encoded alone, as published: a long post once for each formula.
+
+        Of a text that is longer than the encoder's window its beginning is read, as Sentence-BERT does.
+        """
         stream = iter(posts)
         while chosen := list(islice(stream, AT_A_TIME)):
             around = [_windows(*surroundings(post)) for post in chosen]
             texts = dict.fromkeys(text for found in around for _, text in found)
-            wordings = (Wording(text, (Span(0, 0, len(text)),)) for text in texts)
+            wordings = [Wording(text, (Span(0, 0, len(text)),)) for text in texts]
+            first = [pieces.cut(WINDOW) for pieces in self.encoder.pieces.cut(wordings)]
             rows = {
                 text: _of_length_one(found.vectors)[0]
-                for text, found in zip(texts, self.encoder.encode(wordings), strict=True)
+                for text, found in zip(texts, self.encoder.encode_pieces(first), strict=True)
                 if len(found.vectors)
             }
             for found in around:

@@ -8,7 +8,8 @@ import torch
 
 from mathamr.amr.parser import load_parser
 from mathamr.core.errors import MathAMRError
-from mathamr.evaluation.qrels import Qrels
+from mathamr.evaluation.qrels import Qrels, write_qrels
+from mathamr.evaluation.runs import read_run
 from mathamr.evaluation.topics import Topic
 from mathamr.posts.post import Formula, Post
 from mathamr.systems.mathamr.context import CONTEXTS
@@ -20,6 +21,7 @@ from mathamr_lab.experiments.formulaplaces import (
     topic_places,
     write_places,
 )
+from mathamr_lab.experiments.trials import contexts
 from mathamr_lab.experiments.trials.__main__ import main
 from mathamr_lab.experiments.trials.contexts import ContextMaterials, ContextTraining, encoder_of, ranked
 from mathamr_lab.experiments.trials.publishedbase import PublishedBase
@@ -99,13 +101,28 @@ def test_a_visual_is_ranked_at_its_best_place(tmp_path: Path) -> None:
     assert found["v3"] == pytest.approx(1.0, abs=1e-5)
 
 
+def write_prepared(folder: Path) -> None:
+    write_places(TOPICS, folder / "topic-places.jsonl.gz")
+    write_places(PLACES, folder / "places.jsonl.gz")
+    (folder / "qrels").mkdir()
+    write_qrels(QRELS, folder / "qrels" / "task2.qrels")
+
+
+def test_only_judged_formulas_are_measured_and_all_are_kept_to_rerank(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_prepared(tmp_path)
+    found = {"B.200": {"v1": 0.5, "v0": 0.1} | {f"other{n}": 0.9 for n in range(1200)}}
+    monkeypatch.setattr(contexts, "ranked_by_others", lambda *given: (found, []))
+    words = ["contexts", str(tmp_path), "--out", str(tmp_path), "--seeds", "0", "--device", "cpu"]
+    assert main([*words, "--rows", "amr-opt"]) == 0
+    assert json.loads((tmp_path / "seed-0" / "amr-opt.json").read_text())["MAP'"] == {"B.200": 1.0}
+    assert len(read_run(tmp_path / "seed-0" / "amr-opt.run.gz").rankings["B.200"]) == 1202
+
+
 def test_a_context_whose_scores_are_kept_is_not_trained_again(tmp_path: Path) -> None:
     base = tiny_published(tmp_path / "base")
-    write_places(TOPICS, tmp_path / "topic-places.jsonl.gz")
-    write_places(PLACES, tmp_path / "places.jsonl.gz")
-    (tmp_path / "qrels").mkdir()
-    lines = [f"{t} 0 {v} {g}\n" for t, grades in QRELS.grades.items() for v, g in grades.items()]
-    (tmp_path / "qrels" / "task2.qrels").write_text("".join(lines))
+    write_prepared(tmp_path)
     given = ["contexts", str(tmp_path), "--out", str(tmp_path / "out"), "--seeds", "0", "--device", "cpu"]
     for change in (f"base={base}", "epochs=1", "topics=folds", "length=16"):
         given += ["--set", f"contexts.{change}"]

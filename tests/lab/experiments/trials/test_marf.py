@@ -10,8 +10,16 @@ from torch import Tensor
 from mathamr.evaluation.qrels import Qrels
 from mathamr.posts.post import Formula, Post
 from mathamr.systems.marf.fusion import GatedFusion
-from mathamr_lab.experiments.trials.marf import FormulaTransformer, MarfPaper, SearchTask, maxsim, rank_all
+from mathamr_lab.experiments.trials.marf import (
+    FormulaTransformer,
+    Marf,
+    MarfPaper,
+    SearchTask,
+    maxsim,
+    rank_all,
+)
 from mathamr_lab.experiments.trials.marftexts import MarfText, MarfTexts
+from tests.lab.experiments.trials.tinybases import tiny_published
 
 CPU = torch.device("cpu")
 
@@ -108,3 +116,25 @@ def test_some_formulas_of_a_post_are_always_the_same_and_the_first_is_the_longes
     assert text.some(1) == text.formulas[:1]
     assert text.some(6) == text.some(6)
     assert len(set(text.some(6))) == 6
+
+
+def test_every_fusion_starts_with_a_projection_that_has_not_learned(tmp_path: Path) -> None:
+    recipe = MarfPaper(
+        base=tiny_published(tmp_path, "qwen3"),
+        tuning="frozen",
+        size=8,
+        formula_size=16,
+        formula_layers=1,
+        formula_heads=2,
+        formula_inner=16,
+        fusion_heads=2,
+    )
+    marf = Marf(recipe, [], CPU)
+    started = []
+    for _ in range(2):
+        torch.manual_seed(0)
+        marf.renew_fusion()
+        weight = marf.head.get_parameter("weight")
+        started.append(weight.detach().clone())
+        torch.nn.init.ones_(weight)  # as if it had learned
+    assert torch.equal(*started)

@@ -5,19 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from mathamr.core.errors import MathAMRError
+from mathamr.evaluation.measures import measures
+from mathamr.evaluation.qrels import read_qrels
+from mathamr.evaluation.runs import Run
+from mathamr.evaluation.scores import evaluate
 from mathamr.sample import folder as sample_folder
-from mathamr_lab.experiments import EXPERIMENTS
+from mathamr_lab.experiments import EXPERIMENTS, ntcir12
 from mathamr_lab.experiments.collection import TestCollection, TestSet, collection_of
 from mathamr_lab.experiments.formulacollection import task2_collection
 from mathamr_lab.experiments.formulaplaces import read_places
 from mathamr_lab.experiments.planner import planned, write_report
 from mathamr_lab.experiments.runner import run
 from mathamr_lab.experiments.setting import ExperimentSetting
-from mathamr_lab.experiments.trials.preparation import prepare_contexts, sets_by_task
+from mathamr_lab.experiments.trials.marf import search_tasks
+from mathamr_lab.experiments.trials.preparation import prepare_contexts, prepare_marf, sets_by_task
+from mathamr_lab.experiments.trials.trialplan import TrialPlan
 from tests.index.small import write_posts
 from tests.lab.experiments.trials.tinybases import tiny_published
 
@@ -68,7 +75,7 @@ SMALL += ("context_epochs=1", "formula_epochs=1", "fusion_epochs=1")
 def test_marf_is_trained_and_measured_from_posts_to_tables(
     collection: TestCollection, tmp_path: Path, kind: str, tuning: str
 ) -> None:
-    base = tiny_published(tmp_path / "base", kind)
+    base = tiny_published(tmp_path / kind, kind)
     given = (*SMALL, f"base={base}", f"tuning={tuning}")
     changes = tuple(f"marf.{change}" for change in given)
 
@@ -86,6 +93,12 @@ def test_marf_is_trained_and_measured_from_posts_to_tables(
     assert "| MaRF |" in text
     assert "## How the models learned" in text
     assert ("| context encoder | words |" in text) == (tuning == "full")
+    # Table 1 over BERT, or over Qwen3; the paper's other tables are BERT's alone.
+    shown = {figure: figure in text for figure in ("| 0.436 |", "| 0.644 |", "| 0.583 |", "| 0.622 |")}
+    assert list(shown.values()) == [kind == "bert"] * 2 + [kind == "qwen3"] * 2
+    by_share = report("marf-math-dominance")
+    assert "## Answers, by the share of mathematics in the answer" in by_share
+    assert "| answers | recall@1000 |" in by_share
     if tuning == "full":
         assert report("marf-scoring").count("level, several formulas |") >= 2
 
@@ -109,3 +122,45 @@ def test_judgments_of_another_collection_stop_before_anything_is_trained(
     bare = [replace(post, formulas=()) for post in collection.posts()]
     with pytest.raises(MathAMRError, match="has a visual id and trees"):
         task2_collection(bare, test.topics, test.qrels.grades, "cut")
+
+
+def test_only_judgments_of_topics_without_wildcards_count_from_partly_relevant_on(
+    collection: TestCollection, tmp_path: Path
+) -> None:
+    pool = tmp_path / "NTCIR12"
+    pool.mkdir()
+    (pool / "corpus.txt").write_text("Algebra:1 a+b\nAlgebra:2 c\n")
+    (pool / "topics.txt").write_text("T-1 a+b\nT-2 c\nT-3 \\qvar{x}+1\n")
+    (pool / "judge.dat").write_text("T-1 x Algebra:1 4\nT-2 x Algebra:2 1\nT-3 x Algebra:1 4\n")
+    prepare_marf(collection, tmp_path / "prepared", lambda _: None, pool)
+    assert read_qrels(tmp_path / "prepared" / "qrels" / "ntcir12.qrels").topics == ("T-1", "T-2")
+    task = next(each for each in search_tasks(tmp_path / "prepared") if each.name == "ntcir12")
+    assert [topic.id for topic in task.topics] == ["T-1", "T-2"] == list(task.qrels.topics)
+    best = Run.of("best", {"T-1": [("Algebra:1", 1.0)], "T-2": [("Algebra:2", 1.0)]})
+    assert evaluate(best, task.qrels, measures(ntcir12.MEASURES)).mean("Bpref(rel=1)") == 1.0
+
+
+def test_other_inputs_have_other_folders(collection: TestCollection, tmp_path: Path) -> None:
+    def folder(name: str = "mathamr-rerank", **others: Any) -> Path:
+        given = {"collection": collection} | others
+        return TrialPlan(ExperimentSetting(EXPERIMENTS[name], out=tmp_path, **given)).folder
+
+    one, topics = tmp_path / "one.run", tmp_path / "topics.txt"
+    one.write_text("B.1 0 v 1 1 one\n")
+    topics.write_text("B.1\n")
+    changes = (f"contexts.topics={topics}",)
+    found = [
+        folder(),
+        folder("mathamr-contexts"),
+        folder(parser="amrlib"),
+        folder(collection=replace(collection, without=frozenset({"7"}))),
+        folder(collection=replace(collection, paths=())),
+        folder(changes=changes),
+        folder(runs=(one,)),
+    ]
+    one.write_text("B.1 0 w 1 1 one\n")
+    topics.write_text("B.2\n")
+    found += [folder(runs=(one,)), folder(changes=changes)]
+    assert len(set(found)) == len(found)
+    # The rows of one trial are shared, and found again.
+    assert folder("marf-benchmark") == folder("marf-scoring", only=("token level, longest formula",))

@@ -113,6 +113,7 @@ def _contexts(given: argparse.Namespace) -> None:
                 found,
                 Qrels({topic: materials.qrels.grades[topic] for topic in found}),
                 depth=depth,
+                judged_only=True,
             )
 
 

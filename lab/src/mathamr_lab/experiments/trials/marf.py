@@ -18,9 +18,10 @@ from torch.nn import functional
 from mathamr.core.configured import check_ranges
 from mathamr.core.errors import MathAMRError
 from mathamr.core.tensorfile import read_tensors, tensor_bytes
-from mathamr.evaluation.qrels import Qrels
+from mathamr.evaluation.qrels import RELEVANT, Qrels
 from mathamr.systems.marf.fusion import GatedFusion
 from mathamr_lab.experiments.ntcir12 import MEASURES as NTCIR_MEASURES
+from mathamr_lab.experiments.ntcir12 import RELEVANT as NTCIR_RELEVANT
 from mathamr_lab.experiments.trials.descent import Descent, descend
 from mathamr_lab.experiments.trials.marftexts import MarfText, MarfTexts, read_commands
 from mathamr_lab.experiments.trials.publishedbase import PublishedBase, mean_vectors, mixed
@@ -129,6 +130,14 @@ class Marf(nn.Module):
         self.formula = FormulaTransformer(recipe, len(self.base.tokenizer))
         self.fusion = GatedFusion(recipe.size, recipe.fusion_heads, recipe.size)
         self.to(device)
+
+    def renew_fusion(self) -> None:
+        """Starts the fusion anew, and with it the projection that learns with it, that of a frozen base."""
+        self.fusion = GatedFusion(self.recipe.size, self.recipe.fusion_heads, self.recipe.size).to(
+            self.device
+        )
+        if self.recipe.tuning == "frozen":
+            nn.init.orthogonal_(self.head.get_parameter("weight"))
 
     def contexts(self, texts: Sequence[str], *, projected: bool = True) -> tuple[Tensor, Tensor]:
         """Token vectors of texts, of length one (equation 1), and which are real."""
@@ -353,15 +362,15 @@ class SearchTask:
 
 def search_tasks(folder: Path) -> Iterator[SearchTask]:
     """Yields the search tasks of a prepared folder: judged answers, known items, judged formulas, those of NTCIR-12."""
-    for name, candidates, chosen in (
-        ("task1", "answers", JUDGED),
-        ("known-items", "answers", KNOWN),
-        ("task2", "visual", JUDGED),
-        ("ntcir12", "ntcir12", NTCIR_MEASURES),
+    for name, candidates, chosen, relevant in (
+        ("task1", "answers", JUDGED, RELEVANT),
+        ("known-items", "answers", KNOWN, RELEVANT),
+        ("task2", "visual", JUDGED, RELEVANT),
+        ("ntcir12", "ntcir12", NTCIR_MEASURES, NTCIR_RELEVANT),
     ):
         topics = folder / f"topics-{name}.jsonl"
         if topics.exists():
-            qrels = judgments(folder / "qrels", name)
+            qrels = judgments(folder / "qrels", name, relevant)
             asked = [topic for topic in MarfTexts(topics) if topic.id in qrels.grades]
             yield SearchTask(name, asked, MarfTexts(folder / f"{candidates}.jsonl"), qrels, chosen)
 
@@ -513,9 +522,7 @@ class MarfTrial:
                 name = f"marf-{scoring}-{formulas}"
                 if name in wanted and not self._is_done(name):
                     torch.manual_seed(self.seed)
-                    marf.fusion = GatedFusion(
-                        self.recipe.size, self.recipe.fusion_heads, self.recipe.size
-                    ).to(self.device)
+                    marf.renew_fusion()
                     fitted = {**learned, "fusion": asdict(training.fusion(formulas))}
                     self._measure(name, fused_of(marf, 1), fused_of(marf, most), fitted)
 

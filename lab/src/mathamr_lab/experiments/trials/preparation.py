@@ -145,8 +145,11 @@ def prepare_marf(
     (folder / SHARES).write_text(json.dumps(shares) + "\n", encoding="utf-8")
     if ntcir is not None:
         count = MarfTexts.write(folder / "ntcir12.jsonl", _alone(ntcir12.formulas(ntcir)))
-        MarfTexts.write(folder / "topics-ntcir12.jsonl", _alone(ntcir12.concrete_topics(ntcir)))
-        write_qrels(ntcir12.judgments(ntcir), folder / "qrels" / "ntcir12.qrels")
+        concrete = dict(ntcir12.concrete_topics(ntcir))
+        MarfTexts.write(folder / "topics-ntcir12.jsonl", _alone(concrete.items()))
+        # Judgments of other topics would count as topics for which nothing was found.
+        grades = {name: own for name, own in ntcir12.judgments(ntcir).grades.items() if name in concrete}
+        write_qrels(Qrels(grades), folder / "qrels" / "ntcir12.qrels")
         say(f"{count:,} formulas of NTCIR-12")
 
 

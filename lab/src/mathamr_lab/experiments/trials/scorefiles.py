@@ -12,7 +12,7 @@ from typing import Any
 
 from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.measures import measures
-from mathamr.evaluation.qrels import Qrels, read_qrels
+from mathamr.evaluation.qrels import RELEVANT, Qrels, read_qrels
 from mathamr.evaluation.runs import Run, run_lines
 from mathamr.evaluation.scores import evaluate
 
@@ -28,14 +28,14 @@ def say(line: str) -> None:
     print(f"[{time.monotonic() - _BEGAN:6.1f} s] {line}", file=sys.stderr, flush=True)
 
 
-def judgments(folder: Path, name: str) -> Qrels:
+def judgments(folder: Path, name: str, relevant: int = RELEVANT) -> Qrels:
     """Reads the judgments of `NAME.qrels`, or of several years, `NAME-YEAR.qrels`, as one.
 
-    Topics without a relevant item are left out, as ARQMath did.
+    Topics without an item of at least the grade `relevant` are left out, as ARQMath did.
     """
     grades: dict[str, Mapping[str, int]] = {}
     for path in sorted((*folder.glob(f"{name}.qrels"), *folder.glob(f"{name}-2*.qrels"))):
-        grades |= read_qrels(path).with_relevant().grades
+        grades |= read_qrels(path).with_relevant(relevant).grades
     return Qrels(grades)
 
 
@@ -46,8 +46,13 @@ def keep_run(
     qrels: Qrels,
     names: Iterable[str] = JUDGED,
     depth: int = 0,
+    *,
+    judged_only: bool = False,
 ) -> dict[str, float]:
-    """Writes a run's measures by topic (`NAME.json`) and its best `depth` results (`NAME.run.gz`); returns the means."""
+    """Writes a run's measures by topic (`NAME.json`) and its best `depth` results (`NAME.run.gz`); returns the means.
+
+    With `judged_only` a topic's own judged items alone are measured, however many others are ranked above them.
+    """
     path = out / f"{name}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     rounded = {
@@ -57,6 +62,14 @@ def keep_run(
     if depth:
         with gzip.open(path.with_suffix(".run.gz"), "wt", encoding="utf-8") as file:
             file.writelines(run_lines(run, depth))
+    if judged_only:
+        run = Run.of(
+            run.name,
+            {
+                topic: [each for each in ranked if each[0] in qrels.grades.get(topic, ())]
+                for topic, ranked in rounded.items()
+            },
+        )
     found = evaluate(run, qrels, measures(names))
     if not any(value for each in found.values.values() for value in each.values()):
         raise MathAMRError(

@@ -1,17 +1,24 @@
 """`TrialPlan`: the stages of an experiment with MathAMR or MaRF as published.
 
-OUT/trials/TRIAL/prepared   the input of the trial; can be copied to a machine that only trains
-OUT/trials/TRIAL/CHANGES    its runs and scores, with the settings as published or changed
+OUT/trials/TRIAL/INPUTS/prepared   the input of the trial; can be copied to a machine that only trains
+OUT/trials/TRIAL/INPUTS/CHANGES    its runs and scores, with the settings as published or changed
+
+INPUTS and CHANGES are hashes: other posts, topics, runs, another parser or another setting get a folder of their own, so that
+no score is taken for that of something else.
 """
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable
 from hashlib import blake2b
 from pathlib import Path
+from typing import Any
 
 from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.baselines import run as run_baseline
 from mathamr.evaluation.runs import Run, read_run, write_run
+from mathamr_lab.experiments.declarations.textandformulas import with_figures_of
 from mathamr_lab.experiments.experiment import TrialExperiment
 from mathamr_lab.experiments.ntcir12 import is_ntcir12
 from mathamr_lab.experiments.plan import Plan
@@ -35,17 +42,21 @@ class TrialPlan(Plan):
         super().__init__(setting)
         assert isinstance(setting.experiment, TrialExperiment)
         self.experiment = setting.experiment
-        trial = setting.out / "trials" / self.experiment.trial
-        changes = blake2b(repr(sorted(setting.changes)).encode(), digest_size=4).hexdigest()
-        self.prepared = trial / trialtables.PREPARED
-        self.folder = trial / (changes if setting.changes else "published")
         inputs = {
             "posts": setting.collection.digest,
+            "without": _short(sorted(setting.collection.without)),
             "topics": [test.digest for test in setting.collection.tests],
             "parser": [setting.parser, setting.parser_model],
-            "runs": [path.name for path in setting.runs],
-            "ntcir": str(self._ntcir),
+            "reranks": self.experiment.runs,
+            "runs": _contents(setting.runs),
+            "ntcir": None if self._ntcir is None else _contents([self._ntcir, *self._ntcir.iterdir()]),
         }
+        trial = setting.out / "trials" / self.experiment.trial / _short(inputs)
+        # A change may name a file, such as that of training topics.
+        named = (Path(change.partition("=")[2]) for change in setting.changes)
+        changes = [sorted(setting.changes), _contents(named)]
+        self.prepared = trial / trialtables.PREPARED
+        self.folder = trial / (_short(changes) if setting.changes else "published")
         title = f"posts for {self.experiment.trial}"
         mark = trial / "prepared.json"
         prepared = self.stages.add(Stage("prepare", title, mark, inputs, (), self._prepare, 1, 1 / 600))
@@ -91,7 +102,8 @@ class TrialPlan(Plan):
         """Returns the tables of what is measured so far."""
         known = {name: judged(tests) for name, tests in sets_by_task(self.setting.collection).items()}
         seeds = range(self.setting.seeds)
-        text = trialtables.markdown(self.experiment, self.folder, self.prepared, seeds, known)
+        experiment = with_figures_of(self.experiment, self.setting.changes)
+        text = trialtables.markdown(experiment, self.folder, self.prepared, seeds, known)
         return text + (f"\n{self._reranked()}\n\n" if self.experiment.runs else "\n")
 
     def _originals(self) -> dict[str, Run]:
@@ -106,7 +118,7 @@ class TrialPlan(Plan):
         ]
         found = {}
         for name in ORIGINALS:
-            path = self.setting.out / "trials" / "originals" / f"{name}.run"
+            path = self.prepared.parent / "originals" / f"{name}.run"
             if not path.exists():
                 path.parent.mkdir(parents=True, exist_ok=True)
                 write_run(run_baseline(name, self.setting.collection.posts(), topics, "formulas"), path)
@@ -127,3 +139,15 @@ class TrialPlan(Plan):
                 f"{self.folder} has no run of MathAMR yet: run mathamr-rerank without --so-far first"
             )
         return "\n\n".join(parts)
+
+
+def _short(inputs: Any) -> str:
+    return blake2b(json.dumps(inputs, sort_keys=True).encode(), digest_size=4).hexdigest()
+
+
+def _contents(paths: Iterable[Path]) -> list[tuple[str, str]]:
+    """Returns the names of files with hashes of what they hold; of folders, and of what does not exist, the names alone."""
+    return sorted(
+        (path.name, blake2b(path.read_bytes(), digest_size=8).hexdigest() if path.is_file() else "")
+        for path in paths
+    )

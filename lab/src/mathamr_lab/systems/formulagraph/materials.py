@@ -71,8 +71,13 @@ class FormulaMaterials:
         return self.shard.slt if view == "slt" else self.shard.opt
 
     def subexpressions(self, formulas: AnyArray, chance: np.random.Generator) -> dict[str, Chosen]:
-        """Draws a sub-expression of each formula in its operators, and the corresponding one in its layout (figure 2)."""
+        """Draws a sub-expression of each formula in its operators, and the corresponding one in its layout (figure 2).
+
+        A pairing of one view draws in that view.
+        """
         operators, layout = self.parts["opt"], self.parts["slt"]
+        if self.configuration.pairing in ("slg", "opg"):
+            return {view: parts.drawn(formulas, chance) for view, parts in self.parts.items()}
         kept = operators.drawn(formulas, chance)
         removed = layout.like(self.shard.opt, formulas, kept, layout.removed(formulas, chance))
         return {"opt": kept, "slt": layout.without(formulas, removed)}

@@ -64,7 +64,13 @@ class Subexpressions:
         matches = wanted_keys[places] == rows[of] * span + label
         shared = np.bincount(of, np.where(matches, np.minimum(found, wanted[places]), 0), len(tried))
         ours = np.bincount(of, found, len(tried))
-        theirs = np.bincount(wanted_rows, minlength=len(chosen))[rows]
+        own_counts = np.diff(self._trees.starts)[chosen]
+        own_rows = np.repeat(np.arange(len(chosen)), own_counts)
+        own = np.unique(
+            own_rows * span + self._trees.labels[node_ranges(self._trees.starts[chosen], own_counts)]
+        )
+        is_wanted = np.isin(wanted_rows * span + others.labels[kept.nodes], own)
+        theirs = np.bincount(wanted_rows[is_wanted], minlength=len(chosen))[rows]
         score = 2 * shared / np.maximum(ours + theirs, 1)
         order = np.lexsort((parts.counts, -score, rows))
         firsts = order[np.flatnonzero(np.diff(rows[order], prepend=-1))]

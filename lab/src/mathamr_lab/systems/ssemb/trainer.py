@@ -42,10 +42,12 @@ class StructMaterials:
     def of(
         cls, shard: FormulaShard, configuration: StructTraining, teacher: Teacher | None
     ) -> StructMaterials:
-        """Takes formulas with enough nodes; rare labels count as their type."""
+        """Takes formulas with enough nodes; labels that are rare in operator trees count as their type."""
         if configuration.teacher and teacher is None:
             raise MathAMRError("there is no teacher to learn from: prepare one, or set teacher=0")
-        own = shard.renumbered(shard.frequent(configuration.rare))
+        counts = np.bincount(shard.opt.labels, minlength=len(shard.labels)).tolist()
+        frequent = dict(zip(shard.labels.labels, counts, strict=True))
+        own = shard.renumbered(FormulaLabels.of_counts(frequent, configuration.rare))
         graphs = OperatorGraphs.of_numbers(own.opt)
         usable = np.flatnonzero(np.diff(graphs.node_starts) >= configuration.smallest)
         if len(usable) < 2:
