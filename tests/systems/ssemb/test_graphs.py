@@ -43,6 +43,14 @@ def test_graphs_are_those_of_the_formulas_room() -> None:
         )
 
 
+def test_symbols_that_a_model_does_not_know_stay_apart() -> None:
+    labels = FormulaLabels.of_counts({"U!plus": 1})
+    trees = [opt_from_string(f"[U!plus,0[V!{one}],0[V!{two}]]") for one, two in ("ξζ", "ξξ")]
+    graphs = OperatorGraphs.of(trees, labels)
+    assert np.diff(graphs.node_starts).tolist() == [3, 2]
+    assert graphs.labels[1] == graphs.labels[2]  # both have the number of their type
+
+
 def test_leaves_are_of_first_order_their_parents_of_second() -> None:
     graphs, labels = graphs_of(SQUARES)
     assert dict(zip(named(graphs, labels), graphs.orders.tolist(), strict=True)) == {
@@ -125,7 +133,8 @@ def test_node_dropping_keeps_roots_and_edge_perturbation_stays_inside_its_graph(
 
 
 def test_views_depend_on_the_seed_alone() -> None:
-    graphs = OperatorGraphs.of_numbers(shard().opt)
+    trees = shard().opt
+    graphs = OperatorGraphs.of_numbers(trees, trees.labels)
     one, same, other = (
         view(graphs, AugmentationConfiguration(), 100, np.random.default_rng(seed)) for seed in (1, 1, 2)
     )

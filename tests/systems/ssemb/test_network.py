@@ -19,7 +19,7 @@ def test_the_network_equals_a_loop_over_nodes_and_neighbours() -> None:
     formulas = shard()
     torch.manual_seed(0)
     network = StructEmb(StructEmbConfiguration(size=8, layers=2, edge_labels=False), len(formulas.labels))
-    graphs = OperatorGraphs.of_numbers(formulas.opt)
+    graphs = OperatorGraphs.of_numbers(formulas.opt, formulas.opt.labels)
     found = network(GraphNumbers.of(graphs, torch.device("cpu")))
     for number in range(len(graphs)):
         one = graphs.chosen(np.array([number]))

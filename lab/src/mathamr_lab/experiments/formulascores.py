@@ -131,13 +131,14 @@ def _maxsim(similar: Tensor, starts: Tensor) -> FloatArray:
 
 
 def _of_structures(system: SsembSystem, collection: FormulaCollection, room: Room) -> FloatArray:
+    whole = collection.shard.opt
     trees = collection.shard.renumbered(system.labels).opt
     device = next(system.network.parameters()).device
     system.network.eval()
     cut = len(collection.candidates)
 
     def vectors(chosen: AnyArray) -> Tensor:
-        graphs = OperatorGraphs.of_numbers(trees.chosen(chosen))
+        graphs = OperatorGraphs.of_numbers(trees.chosen(chosen), whole.chosen(chosen).labels)
         with torch.inference_mode():
             found: Tensor = system.network(GraphNumbers.of(graphs, device)).float()
         return found

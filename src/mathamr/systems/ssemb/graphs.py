@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from mathamr.core.arrays import AnyArray
 from mathamr.formulas.tree import Opt
 from mathamr.graphs.formulahashes import subtree_hashes
-from mathamr.graphs.formulashard import FormulaLabels, FormulaTrees
+from mathamr.graphs.formulashard import FormulaLabels, FormulaTrees, folded
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,17 +32,17 @@ class OperatorGraphs:
     @classmethod
     def of(cls, trees: Sequence[Opt], labels: FormulaLabels) -> OperatorGraphs:
         """Builds the operator graphs of trees."""
-        return cls.of_numbers(FormulaTrees.of(trees, labels, "opt"))
+        return cls.of_numbers(FormulaTrees.of(trees, labels, "opt"), distinct_labels(trees))
 
     @classmethod
-    def of_numbers(cls, trees: FormulaTrees) -> OperatorGraphs:
+    def of_numbers(cls, trees: FormulaTrees, distinct: AnyArray) -> OperatorGraphs:
         """Merges all identical subtrees of a tree into one node, with an arc for every use; operands of + and the like have no order.
 
-        Subtrees are identified by 64-bit hashes, computed from the leaves upwards for all trees at once.
+        Subtrees are identified by 64-bit hashes, computed from the leaves upwards for all trees at once. They are compared by
+        the `distinct` numbers of their labels, since labels that a model does not know share the number of their type.
         """
         owners, above = np.repeat(np.arange(len(trees)), np.diff(trees.starts)), trees.above()
-        hashes, _ = subtree_hashes(trees)
-        first_of, firsts = _shared(owners, hashes)
+        first_of, firsts = _shared(trees, distinct)
         node_starts = _starts(np.bincount(owners[firsts], minlength=len(trees)))
         place = np.full(len(owners), -1, np.int64)
         place[firsts] = np.arange(len(firsts)) - node_starts[owners[firsts]]
@@ -129,10 +129,16 @@ class OperatorGraphs:
             reached[targets[new]] = True
 
 
-def shared_nodes(trees: FormulaTrees) -> AnyArray:
+def distinct_labels(trees: Sequence[Opt]) -> AnyArray:
+    """Numbers the labels of all nodes of trees, equal ones alike."""
+    numbers: dict[str, int] = {}
+    names = (folded(label) for tree in trees for label in tree.labels)
+    return np.array([numbers.setdefault(name, len(numbers)) for name in names], np.int32)
+
+
+def shared_nodes(trees: FormulaTrees, distinct: AnyArray) -> AnyArray:
     """Maps every node of trees to its node in the operator graphs, by its number among all of their nodes."""
-    owners = np.repeat(np.arange(len(trees)), np.diff(trees.starts))
-    first_of, firsts = _shared(owners, subtree_hashes(trees)[0])
+    first_of, firsts = _shared(trees, distinct)
     return np.searchsorted(firsts, first_of)
 
 
@@ -148,8 +154,10 @@ def _orders(above: AnyArray) -> AnyArray:
     return found
 
 
-def _shared(owners: AnyArray, hashes: AnyArray) -> tuple[AnyArray, AnyArray]:
+def _shared(trees: FormulaTrees, distinct: AnyArray) -> tuple[AnyArray, AnyArray]:
     """Maps every node to the first node of its tree with an equal subtree; also returns these first nodes in order."""
+    owners = np.repeat(np.arange(len(trees)), np.diff(trees.starts))
+    hashes, _ = subtree_hashes(replace(trees, labels=distinct))
     order = np.lexsort((np.arange(len(owners)), hashes, owners))
     new = np.ones(len(order), np.bool_)
     new[1:] = (owners[order][1:] != owners[order][:-1]) | (hashes[order][1:] != hashes[order][:-1])

@@ -29,7 +29,7 @@ from mathamr.systems.formulafolder import (
 from mathamr.systems.nodematch import TreeMatch, most_similar
 from mathamr.systems.ranking import Component, Fuse, Lexical, Nearest, QueryKind, Rankings, Rerank, Task
 from mathamr.systems.ssemb.context import OWN, TEXT, ContextReader
-from mathamr.systems.ssemb.graphs import OperatorGraphs, shared_nodes
+from mathamr.systems.ssemb.graphs import OperatorGraphs, distinct_labels, shared_nodes
 from mathamr.systems.ssemb.network import GraphNumbers, StructEmb, StructEmbConfiguration
 from mathamr.systems.system import Encoded, GraphInput, Item, Need, VisualFormula
 from mathamr.systems.vectors import Vectors
@@ -163,11 +163,11 @@ class SsembSystem:
         if query.opt is None or found.opt is None:
             return []
         trees = [query.opt, found.opt]
-        numbers = FormulaTrees.of(trees, self.labels, "opt")
+        numbers, distinct = FormulaTrees.of(trees, self.labels, "opt"), distinct_labels(trees)
         with torch.inference_mode():
-            batch = GraphNumbers.of(OperatorGraphs.of_numbers(numbers), self._device)
+            batch = GraphNumbers.of(OperatorGraphs.of_numbers(numbers, distinct), self._device)
             states = functional.normalize(self.network.eval().states(batch).float(), dim=-1).cpu().numpy()
-        rows, others = np.split(states[shared_nodes(numbers)], [len(query.opt)])
+        rows, others = np.split(states[shared_nodes(numbers, distinct)], [len(query.opt)])
         ours, theirs = self.structures(trees)
         return [TreeMatch("opt", float(ours @ theirs), most_similar(rows @ others.T))]
 

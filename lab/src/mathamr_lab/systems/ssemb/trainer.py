@@ -48,7 +48,7 @@ class StructMaterials:
         counts = np.bincount(shard.opt.labels, minlength=len(shard.labels)).tolist()
         frequent = dict(zip(shard.labels.labels, counts, strict=True))
         own = shard.renumbered(FormulaLabels.of_counts(frequent, configuration.rare))
-        graphs = OperatorGraphs.of_numbers(own.opt)
+        graphs = OperatorGraphs.of_numbers(own.opt, shard.opt.labels)
         usable = np.flatnonzero(np.diff(graphs.node_starts) >= configuration.smallest)
         if len(usable) < 2:
             raise MathAMRError(f"{len(usable)} formulas are too few to train on")
