@@ -181,8 +181,7 @@ def test_a_system_without_a_model_says_how_to_get_one(
 
 
 def test_a_window_of_text_is_encoded_alone_as_published(tmp_path: Path) -> None:
-    from mathamr.systems.ssemb.context import ContextReader, surroundings
-    from mathamr.text.wording import Span, Wording
+    from mathamr.systems.ssemb.context import CHARACTERS, ContextReader
 
     reader = ContextReader("own", folder=tiny_base(tmp_path / "base"))
     formulas = (Formula("7:0", "x>0"), Formula("7:1", "y=1"))
@@ -193,13 +192,16 @@ def test_a_window_of_text_is_encoded_alone_as_published(tmp_path: Path) -> None:
     )
     for formula in once:
         np.testing.assert_allclose(apart[formula].vectors, once[formula].vectors, atol=1e-6)
-    text, _ = surroundings(long)
-    (found,) = map(dict, reader.encode_windows([long]))
-    for span, formula in zip(text.spans, formulas, strict=True):
-        window = text.text[span.start : span.end]
-        (alone,) = reader.encoder.encode([Wording(window, (Span(0, 0, len(window)),))])
-        cosine = found[formula.id].vectors[0] @ alone.vectors[0] / np.linalg.norm(alone.vectors[0])
-        assert cosine == pytest.approx(1, abs=1e-5)
+    cut = CHARACTERS - 100
+    others = [
+        replace(
+            long, body=f"{long.body[:cut]}{'Not so. ' * 10}{long.body[cut + 80 :]}"
+        ),  # beyond the encoder's window
+        replace(long, body=long.body.replace("So be", "Not so", 1)),
+    ]
+    found, late, early = (each["7:0"].vectors for each in map(dict, reader.encode_windows([long, *others])))
+    np.testing.assert_allclose(late, found, atol=1e-6)
+    assert np.abs(early - found).max() > 1e-4
 
 
 def test_a_missing_text_encoder_is_named(tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ def test_graphs_are_those_of_the_formulas_room() -> None:
 
 def test_symbols_that_a_model_does_not_know_stay_apart() -> None:
     labels = FormulaLabels.of_counts({"U!plus": 1})
-    trees = [opt_from_string(f"[U!plus,0[V!{one}],0[V!{two}]]") for one, two in ("ξζ", "ξξ")]
+    trees = [opt_from_string(f"[U!plus,0[V!{one}],1[V!{two}]]") for one, two in ("ξζ", "ξξ")]
     graphs = OperatorGraphs.of(trees, labels)
     assert np.diff(graphs.node_starts).tolist() == [3, 2]
     assert graphs.labels[1] == graphs.labels[2]  # both have the number of their type
