@@ -20,6 +20,9 @@ from tests.models import (  # noqa: F401  (fixtures)
 
 ROOT = Path(__file__).resolve().parent.parent
 
+# Processes that tests start buffer what they print to a pipe, as those of users do.
+os.environ.pop("PYTHONUNBUFFERED", None)
+
 # A busy machine is no failure: property tests have no deadlines. They try the same few examples every time, so that a change
 # is judged by what it does; HYPOTHESIS_PROFILE=explore tries many new ones.
 settings.register_profile(

@@ -7,6 +7,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, closing, nullcontext
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -55,7 +56,7 @@ def serve(
     json_log: bool = False,
     drain: float = 0.0,
     processes: int | None = 1,
-    announce: Callable[[str], None] = print,
+    announce: Callable[[str], None] = partial(print, flush=True),
 ) -> None:
     """Serves the index in a folder; with a key for writing the index is opened for changes.
 
