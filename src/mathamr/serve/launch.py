@@ -7,7 +7,6 @@ import signal
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, closing, nullcontext
-from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -40,6 +39,11 @@ PARSER_SECONDS = 120
 """Wall-clock seconds for one query; on a busy machine the limit on processor time counts, and clients wait less."""
 
 
+def _print_address(where: str) -> None:
+    """Prints it at once: a program that reads it from a pipe waits for it."""
+    print(where, flush=True)
+
+
 def serve(
     path: Path,
     *,
@@ -56,7 +60,7 @@ def serve(
     json_log: bool = False,
     drain: float = 0.0,
     processes: int | None = 1,
-    announce: Callable[[str], None] = partial(print, flush=True),
+    announce: Callable[[str], None] = _print_address,
 ) -> None:
     """Serves the index in a folder; with a key for writing the index is opened for changes.
 
