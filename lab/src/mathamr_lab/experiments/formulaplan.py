@@ -119,11 +119,7 @@ class FormulaPlan(Plan):
         )
         TrainingSettings(config="", changes=setting.changes).checked(stages)
         self._runs = setting.named_runs
-        of_run = self.experiment.of_run
-        self.variants = (
-            *self.experiment.variants,
-            *(variant for name in self._runs if of_run for variant in of_run(name)),
-        )
+        self.variants = (*self.experiment.variants, *setting.run_variants)
         self._pools = {NTCIR_NAME if is_ntcir12(path) else POOL_NAME: path for path in setting.pools}
         if NTCIR_NAME in self._pools and (self._tests or len(self._pools) > 1):
             raise MathAMRError(

@@ -67,7 +67,8 @@ def _of_nodes(system: FormulaGraphSystem, collection: FormulaCollection, room: R
             for row, nodes, nearest in zip(scores, asked, near, strict=True):
                 similar = vectors @ nodes.T
                 row[block] = _maxsim(similar, starts)
-                nearest.add(similar, starts, int(block[0]))
+                if not collection.among_judged:
+                    nearest.add(similar, starts, int(block[0]))
         if not collection.among_judged:
             for row, nearest in zip(scores, near, strict=True):
                 kept = nearest.formulas

@@ -11,7 +11,7 @@ from mathamr.evaluation.baselines import BASELINES
 from mathamr.index.engines.engine import ENGINES
 from mathamr_lab.experiments import EXPERIMENTS
 from mathamr_lab.experiments.collection import TestCollection, TestSet, collection_named
-from mathamr_lab.experiments.experiment import Experiment, FormulaExperiment, GraphExperiment
+from mathamr_lab.experiments.experiment import Experiment, FormulaExperiment, FormulaVariant, GraphExperiment
 from mathamr_lab.experiments.scale import Scale, scale_named
 
 EXACT, APPROXIMATE = "flat", "edge"
@@ -55,13 +55,16 @@ class ExperimentSetting:
         return {path.name.partition(".")[0]: path for path in self.runs}
 
     @property
+    def run_variants(self) -> tuple[FormulaVariant, ...]:
+        """The rows of the runs, if the experiment compares them."""
+        if not isinstance(self.experiment, FormulaExperiment) or self.experiment.of_run is None:
+            return ()
+        return tuple(row for name in self.named_runs for row in self.experiment.of_run(name))
+
+    @property
     def rows(self) -> tuple[str, ...]:
         """The rows of the experiment, with those of the runs."""
-        of_run = self.experiment.of_run if isinstance(self.experiment, FormulaExperiment) else None
-        return (
-            *self.experiment.rows,
-            *(row.name for name in self.named_runs if of_run for row in of_run(name)),
-        )
+        return (*self.experiment.rows, *(row.name for row in self.run_variants))
 
     def __post_init__(self) -> None:
         for name in self.only:
