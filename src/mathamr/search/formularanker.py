@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 from mathamr.formulas.alignment import similarity, work
@@ -15,6 +16,7 @@ from mathamr.index.engines.entry import Filter
 from mathamr.index.lexical.lexicalindex import LexicalPart
 from mathamr.index.lexical.terms import reading_in_force
 from mathamr.index.scored import Scored
+from mathamr.search.formulagrade import FormulaGrader
 from mathamr.search.options import SearchOptions
 from mathamr.search.querycontext import QueryContext
 from mathamr.search.ranker import FoundHits, Payloads, Ranker, filtered, of_rows
@@ -200,6 +202,15 @@ class FormulaRanker(Ranker):
             if budget.affords(work(query, trees))
         ]
         return sorted(scored, key=lambda each: (-each.score, each.id))
+
+    def grade(self, visual: str) -> float:
+        """Grade a visual class by what it is to the query's formula; 0 if its trees were too long to be read."""
+        trees = self._trees([visual]).get(visual)
+        return self._grader.grade(visual, trees) if trees is not None else 0.0
+
+    @cached_property
+    def _grader(self) -> FormulaGrader:
+        return FormulaGrader(self.context.lexical_trees, self.context.visual)
 
     def _alike(self, ids: Sequence[str], model: str) -> Sequence[Scored]:
         query, budget = self.context.lexical_trees, WorkBudget(self._bounds.alike_nodes)

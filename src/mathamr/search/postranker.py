@@ -5,18 +5,22 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from typing import Protocol
 
 from mathamr.index.engines.engine import Engine, FieldReader, SkimsMaxSim
 from mathamr.index.engines.entry import Payload
 from mathamr.index.lexical.lexicalindex import DECLARATIONS, LexicalPart
 from mathamr.index.lexical.terms import Terms
 from mathamr.index.scored import Scored
-from mathamr.search.namequery import CANDIDATES, NameQuery, Posts, deviation, is_module_note
+from mathamr.posts.post import Formula, Post
+from mathamr.search.formularanker import FormulaRanker
+from mathamr.search.hubness import standard
+from mathamr.search.namequery import CANDIDATES, NameQuery, deviation, is_module_note
 from mathamr.search.options import SearchOptions
 from mathamr.search.querycontext import QueryContext
-from mathamr.search.ranker import FoundHits, Payloads, Ranker, filtered, of_rows, unsuited
+from mathamr.search.ranker import FoundHits, Payloads, Ranker, filtered, followed, of_rows, unsuited
 from mathamr.search.results import RankedResult
-from mathamr.systems.ranking import MaxSim, Nearest, NearestRows, Ranking
+from mathamr.systems.ranking import BestFormula, Inherit, MaxSim, Nearest, NearestRows, Ranking
 
 ASIDES = {
     "undocumented": 0.3,
@@ -32,10 +36,39 @@ MODULE_NOTE = 2.0
 (lab/notes/lean.md)."""
 
 
-class PostRanker(Ranker):
-    """Ranks posts by vectors and words; with `posts`, which reads their texts, also by the names of things.
+SMALLEST_BESIDE_WORDS = 3
+"""The fewest symbols of a formula that counts by itself where a query has words too; `$p$` only names something."""
+MOST_POSTS = 50
+"""How many posts one visual class of formulas leads to."""
+MOST_GRADED = 20
+"""How many of the first results have their formulas graded."""
+GRADE = "grade"
+"""The name under which evidence lists what the formulas of a post are to the query's."""
+PARENT = "parent"
+"""The name under which evidence lists the score of a post's parent, in standard deviations."""
 
-    Without declarations among the posts their tags need not be read.
+
+class Collection(Protocol):
+    """What is known about the posts of an index: their texts, their parents, and which have a formula."""
+
+    def posts(self, ids: Sequence[str]) -> Mapping[str, Post]:
+        """The posts with these ids; missing ones are left out."""
+        ...
+
+    def parents(self, ids: Sequence[str]) -> Mapping[str, str]:
+        """The parents of those posts that have one."""
+        ...
+
+    def posts_with(self, visuals: Sequence[str], most: int) -> Mapping[str, Sequence[str]]:
+        """The posts that have a formula of each visual class, at most so many of each."""
+        ...
+
+
+class PostRanker(Ranker):
+    """Ranks posts by vectors and words; with a `collection`, also by names, by parents and by formulas.
+
+    `formula_ranker` ranks the formulas of the index for one formula of the query. Without declarations among the posts their tags
+    need not be read.
     """
 
     def __init__(
@@ -44,12 +77,16 @@ class PostRanker(Ranker):
         engine: Engine | None,
         lexicon: Callable[[], LexicalPart],
         payloads: Payloads | None = None,
-        posts: Posts | None = None,
+        collection: Collection | None = None,
         *,
+        formula_ranker: Callable[[Formula], FormulaRanker] | None = None,
         has_declarations: bool = False,
     ) -> None:
         super().__init__(context, engine, lexicon, payloads)
-        self._posts, self._has_declarations = posts, has_declarations
+        self._collection, self._has_declarations = collection, has_declarations
+        self._formula_ranker = formula_ranker
+        self._best_formulas: dict[str, list[tuple[FormulaRanker, str, float]]] = {}
+        """For every post that was found by its formulas: the visual class that each formula of the query found, and its share."""
         if has_declarations:
             self._weighting = DECLARATIONS
 
@@ -81,23 +118,96 @@ class PostRanker(Ranker):
             return field.skim_maxsim(self.context.rows(field.field).vectors, options.depth, options.where)
 
     def _by_words(self, lexicon: LexicalPart, options: SearchOptions) -> Sequence[Scored]:
-        def passing(ids: Sequence[str]) -> set[str]:
-            payloads = self._payloads("posts", ids)
-            return {
-                identifier
-                for identifier, payload in payloads.items()
-                if options.where is None or options.where.passes(payload)
-            }
-
         terms = self._terms()
-        return filtered(lambda k: lexicon.search(terms, k, weighting=self._weighting), options, passing)
+        return filtered(
+            lambda k: lexicon.search(terms, k, weighting=self._weighting),
+            options,
+            lambda ids: self._passing(ids, options),
+        )
+
+    def _passing(self, ids: Sequence[str], options: SearchOptions) -> set[str]:
+        """The posts that the filter of a search admits."""
+        if not options.where:
+            return set(ids)
+        payloads = self._payloads("posts", ids)
+        return {each for each, payload in payloads.items() if options.where.passes(payload)}
+
+    def _by_formulas(self, ranking: BestFormula, options: SearchOptions) -> Sequence[Scored]:
+        """Posts by their best formulas, over all formulas of the query that count, each by its size."""
+        totals: dict[str, float] = {}
+        for formula, share in self._weighed_formulas(ranking.formulas):
+            assert self._formula_ranker is not None
+            ranker = self._formula_ranker(formula)
+            found = ranker.find(ranking.ranking, SearchOptions(ranking.pool)).hits
+            with self.context.timer("search"):
+                for post, (visual, score) in self._best_of(found).items():
+                    totals[post] = totals.get(post, 0.0) + share * score
+                    self._best_formulas.setdefault(post, []).append((ranker, visual, share))
+        admitted = self._passing(list(totals), options)
+        hits = [Scored(post, score) for post, score in totals.items() if post in admitted]
+        return sorted(hits, key=lambda hit: (-hit.score, hit.id))[: options.depth]
+
+    def _weighed_formulas(self, most: int) -> list[tuple[Formula, float]]:
+        """The largest formulas of the query, each look once, with their shares of all symbols."""
+        query = self.context.query
+        if self._formula_ranker is None or self._collection is None:
+            return []
+        sizes: dict[str, tuple[int, Formula]] = {}
+        for formula in query.formulas:
+            size = max((len(tree) for tree in query.trees.get(formula.id, ()) if tree is not None), default=0)
+            if size >= (SMALLEST_BESIDE_WORDS if query.has_words else 1):
+                sizes.setdefault(formula.latex, (size, formula))
+        chosen = sorted(sizes.values(), key=lambda each: -each[0])[:most]
+        total = math.fsum(math.log1p(size) for size, _ in chosen)
+        return [(formula, math.log1p(size) / total) for size, formula in chosen]
+
+    def _best_of(self, visuals: Sequence[Scored]) -> dict[str, Scored]:
+        """The best of some visual classes, best first, for every post that has one of them."""
+        assert self._collection is not None
+        holders = self._collection.posts_with([hit.id for hit in visuals], MOST_POSTS)
+        best: dict[str, Scored] = {}
+        for hit in visuals:
+            for post in holders.get(hit.id, ()):
+                best.setdefault(post, hit)
+        return best
+
+    def _grade(self, post: str) -> float:
+        """What the formulas of a post are to the query's, from 0 to 1; 0 if it was not found by its formulas."""
+        return math.fsum(
+            share * ranker.grade(visual) for ranker, visual, share in self._best_formulas.get(post, ())
+        )
+
+    def _inherited(self, ranking: Inherit, found: FoundHits) -> FoundHits:
+        """Average the scores of the first results with those of their parents; the others follow."""
+        if self._collection is None or self.context.query.kind not in ranking.kinds or not found.hits:
+            return found
+        pooled, rest = found.hits[: ranking.pool], found.hits[ranking.pool :]
+        asked = self.context.query.post.id
+        parents = {
+            each: parent
+            for each, parent in self._collection.parents([hit.id for hit in pooled]).items()
+            if parent != asked
+        }
+        above = self._scored(ranking.first, sorted(set(parents.values()))).hits
+        worth = dict(zip([hit.id for hit in above], standard([hit.score for hit in above]), strict=True))
+        shown: dict[str, float] = {}
+        scores: dict[str, float] = {}
+        for hit, own in zip(pooled, standard([hit.score for hit in pooled]), strict=True):
+            scores[hit.id] = own
+            if (parent := parents.get(hit.id)) is not None and parent in worth:
+                shown[hit.id] = worth[parent]
+                scores[hit.id] = (own + ranking.share * worth[parent]) / (1 + ranking.share)
+        if not shown:
+            return found
+        hits = sorted((Scored(*each) for each in scores.items()), key=lambda hit: (-hit.score, hit.id))
+        return FoundHits(followed(hits, rest), {**found.named(ranking.first), PARENT: shown})
 
     @cached_property
     def _name(self) -> NameQuery | None:
         """The query as a name, if it is one and texts can be read."""
-        if self._posts is None:
+        if self._collection is None:
             return None
-        return NameQuery.of(self.context.query, self._lexicon(), self._posts)
+        return NameQuery.of(self.context.query, self._lexicon(), self._collection.posts)
 
     def _terms(self) -> Terms:
         """The terms of the query, and the corrections of misspelt words."""
@@ -137,10 +247,10 @@ class PostRanker(Ranker):
         """Rank auxiliary declarations later, and posts with the query's name first if the query is only a name."""
         if self._has_declarations:
             found = central_first(found, self._payloads)
-        if self._name is None or self._posts is None:
+        if self._name is None or self._collection is None:
             return found
         with self.context.timer("rank"):
-            hits, named = self._name.first(found.hits, self._posts)
+            hits, named = self._name.first(found.hits, self._collection.posts)
         return FoundHits(
             hits, {**found.evidence, "name": named} if named else found.evidence, found.own_shares
         )
@@ -148,7 +258,19 @@ class PostRanker(Ranker):
     def _finished(self, found: FoundHits, options: SearchOptions) -> list[RankedResult]:
         hits = found.hits[: options.depth]
         shares = found.shares_of(hits)
-        return [RankedResult(hit.id, hit.score, found.of(hit.id), share=shares[hit.id]) for hit in hits]
+        with self.context.timer("align"):
+            grades = {
+                hit.id: self._grade(hit.id) for hit in hits[:MOST_GRADED] if hit.id in self._best_formulas
+            }
+        return [
+            RankedResult(
+                hit.id,
+                hit.score,
+                found.of(hit.id) | ({GRADE: grades[hit.id]} if hit.id in grades else {}),
+                share=shares[hit.id],
+            )
+            for hit in hits
+        ]
 
 
 def central_first(found: FoundHits, payloads_of: Payloads) -> FoundHits:

@@ -147,14 +147,16 @@ class Query:
         """The kind of the query, for rankings that depend on it.
 
         >>> [Query.of_text(text).kind for text in ("nowhere dense", "$x^2+1$", "when is $x^2$ convex")]
-        ['name', 'formula', 'words']
+        ['name', 'formula', 'mixed']
         """
         if not self.has_words:
             return "formula"
         count = len(words(self.text)) if len(self.text) <= MOST_CHARACTERS_OF_WORDS else MOST_WORDS + 1
         if count > MOST_WORDS:
             return "question"
-        is_name = count <= MOST_WORDS_OF_NAME and not self.formulas and "?" not in self.text
+        if self.formulas:
+            return "mixed"
+        is_name = count <= MOST_WORDS_OF_NAME and "?" not in self.text
         return "name" if is_name else "words"
 
     def marked(self, number: int) -> Query:

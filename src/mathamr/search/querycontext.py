@@ -44,6 +44,10 @@ class QueryContext:
         self.timer = timer or StageTimer()
         self._vectors = vectors
 
+    def of_formula(self, formula: Formula) -> QueryContext:
+        """The context of the same query with one of its formulas as the target; its time counts here."""
+        return QueryContext(self.query, self._vectors, formula=formula, timer=self.timer)
+
     @cached_property
     def encoded(self) -> Encoded:
         """The vectors of the query."""

@@ -23,7 +23,9 @@ from mathamr.search.results import RankedResult
 from mathamr.systems.ranking import (
     Aligned,
     AlikeNodes,
+    BestFormula,
     Fuse,
+    Inherit,
     Lexical,
     MaxSim,
     MeanMaxSim,
@@ -142,6 +144,12 @@ class Ranker(ABC):
                 return FoundHits(_fused(ranking, list(parts.values())), evidence)
             case Promote(inner):
                 return self._promoted(self._scored(inner, ids))
+            case Inherit(first=first):
+                return self._inherited(ranking, self._scored(first, ids))
+            case BestFormula():
+                wanted = set(ids)
+                found = self._by_formulas(ranking, SearchOptions(len(wanted)))
+                return FoundHits([hit for hit in found if hit.id in wanted])
             case Lexical():
                 with self.context.timer("search"):
                     return FoundHits(self._lexicon().score(self.context.terms, ids, self._weighting))
@@ -175,6 +183,11 @@ class Ranker(ABC):
                 found = self._found(inner, options)
                 with self.context.timer("rank"):
                     return self._promoted(found)
+            case Inherit(first=first, pool=pool):
+                deep = replace(options, depth=max(pool, options.depth))
+                return self._inherited(ranking, self._found(first, deep))
+            case BestFormula():
+                return FoundHits(self._by_formulas(ranking, options))
             case Lexical():
                 with self.context.timer("search"):
                     return FoundHits(self._by_words(self._lexicon(), options))
@@ -265,6 +278,18 @@ class Ranker(ABC):
             if len(rows)
         ]
         return sorted(scored, key=lambda hit: (-hit.score, hit.id))
+
+    def find(self, ranking: Ranking, options: SearchOptions) -> FoundHits:
+        """Find results by a ranking, best first, as the entries that the leaves score."""
+        return self._found(ranking, options)
+
+    def _by_formulas(self, ranking: BestFormula, options: SearchOptions) -> Sequence[Scored]:
+        """Find the best results by their formulas."""
+        raise unsuited("of posts by their formulas", "formulas")
+
+    def _inherited(self, ranking: Inherit, found: FoundHits) -> FoundHits:
+        """Add the scores of parents to those of results."""
+        raise unsuited("by the parents of posts", "formulas")
 
     @abstractmethod
     def _by_field(self, leaf: Nearest | MaxSim | NearestRows, options: SearchOptions) -> Sequence[Scored]:

@@ -350,17 +350,22 @@ class Index(Closing):
     def _ranker(self, context: QueryContext, task: Task) -> Ranker:
         archive = self.archive
         engine = None if archive.words_only else archive.engine
-        if task == "answers":
-            return PostRanker(
-                context,
-                engine,
-                lambda: archive.lexical.posts,
-                archive.payloads,
-                archive.catalogue.posts,
-                has_declarations=self.has_declarations,
-            )
-        visuals = CatalogueVisuals(archive.catalogue)
-        return FormulaRanker(context, engine, lambda: archive.lexical.formulas, visuals, archive.payloads)
+
+        def formula_ranker(context: QueryContext) -> FormulaRanker:
+            visuals = CatalogueVisuals(archive.catalogue)
+            return FormulaRanker(context, engine, lambda: archive.lexical.formulas, visuals, archive.payloads)
+
+        if task == "formulas":
+            return formula_ranker(context)
+        return PostRanker(
+            context,
+            engine,
+            lambda: archive.lexical.posts,
+            archive.payloads,
+            archive.catalogue,
+            formula_ranker=lambda formula: formula_ranker(context.of_formula(formula)),
+            has_declarations=self.has_declarations,
+        )
 
     @_one_revision
     def explain(self, query: Query | Post | str, identifier: str) -> Alignment:

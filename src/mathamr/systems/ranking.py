@@ -15,6 +15,8 @@ from mathamr.core.errors import MathAMRError
 Task = Literal["answers", "formulas"]
 """What a query searches: posts, or visual classes of formulas."""
 TASKS: tuple[Task, ...] = get_args(Task)
+QueryKind = Literal["name", "formula", "mixed", "words", "question"]
+"""What a query consists of: only a name, a formula alone, a formula with words, a few words, or whole sentences."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +88,38 @@ class AlikeNodes:
     model: str = "formula-graph"
 
 
+@dataclass(frozen=True, slots=True)
+class BestFormula:
+    """Posts by the best of their formulas, which a ranking of formulas finds for each formula of the query.
+
+    Of several formulas of a query the largest `formulas` count, each by its size; `pool` visual classes are found for each.
+    """
+
+    ranking: Ranking
+    formulas: int = 3
+    pool: int = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inherit:
+    """Adds a `share` of its parent's score to the score of a post, both in standard deviations: an answer is found through its question.
+
+    The parents of the first `pool` results are scored by the same ranking, whether a filter admits them or not. Results without a
+    parent keep their scores, and so does an answer to the very question that is asked. `kinds` are the kinds of queries it applies to.
+    """
+
+    first: Ranking
+    share: float = 0.5
+    pool: int = 200
+    kinds: tuple[QueryKind, ...] = ("question",)
+
+    def __post_init__(self) -> None:
+        if not 0 < self.share <= 10 or self.pool < 1:
+            raise MathAMRError(
+                f"Inherit needs a share above 0 and at most 10 and a pool of at least 1, got share={self.share}, pool={self.pool}"
+            )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rerank:
     """The first `pool` results of one ranking, reranked by another; without `pool`, as many as the search returns.
@@ -101,10 +135,6 @@ class Rerank:
     def __post_init__(self) -> None:
         if self.pool is not None and self.pool < 1:
             raise MathAMRError(f"reranking needs a pool of at least 1, not {self.pool}")
-
-
-QueryKind = Literal["name", "formula", "words", "question"]
-"""What a query consists of: only a name, a formula alone, a few words, or whole sentences."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,6 +238,8 @@ Ranking = (
     | Lexical
     | Aligned
     | AlikeNodes
+    | BestFormula
+    | Inherit
     | Rerank
     | Fuse
     | Unhub
@@ -230,9 +262,9 @@ def fields_of(ranking: Ranking) -> Iterator[str]:
         case Fuse():
             for part in ranking.asked:
                 yield from fields_of(part.ranking)
-        case Promote(inner) | Unhub(first=inner):
+        case Promote(inner) | Unhub(first=inner) | Inherit(first=inner):
             yield from fields_of(inner)
-        case Lexical() | Aligned() | AlikeNodes():
+        case BestFormula() | Lexical() | Aligned() | AlikeNodes():
             return
 
 
@@ -245,7 +277,9 @@ def uses_words(ranking: Ranking) -> bool:
             return uses_words(first) or uses_words(then)
         case Fuse():
             return any(uses_words(part.ranking) for part in ranking.asked)
-        case Promote(inner) | Unhub(first=inner):
+        case Promote(inner) | Unhub(first=inner) | Inherit(first=inner):
+            return uses_words(inner)
+        case BestFormula(inner):
             return uses_words(inner)
         case _:
             return False
@@ -268,6 +302,12 @@ def without_vectors(ranking: Ranking) -> Ranking | None:
             return None if left is None else Promote(left)
         case Unhub(first=first):
             return without_vectors(first)
+        case Inherit(first=first):
+            found = without_vectors(first)
+            return None if found is None else replace(ranking, first=found)
+        case BestFormula(inner):
+            left = without_vectors(inner)
+            return None if left is None else replace(ranking, ranking=left)
         case Rerank(first=first, then=then):
             found, again = without_vectors(first), without_vectors(then)
             return found if found is None or again is None else replace(ranking, first=found, then=again)

@@ -140,6 +140,14 @@ class Catalogue(Journal, Occurrences, StoredMacros, StoredPassages):
             key=lambda post: (post.id != accepted, -(post.score or 0), post.date is None, post.date or ""),
         )
 
+    def parents(self, ids: Sequence[str]) -> dict[str, str]:
+        """The parents of those of some posts that have one, as far as they exist."""
+        sql = (
+            "SELECT child.id, own.id FROM posts child JOIN posts own ON own.id = child.parent"
+            " WHERE child.deleted = 0 AND own.deleted = 0 AND child.id IN "
+        )
+        return dict(self._chosen(sql, ids))
+
     def tags(self) -> Counter[str]:
         """The number of posts with each tag."""
         sql = "SELECT tag, count(*) FROM tags t JOIN posts p ON t.post = p.number WHERE deleted = 0 GROUP BY tag"

@@ -115,6 +115,18 @@ class Occurrences(Database):
         """The ids of the formulas of that visual class."""
         return self._formulas_by("visual", key)
 
+    def posts_with(self, visuals: Sequence[str], most: int) -> dict[str, list[str]]:
+        """The ids of the posts that have a formula of each visual class, at most so many of each, in the order of the index."""
+        found: dict[str, list[str]] = {}
+        sql = (
+            "SELECT visual, id FROM (SELECT visual, p.id AS id, row_number() OVER (PARTITION BY visual ORDER BY p.number) AS place"
+            f" {_LIVING} AND visual IN "
+        )
+        order = f" GROUP BY visual, p.number) WHERE place <= {int(most)} ORDER BY visual, place"
+        for visual, post_id in self._chosen(sql, visuals, order):
+            found.setdefault(visual, []).append(post_id)
+        return found
+
     def with_visual_id(self, visual_id: str) -> list[str]:
         """The ids of the formulas with that visual id in the input."""
         return self._formulas_by("visual_id", visual_id)

@@ -141,6 +141,22 @@ class LexicalPart:
             for term, rows in self._holding(state, field, terms).items()
         }
 
+    def having(self, field: str, terms: Collection[str], ids: Collection[str]) -> dict[str, set[str]]:
+        """The terms of a field that each of these entries has, of some terms; unknown ids are left out."""
+        state = self._state
+        wanted, found = state.mask(ids), {}
+        first = 0
+        rows = self._holding(state, field, terms)
+        for number, (segment, _) in enumerate(state.parts):
+            own = np.flatnonzero(wanted[first : first + len(segment)])
+            names = dict(zip(own.tolist(), segment.ids_of(own), strict=True))
+            found |= {name: set[str]() for name in names.values()}
+            for term, places in rows.items():
+                for row in np.intersect1d(places[number], own, assume_unique=True).tolist():
+                    found[names[row]].add(term)
+            first += len(segment)
+        return found
+
     def _holding(self, state: Segments, field: str, terms: Collection[str]) -> dict[str, list[IndexArray]]:
         """The rows of every segment that have each of the terms, without deleted ones."""
         named = {term: term_number(term) for term in terms}

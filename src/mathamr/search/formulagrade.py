@@ -1,0 +1,56 @@
+"""`FormulaGrader`: what a formula is to the query's, on one scale for all queries: the same, renamed, containing it, or similar."""
+
+from __future__ import annotations
+
+from mathamr.formulas.alignment import similarity, work
+from mathamr.formulas.containment import Part
+from mathamr.formulas.renaming import FEWEST_SYMBOLS, count_letters, form_key
+from mathamr.formulas.trees import Trees
+
+IDENTICAL, RENAMED, CONTAINED, CONTAINED_RENAMED, SIMILAR = 1.0, 0.9, 0.8, 0.7, 0.6
+"""The grades of formulas: the same, the same in other letters, one that contains it, one that contains it in other letters. The grade of
+a similar one is the alignment of the trees times the last of these."""
+MOST_WORK = 20_000
+"""The most pairs of nodes that are aligned for one grade."""
+
+
+class FormulaGrader:
+    """Grades formulas for one formula of a query, of which it has the trees and the visual key.
+
+    >>> from mathamr.formulas.parse import parse
+    >>> from mathamr.formulas.visualkey import visual_key
+    >>> read = [parse(latex) for latex in ("a^2+b^2=c", "x^2+y^2=z", "r=1+(x^2+y^2=z)", "x^2+y^3=z")]
+    >>> trees = [(each.opt, each.slt) for each in read]
+    >>> grader = FormulaGrader(trees[0], visual_key(trees[0][1]))
+    >>> [round(grader.grade(visual_key(each[1]), each), 2) for each in trees]
+    [1.0, 0.9, 0.7, 0.46]
+    """
+
+    def __init__(self, trees: Trees, visual: str) -> None:
+        self._trees, self._visual = trees, visual
+        opt, slt = trees
+        has_form = slt is not None and len(slt) >= FEWEST_SYMBOLS
+        self._form = form_key(slt) if slt is not None and has_form else None
+        self._letters = count_letters(slt) if slt is not None and has_form else 0
+        self._part = Part(opt) if opt is not None and len(opt) > 1 else None
+
+    def grade(self, visual: str, trees: Trees) -> float:
+        """Return the grade of a formula, from 0 to 1, by its visual key and its trees."""
+        if visual == self._visual:
+            return IDENTICAL
+        opt, slt = trees
+        if (
+            self._form is not None
+            and slt is not None
+            and count_letters(slt) == self._letters
+            and form_key(slt) == self._form
+        ):
+            return RENAMED
+        inside = self._part.inside(opt) if self._part is not None and opt is not None else None
+        if inside == "same letters":
+            return CONTAINED
+        if inside is not None and self._form is not None:
+            return CONTAINED_RENAMED
+        if work(self._trees, trees) > MOST_WORK:
+            return 0.0
+        return SIMILAR * similarity(self._trees, trees)
