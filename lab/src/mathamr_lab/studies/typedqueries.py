@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 import zlib
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 
@@ -19,7 +20,6 @@ from mathamr.formulas.trees import trees_of
 from mathamr.index.lexical.terms import words
 from mathamr.posts.passage import PLACEHOLDER, passage
 from mathamr.posts.post import Formula, Post
-from mathamr.search.generalwords import general_words
 from mathamr.search.searcher import Index
 from mathamr.search.stopwords import STOP_WORDS
 from mathamr_lab.systems.text.letters import drawn, variables_of
@@ -35,11 +35,59 @@ FORMS = (
 """What is typed: the formula alone or with words of its entry, a part of it, with the entry's name, or in another notation."""
 SALT = "typed"
 
-_GREEK = (
-    "alpha beta gamma delta epsilon varepsilon zeta eta theta kappa lambda mu nu xi pi rho sigma tau phi varphi chi psi omega"
-    " Gamma Delta Theta Lambda Sigma Phi Psi Omega"
-).split()
-_FUNCTIONS = "sin cos tan log ln exp max min sup inf lim det dim ker gcd sum prod int".split()
+_GREEK = [
+    "alpha",
+    "beta",
+    "gamma",
+    "delta",
+    "epsilon",
+    "varepsilon",
+    "zeta",
+    "eta",
+    "theta",
+    "kappa",
+    "lambda",
+    "mu",
+    "nu",
+    "xi",
+    "pi",
+    "rho",
+    "sigma",
+    "tau",
+    "phi",
+    "varphi",
+    "chi",
+    "psi",
+    "omega",
+    "Gamma",
+    "Delta",
+    "Theta",
+    "Lambda",
+    "Sigma",
+    "Phi",
+    "Psi",
+    "Omega",
+]
+_FUNCTIONS = [
+    "sin",
+    "cos",
+    "tan",
+    "log",
+    "ln",
+    "exp",
+    "max",
+    "min",
+    "sup",
+    "inf",
+    "lim",
+    "det",
+    "dim",
+    "ker",
+    "gcd",
+    "sum",
+    "prod",
+    "int",
+]
 _ASCII = {
     **{f"\\{name}": f" {name} " for name in (*_GREEK, *_FUNCTIONS)},
     "\\le": "<=", "\\leq": "<=", "\\ge": ">=", "\\geq": ">=", "\\ne": "!=", "\\neq": "!=", "\\to": "->", "\\infty": " oo ",
@@ -65,22 +113,26 @@ class TypedQuery:
 
 
 def draw(index: Index, count: int) -> list[TypedQuery]:
-    """Draw queries for `count` entries of an index, one form each in turn, every second in other letters."""
+    """Draw queries for `count` entries of an index, one each; the form that was drawn least and applies, half in other letters."""
     entries = list(_candidates(index))
     chance = np.random.default_rng(zlib.crc32(SALT.encode()))
     order = chance.permutation(len(entries))
     found: list[TypedQuery] = []
-    frequencies = _frequencies(entries)
+    drawn_forms: Counter[tuple[str, bool]] = Counter()
     for place in order:
         if len(found) == count:
             break
         post, formula = entries[place]
-        number = len(found)
-        form, renamed = FORMS[number % len(FORMS)], bool(number // len(FORMS) % 2)
-        text = _typed(post, formula.latex, form, renamed, frequencies, chance)
-        if text is not None:
-            held = zlib.crc32(post.id.encode()) % HELD == 0
-            found.append(TypedQuery(text, post.id, form, renamed, held, formula.latex))
+        held = zlib.crc32(post.id.encode()) % HELD == 0
+        rarest = sorted(
+            product(FORMS, (False, True)), key=lambda each: (drawn_forms[each], FORMS.index(each[0]))
+        )
+        for form, renamed in rarest:
+            text = _typed(post, formula.latex, form, renamed, chance)
+            if text is not None:
+                drawn_forms[form, renamed] += 1
+                found.append(TypedQuery(text, post.id, form, renamed, held, formula.latex))
+                break
     return found
 
 
@@ -126,16 +178,11 @@ def _content(post: Post) -> list[str]:
     ]
 
 
-def _frequencies(entries: Sequence[tuple[Post, Formula]]) -> Counter[str]:
-    return Counter(word for post, _ in entries for word in _content(post))
-
-
 def _typed(
     post: Post,
     latex: str,
     form: str,
     renamed: bool,
-    frequencies: Mapping[str, int],
     chance: np.random.Generator,
 ) -> str | None:
     """Return what is typed for a formula of an entry; None if the form does not apply."""
@@ -182,7 +229,7 @@ def _part(latex: str) -> str | None:
         return None
     side = max(sides, key=len)
     slt = trees_of(Formula("", side), ())[0][1]
-    return side if slt is not None and LEAST <= len(slt) else None
+    return side if slt is not None and len(slt) >= LEAST else None
 
 
 def _unicode(latex: str) -> str | None:
