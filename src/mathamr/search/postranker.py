@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Protocol
 
 from mathamr.index.engines.engine import Engine, FieldReader, SkimsMaxSim
 from mathamr.index.engines.entry import Payload
 from mathamr.index.lexical.lexicalindex import DECLARATIONS, LexicalPart
-from mathamr.index.lexical.terms import Terms
+from mathamr.index.lexical.terms import Terms, post_text, words
 from mathamr.index.scored import Scored
 from mathamr.posts.post import Formula, Post
 from mathamr.search.formularanker import FormulaRanker
@@ -44,6 +45,8 @@ MOST_GRADED = 20
 """How many of the first results have their formulas graded."""
 GRADE = "grade"
 """The name under which evidence lists what the formulas of a post are to the query's."""
+MOST_COMPARED = 3
+"""How many of the best parents are compared with the question that is asked."""
 PARENT = "parent"
 """The name under which evidence lists the score of a post's parent, in standard deviations."""
 
@@ -100,6 +103,15 @@ class PostRanker(Ranker):
                 return field.search_maxsim(vectors, options.depth, options.where, options.exact)
             case NearestRows(rows=rows):
                 return of_rows(field, vectors, rows, options.where, options.exact)[: options.depth]
+
+    def _is_asked(self, parents: Sequence[str]) -> bool:
+        """True if one of these posts is the query itself, or has all its words in their order: its answers need no help."""
+        query = self.context.query
+        if query.post.id in parents:
+            return True
+        assert self._collection is not None
+        wanted = _words_of(query.post)
+        return any(_words_of(post) == wanted for post in self._collection.posts(parents).values())
 
     def _fused_depth(self, options: SearchOptions) -> int | None:
         """All results, if some of them may have the name that the query consists of; of declarations those that are reordered."""
@@ -182,13 +194,10 @@ class PostRanker(Ranker):
         if self._collection is None or self.context.query.kind not in ranking.kinds or not found.hits:
             return found
         pooled, rest = found.hits[: ranking.pool], found.hits[ranking.pool :]
-        asked = self.context.query.post.id
-        parents = {
-            each: parent
-            for each, parent in self._collection.parents([hit.id for hit in pooled]).items()
-            if parent != asked
-        }
+        parents = self._collection.parents([hit.id for hit in pooled])
         above = self._scored(ranking.first, sorted(set(parents.values()))).hits
+        if self._is_asked([hit.id for hit in above[:MOST_COMPARED]]):
+            return found
         worth = dict(zip([hit.id for hit in above], standard([hit.score for hit in above]), strict=True))
         shown: dict[str, float] = {}
         scores: dict[str, float] = {}
@@ -271,6 +280,11 @@ class PostRanker(Ranker):
             )
             for hit in hits
         ]
+
+
+def _words_of(post: Post) -> list[str]:
+    """The words of a title and a text without formulas."""
+    return words(post_text(replace(post, aliases=(), place=None)))
 
 
 def central_first(found: FoundHits, payloads_of: Payloads) -> FoundHits:

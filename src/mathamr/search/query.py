@@ -155,9 +155,13 @@ class Query:
         if count > MOST_WORDS:
             return "question"
         if self.formulas:
-            return "mixed"
+            return "mixed" if self._count_words() <= MOST_WORDS_OF_NAME else "words"
         is_name = count <= MOST_WORDS_OF_NAME and "?" not in self.text
         return "name" if is_name else "words"
+
+    def _count_words(self) -> int:
+        """Count the words beside the formulas."""
+        return sum(len(words(PLACEHOLDER.sub(" ", sentence.text))) for sentence in self.passage.sentences)
 
     def marked(self, number: int) -> Query:
         """The query with its formula of that number, from 1, as the target."""

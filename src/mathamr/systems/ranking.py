@@ -104,8 +104,9 @@ class BestFormula:
 class Inherit:
     """Adds a `share` of its parent's score to the score of a post, both in standard deviations: an answer is found through its question.
 
-    The parents of the first `pool` results are scored by the same ranking, whether a filter admits them or not. Results without a
-    parent keep their scores, and so does an answer to the very question that is asked. `kinds` are the kinds of queries it applies to.
+    The parents of the first `pool` results are scored by the same ranking, whether a filter admits them or not. The score of a child is
+    the weighted mean of both; results without a parent keep theirs. If the question that is asked is among the parents, nothing
+    changes, so that known items do not find their answers through themselves. `kinds` are the kinds of queries it applies to.
     """
 
     first: Ranking

@@ -16,8 +16,10 @@ from mathamr.systems.mathamrplus.postencoder import PostEncoder, load_post_encod
 from mathamr.systems.ranking import (
     Aligned,
     AlikeNodes,
+    BestFormula,
     Component,
     Fuse,
+    Inherit,
     Lexical,
     MaxSim,
     Nearest,
@@ -36,8 +38,10 @@ DOCUMENT, PARTS, FORMULA = "document", "parts", "formula"
 _LEXICAL, _SINGLE, _MAXSIM = Lexical(), Nearest(DOCUMENT), MaxSim(PARTS)
 _FORMULA = Nearest(FORMULA)
 _FORMULA_PARTS = (Component("lexical", _LEXICAL, 1.0), Component("single", _FORMULA, 0.25))
-_LEXICAL_WEIGHTS: tuple[tuple[QueryKind, float], ...] = (("name", 1.0), ("words", 1.0), ("formula", 1.0))
-_SINGLE_WEIGHTS: tuple[tuple[QueryKind, float], ...] = (("words", 4.0), ("formula", 0.5))
+KindWeights = tuple[tuple[QueryKind, float], ...]
+_LEXICAL_WEIGHTS: KindWeights = (("name", 1.0), ("words", 1.0), ("mixed", 1.0), ("formula", 1.0))
+_SINGLE_WEIGHTS: KindWeights = (("words", 4.0), ("mixed", 0.5), ("formula", 0.5))
+_MAXSIM_WEIGHTS: KindWeights = (("mixed", 1.0), ("formula", 0.5))
 """Chosen on validation questions of arqmath-mini and of the pairs: complete, and cut to titles, first words and longest formulas (lab/notes/ranking.md)."""
 ALIGNED_POOL = 100
 """The number of top-ranked formulas whose trees are aligned, and whose nodes are compared, with the query's."""
@@ -60,15 +64,39 @@ _ALIGNED = Promote(
 """Terms find formulas; tree alignment and formula-graph nodes rerank the first of them, with weights from cross-validation (lab/notes/ranking.md)."""
 
 
+BY_FORMULAS = Component(
+    "formula",
+    BestFormula(
+        Promote(
+            Rerank(
+                first=_LEXICAL,
+                then=Fuse(
+                    parts=(Component("lexical", _LEXICAL, 1.0), Component("aligned", Aligned(), 0.4)),
+                    fusion="weighted-sum",
+                    normalisation="top",
+                ),
+                pool=50,
+                keeps_rest=True,
+            )
+        )
+    ),
+    0.0,
+    (("mixed", 4.0), ("formula", 4.0)),
+)
+"""What a search for formulas finds, as evidence for posts, where a query is a formula with few words or none. These weights, and those of
+the other parts for such queries, were chosen on typed queries of three collections (lab/notes/typed.md)."""
 _FUSED = Fuse(
     parts=(
         Component("lexical", _LEXICAL, 0.5, _LEXICAL_WEIGHTS),
+        BY_FORMULAS,
         Component("single", _SINGLE, 2.0, _SINGLE_WEIGHTS),
-        Component("maxsim", _MAXSIM, 4.0),
+        Component("maxsim", _MAXSIM, 4.0, _MAXSIM_WEIGHTS),
     ),
     normalisation="z",
 )
-_HYBRID = Promote(Unhub(first=_FUSED, field=DOCUMENT, share=0.2, kinds=("question", "words")))
+_HYBRID = Promote(
+    Inherit(first=Unhub(first=_FUSED, field=DOCUMENT, share=0.2, kinds=("question", "words")), share=0.25)
+)
 """The share, and the kinds of queries it applies to, were chosen on the same questions: names and formulas gain nothing from it."""
 
 

@@ -16,16 +16,24 @@ import numpy as np
 
 from mathamr.core.modelfolder import ModelFolder, write_model_folder
 from mathamr.systems.field import Field
-from mathamr.systems.mathamrplus.system import DOCUMENT, FORMULA, PARTS, MathAMRPlusSystem, encoded
+from mathamr.systems.mathamrplus.system import (
+    BY_FORMULAS,
+    DOCUMENT,
+    FORMULA,
+    PARTS,
+    KindWeights,
+    MathAMRPlusSystem,
+    encoded,
+)
 from mathamr.systems.models import TEXT, part_of
 from mathamr.systems.ranking import (
     Component,
     Fuse,
+    Inherit,
     Lexical,
     MaxSim,
     Nearest,
     Promote,
-    QueryKind,
     Rankings,
     Task,
     Unhub,
@@ -38,11 +46,12 @@ if TYPE_CHECKING:
 
 AT_A_TIME = 256
 
-_SINGLE: tuple[tuple[QueryKind, float], ...] = (("words", 4.0), ("formula", 0.5))
-_MAXSIM: tuple[tuple[QueryKind, float], ...] = (("name", 4.0), ("words", 4.0), ("formula", 4.0))
+_SINGLE: KindWeights = (("words", 4.0), ("mixed", 0.5), ("formula", 0.5))
+_MAXSIM: KindWeights = (("name", 4.0), ("words", 4.0), ("mixed", 1.0), ("formula", 0.5))
 _FUSED = Fuse(
     parts=(
         Component("lexical", Lexical(), 1.0),
+        BY_FORMULAS,
         Component("single", Nearest(DOCUMENT), 2.0, _SINGLE),
         Component("maxsim", MaxSim(PARTS), 2.0, _MAXSIM),
     ),
@@ -61,7 +70,12 @@ class TextSystem:
         **MathAMRPlusSystem.rankings,
         "answers": {
             **MathAMRPlusSystem.rankings["answers"],
-            "hybrid": Promote(Unhub(first=_FUSED, field=DOCUMENT, share=0.2, kinds=("question", "words"))),
+            "hybrid": Promote(
+                Inherit(
+                    first=Unhub(first=_FUSED, field=DOCUMENT, share=0.2, kinds=("question", "words")),
+                    share=0.25,
+                )
+            ),
             "fused": Promote(_FUSED),
         },
     }
