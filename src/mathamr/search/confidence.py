@@ -1,9 +1,9 @@
 """`Confidence`: how surely a found post is what was asked, so that a search can say that there is nothing.
 
 Scores are comparable only within one search. A logistic model turns what can be compared between searches into a
-probability: how similar the vectors are, and how far the hit stands out from the results behind it. Its weights were fitted
-on questions of a forum and names of an encyclopedia, each asked once with what answers it in the collection and once
-without (`python -m mathamr_lab.studies emptiness` prints them and the curve of wrongly shown against wrongly hidden).
+probability: the share of the query's words that a post has, what its formulas are to the query's, how similar the vectors are, and
+how far a hit stands out from the results behind it. Its weights were fitted on typed formulas, titles and questions, each asked once
+with what answers it in the collection and once without (`python -m mathamr_lab.studies emptiness` prints them and how reliable they are).
 """
 
 from __future__ import annotations
@@ -11,46 +11,48 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from mathamr.index.lexical.lexicalindex import LexicalPart
-from mathamr.index.lexical.terms import other_names, post_text, stems, words
-from mathamr.posts.passage import PLACEHOLDER, Passage
-from mathamr.posts.post import Post
+from mathamr.index.lexical.terms import stems, words
+from mathamr.posts.passage import PLACEHOLDER
+from mathamr.search.formulagrade import CONTAINED, CONTAINED_RENAMED, RENAMED, SIMILAR
 from mathamr.search.generalwords import general_words
 from mathamr.search.hits import Match
 from mathamr.search.query import Query
-from mathamr.search.results import RankedResult
+from mathamr.search.results import GRADE, RankedResult
 from mathamr.search.stopwords import STOP_WORDS
 
-STRONG, WEAK = 0.5, 0.25
+STRONG, WEAK = 0.5, 0.2
 """The probabilities from which a hit is a strong or a weak match."""
 WEAK_DECLARATION = 0.1
 """The same for declarations of a library, where many are as similar as the one that was asked for (lab/notes/lean.md)."""
-ALL_WORDS, CLOSE, CLOSE_FORMULA = 0.9, 0.4, 0.5
-"""A hit with this share of the query's words and this cosine is at least a weak match, and so is one with this MaxSim to a query without
-words: in a collection about one subject many entries are close, and none stands out."""
 BACKGROUND = slice(4, 12)
 """The places of a ranking whose scores are the background that a match stands out from."""
+ALIKE = 0.7
+"""The alignment of trees from which a formula is nearly the same."""
 NAMED = 0.35
 """The share of the greatest bonus from which a post's title has the whole name that was asked for."""
-ALIKE = 0.7
-"""The share of aligned nodes from which a formula is nearly the same."""
+
+Group = Literal["text", "formula", "mixed", "question"]
+"""The groups of queries that have weights of their own: names and a few words, a formula, a formula with words, whole questions."""
 
 
 class Features(NamedTuple):
     """What the confidence in a hit depends on."""
 
-    similarity: float
-    """The cosine of the whole query and the whole post."""
-    parts: float
-    """The mean similarity of the query's parts to the nearest parts of the post (MaxSim)."""
-    parts_ahead: float
-    """How far that is ahead of the background."""
-    words_ahead: float
-    """How far the score by words is ahead of the background."""
-    words: float
+    words: float = 0.0
     """The share of the query's words that the post has, weighted by their rarity."""
+    formula: float = 0.0
+    """What the post's formulas are to the query's: 1 for the same, .9 in other letters, .8 if they contain it, less if only similar."""
+    words_ahead: float = 0.0
+    """How far the score by words and terms is ahead of the background."""
+    similarity: float = 0.0
+    """The cosine of the whole query and the whole post."""
+    parts: float = 0.0
+    """The mean similarity of the query's parts to the nearest parts of the post (MaxSim)."""
+    parts_ahead: float = 0.0
+    """How far that is ahead of the background."""
 
 
 class ConfidenceWeights(NamedTuple):
@@ -60,32 +62,30 @@ class ConfidenceWeights(NamedTuple):
     weights: Features
 
     def probability(self, found: Features) -> float:
-        """The probability that a hit with these features is what was asked."""
+        """Return the probability that a hit with these features is what was asked."""
         total = self.intercept + math.fsum(a * b for a, b in zip(self.weights, found, strict=True))
         return 1 / (1 + math.exp(-max(-30.0, min(30.0, total))))
 
 
-class CalibratedWeights(NamedTuple):
-    """The weights for the vectors of one model."""
-
-    short: ConfidenceWeights
-    """For names and short questions."""
-    long: ConfidenceWeights
-    """For whole questions."""
-
-
-_OF_MATHAMR_2 = CalibratedWeights(
-    ConfidenceWeights(-8.39, Features(5.01, 1.20, 19.17, 4.71, 0.0)),
-    ConfidenceWeights(-2.54, Features(6.95, -7.94, 13.49, 8.53, 0.0)),
-)
-CALIBRATED = {"mathamr-2": _OF_MATHAMR_2, "mathamr-3": _OF_MATHAMR_2}
-"""By the beginnings of the names of models whose cosines were measured; those of mathamr-3 are as large as those of mathamr-2."""
-BY_WORDS = ConfidenceWeights(-3.28, Features(0.0, 0.0, 0.0, 9.26, 2.21))
+CALIBRATED = ("mathamr-2", "mathamr-3")
+"""The beginnings of the names of models whose cosines were measured; those of mathamr-3 are as large as those of mathamr-2."""
+WITH_VECTORS: Mapping[Group, ConfidenceWeights] = {
+    "text": ConfidenceWeights(-8.39, Features(0.0, 0.0, 4.71, 5.01, 1.20, 19.17)),
+    "formula": ConfidenceWeights(-8.39, Features(0.0, 0.0, 4.71, 5.01, 1.20, 19.17)),
+    "mixed": ConfidenceWeights(-8.39, Features(0.0, 0.0, 4.71, 5.01, 1.20, 19.17)),
+    "question": ConfidenceWeights(-2.54, Features(0.0, 0.0, 8.53, 6.95, -7.94, 13.49)),
+}
+BY_WORDS: Mapping[Group, ConfidenceWeights] = {
+    "text": ConfidenceWeights(-3.28, Features(2.21, 0.0, 9.26)),
+    "formula": ConfidenceWeights(-3.28, Features(2.21, 0.0, 9.26)),
+    "mixed": ConfidenceWeights(-3.28, Features(2.21, 0.0, 9.26)),
+    "question": ConfidenceWeights(-3.28, Features(2.21, 0.0, 9.26)),
+}
 """Without vectors: for models whose cosines were not measured, and for searches by words."""
 
 
 class Confidence:
-    """Judges the hits of one query; `ranked` is the beginning of its ranking."""
+    """Judges the results of one query; `ranked` is the beginning of its ranking."""
 
     def __init__(
         self,
@@ -93,15 +93,25 @@ class Confidence:
         lexicon: LexicalPart,
         model: str,
         ranked: Sequence[RankedResult] = (),
-        corrected: Collection[str] = (),
+        corrected: Mapping[str, str] | Collection[str] = (),
+        *,
+        has_declarations: bool = False,
     ) -> None:
-        self._query, self._lexicon, self._model = query, lexicon, model
+        self._query, self._lexicon, self._ranked = query, lexicon, ranked
+        self._has_vectors = model.startswith(CALIBRATED)
         self._corrected = corrected
+        self._weak = WEAK_DECLARATION if has_declarations else WEAK
         behind = ranked[BACKGROUND] or ranked[1:] or ranked
         self._background = {
             name: math.fsum(each.evidence.get(name, 0.0) for each in behind) / len(behind) if behind else 0.0
             for name in ("maxsim", "lexical")
         }
+
+    @property
+    def group(self) -> Group:
+        """The group of the query."""
+        kind = self._query.kind
+        return "text" if kind in ("name", "words") else kind
 
     @cached_property
     def absent(self) -> list[str]:
@@ -124,55 +134,53 @@ class Confidence:
             return self.absent
         return [word for word in self.absent if word[:1].isupper() or word.lower() not in general_words()]
 
-    def features(self, post: Post, evidence: Mapping[str, float], read: Passage | None = None) -> Features:
-        """The features of a hit."""
-        return self._of_scores(evidence)._replace(words=self._words_in(post, read))
+    def matches(self, count: int) -> list[Match]:
+        """Return what each of the first results is to the query; no result is called more than one that is ranked before it."""
+        if any(map(self._is_name, self.absent)):
+            return ["similar"] * len(self._ranked[:count])
+        chances = isotonic([self._judged(each) for each in self._ranked[:count]])
+        return [self._called(chance) for chance in chances]
 
-    def _of_scores(self, evidence: Mapping[str, float]) -> Features:
-        """The features of a hit but for its words, for which its text has to be read."""
+    def chance(self, found: RankedResult) -> float:
+        """Return the probability that a result is what was asked, by its features alone."""
+        has_vectors = self._has_vectors and {"single", "maxsim"} <= found.evidence.keys()
+        weights = (WITH_VECTORS if has_vectors else BY_WORDS)[self.group]
+        return weights.probability(self.features(found))
+
+    def features(self, found: RankedResult) -> Features:
+        """Return the features of a result."""
+        evidence = found.evidence
         parts = evidence.get("maxsim", 0.0)
         return Features(
+            self._coverage.get(found.id, 0.0),
+            evidence.get(GRADE, 0.0),
+            evidence.get("lexical", 0.0) - self._background["lexical"],
             evidence.get("single", 0.0),
             parts,
             parts - self._background["maxsim"],
-            evidence.get("lexical", 0.0) - self._background["lexical"],
-            0.0,
         )
 
-    def match(self, post: Post, evidence: Mapping[str, float], read: Passage | None = None) -> Match:
-        """What a hit is to the query; a post that has the query as its name or label is what was asked.
+    def _judged(self, found: RankedResult) -> float:
+        """Return the probability of a result.
 
-        `read` is the passage of the post, if it is known; it saves reading the post's markup again.
-
-        If no post mentions a name of the query, such as Cantelli, a hit can only be similar; if none has some other word of
-        it, which notes may say in other words, a hit is at most a weak match.
+        A post that has the query as its name or label is what was asked. A post with the query's formula, or with one that
+        contains it, is at least a weak match.
         """
-        if evidence.get("label") or evidence.get("name", 0.0) >= NAMED:
-            return "strong"
-        if any(map(self._is_name, self.absent)):
-            return "similar"
-        weights = BY_WORDS
-        calibrated = next((CALIBRATED[name] for name in CALIBRATED if self._model.startswith(name)), None)
-        if calibrated is not None and {"single", "maxsim"} <= evidence.keys():
-            weights = calibrated.long if self._query.kind == "question" else calibrated.short
-        found = self.features(post, evidence, read) if weights.weights.words else self._of_scores(evidence)
-        chance = weights.probability(found)
-        if chance >= STRONG and not self.absent:
-            return "strong"
-        least = WEAK_DECLARATION if post.markup == "declaration" else WEAK
-        return "weak" if chance >= least or self._is_close(found, post, read) else "similar"
+        if found.evidence.get("label") or found.evidence.get("name", 0.0) >= NAMED:
+            return 1.0
+        least = CONTAINED_RENAMED if self.group == "formula" else CONTAINED
+        holds = found.evidence.get(GRADE, 0.0) >= least
+        return max(self.chance(found), self._weak if holds else 0.0)
 
-    def _is_close(self, found: Features, post: Post, read: Passage | None) -> bool:
-        """True for a hit that has the query's words, or is like a formula alone, even if many hits are as good.
+    def _called(self, chance: float) -> Match:
+        """Return the label of a probability.
 
-        What mentions a name that is the whole query is no less, however far from it the rest of its text is.
+        If no post mentions a name of the query, such as Cantelli, nothing is more than similar (`matches`); if none has some other
+        word of it, which notes may say in other words, a result is at most a weak match.
         """
-        if self._query.kind == "question":
-            return False
-        if not self._content:
-            return found.parts >= CLOSE_FORMULA
-        is_name = len(self._content) == 1 and self._content[0] not in general_words()
-        return (is_name or found.similarity >= CLOSE) and self._words_in(post, read) >= ALL_WORDS
+        if chance >= STRONG and (chance == 1.0 or not self.absent):
+            return "strong"
+        return "weak" if chance >= self._weak else "similar"
 
     def _is_name(self, word: str) -> bool:
         """True for a capitalised word, unless it only begins the query."""
@@ -180,38 +188,49 @@ class Confidence:
         return word[:1].isupper() and not (begins and word.lower() in general_words())
 
     @cached_property
-    def _rarity(self) -> Mapping[str, float]:
-        """The inverse document frequency of the stem of each word of the query, common words left out."""
-        count = self._lexicon.count()
-        frequency = self._lexicon.frequencies("stems", sorted(set(stems(self._content))))
-        return {stem: math.log((count + 1) / (often + 0.5)) for stem, often in frequency.items()}
-
-    @cached_property
     def _text(self) -> str:
         return " ".join(sentence.text for sentence in self._query.passage.sentences)
 
     @cached_property
     def _content(self) -> list[str]:
-        return [word for word in words(PLACEHOLDER.sub(" ", self._text)) if word not in STOP_WORDS]
+        found = [word for word in words(PLACEHOLDER.sub(" ", self._text)) if word not in STOP_WORDS]
+        right = self._corrected if isinstance(self._corrected, Mapping) else {}
+        return [right.get(word, word) for word in found]
 
-    def _words_in(self, post: Post, read: Passage | None) -> float:
-        """The share of the query's words that a post has, weighted by rarity."""
-        total = math.fsum(self._rarity.values())
+    @cached_property
+    def _coverage(self) -> Mapping[str, float]:
+        """The share of the query's words that each result has, weighted by rarity, common words left out."""
+        wanted = sorted(set(stems(self._content)))
+        count = self._lexicon.count()
+        rarity = {
+            stem: math.log((count + 1) / (often + 0.5))
+            for stem, often in self._lexicon.frequencies("stems", wanted).items()
+        }
+        total = math.fsum(rarity.values())
         if total <= 0:
-            return 0.0
-        text = post_text(post) if read is None or post.markup == "declaration" else _text_of(post, read)
-        held = set(stems(sorted(set(words(text)))))
-        return math.fsum(value for stem, value in self._rarity.items() if stem in held) / total
+            return {}
+        held = self._lexicon.having("stems", wanted, [each.id for each in self._ranked])
+        return {name: math.fsum(rarity[stem] for stem in own) / total for name, own in held.items()}
 
 
-def _text_of(post: Post, read: Passage) -> str:
-    """The text of a post without its formulas, from its passage; an answer's title is its question's."""
-    sentences = (each for each in read.sentences if each.field == "body" or post.role != "answer")
-    return " ".join((*other_names(post), *(PLACEHOLDER.sub(" ", each.text) for each in sentences)))
+def isotonic(values: Sequence[float]) -> list[float]:
+    """Return the nearest values that never rise: neighbours in the wrong order share their mean (pool adjacent violators).
+
+    >>> isotonic([0.9, 0.2, 0.6, 0.1])
+    [0.9, 0.4, 0.4, 0.1]
+    """
+    blocks: list[tuple[float, int]] = []
+    for value in values:
+        blocks.append((value, 1))
+        while len(blocks) > 1 and blocks[-2][0] < blocks[-1][0]:
+            (above, many), (below, few) = blocks[-2], blocks.pop()
+            blocks[-1] = ((above * many + below * few) / (many + few), many + few)
+    return [mean for mean, count in blocks for _ in range(count)]
 
 
 def formula_match(found: RankedResult) -> Match:
-    """What a found formula is to the query's: the same up to renaming variables, nearly the same, or similar."""
-    if found.exact or found.evidence.get("renamed") or found.evidence.get("pattern"):
+    """Return what a found formula is to the query's: the same up to renaming variables, one that contains it or is nearly the same, or similar."""
+    grade = found.evidence.get(GRADE, 0.0)
+    if found.exact or found.evidence.get("pattern") or grade >= RENAMED:
         return "strong"
-    return "weak" if found.evidence.get("aligned", 0.0) >= ALIKE else "similar"
+    return "weak" if grade >= min(CONTAINED_RENAMED, SIMILAR * ALIKE) else "similar"

@@ -20,7 +20,7 @@ from mathamr.search.formulagrade import FormulaGrader
 from mathamr.search.options import SearchOptions
 from mathamr.search.querycontext import QueryContext
 from mathamr.search.ranker import FoundHits, Payloads, Ranker, filtered, of_rows
-from mathamr.search.results import RankedResult
+from mathamr.search.results import GRADE, MOST_GRADED, RankedResult
 from mathamr.search.wildcards import Fit, fit, has_wildcards
 from mathamr.systems.nodematch import node_comparer
 from mathamr.systems.ranking import MaxSim, Nearest, NearestRows
@@ -299,6 +299,8 @@ class FormulaRanker(Ranker):
             place = places.get(each.id) or self._first_place(each.id, options.where)
             if place is not None:
                 evidence = found.of(each.id)
+                if len(finished) < MOST_GRADED:
+                    evidence[GRADE] = self.grade(each.id)
                 whole = evidence.get("pattern") == _FIT_BONUS["whole"]
                 finished.append(
                     RankedResult(

@@ -11,9 +11,8 @@ from mathamr.index.archive import Archive
 from mathamr.index.catalogue.occurrences import FormulaEntry
 from mathamr.posts.level import Level
 from mathamr.posts.post import Post
-from mathamr.search.confidence import Confidence, formula_match
 from mathamr.search.formulamatch import matched_nodes, matched_stretches, taken_nodes
-from mathamr.search.hits import FormulaHit, Hit
+from mathamr.search.hits import FormulaHit, Hit, Match
 from mathamr.search.querycontext import QueryContext
 from mathamr.search.results import RankedResult
 from mathamr.search.snippet import Wanted, snippet, title
@@ -21,13 +20,13 @@ from mathamr.systems.field import Field
 
 
 class HitBuilder:
-    """Builds the hits of one query from the posts and formulas of an archive."""
+    """Builds the hits of one query from the posts and formulas of an archive; `matches` has the label of every result."""
 
     def __init__(
-        self, archive: Archive, context: QueryContext, wanted: Wanted, confidence: Confidence
+        self, archive: Archive, context: QueryContext, wanted: Wanted, matches: Mapping[str, Match]
     ) -> None:
         self._archive, self._context, self._wanted = archive, context, wanted
-        self._confidence = confidence
+        self._matches = matches
 
     def posts(self, page: Sequence[RankedResult], offset: int, *, near: bool) -> tuple[Hit, ...]:
         """Ranked posts as hits, numbered from `offset` + 1; with `near`, vectors help to choose the sentences shown."""
@@ -71,9 +70,7 @@ class HitBuilder:
                     each.evidence,
                     post.place,
                     each.share,
-                    formula_match(each)
-                    if entry
-                    else self._confidence.match(post, each.evidence, read.get(post.id)),
+                    self._matches[each.id],
                 )
             )
         return tuple(hits)

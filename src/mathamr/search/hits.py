@@ -148,11 +148,8 @@ class Hits:
     """Words of a short query that no post of the index has, as they were typed."""
     counts: FilterCounts | None = None
     """What filters would keep of the best results, if it was asked for."""
-
-    @property
-    def found(self) -> Found:
-        """The best match among the hits; `nothing` if there are none."""
-        return min((hit.match for hit in self.hits), key=MATCHES.index, default="nothing")
+    found: Found = "nothing"
+    """The best match among the first results of the search, whichever of them are here; `nothing` if there are none."""
 
     @property
     def similar_from(self) -> int:

@@ -20,7 +20,7 @@ from mathamr.search.namequery import CANDIDATES, NameQuery, deviation, is_module
 from mathamr.search.options import SearchOptions
 from mathamr.search.querycontext import QueryContext
 from mathamr.search.ranker import FoundHits, Payloads, Ranker, filtered, followed, of_rows, unsuited
-from mathamr.search.results import RankedResult
+from mathamr.search.results import GRADE, MOST_GRADED, RankedResult
 from mathamr.systems.ranking import BestFormula, Inherit, MaxSim, Nearest, NearestRows, Ranking
 
 ASIDES = {
@@ -41,10 +41,6 @@ SMALLEST_BESIDE_WORDS = 3
 """The fewest symbols of a formula that counts by itself where a query has words too; `$p$` only names something."""
 MOST_POSTS = 50
 """How many posts one visual class of formulas leads to."""
-MOST_GRADED = 20
-"""How many of the first results have their formulas graded."""
-GRADE = "grade"
-"""The name under which evidence lists what the formulas of a post are to the query's."""
 MOST_COMPARED = 3
 """How many of the best parents are compared with the question that is asked."""
 PARENT = "parent"

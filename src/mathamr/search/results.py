@@ -6,6 +6,10 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+GRADE = "grade"
+"""The name under which evidence lists what the formulas of a post are to the query's (`FormulaGrader`)."""
+MOST_GRADED = 20
+"""How many of the first results have their formulas graded, and are looked at to say whether anything was found."""
 PLACES = 100
 """How many ranks are searched for a post whose rank is wanted."""
 

@@ -28,13 +28,13 @@ from mathamr.index.scored import Scored
 from mathamr.posts.post import Post
 from mathamr.posts.postkind import KINDS
 from mathamr.search.alignment import Alignment, align
-from mathamr.search.confidence import BACKGROUND, Confidence
+from mathamr.search.confidence import BACKGROUND, Confidence, formula_match
 from mathamr.search.filtercounts import FilterCounts
 from mathamr.search.formulamatch import ALIGNMENT, FormulaMatch, aligned_views
 from mathamr.search.formularanker import FormulaRanker
 from mathamr.search.fragment import plain
 from mathamr.search.hitbuilder import HitBuilder, aligned_field, titled
-from mathamr.search.hits import Hits
+from mathamr.search.hits import MATCHES, Hits
 from mathamr.search.library import lean_query, library_rankings
 from mathamr.search.locations import labelled_first, within
 from mathamr.search.options import POOL, SearchOptions
@@ -43,7 +43,7 @@ from mathamr.search.query import Query
 from mathamr.search.querycontext import QueryContext
 from mathamr.search.queryencoder import QueryEncoder
 from mathamr.search.ranker import Ranker
-from mathamr.search.results import PLACES, Placement, RankedResult
+from mathamr.search.results import MOST_GRADED, PLACES, Placement, RankedResult
 from mathamr.search.snippet import Wanted, title
 from mathamr.search.timing import StageTimer
 from mathamr.search.visuals import CatalogueVisuals
@@ -217,7 +217,7 @@ class Index(Closing):
         approximate_candidates = exact is None
         if exact is None:
             exact = not ENGINES[self.archive.manifest.engine.name].capabilities.remote
-        depth = max(offset + k + 1, BACKGROUND.stop, counted)
+        depth = max(offset + k + 1, BACKGROUND.stop, MOST_GRADED, counted)
         options = SearchOptions.of_search(depth, where, exact, pool, approximate_candidates)
         ranked, ranker = self._ranked(context, task, (name, ranking), options)
         by_words = uses_words(ranking)
@@ -239,10 +239,18 @@ class Index(Closing):
                 self.archive.manifest.model.name,
                 ranked,
                 ranker.corrected,
+                has_declarations=self.has_declarations,
+            )
+            judged = max(offset + k, MOST_GRADED)
+            labels = (
+                confidence.matches(judged)
+                if task == "answers"
+                else [formula_match(each) for each in ranked[:judged]]
             )
             if task == "formulas" or not confidence.unmentioned:
                 notes += _remarks(ranked, ranking, where, empty=not ranked and not len(self))
-            maker = HitBuilder(self.archive, context, wanted, confidence)
+            matches = {each.id: label for each, label in zip(ranked, labels, strict=False)}
+            maker = HitBuilder(self.archive, context, wanted, matches)
             hits = (maker.posts if task == "answers" else maker.formulas)(page, offset, near=near)
         return Hits(
             query=context.query,
@@ -255,6 +263,7 @@ class Index(Closing):
             notes=(*context.query.notes, *notes),
             absent=tuple(confidence.unmentioned if task == "answers" else ()),
             counts=self._counts(task, ranked[:counted]) if counted else None,
+            found=min(labels[:MOST_GRADED], key=MATCHES.index, default="nothing"),
         )
 
     def _counts(self, task: Task, ranked: Sequence[RankedResult]) -> FilterCounts:
