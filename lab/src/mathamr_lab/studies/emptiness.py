@@ -1,150 +1,204 @@
-"""Is any hit what was asked? Questions are asked with their answers in the collection and without; fits and measures the confidence.
+"""Is any hit what was asked? Things are asked for with what answers them in the collection and without; fits and measures the confidence.
 
-    MATHAMR_ASKED="arqmath.index:known-items.xml:known-items.qrels"    an index, topics, and the answers of each
-    MATHAMR_NAMES=encyclopedia.index            an index of texts of an encyclopedia without their names; `mathamr_data` has the names
-    MATHAMR_EVERY=10                            only a tenth of the questions; of names those that no text encoder was trained on
+    MATHAMR_FIT="a.index b.index"       indexes whose queries the weights are fitted on
+    MATHAMR_TEST="c.index d.index"      indexes whose queries are only judged, with the weights of the product
+    MATHAMR_COUNT=300                   the number of queries of each kind and index
 
-One of the two indexes is enough; `python -m mathamr_lab.studies.emptiness OUT.jsonl` writes the texts for the second, to be indexed.
-
-Of every question the first hit counts: with the answers in the collection it is right or wrong, without them it is wrong. The weights
-are fitted in five folds by the hash of the question's id, so that the curve is of questions that they were not fitted on.
+Queries are drawn with a seed: typed formulas (`typedqueries`), titles, parts of sentences, and whole questions of forums. Of every query the
+first hit counts: with the right entries in the collection it is right or wrong, without them it is wrong. Indexes to fit on print
+the weights of every group; indexes to test on print how often a right first hit stands under "nothing here", how often an absent
+thing is declared, and the reliability of the probabilities.
 """
 
 from __future__ import annotations
 
 import os
-import sys
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import get_args
+from itertools import islice, pairwise
 from zlib import crc32
 
 import numpy as np
 
 from mathamr.core.arrays import BoolArray, DoubleArray
+from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.table import aligned
-from mathamr.index.engines.entry import Filter
-from mathamr.posts.markup import formulas_of
+from mathamr.index.lexical.terms import words
+from mathamr.posts.passage import PLACEHOLDER, passage
 from mathamr.posts.post import Post
-from mathamr.search.confidence import BACKGROUND, Confidence, Features
+from mathamr.search.confidence import Confidence, Features, Group
 from mathamr.search.hits import Match
-from mathamr.search.query import Query, QueryError
+from mathamr.search.query import Query
+from mathamr.search.results import MOST_GRADED, RankedResult
 from mathamr.search.searcher import Index
-from mathamr_lab.data import data_folder
-from mathamr_lab.studies.testsets import environment, read_topic_files
-from mathamr_lab.systems.text.materials import encyclopedia, entry_post, names_of
+from mathamr_lab.studies.typedqueries import draw
 
-FOLDS = 5
-STEPS = (0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
 SHRINKAGE = 0.05
 """The weight of the squared weights, of features in standard deviations."""
-MODELS = {"with vectors": range(4), "by words": (3, 4)}
-"""The features that each model uses, by their place."""
+USED: dict[Group, tuple[str, ...]] = {
+    "text": ("words", "words_ahead", "similarity", "parts", "parts_ahead"),
+    "formula": ("formula", "words_ahead", "similarity", "parts", "parts_ahead"),
+    "mixed": ("words", "formula", "words_ahead", "similarity", "parts", "parts_ahead"),
+    "question": ("words", "words_ahead", "similarity", "parts", "parts_ahead"),
+}
+WITHOUT_VECTORS = ("words", "formula", "words_ahead")
+BINS = (0.0, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 1.001)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A query, the entries that are right, and those that would answer it too."""
+
+    query: str | Post
+    right: frozenset[str]
+    form: str
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A first hit: the fold of its question, its features, whether it is right, and what the product calls it."""
+    """A first hit: the group and form of its query, its features, its chance, its label, whether it is right, and whether it could be."""
 
-    fold: int
+    group: Group
+    form: str
     features: Features
-    right: bool
+    chance: float
     match: Match
+    is_right: bool
+    is_present: bool
+
+
+def questions(index: Index, count: int) -> Iterator[Asked]:
+    """Draw queries of all kinds from an index."""
+    for typed in draw(index, count):
+        yield Asked(typed.text, frozenset([typed.entry]), f"typed, {typed.form}")
+    posts = sorted(index.archive.catalogue.every_post(), key=lambda post: crc32(f"asked:{post.id}".encode()))
+    yield from islice(_titles(posts), count // 2)
+    yield from islice(_sentences(posts), count // 2)
+    children = defaultdict(list)
+    for post in posts:
+        if post.parent:
+            children[post.parent].append(post.id)
+    asked = (post for post in posts if post.role == "question" and children[post.id])
+    for post in islice(asked, count // 3):
+        yield Asked(post, frozenset([post.id, *children[post.id]]), "question")
+
+
+def _titles(posts: Sequence[Post]) -> Iterator[Asked]:
+    for post in posts:
+        if post.title and post.role != "answer" and post.markup != "declaration" and "$" not in post.title:
+            yield Asked(post.title, frozenset([post.id]), "title")
+
+
+def _sentences(posts: Sequence[Post]) -> Iterator[Asked]:
+    """Draw runs of six to twelve words of sentences."""
+    for post in posts:
+        if post.markup == "declaration":
+            continue
+        for sentence in passage(post).sentences:
+            said = sentence.text.split()
+            if sentence.field == "body" and len(said) >= 8 and not PLACEHOLDER.search(sentence.text):
+                start = crc32(post.id.encode()) % max(1, len(said) - 8)
+                text = " ".join(said[start : start + 8])
+                if len(words(text)) >= 6 and "$" not in text:
+                    yield Asked(text, frozenset([post.id]), "sentence")
+                    break
+
+
+def cases(index: Index, count: int) -> Iterator[Case]:
+    """Ask every query with what is right in the collection, and without."""
+    for asked in questions(index, count):
+        try:
+            query = (
+                Query.of_text(asked.query, macros=index.macros)
+                if isinstance(asked.query, str)
+                else Query.of_post(asked.query)
+            )
+            ranked, _ = index.rank(query, depth=MOST_GRADED + len(asked.right))
+        except MathAMRError:
+            continue
+        if isinstance(asked.query, Post):  # a question is not its own answer
+            ranked = [each for each in ranked if each.id != asked.query.id]
+        without = [each for each in ranked if each.id not in asked.right]
+        for found, is_present in ((ranked, True), (without, False)):
+            if found and (is_present or "part" not in asked.form):  # a part may well be in other entries
+                yield _case(index, query, asked, found, is_present)
+
+
+def _case(index: Index, query: Query, asked: Asked, found: list[RankedResult], is_present: bool) -> Case:
+    confidence = Confidence(query, index.archive.lexical.posts, index.archive.manifest.model.name, found)
+    first = found[0]
+    return Case(
+        confidence.group,
+        asked.form,
+        confidence.features(first),
+        confidence.chance(first),
+        confidence.matches(MOST_GRADED)[0],
+        first.id in asked.right,
+        is_present,
+    )
 
 
 def run() -> None:
-    every = int(os.environ.get("MATHAMR_EVERY", "1"))
-    names = os.environ.get("MATHAMR_NAMES")
-    if asked := os.environ.get("MATHAMR_ASKED") if names else environment("MATHAMR_ASKED"):
-        index, topics, qrels = asked.split(":")
-        _report("whole questions", list(_questions(index, Path(topics), Path(qrels), every)))
-    if names:
-        _report("names", list(_names(names, every)))
-
-
-def _questions(folder: str, topics: Path, qrels: Path, every: int) -> Iterator[Case]:
-    """Known items: questions whose own answers are the right ones."""
-    asked, judged = read_topic_files([(topics, qrels)])
-    with Index.open(folder) as index:
-        for topic in asked[::every]:
-            right = set(judged.grades[topic.id])
-            yield from _asked(index, Query.of_post(topic.post), right, topic.id, Filter(kinds=("answer",)))
-
-
-def _names(folder: str, every: int) -> Iterator[Case]:
-    """Names and synonyms of entries, which are indexed by their texts alone."""
-    with Index.open(folder) as index:
-        for row in encyclopedia(data_folder() / "planetmath" / "entries.jsonl.gz"):
-            if crc32(str(row["id"]).encode()) % every or str(row["id"]) not in index.archive.catalogue:
-                continue
-            for name in names_of(row)[:2]:
-                post = Post(
-                    "query",
-                    "question",
-                    name,
-                    markup="latex",
-                    formulas=formulas_of("query", "", name, "latex"),
-                )
-                try:
-                    query = Query.of_post(post)
-                except QueryError:
-                    continue
-                yield from _asked(index, query, {str(row["id"])}, str(row["id"]), None)
-
-
-def _asked(index: Index, query: Query, right: set[str], name: str, where: Filter | None) -> Iterator[Case]:
-    """The first hit with the right posts in the collection, and the first without them."""
-    fold = crc32(name.encode()) // 1000 % FOLDS
-    ranked, _ = index.rank(query, depth=BACKGROUND.stop + len(right), where=where)
-    without = [each for each in ranked if each.id not in right]
-    for found in (ranked, without):
+    count = int(os.environ.get("MATHAMR_COUNT", "300"))
+    for setting, report in (("MATHAMR_FIT", _print_weights), ("MATHAMR_TEST", _print_reliability)):
+        found: list[Case] = []
+        for folder in os.environ.get(setting, "").split():
+            with Index.open(folder) as index:
+                own = list(cases(index, count))
+            print(f"\n{folder}: {len(own)} first hits")
+            _print_labels(own)
+            found += own
         if found:
-            confidence = Confidence(
-                query, index.archive.lexical.posts, index.archive.manifest.model.name, found
-            )
-            post, evidence = index.archive.catalogue.post(found[0].id), found[0].evidence
-            yield Case(
-                fold,
-                confidence.features(post, evidence),
-                found[0].id in right,
-                confidence.match(post, evidence),
-            )
+            report(found)
 
 
-def _report(name: str, cases: Sequence[Case]) -> None:
-    right = np.array([case.right for case in cases])
-    folds = np.array([case.fold for case in cases])
-    every = np.array([(1.0, *case.features) for case in cases])
-    print(f"\n{name}: {len(cases)} first hits, {right.mean():.3f} of them right")
-    for state in (True, False):
-        called = Counter(case.match for case in cases if case.right is state)
-        shares = ", ".join(f"{each} {called[each] / called.total():.3f}" for each in get_args(Match))
-        print(f"{'right' if state else 'wrong'} ones are called: {shares}")
-    for model, used in MODELS.items():
-        columns = [0, *(1 + place for place in used)]
-        rows = every[:, columns]
-        chance = np.zeros(len(cases))
-        for fold in range(FOLDS):
-            held = folds == fold
-            chance[held] = _probability(rows[held], fitted(rows[~held], right[~held]))
-        weights = dict(
-            zip(("intercept", *(Features._fields[place] for place in used)), fitted(rows, right), strict=True)
-        )
-        print(
-            f"{model}: area {_area(chance, right):.3f}; "
-            + ", ".join(f"{each} {value:.2f}" for each, value in weights.items())
-        )
-        table = [["from", "wrongly shown", "wrongly hidden"]]
-        for step in STEPS:
-            shown = chance >= step
-            table.append([f"{step:.2f}", f"{shown[~right].mean():.3f}", f"{1 - shown[right].mean():.3f}"])
-        print(aligned(table), flush=True)
+def _print_labels(found: Sequence[Case]) -> None:
+    rows = [["", "first hits", "right", "right ones under “nothing here”", "absent", "absent ones declared"]]
+    for form in ("all", *dict.fromkeys(case.form for case in found)):
+        own = [case for case in found if form in ("all", case.form)]
+        right = [case.match for case in own if case.is_right]
+        absent = [case.match for case in own if not case.is_present]
+        rows.append([form, str(len(own)), str(len(right)), _share(right), str(len(absent)), _share(absent)])
+    print(aligned(rows), flush=True)
+
+
+def _share(matches: Sequence[Match]) -> str:
+    """Return the share of hits that are called only similar."""
+    return f"{sum(match == 'similar' for match in matches) / len(matches):.3f}" if matches else "–"
+
+
+def _print_reliability(found: Sequence[Case]) -> None:
+    rows = [["chance", "first hits", "mean chance", "right"]]
+    for low, high in pairwise(BINS):
+        own = [case for case in found if low <= case.chance < high]
+        if own:
+            mean, right = np.mean([case.chance for case in own]), np.mean([case.is_right for case in own])
+            rows.append([f"{low:.2f} to {min(high, 1):.2f}", str(len(own)), f"{mean:.3f}", f"{right:.3f}"])
+    print(aligned(rows), flush=True)
+
+
+def _print_weights(found: Sequence[Case]) -> None:
+    for group, used in USED.items():
+        own = [case for case in found if case.group == group]
+        right = np.array([case.is_right for case in own])
+        for name, chosen in (
+            ("with vectors", used),
+            ("by words", tuple(each for each in used if each in WITHOUT_VECTORS)),
+        ):
+            if not 0 < right.sum() < len(right):
+                continue
+            rows = np.array([(1.0, *(getattr(case.features, each) for each in chosen)) for case in own])
+            weights = fitted(rows, right)
+            shown = ", ".join(f"{each}={value:.2f}" for each, value in zip(chosen, weights[1:], strict=True))
+            area = _area(_probability(rows, weights), right)
+            print(
+                f"{group}, {name}: {len(own)} hits, area {area:.3f}; ConfidenceWeights({weights[0]:.2f}, Features({shown}))"
+            )
 
 
 def fitted(rows: DoubleArray, right: BoolArray) -> DoubleArray:
-    """The weights of a logistic regression by Newton's method; the first column of the rows is 1."""
+    """Return the weights of a logistic regression by Newton's method; the first column of the rows is 1."""
     mean, spread = rows.mean(axis=0), rows.std(axis=0) + 1e-9
     mean[0], spread[0] = 0.0, 1.0
     scaled = (rows - mean) / spread
@@ -166,22 +220,8 @@ def _probability(rows: DoubleArray, weights: DoubleArray) -> DoubleArray:
 
 
 def _area(chance: DoubleArray, right: BoolArray) -> float:
-    """The probability that a right hit has a higher chance than a wrong one."""
+    """Return the probability that a right hit has a higher chance than a wrong one."""
     yes, no = chance[right], chance[~right]
     return (
         float((yes[:, None] > no).mean() + 0.5 * (yes[:, None] == no).mean()) if len(yes) and len(no) else 0.5
     )
-
-
-def write_texts(path: Path) -> int:
-    """Writes the texts of a fifth of the encyclopedia, one half of them those whose names no text encoder was trained on; returns their number."""
-    rows = encyclopedia(data_folder() / "planetmath" / "entries.jsonl.gz")
-    lines = [entry_post(row).to_json() for row in rows if crc32(str(row["id"]).encode()) % 5 == 0]
-    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    return len(lines)
-
-
-if __name__ == "__main__":
-    if len(sys.argv) != 2:
-        sys.exit("usage: python -m mathamr_lab.studies.emptiness OUT.jsonl")
-    print(f"{write_texts(Path(sys.argv[1]))} texts in {sys.argv[1]}", file=sys.stderr)
