@@ -8,7 +8,6 @@ new worker starts where there is room. Machines that join the cluster get worker
 from __future__ import annotations
 
 import math
-import os
 import sys
 import time
 from collections import deque
@@ -305,7 +304,6 @@ class RayCluster(Closing):
 
 def _connected(address: str, workers: int | None) -> Any:
     """The module `ray`, connected to the cluster of that address; ``local`` starts one here."""
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     try:
         import ray
     except ImportError as error:
