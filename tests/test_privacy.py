@@ -10,7 +10,9 @@ import json
 import sys
 import threading
 import urllib.request
+from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -24,13 +26,16 @@ NOTES = {
 HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
 
 
+def with_notes(folder: Path) -> Path:
+    (folder / "notes").mkdir()
+    for name, text in NOTES.items():
+        (folder / "notes" / name).write_text(text, "utf-8")
+    return folder
+
+
 @pytest.fixture
 def trace(tmp_path: Path) -> Trace:
-    notes = tmp_path / "notes"
-    notes.mkdir()
-    for name, text in NOTES.items():
-        (notes / name).write_text(text, "utf-8")
-    return Trace(tmp_path)
+    return Trace(with_notes(tmp_path))
 
 
 def check(trace: Trace, *, library: str = "onnxruntime") -> None:
@@ -153,3 +158,38 @@ def test_the_tools_of_an_assistant_keep_to_themselves(trace: Trace) -> None:
         process.stdin.close()
         process.wait(timeout=120)
     check(trace)
+
+
+def test_the_retriever_of_langchain_keeps_to_itself(trace: Trace) -> None:
+    pytest.importorskip("langchain_core")
+    trace.mathamr("index", "notes", "--out", "index")
+    found = trace.run(
+        sys.executable,
+        "-c",
+        "import mathamr; from mathamr.adapters.langchain import MathAMRRetriever\n"
+        "print([found.metadata for found in MathAMRRetriever(index=mathamr.Index.open('index')).invoke('primes')])",
+    )
+    assert "prime.md" in found
+    check(trace)
+
+
+def test_the_engines_of_qdrant_keep_to_themselves(trace: Trace) -> None:
+    pytest.importorskip("qdrant_edge")
+    trace.mathamr("index", "notes", "--out", "index", "--engine", "edge")
+    assert "prime.md" in trace.mathamr("search", "index", "primes", "--json")
+    if find_spec("qdrant_client"):
+        code = (
+            "import mathamr; from qdrant_client import QdrantClient, models as m\n"
+            "c = QdrantClient(':memory:'); c.create_collection('c', m.VectorParams(size=2, distance=m.Distance.DOT))\n"
+            "c.upsert('c', [m.PointStruct(id=1, vector=[1.0, 0.0])]); print(c.query_points('c', [1.0, 0.0]).points[0].id)"
+        )
+        assert trace.run(sys.executable, "-c", code) == "1\n"
+    check(trace)
+
+
+def test_a_local_cluster_of_ray_keeps_to_itself() -> None:
+    pytest.importorskip("ray")
+    with TemporaryDirectory(prefix="ray-") as short:  # Ray's sockets cannot have long paths
+        trace = Trace(with_notes(Path(short)))
+        trace.mathamr("index", "notes", "--out", "index", "--ray", "local", "--workers", "1")
+        check(trace, library="ray")

@@ -312,7 +312,8 @@ def _connected(address: str, workers: int | None) -> Any:
     if address == LOCAL:
         # Never the cluster that the environment may name: ``local`` means this machine.
         options |= {"address": LOCAL, "num_cpus": workers or processors(), "object_store_memory": _OBJECTS}
-        options |= {"include_dashboard": False}
+        # Its ports listen on loopback alone, and Ray looks for no other address of the machine.
+        options |= {"include_dashboard": False, "_node_ip_address": "127.0.0.1"}
     else:
         options["address"] = address
     try:
