@@ -16,9 +16,14 @@ from tests.tracing import Trace
 
 def test_training_keeps_to_itself(tmp_path: Path) -> None:
     trace = Trace(tmp_path)
-    write_posts(tmp_path / "posts.jsonl", sample_posts(80))
+    posts = sample_posts()
+    answers = [post for post in posts if post.parent][:24]
+    asked = {post.parent for post in answers}
+    write_posts(tmp_path / "posts.jsonl", [*(post for post in posts if post.id in asked), *answers])
     trace.mathamr("graph", "posts.jsonl", "--out", "graphs")
-    trace.mathamr("train", "graphs", "--out", "model", "--config", "small", "--set", "epochs=1", "--device", "cpu")
+    trace.mathamr(
+        "train", "graphs", "--out", "model", "--config", "small", "--set", "epochs=1", "--device", "cpu"
+    )
     check(trace, library="torch")
 
 

@@ -1,4 +1,4 @@
-"""Switches off what libraries report to their makers, before any of them can be imported.
+"""Switches off what libraries report to their makers or leave behind, before any of them can be imported.
 
 `mathamr/__init__` calls this first, so every entry passes it: the command, servers and their workers, programs that import
 mathamr, the actors of a cluster, tests and benchmarks. Switches that nobody reads are not set.
@@ -13,7 +13,7 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class Switch:
-    """An environment variable that is always set; `help` says which library reads it and what it would send otherwise."""
+    """An environment variable that is always set; `help` says which library reads it and what it would do otherwise."""
 
     name: str
     value: str
@@ -32,6 +32,7 @@ SWITCHES = (
         "1",
         "huggingface_hub and transformers, used by the laboratory, report versions and features",
     ),
+    Switch("ONEDNN_JIT_PROFILE", "0", "PyTorch's oneDNN leaves /tmp/perf-PID.map for a profiler"),
 )
 
 

@@ -8,11 +8,12 @@ new worker starts where there is room. Machines that join the cluster get worker
 from __future__ import annotations
 
 import math
+import os
 import sys
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, redirect_stdout, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, redirect_stdout, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -304,6 +305,9 @@ class RayCluster(Closing):
 
 def _connected(address: str, workers: int | None) -> Any:
     """The module `ray`, connected to the cluster of that address; ``local`` starts one here."""
+    if address == LOCAL:
+        # Ray reads this when it is imported: its ports then listen on loopback alone, as on other systems.
+        os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"
     try:
         import ray
     except ImportError as error:
@@ -312,13 +316,28 @@ def _connected(address: str, workers: int | None) -> Any:
     if address == LOCAL:
         # Never the cluster that the environment may name: ``local`` means this machine.
         options |= {"address": LOCAL, "num_cpus": workers or processors(), "object_store_memory": _OBJECTS}
-        # Its ports listen on loopback alone, and Ray looks for no other address of the machine.
-        options |= {"include_dashboard": False, "_node_ip_address": "127.0.0.1"}
+        options |= {"include_dashboard": False}
     else:
         options["address"] = address
     try:
-        ray.init(**options)
+        with _no_api_server(ray) if address == LOCAL else nullcontext():
+            ray.init(**options)
     except Exception as error:  # Ray raises a bare one if a node on a busy machine did not start in time
         ray.shutdown()
         raise MathAMRError(f"cannot reach the Ray cluster {address!r}: {error}") from error
     return ray
+
+
+@contextmanager
+def _no_api_server(ray: Any) -> Iterator[None]:
+    """Let a local cluster start without its API server.
+
+    Without a dashboard it only reports usage, and it asks the network which cloud this is even if reports are off.
+    """
+    services = ray._private.services
+    start = services.start_api_server
+    services.start_api_server = lambda *arguments, **options: (None, None)
+    try:
+        yield
+    finally:
+        services.start_api_server = start
