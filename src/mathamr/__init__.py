@@ -8,7 +8,10 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from mathamr.core.telemetry import disable_telemetry
 from mathamr.core.version import __version__
+
+disable_telemetry()  # before anything else of this package, and so before the libraries that it loads
 
 if TYPE_CHECKING:
     from mathamr.core.errors import MathAMRError

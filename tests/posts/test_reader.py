@@ -19,6 +19,7 @@ from mathamr.core.errors import MathAMRError, UnknownNameError
 from mathamr.posts.passage import passage
 from mathamr.posts.post import Post
 from mathamr.posts.reader import READERS, Collection, detect, read_posts
+from mathamr.posts.readers.frontmatter import FrontMatter
 from mathamr.posts.report import Report
 from tests.posts.documents import LIMITS_AS_BOOK, LIMITS_AS_PDF, LIMITS_IN_WORD
 
@@ -392,3 +393,38 @@ def test_a_package_can_add_a_format_behind_the_built_in_ones(
     }
     monkeypatch.undo()
     assert "quill" not in READERS
+
+
+@pytest.mark.parametrize("mistake", [ValueError, RecursionError, AssertionError, MemoryError, KeyError])
+def test_a_document_that_ends_its_reader_is_counted_and_the_others_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mistake: type[Exception]
+) -> None:
+    def read(cls: type[FrontMatter], text: str, report: Report) -> FrontMatter:
+        if "poison" in text:
+            raise mistake("a mistake of the reader")
+        return FrontMatter()
+
+    monkeypatch.setattr(FrontMatter, "read", classmethod(read))
+    for number in range(6):
+        text = "poison" if number in (1, 4) else f"Note {number} leads to [[note0]]."
+        (tmp_path / f"note{number}.md").write_text(text, "utf-8")
+    (tmp_path / "other.txt").write_text("A text of another format.", "utf-8")
+    posts = list(read_posts(tmp_path, report := Report()))
+    names = {post.id.partition("#")[0] for post in posts}
+    assert names == {"note0.md", "note2.md", "note3.md", "note5.md", "other.txt"}
+    assert all(post.links for post in posts if post.id.startswith("note5"))
+    assert dict(report.skipped) == {"reader failed": 2}
+    assert {Path(problem.file).name for problem in report.examples["reader failed"]} == {
+        "note1.md",
+        "note4.md",
+    }
+
+
+def test_an_interruption_is_not_taken_for_a_mistake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def read(cls: type[FrontMatter], text: str, report: Report) -> FrontMatter:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(FrontMatter, "read", classmethod(read))
+    (tmp_path / "note.md").write_text("text", "utf-8")
+    with pytest.raises(KeyboardInterrupt):
+        list(read_posts(tmp_path, Report()))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import shlex
 import sys
 from dataclasses import asdict, dataclass, field
 from importlib import metadata
@@ -12,6 +13,7 @@ from typing import Any, Literal
 
 from mathamr.core.errors import MathAMRError
 from mathamr.core.settings import SETTINGS
+from mathamr.core.telemetry import SWITCHES, find_onnxruntime_reports
 from mathamr.core.version import __version__
 
 State = Literal["ok", "missing", "optional"]
@@ -46,7 +48,7 @@ class Checkup:
 
 def examine() -> Checkup:
     """Examine this installation without changing or downloading anything."""
-    return Checkup((*_machine(), *_dependencies(), *_models(), *_optional(), *_settings()))
+    return Checkup((*_machine(), *_dependencies(), *_models(), *_optional(), *_privacy(), *_settings()))
 
 
 def _machine() -> list[Finding]:
@@ -124,6 +126,23 @@ def _optional() -> list[Finding]:
                 _version(package) or "installed" if found else "not installed",
                 "" if found else f"for {purpose}: pip install {wanted}",
             )
+        )
+    return findings
+
+
+def _privacy() -> list[Finding]:
+    """The switches that keep libraries silent, and what ONNX Runtime wrote for its maker before or elsewhere."""
+    findings = [
+        Finding(
+            "privacy", switch.name, "ok", os.environ.get(switch.name, "not set"), f"otherwise {switch.help}"
+        )
+        for switch in SWITCHES
+    ]
+    reports = find_onnxruntime_reports()
+    if reports is not None:
+        help_text = f"written by another program, or by an earlier mathamr; to remove it: rm -r {shlex.quote(str(reports))}"
+        findings.append(
+            Finding("privacy", "queued events of ONNX Runtime", "optional", str(reports), help_text)
         )
     return findings
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 import typer
 
 from mathamr.cli.options import Device, Workers, index_beside, is_index
+from mathamr.core.errors import MathAMRError
 from mathamr.core.terminal import visible
 from mathamr.posts.reader import READERS
 
@@ -178,8 +179,11 @@ def command(
         print(f"watching {visible(names)}; Ctrl-C stops", file=sys.stderr, flush=True)
         for changed in changes([Path(record.path) for record in summary.manifest.inputs], out):
             print(f"changed: {visible(', '.join(changed))}", file=sys.stderr, flush=True)
-            _print(build_index([], out, options, again=True), as_json, verbose)
-            _sweep(options.cluster, shards)
+            try:
+                _print(build_index([], out, options, again=True), as_json, verbose)
+                _sweep(options.cluster, shards)
+            except MathAMRError as error:  # such as an input that is away: the next change may bring it back
+                print(visible(f"mathamr: {error}; still watching"), file=sys.stderr, flush=True)
 
 
 def _with_packages(paths: list[Path], out: Path) -> list[Path]:

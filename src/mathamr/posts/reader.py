@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import ClassVar, Protocol
@@ -24,12 +24,14 @@ class Collection:
     """What one reader is given: files of its format, in order.
 
     `root` is the folder from which ids and relative links are counted; `beside` are files that the user named as
-    belonging to the posts (formula tables, link tables), besides those that a reader finds by itself.
+    belonging to the posts (formula tables, link tables), besides those that a reader finds by itself. `known` are all
+    files to which documents may link, if only some of them are to be read.
     """
 
     root: Path
     files: tuple[Path, ...]
     beside: tuple[Path, ...] = ()
+    known: tuple[Path, ...] = ()
 
     def path_of(self, file: Path, unnamed: str = "note") -> str:
         """The path of a file in the folder, by which its posts are named; `unnamed` for standard input."""
@@ -38,7 +40,7 @@ class Collection:
     @cached_property
     def paths(self) -> frozenset[str]:
         """The paths of all files."""
-        return frozenset(map(self.path_of, self.files))
+        return frozenset(map(self.path_of, self.known or self.files))
 
     def texts(self, report: Report, largest: int | None = None) -> Iterator[tuple[Path, str, str]]:
         """The files that can be read as text: each with its path in the folder and its text."""
@@ -195,8 +197,29 @@ def _in_unicode(post: Post, report: Report) -> Post:
 def _unique(parts: list[tuple[PostReader, Collection]], report: Report) -> Iterator[Post]:
     seen = SeenIds()
     for reader, collection in parts:
-        for post in (_in_unicode(each, report) for each in reader.read(collection, report)):
+        for post in (_in_unicode(each, report) for each in _whatever_happens(reader, collection, report)):
             if seen.add(post.id):
                 yield post
             else:
                 report.skip("duplicate id", f"a second post with the id {post.id!r}")
+
+
+def _whatever_happens(reader: PostReader, collection: Collection, report: Report) -> Iterator[Post]:
+    """The posts of a collection; a document that makes its reader fail is counted, and the reader goes on after it."""
+    begun = set()
+    while True:
+        try:
+            for post in reader.read(collection, report):
+                begun.add(report.file)
+                yield post
+            return
+        except MathAMRError:
+            raise  # it is about the whole input, and says what to do
+        except Exception as error:
+            why = f"{type(error).__name__}: {error}"
+            report.skip("reader failed", f"this document ends its reader ({why}); please report it")
+        begun.add(report.file)
+        left = tuple(file for file in collection.files if shown(file) not in begun)
+        if not left or len(left) == len(collection.files):  # it did not say where it was
+            return
+        collection = replace(collection, files=left, known=collection.known or collection.files)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -84,21 +85,44 @@ BOMBS = {
     "colons": "a" + ": " * 30_000,
     "quotes": "a: " + "'" * 60_000,
 }
+TOML_BOMBS = {
+    "digits": "title = " + "9" * 5_000,
+    "hexadecimal": "title = 0x" + "f" * 60_000,
+    "dots": ".".join("a" * 30_000) + " = 1",
+    "spaced dots": " . ".join("a" * 15_000) + " = 1",
+    "quoted dots": ".".join(['"a"'] * 15_000) + " = 1",
+    "dots in a table": "[" + ".".join("a" * 20_000) + "]\n" + "".join(f"k{n} = 1\n" for n in range(2_000)),
+    "dots in braces": "a = {" + ".".join("a" * 30_000) + " = 1}",
+    "brackets": "tags = " + "[" * 60_000,
+    "braces": "a = " + "{a = " * 10_000,
+    "one word": "a" * 60_000,
+    "open quotes": "'a" * 30_000,
+    "tables": "".join(f"[a{n}.b]\n" for n in range(6_000)),
+    "long": "tags = [" + "'x', " * 300_000 + "]",
+}
 
 
-@pytest.mark.parametrize("name", BOMBS)
+@pytest.mark.parametrize(
+    ("fence", "bomb"),
+    [
+        pytest.param(fence, bomb, id=f"{fence} {name}")
+        for fence, bombs in (("---", BOMBS), ("+++", TOML_BOMBS))
+        for name, bomb in bombs.items()
+    ],
+)
 @pytest.mark.slow
-def test_a_bomb_is_bounded(tmp_path: Path, name: str) -> None:
+def test_a_bomb_is_bounded(tmp_path: Path, fence: str, bomb: str) -> None:
     source = (
         "import sys\nfrom pathlib import Path\n"
         "from mathamr.posts.readers.frontmatter import FrontMatter\n"
         "from mathamr.posts.report import Report\n"
-        "text = '---\\n' + Path(sys.argv[1]).read_text(encoding='utf-8') + '\\n---\\nText.'\n"
+        "fence = sys.argv[2] + '\\n'\n"
+        "text = fence + Path(sys.argv[1]).read_text(encoding='utf-8') + '\\n' + fence + 'Text.'\n"
         "found = FrontMatter.read(text, Report())\n"
         "assert text[found.end:] == 'Text.' and len(found.tags) <= 500\n"
     )
-    (tmp_path / "head").write_text(BOMBS[name], encoding="utf-8")
-    run = bounded(source, str(tmp_path / "head"), megabytes=1024)
+    (tmp_path / "head").write_text(bomb, encoding="utf-8")
+    run = bounded(source, str(tmp_path / "head"), fence, megabytes=1024)
     assert run.returncode == 0, run.stderr[-1000:]
 
 
@@ -107,6 +131,57 @@ def test_lines_that_are_not_understood_are_reported() -> None:
     assert FrontMatter.read("---\ntitle: t\n{odd\n---\n", report).title == "t"
     assert FrontMatter.read("+++\nnot toml\n+++\n", report).title == ""
     assert report.repaired["front matter"] == 2
+
+
+SCALARS = st.one_of(
+    st.sampled_from(
+        [
+            "9" * 5_000,
+            "0x" + "f" * 5_000,
+            "1e999",
+            "-inf",
+            "nan",
+            "0o7",
+            "1_0",
+            "12:30",
+            "~",
+            "",
+            "!!int x",
+            "&a b",
+            "*a",
+        ]
+    ),
+    st.datetimes().map(str),
+    st.dates().map(str),
+    st.floats().map(str),
+    st.text(max_size=20),
+    st.text(max_size=20).map(json.dumps),
+)
+VALUES = st.recursive(
+    SCALARS,
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=4).map(lambda items: "[" + ", ".join(items) + "]"),
+        st.tuples(inner, inner, st.sampled_from([" = ", ": "])).map(lambda of: f"{{{of[0]}{of[2]}{of[1]}}}"),
+    ),
+    max_leaves=6,
+)
+KEYS = st.one_of(
+    st.sampled_from(["title", "tags", "date", "aliases", "taxonomies", "taxonomies.tags", "[taxonomies]"]),
+    st.text(max_size=6),
+)
+
+
+@given(
+    st.sampled_from(["---\n", "+++\n", "% "]),
+    st.lists(st.tuples(KEYS, st.sampled_from([": ", " = ", ":\n  - ", "\n% "]), VALUES), max_size=5),
+)
+def test_front_matter_of_any_keys_and_values_is_read_or_reported(
+    fence: str, lines: list[tuple[str, str, str]]
+) -> None:
+    text = fence + "".join(f"{key}{sign}{value}\n" for key, sign, value in lines) + fence + "\nText."
+    found = FrontMatter.read(text, Report())
+    assert 0 <= found.end <= len(text)
+    assert all(isinstance(each, str) for each in (found.title, *found.tags, *found.aliases))
 
 
 @given(

@@ -30,7 +30,9 @@ BATCH = 200
 LONGEST_POST_ID = LONGEST_ID - 96
 """The longest id of a post; it leaves room for the ids of its formulas, which may contain it."""
 HIGHEST_SCORE = 2**53 - 1
-INCOMPLETE = ("damaged archive", "archive too dense", "unreadable", "unreadable input", "file too large")
+INCOMPLETE = (
+    "damaged archive", "archive too dense", "unreadable", "unreadable input", "file too large", "reader failed",
+)  # fmt: skip
 """Causes in a reader's report which mean that some posts may not have been read."""
 
 

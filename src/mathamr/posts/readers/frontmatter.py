@@ -16,6 +16,8 @@ LONGEST = 1 << 16
 """Characters of front matter that are read; YAML is slow for hostile input."""
 MOST_VALUES = 500
 """Values that are taken from a list, which may refer to itself."""
+DEEPEST_KEY = 16
+"""Names that dots join to one key of TOML; the parser takes time and memory in the square of their number."""
 
 _YAML = re.compile(r"\ufeff?---[ \t\r]*\n(.*?)^(?:---|\.\.\.)[ \t\r]*(?:\n|\Z)", re.S | re.M)
 _TOML = re.compile(r"\ufeff?\+\+\+[ \t\r]*\n(.*?)^\+\+\+[ \t\r]*(?:\n|\Z)", re.S | re.M)
@@ -23,6 +25,8 @@ _PANDOC = re.compile(r"\ufeff?%[ \t]+(\S[^\n]*)\n%([^\n]*)\n(?:%([^\n]*)\n)?[ \t
 _STARTS_YAML = re.compile(r"\s*(?:#|[\w-]+[ \t]*:(?:\s|\Z)|\Z|\{)")
 _KEY = re.compile(r"^([\w-]+)[ \t]*:(?=\s|\Z)", re.M)
 _QUOTED_LATEX = re.compile(r"^([\w-]+:[ \t]*)\"([^\"\n]*\$[^\"\n]*)\"[ \t\r]*$", re.M)
+_NAME = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')"""
+_DEEP_KEY = re.compile(rf"(?<![\w-]){_NAME}(?:[ \t]*+\.[ \t]*+{_NAME}){{{DEEPEST_KEY}}}")
 _SEPARATOR = re.compile(r"[,\s]+")
 _NOTHING = frozenset(["", "null", "~", "Null", "NULL"])
 
@@ -133,17 +137,22 @@ def _mapping(source: str) -> dict[str, Any]:
 
 
 def _toml(source: str, report: Report) -> dict[str, Any]:
+    """The values of a TOML text as texts or lists; none if it is not TOML, too long or too deep."""
     try:
-        table = tomllib.loads(source[:LONGEST])
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        if len(source) > LONGEST:
+            raise ValueError(f"more than {LONGEST:,} characters")
+        if _DEEP_KEY.search(source):
+            raise ValueError(f"a key of more than {DEEPEST_KEY} names")
+        table = tomllib.loads(source, parse_float=str)
+        taxonomies = table.get("taxonomies")
+        table |= taxonomies if isinstance(taxonomies, dict) else {}
+        return {
+            key: [item if isinstance(item, list) else str(item) for item in value]
+            if isinstance(value, list)
+            else str(value)  # a ValueError for a number of more than 4,300 digits
+            for key, value in table.items()
+            if not isinstance(value, dict)
+        }
+    except (ValueError, RecursionError) as error:
         report.repair("front matter", f"not TOML: {error}")
         return {}
-    taxonomies = table.get("taxonomies")
-    table |= taxonomies if isinstance(taxonomies, dict) else {}
-    return {
-        key: [item if isinstance(item, list) else str(item) for item in value]
-        if isinstance(value, list)
-        else str(value)
-        for key, value in table.items()
-        if not isinstance(value, dict)
-    }

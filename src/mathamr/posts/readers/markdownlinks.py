@@ -38,7 +38,7 @@ class Notes:
         read: Callable[[Path, Report], str | None] = read_text,
     ) -> None:
         self._suffixes, self._read = suffixes, read
-        self._files = {collection.path_of(file): file for file in collection.files}
+        self._files = {collection.path_of(file): file for file in collection.known or collection.files}
         self._by_name: dict[str, str] = {}
         for identifier in self._files:
             path = _folded(posixpath.splitext(identifier)[0])

@@ -37,12 +37,12 @@ class PublishedBase(nn.Module):
             raise MathAMRError(f"unknown tuning {tuning!r} of a base; known: {', '.join(TUNINGS)}")
         place = base_folder(name)
         try:
-            self.tokenizer = AutoTokenizer.from_pretrained(place)
-            self.model = (model or AutoModel).from_pretrained(place)
+            self.tokenizer = AutoTokenizer.from_pretrained(place, local_files_only=True)
+            self.model = (model or AutoModel).from_pretrained(place, local_files_only=True)
         except (OSError, ValueError, KeyError, ImportError) as error:
             raise MathAMRError(
                 f"transformers cannot load the base {name!r}: {error}; name a folder with config.json, weights and"
-                " tokenizer files, or a model that is in its cache"
+                f" tokenizer files, or download a published model into its cache first: hf download {name}"
             ) from error
         if self.tokenizer.pad_token is None:
             self.tokenizer.pad_token = self.tokenizer.eos_token

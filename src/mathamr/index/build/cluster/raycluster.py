@@ -13,7 +13,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, redirect_stdout, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, redirect_stdout, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -305,7 +305,9 @@ class RayCluster(Closing):
 
 def _connected(address: str, workers: int | None) -> Any:
     """The module `ray`, connected to the cluster of that address; ``local`` starts one here."""
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    if address == LOCAL:
+        # Ray reads this when it is imported: its ports then listen on loopback alone, as on other systems.
+        os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"
     try:
         import ray
     except ImportError as error:
@@ -318,8 +320,24 @@ def _connected(address: str, workers: int | None) -> Any:
     else:
         options["address"] = address
     try:
-        ray.init(**options)
+        with _no_api_server(ray) if address == LOCAL else nullcontext():
+            ray.init(**options)
     except Exception as error:  # Ray raises a bare one if a node on a busy machine did not start in time
         ray.shutdown()
         raise MathAMRError(f"cannot reach the Ray cluster {address!r}: {error}") from error
     return ray
+
+
+@contextmanager
+def _no_api_server(ray: Any) -> Iterator[None]:
+    """Let a local cluster start without its API server.
+
+    Without a dashboard it only reports usage, and it asks the network which cloud this is even if reports are off.
+    """
+    services = ray._private.services
+    start = services.start_api_server
+    services.start_api_server = lambda *arguments, **options: (None, None)
+    try:
+        yield
+    finally:
+        services.start_api_server = start
