@@ -132,3 +132,28 @@ def test_a_missing_input_is_a_clear_error(tmp_path: Path) -> None:
     assert done.stdout == ""
     assert done.stderr.startswith("mathamr: ")
     assert "is not an index; create one with" in done.stderr
+
+
+def test_an_index_remembers_what_was_excluded_until_it_is_told_otherwise(
+    model_folder: Path, tmp_path: Path
+) -> None:
+    notes, out = tmp_path / "notes", tmp_path / "index"
+    for name in ("a.md", "drafts/b.md"):
+        (notes / name).parent.mkdir(parents=True, exist_ok=True)
+        (notes / name).write_text(f"In {name} stands $x^2$.", encoding="utf-8")
+
+    def ids() -> set[str]:
+        with Archive.open(out) as archive:
+            return set(archive.catalogue.ids())
+
+    first = build(notes, out, model_folder, "--exclude", "drafts/")
+    assert first.exit_code == 0, first.output
+    assert "1 × drafts/ (--exclude)" in first.output
+    (notes / "drafts" / "c.md").write_text("Text", encoding="utf-8")
+    for again in ([notes, "--out", out], ["--out", out]):  # by its path, and as an input that the index knows
+        assert run(*again).exit_code == 0
+        assert ids() == {"a.md"}
+    assert run("--out", out, "--exclude", "").exit_code == 0
+    assert ids() == {"a.md", "drafts/b.md", "drafts/c.md"}
+    assert run("--out", out, "--exclude", "c.md").exit_code == 0
+    assert ids() == {"a.md", "drafts/b.md"}

@@ -149,3 +149,17 @@ def test_an_unknown_kind_lists_the_known_ones(dump):
     result = run(dump, "--kind", "teorem")
     assert isinstance(result.exception, MathAMRError)
     assert "theorem" in str(result.exception)
+
+
+def test_what_rules_leave_out_is_counted_by_rule(tmp_path):
+    for name in ("a.md", "drafts/b.md", "node_modules/c.md"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("Text with $x$.")
+    found = json.loads(run(tmp_path, "--json", "--exclude", "drafts/").stdout)
+    assert (found["posts"], found["excluded"]) == (1, 2)
+    assert found["excluded_by_rule"] == {"drafts/ (--exclude)": 1, "node_modules/ (a default)": 1}
+    assert "drafts/ (--exclude)" in run(tmp_path, "--exclude", "drafts/").stdout
+    lines = run(tmp_path, "--jsonl", "--exclude", "drafts/")
+    assert [json.loads(line)["id"] for line in lines.stdout.splitlines() if line.startswith("{")] == ["a.md"]
+    assert "excluded 1: node_modules/ (a default)" in lines.output
+    assert run(tmp_path / "a.md", "--exclude", "*.log").exit_code == 2

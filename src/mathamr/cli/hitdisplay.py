@@ -46,11 +46,17 @@ def show_hits(
                 Text(NOTHING_MATCHES if place == 0 and not hits.offset else SIMILAR_ONLY, style="bold")
             )
         _show_hit(hit, console, editor, verbose=verbose)
+        for other in hit.others:
+            _show_other(other, console)
+        if hit.others:
+            console.print()
     total = sum(hits.seconds.values())
     stages = ", ".join(f"{stage} {1000 * seconds:.0f}" for stage, seconds in hits.seconds.items())
     more = "; there are more (--offset)" if hits.more else ""
     how = f" by {hits.strategy}{more}, {1000 * total:.0f} ms ({stages})" if verbose else more
-    console.print(Text(f"{len(hits)} {'hit' if len(hits) == 1 else 'hits'}{how}", style="dim"))
+    folded = sum(len(hit.others) for hit in hits)
+    also = f" and {folded} folded under them (--no-group)" if folded else ""
+    console.print(Text(f"{len(hits)} {'hit' if len(hits) == 1 else 'hits'}{also}{how}", style="dim"))
 
 
 def _show_hit(hit: Hit, console: SafeConsole, editor: str | None = None, *, verbose: bool = False) -> None:
@@ -89,6 +95,15 @@ def _show_hit(hit: Hit, console: SafeConsole, editor: str | None = None, *, verb
             Fragment("gap", "[↑]") if each.formula == hit.formula.own_id else each for each in shown
         )
     console.print(Padding(_styled(shown), (0, 0, 1, 5)))
+
+
+def _show_other(hit: Hit, console: SafeConsole) -> None:
+    """A hit that is folded under another one: rank, title, kind and place in one line."""
+    line = Text(f"   + {hit.rank:>3}  ", style="dim")
+    line.append_text(_styled(hit.title) if hit.title else Text(hit.id))
+    match = f"{hit.match} match" if hit.match != "similar" else "similar"
+    line.append(f"  {' · '.join(filter(None, (hit.kind, match, hit.location or hit.id)))}", style="dim")
+    console.print(line)
 
 
 def _formula(formula: FormulaHit) -> Text:

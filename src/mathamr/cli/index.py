@@ -6,14 +6,16 @@ import json
 import shutil
 import sys
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
-from mathamr.cli.options import Device, Workers, index_beside, is_index
+from mathamr.cli.options import Device, Exclude, Workers, exclusion, index_beside, is_index
 from mathamr.core.errors import MathAMRError
 from mathamr.core.terminal import visible
+from mathamr.posts.ignorerules import HIDDEN_RULE
 from mathamr.posts.reader import READERS
 
 if TYPE_CHECKING:
@@ -64,6 +66,7 @@ def command(
         list[Path] | None,
         typer.Option(help="A table of formulas, MathML or links, or a folder of them. Repeatable."),
     ] = None,
+    exclude: Exclude = None,
     device: Device = "auto",
     parser: Annotated[
         str | None, typer.Option(help="AMR parser: builtin, amrlib or transition.", show_default=False)
@@ -140,9 +143,9 @@ def command(
         raise typer.BadParameter("name the index directory with --out")
     if check and ray is not None:
         raise typer.BadParameter("--check runs on this machine alone: leave --ray out")
-    if check and (watch or without or verbose or not dependencies):
+    if check and (watch or without or verbose or exclude is not None or not dependencies):
         raise typer.BadParameter(
-            "--check builds nothing: leave --watch, --without, --verbose and --no-dependencies out"
+            "--check builds nothing: leave --watch, --without, --verbose, --exclude and --no-dependencies out"
         )
     if not check and not repair:
         raise typer.BadParameter("--no-repair belongs to --check")
@@ -154,6 +157,7 @@ def command(
         parser_model=parser_model,
         format=format,
         beside=tuple(beside or ()),
+        exclude=exclusion(exclude, paths or ()),
         workers=workers or processors(),
         device=device,
         rebuild=rebuild,
@@ -177,10 +181,11 @@ def command(
 
         names = ", ".join(record.path for record in summary.manifest.inputs)
         print(f"watching {visible(names)}; Ctrl-C stops", file=sys.stderr, flush=True)
-        for changed in changes([Path(record.path) for record in summary.manifest.inputs], out):
+        again = replace(options, exclude=None)  # each input keeps its own patterns
+        for changed in changes(summary.manifest.inputs, out):
             print(f"changed: {visible(', '.join(changed))}", file=sys.stderr, flush=True)
             try:
-                _print(build_index([], out, options, again=True), as_json, verbose)
+                _print(build_index([], out, again, again=True), as_json, verbose)
                 _sweep(options.cluster, shards)
             except MathAMRError as error:  # such as an input that is away: the next change may bring it back
                 print(visible(f"mathamr: {error}; still watching"), file=sys.stderr, flush=True)
@@ -258,6 +263,7 @@ def show_briefly(summary: BuildSummary, stream: TextIO | None = None) -> None:
     left_out = Counter[str]()
     for report in summary.intake.reports.values():
         left_out += report.ignored + report.skipped + report.missing
+        left_out += Counter({rule: count for rule, count in report.excluded.items() if rule != HIDDEN_RULE})
     if left_out:
         causes = ", ".join(f"{count:,} × {cause}" for cause, count in left_out.most_common(3))
         more = ", …" if len(left_out) > 3 else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -53,6 +54,15 @@ Workers = Annotated[
     int | None,
     typer.Option("--workers", "-j", help="Worker processes.", min=1, show_default="one per processor"),
 ]
+Exclude = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="PATTERN",
+        help="Leave out files of a folder, by a pattern as in .gitignore; an index remembers them, and --exclude ''"
+        " forgets them. Repeatable.",
+        show_default=False,
+    ),
+]
 Strategy = Annotated[
     str | None,
     typer.Option(
@@ -61,6 +71,15 @@ Strategy = Annotated[
         show_default=False,
     ),
 ]
+
+
+def exclusion(patterns: list[str] | None, inputs: Iterable[Path]) -> tuple[str, ...] | None:
+    """The patterns of `--exclude`, or `None` if there are none; they need a folder among the inputs, if any is named."""
+    if patterns is None:
+        return None
+    if (named := list(inputs)) and not any(path.expanduser().is_dir() for path in named):
+        raise typer.BadParameter("--exclude leaves out files of a folder; no folder was named")
+    return tuple(pattern for pattern in patterns if pattern.strip())
 
 
 def trust_parser(parser: str | None, model: str | None) -> None:

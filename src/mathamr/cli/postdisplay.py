@@ -30,6 +30,7 @@ def show_posts_read(summary: PostCounts, report: Report, console: SafeConsole | 
         ("missing", "red", report.missing),
         ("repaired", "yellow", report.repaired),
         ("ignored", "dim", report.ignored),
+        ("excluded", "dim", report.excluded),
     ):
         _show_problems(console, verb, style, counts, report)
     if not report.skipped:

@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from mathamr.cli.options import Exclude, exclusion
 from mathamr.core.errors import UnknownNameError
 from mathamr.core.progress import Progress
 from mathamr.posts.postcounts import PostCounts
@@ -34,6 +35,7 @@ def command(
             "--beside", help="A table of formulas, MathML or links, or a folder of them. Repeatable."
         ),
     ] = None,
+    exclude: Exclude = None,
     kind: Annotated[
         list[str] | None,
         typer.Option(help=f"Only posts of this kind: {', '.join(KINDS)}. Repeatable."),
@@ -45,14 +47,14 @@ def command(
         bool, typer.Option("--jsonl", help="Print the posts, one JSON object per line.")
     ] = False,
 ) -> None:
-    """Read posts and show counts, samples, and what was skipped or repaired and why."""
+    """Read posts and show counts, samples, and what was skipped, repaired or left out and why."""
     if as_json and as_jsonl:
         raise typer.BadParameter("--json and --jsonl exclude each other")
     for name in kind or ():
         if name not in KINDS:
             raise UnknownNameError("kind of post", name, list(KINDS))
     report, summary = Report(), PostCounts(0 if as_json or as_jsonl else samples)
-    read = read_posts(path, report, format, beside or ())
+    read = read_posts(path, report, format, beside or (), exclusion(exclude, [path]) or ())
     posts = islice((post for post in read if not kind or post.kind in kind), limit)
     with Progress("reading", "posts", total=limit, share=None if limit else report.share) as progress:
         report.on_bytes = lambda: progress.advance(0)

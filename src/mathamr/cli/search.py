@@ -16,6 +16,7 @@ from mathamr.search.editors import EDITORS
 
 if TYPE_CHECKING:
     from mathamr.posts.post import Post
+    from mathamr.search.grouping import Grouping
     from mathamr.search.hits import Hits
     from mathamr.search.query import Query
     from mathamr.systems.ranking import Task
@@ -50,6 +51,14 @@ def command(
     ] = None,
     k: Annotated[int, typer.Option("-k", help="Number of hits.", min=1)] = 10,
     offset: Annotated[int, typer.Option(help="Number of hits to skip.", min=0)] = 0,
+    group: Annotated[
+        bool | None,
+        typer.Option(
+            "--group/--no-group",
+            help="Fold further sections of a document under the best one; -k and --offset then count groups.",
+            show_default="grouped, except with --json and of formulas",
+        ),
+    ] = None,
     mark: Annotated[
         int | None,
         typer.Option(
@@ -137,6 +146,11 @@ def command(
     if editor is not None:
         check_editor(editor)
     chosen = next((each for each in TASKS if each == task), None) or _default_task(index)
+    if group and chosen != "answers":
+        raise typer.BadParameter("formulas are not grouped; leave --group out")
+    grouping: Grouping | None = (
+        "document" if (chosen == "answers" and not as_json if group is None else group) else None
+    )
     text = sys.stdin.read() if query == "-" else query
 
     tag = [*(tag or ()), *narrowed(module=module or "", namespace=namespace or "").tags]
@@ -160,6 +174,7 @@ def command(
     if not (local or own):
         request = {
             "q": text, "task": chosen, "strategy": strategy, "k": k, "offset": offset, "exact": exact,
+            **({"group": grouping} if grouping else {}),
             "filter": {
                 "kinds": kind or [], "tags": tag or [], "sources": source or [], "folders": folder or [],
                 "after": after, "before": before, "minimum_score": minimum_score,
@@ -176,7 +191,15 @@ def command(
             where = opened.within(folder or (), where)
             parsed = read(opened.macros)
             hits = opened.search(
-                parsed, chosen, strategy, k, offset=offset, exact=exact, where=where, pool=pool
+                parsed,
+                chosen,
+                strategy,
+                k,
+                offset=offset,
+                exact=exact,
+                where=where,
+                pool=pool,
+                group=grouping,
             )
     if as_json:
         print(json.dumps(_json(hits, editor), ensure_ascii=False))
@@ -226,5 +249,6 @@ def _json(hits: Hits, editor: str | None) -> dict[str, Any]:
     row = hits.to_json()
     if editor is not None:
         for hit, shown in zip(hits, row["hits"], strict=True):
-            shown["open"] = address_in(editor, hit.source, hit.place.line if hit.place else 1)
+            for each, its in zip((hit, *hit.others), (shown, *shown.get("others", ())), strict=True):
+                its["open"] = address_in(editor, each.source, each.place.line if each.place else 1)
     return row

@@ -9,7 +9,17 @@ from typing import Annotated
 
 import typer
 
-from mathamr.cli.options import Device, Model, Parser, ParserModel, index_beside, is_index, trust_parser
+from mathamr.cli.options import (
+    Device,
+    Exclude,
+    Model,
+    Parser,
+    ParserModel,
+    exclusion,
+    index_beside,
+    is_index,
+    trust_parser,
+)
 from mathamr.core.workers import ONE_THREAD
 
 
@@ -53,6 +63,7 @@ def command(
             help="Another index, such as that of Mathlib, in which the page finds what corresponds to an entry.",
         ),
     ] = None,
+    exclude: Exclude = None,
     editor: Annotated[
         str | None,
         typer.Option(
@@ -86,8 +97,13 @@ def command(
     from mathamr.serve.launch import serve
 
     trust_parser(parser, parser_model)
+    is_made = is_index(index) or not index.expanduser().exists()
+    if is_made and exclude is not None:
+        raise typer.BadParameter(
+            f"{index} is an index: give --exclude to mathamr index, which reads the files"
+        )
     serve(
-        index if is_index(index) or not index.expanduser().exists() else _indexed(index, device),
+        index if is_made else _indexed(index, device, exclude),
         host=host,
         port=port,
         hosts=allow_host or (),
@@ -104,13 +120,15 @@ def command(
     )
 
 
-def _indexed(notes: Path, device: str) -> Path:
+def _indexed(notes: Path, device: str, exclude: list[str] | None) -> Path:
     """The index of a folder of notes, made or updated."""
     from mathamr.cli.index import show_briefly
     from mathamr.core.workers import processors
     from mathamr.index.build.builder import BuildOptions, build_index
 
     out = index_beside(notes)
-    options = BuildOptions(workers=processors(), device=device, show_progress=True)
+    options = BuildOptions(
+        workers=processors(), device=device, exclude=exclusion(exclude, [notes]), show_progress=True
+    )
     show_briefly(build_index([notes], out, options), sys.stderr)
     return out

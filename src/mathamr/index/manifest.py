@@ -88,6 +88,8 @@ class InputRecord:
     path: str
     format: str | None = None
     beside: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    """Patterns of files that are left out, in the syntax of `.gitignore`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,8 +151,16 @@ class Manifest:
             row["parser"] = ParserRecord(**_typed(parser, name=str, fingerprint=str, model=_TEXT))
         row["engine"] = EngineRecord(**_typed(engine, name=str, options=dict))
         row["inputs"] = tuple(
-            InputRecord(item["path"], item["format"], tuple(map(str, item["beside"])))
-            for item in (_typed(each, path=str, format=_TEXT, beside=list) for each in row["inputs"])
+            InputRecord(
+                item["path"],
+                item["format"],
+                tuple(map(str, item["beside"])),
+                tuple(map(str, item["exclude"])),
+            )
+            for item in (
+                _typed({"exclude": []} | each, path=str, format=_TEXT, beside=list, exclude=list)
+                for each in row["inputs"]
+            )
         )
         _typed(row, graphs=_TEXT, finished=bool, revision=int, counts=dict, checksums=dict, format=int)
         _typed(row, created=str, updated=str, made_by=str)

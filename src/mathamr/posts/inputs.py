@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import Any, cast
 from mathamr.core.errors import MathAMRError
 from mathamr.posts.compression import BREAKS, SUFFIXES, Readable, decompressed
 from mathamr.posts.decoding import decoded
+from mathamr.posts.ignorerules import IGNORE_FILE, IgnoreRules
 from mathamr.posts.report import Report
 
 STDIN = Path("-")
@@ -169,19 +170,24 @@ def read_text(path: Path, report: Report, largest: int | None = None) -> str | N
     return None if data is None else decoded(data, report)
 
 
-def walk(root: Path, report: Report) -> Iterator[Path]:
-    """The files under a folder in a fixed order; hidden ones, indexes and links that leave the folder are not followed."""
-    inside = root.resolve()
+def walk(root: Path, report: Report, exclude: Sequence[str] = ()) -> Iterator[Path]:
+    """The files under a folder in a fixed order, without indexes, links that leave the folder, and what rules leave out.
+
+    `exclude` are patterns that come before those of the folder's ignore files (see `IgnoreRules`).
+    """
+    inside, rules = root.resolve(), IgnoreRules(root, report, exclude)
     for folder, folders, names in os.walk(root, onerror=lambda error: _unreadable(error, report)):
         if Path(folder) != root and set(INDEX_FILES) <= set(names):
             report.at(folder)
             report.ignore("an index", "the folder of an index, whose files are not read")
             folders.clear()
             continue
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        folders[:] = sorted(
+            name for name in folders if not _is_excluded(Path(folder, name), rules, report, is_folder=True)
+        )
         for name in sorted(names):
             path = Path(folder, name)
-            if name.startswith("."):
+            if name == IGNORE_FILE or _is_excluded(path, rules, report):
                 continue
             report.at(str(path))
             if path.is_symlink() and (target := _target(path)) and not target.is_relative_to(inside):
@@ -190,6 +196,13 @@ def walk(root: Path, report: Report) -> Iterator[Path]:
                 report.skip("not a file", "a broken link, a pipe or a device")
             else:
                 yield path
+
+
+def _is_excluded(path: Path, rules: IgnoreRules, report: Report, is_folder: bool = False) -> bool:
+    if rule := rules.rule_for(path, is_folder):
+        report.at(str(path))
+        report.exclude(rule, "a folder, with everything in it" if is_folder else "a file")
+    return rule is not None
 
 
 def _target(link: Path) -> Path | None:

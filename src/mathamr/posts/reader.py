@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -112,10 +112,12 @@ def read_posts(
     report: Report,
     format: str | None = None,
     beside: Iterable[Path] = (),
+    exclude: Sequence[str] = (),
 ) -> Iterator[Post]:
     """Stream the posts of a file, of a folder, or of standard input (`-`).
 
-    Without `format` each file of a folder is read by its own kind. Of posts with the same id the first counts.
+    Without `format` each file of a folder is read by its own kind; `exclude` are patterns of files in it that are left
+    out, besides those of its ignore files and the defaults (see `IgnoreRules`). Of posts with the same id the first counts.
     """
     path = Path(path)
     beside = tuple(beside)
@@ -123,7 +125,7 @@ def read_posts(
         if not table.exists():
             raise MathAMRError(f"{table}: no such file or folder")
     if path.is_dir():
-        parts = _folder(path, report, format, beside)
+        parts = _folder(path, report, format, beside, exclude)
     elif path == STDIN or path.exists():
         parts = [_file(path, format, beside)]
     else:
@@ -154,11 +156,11 @@ def _why_unknown(file_head: Head) -> str:
 
 
 def _folder(
-    root: Path, report: Report, format: str | None, beside: tuple[Path, ...]
+    root: Path, report: Report, format: str | None, beside: tuple[Path, ...], exclude: Sequence[str]
 ) -> list[tuple[PostReader, Collection]]:
     formats = list(READERS) if format is None else [format]
     groups: dict[str, list[Path]] = {name: [] for name in formats}
-    for file in walk(root, report):
+    for file in walk(root, report, exclude):
         try:
             file_head = head(file)
         except MathAMRError as error:
@@ -173,7 +175,9 @@ def _folder(
             )
     if not any(groups.values()):
         what = f"{format} posts" if format else "posts"
-        raise MathAMRError(f"{root}: no {what} in this folder (formats: {', '.join(READERS)})")
+        rules = ", ".join(report.excluded)
+        excluded = f"; files were left out by {rules}" if rules else ""
+        raise MathAMRError(f"{root}: no {what} in this folder (formats: {', '.join(READERS)}){excluded}")
     return [
         (READERS[name](), Collection(root, tuple(files), beside)) for name, files in groups.items() if files
     ]

@@ -49,6 +49,7 @@ class Report:
         self.repaired: Counter[str] = Counter()
         self.missing: Counter[str] = Counter()
         self.ignored: Counter[str] = Counter()
+        self.excluded: Counter[str] = Counter()
         self.companions: Counter[str] = Counter()
         self.examples: dict[str, list[Problem]] = {}
         self.bytes_read = 0
@@ -79,6 +80,10 @@ class Report:
         """A file was ignored because no reader is meant for it, such as a picture."""
         self._counted(self.ignored, cause, message)
 
+    def exclude(self, rule: str, message: str) -> None:
+        """A file or a folder was left out by a rule, which is written with its source: `drafts/ (--exclude)`."""
+        self._counted(self.excluded, rule, message)
+
     def count_bytes(self, count: int) -> None:
         """Count bytes that were read from disk, and call `on_bytes`, which shows progress."""
         self.bytes_read += count
@@ -90,12 +95,13 @@ class Report:
         return self.bytes_read / self.bytes_total if self.bytes_total else None
 
     def lines(self) -> list[str]:
-        """What was skipped, repaired, missing or ignored, for people: one line for each cause, with an example."""
+        """What was skipped, repaired, missing, ignored or excluded, for people: one line for each cause, with an example."""
         verbs = {
             "skipped": self.skipped,
             "repaired": self.repaired,
             "missing": self.missing,
             "ignored": self.ignored,
+            "excluded": self.excluded,
         }
         return [
             f"{verb} {count:,}: {cause} (as in {self.examples[cause][0]})"
@@ -114,6 +120,8 @@ class Report:
             "missing_by_cause": dict(self.missing.most_common()),
             "ignored": self.ignored.total(),
             "ignored_by_cause": dict(self.ignored.most_common()),
+            "excluded": self.excluded.total(),
+            "excluded_by_rule": dict(self.excluded.most_common()),
             "companions": dict(self.companions),
             "examples": [asdict(problem) for problems in self.examples.values() for problem in problems],
         }

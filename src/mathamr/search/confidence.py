@@ -134,11 +134,11 @@ class Confidence:
             return self.absent
         return [word for word in self.absent if word[:1].isupper() or word.lower() not in general_words()]
 
-    def matches(self, count: int) -> list[Match]:
-        """Return what each of the first results is to the query; no result is called more than one that is ranked before it."""
+    def matches(self) -> list[Match]:
+        """Return what each result is to the query; no result is called more than one that is ranked before it."""
         if any(map(self._is_name, self.absent)):
-            return ["similar"] * len(self._ranked[:count])
-        chances = isotonic([self._judged(each) for each in self._ranked[:count]])
+            return ["similar"] * len(self._ranked)
+        chances = isotonic([self._judged(each) for each in self._ranked])
         return [self._called(chance) for chance in chances]
 
     def chance(self, found: RankedResult) -> float:

@@ -87,6 +87,8 @@ class Hit:
     """
     match: Match = "weak"
     """What the hit is to the query: most likely what was asked, perhaps, or only something similar."""
+    others: tuple[Hit, ...] = ()
+    """Of a grouped search: further hits in the same document, or for the same question."""
 
     @property
     def location(self) -> str:
@@ -125,6 +127,7 @@ class Hit:
             "place": self.place.to_dict() if self.place else None,
             "formula": self.formula.to_json() if self.formula else None,
             "evidence": {name: round(score, 6) for name, score in self.evidence.items()},
+            **({"others": [hit.to_json() for hit in self.others]} if self.others else {}),
         }
 
 
@@ -133,7 +136,7 @@ class Hits:
     """The hits of one search, best first.
 
     `seconds` has the time of each stage (parse, amr, encode, search, rank, snippet), `notes` are messages for the user,
-    and `more` is True if further hits follow.
+    and `more` is True if further hits follow. Of a grouped search the hits are the first ones of their groups.
     """
 
     query: Query

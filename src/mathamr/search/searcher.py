@@ -12,6 +12,7 @@ import gc
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
+from itertools import chain
 from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
 
@@ -34,11 +35,12 @@ from mathamr.search.filtercounts import FilterCounts
 from mathamr.search.formulamatch import ALIGNMENT, FormulaMatch, aligned_views
 from mathamr.search.formularanker import FormulaRanker
 from mathamr.search.fragment import plain
+from mathamr.search.grouping import Grouping, fold, group_ranked, ranks_needed
 from mathamr.search.hitbuilder import HitBuilder, aligned_field, titled
 from mathamr.search.hits import MATCHES, Hits
 from mathamr.search.library import lean_query, library_rankings
 from mathamr.search.locations import labelled_first, within
-from mathamr.search.options import POOL, SearchOptions
+from mathamr.search.options import MAX_DEPTH, POOL, SearchOptions
 from mathamr.search.postranker import PostRanker
 from mathamr.search.query import Query
 from mathamr.search.querycontext import QueryContext
@@ -193,6 +195,7 @@ class Index(Closing):
         where: Filter | None = None,
         pool: int = POOL,
         counted: int = 0,
+        group: Grouping | None = None,
     ) -> Hits:
         """The `k` best hits after the first `offset`.
 
@@ -200,13 +203,16 @@ class Index(Closing):
         a ranking itself; the default is that of the index's system. `where` filters the entries; `pool` is the number of
         posts that the strategy `rerank` scores again. With `exact=False` an engine may search approximately. By default
         it does so only if vectors are on a server, which an exact search would have to read completely. `counted` is the
-        number of best results of which kinds, tags and folders are counted.
+        number of best results of which kinds, tags and folders are counted. With `group="document"` the further sections
+        of a document are in `others` of its best one, and `k` and `offset` count groups.
         """
         if k < 1:
             raise MathAMRError(f"the number of results must be at least 1, got {k}")
         if offset < 0:
             raise MathAMRError(f"the offset must be at least 0, got {offset}")
         _check(task, where)
+        if group is not None and task != "answers":
+            raise MathAMRError("formulas are not grouped; leave the grouping out")
         timer = StageTimer()
         with timer("parse"):
             context, notes = self._context(query, task, timer)
@@ -219,7 +225,8 @@ class Index(Closing):
         approximate_candidates = exact is None
         if exact is None:
             exact = not ENGINES[self.archive.manifest.engine.name].capabilities.remote
-        depth = max(offset + k + 1, BACKGROUND.stop, MOST_GRADED, counted)
+        end = offset + k + 1
+        depth = max(end if group is None else min(ranks_needed(end), MAX_DEPTH), BACKGROUND.stop, MOST_GRADED, counted)
         options = SearchOptions.of_search(depth, where, exact, pool, approximate_candidates)
         ranked, ranker = self._ranked(context, task, (name, ranking), options)
         by_words = uses_words(ranking)
@@ -231,7 +238,8 @@ class Index(Closing):
             )
             check = self._check(context.query) if first is not ranked else None
             ranked = check.posts(first) if check is not None else first
-        page = ranked[offset : offset + k]
+        groups = group_ranked(ranked, self.archive.catalogue) if group else [[each] for each in ranked]
+        page = groups[offset : offset + k]
         with timer("snippet"):
             wanted = Wanted(context.query, list(ranker.corrected.values()) if by_words else ())
             if wanted.is_empty:
@@ -245,24 +253,22 @@ class Index(Closing):
                 ranker.corrected,
                 has_declarations=self.has_declarations,
             )
-            judged = max(offset + k, MOST_GRADED)
-            labels = (
-                confidence.matches(judged)
-                if task == "answers"
-                else [formula_match(each) for each in ranked[:judged]]
-            )
+            labels = confidence.matches() if task == "answers" else list(map(formula_match, ranked))
             if task == "formulas" or not confidence.unmentioned:
                 notes += self._remarks(context.query, ranked, ranking, where)
-            matches = {each.id: label for each, label in zip(ranked, labels, strict=False)}
+            matches = dict(zip((each.id for each in ranked), labels, strict=True))
             maker = HitBuilder(self.archive, context, wanted, matches)
-            hits = (maker.posts if task == "answers" else maker.formulas)(page, offset, near=near)
+            build = maker.posts if task == "answers" else maker.formulas
+            hits = build(list(chain.from_iterable(page)), offset, near=near)
+            if group:
+                hits = fold(hits, page, ranked)
         return Hits(
             query=context.query,
             task=task,
             strategy=name,
             hits=hits,
             offset=offset,
-            more=len(ranked) > offset + k,
+            more=len(groups) > offset + k,
             seconds=timer.seconds,
             notes=(*context.query.notes, *notes),
             absent=tuple(confidence.unmentioned if task == "answers" else ()),

@@ -117,6 +117,9 @@ class HitShown(BaseModel):
     open: str | None
     evidence: dict[str, float]
     formula: FormulaHitShown | None
+    others: list[HitShown] = Field(
+        description="of a grouped search: further hits in the same document, or for the same question"
+    )
 
 
 class CountsShown(BaseModel):

@@ -39,10 +39,9 @@ def search_at(address: str, index: Path, query: Query, options: Mapping[str, Any
     except (OSError, ValueError) as error:
         raise ServerGoneError(f"the server at {address} does not answer ({error})") from error
     with Catalogue(index / CATALOGUE, read_only=True) as catalogue:
-        posts = catalogue.posts([hit["id"] for hit in answer["hits"]])
-    hits = tuple(
-        _hit(row, posts[row["id"]].source if row["id"] in posts else row["source"]) for row in answer["hits"]
-    )
+        every = [each["id"] for hit in answer["hits"] for each in (hit, *hit.get("others", ()))]
+        sources = {post_id: source for post_id, (_, _, source) in catalogue.origins(every).items()}
+    hits = tuple(_hit(row, sources) for row in answer["hits"])
     return Hits(
         query,
         answer["task"],
@@ -65,7 +64,7 @@ def _refused(error: urllib.error.HTTPError) -> MathAMRError:
     return MathAMRError(message) if error.code in (400, 422) else ServerGoneError(message)
 
 
-def _hit(row: Mapping[str, Any], source: str) -> Hit:
+def _hit(row: Mapping[str, Any], sources: Mapping[str, str]) -> Hit:
     formula = row["formula"]
     place = row["place"]
     return Hit(
@@ -79,12 +78,13 @@ def _hit(row: Mapping[str, Any], source: str) -> Hit:
         row["parent"],
         row["date"],
         row["votes"],
-        source,
+        sources.get(row["id"], row["source"]),
         _formula(formula) if formula else None,
         row["evidence"],
         _place(place) if place else None,
         row["share"],
         row["match"],
+        tuple(_hit(other, sources) for other in row.get("others", ())),
     )
 
 

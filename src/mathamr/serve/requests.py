@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_vali
 from mathamr.index.identifiers import LONGEST_ID
 from mathamr.posts.post import Markup
 from mathamr.posts.postkind import PostKind
+from mathamr.search.grouping import Grouping
 from mathamr.systems.ranking import Task
 
 Strategy = Annotated[str, StringConstraints(min_length=1, max_length=40)]
@@ -68,6 +69,7 @@ class SearchRequest(Strict):
     exact: bool | None = None
     filter: FilterRequest = FilterRequest()
     counts: bool = False
+    group: Grouping | None = None
 
 
 class ExplainRequest(Strict):

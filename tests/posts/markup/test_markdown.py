@@ -155,3 +155,25 @@ def test_links_within_links_are_those_of_commonmark(source: str) -> None:
     tokens = MarkdownIt("commonmark", {"maxNesting": 40}).parseInline(source)[0].children or []
     expected = [token.attrs["href"] for token in tokens if token.type == "link_open"]
     assert [target for target in found(source, "link") if not target.startswith("[[")] == expected
+
+
+@pytest.mark.parametrize(
+    ("source", "formulas", "expected"),
+    [
+        ("An interval \\[0, 1\\) and \\[a, b\\], then $x$.", ["a, b", "x"], "Aninterval[0,1)and,then."),
+        ("See \\[1\\], \\[2, 3\\] and \\[TODO\\].", [], "See[1],[2,3]and[TODO]."),
+        ("\\[citation needed, and $x$", ["x"], "[citationneeded,and"),
+        ("- \\[ \\] a task", [], "[]atask"),
+        ("Half \\[0, 1[ open.\n\nThen \\[x = 2\\].", ["x = 2"], "Half[0,1[open.Then."),
+        ("So \\[\na = b \\\\[2pt]\nc\n\\] holds.", ["a = b \\\\[2pt]\nc"], "Soholds."),
+        ("\\[ABC\\]", ["ABC"], ""),
+    ],
+)
+def test_an_escaped_bracket_is_no_formula_and_no_problem(
+    source: str, formulas: list[str], expected: str
+) -> None:
+    notes: list[str] = []
+    list(pieces(source, "markdown", lambda message, offset: notes.append(message)))
+    assert notes == []
+    assert found(source, "formula") == formulas
+    assert shown(source) == expected

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from mathamr.posts.markup import pieces
+from mathamr.posts.passage import passage
 from mathamr.posts.post import Link, Post
 from mathamr.posts.reader import read_posts
 from mathamr.posts.readers.markdownoutline import slug
@@ -188,3 +189,24 @@ def test_entries_of_an_index_are_not_read_but_indexed_words_are(entry: str) -> N
         )
     ]
     assert "".join(found) == "The chain and  mix.paragraph"
+
+
+def test_links_by_label_are_resolved_where_another_section_defines_them(tmp_path: Path) -> None:
+    filler = "word " * 90
+    note = (
+        f"# Laws\n\n{filler}\n\n## The [Weibull][weibull-distribution] law\n\n{filler}\n\nA [Weibull][weibull-distribution] law,"
+        f" a [Gamma][] law and [none][nowhere].\n\n## Others\n\n{filler}\n\n```{{prf:theorem}} Named\nAs [gamma] says.\n```\n\n"
+        f"## Last\n\n{filler}{filler}\n\n[weibull-distribution]: weibull.md 'Title'\n[gamma]: https://example.org/gamma"
+    )
+    posts, _ = notes(tmp_path, laws=note, weibull="# Weibull\n\nText.")
+    section, theorem = posts["laws.md#the-weibull-law"], posts["laws.md#named"]
+    assert section.title == "Laws: The Weibull law"
+    assert Link("weibull.md", "mention", "Weibull", "weibull.md") in section.links
+    shown = [sentence.text for sentence in passage(section).sentences]
+    assert shown[-1] == "A Weibull law, a Gamma law and [none][nowhere]."
+    assert [sentence.text for sentence in passage(theorem).sentences][-1] == "As gamma says."
+    assert (
+        "example.org" not in posts["laws.md#others"].body
+    )  # definitions are repeated only where they are used
+    assert section.place is not None
+    assert section.place.line == 5

@@ -21,3 +21,18 @@ def test_scripts_and_entities_outside_formulas_are_formulas(tmp_path: Path) -> N
     ]  # fmt: skip
     assert "foo_bar, snake_case_name" in post.body
     assert "http://x_y.org/a_b" in post.body
+
+
+def test_lines_of_an_equation_are_no_rows_and_no_items(tmp_path: Path) -> None:
+    text = (
+        "Sylow: let\n\\[\n|G|=p^a m\n- 1\n+ 2\n\\]\nhold.\n\n|G|=p^a m stands alone.\n\nSo\n|H| \\le 2, and $x$\n\n"
+        "| name | order |\n|------+-------|\n| S_3  | 6     |\n| A_4  | 12\n"
+    )
+    (tmp_path / "a.org").write_text(text, encoding="utf-8")
+    (post,) = read_posts(tmp_path, Report())
+    latex = [formula.latex for formula in post.formulas]
+    assert latex[0] == "|G|=p^a m\n- 1\n+ 2"
+    assert "<p>|G|=" in post.body
+    assert "So\n|H|" in post.body
+    assert post.body.count("<tr>") == 3
+    assert "<td>12</td>" in post.body

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from tests.serve.page.visit import Page, ask, expect
+from tests.serve.page.visit import Page, ask, expect, found
 from tests.serve.site import SERIES, Site
 
 
 def test_a_post_opens_with_its_formulas_drawn_and_leads_to_its_question(page: Page, site: Site) -> None:
     ask(page, site)
-    page.locator('.hit[data-post="basel/answer"] h3 a').first.click()
+    found(page, "basel/answer").locator("a").first.click()
     panel = page.locator("#panel")
     expect(panel.locator(".prose math").first).to_be_visible()
     expect(panel.locator(".prose")).to_contain_text("Lighthouses")

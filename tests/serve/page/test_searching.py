@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from tests.serve.page.visit import QUESTION, Page, Visit, ask, expect
+from tests.serve.page.visit import QUESTION, Page, Visit, ask, expect, found
 from tests.serve.site import POSTS, Site
 
 
@@ -14,24 +14,36 @@ def test_results_show_title_snippet_matched_formulas_tags_kind_and_score(page: P
     page.locator("#question").fill(QUESTION)
     page.locator("#question").press("Enter")
     hit = page.locator('.hit[data-post="basel"]')
-    expect(hit.get_by_role("heading")).to_contain_text("Where does the circle come from")
+    expect(hit.get_by_role("heading", level=3)).to_contain_text("Where does the circle come from")
     expect(hit.locator("h3 math")).to_have_count(1)
-    expect(hit.locator(".snippet .formula.matched math").first).to_contain_text("∑")
-    expect(hit.locator(".snippet mark").first).to_be_visible()
-    expect(hit.locator(".about")).to_contain_text(
-        re.compile(r"question\s*(strong match|weak match|similar)", re.IGNORECASE)
-    )
-    assert re.match(r"score [\d.]+, .*lexical [\d.]+", hit.locator(".score").get_attribute("title"))
-    assert hit.locator(".tag").all_inner_texts() == ["series", "analysis"]
+    expect(hit.locator("> .snippet .formula.matched math").first).to_contain_text("∑")
+    expect(hit.locator("> .snippet mark").first).to_be_visible()
+    about = hit.locator("> .about")
+    expect(about).to_contain_text(re.compile(r"question\s*(strong match|weak match|similar)", re.IGNORECASE))
+    assert re.match(r"score [\d.]+, .*lexical [\d.]+", about.locator(".score").get_attribute("title"))
+    assert about.locator(".tag").all_inner_texts() == ["series", "analysis"]
     expect(page.get_by_role("status")).to_contain_text("Results 1–10")
 
 
 def test_an_answer_is_told_apart_from_its_question(page: Page, site: Site) -> None:
     ask(page, site)
-    expect(page.locator('.hit[data-post="basel/answer"] h3')).to_contain_text(
-        "Answer to Where does the circle"
-    )
-    expect(page.locator('.hit[data-post="basel"] h3')).not_to_contain_text("Answer to")
+    expect(found(page, "basel/answer")).to_contain_text("Answer to Where does the circle")
+    expect(found(page, "basel")).not_to_contain_text("Answer to")
+
+
+def test_answers_of_one_question_are_folded_under_the_best_hit(page: Page, site: Site) -> None:
+    ask(page, site)
+    group = page.locator('.hit[data-post="basel"]')
+    expect(group.locator("summary")).to_contain_text("more on this question")
+    folded = group.locator(".other").first
+    expect(folded).to_be_hidden()
+    group.locator("summary").click()
+    expect(folded).to_be_visible()
+    folded.locator("h4 a").first.click()
+    expect(page.locator("#panel .prose")).to_be_visible()
+    expect(page.locator(".other.open")).to_have_count(1)
+    page.reload()
+    expect(page.locator(".other.open")).to_be_visible()  # the address of a folded hit unfolds it
 
 
 def test_a_long_question_leaves_room_for_its_results_until_it_is_changed(page: Page, site: Site) -> None:

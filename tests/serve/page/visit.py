@@ -45,6 +45,18 @@ def ask(page: Page, site: Site, query: str = QUESTION, more: str = "") -> None:
     expect(page.locator(".hit").first).to_be_visible()
 
 
+def unfold(page: Page) -> None:
+    """Shows the hits that are folded under others."""
+    for summary in page.locator(".others:not([open]) summary").all():
+        summary.click()
+
+
+def found(page: Page, post: str) -> Any:
+    """The hit of a post, wherever it stands in its group."""
+    unfold(page)
+    return page.locator(f'.hit[data-post="{post}"] > h3, .other[data-post="{post}"] > h4')
+
+
 def heat(page: Page) -> None:
     """Opens why the first result was found."""
     page.locator(".hit").first.get_by_role("link", name=re.compile("Why this result")).click()

@@ -133,7 +133,7 @@ def _case(index: Index, query: Query, asked: Asked, found: list[RankedResult], i
         asked.form,
         confidence.features(first),
         confidence.chance(first),
-        confidence.matches(MOST_GRADED)[0],
+        confidence.matches()[0],
         first.id in asked.right,
         is_present,
     )

@@ -66,6 +66,8 @@ class BuildOptions:
     parser_model: str | None = None
     format: str | None = None
     beside: tuple[Path, ...] = ()
+    exclude: tuple[str, ...] | None = None
+    """Patterns of files that are left out, in the syntax of `.gitignore`; they replace those of known inputs."""
     workers: int = 1
     device: str = "auto"
     rebuild: bool = False
@@ -134,13 +136,14 @@ def build_index(
     """
     options = options or BuildOptions()
     started = time.perf_counter()
-    inputs = [(path, input_record(path, options.format, options.beside)) for path in paths]
     out = out.expanduser()
+    inputs = [(path, input_record(path, options.format, options.beside)) for path in paths]
     if again and not inputs:
         inputs = [(Path(record.path), record) for record in known_inputs(out)]
+    inputs = _with_exclusions(inputs, out, options.exclude)
     if not (out / MANIFEST).exists():
         for path, record in inputs:  # an input without posts raises an error before a folder is created
-            read_posts(path, Report(), record.format, options.beside)
+            read_posts(path, Report(), record.format, options.beside, record.exclude)
     log, counts = BuildLog(show=options.show_progress), IntakeCounts()
     with pool or _pool(options) as pool, _opened(out, options, bool(inputs), pool) as archive:
         pool.keeps_trees = archive.has_graphs
@@ -184,6 +187,17 @@ def known_inputs(out: Path) -> list[InputRecord]:
     if not (out / MANIFEST).exists():
         return []
     return [record for record in Manifest.read(out).inputs if Path(record.path).exists()]
+
+
+def _with_exclusions(
+    inputs: Sequence[tuple[Path, InputRecord]], out: Path, exclude: tuple[str, ...] | None
+) -> list[tuple[Path, InputRecord]]:
+    """The inputs with their patterns of excluded files: these, or where there are none, those that the index remembers."""
+    before = {record.path: record.exclude for record in known_inputs(out)}
+    return [
+        (path, replace(record, exclude=before.get(record.path, ()) if exclude is None else exclude))
+        for path, record in inputs
+    ]
 
 
 def _opened(out: Path, options: BuildOptions, has_inputs: bool, pool: BuildPool) -> IndexWriter:

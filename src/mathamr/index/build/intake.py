@@ -55,11 +55,13 @@ class IntakeCounts:
         return self.new + self.changed + self.unchanged
 
 
-def input_record(path: Path, format: str | None = None, beside: Iterable[Path] = ()) -> InputRecord:
+def input_record(
+    path: Path, format: str | None = None, beside: Iterable[Path] = (), exclude: Iterable[str] = ()
+) -> InputRecord:
     """The record of an input under its full path, which does not depend on the working directory."""
     if path != STDIN and not path.exists():
         raise MathAMRError(f"{path}: no such file or folder")
-    return InputRecord(_named(path), format, tuple(_named(each) for each in beside))
+    return InputRecord(_named(path), format, tuple(_named(each) for each in beside), tuple(exclude))
 
 
 def _named(path: Path) -> str:
@@ -80,7 +82,7 @@ def take_in(
     # The full path, so that a post's source does not depend on the working directory.
     full = path if path == STDIN else path.resolve()
     beside = [Path(each) for each in record.beside]
-    posts = read_posts(full, report, record.format, beside)
+    posts = read_posts(full, report, record.format, beside, record.exclude)
     if progress is not None:
         shown = progress
         report.on_bytes = lambda: shown.advance(0)
@@ -90,7 +92,7 @@ def take_in(
             catalogue,
             record.path,
             intake.is_another,
-            lambda: read_posts(full, Report(), record.format, beside),
+            lambda: read_posts(full, Report(), record.format, beside, record.exclude),
         )
         posts = map(naming.named, posts)
     for batch in batches(_usable(posts, report), BATCH * pool.scale):

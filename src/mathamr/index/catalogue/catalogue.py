@@ -104,6 +104,11 @@ class Catalogue(Journal, Occurrences, StoredMacros, StoredPassages):
         sql = "SELECT id, digest, post FROM posts WHERE deleted = 0 AND id IN "
         return {post_id: self._verified(*row) for post_id, *row in self._chosen(sql, ids)}
 
+    def origins(self, ids: Sequence[str]) -> dict[str, tuple[str, str | None, str]]:
+        """Kind, parent and source of posts by id, without reading the posts; missing ones are left out."""
+        sql = "SELECT id, kind, parent, source FROM posts WHERE deleted = 0 AND id IN "
+        return {post_id: (kind, parent, source) for post_id, kind, parent, source in self._chosen(sql, ids)}
+
     def with_inputs(self, ids: Sequence[str]) -> dict[str, tuple[Post, str]]:
         """Posts by id, each with the input it came from; damaged ones are left out."""
         sql = "SELECT id, input, digest, post FROM posts WHERE deleted = 0 AND id IN "

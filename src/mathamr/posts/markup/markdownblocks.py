@@ -175,7 +175,7 @@ class _Prose:
     def _through_display(self, line: int, limit: int) -> int:
         """The line after this one, or after the displayed formula that is open at its end."""
         rest = _line(self._state, line)
-        while opened := _open_display(rest):
+        while opened := open_display(rest):
             close = self._close(opened, line + 1, limit)
             if close is None:
                 break
@@ -192,17 +192,17 @@ class _Prose:
             text = _line(self._state, line)
             if opened in text:
                 return line
-            if _BARRIER.match(text):
-                break
+            if _BARRIER.match(text) or (opened == "\\]" and not text.strip()):
+                break  # an empty line ends no formula between brackets: the opening one was a mark of the text
             line += 1
         self._unclosed[opened] = line
         return None
 
 
-def _open_display(text: str) -> str:
+def open_display(text: str) -> str:
     """What will close the displayed formula that is open at the end of a line; empty where none is.
 
-    >>> _open_display("so $$x$$ and $$"), _open_display(r"\\begin{align}"), _open_display("$x$")
+    >>> open_display("so $$x$$ and $$"), open_display(r"\\begin{align}"), open_display("$x$")
     ('$$', '\\\\end{align}', '')
     """
     opened = ""

@@ -24,6 +24,18 @@ from mathamr.posts.markup.directive import CROSS_REFERENCES
 _TICKED_MATH = re.compile(r"\$(`+)([^`]{1,5000}+)\1\$")
 _REFERENCE = re.compile(REFERENCE)
 _DOUBLED = {"\\\\(": ("\\\\)", False), "\\\\[": ("\\\\]", True)}
+_ESCAPES = ("\\[", "\\(")
+"""What opens a formula if it is closed, and is otherwise CommonMark's way to write a bracket."""
+_ESCAPED = re.compile(
+    r"""\\\[(?:
+        \s*                                               # a task that is not one
+      | \s*\d{1,9}(?:\s*[,;-]\s*\d{1,9}){0,20}\s*           # a citation, an interval of numbers
+      | [^\W\d_]{4,30}(?:[ '-][^\W\d_]{1,30}){0,20}[.!?]?  # words
+      | [^\\]{0,300}(?:\\[^\]\[][^\\]{0,300}){0,50}\\\[.*   # another bracket before the closing one
+    )\\\]""",
+    re.X | re.S,
+)
+"""Brackets of text between `\\[` and `\\]`."""
 _ROLE = re.compile(r"\{([A-Za-z][\w+:.-]{0,60})\}(`+)")
 _WIKI = re.compile(r"(!?)\[\[([^\[\]|\n]{1,500})(?:\|([^\[\]\n]{0,500}))?\]\]")
 _FOOTNOTE = re.compile(r"\[\^[^\[\]\s]{1,200}\]")
@@ -225,10 +237,12 @@ def _math(state: StateInline, silent: bool) -> bool:
     match = OPENING.match(src, pos)
     region = state.region(match) if match else None
     if match is None or region is None or region == "unclosed":
-        if match and region == "unclosed" and not silent:
+        if match and region == "unclosed" and not silent and match.group() not in _ESCAPES:
             state.env.setdefault("unclosed", {})[pos] = match.group()
         return False
     end = region.end
+    if match.group() == "\\[" and _ESCAPED.fullmatch(src, pos, end):
+        return False
     if region.display and (label := _EQUATION_LABEL.match(src, end)):
         end = label.end()
     return _matched(state, silent, "math", end, region=region)

@@ -81,7 +81,7 @@ def page_posts(
             links=(*own, *links.of(part.body, page, identifier)),
             source=source,
             formulas=formulas_of(identifier, title, part.body, "html", report.note),
-            place=Place(path, part.line, part.anchor),
+            place=Place(path, part.line, part.label, tuple(part.inside)),
         )
 
 
@@ -128,17 +128,19 @@ class PageLinks:
             if target not in self._pages:
                 continue
             anchor = unquote(parts.fragment)
-            if anchor and anchor in self._anchors(target):
-                target = f"{target}#{anchor}"
+            if anchor and (part := self._anchors(target).get(anchor)):
+                target = f"{target}#{part}"
             link = Link(target, "mention", words, address)
             if target != identifier and link not in seen:
                 seen.add(link)
                 yield link
 
-    def _read_anchors(self, page: str) -> frozenset[str]:
+    def _read_anchors(self, page: str) -> dict[str, str]:
+        """The anchors of the parts of a page, by all anchors that lead to them; the page itself has an empty one."""
         data = self._read(page)
         parts = outline(_page(data, Report())) if data is not None else []
-        return frozenset(part.anchor for part in parts if part.anchor)
+        inside = {name: part.anchor for part in parts for name in part.inside}
+        return inside | {part.anchor: part.anchor for part in parts if part.anchor}
 
 
 def _hrefs(body: str) -> Iterator[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""Finds the content of a web page, without navigation, and cuts a long page at its headings."""
+"""Finds the content of a web page, without navigation, and cuts a long page at its headings and entries."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from html import unescape
 from itertools import pairwise
 
-from mathamr.posts.identifiers import unique
+from mathamr.posts.identifiers import stable_name, unique
 from mathamr.posts.markup.html import TOKEN, Tag
 from mathamr.posts.postkind import PostKind
-from mathamr.posts.readers.sections import SECTION_FROM, WHOLE_BELOW, slug
+from mathamr.posts.readers.sections import LONGEST, SECTION_FROM, WHOLE_BELOW, slug
 
 
 def _words(listing: str) -> frozenset[str]:
@@ -41,6 +41,9 @@ _UNWANTED_NAMES = _words(
     ltx_page_navbar ltx_page_footer ltx_TOC article-header-buttons bd-header-article navheader navfooter reflist-backlink ttc
     """
 )
+_NOTES = _words("label ltx_item")
+"""Classes of terms that are no entries: footnotes of docutils, lists in papers."""
+_BLOCKS = _words("p li tr dt dd pre div section blockquote table hr")
 _KEPT_ASIDES = _words("footnote footnote-list topic admonition sidebar-content citation")
 _SIGN = re.compile(
     r"<a\b[^<>]{0,500}>\s*(?:\u00b6|\u00a7|#|\U0001f517\ufe0e?|&para;|&sect;|&#182;|&#xb6;|&#x1f517;)\s*</a\s*>",
@@ -56,6 +59,8 @@ _SITE_IN_TITLE = re.compile(
     re.I,
 )
 _MARKUP = re.compile(r"<[^<>]*>")
+_NAME = re.compile(r"\bdescname\b[^<>]{0,200}>(?:<[^<>]{0,500}>){0,5}([^<>]{1,500})")
+_BEGINNING = 3000
 
 
 @dataclass(slots=True)
@@ -68,17 +73,24 @@ class _Element:
     identifier: str = ""
     outer: int = -1
     end: int = -1
+    level: int = 0
+    """The level of a heading, or of an entry in a list, which is below all headings."""
 
 
 @dataclass(slots=True)
 class PagePart:
-    """A part of a page that becomes a post: `anchor` is empty for the page itself; `line` counts from 1."""
+    """A part of a page that becomes a post: `anchor` is empty for the page itself; `line` counts from 1.
+
+    `label` is the anchor by which the page itself refers to it, and `inside` are those of smaller parts that were joined.
+    """
 
     kind: PostKind
     anchor: str
     titles: tuple[str, ...]
     line: int
     body: str
+    label: str = ""
+    inside: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -92,10 +104,15 @@ class _Found:
     unwanted: list[_Element] = field(default_factory=list)
     headers: list[_Element] = field(default_factory=list)
     headings: list[_Element] = field(default_factory=list)
+    entries: list[_Element] = field(default_factory=list)
+    """Terms of lists with an id: functions and classes in the documentation of a program, words of a glossary."""
 
 
 def outline(page: str) -> list[PagePart]:
-    """The parts of a page: the whole of a short page, else its sections; small ones are joined to the next."""
+    """The parts of a page: the whole of a short page, else its sections and entries; small ones are joined to the next.
+
+    An entry is a term of a list that has an id: a function in the documentation of a program, a word of a glossary.
+    """
     return _Page(page).parts()
 
 
@@ -143,27 +160,60 @@ class _Page:
             return [PagePart("page", "", (title,), self._line(start), self._text(self._start, self._end))]
         parts: list[PagePart] = []
         above: list[tuple[int, str]] = []
-        taken: Counter[str] = Counter()
-        kind: PostKind = "page"
-        anchor = ""
-        titles: tuple[str, ...] = (title,)
-        done, line, words, counted = self._start, self._line(start), 0, start
-        for each in headings:
-            level, text = _HEADINGS[each.name], self._heading(each)
-            while above and above[-1][0] >= level:
+        taken: dict[str, int] = {}
+        part = PagePart("page", "", (title,), self._line(start), "")
+        marks = sorted([*headings, *self._entries()], key=lambda mark: mark.start)
+        counts = [self._count(*span) for span in pairwise([*(mark.start for mark in marks), self._end])]
+        done, words = self._start, self._count(start, marks[0].start if marks else self._end)
+        for each, own, whole in zip(marks, counts, _wholes(marks, counts), strict=True):
+            text = self._heading(each)
+            while above and above[-1][0] >= each.level:
                 above.pop()
-            above.append((level, text))
-            words += self._count(counted, each.start)
-            counted = each.start
-            if words >= SECTION_FROM:
-                body = self._text(done, each.start)
-                parts.append(PagePart(kind, anchor, titles, line, body))
+            above.append((each.level, text))
+            titles = (title, *(named for _, named in above if named))
+            is_entry = each.name == "dt"
+            if words < SECTION_FROM or (is_entry and whole < SECTION_FROM):
+                part.inside += [each.identifier] if each.identifier else []
+                if (
+                    is_entry and whole >= SECTION_FROM
+                ):  # a few words above the first entry: it stands for both
+                    part.titles = titles
+            else:
+                parts += self._cut(part, done, each.start, taken)
                 anchor = unique(each.identifier or slug(unescape(_MARKUP.sub("", text))), taken, 1)
-                titles = (title, *(named for _, named in above if named))
-                kind, done, line, words, counted = "section", each.end, self._line(each.start), 0, each.end
-        body = self._text(done, self._end)
-        parts.append(PagePart(kind, anchor, titles, line, body))
-        return parts
+                part = PagePart("section", anchor, titles, self._line(each.start), "", anchor)
+                done = each.start if is_entry else each.end
+                words = -self._count(each.start, done)
+            words += own
+        return [*parts, *self._cut(part, done, self._end, taken)]
+
+    def _entries(self) -> list[_Element]:
+        return [each for each in self._found.entries if self._holds(each) and not self._is_cut(each.start)]
+
+    def _cut(self, part: PagePart, start: int, end: int, taken: dict[str, int]) -> Iterator[PagePart]:
+        """A part with its text, which stands between two offsets; a part that is far too long becomes several."""
+        cuts = [start, *self._blocks(start, end), end]
+        part.body = self._text(start, cuts[1])
+        yield part
+        for first, last in pairwise(cuts[1:]):
+            body = self._text(first, last)
+            words = unescape(_MARKUP.sub(" ", body[:_BEGINNING])).split()
+            anchor = unique(stable_name(" ".join(words[:6]), *words[:50]), taken)
+            yield PagePart("section", anchor, part.titles, self._line(first), body)
+
+    def _blocks(self, start: int, end: int) -> Iterator[int]:
+        """The offsets of blocks at which the text between two offsets is cut if it is far too long."""
+        if self._count(start, end) < LONGEST:
+            return
+        words, counted = 0, start
+        for tag, offset, _ in _tags(self._page[start:end]):
+            block = start + offset
+            if tag.name in _BLOCKS and not tag.closes and not self._is_cut(block):
+                words += self._count(counted, block)
+                counted = block
+                if words >= WHOLE_BELOW:
+                    yield block
+                    words = 0
 
     def _title(self) -> tuple[str, list[_Element], int]:
         """The title of the page, the other headings, and where the text below the title begins."""
@@ -181,18 +231,21 @@ class _Page:
         return _SITE_IN_TITLE.sub("", title), self._headings, self._start
 
     def _heading(self, element: _Element) -> str:
+        """The text of a heading; of the signature of a function or a class its name."""
+        signature = element.name == "dt" and _NAME.search(self._page, element.inner, element.outer)
+        if signature:
+            return " ".join(signature[1].split())
         return " ".join(self._text(element.inner, element.outer).split())
 
     def _text(self, start: int, end: int) -> str:
         """The page between two offsets, without what is cut out."""
         kept, position = [], start
         place = max(0, bisect_right(self._cuts, (start, 0)) - 1)
-        for first, last in self._cuts[place:]:
-            if first >= end:
-                break
-            if last > position:
-                kept.append(self._page[position : max(position, first)])
-                position = last
+        while place < len(self._cuts) and (cut := self._cuts[place])[0] < end:
+            if cut[1] > position:
+                kept.append(self._page[position : max(position, cut[0])])
+                position = cut[1]
+            place += 1
         kept.append(self._page[position:end])
         return "".join(kept)
 
@@ -202,6 +255,24 @@ class _Page:
 
     def _line(self, offset: int) -> int:
         return bisect_right(self._lines, offset) + 1
+
+
+def _wholes(marks: list[_Element], counts: list[int]) -> list[int]:
+    """How many words each heading or entry has together with those below it, from the words of each alone."""
+    wholes, opened = list(counts), list[int]()
+    for place, mark in enumerate(marks):
+        while opened and marks[opened[-1]].level >= mark.level:
+            _add_to_parent(wholes, opened)
+        opened.append(place)
+    while opened:
+        _add_to_parent(wholes, opened)
+    return wholes
+
+
+def _add_to_parent(wholes: list[int], opened: list[int]) -> None:
+    closed = opened.pop()
+    if opened:
+        wholes[opened[-1]] += wholes[closed]
 
 
 def _merged(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -229,6 +300,7 @@ def _scan(page: str) -> _Found:
             element = _Element(name, start, end, tag.attributes.get("id", ""))
             if name in _HEADINGS and not element.identifier:
                 element.identifier, section = section, ""
+            element.level = _HEADINGS.get(name, len(_HEADINGS) + counts["dl"])
             _sort(found, tag, element)
             if name in _VOID or tag.empty:
                 element.outer = element.end = end
@@ -261,6 +333,9 @@ def _sort(found: _Found, tag: Tag, element: _Element) -> None:
         return
     if name in _HEADINGS:
         found.headings.append(element)
+    elif name == "dt":
+        if element.identifier and not tag.classes & _NOTES:
+            found.entries.append(element)
     elif name == "main" or role == "main":
         found.mains.append(element)
     elif (

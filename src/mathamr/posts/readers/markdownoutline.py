@@ -6,8 +6,10 @@ import hashlib
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
+from markdown_it.common.utils import normalizeReference
 from markdown_it.token import Token
 
 from mathamr.posts.identifiers import unique
@@ -48,6 +50,10 @@ _STATED = frozenset(
     ]
 )
 """Kinds of call-outs that are posts of their own; others, such as notes and examples, belong to the text around them."""
+LONGEST_DEFINITION = 500
+"""Characters of a link's definition that is repeated in each part that uses it."""
+_NAMED = re.compile(r"\[((?:[^\[\]\\]|\\.){1,300})\]")
+_NAMED_WORDS = re.compile(r"\[(?P<words>[^\[\]]{1,300})\](?:\[(?P<label>[^\[\]]{0,300})\]|(?!\())")
 _WORD = re.compile(r"\S+")
 _LETTERS = re.compile(r"[^\W\d_]{2,}")
 
@@ -111,8 +117,10 @@ class _Outline:
         for line in body.split("\n"):
             self._starts.append(min(self._starts[-1] + len(line) + 1, len(text)))
         self._first_line = text.count("\n", 0, front.end) + 1
-        tokens = parser().blocks(body, {})
-        found = list(headings(tokens))
+        env: dict[str, Any] = {}
+        tokens = parser().blocks(body, env)
+        self._definitions: dict[str, dict[str, Any]] = env.get("references", {})
+        found = [replace(each, text=self._named(each.text)) for each in headings(tokens)]
         self._statements = list(_statements(tokens, body.split("\n"), found))
         self._stated_at = [each.line for each in self._statements]
         self._headings = [heading for heading in found if not self._is_stated(heading)]
@@ -161,7 +169,31 @@ class _Outline:
             else:
                 found.append(section)
             found += following
+        for part in found if len(found) > 1 and self._definitions else ():
+            part.spans += self._defined_elsewhere(part)
         return found
+
+    def _defined_elsewhere(self, part: NotePart) -> list[tuple[int, int]]:
+        """The lines of other parts that define the links which a part names by a label: `[label]: address`."""
+        found: dict[tuple[int, int], None] = {}
+        for match in _NAMED.finditer(part.body(self._text)):
+            if definition := self._definitions.get(normalizeReference(match[1])):
+                first, last = (self._starts[line] for line in definition["map"])
+                is_own = any(start <= first < end for start, end in part.spans)
+                if not is_own and last - first <= LONGEST_DEFINITION:
+                    found[max(first - 1, 0), last] = (
+                        None  # with the line end before it: a paragraph may end here
+                    )
+        return list(found)
+
+    def _named(self, heading: str) -> str:
+        """A heading with the words of its links alone, where these name their address by a label."""
+
+        def words(match: re.Match[str]) -> str:
+            label = normalizeReference(match["label"] or match["words"])
+            return match["words"] if label in self._definitions else match.group()
+
+        return _NAMED_WORDS.sub(words, heading) if self._definitions else heading
 
     def _sections(self) -> list[NotePart]:
         parts = [

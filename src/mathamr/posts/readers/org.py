@@ -9,6 +9,7 @@ from typing import ClassVar
 
 from mathamr.posts.inputs import Head, stem
 from mathamr.posts.markup.delimiters import OPENING, MathScanner
+from mathamr.posts.markup.markdownblocks import open_display
 from mathamr.posts.post import Post
 from mathamr.posts.postkind import kind_named
 from mathamr.posts.reader import Collection
@@ -70,6 +71,8 @@ class _Org:
         self._tag = "p"
         self._name = ""
         self._at = 0
+        self._closing = ""
+        """What closes the displayed formula that is open at the end of the paragraph."""
 
     def read(self) -> None:
         while self._at < len(self._lines):
@@ -79,7 +82,10 @@ class _Org:
         self._flush()
 
     def _line(self, line: str) -> None:
-        if headline := _HEADLINE.fullmatch(line):
+        headline = _HEADLINE.fullmatch(line)
+        if self._closing and line.strip() and not headline:
+            self._continue(line)
+        elif headline:
             self._headline(headline)
         elif block := _BLOCK.fullmatch(line):
             self._flush()
@@ -100,8 +106,8 @@ class _Org:
         elif item := _ITEM.fullmatch(line):
             self._flush()
             self._tag = "li"
-            self._paragraph.append(item[1])
-        elif line.lstrip().startswith("|"):
+            self._continue(item[1])
+        elif line.lstrip().startswith("|") and self._is_row(line):
             cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
             if not set(line.strip()) <= set("|-+: "):
                 self._document.write(row(self._inline(cell) for cell in cells))
@@ -109,7 +115,24 @@ class _Org:
             self._flush()
             self._document.write(code(line.strip()[2:], block=True))
         else:
-            self._paragraph.append(line.strip())
+            self._continue(line)
+
+    def _continue(self, line: str) -> None:
+        """Add a line to the paragraph."""
+        self._paragraph.append(line.strip())
+        _, closing, after = line.partition(self._closing) if self._closing else ("", "", line)
+        if closing or not self._closing:
+            self._closing = open_display(after)
+
+    def _is_row(self, line: str) -> bool:
+        """Whether a line that begins with a bar is a row of a table, and not an equation such as `|G| = p`."""
+        if line.rstrip().endswith("|"):
+            return True
+        around = (
+            self._lines[self._at - 2] if self._at > 1 else "",
+            "".join(self._lines[self._at : self._at + 1]),
+        )
+        return not self._paragraph and any(each.lstrip().startswith("|") for each in around)
 
     def _headline(self, headline: re.Match[str]) -> None:
         self._flush()
@@ -191,7 +214,7 @@ class _Org:
         self._flush()
 
     def _flush(self) -> None:
-        lines, self._paragraph = self._paragraph, []
+        lines, self._paragraph, self._closing = self._paragraph, [], ""
         tag, self._tag = self._tag, "p"
         if lines:
             self._document.label(self._name)

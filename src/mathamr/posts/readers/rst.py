@@ -7,10 +7,11 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar
 
-from mathamr.posts.inputs import Head, stem
+from mathamr.posts.inputs import Head, read_text, stem
 from mathamr.posts.post import Post
 from mathamr.posts.postkind import PostKind, kind_named
 from mathamr.posts.reader import Collection
@@ -32,6 +33,13 @@ _TITLED = re.compile(r"(?s)(.*?)\s*<([^<>]+)>\s*\Z")
 _COMMAND = re.compile(r"\\[A-Za-z]+(?:\{[A-Za-z ]+\})?")
 _NAME = re.compile(r"[A-Za-z]{3,}|[A-Za-z]{2}_[a-z]|__|\(\)|::|\.[a-z]")
 _FORMULA = re.compile(r"[\\^_=<>+*/|{}(]|\A\d+\Z|[A-Za-z0-9]\s*-\s*[A-Za-z0-9]")
+_DOLLAR_EXTENSION = re.compile(r"[\"'](?:[\w.]*\.)?(?:sphinx_)?math_?dollar[\"']")
+_DOLLARS = re.compile(
+    r"""(?<![\0$])(?P<dollars>\$\$?)(?![\s$])
+    (?P<latex>(?>[^$\0{]|\0.|\{[^{}]*\}|\{)++)  # a formula in braces may hold dollars of its own
+    (?<!\s)(?P=dollars)(?![\d$])""",
+    re.X | re.S,
+)
 _SPACES = re.compile(r"[ \t]{500,}")
 _DROPPED = frozenset(
     _words(
@@ -81,6 +89,7 @@ class RstReader:
 
     def __init__(self, seconds: float = SECONDS) -> None:
         self._seconds = seconds
+        self._reads_dollars = lru_cache(maxsize=1000)(_reads_dollars)
 
     def read(self, collection: Collection, report: Report) -> Iterator[Post]:
         """The posts of each document in the order of its text."""
@@ -92,8 +101,9 @@ class RstReader:
                 )
                 continue
             document = Document(path, stem(Path(path)))
+            has_dollars = "$" in source and self._reads_dollars(file.parent)
             try:
-                _Writer(document, report).write(_parsed(source, report, self._seconds))
+                _Writer(document, report, has_dollars).write(_parsed(source, report, self._seconds))
             except RecursionError:
                 report.skip("nested too deeply", "its blocks are nested more deeply than docutils can read")
                 continue
@@ -101,6 +111,15 @@ class RstReader:
                 report.skip("document not read", f"docutils took more than {self._seconds:g} s for it")
                 continue
             yield from document.posts(file, report, collection.paths)
+
+
+def _reads_dollars(folder: Path) -> bool:
+    """Whether the project of a folder uses the extension `sphinx_math_dollar`, by the nearest `conf.py` above."""
+    for parent in (folder, *folder.resolve().parents):
+        settings = parent / "conf.py"
+        if settings.is_file():
+            return _DOLLAR_EXTENSION.search(read_text(settings, Report()) or "") is not None
+    return False
 
 
 def _parsed(source: str, report: Report, seconds: float) -> Any:
@@ -274,8 +293,8 @@ def _directives(report: Report) -> _Directives:
 class _Writer:
     """Writes the tree of docutils into a `Document`, node by node."""
 
-    def __init__(self, document: Document, report: Report) -> None:
-        self._document, self._report = document, report
+    def __init__(self, document: Document, report: Report, has_dollars: bool = False) -> None:
+        self._document, self._report, self._has_dollars = document, report, has_dollars
         self._labels: list[str] = []
 
     def write(self, document: Any) -> None:
@@ -378,7 +397,7 @@ class _Writer:
     def _word(self, node: Any) -> str:
         kind = type(node).__name__
         if kind == "Text":
-            return text(node.astext())
+            return self._with_dollars(node) if self._has_dollars else text(node.astext())
         if kind == "math":
             return math(node.astext())
         if kind == "literal":
@@ -395,6 +414,16 @@ class _Writer:
             return self._inline(node) + "<br>"
         inside = self._inline(node)
         return {"emphasis": f"<em>{inside}</em>", "strong": f"<strong>{inside}</strong>"}.get(kind, inside)
+
+    @staticmethod
+    def _with_dollars(node: Any) -> str:
+        """Text with formulas between dollars; docutils writes NUL for a backslash until it shows the text."""
+        source, parts, done = str(node), list[str](), 0
+        for found in _DOLLARS.finditer(source):
+            parts.append(text(type(node)(source[done : found.start()]).astext()))
+            parts.append(math(found["latex"].replace("\0", "\\"), found["dollars"] == "$$"))
+            done = found.end()
+        return "".join([*parts, text(type(node)(source[done:]).astext())])
 
     def _reference(self, node: Any) -> str:
         inside = self._inline(node)

@@ -8,6 +8,8 @@ WHOLE_BELOW = 400
 """A document of fewer words stays one post."""
 SECTION_FROM = 40
 """A section of fewer words is joined to the next one."""
+LONGEST = 2000
+"""A section of a page with this many words or more is cut, though it has no headings."""
 
 _NOT_IN_SLUG = re.compile(r"[^\w\- ]")
 

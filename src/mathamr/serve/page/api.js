@@ -76,6 +76,7 @@ export function search({ query, task, strategy, tags, kinds, folders, page }, si
   if (tags.length) filter.tags = tags;
   if (folders.length) filter.folders = folders;
   const body = { q: query, task, k: size, offset: (page - 1) * size, counts: true };
+  if (task === "answers") body.group = "document";
   if (strategy) body.strategy = strategy;
   if (Object.keys(filter).length) body.filter = filter;
   return json("search", { body, signal });

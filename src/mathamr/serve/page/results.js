@@ -55,19 +55,20 @@ export class Results {
     return Boolean(first);
   }
 
-  /** Marks the result whose post is open. */
+  /** Marks the result whose post is open; one that is folded is shown. */
   mark(post, formula) {
-    for (const item of this.list.querySelectorAll(".hit")) {
+    for (const item of this.list.querySelectorAll(".hit, .other")) {
       const isOpen =
         item.dataset.post === post && (!item.dataset.formula || !formula || item.dataset.formula === formula);
       item.classList.toggle("open", post !== "" && isOpen);
+      if (post !== "" && isOpen) item.closest("details")?.setAttribute("open", "");
     }
   }
 
   /** Gives the focus back to the result of a post that was open. */
   focusOn(post) {
-    const item = [...this.list.querySelectorAll(".hit")].find((each) => each.dataset.post === post);
-    item?.focus({ preventScroll: true });
+    const item = [...this.list.querySelectorAll(".hit, .other")].find((each) => each.dataset.post === post);
+    item?.closest(".hit").focus({ preventScroll: true });
     return Boolean(item);
   }
 
@@ -107,6 +108,29 @@ export class Results {
             )
           : null,
       ),
+      hit.others?.length ? this.others(hit) : null,
+    );
+  }
+
+  /** Further hits in the same document, or for the same question, folded. */
+  others({ kind, others }) {
+    const where = kind === "question" || kind === "answer" ? "on this question" : "in this document";
+    return element(
+      "details",
+      { class: "others" },
+      element("summary", {}, `${others.length} more ${where}`),
+      element("ul", {}, ...others.map((other) => this.other(other))),
+    );
+  }
+
+  other(hit) {
+    const name = hit.title.length ? hit.title : [{ kind: "text", text: hit.id, matched: false }];
+    return element(
+      "li",
+      { class: "other", data: { post: hit.id } },
+      element("h4", {}, hit.parent ? answerTo(hit.kind) : null, ...this.title(name, { ...CLOSED, post: hit.id })),
+      this.snippet(hit),
+      element("div", { class: "about" }, ...this.facts(hit)),
     );
   }
 

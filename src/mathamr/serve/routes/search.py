@@ -20,6 +20,7 @@ from mathamr.posts.markup import pieces
 from mathamr.posts.post import Formula, Post
 from mathamr.posts.postkind import PostKind
 from mathamr.search.fragment import shortened
+from mathamr.search.grouping import Grouping
 from mathamr.search.query import EmptyQueryError
 from mathamr.search.query import Query as SearchQuery
 from mathamr.search.searcher import UnknownPostError
@@ -85,6 +86,7 @@ async def search_link(
     before: Annotated[Date | None, Query()] = None,
     minimum_score: Annotated[int | None, Query(ge=-(2**53), le=2**53)] = None,
     counts: bool = False,
+    group: Grouping | None = None,
 ) -> Any:
     """Hits for a query, as a link that can be shared."""
     where = FilterRequest(
@@ -100,7 +102,15 @@ async def search_link(
         request,
         service,
         SearchRequest(
-            q=q, task=task, strategy=strategy, k=k, offset=offset, exact=exact, filter=where, counts=counts
+            q=q,
+            task=task,
+            strategy=strategy,
+            k=k,
+            offset=offset,
+            exact=exact,
+            filter=where,
+            counts=counts,
+            group=group,
         ),
     )
 
@@ -135,6 +145,8 @@ async def _search(request: Request, service: Service, options: SearchRequest) ->
         raise ApiError("invalid", f"offset and k may reach at most place {limits.depth}", "offset")
     task = options.task or service.index.tasks[0]
     _check_strategy(service, options, task)
+    if options.group and task != "answers":
+        raise ApiError("invalid", "formulas are not grouped; leave group out", "group")
     where = _filter(service, options.filter)
     answer = await service.search(lambda: _answered(service, options, task, where))
     request.state.stages = answer.seconds
@@ -186,6 +198,7 @@ def _searched(
             exact=options.exact,
             where=where,
             counted=COUNTED if options.counts else 0,
+            group=options.group,
         )
     )
     drawing = time.perf_counter()
@@ -209,8 +222,14 @@ def _searched(
 def shown_hits(service: Service, hits: Iterable[Hit]) -> list[dict[str, Any]]:
     """Hits as JSON, with their formulas drawn."""
     hits = list(hits)
-    formulas = {id: formulas_with_macros(post) for id, post in _posts(service, hits).items()}
-    return [_hit(hit, formulas) | {"open": service.editor_link(hit.source, hit.place)} for hit in hits]
+    every = [each for hit in hits for each in (hit, *hit.others)]
+    formulas = {id: formulas_with_macros(post) for id, post in _posts(service, every).items()}
+
+    def shown(hit: Hit) -> dict[str, Any]:
+        link = service.editor_link(hit.source, hit.place)
+        return _hit(hit, formulas) | {"open": link, "others": list(map(shown, hit.others))}
+
+    return list(map(shown, hits))
 
 
 def _counts_shown(counts: FilterCounts) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from mathamr.posts.markup.latexcommands import VERBATIM
 from mathamr.posts.postkind import PostKind, kind_named
 from mathamr.posts.readers.latex.definitions import DefinitionGroups, TheoremStyle
 from mathamr.posts.report import Report
@@ -107,6 +108,7 @@ class Outline:
         self._parts = [self._section]
         self._before: OutlinePart | None = None
         self._by_label: dict[str, OutlinePart] = {}
+        self._unclosed: set[str] = set()
 
     def parts(self) -> list[OutlinePart]:
         """The parts in the order in which they begin."""
@@ -120,6 +122,8 @@ class Outline:
             elif match["edge"] == "begin" and match["name"] in PROOFS and self._before is not None:
                 after = self._proof
             else:
+                if match["edge"] == "begin" and match["name"].rstrip("*") in VERBATIM:
+                    position = self._behind(match["name"], position)
                 continue
             self._section.spans.append((begin, match.start()))
             begin = position = after(match)
@@ -130,6 +134,15 @@ class Outline:
             if part.kind == "statement" and part.proofs:
                 part.kind = "theorem"
         return self._parts
+
+    def _behind(self, environment: str, position: int) -> int:
+        """The end of a verbatim environment, whose text has no marks; the same position if it has no end."""
+        if environment in self._unclosed:
+            return position
+        end = self._text.find(f"\\end{{{environment}}}", position, self._end)
+        if end < 0:
+            self._unclosed.add(environment)
+        return end if end >= 0 else position
 
     def _style(self, environment: str) -> TheoremStyle | None:
         return self._theorems.get(environment) or self._theorems.get(environment.rstrip("*"))

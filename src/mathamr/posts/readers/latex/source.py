@@ -11,7 +11,8 @@ from operator import itemgetter
 from pathlib import Path
 
 from mathamr.core.errors import MathAMRError
-from mathamr.posts.inputs import STDIN, read_text
+from mathamr.posts.inputs import STDIN, bare_name, read_text
+from mathamr.posts.readers.latex import sweave
 from mathamr.posts.readers.latex.definitions import (
     TheoremStyle,
     definitions_for,
@@ -22,7 +23,7 @@ from mathamr.posts.readers.latex.definitions import (
 from mathamr.posts.readers.latex.numbering import CounterSettings
 from mathamr.posts.report import Report
 
-SUFFIXES = (".tex", ".latex", ".ltx")
+SUFFIXES = (".tex", ".latex", ".ltx", *sweave.SUFFIXES)
 STYLES = (".sty", ".cls")
 MOST_STYLES = 200
 """Style files of the folder that one document may use."""
@@ -227,10 +228,11 @@ class Sources:
 
 def _text(file: Path, report: Report) -> str | None:
     try:
-        return read_text(file, report)
+        text = read_text(file, report)
     except (MathAMRError, OSError) as error:
         report.skip("unreadable input", str(error))
         return None
+    return sweave.as_latex(text) if text and bare_name(file).endswith(sweave.SUFFIXES) else text
 
 
 def _resolved(path: Path) -> Path | None:

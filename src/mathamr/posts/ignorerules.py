@@ -1,0 +1,142 @@
+"""`IgnoreRules`: which files of a folder are left out, by patterns in the syntax of `.gitignore`.
+
+Three sources are asked in this order, and the first with a matching pattern decides: the patterns of the caller
+(`--exclude`), the files `.mathamrignore` from the innermost folder outwards, and the defaults. Within a source the last
+matching pattern counts, and `!pattern` brings back what an earlier or a weaker one leaves out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
+from pathlib import Path
+
+from mathamr.core.errors import MathAMRError
+from mathamr.posts.report import Report
+
+IGNORE_FILE = ".mathamrignore"
+HIDDEN = ".*"
+DEFAULTS = (
+    HIDDEN,
+    "_build/",
+    "_modules/",
+    "_sources/",
+    "_static/",
+    "__pycache__/",
+    "build/",
+    "dist/",
+    "node_modules/",
+    "site-packages/",
+    "venv/",
+    "*.egg-info/",
+    "genindex.html",
+    "genindex-*.html",
+    "py-modindex.html",
+)
+"""What is left out unless a pattern brings it back: hidden files, copies and pages that tools generate, packages of others."""
+HIDDEN_RULE = f"{HIDDEN} (a default)"
+LARGEST_IGNORE_FILE = 1 << 20
+MOST_STARS = 4
+"""Stars between two slashes of a pattern; the time of matching grows with a power of their number."""
+
+_STARS = re.compile(r"\*+")
+
+
+class IgnoreRules:
+    """The rules of a folder; a path is asked for only if the folders above it are not left out.
+
+    >>> rules = IgnoreRules(Path("/notes"), Report(), ["drafts/", "!drafts/good/"])
+    >>> rules.rule_for(Path("/notes/drafts"), is_folder=True)
+    'drafts/ (--exclude)'
+    >>> rules.rule_for(Path("/notes/algebra/node_modules"), is_folder=True)
+    'node_modules/ (a default)'
+    >>> rules.rule_for(Path("/notes/algebra/groups.md"))
+    """
+
+    def __init__(self, root: Path, report: Report, exclude: Sequence[str] = ()) -> None:
+        self._root, self._report = root, report
+        self._exclude = _Patterns(root, "--exclude", exclude, _refuse)
+        self._defaults = _Patterns(root, "a default", DEFAULTS, _refuse)
+        self._of_folder = lru_cache(maxsize=10_000)(self._read)
+
+    def rule_for(self, path: Path, is_folder: bool = False) -> str | None:
+        """The rule that leaves a path out, with where it comes from; `None` if the path is read."""
+        depth = len(path.relative_to(self._root).parts)
+        within = [self._of_folder(folder) for folder in list(path.parents)[:depth]]
+        for patterns in (self._exclude, *within, self._defaults):
+            if patterns is not None and (decision := patterns.decide(path, is_folder)) is not None:
+                return decision or None
+        return None
+
+    def leaves_out(self, path: Path) -> bool:
+        """Whether a file is left out, itself or by a folder above it."""
+        depth = len(path.relative_to(self._root).parts)
+        folders = reversed(list(path.parents)[: depth - 1])
+        return any(self.rule_for(folder, is_folder=True) for folder in folders) or bool(self.rule_for(path))
+
+    def _read(self, folder: Path) -> _Patterns | None:
+        """The patterns of the ignore file of a folder."""
+        file = folder / IGNORE_FILE
+        try:
+            if not file.is_file():
+                return None
+            with file.open("rb") as stream:
+                data = stream.read(LARGEST_IGNORE_FILE + 1)
+        except OSError as error:
+            raise MathAMRError(
+                f"{file}: cannot be read ({error.strerror}), so nobody knows what to leave out"
+            ) from error
+        if len(data) > LARGEST_IGNORE_FILE:
+            raise MathAMRError(
+                f"{file}: larger than {LARGEST_IGNORE_FILE >> 20} MB, so it is not a list of patterns"
+            )
+
+        def skip(pattern: str, why: str) -> None:
+            self._report.at(str(file))
+            self._report.skip(
+                "pattern not understood", f"{pattern[:100]!r} ({why}); write it as in .gitignore"
+            )
+
+        name = file.relative_to(self._root).as_posix()
+        return _Patterns(folder, name, data.decode("utf-8-sig", "replace").splitlines(), skip)
+
+
+class _Patterns:
+    """The patterns of one source, which count from `folder`; `on_error` is told which cannot be used, and why."""
+
+    def __init__(
+        self, folder: Path, source: str, lines: Iterable[str], on_error: Callable[[str, str], None]
+    ) -> None:
+        from pathspec import GitIgnoreSpec  # a tenth of a second that only folders need
+
+        self._folder, self._source = folder, source
+        self._lines: list[str] = []
+        for line in lines:
+            if not line.strip() or line.startswith("#"):
+                continue
+            try:
+                _check_stars(line)
+                GitIgnoreSpec.from_lines([line])
+            except (ValueError, re.error) as error:
+                on_error(line, str(error))
+            else:
+                self._lines.append(line)
+        self._spec = GitIgnoreSpec.from_lines(self._lines)
+
+    def decide(self, path: Path, is_folder: bool) -> str | None:
+        """The rule that leaves a path out; empty if a pattern brings it back, `None` if none matches."""
+        name = path.relative_to(self._folder).as_posix()
+        found = self._spec.check_file(f"{name}/" if is_folder else name)
+        if found.include is None or found.index is None:
+            return None
+        return f"{self._lines[found.index].strip()} ({self._source})" if found.include else ""
+
+
+def _check_stars(pattern: str) -> None:
+    if max(len(_STARS.findall(name)) for name in pattern.split("/")) > MOST_STARS:
+        raise ValueError(f"more than {MOST_STARS} stars in one name")
+
+
+def _refuse(pattern: str, why: str) -> None:
+    raise MathAMRError(f"--exclude {pattern!r}: {why}; write the pattern as in .gitignore")

@@ -1,0 +1,133 @@
+"""Ignore rules: git decides the same, the nearest file counts, defaults can be brought back, every rule is named."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from mathamr.core.errors import MathAMRError
+from mathamr.posts.ignorerules import DEFAULTS, IGNORE_FILE, IgnoreRules
+from mathamr.posts.inputs import walk
+from mathamr.posts.reader import read_posts
+from mathamr.posts.report import Report
+
+FILES = [
+    "a.md",
+    "b.log",
+    "notes/a.md",
+    "notes/b.log",
+    "notes/keep.log",
+    "drafts/a.md",
+    "drafts/good/a.md",
+    "deep/x/y/z.md",
+    "deep/x/a.md",
+    "_static/a.md",
+    "docs/_static/a.md",
+    "docs/_sources/a.md",
+    "docs/build/a.md",
+    "node_modules/m/README.md",
+    ".hidden/a.md",
+    ".dot.md",
+    "star*name.md",
+    "notes/#hash.md",
+    "site-packages/p/a.md",
+    "genindex.html",
+]
+
+
+def _written(root: Path, ignored: dict[str, str]) -> Path:
+    for name in FILES:
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(f"In {name} stands $x^2$.", encoding="utf-8")
+    for folder, text in ignored.items():
+        (root / folder / IGNORE_FILE).write_text(text, encoding="utf-8")
+    return root
+
+
+def _walked(root: Path, exclude: tuple[str, ...] = (), report: Report | None = None) -> set[str]:
+    return {file.relative_to(root).as_posix() for file in walk(root, report or Report(), exclude)}
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is the oracle and is not installed")
+@pytest.mark.parametrize(
+    ("ignored", "exclude"),
+    [
+        ({}, ()),
+        ({"": "*.log\n!keep.log\n"}, ()),
+        ({"": "*.log\n", "notes": "!keep.log\n"}, ()),
+        ({"": "# comment\n\n/a.md\ndrafts/*\n!drafts/good/\n"}, ()),
+        ({"": "drafts/\n!drafts/good/a.md\n"}, ()),
+        ({"": "deep/**/z.md\n", "deep": "/x/a.md\n"}, ()),
+        ({"": "!_static/\n!node_modules/\n!.hidden/\n", "docs": "_static\n!build\n"}, ()),
+        ({"": "star\\*name.md\nnotes/\\#hash.md\n"}, ()),
+        ({"": "!*.log\n"}, ("*.log", "/notes/a.md")),
+        ({"notes": "*\n"}, ("!notes/b.log",)),
+        ({"": "a.md   \n**/x\n"}, ("[bc].log",)),
+    ],
+)
+def test_git_leaves_out_the_same_files(
+    tmp_path: Path, ignored: dict[str, str], exclude: tuple[str, ...]
+) -> None:
+    root = _written(tmp_path / "notes of mine", ignored)
+    defaults = tmp_path / "defaults"
+    defaults.write_text("\n".join(DEFAULTS), encoding="utf-8")
+    for command in (
+        ["init", "-q"],
+        [
+            "ls-files", "-z", "--others", f"--exclude-per-directory={IGNORE_FILE}", f"--exclude-from={defaults}",
+            *(f"--exclude={pattern}" for pattern in exclude),
+        ],
+    ):  # fmt: skip
+        found = subprocess.run(["git", *command], cwd=root, check=True, capture_output=True, text=True).stdout
+    assert _walked(root, exclude) == set(filter(None, found.split("\0")))
+
+
+def test_every_rule_is_named_with_its_source_and_its_count(tmp_path: Path) -> None:
+    root = _written(tmp_path, {"": "*.log\n", "deep": "x/\n"})
+    report = Report()
+    list(read_posts(root, report, exclude=["drafts/"]))
+    assert report.excluded == {
+        "*.log (.mathamrignore)": 3,
+        "x/ (deep/.mathamrignore)": 1,
+        "drafts/ (--exclude)": 1,
+        ".* (a default)": 2,
+        "_static/ (a default)": 2,
+        "_sources/ (a default)": 1,
+        "build/ (a default)": 1,
+        "node_modules/ (a default)": 1,
+        "site-packages/ (a default)": 1,
+        "genindex.html (a default)": 1,
+    }
+    assert report.to_dict()["excluded"] == 14
+    assert report.to_dict()["excluded_by_rule"]["x/ (deep/.mathamrignore)"] == 1
+    assert any("excluded 3: *.log (.mathamrignore)" in line for line in report.lines())
+
+
+def test_a_folder_that_is_named_itself_is_read_whatever_its_name_is(tmp_path: Path) -> None:
+    _written(tmp_path, {})
+    assert _walked(tmp_path / "docs" / "_static") == {"a.md"}
+
+
+def test_a_folder_with_excluded_files_alone_says_which_rules_left_them_out(tmp_path: Path) -> None:
+    (tmp_path / "_build").mkdir()
+    (tmp_path / "_build" / "a.md").write_text("Text", encoding="utf-8")
+    with pytest.raises(MathAMRError, match=r"left out by _build/ \(a default\)"):
+        read_posts(tmp_path, Report())
+
+
+def test_a_line_that_is_no_pattern_is_reported_and_the_others_count(tmp_path: Path) -> None:
+    report = Report()
+    root = _written(tmp_path, {"": "[z-a]\n*a*a*a*a*a*b\ndrafts/\n"})
+    assert "drafts/a.md" not in _walked(root, report=report)
+    assert report.skipped["pattern not understood"] == 2
+    with pytest.raises(MathAMRError, match=r"as in \.gitignore"):
+        _walked(root, ("[z-a]",))
+
+
+def test_a_file_in_a_folder_that_is_left_out_is_left_out(tmp_path: Path) -> None:
+    rules = IgnoreRules(_written(tmp_path, {"": "deep/x/\n"}), Report())
+    assert rules.leaves_out(tmp_path / "deep" / "x" / "y" / "z.md")
+    assert not rules.leaves_out(tmp_path / "deep" / "new.md")
