@@ -244,6 +244,7 @@ class Index(Closing):
                 notes += _remarks(ranked, ranking, where, empty=not ranked and not len(self))
             maker = HitBuilder(self.archive, context, wanted, confidence)
             hits = (maker.posts if task == "answers" else maker.formulas)(page, offset, near=near)
+            notes += maker.notes
         return Hits(
             query=context.query,
             task=task,
