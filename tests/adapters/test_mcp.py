@@ -95,14 +95,18 @@ def test_it_is_a_server_on_standard_input_and_output(index_folder: Path) -> None
     assert asyncio.run(scenario()).structured_content["text"]
 
 
-def test_half_of_a_surrogate_pair_is_answered_with_an_error(index_folder: Path) -> None:
-    """The library drops a line that it cannot read, so that the client waited for ever."""
-    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
-    lines = [
-        json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}),
+HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+
+
+def requested(id: str = "2", arguments: str = '{"query": "prime"}') -> str:
+    return rf'{{"jsonrpc": "2.0", "id": {id}, "method": "tools/call", "params": {{"name": "search", "arguments": {arguments}}}}}'
+
+
+def answers_of(index_folder: Path, lines: list[str]) -> list[Any]:
+    """The answer to each of these lines, from a server that is then told to end."""
+    start = [
+        json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": HELLO}),
         json.dumps({"jsonrpc": "2.0", "method": "notifications/initialized"}),
-        r'{"jsonrpc": "2.0", "id": 2, "method": "tools/call",'
-        r' "params": {"name": "search", "arguments": {"query": "prime \ud800"}}}',
     ]
     with subprocess.Popen(
         [sys.executable, "-m", "mathamr", "mcp", str(index_folder), "--device", "cpu"],
@@ -111,13 +115,42 @@ def test_half_of_a_surrogate_pair_is_answered_with_an_error(index_folder: Path) 
     ) as process:
         assert process.stdin is not None
         assert process.stdout is not None
-        process.stdin.write("".join(f"{line}\n" for line in lines).encode())
+        process.stdin.write("".join(f"{line}\n" for line in start).encode())
         process.stdin.flush()
-        answers = [json.loads(process.stdout.readline()) for _ in range(2)]
+        answers = [json.loads(process.stdout.readline())]
+        for line in lines:
+            process.stdin.write(f"{line}\n".encode())
+            process.stdin.flush()
+            answers.append(json.loads(process.stdout.readline()))
         process.stdin.close()
-    assert [answer["id"] for answer in answers] == [1, 2]
-    assert answers[1]["result"]["isError"]
-    assert "half of a surrogate pair" in answers[1]["result"]["content"][0]["text"]
+    assert process.returncode == 0
+    return answers[1:]
+
+
+def test_every_line_is_answered(index_folder: Path) -> None:
+    """The library drops a line that it cannot read, so that the client waited for ever."""
+    long = "9" * 5000
+    surrogate, *refused, last = answers_of(
+        index_folder,
+        [
+            requested(arguments=r'{"query": "prime \ud800"}'),
+            requested("3", f'{{"query": "prime", "k": {long}}}'),
+            requested("4", '{"query": ' + "[" * 5000 + "]" * 5000 + "}"),
+            requested("1.5"),
+            requested("null"),
+            requested(long),
+            '{"jsonrpc": "2.0", "id": 5}',
+            "[]",
+            "nothing",
+            requested("6"),
+        ],
+    )
+    assert surrogate["result"]["isError"]
+    assert "half of a surrogate pair" in surrogate["result"]["content"][0]["text"]
+    assert [answer["id"] for answer in refused] == [3, 4, 1.5, None, None, 5, None, None]
+    assert [answer["error"]["code"] for answer in refused] == [-32600] * 7 + [-32700]
+    assert last["id"] == 6
+    assert last["result"]["structuredContent"]["hits"]
 
 
 @pytest.mark.parametrize("module", ["mathamr", "mathamr.adapters.mcp"])

@@ -13,11 +13,12 @@ from mathamr.formulas.trees import Trees, trees_of
 from mathamr.index.lexical.terms import reading_in_force
 from mathamr.index.scored import Scored
 from mathamr.posts.post import Formula
-from mathamr.search.formularanker import Affords, FormulaBounds, FormulaRanker
+from mathamr.search.formularanker import FormulaRanker
 from mathamr.search.options import SearchOptions
 from mathamr.search.query import Query
 from mathamr.search.querycontext import QueryContext
 from mathamr.search.results import RankedResult
+from mathamr.search.workbudget import Affords, FormulaBounds
 from mathamr.systems.nodematch import node_comparer
 from mathamr.systems.ranking import Aligned, AlikeNodes, Component, Fuse, Lexical, Promote, Rerank
 
@@ -62,14 +63,13 @@ class Listed:
 
 def ranker(latex: str, visuals: Known, **bounds: int) -> FormulaRanker:
     query = Query.of_formula(latex)
-    asked = QueryContext(query, cast(Any, None), formula=query.target()[0])
+    asked = QueryContext(query, cast(Any, None), formula=query.target()[0], bounds=FormulaBounds(**bounds))
     return FormulaRanker(
         asked,
         cast(Any, None),
         lambda: cast(Any, Listed()),
         visuals,
         lambda _kind, _ids: {},
-        FormulaBounds(**bounds),
     )
 
 

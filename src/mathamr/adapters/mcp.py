@@ -11,9 +11,6 @@ from __future__ import annotations
 if __name__ == "__main__":
     raise SystemExit("mathamr: start it with: mathamr mcp DIR")
 
-import os
-import re
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Annotated, Any, Literal
@@ -30,6 +27,8 @@ from mathamr.search.searcher import Index
 try:
     from mcp.server.mcpserver import MCPServer
     from mcp.server.mcpserver.exceptions import ToolError
+
+    from mathamr.adapters.mcplines import answered_lines
 except ImportError as error:
     raise MissingExtraError("mcp 2 or newer", "pip install 'mathamr[mcp]'") from error
 
@@ -40,10 +39,6 @@ INSTRUCTIONS = (
 )
 MOST_HITS = 50
 REPLACEMENT = "\ufffd"
-_LONE_SURROGATE = re.compile(
-    rb"(?<!\\)((?:\\\\)*)(?:(\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})|\\u[dD][89a-fA-F][0-9a-fA-F]{2})"
-)
-"""An escaped half of a surrogate pair in JSON; whole pairs are group 2, escaped backslashes before it group 1."""
 Kind = Literal["question", "answer", "note"]
 
 
@@ -142,30 +137,5 @@ def _reported_errors(*texts: str) -> Iterator[None]:
 
 def run(index: Index) -> None:
     """Serves the tools on standard input and output until the input ends."""
-    _repair_input()
-    tools(index).run("stdio")
-
-
-def repaired(line: bytes) -> bytes:
-    r"""A line of JSON in which the replacement character stands for each half of a surrogate pair.
-
-    The library cannot read such a line, and a client that sent it would wait for ever.
-
-    >>> repaired(rb'"\ud83d\ude00 \ud800 \\ud800"').decode()
-    '"\\ud83d\\ude00 \\ufffd \\\\ud800"'
-    """
-    return _LONE_SURROGATE.sub(lambda found: found[1] + (found[2] or rb"\ufffd"), line)
-
-
-def _repair_input() -> None:
-    """Puts a pipe in the place of standard input, through which a thread passes its lines, repaired."""
-    source, (reading, writing) = os.dup(0), os.pipe()
-    os.dup2(reading, 0)
-    os.close(reading)
-
-    def pass_on() -> None:
-        with os.fdopen(source, "rb") as lines, os.fdopen(writing, "wb", buffering=0) as pipe:
-            for line in lines:
-                pipe.write(repaired(line))
-
-    threading.Thread(target=pass_on, daemon=True).start()
+    with answered_lines():
+        tools(index).run("stdio")

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
+from mathamr.core.cancellation import check_cancelled
 from mathamr.formulas.tree import Opt, Slt, Tree
 
 VARIABLE, NUMBER, OPERAND = 0.6, 0.4, 0.25
@@ -25,6 +26,7 @@ _MOST_PARTS = 400
 """The number of pairs of nodes that are tried as roots of common parts, the best first."""
 
 Trees = tuple[Opt | None, Slt | None]
+T = TypeVar("T", bound=Tree)
 
 
 class NodePair(NamedTuple):
@@ -65,7 +67,10 @@ def similarity(query: Trees, found: Trees) -> float:
     True
     """
     pairs = [(ours, theirs) for ours, theirs in zip(query, found, strict=True) if ours is not None]
-    scores = [0.0 if theirs is None else sum(_shares(ours, theirs)[:2]) / 2 for ours, theirs in pairs]
+    scores = [
+        0.0 if theirs is None else sum(_shares(first_nodes(ours), first_nodes(theirs))[:2]) / 2
+        for ours, theirs in pairs
+    ]
     return sum(scores) / len(scores) if scores else 0.0
 
 
@@ -80,6 +85,7 @@ def work(query: Trees, found: Trees) -> int:
 
 def align(query: Tree, found: Tree) -> TreeAlignment:
     """The alignment of two trees of one kind."""
+    query, found = first_nodes(query), first_nodes(found)
     overlap, spread, worth, root = _shares(query, found)
     if not overlap:
         return TreeAlignment(0.0, spread, ())
@@ -98,6 +104,7 @@ def parts(query: Tree, found: Tree) -> tuple[NodePair, ...]:
     >>> [len(parts(parse("a+b=c^2").slt, parse(latex).slt)) for latex in ("x=a+b", "c^2+1", "a+b=c^2")]
     [3, 2, 6]
     """
+    query, found = first_nodes(query), first_nodes(found)
     worth = _shares(query, found)[2]
     pairs = sorted(
         (-value, node, other) for node, row in enumerate(worth) for other, value in row.items() if value >= 1
@@ -121,27 +128,35 @@ def parts(query: Tree, found: Tree) -> tuple[NodePair, ...]:
     return tuple(chosen)
 
 
+def first_nodes(tree: T) -> T:
+    """The first `LARGEST` nodes of a tree, which are a tree themselves: all that is aligned of a larger one."""
+    if len(tree) <= LARGEST:
+        return tree
+    return type(tree)(tree.labels[:LARGEST], tree.parents[:LARGEST], tree.edges[:LARGEST])
+
+
 def _shares(query: Tree, found: Tree) -> tuple[float, float, list[dict[int, float]], int]:
     """Overlap, spread, the worth of each pair of nodes, and the root of the largest common part in the query."""
-    ours, theirs = min(len(query), LARGEST), min(len(found), LARGEST)
-    worth = _worth(query, found, ours, theirs)
+    check_cancelled()
+    ours, theirs = len(query), len(found)
+    worth = _worth(query, found)
     tops = [max(row.values()) if row else 0.0 for row in worth]
     best = max(tops)
     # Nodes that only the other tree has count against it, but less than in the overlap.
-    spread = sum(tops) / _sum_of_sizes(query, ours) * (2 * ours / (ours + theirs)) ** 0.5
+    spread = sum(tops) / _sum_of_sizes(query) * (2 * ours / (ours + theirs)) ** 0.5
     return 2 * best / (ours + theirs), min(1.0, spread), worth, tops.index(best)
 
 
-def _worth(query: Tree, found: Tree, ours: int, theirs: int) -> list[dict[int, float]]:
+def _worth(query: Tree, found: Tree) -> list[dict[int, float]]:
     """For every node of the query, the worth of each node of the other tree that matches it."""
     nodes_of: dict[str, list[int]] = {}
-    for number in range(theirs - 1, -1, -1):
+    for number in range(len(found) - 1, -1, -1):
         nodes_of.setdefault(found.labels[number], []).append(number)
     other_operands = [label for label in nodes_of if label[:2] in _OPERANDS]
     alike: dict[str, list[tuple[int, float]]] = {}
     query_below, found_below = _below(query), _below(found)
-    worth: list[dict[int, float]] = [{} for _ in range(ours)]
-    for node in range(ours - 1, -1, -1):
+    worth: list[dict[int, float]] = [{} for _ in query.labels]
+    for node in range(len(query) - 1, -1, -1):
         label = query.labels[node]
         if label not in alike:
             candidates = other_operands if label[:2] in _OPERANDS else (label,)
@@ -151,7 +166,7 @@ def _worth(query: Tree, found: Tree, ours: int, theirs: int) -> list[dict[int, f
                 for value in (label_worth(label, other),)
                 for number in nodes_of.get(other, ())
             ]
-        row, operands = worth[node], [child for child in query_below[node] if child < ours]
+        row, operands = worth[node], query_below[node]
         unordered = label.startswith("U!")
         for number, value in alike[label]:
             below = found_below[number]
@@ -211,7 +226,7 @@ def _pairs_below(
     while waiting:
         node, number = waiting.pop()
         chosen.append(NodePair(node, number, label_worth(query.labels[node], found.labels[number])))
-        operands = [child for child in query_below[node] if child < len(worth)]
+        operands = query_below[node]
         if query.labels[node].startswith("U!"):
             waiting += [(pair.node, pair.other) for pair in _matched(worth, operands, found_below[number])]
         else:
@@ -237,11 +252,11 @@ def label_worth(label: str, other: str) -> float:
 
 @lru_cache(maxsize=4096)
 def _below(tree: Tree) -> tuple[tuple[int, ...], ...]:
-    """The children of every node, as far as they are aligned."""
-    return tuple(tuple(child for child in children if child < LARGEST) for children in tree.children())
+    """The children of every node."""
+    return tuple(map(tuple, tree.children()))
 
 
 @lru_cache(maxsize=4096)
-def _sum_of_sizes(tree: Tree, nodes: int) -> int:
+def _sum_of_sizes(tree: Tree) -> int:
     """The worth of a tree aligned with itself, summed over all its nodes."""
-    return sum(min(size, nodes - node) for node, size in enumerate(tree.sizes()[:nodes]))
+    return sum(tree.sizes())

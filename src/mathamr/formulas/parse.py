@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Self
 
+from mathamr.core.cancellation import check_cancelled
 from mathamr.core.errors import UnknownNameError
 from mathamr.formulas.budget import Budget, SpentError
 from mathamr.formulas.errors import FormulaError, Repair
@@ -186,6 +187,7 @@ def _parse(latex: str, macros: Macros, wildcards: bool, reading: str, context: C
 
 def _published(latex: str, macros: Macros, wildcards: bool) -> tuple[ParsedFormula, Node]:
     """Returns the published reading, and the node that any other reading starts from."""
+    check_cancelled()
     if len(latex) > MAX_LENGTH:
         raise FormulaError(f"longer than {MAX_LENGTH} characters", latex, MAX_LENGTH)
     budget = Budget(len(latex))

@@ -6,28 +6,27 @@ from mathamr.formulas.alignment import similarity, work
 from mathamr.formulas.containment import Part
 from mathamr.formulas.renaming import FEWEST_SYMBOLS, count_letters, form_key
 from mathamr.formulas.trees import Trees
+from mathamr.search.workbudget import Affords
 
 IDENTICAL, RENAMED, CONTAINED, CONTAINED_RENAMED, SIMILAR = 1.0, 0.9, 0.8, 0.7, 0.6
 """The grades of formulas: the same, the same in other letters, one that contains it, one that contains it in other letters. The grade of
 a similar one is the alignment of the trees times the last of these."""
-MOST_WORK = 20_000
-"""The most pairs of nodes that are aligned for one grade."""
 
 
 class FormulaGrader:
-    """Grades formulas for one formula of a query, of which it has the trees and the visual key.
+    """Grades formulas for one formula of a query, of which it has the trees and the visual key, as far as its budget affords it.
 
     >>> from mathamr.formulas.parse import parse
     >>> from mathamr.formulas.visualkey import visual_key
     >>> read = [parse(latex) for latex in ("a^2+b^2=c", "x^2+y^2=z", "r=1+(x^2+y^2=z)", "x^2+y^3=z")]
     >>> trees = [(each.opt, each.slt) for each in read]
-    >>> grader = FormulaGrader(trees[0], visual_key(trees[0][1]))
+    >>> grader = FormulaGrader(trees[0], visual_key(trees[0][1]), lambda size: True)
     >>> [round(grader.grade(visual_key(each[1]), each), 2) for each in trees]
     [1.0, 0.9, 0.7, 0.46]
     """
 
-    def __init__(self, trees: Trees, visual: str) -> None:
-        self._trees, self._visual = trees, visual
+    def __init__(self, trees: Trees, visual: str, affords: Affords) -> None:
+        self._trees, self._visual, self._affords = trees, visual, affords
         opt, slt = trees
         has_form = slt is not None and len(slt) >= FEWEST_SYMBOLS
         self._form = form_key(slt) if slt is not None and has_form else None
@@ -35,9 +34,11 @@ class FormulaGrader:
         self._part = Part(opt) if opt is not None and len(opt) > 1 else None
 
     def grade(self, visual: str, trees: Trees) -> float:
-        """Return the grade of a formula, from 0 to 1, by its visual key and its trees."""
+        """Return the grade of a formula, from 0 to 1, by its visual key and its trees; 0 if comparing them costs too much."""
         if visual == self._visual:
             return IDENTICAL
+        if not self._affords(work(self._trees, trees)):
+            return 0.0
         opt, slt = trees
         if (
             self._form is not None
@@ -51,6 +52,4 @@ class FormulaGrader:
             return CONTAINED
         if inside is not None and self._form is not None:
             return CONTAINED_RENAMED
-        if work(self._trees, trees) > MOST_WORK:
-            return 0.0
         return SIMILAR * similarity(self._trees, trees)

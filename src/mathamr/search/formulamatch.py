@@ -15,7 +15,8 @@ from mathamr.formulas.matchpicture import TreePair, match_svg
 from mathamr.formulas.tree import Slt, Tree
 from mathamr.formulas.trees import Trees
 from mathamr.posts.post import Formula
-from mathamr.search.wildcards import has_wildcards, taken
+from mathamr.search.wildcards import taken
+from mathamr.search.workbudget import WorkBudget
 from mathamr.systems.nodematch import TreeMatch, View
 
 ALIGNMENT = "alignment"
@@ -92,12 +93,14 @@ def matched_nodes(query: Slt | None, found: Slt | None) -> tuple[int, ...]:
     return tuple(sorted(each.other for each in parts(query, found) if each.worth >= VARIABLE))
 
 
-def taken_nodes(query: Trees, found: Trees, matched: Sequence[int]) -> tuple[int, ...]:
+def taken_nodes(
+    query: Trees, found: Trees, matched: Sequence[int], steps: WorkBudget | None = None
+) -> tuple[int, ...]:
     """The layout nodes of a found formula for which wildcards of the query stand."""
     (pattern, drawn), (opt, slt) = query, found
-    if pattern is None or drawn is None or opt is None or slt is None or not has_wildcards(pattern):
+    if pattern is None or drawn is None or opt is None or slt is None:
         return ()
-    fits = taken(pattern, opt)
+    fits = taken(pattern, opt, steps)
     if fits is None:
         return ()
     how, nodes = fits

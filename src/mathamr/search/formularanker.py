@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
@@ -21,7 +20,8 @@ from mathamr.search.options import SearchOptions
 from mathamr.search.querycontext import QueryContext
 from mathamr.search.ranker import FoundHits, Payloads, Ranker, filtered, of_rows
 from mathamr.search.results import GRADE, MOST_GRADED, RankedResult
-from mathamr.search.wildcards import Fit, fit, has_wildcards
+from mathamr.search.wildcards import Fit, fit
+from mathamr.search.workbudget import Affords, WorkBudget
 from mathamr.systems.nodematch import node_comparer
 from mathamr.systems.ranking import MaxSim, Nearest, NearestRows
 
@@ -30,23 +30,6 @@ PATTERN_CANDIDATES = 400
 FORM_CANDIDATES = 100
 """Formulas of the first ranks that are checked for alpha-equivalence with the query."""
 
-
-@dataclass(frozen=True)
-class FormulaBounds:
-    """How much work one query may cause on the formulas that were found; the rest keep the rank of their terms."""
-
-    read_characters: int = 5_000
-    """Characters that are parsed, to compare trees."""
-    pattern_characters: int = 15_000
-    """Characters that are parsed, to match them with wildcards."""
-    aligned_nodes: int = 100_000
-    """Pairs of nodes that are aligned."""
-    alike_nodes: int = 4_000
-    """Nodes that a network reads."""
-
-
-Affords = Callable[[int], bool]
-"""True if work of this size can still be paid for, which it then is."""
 
 _OCCURRENCE_BATCH = 32
 _SPARE = 20
@@ -81,25 +64,6 @@ class VisualFormulas(Protocol):
         ...
 
 
-class WorkBudget:
-    """An amount of work. What is too large for the rest of it is refused, and what is smaller may still follow.
-
-    >>> budget = WorkBudget(10)
-    >>> [budget.affords(size) for size in (6, 5, 4, 1)]
-    [True, False, True, False]
-    """
-
-    def __init__(self, size: int) -> None:
-        self._left = size
-
-    def affords(self, size: int) -> bool:
-        """True if there is enough left, which is taken."""
-        if size > self._left:
-            return False
-        self._left -= size
-        return True
-
-
 class FormulaRanker(Ranker):
     """Ranks visual classes by vectors of formulas or classes, and by the terms of their trees."""
 
@@ -110,10 +74,9 @@ class FormulaRanker(Ranker):
         lexicon: Callable[[], LexicalPart],
         visuals: VisualFormulas,
         payloads: Payloads | None = None,
-        bounds: FormulaBounds | None = None,
     ) -> None:
         super().__init__(context, engine, lexicon, payloads)
-        self._visuals, self._bounds = visuals, bounds or FormulaBounds()
+        self._visuals, self._bounds = visuals, context.budget.bounds
         self._places: dict[str, str] = {}
         """The best known occurrence of each visual class."""
         self._lexical_trees: dict[str, Trees | None] = {}
@@ -210,7 +173,8 @@ class FormulaRanker(Ranker):
 
     @cached_property
     def _grader(self) -> FormulaGrader:
-        return FormulaGrader(self.context.lexical_trees, self.context.visual)
+        affords = self.context.budget.graded_nodes.affords
+        return FormulaGrader(self.context.lexical_trees, self.context.visual, affords)
 
     def _alike(self, ids: Sequence[str], model: str) -> Sequence[Scored]:
         query, budget = self.context.lexical_trees, WorkBudget(self._bounds.alike_nodes)
@@ -252,7 +216,7 @@ class FormulaRanker(Ranker):
         A query with wildcards ranks formulas that fit it first, then those with a subexpression that fits.
         """
         opt, slt = self.context.trees
-        if opt is not None and has_wildcards(opt):
+        if opt is not None and self.context.has_wildcards:
             bonuses = {"pattern": self._fitting(opt, found)}
         else:
             bonuses = {"identical": {self.context.visual: _FIT_BONUS["whole"]}}
@@ -272,7 +236,8 @@ class FormulaRanker(Ranker):
     def _fitting(self, pattern: Opt, found: FoundHits) -> dict[str, float]:
         first = [each.id for each in found.hits[:PATTERN_CANDIDATES]]
         known = self._visuals.trees(first, "published", WorkBudget(self._bounds.pattern_characters).affords)
-        fits = {visual: fit(pattern, opt) for visual, (opt, _) in known.items() if opt is not None}
+        steps = self.context.budget.pattern_steps
+        fits = {visual: fit(pattern, opt, steps) for visual, (opt, _) in known.items() if opt is not None}
         return {visual: _FIT_BONUS[each] for visual, each in fits.items() if each}
 
     def _renamed(self, query: Slt, found: FoundHits) -> dict[str, float]:

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from mathamr.core.cancellation import check_cancelled
+from mathamr.formulas.alignment import work
 from mathamr.formulas.trees import trees_of
 from mathamr.index.archive import Archive
 from mathamr.index.catalogue.occurrences import FormulaEntry
@@ -27,6 +29,17 @@ class HitBuilder:
     ) -> None:
         self._archive, self._context, self._wanted = archive, context, wanted
         self._matches = matches
+        self._unmarked = 0
+
+    @property
+    def notes(self) -> list[str]:
+        """What could not be shown of the hits."""
+        if not self._unmarked:
+            return []
+        return [
+            f"what matches is not marked in {self._unmarked} of the formulas:"
+            " they are too large to be compared with this query"
+        ]
 
     def posts(self, page: Sequence[RankedResult], offset: int, *, near: bool) -> tuple[Hit, ...]:
         """Ranked posts as hits, numbered from `offset` + 1; with `near`, vectors help to choose the sentences shown."""
@@ -49,6 +62,7 @@ class HitBuilder:
         # A concurrent update may have deleted a post already; ranks are numbered without it.
         found = [each for each in page if of_post[each.id] in posts]
         for place, each in enumerate(found, offset + 1):
+            check_cancelled()
             post = posts[of_post[each.id]]
             entry = entries.get(each.id)
             inside = entry.formula.id if entry else None
@@ -77,7 +91,11 @@ class HitBuilder:
 
     def _formula_hit(self, entry: FormulaEntry, ranked: RankedResult) -> FormulaHit:
         (opt, slt), _ = trees_of(entry.formula, entry.macros)
-        nodes = matched_nodes(self._context.trees[1], slt)
+        context, nodes = self._context, ()
+        if context.budget.marked_nodes.affords(work((None, context.trees[1]), (None, slt))):
+            nodes = matched_nodes(context.trees[1], slt)
+        else:
+            self._unmarked += 1
         return FormulaHit(
             entry.id,
             entry.latex,
@@ -89,7 +107,9 @@ class HitBuilder:
             entry.formula.id,
             matched_stretches(entry.formula, entry.macros, slt, nodes),
             nodes,
-            taken_nodes(self._context.trees, (opt, slt), nodes),
+            taken_nodes(context.trees, (opt, slt), nodes, context.budget.pattern_steps)
+            if context.has_wildcards
+            else (),
         )
 
     def _similarities(self, ids: Sequence[str]) -> dict[str, dict[int, float]]:

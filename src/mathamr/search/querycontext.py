@@ -8,10 +8,12 @@ from typing import Protocol
 
 from mathamr.formulas.trees import Trees, trees_of
 from mathamr.formulas.visualkey import visual_key
-from mathamr.index.lexical.terms import Terms, formula_terms, post_terms, reading_in_force
+from mathamr.index.lexical.terms import Terms, post_terms, reading_in_force, terms_of_trees
 from mathamr.posts.post import Formula
 from mathamr.search.query import Query, QueryError
 from mathamr.search.timing import StageTimer
+from mathamr.search.wildcards import has_wildcards
+from mathamr.search.workbudget import FormulaBounds, QueryBudget
 from mathamr.systems.field import Field
 from mathamr.systems.system import Encoded
 from mathamr.systems.vectors import Vectors
@@ -39,14 +41,18 @@ class QueryContext:
         *,
         formula: Formula | None = None,
         timer: StageTimer | None = None,
+        bounds: FormulaBounds | None = None,
     ) -> None:
         self.query, self.formula = query, formula
         self.timer = timer or StageTimer()
+        self.budget = QueryBudget(bounds)
         self._vectors = vectors
 
     def of_formula(self, formula: Formula) -> QueryContext:
-        """The context of the same query with one of its formulas as the target; its time counts here."""
-        return QueryContext(self.query, self._vectors, formula=formula, timer=self.timer)
+        """The context of the same query with one of its formulas as the target; its time and work count here."""
+        found = QueryContext(self.query, self._vectors, formula=formula, timer=self.timer)
+        found.budget = self.budget
+        return found
 
     @cached_property
     def encoded(self) -> Encoded:
@@ -57,7 +63,7 @@ class QueryContext:
     def terms(self) -> Terms:
         """The words, LaTeX n-grams and paths of the query, or of the target formula."""
         if self.formula is not None:
-            return formula_terms(self.formula, self.query.post.macros)
+            return terms_of_trees(self.formula.latex, *self.lexical_trees)
         return post_terms(self.query.post)
 
     @property
@@ -72,11 +78,16 @@ class QueryContext:
             return (None, None)
         return trees_of(self.formula, self.query.post.macros, reading_in_force())[0]
 
-    @property
+    @cached_property
     def visual(self) -> str:
         """The visual key of the target formula; a formula with wildcards has a key that no index contains."""
         slt = self.trees[1]
         return visual_key(slt) if slt is not None else ""
+
+    @cached_property
+    def has_wildcards(self) -> bool:
+        """True if the target formula has wildcards."""
+        return has_wildcards(self.trees[0])
 
     def rows(self, field: Field) -> Vectors:
         """The vectors for a field: of the query for a field of posts, else of the target formula."""

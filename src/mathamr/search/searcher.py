@@ -226,7 +226,9 @@ class Index(Closing):
         if exact is None:
             exact = not ENGINES[self.archive.manifest.engine.name].capabilities.remote
         end = offset + k + 1
-        depth = max(end if group is None else min(ranks_needed(end), MAX_DEPTH), BACKGROUND.stop, MOST_GRADED, counted)
+        depth = max(
+            end if group is None else min(ranks_needed(end), MAX_DEPTH), BACKGROUND.stop, MOST_GRADED, counted
+        )
         options = SearchOptions.of_search(depth, where, exact, pool, approximate_candidates)
         ranked, ranker = self._ranked(context, task, (name, ranking), options)
         by_words = uses_words(ranking)
@@ -262,6 +264,7 @@ class Index(Closing):
             hits = build(list(chain.from_iterable(page)), offset, near=near)
             if group:
                 hits = fold(hits, page, ranked)
+            notes += maker.notes
         return Hits(
             query=context.query,
             task=task,

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from typing import Literal
 
+from mathamr.core.cancellation import check_cancelled
 from mathamr.formulas.tree import Opt
+from mathamr.search.workbudget import WorkBudget
 
 Fit = Literal["whole", "inside"]
 
 STEPS = 20_000
 """Limit of node comparisons, after which a formula counts as no match: operands can be ordered in many ways."""
+_GOALS_COPIED = 50
+"""Goals that are copied in about the time of a comparison."""
 
 
 def is_wildcard(label: str) -> bool:
@@ -22,11 +26,11 @@ def has_wildcards(tree: Opt | None) -> bool:
     return tree is not None and any(map(is_wildcard, tree.labels))
 
 
-def fit(pattern: Opt, formula: Opt) -> Fit | None:
+def fit(pattern: Opt, formula: Opt, steps: WorkBudget | None = None) -> Fit | None:
     """How a formula fits a pattern: as a whole, by a subexpression inside, or not at all.
 
     A wildcard stands for one operand, the same one wherever it occurs; operands of sums, products and equations may
-    come in any order.
+    come in any order. `steps` bounds the comparisons of all formulas together.
 
     >>> from mathamr.formulas.parse import parse
     >>> pattern = parse("?a^2 + ?b^2", wildcards=True).opt
@@ -34,11 +38,11 @@ def fit(pattern: Opt, formula: Opt) -> Fit | None:
     ['whole', 'inside', None]
     >>> fit(parse("?a + ?a", wildcards=True).opt, parse("x + y").opt)
     """
-    found = _first(pattern, formula)
+    found = _first(pattern, formula, steps)
     return None if found is None else "inside" if found[0] else "whole"
 
 
-def taken(pattern: Opt, formula: Opt) -> tuple[Fit, list[int]] | None:
+def taken(pattern: Opt, formula: Opt, steps: WorkBudget | None = None) -> tuple[Fit, list[int]] | None:
     """How a formula fits a pattern, and the nodes that the wildcards stand for; None if it does not fit.
 
     What a wildcard that occurs twice stands for is listed twice.
@@ -49,7 +53,7 @@ def taken(pattern: Opt, formula: Opt) -> tuple[Fit, list[int]] | None:
     >>> fits, [formula.labels[node] for node in nodes]
     ('inside', ['U!plus', 'V!𝑥', 'N!1'])
     """
-    found = _first(pattern, formula)
+    found = _first(pattern, formula, steps)
     if found is None:
         return None
     node, bound = found
@@ -63,28 +67,34 @@ def taken(pattern: Opt, formula: Opt) -> tuple[Fit, list[int]] | None:
     return "inside" if node else "whole", nodes
 
 
-def _first(pattern: Opt, formula: Opt) -> tuple[int, tuple[tuple[str, int], ...]] | None:
+def _first(
+    pattern: Opt, formula: Opt, steps: WorkBudget | None
+) -> tuple[int, tuple[tuple[str, int], ...]] | None:
     """The first node of a formula that fits a pattern, and the node for which each wildcard stands."""
-    matcher = _Matcher(pattern, formula)
-    for node in range(len(formula)):
-        if node and is_wildcard(pattern.labels[0]):
-            return None
-        bound = matcher.fits(node)
-        if bound is not None:
-            return node, bound
-        if matcher.steps <= 0:
-            return None
-    return None
+    check_cancelled()
+    budget = steps or WorkBudget(STEPS)
+    before = min(STEPS, budget.left)
+    matcher = _Matcher(pattern, formula, before)
+    try:
+        for node in range(1 if is_wildcard(pattern.labels[0]) else len(formula)):
+            bound = matcher.fits(node)
+            if bound is not None:
+                return node, bound
+            if matcher.steps <= 0:
+                return None
+        return None
+    finally:
+        budget.left -= before - max(0, matcher.steps)
 
 
 class _Matcher:
     """Backtracks over goals (pattern node, formula node) with the current bindings of wildcards."""
 
-    def __init__(self, pattern: Opt, formula: Opt) -> None:
+    def __init__(self, pattern: Opt, formula: Opt, steps: int) -> None:
         self.pattern, self.formula = pattern, formula
         self.wanted, self.found = pattern.children(), formula.children()
         self.ends = _ends(formula)
-        self.steps = STEPS
+        self.steps = steps
 
     def fits(self, node: int) -> tuple[tuple[str, int], ...] | None:
         """For which node each wildcard stands if the pattern's root fits this node of the formula; None if not."""
@@ -93,7 +103,7 @@ class _Matcher:
             goals, bound = waiting.pop()
             if not goals:
                 return bound
-            self.steps -= 1
+            self.steps -= 1 + len(goals) // _GOALS_COPIED  # every step copies the goals that are left
             (wanted, found), rest = goals[0], goals[1:]
             label = self.pattern.labels[wanted]
             if is_wildcard(label):

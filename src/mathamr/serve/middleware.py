@@ -109,7 +109,7 @@ class Middleware:
         state["request"] = request = secrets.token_hex(8)
         CLIENT.set(_client(scope))
         connection = self.connections.of(scope)
-        response = _Response(send, request, closes=self.stopping)
+        response = _Response(send, request, closes=self.stopping or _has_two_lengths(scope))
         try:
             if connection is not None:
                 connection.head_arrived()
@@ -261,6 +261,12 @@ class _Response:
 
 def _headers(scope: Scope) -> dict[bytes, bytes]:
     return dict(scope["headers"])
+
+
+def _has_two_lengths(scope: Scope) -> bool:
+    """True for a body with two lengths; such a connection is closed, since a proxy may see another request in it (RFC 9112, 6.1)."""
+    headers = _headers(scope)
+    return b"content-length" in headers and b"transfer-encoding" in headers
 
 
 def _client(scope: Scope) -> str:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar
 
+from mathamr.core.cancellation import Cancellation, WorkCancelled
 from mathamr.serve.errors import ApiError
 
 T = TypeVar("T")
@@ -42,6 +43,7 @@ class _Job:
 
     work: Callable[[], Any]
     client: str
+    cancellation: Cancellation = field(default_factory=Cancellation)
     begun: Future[None] = field(default_factory=Future)
     done: Future[Any] = field(default_factory=Future)
 
@@ -55,8 +57,8 @@ class WorkQueue:
 
     Threads take jobs from the waiting clients in turn, so that a client with many requests delays its own, not those
     of others. When the queue is full, a client with few jobs displaces the newest job of the client with most. A job
-    that cannot start in time is refused at once. A job that runs too long is answered with an error, but keeps its
-    thread until it has really ended, so that slow work cannot pile up.
+    that cannot start in time is refused at once. A job that runs too long, or whose client has left, is cancelled: its
+    thread is free as soon as the work checks that, and not before, so that slow work cannot pile up.
     """
 
     def __init__(self, name: str, workers: int, waiting: int) -> None:
@@ -75,7 +77,10 @@ class WorkQueue:
         return self._running + sum(map(len, self._queues.values()))
 
     async def run(self, work: Callable[[], T], seconds: float | None) -> T:
-        """Returns the result of `work`, which may wait for `seconds` and then run as long; None sets no limit."""
+        """Returns the result of `work`, which may wait for `seconds` and then run as long.
+
+        With None there is no limit, and work that has begun is never cancelled.
+        """
         job = _Job(work, CLIENT.get())
         self._add(job, seconds)
         begun, done = asyncio.wrap_future(job.begun), asyncio.wrap_future(job.done)
@@ -87,11 +92,13 @@ class WorkQueue:
                 raise self._refusal()
             await asyncio.wait([done], timeout=seconds)
         except asyncio.CancelledError:
-            self._withdraw(job)
+            if not self._withdraw(job) and seconds is not None:
+                job.cancellation.cancel()
             done.cancel()
             raise
         if not done.done():
             self.timed_out += 1
+            job.cancellation.cancel()
             raise ApiError("timeout", f"this took longer than {seconds:g} seconds; ask for less at once")
         result: T = done.result()
         return result
@@ -162,7 +169,10 @@ class WorkQueue:
                 return
             job.begun.set_result(None)
             try:
-                settle = partial(job.done.set_result, job.work())
+                with job.cancellation.applied():
+                    settle = partial(job.done.set_result, job.work())
+            except WorkCancelled:
+                settle = partial(job.done.set_exception, ApiError("timeout", "the work was cancelled"))
             except BaseException as error:
                 settle = partial(job.done.set_exception, error)
         settle()  # not earlier: whoever gets the answer may ask again and must find the thread free

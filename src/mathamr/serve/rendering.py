@@ -12,6 +12,7 @@ from pathlib import PurePath
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
+from mathamr.core.cancellation import check_cancelled
 from mathamr.core.errors import MathAMRError, ParseError
 from mathamr.formulas.latex.diagrams import with_arrays
 from mathamr.formulas.latex.display.formula import display_mathml, displayed
@@ -88,6 +89,7 @@ def draw_marked(
         return draw_formula(formula, macros)
     if with_arrays(formula.latex) != formula.latex:  # its drawing has other parts than its tree
         return draw_formula(formula, macros)
+    check_cancelled()
     (_, slt), _ = trees_of(formula, macros)
     if slt is None:
         return draw_formula(formula, macros)
@@ -102,6 +104,7 @@ def draw_marked(
 
 
 def _draw(latex: str, macros: tuple[str, ...], display: bool, mathml: str | None) -> Drawn:
+    check_cancelled()
     try:
         if mathml and not latex.strip():
             return Drawn(sanitised(mathml, styling="classes"))

@@ -8,11 +8,21 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection
-from typing import NamedTuple
+from collections.abc import Callable, Collection
+from functools import lru_cache, wraps
+from typing import Concatenate, NamedTuple, ParamSpec, TypeVar
 
 from mathamr.formulas.latex.symbols import SYMBOLS
-from mathamr.formulas.latex.unicode import accent, fraction, letter, lowered, raised, root, symbols
+from mathamr.formulas.latex.unicode import (
+    accent,
+    fraction,
+    letter,
+    lowered,
+    raised,
+    root,
+    symbols,
+    unicode_to_latex,
+)
 from mathamr.formulas.typed import names
 from mathamr.formulas.typed.fractions import fractions
 from mathamr.formulas.typed.rewriting import rewritten
@@ -20,6 +30,10 @@ from mathamr.formulas.typed.typeditem import OPERANDS, Kind, TypedItem, written
 
 DEEPEST = 40
 """Brackets inside each other; deeper ones are read as single characters."""
+MOST_NESTED = 80
+"""Operands, scripts and arguments inside each other; a text that nests more of them is taken for LaTeX."""
+P = ParamSpec("P")
+T = TypeVar("T")
 
 _ASCII: dict[str, tuple[str, Kind]] = {
     "<=>": (r"\Leftrightarrow", "relation"), "<->": (r"\leftrightarrow", "relation"), "<==>": (r"\Leftrightarrow", "relation"),
@@ -74,12 +88,19 @@ def typed_to_latex(text: str) -> str:
     >>> typed_to_latex("|<x,y>| <= ||x|| ||y||"), typed_to_latex("n(n+1)/2")
     ('|\\langle x,y\\rangle | \\le \\|x\\| \\|y\\|', '\\frac{n(n+1)}{2}')
     """
+    typed = text
     text = rewritten(text)
     text = "".join(map(_decomposed, text))
     text = _ACCENTED.sub(
         lambda match: f"\\{name} {match[1]}" if (name := accent(match[2])) else match[1], text
     )
-    return _Reader(text).formula()
+    try:
+        return _Reader(text).formula()
+    except _NestedTooDeeplyError:
+        return unicode_to_latex(typed)
+
+
+_remembered_script = lru_cache(maxsize=256)(typed_to_latex)
 
 
 def _decomposed(character: str) -> str:
@@ -89,6 +110,27 @@ def _decomposed(character: str) -> str:
     return parts if len(parts) == 2 and accent(parts[1]) else character
 
 
+class _NestedTooDeeplyError(Exception):
+    """The text nests more than `MOST_NESTED` parts."""
+
+
+def _nested(
+    method: Callable[Concatenate[_Reader, P], T],
+) -> Callable[Concatenate[_Reader, P], T]:
+    """Bound how deeply a method calls itself; every cycle of the grammar passes one that is bounded."""
+
+    @wraps(method)
+    def bounded(self: _Reader, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        if self.nested >= MOST_NESTED:
+            raise _NestedTooDeeplyError
+        self.nested += 1
+        found = method(self, *args, **kwargs)
+        self.nested -= 1
+        return found
+
+    return bounded
+
+
 class _Reader:
     """Reads tokens from the left; whatever is typed gives LaTeX."""
 
@@ -96,6 +138,9 @@ class _Reader:
         self._tokens = _tokens(text)
         self._at = 0
         self._depth = 0
+        self.nested = 0
+        self._unclosed: set[int] = set()
+        """Bars that were found not to open anything; to try them again inside each other takes exponential time."""
         self._half_bar = False
         """True if the first bar of `||` was taken as a closing one."""
         self._crosses = text.count("x") == len(re.findall(r"(?<=\s)x(?=\s)", text))
@@ -141,6 +186,7 @@ class _Reader:
             items.append(self._next(is_operand))
         return items
 
+    @_nested
     def _next(self, after_operand: bool) -> TypedItem:
         token, space = self._peek(), self._spaced()
         if token in ("|", "||", "‖", "∥"):
@@ -254,15 +300,16 @@ class _Reader:
         if token == "|" and after_operand and space and self._spaced(1):
             return None
         closing = token
-        if self._depth >= DEEPEST or not self._closes(closing, after_operand):
-            return None
         start = self._at
+        if self._depth >= DEEPEST or start in self._unclosed or not self._closes(closing, after_operand):
+            return None
         self._at += 1
         self._depth += 1
         items = self._items((closing,))
         self._depth -= 1
         if not items or (self._peek() != closing and not self._half_bar):
             self._at = start
+            self._unclosed.add(start)
             return None
         if self._half_bar:  # the second bar of || opens the next value
             self._half_bar = False
@@ -391,12 +438,13 @@ class _Reader:
                 while (plain := form(self._peek())) and not self._spaced():
                     inside += plain
                     self._at += 1
-                latex += f"{'^' if form is raised else '_'}{_braced(typed_to_latex(inside))}"
+                latex += f"{'^' if form is raised else '_'}{_braced(_remembered_script(inside))}"
             else:
                 break
             group = ""
         return TypedItem(latex, base.kind, base.space, group)
 
+    @_nested
     def _script(self, base: str, sign: str) -> str:
         """What is above or below: a group, or as little as a person means by it."""
         if self._at >= len(self._tokens):

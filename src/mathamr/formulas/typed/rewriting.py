@@ -17,7 +17,7 @@ _REWRITTEN: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         ),
         (r"\b(lim|sum|prod)_([a-z](?:=|->|→|>=|≥|<=|≤)[^\s^()]+)", r"\1_(\2)"),
         (r"\b(sum|product|integral|limit)\s+of\s+", r"\1 "),
-        (r"(\w+|\([^()]*\))\s+choose\s+(\w+|\([^()]*\))", r"binom(\1,\2)"),
+        (r"((?<!\w)\w++|\([^()]*\))\s+choose\s+(\w+|\([^()]*\))", r"binom(\1,\2)"),
         (r"\bfor all\b", "forall"),
         (r"\bthere exists\b", "exists"),
         (r"\bnot in\b", "notin"),

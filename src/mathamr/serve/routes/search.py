@@ -143,31 +143,32 @@ async def _search(request: Request, service: Service, options: SearchRequest) ->
         raise ApiError("invalid", f"k may be at most {limits.k}", "k")
     if options.offset + options.k > limits.depth:
         raise ApiError("invalid", f"offset and k may reach at most place {limits.depth}", "offset")
-    task = options.task or service.index.tasks[0]
-    _check_strategy(service, options, task)
-    if options.group and task != "answers":
-        raise ApiError("invalid", "formulas are not grouped; leave group out", "group")
     where = _filter(service, options.filter)
-    answer = await service.search(lambda: _answered(service, options, task, where))
+    answer = await service.search(lambda: _answered(service, options, where))
     request.state.stages = answer.seconds
     service.metrics.query(answer.seconds)
     return Response(answer.body, media_type="application/json")
 
 
-def _check_strategy(service: Service, options: SearchRequest, task: Task) -> None:
-    """Refuses a task or a strategy that the system of the index does not have."""
+def _checked_task(service: Service, options: SearchRequest) -> Task:
+    """The task; refuses a task or a strategy that the system of the index does not have."""
+    task = options.task or service.index.tasks[0]
     if task not in service.index.tasks:
         raise ApiError("invalid", f"this index can look for {', '.join(service.index.tasks)}", "task")
+    if options.group and task != "answers":
+        raise ApiError("invalid", "formulas are not grouped; leave group out", "group")
     if options.strategy is None:
-        return
-    known = service.index.strategies(task)
+        return task
+    known = of_index(lambda: service.index.strategies(task))
     if options.strategy not in known:
         raise ApiError("invalid", f"known strategies are {', '.join(known)}", "strategy")
+    return task
 
 
-def _answered(service: Service, options: SearchRequest, task: Task, where: Filter) -> JsonAnswer:
+def _answered(service: Service, options: SearchRequest, where: Filter) -> JsonAnswer:
     """The answer to a query, from the cache if it was given for the same revision of the index."""
     started = time.perf_counter()
+    task = _checked_task(service, options)
     revision = service.archive.settled_revision
     if revision is None:
         return _searched(service, options, task, where, started)
