@@ -17,7 +17,7 @@ from mathamr.posts.markup.leanbrackets import signature
 from mathamr.posts.markup.leanlatex import latex_of
 from mathamr.posts.post import Post
 from mathamr.search.query import Query
-from mathamr.systems.ranking import Component, Fuse, Lexical, Promote, Ranking
+from mathamr.systems.ranking import FORMULA_SEARCH, Component, Fuse, Lexical, Promote, QueryKind, Ranking
 
 if TYPE_CHECKING:
     from mathamr.search.hits import Hit
@@ -32,6 +32,8 @@ LONGEST_GOAL = 4_000
 WEIGHTS = (1.0, 1.0, 3.0)
 """The weights of words, of one vector and of MaxSim in an index that holds declarations; chosen over all of Mathlib
 (lab/notes/lean.md)."""
+FORMULA_WEIGHTS = (1.0, 1.0, 0.5, 0.5)
+"""The weights of words, of formulas, of one vector and of MaxSim for a statement in LaTeX or Lean (lab/notes/typed.md)."""
 
 _FENCED = re.compile(r"```(?:lean|coq)\n(.*?)\n```", re.S)
 _HYPOTHESIS = re.compile(r"^[^\s:][^:\n]*: (.+)$", re.M)
@@ -53,12 +55,18 @@ def library_rankings(found: Mapping[str, Ranking]) -> Mapping[str, Ranking]:
     if not {"hybrid", "single", "maxsim"} <= found.keys():
         return found
     lexical, single, maxsim = WEIGHTS
+    by_words, by_formulas, by_vector, by_parts = FORMULA_WEIGHTS
     parts = (
-        Component("lexical", Lexical(), lexical),
-        Component("single", found["single"], single),
-        Component("maxsim", found["maxsim"], maxsim),
+        Component("lexical", Lexical(), lexical, _for_formulas(by_words)),
+        Component("formula", FORMULA_SEARCH, 0.0, _for_formulas(by_formulas)),
+        Component("single", found["single"], single, _for_formulas(by_vector)),
+        Component("maxsim", found["maxsim"], maxsim, _for_formulas(by_parts)),
     )
     return {**found, "hybrid": Promote(Fuse(parts=parts, normalisation="z"))}
+
+
+def _for_formulas(weight: float) -> tuple[tuple[QueryKind, float], ...]:
+    return (("formula", weight), ("mixed", weight))
 
 
 def code_of(post: Post) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from mathamr.index.engines.entry import Payload
@@ -103,27 +103,39 @@ class NameQuery:
             f"no post contains {word!r}; searched for {right!r} too" for word, right in self.corrected.items()
         ]
 
-    def first(self, hits: Sequence[Scored], posts: Posts) -> tuple[Sequence[Scored], dict[str, float]]:
+    def first(
+        self, hits: Sequence[Scored], posts: Posts, lexicon: LexicalPart
+    ) -> tuple[Sequence[Scored], dict[str, float]]:
         """The hits with posts that have the name first, and the share of the greatest bonus that each received.
 
         Titles with the whole name come first, shorter titles earlier, then posts with a rare word. Other posts gain if
-        their text contains the words of the name, has them side by side, or emphasises them.
+        their text contains the words of the name, has them side by side, or emphasises them. Only posts that have all the words,
+        as the lexical index knows, are read.
         """
         spread = deviation([hit.score for hit in hits])
         read = {hit.id for place, hit in enumerate(hits) if place < READ or hit.id in self.rare}
         titled = [hit.id for place, hit in enumerate(hits) if place < CANDIDATES or hit.id in read]
-        bonus = {
-            each: value
-            for each, post in posts(titled).items()
-            if not is_module_note(post)
-            and (value := self._title_bonus(post) + (self._text_bonus(post) if each in read else 0.0)) > 0
-        }
+        # A letter may stand in a formula, which has no words.
+        wanted = {stem for stem in stems(list(self.words)) if len(stem) > 1}
+        held = lexicon.having("stems", wanted, titled)
+        whole = [each for each in titled if held.get(each, set()) >= wanted]
+        bonus = {each: self._words_bonus(each, held.get(each, set())) for each in read.difference(whole)}
+        for each, post in posts(whole).items():
+            if not is_module_note(post):
+                bonus[each] = self._title_bonus(post) + (self._text_bonus(post) if each in read else 0.0)
+        bonus = {each: value for each, value in bonus.items() if value > 0}
         if not bonus:
             return list(hits), {}
         raised = [Scored(hit.id, hit.score + spread * bonus.get(hit.id, 0.0)) for hit in hits]
         most = 2 * _TITLED + 2 * _RARE + _WORDS + _TOGETHER + _DEFINED
         shown = {name: round(value / most, 3) for name, value in bonus.items()}
         return sorted(raised, key=lambda hit: (-hit.score, hit.id)), shown
+
+    def _words_bonus(self, post: str, held: Collection[str]) -> float:
+        """The bonus for some words of the name in a text."""
+        whole = math.fsum(self.rarity.values()) or 1.0
+        share = math.fsum(value for stem, value in self.rarity.items() if stem in held) / whole
+        return _WORDS * share + (_RARE if post in self.rare else 0.0)
 
     def _title_bonus(self, post: Post) -> float:
         """The bonus for the name in a title, alternative name or label: the shorter that is, the more.
@@ -144,13 +156,11 @@ class NameQuery:
         """The bonus for the name in a text."""
         post = replace(post, body=post.body[:BEGINNING])
         name, text = stems(list(self.words)), stems(words(_with_formulas(post)))
-        held, together = set(text), has_phrase(text, name)
-        whole = math.fsum(self.rarity.values()) or 1.0
-        worth = _WORDS * math.fsum(value for stem, value in self.rarity.items() if stem in held) / whole
-        worth += _TOGETHER * together
+        together = has_phrase(text, name)
+        worth = self._words_bonus(post.id, set(text)) + _TOGETHER * together
         if any(stems(words(each)) == name for each in emphasised_terms(post.body, post.markup)):
             worth += _DEFINED
-        return worth + (_RARE * (1 + together) if post.id in self.rare else 0.0)
+        return worth + (_RARE * together if post.id in self.rare else 0.0)
 
 
 def last_parts(post: Post) -> Iterator[list[str]]:

@@ -255,7 +255,7 @@ class PostRanker(Ranker):
         if self._name is None or self._collection is None:
             return found
         with self.context.timer("rank"):
-            hits, named = self._name.first(found.hits, self._collection.posts)
+            hits, named = self._name.first(found.hits, self._collection.posts, self._lexicon())
         return FoundHits(
             hits, {**found.evidence, "name": named} if named else found.evidence, found.own_shares
         )

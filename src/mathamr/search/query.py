@@ -161,6 +161,8 @@ class Query:
         """
         if not self.has_words:
             return "formula"
+        if self.post.markup == "declaration":  # a statement in the notation of a formal library
+            return "mixed"
         count = len(words(self.text)) if len(self.text) <= MOST_CHARACTERS_OF_WORDS else MOST_WORDS + 1
         if count > MOST_WORDS:
             return "question"

@@ -52,6 +52,7 @@ def search_at(address: str, index: Path, query: Query, options: Mapping[str, Any
         {name: value for name, value in answer["seconds"].items() if name not in ("total", "render")},
         tuple(answer["query"]["notes"]),
         tuple(answer["absent"]),
+        found=answer["found"],
     )
 
 

@@ -249,6 +249,22 @@ Ranking = (
 Rankings = Mapping[Task, Mapping[str, Ranking]]
 """The named rankings of a system by task; the first of each is the default."""
 
+FORMULA_SEARCH = BestFormula(
+    Promote(
+        Rerank(
+            first=Lexical(),
+            then=Fuse(
+                parts=(Component("lexical", Lexical(), 1.0), Component("aligned", Aligned(), 0.4)),
+                fusion="weighted-sum",
+                normalisation="top",
+            ),
+            pool=50,
+            keeps_rest=True,
+        )
+    )
+)
+"""Posts by what a search for the formulas of the query finds: terms, then aligned trees, the same formula in any letters first."""
+
 
 def fields_of(ranking: Ranking) -> Iterator[str]:
     """Returns the names of the fields that a ranking compares with the query's vectors; none if it only needs words."""

@@ -21,6 +21,7 @@ from mathamr.evaluation.runs import Run
 from mathamr.evaluation.scores import evaluate
 from mathamr.evaluation.significance import bootstrap_interval
 from mathamr.evaluation.table import aligned
+from mathamr.index.catalogue.catalogue import Catalogue
 from mathamr.index.engines.entry import Payload
 from mathamr.index.scored import Scored
 from mathamr.posts.post import Post
@@ -93,6 +94,27 @@ class _RememberedName(NameQuery):
         return self._known[key]
 
 
+class _RememberedPosts:
+    """The posts of a catalogue, each read once; parents and formulas take no part in the ranking of a library."""
+
+    def __init__(self, catalogue: Catalogue) -> None:
+        self._catalogue = catalogue
+        self._read: dict[str, Post] = {}
+
+    def posts(self, ids: Sequence[str]) -> Mapping[str, Post]:
+        """Return the posts with these ids."""
+        self._read |= self._catalogue.posts([each for each in ids if each not in self._read])
+        return {each: self._read[each] for each in ids if each in self._read}
+
+    def parents(self, ids: Sequence[str]) -> Mapping[str, str]:
+        """Return nothing."""
+        return {}
+
+    def posts_with(self, visuals: Sequence[str], most: int) -> Mapping[str, Sequence[str]]:
+        """Return nothing."""
+        return {}
+
+
 class RecordedRanker(PostRanker):
     """The interpreter of a search over what the parts of a ranking found before: only fusion and promotion are computed."""
 
@@ -100,7 +122,6 @@ class RecordedRanker(PostRanker):
         archive = index.archive
         self._found_before = found
         self._payloads_read: dict[str, Payload] = {}
-        self._posts_read: dict[str, Post] = {}
 
         def payloads(of: FieldTarget, ids: Sequence[str]) -> dict[str, Payload]:
             self._payloads_read |= archive.payloads(
@@ -108,22 +129,22 @@ class RecordedRanker(PostRanker):
             )
             return {each: self._payloads_read[each] for each in ids if each in self._payloads_read}
 
-        def posts(ids: Sequence[str]) -> Mapping[str, Post]:
-            self._posts_read |= archive.catalogue.posts(
-                [each for each in ids if each not in self._posts_read]
-            )
-            return {each: self._posts_read[each] for each in ids if each in self._posts_read}
-
         encoder = QueryEncoder(_no_parser, lambda: archive.system, archive.encoding)
         context = QueryContext(lean_query(query), encoder)
         engine = None if archive.words_only else archive.engine
         super().__init__(
-            context, engine, lambda: archive.lexical.posts, payloads, posts, has_declarations=True
+            context,
+            engine,
+            lambda: archive.lexical.posts,
+            payloads,
+            _RememberedPosts(archive.catalogue),
+            has_declarations=True,
         )
 
     @cached_property
     def _name(self) -> NameQuery | None:
-        found = NameQuery.of(self.context.query, self._lexicon(), self._posts) if self._posts else None
+        assert self._collection is not None
+        found = NameQuery.of(self.context.query, self._lexicon(), self._collection.posts)
         return found and _RememberedName(
             found.words, found.rarity, found.rare, found.corrected, found.is_identifier
         )

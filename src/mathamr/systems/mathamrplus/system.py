@@ -14,9 +14,9 @@ from mathamr.posts.post import Post
 from mathamr.systems.field import Field
 from mathamr.systems.mathamrplus.postencoder import PostEncoder, load_post_encoder, save_post_encoder
 from mathamr.systems.ranking import (
+    FORMULA_SEARCH,
     Aligned,
     AlikeNodes,
-    BestFormula,
     Component,
     Fuse,
     Inherit,
@@ -64,25 +64,7 @@ _ALIGNED = Promote(
 """Terms find formulas; tree alignment and formula-graph nodes rerank the first of them, with weights from cross-validation (lab/notes/ranking.md)."""
 
 
-BY_FORMULAS = Component(
-    "formula",
-    BestFormula(
-        Promote(
-            Rerank(
-                first=_LEXICAL,
-                then=Fuse(
-                    parts=(Component("lexical", _LEXICAL, 1.0), Component("aligned", Aligned(), 0.4)),
-                    fusion="weighted-sum",
-                    normalisation="top",
-                ),
-                pool=50,
-                keeps_rest=True,
-            )
-        )
-    ),
-    0.0,
-    (("mixed", 4.0), ("formula", 4.0)),
-)
+BY_FORMULAS = Component("formula", FORMULA_SEARCH, 0.0, (("mixed", 4.0), ("formula", 4.0)))
 """What a search for formulas finds, as evidence for posts, where a query is a formula with few words or none. These weights, and those of
 the other parts for such queries, were chosen on typed queries of three collections (lab/notes/typed.md)."""
 _FUSED = Fuse(
