@@ -19,10 +19,15 @@ READABLE = 20
 """Approximate length of a formula in LaTeX whose trees fit a screen."""
 HITS = 2
 
-TEXT_QUERY = r"Why does $\sum_{n=1}^\infty \frac{1}{n^2}$ converge, and what is its value?"
+QUERIES = {
+    "A name": "harmonic series",
+    "A question": r"Why does $\sum_{n=1}^\infty \frac{1}{n^2}$ converge, and what is its value?",
+    "A formula with a word, typed without LaTeX": "sum_(k=1)^oo 1/k^2 value",
+    "A formula alone, in other letters than the forum has": "∫_-∞^∞ e^(-t²) dt",
+    "Something that is not there": "Navier-Stokes equations",
+}
+"""What people type into the one box, by what it is; the second is explained."""
 FORMULA_QUERY = r"\sum_{n=1}^{\infty} \frac{1}{n}"
-TOPIC = "A.3"
-"""A whole question that is not in the sample: a topic of its Task 1."""
 
 _NEXT = (
     ("the web page of this index", "mathamr demo --serve"),
@@ -44,7 +49,7 @@ def command(
     serve: Annotated[bool, typer.Option("--serve", help="Serve the web page afterwards.")] = False,
     port: Annotated[int, typer.Option(help="Port of the page, with --serve.", min=0, max=65535)] = 8080,
 ) -> None:
-    """Read the bundled forum, index it, answer three queries, and show why a hit was found."""
+    """Read the bundled forum, index it, answer what people type, and show why a hit was found."""
     from mathamr.cli.safeconsole import SafeConsole
     from mathamr.core.storage.cachefolder import own_cache
     from mathamr.search.searcher import Index
@@ -142,29 +147,21 @@ def _answer(console: SafeConsole, heading: Callable[[str], None], index: Index, 
     from rich.markup import escape
 
     from mathamr.cli.hitdisplay import show_alignment, show_hits
-    from mathamr.evaluation.topics import read_topics
-    from mathamr.index.engines.entry import Filter
-    from mathamr.sample import folder
-    from mathamr.search.fragment import formulas_by_id, fragments, plain
     from mathamr.search.heatmap import save_heatmap
-    from mathamr.search.query import Query
 
-    heading(f"4. A question in words and formulas: {escape(TEXT_QUERY)}")
-    hits = index.search(TEXT_QUERY, k=HITS)
-    show_hits(hits, console, verbose=True)
-    heading(f"5. A formula alone: {escape(FORMULA_QUERY)}")
-    show_hits(index.search(FORMULA_QUERY, "formulas", k=HITS), console, verbose=True)
-    topic = next(each for each in read_topics(folder() / "topics" / "task1.xml") if each.id == TOPIC)
-    question = Query.of_post(topic.post)
-    heading("6. A whole question, as somebody might ask it next; answers only")
-    for sentence in question.passage.sentences:
-        stretch = fragments(sentence, formulas_by_id(topic.post), topic.post)
-        console.print(f"  {plain(stretch)}", highlight=False, markup=False)
-    console.print()
-    show_hits(index.search(question, k=HITS, where=Filter(kinds=("answer",))), console, verbose=True)
-    if hits.hits:
-        heading(f"7. Why post {hits[0].id} was found for the first query")
-        alignment = index.explain(TEXT_QUERY, hits[0].id)
+    heading("4. One box for everything that people type")
+    found = {}
+    for what, query in QUERIES.items():
+        console.print(f"\n  [bold]{what}[/]: {escape(query)}", highlight=False)
+        found[query] = index.search(query, k=HITS)
+        show_hits(found[query], console)
+    heading(f"5. A list of formulas: {escape(FORMULA_QUERY)}")
+    show_hits(index.search(FORMULA_QUERY, "formulas", k=HITS), console)
+    question = QUERIES["A question"]
+    if found[question].hits:
+        first = found[question][0]
+        heading(f"6. Why post {first.id} was found for the question")
+        alignment = index.explain(question, first.id)
         show_alignment(alignment, console)
         save_heatmap(alignment, target / "why.png")
         console.print(f"\n  as a heatmap: {target / 'why.png'}", highlight=False)

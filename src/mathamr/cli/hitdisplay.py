@@ -63,7 +63,9 @@ def _show_hit(hit: Hit, console: SafeConsole, editor: str | None = None, *, verb
     head = Text(f"{hit.rank:>3}  ", style="dim")
     head.append_text(_styled(hit.title, "bold") if hit.title else Text(hit.id, style="bold"))
     console.print(head)
-    facts = [hit.kind, hit.id, f"{hit.match} match" if hit.match != "similar" else "similar"]
+    match = f"{hit.match} match" if hit.match != "similar" else "similar"
+    because = f"{match}: {hit.reason}" if hit.reason and hit.formula is None else match
+    facts = [hit.kind, hit.id, because]
     if hit.parent:
         facts.insert(2, f"to {hit.parent}")
     if hit.votes is not None:

@@ -18,7 +18,7 @@ from mathamr.index.lexical.terms import stems, words
 from mathamr.posts.passage import PLACEHOLDER
 from mathamr.search.formulagrade import CONTAINED, CONTAINED_RENAMED, RENAMED, SIMILAR
 from mathamr.search.generalwords import general_words
-from mathamr.search.hits import Match
+from mathamr.search.hits import NAMED, Match
 from mathamr.search.query import Query
 from mathamr.search.results import GRADE, RankedResult
 from mathamr.search.stopwords import STOP_WORDS
@@ -31,8 +31,6 @@ BACKGROUND = slice(4, 12)
 """The places of a ranking whose scores are the background that a match stands out from."""
 ALIKE = 0.7
 """The alignment of trees from which a formula is nearly the same."""
-NAMED = 0.35
-"""The share of the greatest bonus from which a post's title has the whole name that was asked for."""
 
 Group = Literal["text", "formula", "mixed", "question"]
 """The groups of queries that have weights of their own: names and a few words, a formula, a formula with words, whole questions."""

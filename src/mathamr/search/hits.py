@@ -8,8 +8,10 @@ from typing import Any, Literal, get_args
 
 from mathamr.posts.post import Place
 from mathamr.search.filtercounts import FilterCounts
+from mathamr.search.formulagrade import CONTAINED, CONTAINED_RENAMED, IDENTICAL, RENAMED
 from mathamr.search.fragment import Fragment, Line, plain
 from mathamr.search.query import Query
+from mathamr.search.results import GRADE
 from mathamr.systems.ranking import Task
 
 Match = Literal["strong", "weak", "similar"]
@@ -21,6 +23,19 @@ SIMILAR_ONLY = "Similar only:"
 NOTHING_MATCHES = "Nothing here seems to be what was asked. Similar only:"
 
 
+REASONS = {
+    IDENTICAL: "has the formula",
+    RENAMED: "has the formula in other letters",
+    CONTAINED: "has a formula that contains it",
+    CONTAINED_RENAMED: "has a formula that contains it in other letters",
+}
+"""By the least grade of a post's formulas, what they are to the query's."""
+PARTS = {"lexical": "words", "formula": "similar formulas", "maxsim": "meaning", "parent": "its question"}
+"""By the component of a ranking, what it found a post by."""
+NAMED = 0.35
+"""The share of the greatest bonus from which a post's title has the whole name that was asked for."""
+
+
 def absence(words: Sequence[str]) -> str:
     """The sentence that says which words of a query the collection lacks.
 
@@ -30,6 +45,24 @@ def absence(words: Sequence[str]) -> str:
     quoted = [f"“{word}”" for word in words]
     listed = " or ".join((", ".join(quoted[:-1]), quoted[-1])) if len(quoted) > 1 else quoted[0]
     return f"The collection does not mention {listed}."
+
+
+def reason_of(evidence: Mapping[str, float]) -> str:
+    """Say by what a post was found.
+
+    >>> reason_of({"name": 0.6}), reason_of({"grade": 0.9, "maxsim": 0.3}), reason_of({"lexical": 0.2, "maxsim": 0.6})
+    ('has this name', 'has the formula in other letters', 'by words and meaning')
+    """
+    if evidence.get("label"):
+        return "has this label"
+    if evidence.get("name", 0.0) >= NAMED:
+        return "has this name"
+    grade = evidence.get(GRADE, 0.0)
+    for least, reason in REASONS.items():
+        if grade >= least:
+            return reason
+    parts = [name for key, name in PARTS.items() if evidence.get(key)]
+    return f"by {' and '.join(parts)}" if parts else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +124,11 @@ class Hit:
     """Of a grouped search: further hits in the same document, or for the same question."""
 
     @property
+    def reason(self) -> str:
+        """Why the hit was found, in a few words, by the strongest of its evidence."""
+        return reason_of(self.evidence)
+
+    @property
     def location(self) -> str:
         """Path and line of the post in its input as `path:line`, of a notebook its cell; empty if unknown."""
         return str(self.place) if self.place else ""
@@ -114,6 +152,7 @@ class Hit:
             "score": round(self.score, 6),
             "share": round(self.share, 4),
             "match": self.match,
+            "reason": self.reason,
             "kind": self.kind,
             "title": plain(self.title),
             "title_fragments": [fragment.to_json() for fragment in self.title],
