@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple
 
+from mathamr.posts.markup.dollars import doubt, openings
+
 
 def _words(listing: str) -> frozenset[str]:
     return frozenset(listing.split())
@@ -52,15 +54,6 @@ _SPACES = (
 )
 _MAY_BE_SPACE = frozenset("\\~" + "".join(command[-1] for command in _SPACES))
 _SIZED = re.compile(r"\\(?:left|right|middle|[bB]igg?[lrm]?)\s*\Z")
-_AMOUNT = re.compile(r"\d[\d,]*(?:\.\d+)?(?:[kKmM]|bn)?(?![\d^_{=])")
-_WORDS = re.compile(r"[A-Za-z\s,.;:'-]*")
-_LONG_WORD = re.compile(r"[A-Za-z]{3,}")
-_PROSE = re.compile(
-    r"""\b(?:the|and|or|is|are|was|to|of|a|an|in|on|for|if|he|she|you|we|they|it|i|per|each|from|than|then|let|with
-    |at|by|be|as|so|this|that|which|costs?|win|wins|get|gets|pay|pays|paid|dollars?|now|but|my|his|her|after|when
-    |what|how|will|has|have|had|million|billion|thousand)\b""",
-    re.I | re.X,
-)
 
 
 class Region(NamedTuple):
@@ -88,6 +81,9 @@ class MathScanner:
         self.money = money
         self._blind = 0
         self._never: dict[str, int] = {}
+        self._openings: frozenset[int] = frozenset()
+        self._judged = 0
+        """Where the text ends whose dollars have been judged."""
 
     def at(self, match: re.Match[str]) -> Region | Literal["unclosed"] | None:
         """The formula that begins with a match of `OPENING`; `None` where no formula is meant."""
@@ -121,9 +117,17 @@ class MathScanner:
         close = simple.end() - 1 if simple else self._close(_INLINE, "$", start + 1)
         if close is None:
             return "unclosed"
-        if self.money and _is_prose(self.text[start + 1 : close]):
+        if self.money and not self._opens_formula(start, close):
             return None
         return self._region(start, start + 1, close, close + 1, False)
+
+    def _opens_formula(self, start: int, close: int) -> bool:
+        """True if the dollars at `start` and `close` enclose a formula and not a part of a sentence."""
+        if not doubt(self.text[start + 1 : close], self.text[close + 1 : close + 2]):
+            return True
+        if start >= self._judged:
+            self._openings, self._judged = openings(self.text, start)
+        return start in self._openings
 
     def _close(self, tokens: re.Pattern[str], closing: str, position: int) -> int | None:
         if position >= self._never.get(closing, len(self.text) + 1):
@@ -231,21 +235,3 @@ def _is_escaped(latex: str, position: int) -> bool:
     while before and latex[before - 1] == "\\":
         before -= 1
     return (position - before) % 2 == 1
-
-
-def _is_prose(content: str) -> bool:
-    """Whether two dollars are a sum of money, or stray, with words between them and not a formula.
-
-    >>> _is_prose("5 and "), _is_prose("5"), _is_prose(" or so, and the "), _is_prose("x and y")
-    (True, False, True, False)
-    >>> _is_prose("3 \\\\text{ and } 4"), _is_prose("5. Let "), _is_prose(" a, b, i ")
-    (False, True, False)
-    """
-    if "\\" in content:
-        return False
-    if _AMOUNT.match(content):
-        return _PROSE.search(content) is not None or (content[-1] in " (-\u2013/" and content.count(" ") > 1)
-    loose = content[:1].isspace() or content[-1:].isspace()
-    if not (loose and _WORDS.fullmatch(content) and _PROSE.search(content)):
-        return False
-    return len(_LONG_WORD.findall(content)) > 1
