@@ -6,7 +6,7 @@ import pytest
 
 from mathamr.formulas.typed.sentences import with_marked_formulas
 from mathamr.search.query import Query
-from tests.search.typed import bed, formulas_read, is_read_right
+from tests.search.typed import TypedQuery, bed, formulas_read, is_read_right
 
 
 def test_the_bed_has_300_queries_of_which_a_third_is_held_back() -> None:
@@ -37,6 +37,26 @@ def test_typed_formulas_are_read_as_they_are_meant() -> None:
 )
 def test_brackets_stay_whole_and_prose_stays_prose(text: str, marked: str | None) -> None:
     assert with_marked_formulas(text) == (marked or text)
+
+
+@pytest.mark.parametrize("query", bed("greek"), ids=lambda query: query.text)
+def test_greek_names_are_letters_beside_mathematics_and_words_beside_words(query: TypedQuery) -> None:
+    assert is_read_right(query), formulas_read(query.text)
+
+
+@pytest.mark.parametrize(
+    ("text", "latex"),
+    [
+        ("beta_hat", r"\hat{\beta}"),
+        ("1+i", "1+i"),
+        ("1-x^a", "1-x^a"),
+        ("$1+i$", "1+i"),
+        ("it costs $5 and $10 where x^2 = 4", "x^2 = 4"),
+        ("costs $5 if 0<a<1", "0<a<1"),
+    ],
+)
+def test_dollars_around_typed_formulas_are_never_money(text: str, latex: str) -> None:
+    assert formulas_read(text) == [latex]
 
 
 def test_both_tasks_read_a_formula_alone_in_the_same_way() -> None:

@@ -13,7 +13,8 @@ from mathamr.formulas.latex.lexer import tokenize
 from mathamr.formulas.latex.unicode import unicode_to_latex
 from mathamr.formulas.parse import FormulaError, parse
 from mathamr.formulas.trees import Trees, trees_of
-from mathamr.formulas.typed.sentences import is_formula, latex_of, with_marked_formulas
+from mathamr.formulas.typed.names import ACCENTS, GREEK
+from mathamr.formulas.typed.sentences import is_formula, latex_of, marked, with_marked_formulas
 from mathamr.index.lexical.terms import words
 from mathamr.posts.decoding import UNWANTED
 from mathamr.posts.markup import formulas_of, marked_pieces
@@ -49,6 +50,8 @@ _DECLARED_NAME = re.compile(
     r"(?=.*(?:[^\W\d_]{2}'*_[^\W\d_]{2}|[^\W\d_]{2}[\w']*\.[^\W\d_]))[^\W\d_][\w']{0,200}(?:\.[^\W\d_][\w']{0,200}){0,20}"
 )
 """The name of a declaration of a formal library, such as `Nat.add_comm`, which is not the formula of a subscript."""
+
+_ACCENTED = re.compile(rf"(?:{'|'.join(GREEK)})_(?:{'|'.join(ACCENTS)})")
 
 
 @dataclass(frozen=True)
@@ -204,17 +207,19 @@ def with_formulas_marked(text: str, task: Task = "answers") -> str:
     >>> with_formulas_marked("sum_union"), with_formulas_marked("x_1")
     ('sum_union', '$x_1$')
     """
-    unclosed: list[str] = []
-    read = list(marked_pieces(text, "text", lambda message, _: unclosed.append(message)))
-    if unclosed or any(piece.kind == "formula" for piece in read):
+    unclosed: list[int] = []
+    read = list(marked_pieces(text, "text", lambda _, place: unclosed.append(place)))
+    if any(not text[place + 1 : place + 2].isdigit() for place in unclosed) or any(
+        piece.kind == "formula" for piece in read
+    ):
         return text
     stripped = text.strip()
-    if task == "answers" and _DECLARED_NAME.fullmatch(stripped):
+    if task == "answers" and _DECLARED_NAME.fullmatch(stripped) and not _ACCENTED.fullmatch(stripped):
         return text
     if any(map(str.isalnum, stripped)) and (
         _looks_like_latex(stripped) or (task == "formulas" and is_formula(stripped))
     ):
-        return f"${latex_of(stripped)}$"
+        return marked(latex_of(stripped), alone="$" not in stripped)
     return with_marked_formulas(text)
 
 

@@ -35,10 +35,10 @@ class TypedQuery(NamedTuple):
         return len(self.meant) != 1 or len(self.text) > 3 * len(self.meant[0][0])
 
 
-def bed() -> list[TypedQuery]:
-    """All queries in order."""
+def bed(name: str = "bed") -> list[TypedQuery]:
+    """All queries of a file in order; those of `greek` have names of Greek letters beside letters, and words that are none."""
     found = []
-    for line in Path(__file__).with_name("bed.tsv").read_text(encoding="utf-8").splitlines():
+    for line in Path(__file__).with_name(f"{name}.tsv").read_text(encoding="utf-8").splitlines():
         text, meant = line.split("\t")
         formulas = tuple(
             tuple(way.strip() for way in each.split(" || ")) for each in meant.split(";;") if each.strip()

@@ -9,15 +9,16 @@ def words_of(listing: str) -> frozenset[str]:
 
 
 GREEK = words_of(
-    "alpha beta gamma delta epsilon varepsilon zeta eta theta vartheta iota kappa lambda mu nu xi pi rho sigma tau"
+    "eps alpha beta gamma delta epsilon varepsilon zeta eta theta vartheta iota kappa lambda mu nu xi pi rho sigma tau"
     " upsilon phi varphi chi psi omega Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega"
 )
+"""Names of Greek letters; `greek` returns their LaTeX."""
 _COMMANDS = words_of(
     "sin cos tan sec csc cot sinh cosh tanh coth arcsin arccos arctan log ln lg exp det dim deg gcd ker hom arg Pr"
 )
 _OPERATORS = words_of(
     "tr rank rk im Im Re coker span sgn lcm Hom End Aut Gal Ext Tor Spec Var Cov Cor diag vol diam supp nullity"
-    " curl grad Res Ind Stab Orb char adj conv erf arcsec arccsc arccot arsinh arcosh artanh sech csch id"
+    " var cov Beta curl grad Res Ind Stab Orb char adj conv erf arcsec arccsc arccot arsinh arcosh artanh sech csch id"
 )
 _GROUPS = words_of("GL SL SO SU PGL PSL Sp")
 LIMITS = {
@@ -49,8 +50,21 @@ WRAPPED = {
     "conj": r"\overline{%s}",
 }  # fmt: skip
 """Names whose argument is wrapped."""
+ACCENTS = {name: WRAPPED[name] for name in ("hat", "bar", "tilde", "vec")} | {"star": "%s^*"}
+"""Subscripts that mean an accent of their base, as in `beta_hat`."""
 PAIRS = {"binom": r"\binom{%s}{%s}", "frac": r"\frac{%s}{%s}", "choose": r"\binom{%s}{%s}"}
 """Names with two arguments, `binom(n,k)`."""
+
+
+def greek(word: str) -> str | None:
+    """Return the LaTeX of the name of a Greek letter.
+
+    >>> greek("beta"), greek("eps"), greek("apple")
+    ('\\\\beta', '\\\\varepsilon', None)
+    """
+    if word == "eps":
+        return r"\varepsilon"
+    return f"\\{word}" if word in GREEK else None
 
 
 def function(word: str) -> str | None:
@@ -71,9 +85,7 @@ def is_name(word: str) -> bool:
         or word in INFINITY
         or word in BLACKBOARD
         or word in _COMMANDS
-        or (
-            word in _OPERATORS and word not in ("Re", "char", "span", "rank", "id", "im", "Im", "supp", "hom")
-        )
+        or (word in _OPERATORS and word not in words_of("Re char span rank id im Im supp hom var cov Beta"))
         or word in _GROUPS
         or word in ("lim", "limsup", "liminf", "int", "iint", "oint", "sqrt", "cbrt", "binom")
     )

@@ -155,6 +155,7 @@ class _Reader:
             token == "x"
             and after_operand
             and self._crosses
+            and self._tokens[self._at - 1].text not in names.GREEK
             and space
             and self._spaced(1)
             and self._peek(1)[:1].isalnum()
@@ -311,10 +312,10 @@ class _Reader:
 
     def _letters(self, word: str) -> tuple[str, Kind]:
         """The letters of a word as a product, or a word of four and more letters as text."""
-        if word in names.GREEK:
-            return f"\\{word}", "atom"
-        if word[0] == "d" and word[1:] in names.GREEK:
-            return f"d\\{word[1:]}", "atom"
+        if (letter := names.greek(word)) is not None:
+            return letter, "atom"
+        if word[0] == "d" and (letter := names.greek(word[1:])) is not None:
+            return f"d{letter}", "atom"
         for name in ("pi", "theta", "lambda"):
             if word.startswith(name) and len(word) == len(name) + 1:
                 return f"\\{name} {word[-1]}", "atom"
@@ -371,7 +372,10 @@ class _Reader:
         latex, group = base.latex, base.group
         while self._at < len(self._tokens):
             token = self._peek()
-            if token in ("^", "**", "_"):
+            if token == "_" and self._peek(1) in names.ACCENTS and not self._spaced(1):
+                latex = names.ACCENTS[self._peek(1)].replace("%s", latex)
+                self._at += 2
+            elif token in ("^", "**", "_"):
                 self._at += 1
                 latex += f"{'_' if token == '_' else '^'}{_braced(self._script(latex, token))}"
             elif token in ("'", "′", "″", "’") and not self._spaced():
@@ -425,8 +429,8 @@ class _Reader:
         word = self._take()
         if word in names.INFINITY or word == "inf":
             return r"\infty"
-        if word in names.GREEK:
-            return f"\\{word}"
+        if (letter := names.greek(word)) is not None:
+            return letter
         if word in ("max", "min", "sup"):
             return f"\\{word}"
         is_exponent = sign != "_"

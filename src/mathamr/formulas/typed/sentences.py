@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple
 from mathamr.formulas.latex.unicode import is_mathematical, unicode_to_latex
 from mathamr.formulas.typed import names
 from mathamr.formulas.typed.reader import typed_to_latex
+from mathamr.posts.markup.dollars import doubt
 
 LONGEST = 2_000
 """Characters of a text in which unmarked formulas are sought; a longer text is a document that marks its formulas."""
@@ -18,15 +19,21 @@ Role = Literal["formula", "operator", "operand", "prefix", "connective", "prose"
 or prose."""
 
 _LETTER = r"(?:[A-Za-z]|[α-ωΑ-Ω])"
+_GREEK = f"(?:{'|'.join(sorted(names.GREEK, key=len, reverse=True))})"
 _FORMULA = re.compile(
     rf"""
     [^\s^]\^[^\s^]                                     # x^2
     | \*\*
     | (?<![A-Za-z]){_LETTER}{{1,2}}_[\w({{]            # a_n
+    | (?<![A-Za-z]){_GREEK}(?:                          # alpha_i, Gamma(z), beta_hat
+        _(?:[A-Za-z\d]{{1,2}}(?![A-Za-z])|(?:max|min|{_GREEK}|{"|".join(names.ACCENTS)})(?![A-Za-z])|[({{])
+        | '*\((?![a-z]{{3,}}\))
+    )
+    | (?<![A-Za-z'])[A-HJ-Z]'[A-Za-z](?![A-Za-z'])       # X'y
     | \b(?:sum|prod|int|lim|log|max|min|sup|inf)_[\w({{-]
     | [<>=!:~]=|=>|->|=<|\S=\S|^=\S|\S=$               # relations
     | \|[^|]+\||<[^<>]+,[^<>]+>                        # |x|, <x,y>
-    | (?<![A-Za-z])(?:[a-zA-Z]|sqrt|cbrt|abs|gcd|lcm|det|dim|ker|log|ln|exp|sin|cos|tan|sec|cot|binom|rank|tr|im|Hom|Aut|Gal|Spec|Var|GL|SL|SO|SU|floor|ceil|max|min)'*\((?![a-z]{{3,}}\))
+    | (?<![A-Za-z])(?:[a-zA-Z]|sqrt|cbrt|abs|gcd|lcm|det|dim|ker|log|ln|exp|sin|cos|tan|sec|cot|binom|rank|tr|im|Hom|Aut|Gal|Spec|Var|Cov|var|cov|Beta|GL|SL|SO|SU|floor|ceil|max|min)'*\((?![a-z]{{3,}}\))
     | (?<![\w.])\d+[xyzknmpqrtab]\b(?!\.)              # 2x
     | (?<![A-Za-z'\d-])(?:\d*[a-z]|\))-(?:\d+|\d*[a-z]|\()(?![A-Za-z\d-])
     | (?<![\w!])(?:\d+|{_LETTER}|\))!(?=\W|$)(?!\Z)
@@ -55,7 +62,13 @@ _CONNECTIVES = frozenset(
     ["in", "mod", "(mod", "to", "cross", "times", "choose", "from", "of", "as", "subset"]
 )
 _EDGE = re.compile(r"^[\"“'‘]+|[\"”’,;:.?!]+$")
-_HYPHENATED = re.compile(r"-[A-Za-zÀ-ÿ]{3,}|^[^\W\d_]{3,}-")
+_HYPHENATED = re.compile(r"(?<=-)([A-Za-zÀ-ÿ]{3,})|^([^\W\d_]{3,})(?=-)")
+_GREEK_COMPOUND = re.compile(rf"{_GREEK}(?:-{_GREEK})+")
+_AFTER_FORMULAS = names.words_of(
+    "is are was were be has have had does do can may must with without and or for if when where whenever as at by in on to"
+    " the that which then so under over given since because but not holds implies"
+)
+"""Words that can follow a formula: a Greek name before any other word, as in `beta distribution`, belongs to that word."""
 _GREEK_WORD = re.compile(r"[α-ωά-ώ]{3,}")
 _NOT_FORMULAS = names.words_of("and/or w/o i/o n/a c/o a/c I/O N/A 1st 2nd 3rd")
 
@@ -84,9 +97,18 @@ def with_marked_formulas(text: str) -> str:
     written: list[str] = []
     done = 0
     for start, end in formula_spans(text):
-        written += [text[done:start], f"${latex_of(text[start:end])}$"]
+        written += [text[done:start], marked(latex_of(text[start:end]), alone="$" not in text)]
         done = end
     return "".join([*written, text[done:]])
+
+
+def marked(latex: str, *, alone: bool = True) -> str:
+    r"""Return LaTeX between dollars, or between `\(` and `\)` where dollars could be read as money.
+
+    >>> marked("x^2"), marked("x^2", alone=False), marked("5 or so")
+    ('$x^2$', '\\(x^2\\)', '\\(5 or so\\)')
+    """
+    return f"${latex}$" if alone and not doubt(latex) else f"\\({latex}\\)"
 
 
 def latex_of(formula: str) -> str:
@@ -125,6 +147,8 @@ def formula_spans(text: str) -> list[tuple[int, int]]:
         if words[place].role == "formula" or _is_relation(words, place) or _is_applied(words, place):
             first, last = _extended(words, place, spans[-1][1] if spans else 0)
             start, end, last = _closed(text, words, first, last)
+            if end == words[last].end and (more := _extended_right(words, last)) > last:
+                start, end, last = _closed(text, words, first, more)
             spans.append((start, end))
             place = last + 1
         else:
@@ -188,7 +212,7 @@ def _role(word: str) -> Role:
         word in _NOT_FORMULAS
         or "://" in word
         or "@" in word
-        or _HYPHENATED.search(word)
+        or _is_hyphenated(word)
         or _GREEK_WORD.search(word)
     ):
         return "prose"
@@ -198,9 +222,23 @@ def _role(word: str) -> Role:
         return "formula"
     if _OPERAND.fullmatch(word) or names.is_name(bare):
         return "operand"
-    if re.fullmatch(r"[(\[]?-?\d+(?:\.\d+)?[)\]]?", word) or re.fullmatch(r"[-+(]*(?:\d*[a-z]|\d+)\)*", word):
+    if re.fullmatch(r"[(\[]?-?\d+(?:\.\d+)?[)\]]?", word) or re.fullmatch(
+        rf"[-+(]*(?:\d*(?:[a-z]|{_GREEK})|\d+)\)*", word
+    ):
         return "operand"
     return "prose"
+
+
+def _is_hyphenated(word: str) -> bool:
+    """True for words joined by a hyphen, which is no minus: `sigma-algebra` and `alpha-beta`, but not `exp(-lambda`.
+
+    >>> [_is_hyphenated(word) for word in ("sigma-algebra", "alpha-beta", "exp(-lambda", "lambda-1")]
+    [True, True, False, False]
+    """
+    joined = (name for found in _HYPHENATED.finditer(word) for name in found.groups() if name)
+    return _GREEK_COMPOUND.fullmatch(word) is not None or not all(
+        name in names.GREEK or name in _PREFIXES for name in joined
+    )
 
 
 def _is_term(word: str) -> bool:
@@ -269,12 +307,7 @@ def _extended(words: list[_Word], place: int, after: int) -> tuple[int, int]:
         and _joins_left(words, first - 1)
     ):
         first -= 1
-    while last + 1 < len(words) and not words[last].closes and _joins_right(words, last + 1):
-        last += 1
-    while (
-        first < last and words[last].role in ("operator", "connective") and words[last].text not in ("...",)
-    ):
-        last -= 1
+    last = _extended_right(words, last)
     while (
         first < last
         and words[first].role in ("connective", "operator")
@@ -282,6 +315,16 @@ def _extended(words: list[_Word], place: int, after: int) -> tuple[int, int]:
     ):
         first += 1
     return first, last
+
+
+def _extended_right(words: list[_Word], place: int) -> int:
+    """The last word of the formula that has the word at `place`."""
+    last = place
+    while last + 1 < len(words) and not words[last].closes and _joins_right(words, last + 1):
+        last += 1
+    while last > place and words[last].role in ("operator", "connective") and words[last].text != "...":
+        last -= 1
+    return last
 
 
 def _closed(text: str, words: list[_Word], first: int, last: int) -> tuple[int, int, int]:
@@ -313,7 +356,10 @@ def _joins_left(words: list[_Word], place: int) -> bool:
     if word.role == "operand":
         if right.role == "operator" or right.text in ("in", "mod", "times", "x", "choose", "to"):
             return True
-        return bool(re.fullmatch(r"\d+|[(\[{|].*", word.text)) or word.text in names.GREEK
+        if word.text.lstrip("-(") in names.GREEK or re.fullmatch(r"\d+|[(\[{|].*", word.text):
+            return True
+        is_factor = re.match(rf"[(|]*{_GREEK}\b", right.text) and place > 0
+        return bool(is_factor and words[place - 1].role == "operator" and word.text not in ("a", "I"))
     return False
 
 
@@ -344,6 +390,17 @@ def _joins_right(words: list[_Word], place: int) -> bool:
     if word.role == "operand":
         if left.role in ("operator", "prefix") or left.text in ("in", "mod", "(mod", "times", "x", "choose"):
             return word.text not in ("a", "I") or left.role == "operator"
+        if word.text.rstrip(")]|,") in names.GREEK and _is_operand(left):
+            return (
+                word.closes
+                or following is None
+                or following.role != "prose"
+                or following.text in _AFTER_FORMULAS
+            )
+        if left.text.lstrip("-([|") in names.GREEK and len(word.text.rstrip(")]|,'")) == 1:
+            return word.text not in ("a", "I")
+        if following is not None and following.role == "prefix" and len(word.text) == 1:
+            return _is_operand(left) and following.text not in _AMBIGUOUS
         takes_argument = re.search(r"\\[A-Za-z]+\Z", left.text) and word.text not in ("a", "I")
         return bool(takes_argument or _DIFFERENTIAL.fullmatch(word.text) or word.text[:1] in "([{")
     return False
