@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
 
@@ -21,6 +21,7 @@ from mathamr.posts.markup import formulas_of, marked_pieces
 from mathamr.posts.passage import PLACEHOLDER, Passage, passage
 from mathamr.posts.post import Formula, Markup, Post
 from mathamr.posts.readers.latex.definitions import definitions_for
+from mathamr.search.conditions import Conditions, read_conditions
 from mathamr.systems.ranking import QueryKind, Task
 
 MAX_CHARACTERS = 50_000
@@ -66,7 +67,9 @@ class Query:
     formula_id: str | None = None
     notes: tuple[str, ...] = ()
     typed: str = ""
-    """The text as it was typed, if it was."""
+    """The text as it was typed, if it was, without its conditions."""
+    conditions: Conditions = field(default_factory=Conditions)
+    """What every hit must have or must not have."""
 
     @classmethod
     def of_text(
@@ -78,7 +81,7 @@ class Query:
     ) -> Query:
         r"""A typed query; formulas need no dollar signs and may use `macros`, the definitions of the collection by name.
 
-        `?x` and `\qvar{x}` are wildcards. In a formula search, text without a formula is read as one.
+        `?x` and `\qvar{x}` are wildcards; `"…"`, `-word` and fields such as `tag:` are `conditions`. In a formula search, text without a formula is read as one.
 
         >>> Query.of_text("Why is $?a^2 \\ge 0$?").formulas[0].latex
         '\\qvar{a}^2 \\ge 0'
@@ -86,6 +89,9 @@ class Query:
         'query:0'
         """
         notes: list[str] = []
+        text, conditions = read_conditions(text, MOST_WORDS) if markup == "text" else (text, Conditions())
+        if not text.strip() and conditions != Conditions():
+            raise EmptyQueryError(f"the query has only conditions and nothing to search for; {_HINT}")
         typed = text
         text = with_formulas_marked(_checked(text), task) if markup == "text" else _checked(text)
         formulas = formulas_of(QUERY_ID, "", text, markup, lambda message, _: notes.append(message))
@@ -96,7 +102,8 @@ class Query:
             QUERY_ID, "question", text, markup=markup, macros=used, formulas=_with_wildcards(formulas)
         )
         marked = formulas[0].id if len(formulas) == 1 and _is_formula_alone(post) else None
-        return cls(post, marked, tuple(f"{note} {_AS_TEXT}" for note in notes), typed)._read()
+        unclosed = tuple(f"{note} {_AS_TEXT}" for note in notes)
+        return cls(post, marked, (*conditions.notes, *unclosed), typed, conditions)._read()
 
     @classmethod
     def of_formula(cls, latex: str) -> Query:

@@ -124,6 +124,16 @@ class Ranker(ABC):
         with self.context.timer("rank"):
             return self._finished(found, options)
 
+    def rank_among(
+        self, ranking: Ranking, ids: Sequence[str], options: SearchOptions, name: str
+    ) -> list[RankedResult]:
+        """The results of a ranking among given ones, best first."""
+        found = self._scored(ranking, ids) if ids else FoundHits([])
+        if not found.evidence:
+            found.evidence = {name: {hit.id: hit.score for hit in found.hits}}
+        with self.context.timer("rank"):
+            return self._finished(found, options)
+
     def score(self, ranking: Ranking, ids: Sequence[str]) -> Sequence[Scored]:
         """Score given results by a ranking, best first; ids that the index lacks are left out."""
         return self._scored(ranking, ids).hits if ids else []

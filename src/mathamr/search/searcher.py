@@ -28,6 +28,7 @@ from mathamr.index.scored import Scored
 from mathamr.posts.post import Post
 from mathamr.posts.postkind import KINDS
 from mathamr.search.alignment import Alignment, align
+from mathamr.search.conditioncheck import ConditionCheck, narrow, rank_passing
 from mathamr.search.confidence import BACKGROUND, Confidence
 from mathamr.search.filtercounts import FilterCounts
 from mathamr.search.formulamatch import ALIGNMENT, FormulaMatch, aligned_views
@@ -209,6 +210,7 @@ class Index(Closing):
         timer = StageTimer()
         with timer("parse"):
             context, notes = self._context(query, task, timer)
+            where = self.narrowed(context.query, where)
         name, ranking = self._available(*self.ranking(task, strategy))
         if self.archive.words_only:
             notes.append(
@@ -224,9 +226,11 @@ class Index(Closing):
         notes += self._encoder.notes(context.query)
         notes += ranker.notes if by_words else []
         if task == "answers":
-            ranked = labelled_first(
+            first = labelled_first(
                 self.archive.catalogue, context.query.text, ranked, options.where, options.depth
             )
+            check = self._check(context.query) if first is not ranked else None
+            ranked = check.posts(first) if check is not None else first
         page = ranked[offset : offset + k]
         with timer("snippet"):
             wanted = Wanted(context.query, list(ranker.corrected.values()) if by_words else ())
@@ -241,7 +245,7 @@ class Index(Closing):
                 ranker.corrected,
             )
             if task == "formulas" or not confidence.unmentioned:
-                notes += _remarks(ranked, ranking, where, empty=not ranked and not len(self))
+                notes += self._remarks(context.query, ranked, ranking, where)
             maker = HitBuilder(self.archive, context, wanted, confidence)
             hits = (maker.posts if task == "answers" else maker.formulas)(page, offset, near=near)
         return Hits(
@@ -269,6 +273,11 @@ class Index(Closing):
         return within(self.archive.catalogue, folders, where or Filter())
 
     @_one_revision
+    def narrowed(self, query: Query, where: Filter | None = None) -> Filter | None:
+        """The filter narrowed to the tags, kinds and folders that were typed into a query."""
+        return narrow(self.archive.catalogue, query.conditions.required, where)
+
+    @_one_revision
     def rank(
         self,
         query: Query | Post | str,
@@ -287,11 +296,12 @@ class Index(Closing):
         _check(task, where)
         chosen = self.ranking(task, strategy)
         context, notes = self._context(query, task, StageTimer())
+        where = self.narrowed(context.query, where)
         found, ranker = self._ranked(
             context, task, chosen, SearchOptions.of_search(depth, where, exact, pool)
         )
         more = [*self._encoder.notes(context.query), *(ranker.notes if uses_words(chosen[1]) else [])]
-        return found, notes + more + _remarks(found, chosen[1], where, empty=not found and not len(self))
+        return found, notes + more + self._remarks(context.query, found, chosen[1], where)
 
     @_one_revision
     def score(
@@ -321,6 +331,21 @@ class Index(Closing):
         formula, note = query.target() if task == "formulas" else (None, None)
         return QueryContext(query, self._encoder, formula=formula, timer=timer), [note] if note else []
 
+    def _remarks(
+        self, query: Query, found: Sequence[RankedResult], ranking: Ranking, where: Filter | None
+    ) -> list[str]:
+        """Notes that explain unexpected hits."""
+        if not found and not len(self):
+            return ["the index is empty"]
+        if not found and query.conditions.looks_at_posts:
+            return ["no entry fulfils the conditions of the query (phrases, excluded words, fields)"]
+        if not found and where:
+            return ["nothing that passes the filter matches the query"]
+        if uses_words(ranking) and not any({"lexical", "label"} & each.evidence.keys() for each in found):
+            similar = "; the hits are only similar in meaning" if found else ""
+            return [f"no word or formula of the query occurs in what is searched{similar}"]
+        return []
+
     def _available(self, name: str, ranking: Ranking) -> tuple[str, Ranking]:
         """A ranking, or its part without vectors while those are incomplete."""
         if not self.archive.words_only:
@@ -345,7 +370,14 @@ class Index(Closing):
                 _ = self.archive.lexical
         for field in fields:
             context.rows(field)
+        check = self._check(context.query)
+        if check is not None:
+            return rank_passing(check, ranker, chosen, options, task), ranker
         return ranker.rank(ranking, options, name), ranker
+
+    def _check(self, query: Query) -> ConditionCheck | None:
+        """What checks posts against the conditions of a query; `None` if it has none of that kind."""
+        return ConditionCheck(self.archive, query.conditions) if query.conditions.looks_at_posts else None
 
     def _ranker(self, context: QueryContext, task: Task) -> Ranker:
         archive = self.archive
@@ -489,17 +521,3 @@ def _check(task: str, where: Filter | None) -> None:
     after, before = where.times
     if after is not None and before is not None and after >= before:
         raise MathAMRError(f"no date is both on or after {where.after} and before {where.before}")
-
-
-def _remarks(
-    found: Sequence[RankedResult], ranking: Ranking, where: Filter | None, *, empty: bool
-) -> list[str]:
-    """Notes that explain unexpected hits."""
-    if empty:
-        return ["the index is empty"]
-    if not found and where:
-        return ["nothing that passes the filter matches the query"]
-    if uses_words(ranking) and not any({"lexical", "label"} & each.evidence.keys() for each in found):
-        similar = "; the hits are only similar in meaning" if found else ""
-        return [f"no word or formula of the query occurs in what is searched{similar}"]
-    return []

@@ -71,6 +71,7 @@ class Wanted:
         self._formulas = [WantedFormula(latex) for latex in distinct[:FORMULAS_COMPARED]]
         self._known: dict[str, float] = {}
         self._words: dict[str, bool] = {}
+        self._phrases = query.conditions.required.phrases + query.conditions.required.titles
 
     @property
     def is_empty(self) -> bool:
@@ -86,8 +87,22 @@ class Wanted:
         return self._words[word]
 
     def words(self, text: str) -> float:
-        """The share of the query's words that a sentence has."""
-        return len(self._stems.intersection(self._stems_in(text))) / max(1, len(self._stems))
+        """The share of the query's words that a sentence has; a phrase counts as much as all words."""
+        own = len(self._stems.intersection(self._stems_in(text))) / max(1, len(self._stems))
+        return own + bool(self._phrases and self.phrase_words(text))
+
+    def phrase_words(self, text: str) -> set[int]:
+        """The places in a text where the words of the query's phrases begin, if they stand side by side."""
+        if not self._phrases:
+            return set()
+        found = [(match.start(), word) for match in _WORD.finditer(text) for word in words(match.group())]
+        return {
+            found[place + step][0]
+            for phrase in self._phrases
+            for place in range(len(found) - len(phrase) + 1)
+            if all(found[place + step][1] == word for step, word in enumerate(phrase))
+            for step in range(len(phrase))
+        }
 
     def _stems_in(self, text: str) -> Iterable[str]:
         """The stems of a sentence that may be in the query, chosen by their first letter, which stemming does not change."""
@@ -98,8 +113,9 @@ class Wanted:
         return map(self._known_stems.__getitem__, self._beginning.findall(text))
 
     def words_in(self, text: str) -> Iterable[re.Match[str]]:
-        """Matches of words that may be in the query; in a text with accents or hyphens, of all words."""
-        return self._beginning.finditer(text) if self._beginning and _is_plain(text) else _WORD.finditer(text)
+        """Matches of words that may be in the query; in a text with accents or hyphens, or for phrases, of all words."""
+        is_simple = self._beginning is not None and not self._phrases and _is_plain(text)
+        return self._beginning.finditer(text) if self._beginning and is_simple else _WORD.finditer(text)
 
     def formula(self, formula: Formula) -> float:
         """The greatest similarity of a formula to one of the query's, from 0 to 1."""
@@ -224,8 +240,9 @@ def _split(fragment: Fragment, wanted: Wanted) -> list[Fragment]:
     """Split a text so that words of the query are fragments of their own."""
     found: list[Fragment] = []
     done = 0
+    together = wanted.phrase_words(fragment.text)
     for match in wanted.words_in(fragment.text):
-        if wanted.word(match.group()):
+        if match.start() in together or wanted.word(match.group()):
             if match.start() > done:
                 found.append(Fragment("text", fragment.text[done : match.start()]))
             found.append(Fragment("text", match.group(), matched=True))

@@ -148,6 +148,11 @@ class Catalogue(Journal, Occurrences, StoredMacros, StoredPassages):
         )
         return dict(self._chosen(sql, ids))
 
+    def children(self, ids: Sequence[str]) -> list[str]:
+        """The ids of the posts whose parent is one of some posts."""
+        sql = "SELECT id FROM posts WHERE deleted = 0 AND parent IN "
+        return [post_id for (post_id,) in self._chosen(sql, ids)]
+
     def tags(self) -> Counter[str]:
         """The number of posts with each tag."""
         sql = "SELECT tag, count(*) FROM tags t JOIN posts p ON t.post = p.number WHERE deleted = 0 GROUP BY tag"

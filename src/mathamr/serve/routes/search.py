@@ -172,6 +172,7 @@ def _searched(
 ) -> JsonAnswer:
     query = _query(service, options.q, task)
     where = of_request(lambda: service.index.within(options.filter.folders, where), "folders")
+    of_request(lambda: service.index.narrowed(query, where), "q")
     parse = time.perf_counter() - started
     hits = of_index(
         lambda: service.index.search(
