@@ -38,6 +38,16 @@ def test_lines_are_queries_and_colons_narrow_them(talk) -> None:
     assert "question · " not in shown
 
 
+def test_conditions_may_be_typed_into_a_line(talk) -> None:
+    asking, written = talk
+    asking.take("converge kind:answer -series")
+    shown = written.getvalue()
+    assert "answer · " in shown
+    assert "question · " not in shown
+    asking.take('"converge the of"')
+    assert "no entry fulfils the conditions" in " ".join(written.getvalue().split())
+
+
 def test_mistakes_are_reported_and_the_conversation_goes_on(talk) -> None:
     asking, written = talk
     for line in (":kind teorem", ":folder nowhere", ":task x", ":strategy x", ":k 0", ":nonsense", ""):

@@ -46,6 +46,20 @@ def test_the_hits_are_those_of_the_index(client: TestClient, index: Index, task:
         assert all(hit["formula"]["places"] >= 1 for hit in found["hits"])
 
 
+@pytest.mark.parametrize("query", ['"the sum of" series', "series -convergent", "series kind:answer foo:bar"])
+def test_conditions_mean_the_same_as_in_the_index(client: TestClient, index: Index, query: str) -> None:
+    expected = index.search(query, "answers", k=5)
+    found = client.get("/v1/search", params={"q": query, "task": "answers", "k": 5}).json()
+    assert [hit["id"] for hit in found["hits"]] == [hit.id for hit in expected]
+    assert tuple(found["query"]["notes"]) == expected.notes
+
+
+def test_a_folder_typed_into_a_query_that_does_not_exist_is_an_error_of_the_query(client: TestClient) -> None:
+    refused = error(client.get("/v1/search", params={"q": "series in:nosuch"}))
+    assert (refused["field"], refused["status"]) == ("q", 422)
+    assert "nosuch" in refused["message"]
+
+
 def test_a_link_and_a_body_ask_the_same(client: TestClient) -> None:
     link = client.get(
         "/v1/search",

@@ -56,7 +56,11 @@ def tools(index: Index) -> MCPServer[Any]:
     @server.tool(structured_output=True)
     def search(
         query: Annotated[
-            str, Field(description="a claim or question in words and formulas, as LaTeX between dollar signs")
+            str,
+            Field(
+                description="a claim or question in words and formulas, as LaTeX between dollar signs; a phrase in"
+                " quotation marks must occur exactly, and -word, title:word, tag:name, in:folder narrow the search"
+            ),
         ],
         task: Annotated[
             Literal["answers", "formulas"],

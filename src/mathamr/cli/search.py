@@ -27,7 +27,8 @@ def command(
         str,
         typer.Argument(
             metavar="QUERY",
-            help="Text with $latex$, or a formula alone; ?x in a formula is a wildcard. - reads standard input.",
+            help="Text with $latex$, or a formula alone; ?x in a formula is a wildcard. Conditions:"
+            ' "exact phrase", -word, title:word, tag:name, kind:name, in:folder. - reads standard input.',
             show_default=False,
         ),
     ],

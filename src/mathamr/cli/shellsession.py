@@ -14,7 +14,8 @@ from mathamr.posts.postkind import KINDS
 from mathamr.search.searcher import Index
 from mathamr.systems.ranking import TASKS, Task
 
-HELP = """A line is a query: text with $latex$, a formula alone, or a label. Lines that begin with a colon:
+HELP = """A line is a query: text with $latex$, a formula alone, or a label; it may have conditions: "exact phrase", -word,
+title:word, tag:name, kind:name, in:folder. Lines that begin with a colon:
   :kind theorem lemma    only these kinds; :kind alone for all
   :folder chapters       only files in these folders; :folder alone for all
   :tag analysis          only posts with all of these tags

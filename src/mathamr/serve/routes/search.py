@@ -69,7 +69,9 @@ MOST_PARTS = 500
 async def search_link(
     request: Request,
     service: Reader,
-    q: Annotated[str, Query(description="text with `$latex$`")],
+    q: Annotated[
+        str, Query(description="text with `$latex$` and conditions, such as `tag:name` and `-word`")
+    ],
     task: Task | None = None,
     strategy: Strategy | None = None,
     k: Annotated[int, Query(ge=1, le=2**31)] = 10,
