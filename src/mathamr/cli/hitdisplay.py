@@ -88,7 +88,8 @@ def _show_hit(hit: Hit, console: SafeConsole, editor: str | None = None, *, verb
         shown = tuple(
             Fragment("gap", "[↑]") if each.formula == hit.formula.own_id else each for each in shown
         )
-    console.print(Padding(_styled(shown), (0, 0, 1, 5), expand=False))
+    console.print(Padding.indent(_styled(shown), 5))
+    console.print()
 
 
 def _formula(formula: FormulaHit) -> Text:
