@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 from mathamr.adapters.records import explanation, provenance, readable
 from mathamr.posts.markup import formulas_of
-from mathamr.posts.post import Post
+from mathamr.posts.post import Place, Post
 from mathamr.search.searcher import Index
 
 QUERY = r"Why does $\sum \frac{1}{n}$ diverge?"
@@ -28,6 +30,8 @@ def test_provenance_says_where_and_why(index: Index) -> None:
     assert (found["id"], found["rank"]) == (hit.id, 1)
     assert found["evidence"]
     assert "formula" not in found
+    placed = replace(hit, place=Place("a.md", 17))
+    assert (found["line"], provenance(placed)["line"]) == (hit.place.line if hit.place else None, 17)
     formula = next(iter(index.search(QUERY, "formulas", k=1)))
     assert formula.formula is not None
     assert provenance(formula)["formula"]["latex"] == formula.formula.latex

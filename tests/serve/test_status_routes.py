@@ -19,6 +19,7 @@ def test_the_index_says_what_it_has(client: TestClient, index: Index) -> None:
     assert (found["posts"], found["formulas"]) == (len(index), catalogue.count_formulas())
     assert found["kinds"] == dict(catalogue.kinds())
     assert found["limits"]["k"] == 100
+    assert found["graphs"] == (index.archive.manifest.parser is not None)
     assert "/" not in found["name"]
     assert sum(found["folders"].values()) <= len(index)
     for example in found["examples"]:

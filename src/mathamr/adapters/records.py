@@ -49,6 +49,7 @@ def provenance(hit: Hit) -> dict[str, Any]:
         "parent": hit.parent,
         "date": hit.date,
         "source": hit.source,
+        "line": hit.place.line if hit.place else None,
     }
     if hit.formula is not None:
         found["formula"] = {

@@ -112,7 +112,7 @@ def _root(
         callback=lambda value: _print_version(value),
     ),
 ) -> None:
-    """Search mathematics: text, operators and layout of formulas in one graph."""
+    """Search mathematics by words and formulas, in your own notes or a whole library."""
 
 
 def _print_version(value: bool) -> None:

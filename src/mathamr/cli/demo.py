@@ -63,10 +63,10 @@ def command(
     started = time.perf_counter()
     heading("1. Reading the sample: a small forum of mathematics")
     posts, source = _read(console, target, limit)
-    heading("2. Every post becomes one graph: meaning (AMR), operators (OPT) and layout (SLT)")
+    heading("2. A post as it is read: sentences, formulas, and their layout and operator trees")
     shown = next((post for post in posts if post.id == SHOWN_POST), posts[0])
     _show_parts(console, shown)
-    heading("3. The index: graphs, vectors, words and symbols")
+    heading("3. The index: vectors, words and symbols")
     _build(console, source, target / "index", model, workers)
     with Index.open(target / "index", model=model) as index:
         _draw(console, index, shown, target)

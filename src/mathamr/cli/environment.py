@@ -12,11 +12,14 @@ from importlib.util import find_spec
 from typing import Any, Literal
 
 from mathamr.core.errors import MathAMRError
-from mathamr.core.settings import SETTINGS
+from mathamr.core.settings import DATA, MINILM, MPNET, SETTINGS, VECTORS, Setting
 from mathamr.core.telemetry import SWITCHES, find_onnxruntime_reports
 from mathamr.core.version import __version__
 
 State = Literal["ok", "missing", "optional"]
+
+_FOLDERS = (DATA, MINILM, MPNET, VECTORS)
+"""Settings that name a folder that must exist to be of use."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,29 +108,45 @@ def _box(again: str) -> Finding:
     return Finding("model", "post encoder", "ok", text)
 
 
+_OPTIONAL = (
+    ("torch", "torch", "other systems, training and accelerators", "'mathamr[torch]'"),
+    ("mathamr-lab", "mathamr_lab", "training and the papers' experiments", "./lab (in a checkout of the repository)"),
+    ("mcp", "mcp.server.mcpserver", "mathamr mcp, tools for assistants", "'mathamr[mcp]'"),
+    ("langchain-core", "langchain_core.retrievers", "the retriever of LangChain", "'mathamr[langchain]'"),
+    ("qdrant-client", "qdrant_client", "the engine qdrant, a server for vectors", "'mathamr[qdrant]'"),
+    ("psycopg", "psycopg", "the engine postgres", "'mathamr[postgres]'"),
+    ("ray", "ray", "indexing on a cluster", "'mathamr[ray]'"),
+    ("amrlib", "amrlib", "AMR parsing with its pretrained models", "amrlib"),
+    (
+        "transition-neural-parser",
+        "transition_amr_parser",
+        "AMR parsing with IBM's transition parser",
+        "transition-neural-parser",
+    ),
+)  # fmt: skip
+"""Optional packages: the module that is used of each, what for, and what to install."""
+
+
 def _optional() -> list[Finding]:
-    findings = []
-    for package, module, purpose, wanted in (
-        ("torch", "torch", "other systems, training and accelerators", '"mathamr[torch]"'),
-        ("amrlib", "amrlib", "AMR parsing with its pretrained models", "amrlib"),
-        (
-            "transition-neural-parser",
-            "transition_amr_parser",
-            "AMR parsing with IBM's transition parser",
-            "transition-neural-parser",
-        ),
-    ):
-        found = find_spec(module) is not None
-        findings.append(
-            Finding(
-                "optional",
-                package,
-                "ok" if found else "optional",
-                _version(package) or "installed" if found else "not installed",
-                "" if found else f"for {purpose}: pip install {wanted}",
-            )
-        )
-    return findings
+    return [_optional_package(*each) for each in _OPTIONAL]
+
+
+def _optional_package(package: str, module: str, purpose: str, wanted: str) -> Finding:
+    """A package that is installed counts only if it has the module that is used of it."""
+    version = _version(package)
+    if _has_module(module):
+        return Finding("optional", package, "ok", version or "installed")
+    value = f"{version} lacks {module}" if version else "not installed"
+    return Finding("optional", package, "optional", value, f"for {purpose}: pip install {wanted}")
+
+
+def _has_module(module: str) -> bool:
+    """True if a module can be found; its parents are imported, but not the module itself."""
+    try:
+        found = find_spec(module)
+    except ImportError:
+        return False
+    return found is not None and found.origin is not None
 
 
 def _privacy() -> list[Finding]:
@@ -148,7 +167,16 @@ def _privacy() -> list[Finding]:
 
 
 def _settings() -> list[Finding]:
-    return [Finding("setting", setting.name, "ok", setting.shown, setting.help) for setting in SETTINGS]
+    return [_setting(setting) for setting in SETTINGS]
+
+
+def _setting(setting: Setting) -> Finding:
+    """A setting has a tick if it is in force: it has a value, and a folder that it names exists."""
+    if not setting.value:
+        return Finding("setting", setting.name, "optional", "not set", setting.help)
+    if setting in _FOLDERS and not setting.path.is_dir():
+        return Finding("setting", setting.name, "optional", f"{setting.shown} does not exist", setting.help)
+    return Finding("setting", setting.name, "ok", setting.shown, setting.help)
 
 
 def _version(package: str) -> str | None:

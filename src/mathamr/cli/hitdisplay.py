@@ -79,24 +79,25 @@ def _show_hit(hit: Hit, console: SafeConsole, editor: str | None = None, *, verb
     for tag in hit.tags:
         if not tag.startswith(_SAID_ANYWAY):
             line.append(f"  #{tag}", style="green")
-    console.print(Padding(line, (0, 0, 0, 5)))
+    console.print(Padding.indent(line, 5))
     if hit.location:
         address = address_in(editor, hit.source, hit.place.line if hit.place else 1) if editor else None
         where = Text(hit.location, style=f"dim link {address}" if address else "dim")
         where.append(f"  {address}" if address else "", style="dim")
-        console.print(Padding(where, (0, 0, 0, 5)))
+        console.print(Padding.indent(where, 5))
     shown = hit.snippet
     if hit.formula is not None:
         formula = _formula(hit.formula)
         kind = "the same" if hit.formula.exact else "in other letters" if "renamed" in hit.evidence else ""
         places = f"{hit.formula.places} places" if hit.formula.places > 1 else ""
         formula.append("  " + ", ".join(filter(None, (hit.formula.id, kind, places))), style="dim")
-        console.print(Padding(formula, (0, 0, 0, 5)))
+        console.print(Padding.indent(formula, 5))
         # The formula is printed above; an arrow stands for it in its sentence.
         shown = tuple(
             Fragment("gap", "[↑]") if each.formula == hit.formula.own_id else each for each in shown
         )
-    console.print(Padding(_styled(shown), (0, 0, 1, 5)))
+    console.print(Padding.indent(_styled(shown), 5))
+    console.print()
 
 
 def _show_other(hit: Hit, console: SafeConsole) -> None:

@@ -61,7 +61,7 @@ def show_post(post: Post, console: SafeConsole) -> None:
         console.print(line)
     body = [sentence for sentence in sentences if sentence.field == "body"]
     for sentence in body[:SENTENCES_SHOWN]:
-        console.print(Padding(_rendered(sentence, latex), (0, 0, 0, 2)))
+        console.print(Padding.indent(_rendered(sentence, latex), 2))
     if len(body) > SENTENCES_SHOWN:
         console.print(Text(f"  … {len(body) - SENTENCES_SHOWN} more sentences", style="dim"))
     if post.tags:
@@ -125,4 +125,4 @@ def _show_problems(console: SafeConsole, verb: str, style: str, counts: Counter[
     for cause, count in counts.most_common():
         console.print(Text(f"{count:>8,} {cause}"))
         for problem in report.examples[cause][:2]:
-            console.print(Padding(Text(str(problem), style="dim"), (0, 0, 0, 11)))
+            console.print(Padding.indent(Text(str(problem), style="dim"), 11))

@@ -469,6 +469,7 @@ class IndexAnswer(BaseModel):
     tasks: list[Task]
     strategies: list[str]
     limits: dict[str, float]
+    graphs: bool = Field(description="true if the model reads graphs of meaning, which the index stores")
     writable: bool
     read_key_needed: bool
 

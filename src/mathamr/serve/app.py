@@ -21,7 +21,7 @@ from mathamr.serve.routes import formulas, posts, search, similar, status
 from mathamr.serve.service import Service
 from mathamr.serve.tracing import Tracer
 
-DESCRIPTION = "Search mathematics: text, operators and layout of formulas in one graph."
+DESCRIPTION = "Search mathematics by words and formulas: what they say, how they look and what they compute."
 
 
 def create_app(

@@ -66,6 +66,12 @@ def test_several_experiments_are_planned_one_after_the_other(
     assert [line for line in lines if line.startswith("#")] == ["# document-loss", "# connectivity"]
 
 
+def test_without_a_name_the_experiments_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    command()
+    listed = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
+    assert listed == list(EXPERIMENTS)
+
+
 def test_the_help_names_every_experiment_and_scale() -> None:
     for name in EXPERIMENTS:
         assert name in HELP["names"]

@@ -11,16 +11,16 @@ import typer
 
 def command(
     names: Annotated[
-        list[str],
+        list[str] | None,
         typer.Argument(
-            metavar="NAME...",
+            metavar="[NAME...]",
             help="formula-representations, virtual-nodes, connectivity, initialisation, retrieval-strategies,"
             " document-loss or benchmark; several run together and share what they have in common. Of formulas alone:"
             " formula-graph-pairings, ssemb-ablation, ssemb-fusion. Of text and formulas: mathamr-contexts,"
-            " mathamr-rerank, marf-benchmark, marf-scoring, marf-math-dominance.",
+            " mathamr-rerank, marf-benchmark, marf-scoring, marf-math-dominance. Without a name, list them.",
             show_default=False,
         ),
-    ],
+    ] = None,
     corpus: Annotated[
         list[Path] | None,
         typer.Option(
@@ -131,6 +131,10 @@ def command(
     from mathamr_lab.experiments.scale import scale_named
     from mathamr_lab.experiments.setting import ExperimentSetting
 
+    if not names:
+        for name in EXPERIMENTS:
+            print(f"{name:<24} {EXPERIMENTS[name].question}")
+        return
     experiments = [EXPERIMENTS[name] for name in dict.fromkeys(names)]
     given = {
         "accepted": accepted,

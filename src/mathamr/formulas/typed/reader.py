@@ -468,6 +468,9 @@ class _Reader:
         if token == "*":
             self._at += 1
             return "*"
+        if kind == "character" and sign == "_" and (symbol := symbols().get(token)):
+            self._at += 1  # the script that follows is the base's: ∫_-∞^∞
+            return symbol
         if kind == "character":
             return self._character(False).latex
         return self._scripted(self._primary()).latex if sign != "_" else self._primary().latex

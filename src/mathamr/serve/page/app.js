@@ -252,6 +252,7 @@ async function learnIndex() {
     ...indexed.strategies.slice(1).map((name) => element("option", { value: name }, name)),
   );
   strategy.value = state.strategy;
+  results.offerGraphs(indexed.graphs);
   offerTasks();
   box.learnMacros(indexed.macros);
   const similar = results.link({ ...CLOSED, view: "similar" }, {}, "Entries that say nearly the same");

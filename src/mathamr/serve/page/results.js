@@ -44,6 +44,11 @@ export class Results {
     );
   }
 
+  /** An index without graphs makes one when the panel shows it; then no result offers its graph. */
+  offerGraphs(hasGraphs) {
+    this.list.classList.toggle("with-graphs", hasGraphs);
+  }
+
   clear() {
     this.list.replaceChildren();
   }
@@ -179,7 +184,7 @@ export class Results {
   }
 
   action(change, picture, label, of) {
-    return this.link(change, { class: "action", "aria-label": `${label}: ${of}` }, icon(picture), label);
+    return this.link(change, { class: `action of-${picture}`, "aria-label": `${label}: ${of}` }, icon(picture), label);
   }
 
   facts(hit) {

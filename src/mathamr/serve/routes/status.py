@@ -84,6 +84,7 @@ def _about(service: Service) -> dict[str, Any]:
             dict.fromkeys(name for task in service.index.tasks for name in service.index.strategies(task))
         ),
         "limits": service.limits.shown(),
+        "graphs": manifest.parser is not None,
         "writable": service.writable,
         "read_key_needed": bool(service.keys.read),
     }
