@@ -25,6 +25,8 @@ from mathamr.search.stopwords import STOP_WORDS
 
 STRONG, WEAK = 0.5, 0.2
 """The probabilities from which a hit is a strong or a weak match."""
+WEAK_QUESTION = 0.1
+"""The same for whole questions, of which no feature tells well enough whether they have an answer, so that few are called unanswered."""
 WEAK_DECLARATION = 0.1
 """The same for declarations of a library, where many are as similar as the one that was asked for (lab/notes/lean.md)."""
 BACKGROUND = slice(4, 12)
@@ -68,16 +70,18 @@ class ConfidenceWeights(NamedTuple):
 CALIBRATED = ("mathamr-2", "mathamr-3")
 """The beginnings of the names of models whose cosines were measured; those of mathamr-3 are as large as those of mathamr-2."""
 WITH_VECTORS: Mapping[Group, ConfidenceWeights] = {
-    "text": ConfidenceWeights(-8.39, Features(0.0, 0.0, 4.71, 5.01, 1.20, 19.17)),
-    "formula": ConfidenceWeights(-8.39, Features(0.0, 0.0, 4.71, 5.01, 1.20, 19.17)),
-    "mixed": ConfidenceWeights(-8.39, Features(0.0, 0.0, 4.71, 5.01, 1.20, 19.17)),
-    "question": ConfidenceWeights(-2.54, Features(0.0, 0.0, 8.53, 6.95, -7.94, 13.49)),
+    "text": ConfidenceWeights(-11.72, Features(words=9.98, words_ahead=2.80, parts_ahead=10.95)),
+    "formula": ConfidenceWeights(-5.23, Features(formula=7.88, words_ahead=4.31, parts_ahead=3.43)),
+    "mixed": ConfidenceWeights(-8.08, Features(words=4.87, formula=6.43, words_ahead=5.86, parts_ahead=4.84)),
+    "question": ConfidenceWeights(
+        0.43, Features(words_ahead=1.47, similarity=0.69, parts=-5.03, parts_ahead=12.85)
+    ),
 }
 BY_WORDS: Mapping[Group, ConfidenceWeights] = {
-    "text": ConfidenceWeights(-3.28, Features(2.21, 0.0, 9.26)),
-    "formula": ConfidenceWeights(-3.28, Features(2.21, 0.0, 9.26)),
-    "mixed": ConfidenceWeights(-3.28, Features(2.21, 0.0, 9.26)),
-    "question": ConfidenceWeights(-3.28, Features(2.21, 0.0, 9.26)),
+    "text": ConfidenceWeights(-11.50, Features(words=10.99, words_ahead=6.35)),
+    "formula": ConfidenceWeights(-4.89, Features(formula=7.56, words_ahead=6.02)),
+    "mixed": ConfidenceWeights(-7.56, Features(words=4.91, formula=5.95, words_ahead=8.04)),
+    "question": ConfidenceWeights(-1.46, Features(words=1.40, words_ahead=2.04)),
 }
 """Without vectors: for models whose cosines were not measured, and for searches by words."""
 
@@ -98,7 +102,9 @@ class Confidence:
         self._query, self._lexicon, self._ranked = query, lexicon, ranked
         self._has_vectors = model.startswith(CALIBRATED)
         self._corrected = corrected
-        self._weak = WEAK_DECLARATION if has_declarations else WEAK
+        self._weak = (
+            WEAK_QUESTION if query.kind == "question" else WEAK_DECLARATION if has_declarations else WEAK
+        )
         behind = ranked[BACKGROUND] or ranked[1:] or ranked
         self._background = {
             name: math.fsum(each.evidence.get(name, 0.0) for each in behind) / len(behind) if behind else 0.0

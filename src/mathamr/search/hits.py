@@ -62,7 +62,7 @@ def reason_of(evidence: Mapping[str, float]) -> str:
         if grade >= least:
             return reason
     parts = [name for key, name in PARTS.items() if evidence.get(key)]
-    listed = ", ".join(parts[:-2] + [" and ".join(parts[-2:])])
+    listed = ", ".join([*parts[:-2], " and ".join(parts[-2:])])
     return f"by {listed}" if parts else ""
 
 
