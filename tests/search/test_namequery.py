@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
-from mathamr.index.lexical.terms import stems, words
+from mathamr.index.lexical.terms import post_text, stems, words
 from mathamr.index.scored import Scored
 from mathamr.posts.post import Place, Post
-from mathamr.search.namequery import NameQuery, _name_words
+from mathamr.search.namequery import Having, NameQuery, _name_words
 from mathamr.search.query import Query
 from mathamr.search.searcher import Index
 from mathamr.systems.mathamrplus.system import MathAMRPlusSystem
@@ -122,11 +122,18 @@ def worth(body: str, name: str = "nowhere dense", **more: object) -> float:
     return _worth(NameQuery(tuple(words(name)), rarity, frozenset(), {}), post)
 
 
+def having(posts: Mapping[str, Post]) -> Having:
+    """What a lexical index of the posts tells about their stems."""
+    known = {each: set(stems(words(post_text(post)))) for each, post in posts.items()}
+    return lambda wanted, ids: {each: known[each] & set(wanted) for each in ids if each in known}
+
+
 def _worth(name: NameQuery, post: Post) -> float:
     """By how many deviations a post with a score of 0 is raised, the scores of others being 1 and -1."""
     others = {each: Post(each, "note", "Quite another thing.", markup="text") for each in ("up", "down")}
     hits = [Scored("up", 1.5**0.5), Scored(post.id, 0.0), Scored("down", -(1.5**0.5))]
-    found, _ = name.first(hits, lambda ids: {each: {post.id: post, **others}[each] for each in ids})
+    posts = {post.id: post, **others}
+    found, _ = name.first(hits, lambda ids: {each: posts[each] for each in ids}, having(posts))
     return next(hit.score for hit in found if hit.id == post.id)
 
 
@@ -172,7 +179,7 @@ def test_a_name_that_is_the_beginning_of_another_comes_first_by_itself(index: In
         "other": named("other", "Curves", "A curve is a map."),
     }
     name = NameQuery(("jordan", "curve"), {"jordan": 3.0, "curv": 1.0}, frozenset(), {})
-    found, shown = name.first(hits, lambda ids: {each: posts[each] for each in ids})
+    found, shown = name.first(hits, lambda ids: {each: posts[each] for each in ids}, having(posts))
     assert [hit.id for hit in found] == ["short", "long", "other"]
     assert shown["short"] > shown["long"] > shown["other"] > 0
 

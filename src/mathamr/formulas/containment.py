@@ -14,11 +14,11 @@ LARGEST = 400
 """The number of nodes of a formula whose parts are compared; a larger one contains nothing."""
 
 
-class Part:
+class Subformula:
     """A formula that others may contain.
 
     >>> from mathamr.formulas.parse import parse
-    >>> part = Part(parse("x^2+y^2").opt)
+    >>> part = Subformula(parse("x^2+y^2").opt)
     >>> [part.inside(parse(latex).opt) for latex in ("r = y^2+x^2", "a^2+b^2 = c", "z = x^2+1+y^2", "a^2+a^2 = c", "x^2+y")]
     ['same letters', 'other letters', 'same letters', None, None]
     """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mathamr.formulas.alignment import similarity, work
-from mathamr.formulas.containment import Part
+from mathamr.formulas.containment import Subformula
 from mathamr.formulas.renaming import FEWEST_SYMBOLS, count_letters, form_key
 from mathamr.formulas.trees import Trees
 from mathamr.search.workbudget import Affords
@@ -31,7 +31,7 @@ class FormulaGrader:
         has_form = slt is not None and len(slt) >= FEWEST_SYMBOLS
         self._form = form_key(slt) if slt is not None and has_form else None
         self._letters = count_letters(slt) if slt is not None and has_form else 0
-        self._part = Part(opt) if opt is not None and len(opt) > 1 else None
+        self._part = Subformula(opt) if opt is not None and len(opt) > 1 else None
 
     def grade(self, visual: str, trees: Trees) -> float:
         """Return the grade of a formula, from 0 to 1, by its visual key and its trees; 0 if comparing them costs too much."""

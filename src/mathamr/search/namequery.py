@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from mathamr.formulas.latex.symbols import SYMBOLS
 from mathamr.index.engines.entry import Payload
 from mathamr.index.lexical.lexicalindex import LexicalPart
 from mathamr.index.lexical.terms import Terms, called, misspellings, stems, title_names, words
@@ -45,6 +46,8 @@ _RARE, _TITLED = 30.0, 100.0
 """Weights above any of these: a rare word, and the name in a title."""
 
 Posts = Callable[[Sequence[str]], Mapping[str, Post]]
+Having = Callable[[Collection[str], Sequence[str]], Mapping[str, Collection[str]]]
+"""Tells which of some stems each of some posts has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +107,7 @@ class NameQuery:
         ]
 
     def first(
-        self, hits: Sequence[Scored], posts: Posts, lexicon: LexicalPart
+        self, hits: Sequence[Scored], posts: Posts, having: Having
     ) -> tuple[Sequence[Scored], dict[str, float]]:
         """The hits with posts that have the name first, and the share of the greatest bonus that each received.
 
@@ -116,10 +119,10 @@ class NameQuery:
         read = {hit.id for place, hit in enumerate(hits) if place < READ or hit.id in self.rare}
         titled = [hit.id for place, hit in enumerate(hits) if place < CANDIDATES or hit.id in read]
         # A letter may stand in a formula, which has no words.
-        wanted = {stem for stem in stems(list(self.words)) if len(stem) > 1}
-        held = lexicon.having("stems", wanted, titled)
-        whole = [each for each in titled if held.get(each, set()) >= wanted]
-        bonus = {each: self._words_bonus(each, held.get(each, set())) for each in read.difference(whole)}
+        wanted = set(stems([word for word in self.words if not _is_letter(word)]))
+        held = having(wanted, titled)
+        whole = [each for each in titled if wanted.issubset(held.get(each, ()))]
+        bonus = {each: self._words_bonus(each, held.get(each, ())) for each in read.difference(whole)}
         for each, post in posts(whole).items():
             if not is_module_note(post):
                 bonus[each] = self._title_bonus(post) + (self._text_bonus(post) if each in read else 0.0)
@@ -161,6 +164,11 @@ class NameQuery:
         if any(stems(words(each)) == name for each in emphasised_terms(post.body, post.markup)):
             worth += _DEFINED
         return worth + (_RARE * together if post.id in self.rare else 0.0)
+
+
+def _is_letter(word: str) -> bool:
+    """True for a letter and for the name of a Greek one."""
+    return len(word) == 1 or f"\\{word}" in SYMBOLS
 
 
 def last_parts(post: Post) -> Iterator[list[str]]:

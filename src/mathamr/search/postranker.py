@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Protocol
 
 from mathamr.index.engines.engine import Engine, FieldReader, SkimsMaxSim
@@ -47,7 +47,7 @@ PARENT = "parent"
 """The name under which evidence lists the score of a post's parent, in standard deviations."""
 
 
-class Collection(Protocol):
+class PostLookup(Protocol):
     """What is known about the posts of an index: their texts, their parents, and which have a formula."""
 
     def posts(self, ids: Sequence[str]) -> Mapping[str, Post]:
@@ -76,7 +76,7 @@ class PostRanker(Ranker):
         engine: Engine | None,
         lexicon: Callable[[], LexicalPart],
         payloads: Payloads | None = None,
-        collection: Collection | None = None,
+        collection: PostLookup | None = None,
         *,
         formula_ranker: Callable[[Formula], FormulaRanker] | None = None,
         has_declarations: bool = False,
@@ -255,7 +255,8 @@ class PostRanker(Ranker):
         if self._name is None or self._collection is None:
             return found
         with self.context.timer("rank"):
-            hits, named = self._name.first(found.hits, self._collection.posts, self._lexicon())
+            having = partial(self._lexicon().having, "stems")
+            hits, named = self._name.first(found.hits, self._collection.posts, having)
         return FoundHits(
             hits, {**found.evidence, "name": named} if named else found.evidence, found.own_shares
         )

@@ -17,7 +17,7 @@ from mathamr.index.lexical.lexicalindex import LexicalPart, Weighting
 from mathamr.index.scored import Scored, ScoredColumns
 from mathamr.search.fusion import JoinedRankings, fuse, looks_at_scores, takes_normalisation
 from mathamr.search.hubness import HUBNESS, hubness, penalise_hubs
-from mathamr.search.options import SearchOptions
+from mathamr.search.options import MAX_DEPTH, SearchOptions
 from mathamr.search.querycontext import QueryContext
 from mathamr.search.results import RankedResult
 from mathamr.systems.ranking import (
@@ -157,9 +157,10 @@ class Ranker(ABC):
             case Inherit(first=first):
                 return self._inherited(ranking, self._scored(first, ids))
             case BestFormula():
-                wanted = set(ids)
-                found = self._by_formulas(ranking, SearchOptions(len(wanted)))
-                return FoundHits([hit for hit in found if hit.id in wanted])
+                known = self._payloads("posts", ids)
+                found = {hit.id: hit.score for hit in self._by_formulas(ranking, SearchOptions(MAX_DEPTH))}
+                scored = (Scored(each, found.get(each, 0.0)) for each in known)
+                return FoundHits(sorted(scored, key=lambda hit: (-hit.score, hit.id)))
             case Lexical():
                 with self.context.timer("search"):
                     return FoundHits(self._lexicon().score(self.context.terms, ids, self._weighting))

@@ -98,6 +98,7 @@ class MathAMRPlusSystem:
             "rerank": Rerank(first=_SINGLE, then=_MAXSIM),
             "single": _SINGLE,
             "lexical": _LEXICAL,
+            "formula": FORMULA_SEARCH,
             "fused": Promote(_FUSED),
         },
         "formulas": {
