@@ -6,93 +6,123 @@ from pathlib import Path
 
 import pytest
 
-from mathamr.posts.passage import passage
-from mathamr.posts.post import Post
 from mathamr.search.confidence import (
-    BACKGROUND,
     BY_WORDS,
-    CALIBRATED,
     STRONG,
     WEAK,
-    WEAK_DECLARATION,
+    WITH_VECTORS,
     Confidence,
-    ConfidenceWeights,
     Features,
+    Group,
     formula_match,
+    isotonic,
 )
-from mathamr.search.hits import Hit, Hits, Match
+from mathamr.search.formulagrade import CONTAINED, RENAMED
+from mathamr.search.hits import Hit, Hits, Match, reason_of
 from mathamr.search.query import Query
-from mathamr.search.results import RankedResult
+from mathamr.search.results import GRADE, RankedResult
 from mathamr.search.searcher import Index
 
-NOTHING = Features(0.45, 0.5, 0.05, 0.02, 0.3)
-ANSWER = Features(0.75, 0.8, 0.3, 0.3, 1.0)
+NOTHING = Features(0.3, 0.2, 0.02, 0.45, 0.5, 0.05)
+ANSWER = Features(1.0, 1.0, 0.3, 0.75, 0.6, 0.3)
 
 
-@pytest.mark.parametrize("weights", [*CALIBRATED["mathamr-2"], *CALIBRATED["mathamr-3"], BY_WORDS])
-def test_what_stands_out_is_more_probable_than_what_does_not(weights: ConfidenceWeights) -> None:
-    assert 0 < weights.probability(NOTHING) < weights.probability(ANSWER) < 1
-    assert weights.probability(Features(1e6, 1e6, 1e6, 1e6, 1e6)) <= 1
+@pytest.mark.parametrize("group", WITH_VECTORS)
+def test_what_has_the_words_and_the_formula_is_more_probable(group: Group) -> None:
+    for weights in (WITH_VECTORS[group], BY_WORDS[group]):
+        assert 0 < weights.probability(NOTHING) < weights.probability(ANSWER) < 1
+        assert weights.probability(Features(*[1e6] * 6)) <= 1
+        if group != "question":
+            assert weights.probability(NOTHING) < WEAK < STRONG < weights.probability(ANSWER)
 
 
-def test_a_name_is_told_from_nothing() -> None:
-    for weights in CALIBRATED.values():
-        assert weights.short.probability(NOTHING) < WEAK < STRONG < weights.short.probability(ANSWER)
+def test_values_that_never_rise_are_the_nearest_ones() -> None:
+    assert isotonic([0.9, 0.5, 0.1]) == [0.9, 0.5, 0.1]
+    assert isotonic([0.1, 0.2, 0.9]) == pytest.approx([0.4, 0.4, 0.4])
+    assert isotonic([]) == []
 
 
-def test_formulas_match_up_to_renaming() -> None:
+def test_formulas_match_up_to_renaming_and_if_they_contain_the_query() -> None:
     assert formula_match(RankedResult("f", 1.0, exact=True)) == "strong"
-    assert formula_match(RankedResult("f", 1.0, {"renamed": 1.0, "aligned": 0.5})) == "strong"
-    assert formula_match(RankedResult("f", 1.0, {"aligned": 0.8})) == "weak"
-    assert formula_match(RankedResult("f", 1.0, {"aligned": 0.4})) == "similar"
+    assert formula_match(RankedResult("f", 1.0, {GRADE: RENAMED})) == "strong"
+    assert formula_match(RankedResult("f", 1.0, {GRADE: CONTAINED})) == "weak"
+    assert formula_match(RankedResult("f", 1.0, {GRADE: 0.45})) == "weak"
+    assert formula_match(RankedResult("f", 1.0, {GRADE: 0.3})) == "similar"
 
 
 @pytest.mark.parametrize(
-    ("matches", "found", "similar_from"),
-    [
-        ((), "nothing", 0),
-        (("similar", "similar"), "similar", 0),
-        (("weak", "similar", "strong", "similar"), "strong", 3),
-        (("weak",), "weak", 1),
-    ],
+    ("matches", "similar_from"),
+    [((), 0), (("similar", "similar"), 0), (("strong", "weak", "similar", "similar"), 2), (("weak",), 1)],
 )
-def test_hits_say_what_was_found_and_from_where_on_they_are_only_similar(
-    matches: tuple[Match, ...], found: str, similar_from: int
-) -> None:
+def test_hits_say_from_where_on_they_are_only_similar(matches: tuple[Match, ...], similar_from: int) -> None:
     hits = tuple(Hit(str(place), place, 1.0, "note", match=each) for place, each in enumerate(matches, 1))
-    searched = Hits(Query.of_text("x"), "answers", "hybrid", hits)
-    assert (searched.found, searched.similar_from) == (found, similar_from)
-    assert searched.to_json()["found"] == found
+    assert Hits(Query.of_text("x"), "answers", "hybrid", hits).similar_from == similar_from
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["continuous function", "sum of the series", "the limit of $a_n$", "prime numbers", "Zorn's lemma"],
-)
-def test_a_stored_passage_has_the_words_that_the_markup_has(small_index: Path, text: str) -> None:
-    with Index.open(small_index, device="cpu") as index:
-        ranked, _ = index.rank(text, "answers", "lexical", 30)
-        confidence = Confidence(Query.of_text(text), index.archive.lexical.posts, "", ranked)
-        posts = index.archive.catalogue.posts([each.id for each in ranked])
-        for each in ranked:
-            post = posts[each.id]
-            assert confidence.features(post, each.evidence, passage(post)) == confidence.features(
-                post, each.evidence
-            )
+@pytest.fixture(scope="module")
+def index(small_index: Path) -> Index:
+    return Index.open(small_index, device="cpu")
 
 
-def test_a_declaration_is_a_weak_match_sooner_than_a_note(small_index: Path) -> None:
-    evidence = {"single": 0.6, "maxsim": 0.7, "lexical": 0.3}
-    ranked = [
-        RankedResult(str(n), 1.0, {"maxsim": 0.6, "lexical": 0.2}, share=1.0) for n in range(BACKGROUND.stop)
-    ]
-    with Index.open(small_index, device="cpu") as index:
-        query = Query.of_text("limit of a sequence")
-        asked = Confidence(query, index.archive.lexical.posts, "mathamr-3", ranked)
-        chance = CALIBRATED["mathamr-3"].short.probability(asked._of_scores(evidence))
-        assert WEAK_DECLARATION <= chance < WEAK
-        found = {
-            markup: asked.match(Post("a", "theorem", "", markup=markup), evidence)
-            for markup in ("text", "declaration")
-        }
-    assert found == {"text": "similar", "declaration": "weak"}
+def judged(index: Index, text: str, *evidence: dict[str, float], model: str = "mathamr-3") -> list[Match]:
+    """The labels of results with this evidence, which stand before results with hardly any."""
+    query = Query.of_text(text)
+    poor = {"lexical": 0.05, "single": 0.3, "maxsim": 0.3}
+    ranked = [RankedResult(f"r{place}", 1.0, each) for place, each in enumerate((*evidence, *[poor] * 12))]
+    return Confidence(query, index.archive.lexical.posts, model, ranked).matches()[: len(evidence)]
+
+
+@pytest.mark.parametrize("model", ["mathamr-3", "formula-graph", "somebody's"])
+def test_a_post_with_the_formula_matches_for_every_model(index: Index, model: str) -> None:
+    """Exact hits of systems whose cosines were never measured stood under "nothing here"."""
+    same = {GRADE: 1.0, "lexical": 0.3, "formula": 1.4, "single": 0.4, "maxsim": 0.4}
+    assert judged(index, "$a^2+b^2=c^2$", same, model=model) == ["strong"]
+    contained = {**same, GRADE: CONTAINED, "lexical": 0.06}
+    assert judged(index, "$a^2+b^2=c^2$", contained, model=model)[0] in ("strong", "weak")
+
+
+def test_labels_agree_with_the_order(index: Index) -> None:
+    same, other = {GRADE: 1.0, "lexical": 0.4}, {GRADE: 0.1, "lexical": 0.06}
+    assert judged(index, "$x^2+1$", same, other) == ["strong", "similar"]
+    one, two = judged(index, "$x^2+1$", other, same)
+    assert one == two != "similar"
+
+
+def test_a_name_in_a_title_is_what_was_asked(index: Index) -> None:
+    assert judged(index, "continuous function", {"name": 0.5, "lexical": 0.1}) == ["strong"]
+
+
+def test_a_word_that_nothing_has_is_not_found(index: Index) -> None:
+    good = {"lexical": 0.4, "single": 0.8, "maxsim": 0.9}
+    assert judged(index, "Cantelli inequality", good) == ["similar"]
+
+
+def test_the_share_of_words_comes_from_the_lexical_index(index: Index) -> None:
+    text = "continuous function"
+    ranked, _ = index.rank(text, "answers", "lexical", 30)
+    confidence = Confidence(Query.of_text(text), index.archive.lexical.posts, "", ranked)
+    shares = {each.id: confidence.features(each).words for each in ranked}
+    posts = index.archive.catalogue.posts(list(shares))
+    has_all = {
+        name for name, post in posts.items() if all(word in f"{post.title} {post.body}".lower() for word in ("continuous", "function"))
+    }  # fmt: skip
+    assert has_all
+    assert all(shares[name] == pytest.approx(1.0) for name in has_all)
+    assert any(share < 1 for share in shares.values())
+
+
+@pytest.mark.parametrize("text", ["continuous function", "$\\sum_{n=1}^\\infty \\frac{1}{n^2}$", "zebra"])
+def test_what_was_found_does_not_depend_on_how_many_hits_are_shown(index: Index, text: str) -> None:
+    assert (
+        len({index.search(text, k=k, offset=offset).found for k, offset in ((1, 0), (3, 0), (20, 0), (2, 5))})
+        == 1
+    )
+
+
+def test_a_hit_says_why_it_was_found() -> None:
+    assert reason_of({GRADE: 1.0, "lexical": 0.2}) == "has the formula"
+    assert reason_of({GRADE: CONTAINED}) == "has a formula that contains it"
+    assert (
+        reason_of({"lexical": 0.1, "formula": 0.4, "maxsim": 0.5}) == "by words, similar formulas and meaning"
+    )
+    assert reason_of({}) == ""

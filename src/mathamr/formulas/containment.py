@@ -101,7 +101,7 @@ class _Keyed:
     @cached_property
     def shapes(self) -> list[int]:
         """The keys of subtrees whose variables have no names."""
-        return self._keys(["V!" if label.startswith("V!") else label for label in self.tree.labels])
+        return self._keys([label[:2] if _is_letter(label) else label for label in self.tree.labels])
 
     def _keys(self, labels: Sequence[str]) -> list[int]:
         keys = [0] * len(labels)
@@ -119,7 +119,7 @@ class _Keyed:
         while waiting:
             each = waiting.pop()
             label = self.tree.labels[each]
-            if label.startswith("V!"):
+            if _is_letter(label):
                 found.append(label)
             below = self.children[each]
             if label.startswith("U!"):
@@ -131,6 +131,11 @@ class _Keyed:
         """Return the variables below a node, numbered in order of first occurrence."""
         numbers: dict[str, int] = {}
         return [numbers.setdefault(name, len(numbers)) for name in self.variables(node)]
+
+
+def _is_letter(label: str) -> bool:
+    """Return True for a variable, and for a function that is named by a letter; `F!sin` keeps its name."""
+    return label.startswith("V!") or (label.startswith("F!") and len(label) == 3)
 
 
 def _extend(names: dict[str, str], ours: Sequence[str], theirs: Sequence[str]) -> dict[str, str] | None:

@@ -17,7 +17,8 @@ from mathamr.formulas.latex.lexer import MAX_LENGTH, tokenize, unescaped, withou
 from mathamr.formulas.latex.macros import Macros, expanded
 from mathamr.formulas.latex.node import Node
 from mathamr.formulas.latex.presentation import present
-from mathamr.formulas.latex.reader import Reader
+from mathamr.formulas.latex.reader import COMMANDS, Reader
+from mathamr.formulas.latex.symbols import SYMBOLS
 from mathamr.formulas.mathml.element import Element, MathMLError
 from mathamr.formulas.mathml.layouttree import slt
 from mathamr.formulas.mathml.markupreader import read
@@ -42,6 +43,7 @@ __all__ = [
     "both_readings",
     "check_reading",
     "context_of",
+    "is_command",
     "parse",
 ]
 
@@ -138,6 +140,15 @@ def parse(
     (('O!divide', 'N!1', 'N!2'), ('O!divide', 'N!1', 'N!2'))
     """
     return _parse(latex, Macros.of(macros) if macros else NO_MACROS, wildcards, reading, context)
+
+
+def is_command(name: str) -> bool:
+    r"""Return True for a command that formulas have without being defined.
+
+    >>> is_command(r"\int"), is_command(r"\frac"), is_command(r"\Hilb")
+    (True, True, False)
+    """
+    return name in COMMANDS or name in SYMBOLS
 
 
 def check_reading(reading: str) -> None:

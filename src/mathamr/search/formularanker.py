@@ -23,12 +23,10 @@ from mathamr.search.results import GRADE, MOST_GRADED, RankedResult
 from mathamr.search.wildcards import Fit, fit
 from mathamr.search.workbudget import Affords, WorkBudget
 from mathamr.systems.nodematch import node_comparer
-from mathamr.systems.ranking import MaxSim, Nearest, NearestRows
+from mathamr.systems.ranking import MaxSim, Nearest, NearestRows, Promote
 
 PATTERN_CANDIDATES = 400
 """Formulas of the first ranks that are matched with the wildcards of a query."""
-FORM_CANDIDATES = 100
-"""Formulas of the first ranks that are checked for alpha-equivalence with the query."""
 
 
 _OCCURRENCE_BATCH = 32
@@ -210,7 +208,7 @@ class FormulaRanker(Ranker):
                     return each
         return None
 
-    def _promoted(self, found: FoundHits) -> FoundHits:
+    def _promoted(self, ranking: Promote, found: FoundHits) -> FoundHits:
         """Rank exact matches first, then alpha-equivalent formulas, then the rest by score.
 
         A query with wildcards ranks formulas that fit it first, then those with a subexpression that fits.
@@ -221,7 +219,7 @@ class FormulaRanker(Ranker):
         else:
             bonuses = {"identical": {self.context.visual: _FIT_BONUS["whole"]}}
             if slt is not None and len(slt) >= FEWEST_SYMBOLS:
-                bonuses["renamed"] = self._renamed(slt, found)
+                bonuses["renamed"] = self._renamed(slt, found.hits[: ranking.pool])
         scale = _BELOW_A_BONUS / (max((each.score for each in found.hits), default=0.0) or 1.0)
         raised = [
             Scored(each.id, scale * each.score + sum(part.get(each.id, 0.0) for part in bonuses.values()))
@@ -240,9 +238,9 @@ class FormulaRanker(Ranker):
         fits = {visual: fit(pattern, opt, steps) for visual, (opt, _) in known.items() if opt is not None}
         return {visual: _FIT_BONUS[each] for visual, each in fits.items() if each}
 
-    def _renamed(self, query: Slt, found: FoundHits) -> dict[str, float]:
+    def _renamed(self, query: Slt, hits: Sequence[Scored]) -> dict[str, float]:
         # The layout is the same in every reading, and an alignment has already read these trees.
-        known = self._trees([each.id for each in found.hits[:FORM_CANDIDATES]])
+        known = self._trees([each.id for each in hits])
         form, letters = form_key(query), count_letters(query)
         return {
             visual: _FORM_BONUS

@@ -21,7 +21,7 @@ from mathamr.search.options import SearchOptions
 from mathamr.search.querycontext import QueryContext
 from mathamr.search.ranker import FoundHits, Payloads, Ranker, filtered, followed, of_rows, unsuited
 from mathamr.search.results import GRADE, MOST_GRADED, RankedResult
-from mathamr.systems.ranking import BestFormula, Inherit, MaxSim, Nearest, NearestRows, Ranking
+from mathamr.systems.ranking import BestFormula, Inherit, MaxSim, Nearest, NearestRows, Promote, Ranking
 
 ASIDES = {
     "undocumented": 0.3,
@@ -248,7 +248,7 @@ class PostRanker(Ranker):
     def _alike(self, ids: Sequence[str], model: str) -> Sequence[Scored]:
         raise unsuited("that compares the nodes of formulas", "answers")
 
-    def _promoted(self, found: FoundHits) -> FoundHits:
+    def _promoted(self, ranking: Promote, found: FoundHits) -> FoundHits:
         """Rank auxiliary declarations later, and posts with the query's name first if the query is only a name."""
         if self._has_declarations:
             found = central_first(found, self._payloads)

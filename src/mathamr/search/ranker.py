@@ -153,7 +153,7 @@ class Ranker(ABC):
                 }
                 return FoundHits(_fused(ranking, list(parts.values())), evidence)
             case Promote(inner):
-                return self._promoted(self._scored(inner, ids))
+                return self._promoted(ranking, self._scored(inner, ids))
             case Inherit(first=first):
                 return self._inherited(ranking, self._scored(first, ids))
             case BestFormula():
@@ -193,7 +193,7 @@ class Ranker(ABC):
             case Promote(inner):
                 found = self._found(inner, options)
                 with self.context.timer("rank"):
-                    return self._promoted(found)
+                    return self._promoted(ranking, found)
             case Inherit(first=first, pool=pool):
                 deep = replace(options, depth=max(pool, options.depth))
                 return self._inherited(ranking, self._found(first, deep))
@@ -323,7 +323,7 @@ class Ranker(ABC):
         """Score given results by the similarity of their nodes to the query's under a model, best first."""
 
     @abstractmethod
-    def _promoted(self, found: FoundHits) -> FoundHits:
+    def _promoted(self, ranking: Promote, found: FoundHits) -> FoundHits:
         """Rank exact matches before all other results."""
 
     @abstractmethod

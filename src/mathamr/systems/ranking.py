@@ -223,11 +223,12 @@ class Unhub:
 class Promote:
     """Exact matches first, then the rest in its order.
 
-    For formulas: the same formula, then those that contain it. For posts, if the query is only a name: those with the whole
-    name in their title, then in their text, then with its rare words.
+    For formulas: the same formula, then the same in other letters, looked for among the first `pool`. For posts, if the query is only
+    a name: those with the whole name in their title, then in their text, then with its rare words.
     """
 
     ranking: Ranking
+    pool: int = 100
 
 
 Ranking = (
@@ -258,9 +259,10 @@ FORMULA_SEARCH = BestFormula(
                 fusion="weighted-sum",
                 normalisation="top",
             ),
-            pool=50,
+            pool=20,
             keeps_rest=True,
-        )
+        ),
+        pool=20,
     )
 )
 """Posts by what a search for the formulas of the query finds: terms, then aligned trees, the same formula in any letters first."""
@@ -316,7 +318,7 @@ def without_vectors(ranking: Ranking) -> Ranking | None:
             return ranking
         case Promote(inner):
             left = without_vectors(inner)
-            return None if left is None else Promote(left)
+            return None if left is None else replace(ranking, ranking=left)
         case Unhub(first=first):
             return without_vectors(first)
         case Inherit(first=first):

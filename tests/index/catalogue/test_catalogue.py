@@ -388,3 +388,30 @@ def test_a_post_that_only_moved_is_not_made_again(catalogue: Catalogue) -> None:
     with catalogue.transaction():
         catalogue.put(Post("1", "note", "said otherwise", place=Place("b.tex", 7)), "a", ())
     assert catalogue._rows(sql, (number,)) == [(0, 0, 0)]
+
+
+def test_one_document_does_not_redefine_a_command_for_everybody(tmp_path: Path) -> None:
+    inside = r"\renewcommand{\int}{\operatorname{int}}"
+    own = r"\newcommand{\Hilb}{\mathcal{H}}"
+    with Catalogue(tmp_path / "catalogue.sqlite", create=True) as catalogue:
+        catalogue.put(Post("a", "note", r"$\int A$", markup="latex", macros=(inside, own)), "notes", [])
+        assert catalogue.macros() == {"int": inside, "Hilb": own}
+        for name in "bc":
+            catalogue.put(Post(name, "note", r"$\int f$", markup="latex"), "notes", [])
+        assert catalogue.macros() == {"Hilb": own}
+
+
+def test_parents_and_the_posts_with_a_look_are_told(tmp_path: Path) -> None:
+    formula = Formula("f", "x^2")
+    with Catalogue(tmp_path / "catalogue.sqlite", create=True) as catalogue:
+        catalogue.put(Post("q", "question", "$x^2$", markup="text", formulas=(formula,)), "in", ["look"])
+        for name in ("a", "b"):
+            answer = Post(name, "answer", "$x^2$", markup="text", parent="q", formulas=(formula, formula))
+            catalogue.put(answer, "in", ["look", "look"])
+        catalogue.put(Post("c", "answer", "", parent="gone"), "in", [])
+        assert catalogue.parents(["a", "b", "c", "q"]) == {"a": "q", "b": "q"}
+        assert catalogue.posts_with(["look", "other"], 5) == {"look": ["q", "a", "b"]}
+        assert catalogue.posts_with(["look"], 2) == {"look": ["q", "a"]}
+        catalogue.delete("q")
+        assert catalogue.parents(["a"]) == {}
+        assert catalogue.posts_with(["look"], 5) == {"look": ["a", "b"]}

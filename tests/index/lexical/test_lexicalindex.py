@@ -368,3 +368,12 @@ def test_a_question_of_the_sample_finds_itself(tmp_path: Path) -> None:
     index.posts.update((post.id, post_terms(post)) for post in posts)
     for post in posts[::6]:
         assert ids(index.posts.search(post_terms(post), 1)) == [post.id]
+
+
+def test_the_terms_that_given_entries_have_are_told_across_segments_and_deletions(tmp_path: Path) -> None:
+    with LexicalIndex.open(tmp_path) as index:
+        index.posts.update([("a", {"stems": ["ring", "field"]}), ("b", {"stems": ["ring"]})])
+        index.posts.update([("c", {"stems": ["field"]}), ("d", {"stems": ["field"]})], deletes=["b"])
+        found = index.posts.having("stems", ["ring", "field", "group"], ["c", "a", "b", "nowhere"])
+        assert found == {"a": {"ring", "field"}, "c": {"field"}}
+        assert index.posts.having("stems", [], ["a"]) == {"a": set()}

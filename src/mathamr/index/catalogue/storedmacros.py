@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mathamr.core.sqlite import Database
+from mathamr.formulas.parse import is_command
 from mathamr.posts.post import Post
 from mathamr.posts.readers.latex.definitions import macros_in
 
@@ -17,16 +18,25 @@ class StoredMacros(Database):
     """The part of a catalogue that knows which macros are defined, and how often each definition is used."""
 
     def macros(self) -> dict[str, str]:
-        """The definition of each macro by its name; of several definitions the one that most posts use."""
+        """The definition of each macro by its name; of several definitions the one that most posts use.
+
+        A command of LaTeX keeps its meaning unless most posts give it another: one document that calls interiors `\\int` must not
+        take away everybody's integrals.
+        """
         found: dict[str, str] = {}
         if not self._rows("SELECT 1 FROM sqlite_master WHERE name = 'macros'"):
             return found  # made by a version that stored none, and opened for reading
         sql = (
-            "SELECT definition FROM macros m JOIN posts p ON m.post = p.number WHERE deleted = 0"
-            " GROUP BY definition ORDER BY count(*), definition DESC"
+            "SELECT definition, count(*) AS often FROM macros m JOIN posts p ON m.post = p.number WHERE deleted = 0"
+            " GROUP BY definition ORDER BY often, definition DESC"
         )
-        for (definition,) in self._rows(sql):
-            macros_in(definition, found)
+        total = int(self._value("SELECT count(*) FROM posts WHERE deleted = 0"))
+        for definition, often in self._rows(sql):
+            own: dict[str, str] = {}
+            macros_in(definition, own)
+            found |= {
+                name: each for name, each in own.items() if 2 * often > total or not _redefines(name, each)
+            }
         return found
 
     def _put_macros(self, number: int, post: Post) -> None:
@@ -35,3 +45,8 @@ class StoredMacros(Database):
             "INSERT OR IGNORE INTO macros VALUES (?, ?)",
             ((macro.encode("utf-8", "replace").decode(), number) for macro in post.macros),
         )
+
+
+def _redefines(name: str, definition: str) -> bool:
+    """True if a definition gives a command of LaTeX another meaning; `\\newcommand` cannot."""
+    return is_command(f"\\{name}") and not definition.startswith(("\\newcommand", "\\providecommand"))
