@@ -28,7 +28,8 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
-import folderattacks  # noqa: F401  (registers its attacks)
+import fileattacks  # noqa: F401  (registers its attacks)
+import folderattacks  # noqa: F401
 import serverattacks  # noqa: F401
 from attacked import ATTACKS, Outcome, Scene, attack, outcome, patched
 
