@@ -1,9 +1,9 @@
 # ruff: noqa: D103
-"""The attacks of docs/secure.md against one checkout, each through its command line, its API or its readers.
+"""The attacks of docs/attacks.md against one checkout, each through its command line, its API or its readers.
 
     python scripts/attacks.py CHECKOUT [NAME…]
 
-prints one line for each attack: `held` or `OPEN`, and what happened. docs/secure.md has the results for the first
+prints one line for each attack: `held` or `OPEN`, and what happened. docs/attacks.md has the results for the first
 release (065ca40) and names the tests that repeat each attack. Programs run in their own folders with limits on processor
 time and memory, so that an attack that succeeds does no damage.
 """
@@ -28,7 +28,8 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
-import folderattacks  # noqa: F401  (registers its attacks)
+import fileattacks  # noqa: F401  (registers its attacks)
+import folderattacks  # noqa: F401
 import serverattacks  # noqa: F401
 from attacked import ATTACKS, Outcome, Scene, attack, outcome, patched
 

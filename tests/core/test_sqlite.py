@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sqlite3
 import zlib
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
 
 from mathamr.core.errors import MathAMRError
-from mathamr.core.sqlite import connect, inflated
+from mathamr.core.sqlite import LONGEST, Database, connect, inflated
 
 
 def made(path: Path, *statements: str) -> Path:
@@ -93,3 +93,62 @@ def test_a_row_unpacks_to_no_more_than_its_limit() -> None:
     for blob in (zlib.compress(b"x" * 1001), zlib.compress(b"x" * 500)[:-2], b"", b"rubbish"):
         with pytest.raises(zlib.error):
             inflated(blob, 1000)
+
+
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS posts (number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT, post BLOB NOT NULL);
+CREATE INDEX IF NOT EXISTS posts_id ON posts (id) WHERE id IS NOT NULL;
+"""
+META = "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL)"
+POSTS = "CREATE TABLE posts (number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT, post BLOB NOT NULL)"
+
+
+def filled(path: Path, *statements: str) -> Path:
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        for statement in (*statements, "INSERT INTO meta VALUES ('format', '1')"):
+            connection.execute(statement)
+    return path
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [
+        (META, POSTS.replace("post BLOB NOT NULL", "post BLOB AS (zeroblob(999000000)) VIRTUAL")),
+        (META, POSTS.replace("post BLOB NOT NULL", "post BLOB NOT NULL CHECK (length(hex(post)) > 0)")),
+        (META, POSTS.replace("id TEXT", "id TEXT DEFAULT (hex(zeroblob(1000000)))")),
+        (META, POSTS.replace("id TEXT", "id TEXT COLLATE NOCASE")),
+        (META, POSTS, "CREATE INDEX posts_id ON posts (length(hex(post)))"),
+        (META, POSTS, "CREATE INDEX other ON posts (id)"),
+        (META, POSTS, "CREATE TABLE other (id TEXT)"),
+        (META.replace("value TEXT NOT NULL", "value TEXT AS ('1' || key)"), POSTS),
+    ],
+)
+@pytest.mark.parametrize(("create", "read_only"), [(False, True), (False, False), (True, False)])
+def test_a_table_that_is_not_exactly_ours_is_refused_before_a_row_is_read(
+    tmp_path: Path, statements: tuple[str, ...], create: bool, read_only: bool
+) -> None:
+    path = tmp_path / "a.db"
+    with suppress(sqlite3.OperationalError):  # nothing can be inserted into computed notes
+        filled(path, *statements)
+    with pytest.raises(MathAMRError, match="is not as mathamr creates it"):
+        Database(path, SCHEMA, 1, create=create, read_only=read_only)
+
+
+def test_a_table_of_ours_is_opened_whatever_its_blanks(tmp_path: Path) -> None:
+    path = filled(tmp_path / "a.db", META, POSTS.replace(", ", ",\n        "))
+    Database(path, SCHEMA, 1, create=False, read_only=True).close()
+    Database(path, SCHEMA, 1, create=True, read_only=False).close()
+
+
+def test_another_version_is_named_even_if_its_tables_differ(tmp_path: Path) -> None:
+    path = filled(tmp_path / "a.db", META, "CREATE TABLE posts (id TEXT)")
+    with pytest.raises(MathAMRError, match="format 1, this version reads 2"):
+        Database(path, SCHEMA, 2, create=False, read_only=True)
+
+
+def test_no_value_is_longer_than_the_limit(tmp_path: Path) -> None:
+    with closing(connect(made(tmp_path / "a.db"))) as connection:
+        with pytest.raises(MathAMRError, match="too big"):
+            connection.execute("SELECT zeroblob(?)", (LONGEST + 1,))
+        assert connection.execute("SELECT length(zeroblob(?))", (LONGEST,)).fetchone() == (LONGEST,)

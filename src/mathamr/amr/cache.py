@@ -16,7 +16,7 @@ from mathamr.amr.parser import AmrParser, Failure, all_graphs
 from mathamr.core.batches import batches
 from mathamr.core.errors import MathAMRError
 from mathamr.core.settings import CACHE
-from mathamr.core.sqlite import DamagedDatabaseError, SqliteConnection, connect, inflated
+from mathamr.core.sqlite import DamagedDatabaseError, SqliteConnection, check_schema, connect, inflated
 from mathamr.core.storage.cachefolder import HINT, private_file
 
 FILE = "amr.sqlite"
@@ -112,6 +112,7 @@ class GraphCache:
             elif private_file(FILE) is None:
                 raise PermissionError(f"the folder cannot be written, or others may write to it; {HINT}")
             self._connection = connect(self.path)
+            check_schema(self._connection, _TABLE)
             self._connection.execute("PRAGMA synchronous=NORMAL")
             self._connection.execute(_TABLE)
         return self._connection

@@ -1,8 +1,9 @@
 """Opens SQLite files that may come from somebody else in such a way that nothing in them can run.
 
-A database file may hold triggers, views and virtual tables, which run when a row is touched. mathamr creates none of
-them, so a file with anything but plain tables and indexes is refused; functions in a schema are not trusted, and cells
-with wrong sizes are detected before they are read.
+A database file may hold triggers, views, virtual tables and computed columns, which run when a row is touched. mathamr
+creates none of them, so a file with anything but plain tables and indexes is refused, and so is one whose tables are not
+word for word those that mathamr creates. Functions in a schema are not trusted, cells with wrong sizes are detected before
+they are read, and no value may be longer than `LONGEST`.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ import sqlite3
 import threading
 import zlib
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Self
 
@@ -22,6 +24,16 @@ from mathamr.core.errors import MathAMRError
 
 MOST_UNPACKED = 512 << 20
 """Bytes to which a compressed cell may unpack unless the caller sets a lower limit."""
+LONGEST = 256 << 20
+"""Bytes of one value, and of one row; the longest that mathamr writes are posts of 32 MB."""
+_LIMITS = {
+    sqlite3.SQLITE_LIMIT_LENGTH: LONGEST,
+    sqlite3.SQLITE_LIMIT_SQL_LENGTH: 1 << 20,
+    sqlite3.SQLITE_LIMIT_COLUMN: 100,
+    sqlite3.SQLITE_LIMIT_EXPR_DEPTH: 100,
+    sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH: 1,
+}
+"""What a statement or a schema may ask for at most."""
 _PLAIN = re.compile(r"CREATE\s+(TABLE|(UNIQUE\s+)?INDEX)\s", re.IGNORECASE)
 _BUSY_SECONDS = 30.0
 _AT_A_TIME = 500
@@ -149,6 +161,8 @@ def _opened(path: Path, place: str, remedy: str) -> SqliteConnection:
     except sqlite3.Error as error:
         raise DamagedDatabaseError(f"{path} cannot be read ({error}){remedy}") from error
     connection.path, connection.remedy = path, remedy
+    for limit, most in _LIMITS.items():
+        connection.setlimit(limit, most)
     try:
         connection.execute("PRAGMA trusted_schema=OFF")
         connection.execute("PRAGMA cell_size_check=ON")
@@ -167,6 +181,39 @@ def _opened(path: Path, place: str, remedy: str) -> SqliteConnection:
     return connection
 
 
+def foreign_parts(connection: SqliteConnection, schema: str) -> list[str]:
+    """Return the names of tables and indexes that are not exactly those which a schema creates.
+
+    A table with the right columns may still compute one of them (`AS (zeroblob(999000000))`) or check it at length.
+    """
+    own = _statements(schema)
+    rows = connection.execute("SELECT name, tbl_name, sql FROM sqlite_master").fetchall()
+    return sorted(str(name) for name, *row in rows if own.get(str(name)) != _plain(*row))
+
+
+@lru_cache(maxsize=16)
+def _statements(schema: str) -> dict[str, tuple[str, str]]:
+    """The tables and indexes of a schema by name, as SQLite stores them."""
+    with closing(sqlite3.connect(":memory:")) as scratch:
+        scratch.executescript(schema)
+        rows = scratch.execute("SELECT name, tbl_name, sql FROM sqlite_master").fetchall()
+    return {name: _plain(*row) for name, *row in rows}
+
+
+def _plain(table: object, sql: object) -> tuple[str, str]:
+    """What a part belongs to, and its statement; blanks of any kind and number are the same."""
+    return str(table), " ".join(str(sql).split())
+
+
+def check_schema(connection: SqliteConnection, schema: str) -> None:
+    """Raise an error if a file has anything that this schema does not create."""
+    if foreign := foreign_parts(connection, schema):
+        raise DamagedDatabaseError(
+            f"{connection.path} is damaged, or somebody else made it: {foreign[0][:80]!r} is not as mathamr creates it"
+            f"{connection.remedy}"
+        )
+
+
 class Database(Closing):
     """A file that many threads read while one writes; a finished transaction is on disk.
 
@@ -179,17 +226,18 @@ class Database(Closing):
         self._connections: list[SqliteConnection] = []
         self._guard = threading.Lock()
         try:
-            if create:
+            foreign = foreign_parts(self._db, schema)
+            if create and not foreign:
                 self._db.executescript(schema)
                 if self.meta("format") is None:
                     with self.transaction():
                         self.set_meta("format", str(format))
-            found = self.meta("format")
-            if found != str(format):
+            if "meta" not in foreign and (found := self.meta("format")) != str(format):
                 raise MathAMRError(
                     f"{path} was written by another version of mathamr (format {found}, this version reads {format});"
                     " build the index again in a new folder"
                 )
+            check_schema(self._db, schema)
             if not (create or read_only):
                 self._db.executescript(schema)  # adds tables that this format has got since
         except BaseException:

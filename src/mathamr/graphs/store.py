@@ -18,7 +18,7 @@ from pathlib import Path
 
 from mathamr.core.closing import Closing
 from mathamr.core.errors import MathAMRError
-from mathamr.core.sqlite import connect, inflated
+from mathamr.core.sqlite import check_schema, connect, inflated
 from mathamr.graphs import notation
 from mathamr.graphs.mathgraph import MathGraph
 from mathamr.graphs.tensor import GraphTensor
@@ -84,8 +84,10 @@ class GraphStore(Closing):
         try:
             if read_only:
                 self._db = connect(path, read_only=True, remedy=_REMEDY)
+                check_schema(self._db, _SCHEMA)
             else:
                 self._db = connect(path, remedy=_REMEDY)
+                check_schema(self._db, _SCHEMA)
                 self._db.execute("PRAGMA journal_mode=WAL")
                 self._db.execute("PRAGMA synchronous=NORMAL")
                 self._db.executescript(_SCHEMA)

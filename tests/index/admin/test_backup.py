@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+import signal
+import subprocess
+import sys
 import tarfile
 import threading
 from dataclasses import replace
@@ -14,6 +17,7 @@ import numpy as np
 import pytest
 
 from mathamr.core.errors import MathAMRError
+from mathamr.core.storage.writerlock import WriterLock
 from mathamr.index.admin import backup as module
 from mathamr.index.admin.backup import backup, restore
 from mathamr.index.archive import Archive
@@ -145,7 +149,7 @@ def test_a_sparse_entry_fills_no_disk(tmp_path: Path) -> None:
     path.write_bytes(content)
     with tarfile.open(path) as archive:
         assert archive.getmember("catalogue.db").size == 1 << 30
-    with pytest.raises(MathAMRError, match=r"'manifest.json' is not what was packed|not belong to a backup"):
+    with pytest.raises(MathAMRError, match=r"'manifest.json' is not what was packed|contains a sparse file"):
         restore(path, tmp_path / "a")
     assert not (tmp_path / "a").exists()
 
@@ -157,9 +161,38 @@ def test_what_a_killed_restore_left_behind_is_removed_by_the_next(
     left = tmp_path / ".again.abc.restoring"
     left.mkdir()
     (left / "manifest.json").write_text("half")
+    (left / "lock").touch()
     assert restore(made.path, tmp_path / "again", options(model_folder)).sound
-    assert not left.exists()
-    assert not list(tmp_path.glob(".again*"))
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_what_a_killed_backup_left_behind_is_removed_by_the_next(index: Path, tmp_path: Path) -> None:
+    code = (
+        "import os, signal, sys\n"
+        "from pathlib import Path\n"
+        "from mathamr.index.admin import backup\n"
+        "backup._pack = lambda *arguments: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "backup.backup(Path(sys.argv[1]), Path(sys.argv[2]))\n"
+    )
+    killed = subprocess.run([sys.executable, "-c", code, index, tmp_path / "index.tar"], check=False)
+    assert killed.returncode == -signal.SIGKILL
+    assert len(list(tmp_path.glob(".*"))) == 1
+    backup(index, tmp_path / "another.tar")
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_folders_that_others_use_and_that_only_look_alike_are_left(index: Path, tmp_path: Path) -> None:
+    used, new, link = (tmp_path / f".backup-{name}" for name in ("used", "new", "link"))
+    used.mkdir()
+    new.mkdir()  # its lock is about to be made
+    (tmp_path / "target").mkdir()
+    (tmp_path / "target" / "lock").touch()
+    link.symlink_to(tmp_path / "target")
+    with WriterLock(used, "another backup"):
+        backup(index, tmp_path / "index.tar")
+    assert used.is_dir()
+    assert new.is_dir()
+    assert (tmp_path / "target" / "lock").exists()
 
 
 def test_a_backup_makes_nobody_read_the_files_that_its_manifest_names(

@@ -86,6 +86,17 @@ def test_docutils_is_stopped_where_it_works_too_long(tmp_path: Path) -> None:
     assert report.skipped == {"document not read": 1}
 
 
+@pytest.mark.parametrize("cells", [(1000, 200), (250, 250)])
+def test_docutils_is_stopped_inside_a_grid_table(tmp_path: Path, cells: tuple[int, int]) -> None:
+    columns, rows = cells
+    rule, row = "+-" * columns + "+\n", "| " * columns + "|\n"
+    (tmp_path / "a.rst").write_text(rule + (row if columns > rows else row + rule) * rows + rule)
+    (tmp_path / "b.rst").write_text("Words.\n\n" + "+---+---+\n| a | b |\n" * 500 + "+---+---+\n")
+    posts, report = read_bounded(tmp_path, seconds=15)
+    assert [id for id, *_ in posts] == ["b.rst"]
+    assert report["skipped_by_cause"] == {"document not read": 1}
+
+
 def test_hostile_articles_are_read_in_linear_time(tmp_path: Path) -> None:
     pages = "".join(
         f"<page><title>{n}</title><revision><text>Words. {text}</text></revision></page>"

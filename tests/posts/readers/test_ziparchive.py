@@ -53,6 +53,21 @@ def test_all_members_together_are_bounded(tmp_path):
     assert report.skipped == {"archive too large": 2}
 
 
+def test_an_archive_unpacks_in_proportion_to_its_size(tmp_path):
+    """A book of 60 pages of a megabyte each, which lies on the disk as a few kilobytes, took minutes."""
+    file = tmp_path / "a.epub"
+    file.write_bytes(zipped({f"p{number}": "<p>$x$</p>" * 100_000 for number in range(60)}))
+    assert file.stat().st_size < 400_000
+    with ZipArchive(file, report := Report()) as archive:
+        read = sum(len(archive.read(f"p{number}") or b"") for number in range(60))
+    assert read <= max(4 << 20, 50 * file.stat().st_size)
+    assert report.skipped["archive too large"] >= 40
+    packed = "".join(f"{number:x} " for number in range(1_200_000))
+    file.write_bytes(zipped({"page": packed}))
+    with ZipArchive(file, Report()) as archive:
+        assert len(archive.read("page")) == len(packed), "a text as books are"
+
+
 def test_what_a_member_says_of_its_size_is_not_believed(tmp_path):
     data = bytearray(zipped({"word/document.xml": b"<w>" + b"x" * 100_000 + b"</w>"}))
     place = data.rindex(b"PK\x01\x02")

@@ -9,15 +9,15 @@ their hashes; any other content is refused.
 
 from __future__ import annotations
 
-import glob
 import io
 import json
 import os
-import secrets
 import shutil
 import sqlite3
+import stat
 import tarfile
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -26,11 +26,12 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
 from mathamr.core.batches import batches
+from mathamr.core.boundedtar import BROKEN, BoundedTarFile
 from mathamr.core.errors import MathAMRError
 from mathamr.core.sqlite import connect
 from mathamr.core.storage.durable import check_room, sync_folder
 from mathamr.core.storage.plainfiles import check_plain
-from mathamr.core.storage.writerlock import WriterLock, holder_of
+from mathamr.core.storage.writerlock import LOCK, WriterLock, holder_of
 from mathamr.index.admin.check import check_index
 from mathamr.index.admin.inspection import CheckReport
 from mathamr.index.archive import GRAPHS, LEXICAL, VECTORS, check_finished
@@ -47,8 +48,9 @@ MOST_FILES = 100_000
 DATABASES = (CATALOGUE, f"{GRAPHS}/graphs.db")
 _AT_A_TIME = 256
 """Number of entries that are fetched from a server at a time."""
-_RESTORING = ".restoring"
-"""The suffix of the folder into which a backup is unpacked, until it is complete."""
+_COPYING, _RESTORING = (".backup-", ""), (".", ".restoring")
+"""How the names of the folders begin and end in which a backup is packed and unpacked, until it is complete."""
+_A_DAY = 24 * 3600
 _PASSING = (".new", "-wal", "-shm")
 _OWN = (MANIFEST, CATALOGUE, GRAPHS, VECTORS, LEXICAL)
 
@@ -75,24 +77,22 @@ def backup(folder: Path, path: Path, attempts: int = ATTEMPTS) -> BackupSummary:
     if path.exists():
         raise MathAMRError(f"{path} exists already; name a new file")
     check_room(path.parent, sum(each.stat().st_size for each in _files(folder, *_OWN)))
-    with tempfile.TemporaryDirectory(prefix=".backup-", dir=path.parent) as room:
-        copy = Path(room)
+    with _temporary_folder(path.parent, _COPYING, "mathamr backup") as room:
+        copy = room / "copy"
+        copy.mkdir()
         derived = _copied(folder, copy, attempts)
         with Catalogue(copy / CATALOGUE, read_only=True) as catalogue:
             posts = len(catalogue)
-        beside = path.with_name(f".{path.name}.{secrets.token_hex(8)}.new")
+        packed = room / "packed"
         try:
-            with beside.open("xb") as file:
+            with packed.open("xb") as file:
                 _pack(copy, file)
                 file.flush()
                 os.fsync(file.fileno())
-            beside.rename(path)
+            packed.rename(path)
             sync_folder(path.parent)
         except OSError as error:
             raise MathAMRError(f"cannot write {path}: {error.strerror or error}") from error
-        finally:
-            with suppress(OSError):
-                beside.unlink(missing_ok=True)
     return BackupSummary(path, posts, path.stat().st_size, derived)
 
 
@@ -102,21 +102,41 @@ def restore(path: Path, folder: Path, options: BuildOptions | None = None) -> Ch
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise MathAMRError(f"{folder} is not empty; name a new folder")
     folder.parent.mkdir(parents=True, exist_ok=True)
-    for left in folder.parent.glob(f".{glob.escape(folder.name)}.*{_RESTORING}"):
-        if left.is_dir() and not left.is_symlink() and holder_of(left) is None:
-            shutil.rmtree(left, ignore_errors=True)  # of a process that was killed
-    room = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", suffix=_RESTORING, dir=folder.parent))
-    try:
-        with WriterLock(room, "mathamr restore"):
-            _unpack(path, room)
-            if folder.exists():
-                folder.rmdir()
-            room.rename(folder)
-    except BaseException:
-        shutil.rmtree(room, ignore_errors=True)
-        raise
+    with _temporary_folder(folder.parent, _RESTORING, "mathamr restore") as room:
+        _unpack(path, room)
+        if folder.exists():
+            folder.rmdir()
+        room.rename(folder)
     sync_folder(folder.parent)
     return check_index(folder, options)
+
+
+@contextmanager
+def _temporary_folder(parent: Path, pattern: tuple[str, str], purpose: str) -> Iterator[Path]:
+    """A folder with a lock, which is removed at the end, or by the next command like it if this one is killed."""
+    prefix, suffix = pattern
+    for left in parent.glob(f"{prefix}*{suffix}"):
+        with suppress(OSError):
+            if _is_left_behind(left):
+                shutil.rmtree(left, ignore_errors=True)
+    try:
+        room = Path(tempfile.mkdtemp(prefix=prefix, suffix=suffix, dir=parent))
+    except OSError as error:
+        raise MathAMRError(f"cannot write in {parent}: {error.strerror or error}") from error
+    try:
+        with WriterLock(room, purpose):
+            yield room
+    finally:
+        shutil.rmtree(room, ignore_errors=True)
+
+
+def _is_left_behind(room: Path) -> bool:
+    """True if a command of this user was killed while it used the folder."""
+    found = room.lstat()
+    is_ours = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid()
+    # The lock follows the folder after a moment; earlier versions had none.
+    is_idle = (room / LOCK).exists() or time.time() - found.st_mtime > _A_DAY
+    return is_ours and is_idle and holder_of(room) is None
 
 
 def _copied(folder: Path, copy: Path, attempts: int) -> bool:
@@ -226,7 +246,7 @@ def _pack(copy: Path, file: IO[bytes]) -> None:
 def _unpack(path: Path, room: Path) -> None:
     """Unpacks the files of a backup; refuses names outside of the folder and files that do not match their hash."""
     try:
-        with path.open("rb") as file, tarfile.open(fileobj=file, mode="r:") as archive:
+        with path.open("rb") as file, BoundedTarFile.open(fileobj=file, mode="r:") as archive:
             listing = _listing(archive, path)
             check_room(room, path.stat().st_size)
             waiting = dict(listing)
@@ -247,7 +267,7 @@ def _unpack(path: Path, room: Path) -> None:
                     raise MathAMRError(f"{path} is damaged: {entry.name!r} is not what was packed")
             if waiting:
                 raise MathAMRError(f"{path} is damaged: {next(iter(waiting))!r} is missing")
-    except (OSError, tarfile.TarError, EOFError) as error:
+    except BROKEN as error:
         raise MathAMRError(f"{path} is not a backup, or it is damaged: {error}") from error
 
 

@@ -66,6 +66,8 @@ CREATE INDEX IF NOT EXISTS stale_lexical ON visuals (visual) WHERE lexical = 0;
 CREATE INDEX IF NOT EXISTS stale_vectors ON visuals (visual) WHERE vectors = 0;
 CREATE INDEX IF NOT EXISTS visuals_gone ON visuals (visual) WHERE gone = 1;
 """
+SCHEMA = _SCHEMA + MACROS_SCHEMA + PASSAGES_SCHEMA
+"""All tables and indexes of the file, and no others."""
 
 
 class Catalogue(Journal, Occurrences, StoredMacros, StoredPassages):
@@ -77,9 +79,7 @@ class Catalogue(Journal, Occurrences, StoredMacros, StoredPassages):
                 f"there is no catalogue {path}; build the index again from its posts with:"
                 f" mathamr index PATH --out {path.parent}"
             )
-        super().__init__(
-            path, _SCHEMA + MACROS_SCHEMA + PASSAGES_SCHEMA, FORMAT, create=create, read_only=read_only
-        )
+        super().__init__(path, SCHEMA, FORMAT, create=create, read_only=read_only)
 
     def __len__(self) -> int:
         return int(self._value("SELECT count(*) FROM posts WHERE deleted = 0"))

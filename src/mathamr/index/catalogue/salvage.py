@@ -6,13 +6,13 @@ counts only if its post has the digest that was stored with it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from mathamr.core.errors import MathAMRError
-from mathamr.core.sqlite import SqliteConnection, connect
-from mathamr.index.catalogue.catalogue import digest_of
+from mathamr.core.sqlite import SqliteConnection, connect, foreign_parts
+from mathamr.index.catalogue.catalogue import SCHEMA, digest_of
 from mathamr.index.catalogue.journal import unpacked
 from mathamr.posts.post import Post
 
@@ -29,7 +29,10 @@ def salvage(path: Path) -> Iterator[tuple[Post, str]]:
     # Bytes that are not UTF-8 must not hide a row that is otherwise intact.
     connection.text_factory = lambda content: content.decode("utf-8", "replace")
     try:
-        for start in range(1, _highest(connection) + 1, AT_A_TIME):
+        foreign = foreign_parts(connection, SCHEMA)
+        if "posts" in foreign:
+            return  # a column that is computed may cost anything
+        for start in range(1, _highest(connection, foreign) + 1, AT_A_TIME):
             for row in _between(connection, start, start + AT_A_TIME - 1):
                 found = _intact(*row)
                 if found is not None:
@@ -38,15 +41,17 @@ def salvage(path: Path) -> Iterator[tuple[Post, str]]:
         connection.close()
 
 
-def _highest(connection: SqliteConnection) -> int:
+def _highest(connection: SqliteConnection, foreign: Sequence[str]) -> int:
     """The highest number that a post may have, from the tables that can still be read."""
     highest = 0
-    for sql in (
-        "SELECT max(number) FROM posts",
-        "SELECT seq FROM sqlite_sequence WHERE name = 'posts'",
-        "SELECT max(post) FROM formulas",
-        "SELECT max(post) FROM tags",
+    for table, sql in (
+        ("posts", "SELECT max(number) FROM posts"),
+        ("sqlite_sequence", "SELECT seq FROM sqlite_sequence WHERE name = 'posts'"),
+        ("formulas", "SELECT max(post) FROM formulas"),
+        ("tags", "SELECT max(post) FROM tags"),
     ):
+        if table in foreign:
+            continue
         try:
             found = connection.execute(sql).fetchone()
         except MathAMRError:

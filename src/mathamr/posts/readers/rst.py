@@ -28,6 +28,8 @@ LARGEST = 4 << 20
 """Characters of a document: docutils is slow and works in memory."""
 SECONDS = 10.0
 """Processor time for one document: some parts of docutils take time quadratic in the text."""
+TABLE_SECONDS = 2.0
+"""Processor time for one grid table: docutils looks for the corners of a cell among all that follow."""
 _LOCK = threading.Lock()
 _TITLED = re.compile(r"(?s)(.*?)\s*<([^<>]+)>\s*\Z")
 _COMMAND = re.compile(r"\\[A-Za-z]+(?:\{[A-Za-z ]+\})?")
@@ -148,15 +150,26 @@ def _parsed(source: str, report: Report, seconds: float) -> Any:
 def _sphinx_names(report: Report, seconds: float) -> Iterator[None]:
     """While a document is parsed, handle directives and roles that docutils does not know, and limit the time."""
     from docutils.parsers.rst import directives, roles
+    from docutils.parsers.rst.tableparser import GridTableParser
     from docutils.statemachine import StateMachine
 
     docutils_directive, docutils_role, next_line = directives.directive, roles.role, StateMachine.next_line
+    parse_table, scan_down = GridTableParser.parse_table, GridTableParser.scan_down
     end = time.thread_time() + seconds
 
     def in_time(machine: Any, lines: int = 1) -> Any:
         if time.thread_time() > end:
             raise _TooLongError
         return next_line(machine, lines)
+
+    def timed_table(parser: Any) -> Any:
+        parser.end = min(end, time.thread_time() + TABLE_SECONDS)
+        return parse_table(parser)
+
+    def scan_in_time(parser: Any, *corner: int) -> Any:
+        if time.thread_time() > parser.end:
+            raise _TooLongError
+        return scan_down(parser, *corner)
 
     table = _directives(report)
 
@@ -174,6 +187,7 @@ def _sphinx_names(report: Report, seconds: float) -> Iterator[None]:
         return found, messages
 
     directives.directive, roles.role, StateMachine.next_line = directive, role, in_time
+    GridTableParser.parse_table, GridTableParser.scan_down = timed_table, scan_in_time
     try:
         yield
     finally:
@@ -182,6 +196,7 @@ def _sphinx_names(report: Report, seconds: float) -> Iterator[None]:
             docutils_role,
             next_line,
         )
+        GridTableParser.parse_table, GridTableParser.scan_down = parse_table, scan_down
 
 
 def _cross_reference(

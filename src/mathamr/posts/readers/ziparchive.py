@@ -18,6 +18,9 @@ from mathamr.posts.report import Report
 LARGEST_MEMBER = 64 << 20
 LARGEST_ARCHIVE = 256 << 20
 """Bytes that are unpacked from one archive, all members together."""
+FREELY_UNPACKED = 4 << 20
+HIGHEST_RATIO = 50  # the text of books and Word documents unpacks to 3 to 30 times its size
+"""An archive unpacks to no more than this many times its size, so that reading takes time linear in what lies on the disk."""
 MOST_MEMBERS = 20_000
 _BREAKS = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError, ValueError)
 
@@ -48,7 +51,8 @@ class ZipArchive(Closing):
         if len(members) > most_members:
             raise BrokenArchiveError(f"{file}: more than {most_members:,} files in one archive")
         self._members = {member.filename: member for member in members}
-        self._left, self._largest = largest_archive, largest_member
+        self._left = min(largest_archive, max(FREELY_UNPACKED, HIGHEST_RATIO * len(data)))
+        self._largest = largest_member
         self._report = report
 
     def close(self) -> None:
@@ -73,7 +77,10 @@ class ZipArchive(Closing):
         self._left -= len(data)
         if len(data) > allowed:
             self._left = max(self._left, 0)
-            self._report.skip("archive too large", f"{name[:100]!r} unpacks to more than {allowed >> 20} MB")
+            self._report.skip(
+                "archive too large",
+                f"{name[:100]!r} unpacks to more than {allowed / (1 << 20):.1f} MB, which are left for it",
+            )
             return None
         return data
 

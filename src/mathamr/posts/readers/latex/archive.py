@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import io
-import tarfile
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import ClassVar, cast
 
+from mathamr.core.boundedtar import BROKEN, BoundedTarFile
 from mathamr.posts.compression import BREAKS
 from mathamr.posts.identifiers import with_id
 from mathamr.posts.inputs import Head, Input, shown
@@ -68,7 +68,7 @@ def _unpacked(file: Path, root: Path, report: Report) -> Iterator[Path]:
     try:
         with (
             io.BufferedReader(cast(io.RawIOBase, Input(file, report))) as stream,
-            tarfile.open(fileobj=stream, mode="r|") as archive,
+            BoundedTarFile.open(fileobj=stream, mode="r|") as archive,
         ):
             for member in archive:
                 count += 1
@@ -92,7 +92,7 @@ def _unpacked(file: Path, root: Path, report: Report) -> Iterator[Path]:
                 yield target
             while stream.read(1 << 20):  # what pads the archive
                 pass
-    except (tarfile.TarError, OSError, ValueError, *BREAKS) as error:
+    except (*BROKEN, *BREAKS) as error:
         report.skip("damaged archive", f"the archive is damaged here, the rest is lost ({error})")
 
 
