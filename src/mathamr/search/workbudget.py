@@ -22,6 +22,8 @@ class FormulaBounds:
     """Nodes that a network reads."""
     marked_nodes: int = 200_000
     """Pairs of nodes that are aligned, to mark what matches in the hits."""
+    compared_ngrams: int = 3_000_000
+    """N-grams of formulas that are compared, to choose the sentences of snippets and to mark their formulas."""
 
 
 Affords = Callable[[int], bool]
@@ -54,3 +56,4 @@ class QueryBudget:
         self.bounds = bounds or FormulaBounds()
         self.pattern_steps = WorkBudget(self.bounds.pattern_steps)
         self.marked_nodes = WorkBudget(self.bounds.marked_nodes)
+        self.compared_ngrams = WorkBudget(self.bounds.compared_ngrams)
