@@ -10,9 +10,15 @@ import pytest
 
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Post
-from mathamr.search.query import MAX_CHARACTERS, MAX_FORMULAS, Query
+from mathamr.search.query import Query
 from mathamr.search.searcher import Index
-from mathamr.search.similarposts import beginning, similar_posts
+from mathamr.search.similarposts import (
+    FIRST_CHARACTERS,
+    FIRST_FORMULAS,
+    LONGEST_TITLE,
+    beginning,
+    similar_posts,
+)
 from tests.index.small import build, note
 
 SAID = "Every group of prime order is cyclic, since the order of an element divides $p$."
@@ -61,5 +67,5 @@ def test_a_post_too_long_for_a_query_is_searched_by_its_beginning() -> None:
     many = Post("a", "note", " ".join(f"$x_{{{n}}}$" for n in range(900)), title="On $y$", formulas=())
     many = replace(many, formulas=formulas_of("a", many.title, many.body, many.markup))
     assert beginning(short) is short
-    assert len(Query.of_post(beginning(long)).text) <= MAX_CHARACTERS
-    assert len(Query.of_post(beginning(many)).formulas) == MAX_FORMULAS
+    assert len(Query.of_post(beginning(long)).text) <= FIRST_CHARACTERS + LONGEST_TITLE + 1
+    assert len(Query.of_post(beginning(many)).formulas) == FIRST_FORMULAS

@@ -30,8 +30,8 @@ MOST_BELONGING = 10_000
 """Pairs that are left out because they belong together, a theorem and its proof, beyond which none is looked for."""
 BELONGING = 10
 """About how many posts belong to one: its answers, its proof."""
-LONGEST_TITLE = 1_000
-"""Characters of a title that is searched with, if the post is too long for a query."""
+LONGEST_TITLE, FIRST_CHARACTERS, FIRST_FORMULAS = 1_000, 10_000, 100
+"""What of a post is searched with, if it is too long for a query: characters of its title and body, and formulas."""
 _BLOCK = 1_000
 
 
@@ -106,12 +106,11 @@ def _nearest_pairs(
 
 
 def beginning(post: Post) -> Post:
-    """A post to search with: the whole of it, or as much of its beginning as a query may have."""
+    """A post to search with: the whole of it, or only its beginning if it is too long for a query."""
     if len(post.title) + len(post.body) <= MAX_CHARACTERS and len(post.formulas) <= MAX_FORMULAS:
         return post
-    title = post.title[:LONGEST_TITLE]
-    body = post.body[: MAX_CHARACTERS - LONGEST_TITLE]
-    left = MAX_FORMULAS - len(formulas_of(post.id, title, "", post.markup))
+    title, body = post.title[:LONGEST_TITLE], post.body[:FIRST_CHARACTERS]
+    left = FIRST_FORMULAS - len(formulas_of(post.id, title, "", post.markup))
     starts = [piece.start for piece in pieces(body, post.markup) if piece.kind == "formula"]
     end = starts[left] if len(starts) > left else len(body)
     return replace(post, title=title, body=body[:end], formulas=())
