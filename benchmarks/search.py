@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from random import Random
@@ -49,6 +50,11 @@ HARD_FORMULAS = (
     "x_1+x_2+x_3+x_4+x_5+x_6+x_7",
 )
 """Short formulas whose parts are in very many others."""
+HOSTILE = ("½", "⅓", "∑", "x²", "?a+", "?a?b", "x^", "|(", "√", "\\frac12", "(a+b)", "x_1^2", "a=", "1+", "x,", "\\sqrt{x}", "∫x", "x!", "n(", "{x}^", "\\binom nk",
+           "\\begin{matrix}a&b\\end{matrix}", "\\left(x\\right)", "\\text{a}")  # fmt: skip
+"""Parts that are repeated in queries of an attacker, who wants them to take as long as possible."""
+LENGTHS = (4_980, 2_000, 600, 100)
+"""Characters of such a query; a server takes 5,000."""
 FORMULA_QUERIES, FORMULA_POSTS = 200, 2000
 """How many formulas of the index are searched for, and of how many posts."""
 _FIRST = """
@@ -121,6 +127,7 @@ def _measure(path: Path) -> None:
             usual = next(iter(spent))
             print(f"  {name}: {usual} takes {spent[usual] / spent['lexical']:.1f} times as long as lexical")
         _formula_tail(index)
+        hostile_tail(index)
         _peer(index, topics)
 
 
@@ -144,6 +151,24 @@ def _formula_tail(index: Index) -> None:
     print(
         f"{len(times)} formula queries over {index.archive.catalogue.count_formulas():,} formulas: p50 {middle:.0f} ms, "
         f"p99 {slow:.0f} ms, at most {max(times):.0f} ms of processor time; p99 is {slow / middle:.1f} times p50"
+    )
+
+
+def hostile_tail(index: Index) -> None:
+    """The queries of an attacker, from their text to their last hit."""
+    fresh, times = Index(index.archive), {}
+    for part in HOSTILE:
+        for length in LENGTHS:
+            for text in (f"${(part * length)[:length]}$", (part * length)[:length]):
+                started = time.process_time()
+                with suppress(MathAMRError):
+                    fresh.search(text, "formulas", k=100)
+                times[text] = 1000 * (time.process_time() - started)
+    middle, slow = np.percentile(list(times.values()), [50, 99])
+    worst = max(times, key=lambda text: times[text])
+    print(
+        f"{len(times)} hostile formula queries over {index.archive.catalogue.count_formulas():,} formulas, 100 hits: p50 {middle:.0f}"
+        f" ms, p99 {slow:.0f} ms, at most {times[worst]:.0f} ms of processor time ({worst[:8]}…, {len(worst)} characters)"
     )
 
 

@@ -107,13 +107,13 @@ class Server:
 class Client:
     """One connection that is kept open, with minimal HTTP so that the client costs little."""
 
-    def __init__(self, port: int) -> None:
-        self._port = port
+    def __init__(self, port: int, address: str = HOST) -> None:
+        self._port, self._address = port, address
         self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
     async def ask(self, method: str, path: str, content: object = None) -> tuple[int, bytes]:
         if self._streams is None:
-            self._streams = await asyncio.open_connection(HOST, self._port)
+            self._streams = await asyncio.open_connection(HOST, self._port, local_addr=(self._address, 0))
         reader, writer = self._streams
         sent = b"" if content is None else json.dumps(content).encode()
         head = f"{method} {path} HTTP/1.1\r\nHost: {HOST}\r\nX-API-Key: {KEY}\r\n"

@@ -149,6 +149,20 @@ class Server:
         status = Path(f"/proc/{self.process.pid}/status").read_text(encoding="ascii")
         return int(status.partition("VmRSS:")[2].split()[0]) / 1024
 
+    @property
+    def processor_seconds(self) -> float:
+        """The processor time that the server's own process has taken."""
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+        return sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK")
+
+    def idle_after(self) -> float:
+        """The processor time that it has taken when it has nothing more to do, also of what it goes on with after an answer."""
+        while True:
+            before = self.processor_seconds
+            time.sleep(2)
+            if self.processor_seconds - before < 0.1:
+                return self.processor_seconds
+
     def request(
         self,
         method: str,

@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+import json
 import socket
+import subprocess
+import sys
 import threading
 import time
 from contextlib import suppress
@@ -228,3 +231,119 @@ def a_graph_that_takes_for_ever(scene: Scene) -> Outcome:
     return status == 200 and bool(drawn), (
         f"a search meanwhile: {status or 'no answer'} after {waited:.1f} s; the graph: {drawn or 'no answer in 120 s'}"
     )
+
+
+@attack
+def formulas_without_end(scene: Scene) -> Outcome:
+    """One query of fractions took 35 s of a processor, and its worker stayed busy after the answer 504."""
+    notes, folder = scene.room / "formulas", scene.room / "formulas-index"
+    notes.mkdir()
+    shapes = ("x^{n}+", "\\frac{n}{2}+", "a_{n}b+", "\\sum_{k=1}^{n} k+")
+    for number in range(300):
+        long = shapes[number % 4].replace("n", str(number)) * (5 + number % 20)
+        (notes / f"f{number}.md").write_text(f"# Formula {number}\n\nA zebra with ${long}1$.\n")
+    done = scene.run("index", str(notes), "--out", str(folder), seconds=300, megabytes=0)
+    assert done.returncode == 0, done.stderr
+    took: dict[str, float] = {}
+    statuses: list[int] = []
+    with scene.serving(folder) as server:
+        for part in ("½", "⅓", "∑", "x²"):
+            before = server.processor_seconds
+            asked = {"q": "$" + (part * 4980)[:4980] + "$", "task": "formulas", "k": 100}
+            statuses.append(server.request("POST", "/v1/search", asked, seconds=120)[0])
+            took[part] = server.idle_after() - before
+    shown = ", ".join(f"{part} {seconds:.1f} s" for part, seconds in took.items())
+    return max(took.values()) < 6, f"answers {statuses}; processor: {shown}"
+
+
+@attack
+def towers_and_bars_in_queries(scene: Scene) -> Outcome:
+    """Typed without dollar signs: exponents beyond Python's stack, bars that were read again and again."""
+    texts = {"x^": "x^" * 400, "√": "√" * 2000, "|(": "|(" * 30 + "x⟩" + " |" * 30}
+    with scene.serving() as server:
+        statuses = {
+            name: server.request("POST", "/v1/search", {"q": text, "task": "formulas"}, seconds=30)[0]
+            for name, text in texts.items()
+        }
+    done = scene.run("search", str(scene.base), texts["x^"], "--task", "formulas")
+    held = all(200 <= status < 500 for status in statuses.values()) and outcome(done)[0]
+    return held, f"{statuses}; in the shell {outcome(done)[1]}"
+
+
+@attack
+def entries_too_long_or_too_short_to_compare(scene: Scene) -> Outcome:
+    posts = [
+        {"id": "many", "body": " ".join(f"$x_{{{number}}}$" for number in range(9_000))},
+        {"id": "long", "body": "A zebra is a group of prime order. " * 1_800},
+        {"id": "short", "title": "Zebra crossing", "body": "Yes."},
+    ]
+    notes, folder = scene.room / "lengths", scene.room / "lengths-index"
+    notes.mkdir()
+    (notes / "posts.jsonl").write_text("".join(json.dumps({"kind": "note", **post}) + "\n" for post in posts))
+    done = scene.run("index", str(notes / "posts.jsonl"), "--out", str(folder), seconds=300, megabytes=0)
+    assert done.returncode == 0, done.stderr
+    with scene.serving(folder) as server:
+        statuses = {
+            path: server.request("GET", f"/v1/{path}", seconds=60)[0]
+            for path in ("similar/many", "similar/long", "explain?q=zebra&id=short")
+        }
+    return all(status in (200, 422) for status in statuses.values()), str(statuses)
+
+
+@attack
+def a_body_with_two_lengths(scene: Scene) -> Outcome:
+    """A proxy in front may see another request in what follows, so the connection must be closed (RFC 9112, 6.1)."""
+    head = f"POST /v1/render HTTP/1.1\r\nHost: localhost\r\nX-API-Key: {KEY}\r\nContent-Type: application/json\r\n"
+    body = '{"latex": "x"}'
+    sent = (
+        f"{head}Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n{len(body):x}\r\n{body}\r\n0\r\n\r\n"
+        "GET /v1/health HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    )
+    got = b""
+    with scene.serving() as server, socket.create_connection(("127.0.0.1", server.port), timeout=5) as client:
+        client.sendall(sent.encode())
+        with suppress(OSError):
+            while part := client.recv(1 << 16):
+                got += part
+    answers = got.count(b"HTTP/1.1 ")
+    return answers == 1, f"{answers} answers on the connection"
+
+
+@attack
+def lines_that_mcp_cannot_read(scene: Scene) -> Outcome:
+    def asked(id: str, arguments: str = '{"query": "zebra"}') -> str:
+        return f'{{"jsonrpc": "2.0", "id": {id}, "method": "tools/call", "params": {{"name": "search", "arguments": {arguments}}}}}'
+
+    hello = (
+        '{"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}'
+    )
+    lines = {
+        "a long integer": asked("2", '{"query": "zebra", "k": ' + "9" * 5000 + "}"),
+        "nested arguments": asked("3", '{"query": ' + "[" * 5000 + "]" * 5000 + "}"),
+        "an id of 1.5": asked("1.5"),
+        "an id of null": asked("null"),
+        "no JSON": "zebra",
+    }
+    process = subprocess.Popen(
+        [sys.executable, "-m", "mathamr", "mcp", str(scene.copy()), "--device", "cpu"],
+        env=scene.environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    said: list[str] = []
+    threading.Thread(target=said.extend, args=(iter(process.stdout.readline, ""),), daemon=True).start()
+    process.stdin.write(f'{{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {hello}}}\n')
+    process.stdin.write('{"jsonrpc": "2.0", "method": "notifications/initialized"}\n')
+    for line in lines.values():
+        process.stdin.write(line + "\n")
+    process.stdin.flush()
+    end = time.monotonic() + 60
+    while len(said) < 1 + len(lines) and time.monotonic() < end:
+        time.sleep(0.1)
+    process.kill()
+    process.wait()
+    return len(said) == 1 + len(lines), f"{len(said) - 1} of {len(lines)} lines were answered"

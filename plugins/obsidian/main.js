@@ -205,9 +205,9 @@ var Panel = class extends import_obsidian.ItemView {
     const isOwn = !this.plugin.settings.address;
     const isOn = state === "running" || state === "starting";
     this.server.empty();
-    const words2 = { stopped: "The server is stopped.", starting: message, running: "", failed: message }[state];
+    const words2 = { stopped: "The server is stopped.", starting: message, running: message, failed: message }[state];
     this.server.createSpan({ cls: `mathamr-state mathamr-${state}`, text: isOwn ? words2 : "" });
-    if (state === "running" || !isOwn) void this.showCounts();
+    if (state === "running" && !message || !isOwn) void this.showCounts();
     if (!isOwn) return;
     const button = this.server.createEl("button", { text: isOn ? "Stop the server" : "Start the server" });
     button.addEventListener("click", () => {
@@ -309,6 +309,8 @@ function write(place, pieces, isBlock = false) {
 // src/server.ts
 var import_child_process = require("child_process");
 var PATIENCE = 10 * 60 * 1e3;
+var GRACE = 5e3;
+var LONGEST2 = 2e3;
 var Server = class {
   constructor(changed) {
     this.changed = changed;
@@ -318,59 +320,60 @@ var Server = class {
   address = "";
   message = "";
   processes = [];
-  stopping = false;
   /** Indexes the vault and serves it; the promise ends when the server answers, has failed, or was stopped. */
-  start(command, vault, port, watches) {
-    if (this.state === "starting" || this.state === "running") return Promise.resolve();
+  async start(command, vault, port, watches) {
+    if (this.state === "starting" || this.state === "running") return;
     const [program = "mathamr", ...first] = words(command);
-    this.stopping = false;
+    const before = this.processes;
+    const own = this.processes = [];
     this.turn("starting", "", "Indexing the vault…");
-    return new Promise((resolve) => {
-      const server = this.run(program, [...first, "serve", vault, "--port", String(port), "--processes", "1", "-q"]);
+    await Promise.all(before.map((each) => each.ended));
+    if (this.processes !== own) return;
+    const server = run(program, [...first, "serve", vault, "--port", String(port), "--processes", "1", "-q"]);
+    own.push(server);
+    await new Promise((resolve) => {
+      const late = setTimeout(() => this.fail(own, "The server did not start within ten minutes."), PATIENCE);
       let said2 = "";
-      let complaints = "";
-      const late = setTimeout(() => this.fail("The server did not start within ten minutes."), PATIENCE);
-      server.stdout?.on("data", (data) => {
+      server.process.stdout?.on("data", (data) => {
+        if (this.processes !== own || this.state !== "starting") return;
         said2 += String(data);
         const address = /https?:\/\/\S+/.exec(said2)?.[0];
-        if (!address || this.state !== "starting") return;
+        if (!address) return;
+        clearTimeout(late);
         this.turn("running", address, "");
-        clearTimeout(late);
-        if (watches) this.run(program, [...first, "index", vault, "--watch", "-q"]);
+        if (watches) this.watch(own, program, [...first, "index", vault, "--watch", "-q"]);
         resolve();
       });
-      server.stderr?.on("data", (data) => {
-        complaints = (complaints + String(data)).slice(-2e3);
-      });
-      server.on("error", () => {
+      void server.ended.then((isFound) => {
         clearTimeout(late);
-        this.fail(`“${program}” cannot be started. Install mathamr, or give its full path in the settings.`);
-        resolve();
-      });
-      server.on("exit", () => {
-        clearTimeout(late);
-        if (!this.stopping && this.state !== "failed") this.fail(lastLine(complaints) || "The server has ended.");
+        this.fail(
+          own,
+          isFound ? lastLine(server.complaints) || "The server has ended." : `“${program}” cannot be started. Install mathamr, or give its full path in the settings.`
+        );
         resolve();
       });
     });
   }
   /** Ends the processes that it has started. */
   stop() {
-    this.stopping = true;
-    for (const each of this.processes) each.kill("SIGTERM");
-    this.processes = [];
+    for (const each of this.processes) end(each);
+    this.processes = [...this.processes];
     this.turn("stopped", "", "");
   }
-  run(program, given) {
-    const started = (0, import_child_process.spawn)(program, given, { stdio: ["ignore", "pipe", "pipe"] });
-    this.processes.push(started);
-    started.on("exit", () => {
-      this.processes = this.processes.filter((each) => each !== started);
+  /** Follows the changes of the vault; a watcher that ends is told, since new notes are not found then. */
+  watch(own, program, given) {
+    const watcher = run(program, given);
+    own.push(watcher);
+    void watcher.ended.then(() => {
+      if (this.processes !== own) return;
+      const why = lastLine(watcher.complaints);
+      const what = "New and changed notes are not found until you stop the server and start it again.";
+      this.turn(this.state, this.address, `The watcher has ended${why ? ` (${why})` : ""}. ${what}`);
     });
-    started.on("error", () => void 0);
-    return started;
   }
-  fail(message) {
+  /** Ends the processes of one start, unless they were stopped already. */
+  fail(own, message) {
+    if (this.processes !== own) return;
     this.stop();
     this.turn("failed", "", message);
   }
@@ -379,6 +382,24 @@ var Server = class {
     this.changed();
   }
 };
+function run(program, given) {
+  const child = (0, import_child_process.spawn)(program, given, { stdio: ["ignore", "pipe", "pipe"] });
+  const ended = new Promise((resolve) => {
+    child.on("exit", () => resolve(true));
+    child.on("error", () => resolve(child.pid !== void 0));
+  });
+  const started = { process: child, complaints: "", ended };
+  child.stdout?.resume();
+  child.stderr?.on("data", (data) => {
+    started.complaints = (started.complaints + String(data)).slice(-LONGEST2);
+  });
+  return started;
+}
+function end(started) {
+  started.process.kill("SIGTERM");
+  const late = setTimeout(() => started.process.kill("SIGKILL"), GRACE);
+  void started.ended.then(() => clearTimeout(late));
+}
 function words(command) {
   return (command.match(/"[^"]*"|\S+/g) ?? []).map((word) => word.replace(/^"(.*)"$/, "$1"));
 }

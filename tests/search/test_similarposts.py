@@ -8,8 +8,17 @@ from pathlib import Path
 
 import pytest
 
+from mathamr.posts.markup import formulas_of
+from mathamr.posts.post import Post
+from mathamr.search.query import Query
 from mathamr.search.searcher import Index
-from mathamr.search.similarposts import similar_posts
+from mathamr.search.similarposts import (
+    FIRST_CHARACTERS,
+    FIRST_FORMULAS,
+    LONGEST_TITLE,
+    beginning,
+    similar_posts,
+)
 from tests.index.small import build, note
 
 SAID = "Every group of prime order is cyclic, since the order of an element divides $p$."
@@ -50,3 +59,13 @@ def test_a_pair_as_json_has_titles_and_places(index: Index) -> None:
     row = similar_posts(index, least=-1.0, most=1)[0].to_json({})
     assert set(row) == {"similarity", "posts"}
     assert {"id", "kind", "title", "source", "place"} == set(row["posts"][0])
+
+
+def test_a_post_too_long_for_a_query_is_searched_by_its_beginning() -> None:
+    short = Post("a", "note", "A group.", title="Groups")
+    long = Post("a", "note", "A zebra is $x$. " * 5_000, title="t" * 60_000)
+    many = Post("a", "note", " ".join(f"$x_{{{n}}}$" for n in range(900)), title="On $y$", formulas=())
+    many = replace(many, formulas=formulas_of("a", many.title, many.body, many.markup))
+    assert beginning(short) is short
+    assert len(Query.of_post(beginning(long)).text) <= FIRST_CHARACTERS + LONGEST_TITLE + 1
+    assert len(Query.of_post(beginning(many)).formulas) == FIRST_FORMULAS

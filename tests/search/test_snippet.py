@@ -17,6 +17,7 @@ from mathamr.search.fragment import Fragment, plain
 from mathamr.search.query import Query
 from mathamr.search.snippet import LENGTH, Wanted, snippet, title
 from mathamr.search.stopwords import STOP_WORDS
+from mathamr.search.workbudget import WorkBudget
 from tests.models import sample_posts
 
 FILLER = "This sentence talks about something else entirely, such as the weather. "
@@ -183,3 +184,11 @@ def grams_of(latex: str) -> Counter[tuple[str, ...]]:
 def dice(one: Counter[tuple[str, ...]], other: Counter[tuple[str, ...]]) -> float:
     total = one.total() + other.total()
     return 2 * (one & other).total() / total if total else 0.0
+
+
+def test_formulas_beyond_the_budget_are_not_compared_but_counted() -> None:
+    found = post("Let $x^2$ be. Then $x^2+1$ and $x^2+2$ are.")
+    query = Query.of_text("$x^2+1$")
+    unbounded, bounded = Wanted(query), Wanted(query, (), WorkBudget(60))
+    assert len(matched(snippet(found, unbounded))) > len(matched(snippet(found, bounded)))
+    assert (unbounded.uncompared, bounded.uncompared) == (0, 2)

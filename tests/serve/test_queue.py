@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 import pytest
 
+from mathamr.core.cancellation import check_cancelled
 from mathamr.serve.errors import ApiError
 from mathamr.serve.queue import CLIENT, WorkQueue
 
@@ -70,6 +71,43 @@ def test_late_work_is_answered_and_keeps_its_place_until_it_ends() -> None:
 
     asyncio.run(scenario())
     assert queue.timed_out == 1
+    queue.close()
+
+
+def test_late_work_is_cancelled_and_a_write_is_not() -> None:
+    queue = WorkQueue("test", workers=1, waiting=0)
+    ended = threading.Event()
+
+    def endless() -> None:
+        try:
+            while True:
+                check_cancelled()
+        finally:
+            ended.set()
+
+    async def scenario() -> None:
+        with pytest.raises(ApiError) as timed_out:
+            await queue.run(endless, 0.2)
+        assert timed_out.value.code in ("timeout", "busy")
+        if timed_out.value.code == "timeout":
+            assert await asyncio.to_thread(ended.wait, LONG)
+        work, began, go = blocking_work()
+
+        def write() -> str:
+            work()
+            check_cancelled()
+            return "written"
+
+        while queue.taken:
+            await asyncio.sleep(0.001)
+        writing = asyncio.create_task(queue.run(write, None))
+        await asyncio.to_thread(began.wait, LONG)
+        writing.cancel()
+        go.set()
+        with pytest.raises(asyncio.CancelledError):
+            await writing
+
+    asyncio.run(scenario())
     queue.close()
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
+from mathamr.index.archive import Archive, NoVectorsError
 from mathamr.index.build.builder import BuildOptions, build_index
 from mathamr.index.build.writer import IndexWriter
 from mathamr.posts.post import Place
@@ -16,6 +17,7 @@ from mathamr.serve.access import Keys
 from mathamr.serve.limits import Limits
 from mathamr.serve.service import Service
 from mathamr.systems.models import box
+from mathamr.systems.vectors import Vectors
 from tests.models import sample_posts
 from tests.serve.conftest import READ_KEY, WRITE_KEY, Serving
 from tests.serve.test_sanitiser import inspected
@@ -348,3 +350,19 @@ def test_without_a_task_an_index_visuals_for_what_it_has(
         assert explained.json()["formula"] == found
         wrong = alone.get("/v1/search", params={"q": QUERY, "task": "answers"})
         assert (wrong.status_code, error(wrong)["field"]) == (422, "task")
+
+
+def test_an_entry_with_too_little_to_compare_is_told_and_not_unavailable(
+    serving: Serving, index: Index, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Systems of text give a titled note of two words no vectors of parts; its explanation was a permanent 503."""
+
+    def nothing(archive: Archive, post_id: str, field: str | None = None) -> Vectors:
+        raise NoVectorsError(f"post {post_id!r} has no vectors in the index {archive.folder}")
+
+    monkeypatch.setattr(Archive, "vectors", nothing)
+    id = next(iter(index.archive.catalogue.ids()))
+    answer = serving().get("/v1/explain", params={"q": "zebra", "id": id})
+    assert answer.status_code == 422
+    assert "too few words" in answer.json()["error"]["message"]
+    assert str(index.archive.folder) not in answer.text

@@ -134,6 +134,17 @@ def test_an_endless_body_in_chunks_is_cut_off(index: Index) -> None:
         assert healthy(port)
 
 
+def test_a_connection_with_two_lengths_is_closed_after_its_answer(port: int) -> None:
+    """A proxy may take what follows for another request than we do (RFC 9112, 6.1)."""
+    body = b'{"latex": "x"}'
+    head = b"POST /v1/render HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    chunked = b"%x\r\n%s\r\n0\r\n\r\n" % (len(body), body)
+    sent = head + b"Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n" + chunked
+    got = answered(port, sent + b"GET /v1/health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    assert got.count(b"HTTP/1.1 ") == 1
+    assert b"connection: close" in got.lower()
+
+
 def test_a_body_longer_than_allowed_is_refused_before_it_is_sent(port: int) -> None:
     answer = answered(
         port,

@@ -97,9 +97,9 @@ export class Panel extends ItemView {
     const isOwn = !this.plugin.settings.address;
     const isOn = state === "running" || state === "starting";
     this.server.empty();
-    const words = { stopped: "The server is stopped.", starting: message, running: "", failed: message }[state];
+    const words = { stopped: "The server is stopped.", starting: message, running: message, failed: message }[state];
     this.server.createSpan({ cls: `mathamr-state mathamr-${state}`, text: isOwn ? words : "" });
-    if (state === "running" || !isOwn) void this.showCounts();
+    if ((state === "running" && !message) || !isOwn) void this.showCounts();
     if (!isOwn) return;
     const button = this.server.createEl("button", { text: isOn ? "Stop the server" : "Start the server" });
     button.addEventListener("click", () => {

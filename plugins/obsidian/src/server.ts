@@ -3,6 +3,10 @@
 import { type ChildProcess, spawn } from "child_process";
 
 const PATIENCE = 10 * 60 * 1000;
+/** Milliseconds after which a process that was told to end is killed. */
+const GRACE = 5000;
+/** Characters that are kept of what a process writes. */
+const LONGEST = 2000;
 
 export type State = "stopped" | "starting" | "running" | "failed";
 
@@ -11,42 +15,42 @@ export class Server {
   state: State = "stopped";
   address = "";
   message = "";
-  private processes: ChildProcess[] = [];
-  private stopping = false;
+  private processes: Started[] = [];
 
   constructor(private readonly changed: () => void) {}
 
   /** Indexes the vault and serves it; the promise ends when the server answers, has failed, or was stopped. */
-  start(command: string, vault: string, port: number, watches: boolean): Promise<void> {
-    if (this.state === "starting" || this.state === "running") return Promise.resolve();
+  async start(command: string, vault: string, port: number, watches: boolean): Promise<void> {
+    if (this.state === "starting" || this.state === "running") return;
     const [program = "mathamr", ...first] = words(command);
-    this.stopping = false;
+    const before = this.processes;
+    const own: Started[] = (this.processes = []);
     this.turn("starting", "", "Indexing the vault…");
-    return new Promise((resolve) => {
-      const server = this.run(program, [...first, "serve", vault, "--port", String(port), "--processes", "1", "-q"]);
+    await Promise.all(before.map((each) => each.ended)); // they hold the port and the index
+    if (this.processes !== own) return;
+    const server = run(program, [...first, "serve", vault, "--port", String(port), "--processes", "1", "-q"]);
+    own.push(server);
+    await new Promise<void>((resolve) => {
+      const late = setTimeout(() => this.fail(own, "The server did not start within ten minutes."), PATIENCE);
       let said = "";
-      let complaints = "";
-      const late = setTimeout(() => this.fail("The server did not start within ten minutes."), PATIENCE);
-      server.stdout?.on("data", (data: unknown) => {
+      server.process.stdout?.on("data", (data: unknown) => {
+        if (this.processes !== own || this.state !== "starting") return;
         said += String(data);
         const address = /https?:\/\/\S+/.exec(said)?.[0];
-        if (!address || this.state !== "starting") return;
+        if (!address) return;
+        clearTimeout(late);
         this.turn("running", address, "");
-        clearTimeout(late);
-        if (watches) this.run(program, [...first, "index", vault, "--watch", "-q"]);
+        if (watches) this.watch(own, program, [...first, "index", vault, "--watch", "-q"]);
         resolve();
       });
-      server.stderr?.on("data", (data: unknown) => {
-        complaints = (complaints + String(data)).slice(-2000);
-      });
-      server.on("error", () => {
+      void server.ended.then((isFound) => {
         clearTimeout(late);
-        this.fail(`“${program}” cannot be started. Install mathamr, or give its full path in the settings.`);
-        resolve();
-      });
-      server.on("exit", () => {
-        clearTimeout(late);
-        if (!this.stopping && this.state !== "failed") this.fail(lastLine(complaints) || "The server has ended.");
+        this.fail(
+          own,
+          isFound
+            ? lastLine(server.complaints) || "The server has ended."
+            : `“${program}” cannot be started. Install mathamr, or give its full path in the settings.`,
+        );
         resolve();
       });
     });
@@ -54,23 +58,26 @@ export class Server {
 
   /** Ends the processes that it has started. */
   stop(): void {
-    this.stopping = true;
-    for (const each of this.processes) each.kill("SIGTERM");
-    this.processes = [];
+    for (const each of this.processes) end(each);
+    this.processes = [...this.processes]; // whoever waits for them sees that they are others
     this.turn("stopped", "", "");
   }
 
-  private run(program: string, given: string[]): ChildProcess {
-    const started = spawn(program, given, { stdio: ["ignore", "pipe", "pipe"] });
-    this.processes.push(started);
-    started.on("exit", () => {
-      this.processes = this.processes.filter((each) => each !== started);
+  /** Follows the changes of the vault; a watcher that ends is told, since new notes are not found then. */
+  private watch(own: Started[], program: string, given: string[]): void {
+    const watcher = run(program, given);
+    own.push(watcher);
+    void watcher.ended.then(() => {
+      if (this.processes !== own) return;
+      const why = lastLine(watcher.complaints);
+      const what = "New and changed notes are not found until you stop the server and start it again.";
+      this.turn(this.state, this.address, `The watcher has ended${why ? ` (${why})` : ""}. ${what}`);
     });
-    started.on("error", () => undefined);
-    return started;
   }
 
-  private fail(message: string): void {
+  /** Ends the processes of one start, unless they were stopped already. */
+  private fail(own: Started[], message: string): void {
+    if (this.processes !== own) return;
     this.stop();
     this.turn("failed", "", message);
   }
@@ -79,6 +86,33 @@ export class Server {
     Object.assign(this, { state, address, message });
     this.changed();
   }
+}
+
+/** A process, the end of what it complained about, and a promise of its end: false if it could not be started. */
+interface Started {
+  process: ChildProcess;
+  complaints: string;
+  ended: Promise<boolean>;
+}
+
+function run(program: string, given: string[]): Started {
+  const child = spawn(program, given, { stdio: ["ignore", "pipe", "pipe"] });
+  const ended = new Promise<boolean>((resolve) => {
+    child.on("exit", () => resolve(true));
+    child.on("error", () => resolve(child.pid !== undefined));
+  });
+  const started: Started = { process: child, complaints: "", ended };
+  child.stdout?.resume(); // a process whose output nobody reads stops when the pipe is full
+  child.stderr?.on("data", (data: unknown) => {
+    started.complaints = (started.complaints + String(data)).slice(-LONGEST);
+  });
+  return started;
+}
+
+function end(started: Started): void {
+  started.process.kill("SIGTERM");
+  const late = setTimeout(() => started.process.kill("SIGKILL"), GRACE);
+  void started.ended.then(() => clearTimeout(late));
 }
 
 /** The words of a command; one with spaces in it stands in quotation marks. */

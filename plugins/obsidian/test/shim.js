@@ -187,7 +187,7 @@ function spawn(program, given) {
   let id = null;
   const say = (kind, what) => heard[kind].forEach((each) => each(what));
   const process = {
-    stdout: { on: (_, heardBy) => heard.data.push(heardBy) },
+    stdout: { on: (_, heardBy) => heard.data.push(heardBy), resume: () => undefined },
     stderr: { on: (_, heardBy) => heard.errors.push(heardBy) },
     on: (kind, heardBy) => heard[kind].push(heardBy),
     kill: () => id !== null && window.pollProcess(id, true),

@@ -51,6 +51,10 @@ REFUSED = 256
 """The number of posts that are remembered because their graphs take more."""
 
 
+class NoVectorsError(MathAMRError):
+    """Raised for a post without vectors in a field: it has too few words, or its vectors are lost."""
+
+
 class Archive(Closing):
     """An index directory that is open, for any number of threads.
 
@@ -352,7 +356,7 @@ class Archive(Closing):
         found = self.engine[field].fetch([post_id]).get(post_id)
         if found is None:
             self.catalogue.post(post_id)
-            raise MathAMRError(
+            raise NoVectorsError(
                 f"post {post_id!r} has no vectors of the field {field!r}; if it should have, repair them with:"
                 f" mathamr index --check --out {self.folder}"
             )

@@ -34,12 +34,18 @@ class HitBuilder:
     @property
     def notes(self) -> list[str]:
         """What could not be shown of the hits."""
-        if not self._unmarked:
-            return []
-        return [
-            f"what matches is not marked in {self._unmarked} of the formulas:"
-            " they are too large to be compared with this query"
-        ]
+        notes: list[str] = []
+        if self._unmarked:
+            notes.append(
+                f"what matches is not marked in {self._unmarked} of the formulas:"
+                " they are too large to be compared with this query"
+            )
+        if self._wanted.uncompared:
+            notes.append(
+                f"{self._wanted.uncompared:,} formulas of the hits were not compared with those of the query:"
+                " there are too many, or they are too long"
+            )
+        return notes
 
     def posts(self, page: Sequence[RankedResult], offset: int, *, near: bool) -> tuple[Hit, ...]:
         """Ranked posts as hits, numbered from `offset` + 1; with `near`, vectors help to choose the sentences shown."""

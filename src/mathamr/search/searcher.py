@@ -243,7 +243,8 @@ class Index(Closing):
         groups = group_ranked(ranked, self.archive.catalogue) if group else [[each] for each in ranked]
         page = groups[offset : offset + k]
         with timer("snippet"):
-            wanted = Wanted(context.query, list(ranker.corrected.values()) if by_words else ())
+            corrected = list(ranker.corrected.values()) if by_words else ()
+            wanted = Wanted(context.query, corrected, context.budget.compared_ngrams)
             if wanted.is_empty:
                 notes.append("the query has only common words; add more specific ones")
             near = any(True for _ in fields_of(ranking))

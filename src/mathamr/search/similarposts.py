@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mathamr.core.errors import MathAMRError
+from mathamr.posts.markup import formulas_of, pieces
 from mathamr.posts.post import Post
 from mathamr.search.fragment import plain
 from mathamr.search.hitbuilder import titled
 from mathamr.search.hits import Hit
+from mathamr.search.query import MAX_CHARACTERS, MAX_FORMULAS
 from mathamr.search.searcher import Index
 from mathamr.search.snippet import title
 from mathamr.systems.ranking import Nearest
@@ -28,6 +30,8 @@ MOST_BELONGING = 10_000
 """Pairs that are left out because they belong together, a theorem and its proof, beyond which none is looked for."""
 BELONGING = 10
 """About how many posts belong to one: its answers, its proof."""
+LONGEST_TITLE, FIRST_CHARACTERS, FIRST_FORMULAS = 1_000, 10_000, 100
+"""What of a post is searched with, if it is too long for a query: characters of its title and body, and formulas."""
 _BLOCK = 1_000
 
 
@@ -101,10 +105,21 @@ def _nearest_pairs(
     yield from zip(best.tolist(), ones.tolist(), others.tolist(), strict=True)
 
 
+def beginning(post: Post) -> Post:
+    """A post to search with: the whole of it, or only its beginning if it is too long for a query."""
+    if len(post.title) + len(post.body) <= MAX_CHARACTERS and len(post.formulas) <= MAX_FORMULAS:
+        return post
+    title, body = post.title[:LONGEST_TITLE], post.body[:FIRST_CHARACTERS]
+    left = FIRST_FORMULAS - len(formulas_of(post.id, title, "", post.markup))
+    starts = [piece.start for piece in pieces(body, post.markup) if piece.kind == "formula"]
+    end = starts[left] if len(starts) > left else len(body)
+    return replace(post, title=title, body=body[:end], formulas=())
+
+
 def similar_to(index: Index, post: Post, most: int) -> list[Hit]:
     """Posts that say something similar to one, the most similar first, without those that belong to it."""
     with index.archive.reading():
-        hits = index.search(post, k=most + BELONGING)
+        hits = index.search(beginning(post), k=most + BELONGING)
         posts = index.archive.catalogue.posts([hit.id for hit in hits])
         others = [hit for hit in hits if hit.id in posts and hit.id != post.id]
         return [hit for hit in others if not _belong_together(post, posts[hit.id])][:most]

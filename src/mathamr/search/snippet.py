@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import lru_cache
 from itertools import chain, pairwise
 
+from mathamr.core.cancellation import check_cancelled
 from mathamr.index.lexical.terms import latex_tokens, stems, word_tokens, words
 from mathamr.posts.markup import title_pieces
 from mathamr.posts.markup.piece import Piece
@@ -17,6 +18,7 @@ from mathamr.posts.post import Formula, Markup, Post
 from mathamr.search.fragment import GAP, Fragment, formula_length, formulas_by_id, fragments, shortened
 from mathamr.search.query import Query
 from mathamr.search.stopwords import STOP_WORDS
+from mathamr.search.workbudget import QueryBudget, WorkBudget
 
 LENGTH = 300
 """The approximate length of a snippet; a long formula may exceed it."""
@@ -29,6 +31,8 @@ FORMULAS_COMPARED = 32
 CACHED_POSTS, CACHED_PARTS = 512, 16_384
 """Sizes of the caches of posts, and of sentences and formulas."""
 
+_COMPARISON = 20
+"""The least work of a comparison, in n-grams."""
 _WORD = re.compile(r"[^\W_]+(?:'[^\W\d_]+)?")
 _DENSE_SHARE = 0.5
 
@@ -41,6 +45,10 @@ class WantedFormula:
         self._ngrams = dict(Counter(_ngrams(tokens)))
         self._known = frozenset(tokens)
         self._size = _count_ngrams(len(tokens))
+
+    def work(self, tokens: Sequence[str]) -> int:
+        """The work of a comparison, in n-grams."""
+        return _COMPARISON + len(self._ngrams) + _count_ngrams(len(tokens))
 
     def alike(self, tokens: Sequence[str], above: float = 0.0) -> float:
         """The Dice coefficient of the n-grams of both formulas; 0 if it cannot exceed `above`."""
@@ -57,9 +65,12 @@ class WantedFormula:
 
 
 class Wanted:
-    """The words and formulas of a query that a snippet should show; `more` are corrections of misspelt words."""
+    """The words and formulas of a query that a snippet should show; `more` are corrections of misspelt words.
 
-    def __init__(self, query: Query, more: Iterable[str] = ()) -> None:
+    Formulas beyond the budget are not compared, but counted.
+    """
+
+    def __init__(self, query: Query, more: Iterable[str] = (), budget: WorkBudget | None = None) -> None:
         texts = (*(sentence.text for sentence in query.passage.sentences), *more)
         self._stems = frozenset(stem for text in texts for stem in _stems(text))
         self._initials = frozenset(stem[0] for stem in self._stems)
@@ -70,6 +81,9 @@ class Wanted:
         distinct = list(dict.fromkeys(formula.latex for formula in query.formulas))
         self._formulas = [WantedFormula(latex) for latex in distinct[:FORMULAS_COMPARED]]
         self._known: dict[str, float] = {}
+        self._budget = budget or QueryBudget().compared_ngrams
+        self.uncompared = 0
+        """Formulas of posts that were not compared with those of the query."""
         self._words: dict[str, bool] = {}
         self._phrases = query.conditions.required.phrases + query.conditions.required.titles
 
@@ -122,7 +136,11 @@ class Wanted:
         if not self._formulas:
             return 0.0
         if formula.latex not in self._known:
+            check_cancelled()
             tokens, best = _tokens(formula.latex), 0.0
+            if not self._budget.affords(sum(wanted.work(tokens) for wanted in self._formulas)):
+                self.uncompared += 1
+                return 0.0
             for wanted in self._formulas:
                 best = max(best, wanted.alike(tokens, above=best))
             self._known[formula.latex] = best

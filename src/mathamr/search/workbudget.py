@@ -24,6 +24,8 @@ class FormulaBounds:
     """Pairs of nodes that are aligned, to say what found formulas are to the query's."""
     marked_nodes: int = 200_000
     """Pairs of nodes that are aligned, to mark what matches in the hits."""
+    compared_ngrams: int = 3_000_000
+    """N-grams of formulas that are compared, to choose the sentences of snippets and to mark their formulas."""
 
 
 Affords = Callable[[int], bool]
@@ -57,3 +59,4 @@ class QueryBudget:
         self.pattern_steps = WorkBudget(self.bounds.pattern_steps)
         self.graded_nodes = WorkBudget(self.bounds.graded_nodes)
         self.marked_nodes = WorkBudget(self.bounds.marked_nodes)
+        self.compared_ngrams = WorkBudget(self.bounds.compared_ngrams)

@@ -24,6 +24,7 @@ from mathamr.posts.report import Report
 from mathamr.search.fragment import plain
 from mathamr.search.library import close_enough, documentation_address
 from mathamr.search.searcher import Index
+from mathamr.search.similarposts import beginning
 from mathamr.serve.answers import BesideAnswer, DeleteAnswer, GraphAnswer, PostAnswer, PostsAnswer, PutAnswer
 from mathamr.serve.errors import ApiError
 from mathamr.serve.relatedposts import references, related_posts
@@ -117,7 +118,7 @@ async def beside(
 
 
 def _corresponding(service: Service, other: Index, asked: Post, k: int) -> JSONResponse:
-    hits = other.search(asked, k=k)
+    hits = other.search(beginning(asked), k=k)
     posts = other.archive.catalogue.posts([hit.id for hit in hits])
     shown = [
         {

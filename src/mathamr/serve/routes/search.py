@@ -15,6 +15,7 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import JSONResponse
 
 from mathamr.core.errors import MathAMRError, ParseError
+from mathamr.index.archive import NoVectorsError
 from mathamr.index.engines.entry import Filter
 from mathamr.posts.markup import pieces
 from mathamr.posts.post import Formula, Post
@@ -333,6 +334,10 @@ def _alignment(service: Service, query: SearchQuery, identifier: str) -> Alignme
         return service.index.explain(query, identifier)
     except UnknownPostError as error:
         raise _unknown() from error
+    except NoVectorsError as error:
+        LOG.info("there is nothing to explain: %s", error)
+        message = "this entry has too few words and formulas to be compared with a query, part by part"
+        raise ApiError("invalid", message, "id") from error
 
 
 def _unknown() -> ApiError:

@@ -1,0 +1,54 @@
+"""Hits of formulas beyond the budget of a query: shown, without marks, and with a note."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from mathamr import Index, Query
+from mathamr.search.hitbuilder import HitBuilder
+from mathamr.search.querycontext import QueryContext
+from mathamr.search.results import RankedResult
+from mathamr.search.snippet import Wanted
+from mathamr.search.workbudget import FormulaBounds
+
+
+@pytest.fixture(scope="module")
+def index(small_index: Path) -> Iterator[Index]:
+    with Index.open(small_index, device="cpu") as opened:
+        yield opened
+
+
+def context(latex: str, **bounds: int) -> QueryContext:
+    query = Query.of_formula(latex)
+    return QueryContext(query, cast(Any, None), formula=query.target()[0], bounds=FormulaBounds(**bounds))
+
+
+def test_formulas_beyond_the_budget_are_shown_without_marks_and_a_note_says_so(index: Index) -> None:
+    with index.archive.reading():
+        catalogue = index.archive.catalogue
+        found = [
+            entry for id in catalogue.ids() for entry in catalogue.formulas_of(id) if len(entry.latex) > 3
+        ]
+        entry = found[0]
+        page = [RankedResult(entry.id, 1.0, {}, visual=entry.visual)] * 3
+        for most, unmarked in ((200_000, 0), (0, 3)):
+            asked = context(entry.latex, marked_nodes=most)
+            builder = HitBuilder(index.archive, asked, Wanted(asked.query), cast(Any, None))
+            hits = builder.formulas(page, 0, near=False)
+            assert [bool(hit.formula and hit.formula.matched_nodes) for hit in hits] == [not unmarked] * 3
+            assert (
+                builder.notes
+                == [
+                    "what matches is not marked in 3 of the formulas: they are too large to be compared with this query"
+                ][: bool(unmarked)]
+            )
+
+
+def test_what_a_query_needs_for_every_candidate_is_computed_once() -> None:
+    asked = context("x^2+1")
+    assert asked.visual is asked.visual
+    assert asked.lexical_trees is asked.lexical_trees
