@@ -76,6 +76,13 @@ def test_an_index_of_formulas_alone_is_searched_for_formulas(
         written = StringIO()
         ShellSession(opened, None, SafeConsole(file=written, width=100)).take("$a^2+b^2$")
         assert "sums" in written.getvalue()
+    heatmap = tmp_path / "why.png"
+    formula, query = found["hits"][0]["formula"]["id"], "where is $a^2+b^2$?"
+    for identifier, said in ((formula, "--svg FILE"), ("sums", "explain one of its formulas")):
+        refused = mathamr("explain", str(tmp_path / "index"), query, identifier, "--png", str(heatmap))
+        assert refused.returncode == 1
+        assert said in " ".join(refused.stderr.split())
+        assert not heatmap.exists()
 
 
 def test_search_prints_text_for_people(mathamr: Callable[..., Ran], sample_index: Path) -> None:
@@ -84,6 +91,7 @@ def test_search_prints_text_for_people(mathamr: Callable[..., Ran], sample_index
     )
     assert ran.returncode == 0, ran.stderr
     assert "10 hits; there are more" in " ".join(ran.stdout.split())
+    assert max(map(len, ran.stdout.splitlines())) > 80, "nothing is wrapped in a pipe"
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,11 @@ def command(
         str, typer.Argument(metavar="ID", help="The id of a post or a formula.", show_default=False)
     ],
     png: Annotated[
-        Path | None, typer.Option(help="Write the heatmap of all similarities to this file.")
+        Path | None,
+        typer.Option(
+            help="Write the heatmap of all similarities of the query's parts to the post's to this file; of a model of formulas"
+            " alone use --svg."
+        ),
     ] = None,
     svg: Annotated[
         Path | None,
@@ -43,6 +47,11 @@ def command(
     trust_parser(parser, parser_model)
     with Index.open(folder, device=device, model=model) as index:
         match = index.explain_formula(text, identifier) if index.has_formula(identifier) else None
+        if png is not None and match is not None and not index.explains_posts:
+            raise MathAMRError(
+                f"the vectors of {index.archive.system_type.kind} stand for whole formulas, so a heatmap has no parts of a"
+                " post to show; draw the nodes that matched with --svg FILE"
+            )
         wants_parts = match is None or png is not None or (as_json and index.explains_posts)
         alignment = index.explain(text, identifier) if wants_parts else None
         placed = index.placed(text, identifier) if match is None and "answers" in index.tasks else None

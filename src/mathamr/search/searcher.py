@@ -436,7 +436,8 @@ class Index(Closing):
         if field is None:
             raise MathAMRError(
                 f"the index {self.archive.folder} was made by {self.archive.system_type.kind}, whose vectors do not"
-                " stand for parts of posts, so they cannot be aligned; use an index of another model"
+                " stand for parts of posts, so they cannot be aligned; explain one of its formulas, or use an index of another"
+                " model"
             )
         context, _ = self._context(query, "formulas" if formula else "answers", StageTimer())
         shown = titled(post, catalogue.posts([post.parent]) if post.parent else {})
