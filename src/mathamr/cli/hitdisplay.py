@@ -55,7 +55,7 @@ def show_hits(
     more = "; there are more (--offset)" if hits.more else ""
     how = f" by {hits.strategy}{more}, {1000 * total:.0f} ms ({stages})" if verbose else more
     folded = sum(len(hit.others) for hit in hits)
-    also = f" and {folded} folded under them (--no-group)" if folded else ""
+    also = f" and {folded} folded under them" if folded else ""
     console.print(Text(f"{len(hits)} {'hit' if len(hits) == 1 else 'hits'}{also}{how}", style="dim"))
 
 

@@ -95,6 +95,12 @@ class ShellSession:
     def _search(self) -> None:
         where = self._index.within(self._folders, self._where)
         hits = self._index.search(
-            self._query, self._task, self._strategy, self._k, offset=self._offset, where=where
+            self._query,
+            self._task,
+            self._strategy,
+            self._k,
+            offset=self._offset,
+            where=where,
+            group="document" if self._task == "answers" else None,
         )
         show_hits(hits, self._console, self._editor)
