@@ -177,3 +177,15 @@ def test_an_escaped_bracket_is_no_formula_and_no_problem(
     assert notes == []
     assert found(source, "formula") == formulas
     assert shown(source) == expected
+
+
+def test_a_label_with_an_at_sign_is_a_link_where_it_is_defined() -> None:
+    source = "- <span class='name'>[`@a/b`][@a/b]</span>: see [@a/b] and [@knuth].\n\n[@a/b]: https://example.org/b\n"
+    assert found(source, "link") == ["https://example.org/b", "https://example.org/b", "@knuth"]
+    assert shown(source) == "@a/b:see@a/band."
+
+
+def test_markdown_in_a_span_is_read_unless_it_is_a_formula() -> None:
+    assert shown("<span class='text'>*a* and `b`</span>") == "aandb"
+    assert found("<span class='text'>*a* and $x$</span>", "formula") == ["x"]
+    assert found('<span class="katex"><span class="katex-html">x</span></span> $y$', "formula") == ["y"]

@@ -210,3 +210,17 @@ def test_links_by_label_are_resolved_where_another_section_defines_them(tmp_path
     )  # definitions are repeated only where they are used
     assert section.place is not None
     assert section.place.line == 5
+
+
+def test_a_readme_is_called_by_its_only_first_heading(tmp_path: Path) -> None:
+    about = "<details>\n<p>About the project.</p>\n</details>\n\n"
+    posts, _ = notes(
+        tmp_path,
+        a__README=f"{about}# Weibull\n\n{LONG}\n\n## Use\n\n{LONG}\n\n{LONG}\n",
+        b__README=f"{about}# One\n\nText\n\n# Two\n\nText",
+        c__notes=f"{about}# Weibull\n\nText",
+    )
+    assert posts["a/README.md"].title == "Weibull"
+    assert posts["a/README.md#use"].title == "Weibull: Use"
+    assert posts["b/README.md"].title == "README"
+    assert posts["c/notes.md"].title == "notes"

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 from markdown_it import MarkdownIt
+from markdown_it.common.utils import normalizeReference
 from markdown_it.helpers import parseLinkDestination, parseLinkTitle
 from markdown_it.parser_inline import ParserInline
 from markdown_it.rules_inline import StateInline, text
@@ -47,8 +48,13 @@ _SPAN = re.compile(r"\[[^\[\]\n]{1,300}\](?=\{)")
 _SHORTCODE = re.compile(r"\{\{[<%][^{}\n]{0,500}[>%]\}\}|\{\{[ \t]*[A-Za-z_][\w.]{0,100}[ \t]*\}\}")
 _BLOCK_ID = re.compile(r"\^[A-Za-z0-9-]{1,100}[ \t]*(?=\n|\Z)")
 _EQUATION_LABEL = re.compile(r"[ \t]*\(([A-Za-z][\w:.-]+)\)[ \t]*(?=\n|\Z)")
+_LABEL = re.compile(r"\[([^\[\]]{1,300})\]")
 _TASK = re.compile(r"\[[ xX]\][ \t]+")
 _ELEMENT = re.compile(r"<(math|script|style|pre|code|svg|span|textarea)(?=[\s>/])(?:\s[^<>]*)?>", re.I)
+
+_FORMULA_SPAN = re.compile(
+    r"\bclass\s*=\s*[\"']?[^\"'<>]*(?:math|katex|arithmatex|mjx)|\bdata-(?:raw-text|latex|tex)\b", re.I
+)
 
 _Rule = Callable[[StateInline, bool], bool]
 _TEXT: Sequence[_Rule] = (text,)
@@ -287,12 +293,20 @@ def _bracket(state: StateInline, silent: bool) -> bool:
         return _matched(state, silent, "hidden", found.end())
     if found := _FOOTNOTE.match(src, pos):
         return _matched(state, silent, "hidden", found.end())
-    if found := _CITATION.match(src, pos):
+    if (found := _CITATION.match(src, pos)) and not _is_defined(state, found):
         return _matched(state, silent, "citation", found.end(), found.group())
     if (found := _SPAN.match(src, pos)) and (attributes := _ATTRIBUTES.match(src, found.end())):
         state.closers[found.end() - 1] = attributes.end()
         return _matched(state, silent, "hidden", pos + 1)
     return False
+
+
+def _is_defined(state: StateInline, found: re.Match[str]) -> bool:
+    """Whether brackets with `@` name a link that the text defines: `[@scope/package]: address`."""
+    label = _LABEL.match(state.src, found.end())
+    names = (found.group()[1:-1], label[1] if label else "")
+    defined = state.env.get("references", {})
+    return any(normalizeReference(name) in defined for name in names if name)
 
 
 def _at_sign(state: StateInline, silent: bool) -> bool:
@@ -347,8 +361,8 @@ def _element(state: StateInline, silent: bool) -> bool:
     if state.src[state.pos] != "<" or not isinstance(state, PlacedState):
         return False
     found = _ELEMENT.match(state.src, state.pos)
-    if found is None:
-        return False
+    if found is None or (found.group(1).lower() == "span" and not _FORMULA_SPAN.search(found.group())):
+        return False  # the text in other spans is Markdown
     closing = f"</{found.group(1)}>"
     close = state.find(closing, found.end())
     if close < 0:

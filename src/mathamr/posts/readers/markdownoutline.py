@@ -50,6 +50,8 @@ _STATED = frozenset(
     ]
 )
 """Kinds of call-outs that are posts of their own; others, such as notes and examples, belong to the text around them."""
+_UNTELLING = frozenset(["readme", "index", "_index"])
+"""Names of files that say nothing about them: the only heading of level 1 says more, wherever it stands."""
 LONGEST_DEFINITION = 500
 """Characters of a link's definition that is repeated in each part that uses it."""
 _NAMED = re.compile(r"\[((?:[^\[\]\\]|\\.){1,300})\]")
@@ -148,6 +150,9 @@ class _Outline:
             self._line = self._first_line + found[0].first
             self._label = found[0].label or next(iter(labels_in(above)), "")
             self._headings = found[1:]
+        first = [each.text for each in found if each.level == 1 and each.text]
+        if name.lower() in _UNTELLING and len(first) == 1:
+            name = first[0]
         self.title = self.title or name
 
     def parts(self) -> list[NotePart]:
@@ -210,7 +215,7 @@ class _Outline:
             last, start = parts[-1], self._starts[heading.first]
             if self._words(last.spans[0][0], start) >= SECTION_FROM:
                 last.spans = [(last.spans[0][0], start)]
-                titles = (self.title, *(each.text for each in above if each.text))
+                titles = tuple(dict.fromkeys([self.title, *(each.text for each in above if each.text)]))
                 span = (self._starts[heading.last], len(self._text))
                 line = self._first_line + heading.first
                 anchor = unique(heading.label or slug(heading.text), taken, 1)
