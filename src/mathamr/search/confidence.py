@@ -114,8 +114,11 @@ class Confidence:
     @property
     def group(self) -> Group:
         """The group of the query."""
-        kind = self._query.kind
-        return "text" if kind in ("name", "words") else kind
+        match self._query.kind:
+            case "name" | "words":
+                return "text"
+            case kind:
+                return kind
 
     @cached_property
     def absent(self) -> list[str]:

@@ -144,7 +144,8 @@ class LexicalPart:
     def having(self, field: str, terms: Collection[str], ids: Collection[str]) -> dict[str, set[str]]:
         """The terms of a field that each of these entries has, of some terms; unknown ids are left out."""
         state = self._state
-        wanted, found = state.mask(ids), {}
+        wanted = state.mask(ids)
+        found: dict[str, set[str]] = {}
         first = 0
         rows = self._holding(state, field, terms)
         for number, (segment, _) in enumerate(state.parts):
