@@ -40,6 +40,7 @@ def provenance(hit: Hit) -> dict[str, Any]:
         "id": hit.id,
         "rank": hit.rank,
         "match": hit.match,
+        "reason": hit.reason,
         "score": round(float(hit.score), 6),
         "evidence": {name: round(float(score), 6) for name, score in hit.evidence.items()},
         "kind": hit.kind,

@@ -105,6 +105,7 @@ class HitShown(BaseModel):
     match: Match = Field(
         description="strong: most likely what was asked; weak: perhaps; similar: only something similar"
     )
+    reason: str = Field(description="why the hit was found, in a few words")
     kind: str
     title: list[Piece]
     snippet: list[Piece]
@@ -140,7 +141,9 @@ class SearchAnswer(BaseModel):
     k: int
     offset: int
     more: bool
-    found: Found = Field(description="the best match of these hits; similar means that nothing was found")
+    found: Found = Field(
+        description="the best match among the first results, whichever are here; similar means that nothing was found"
+    )
     absent: list[str] = Field(description="words of a short query that no entry has")
     counts: CountsShown | None = Field(
         description="what filters would keep of the results; null unless asked for"

@@ -194,7 +194,7 @@ export class Results {
       element(
         "span",
         { class: "score", title: [`score ${score(hit.score)}`, ...parts].join(", ") },
-        MATCHES[hit.match],
+        hit.reason && !hit.formula ? `${MATCHES[hit.match]}: ${hit.reason}` : MATCHES[hit.match],
       ),
       Number.isFinite(hit.votes) ? element("span", {}, counted(hit.votes, "vote")) : null,
       hit.date ? element("time", { datetime: hit.date }, day(hit.date)) : null,
