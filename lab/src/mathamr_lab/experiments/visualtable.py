@@ -10,7 +10,7 @@ from pathlib import Path
 
 from mathamr.core.errors import MathAMRError
 from mathamr.formulas.trees import Trees
-from mathamr.search.formularanker import Affords
+from mathamr.search.workbudget import Affords
 
 _SCHEMA = """
     PRAGMA journal_mode = OFF;
