@@ -149,7 +149,7 @@ def test_waiting_does_not_count_as_working() -> None:
 def test_a_client_is_told_to_come_back_later_when_work_is_slow() -> None:
     queue = WorkQueue("test", workers=1, waiting=0)
     go = threading.Event()
-    queue._mean_seconds = 20.0
+    queue._mean_seconds[""] = 20.0
 
     async def scenario() -> int:
         first = asyncio.create_task(queue.run(lambda: go.wait(LONG), LONG))
@@ -266,7 +266,7 @@ def test_in_a_full_queue_a_client_with_few_requests_displaces_one_of_the_client_
 
 def test_work_that_could_not_begin_in_time_is_refused_at_once() -> None:
     queue = WorkQueue("test", workers=1, waiting=10)
-    queue._mean_seconds = 10.0
+    queue._mean_seconds["first"] = 10.0
 
     async def scenario(go: threading.Event) -> None:
         waiting = await submitted(queue, "first", [], 3)
@@ -284,3 +284,43 @@ def test_work_that_could_not_begin_in_time_is_refused_at_once() -> None:
 
     with one_busy_thread(queue) as go:
         asyncio.run(scenario(go))
+
+
+def test_a_client_with_slow_work_cannot_hold_the_reserved_thread() -> None:
+    queue = WorkQueue("test", workers=2, waiting=100, reserve=1)
+    order: list[str] = []
+
+    async def scenario(go: threading.Event) -> None:
+        slow = []
+        for _ in range(6):
+            CLIENT.set("slow")
+            slow.append(asyncio.create_task(queue.run(lambda: go.wait(LONG), LONG)))
+            await asyncio.sleep(0)
+        for _ in range(20):
+            CLIENT.set("quick")
+            await queue.run(lambda: order.append("quick"), LONG)
+        assert queue._running == {"slow": 2}
+        go.set()
+        await asyncio.gather(*slow)
+
+    asyncio.run(scenario(threading.Event()))
+    assert order == ["quick"] * 20
+    queue.close()
+
+
+def test_quick_clients_are_not_refused_because_another_is_slow() -> None:
+    queue = WorkQueue("test", workers=1, waiting=100, reserve=1)
+    queue._mean_seconds["slow"], queue._mean_seconds["quick"] = 30.0, 0.01
+
+    async def scenario(go: threading.Event) -> None:
+        CLIENT.set("slow")
+        slow = [asyncio.create_task(queue.run(lambda: go.wait(LONG), None)) for _ in range(4)]
+        await asyncio.sleep(0)
+        CLIENT.set("quick")
+        quick = [asyncio.create_task(queue.run(lambda: "done", LONG)) for _ in range(30)]
+        assert await asyncio.gather(*quick) == ["done"] * 30
+        go.set()
+        await asyncio.gather(*slow)
+
+    asyncio.run(scenario(threading.Event()))
+    queue.close()

@@ -97,7 +97,8 @@ class HitBuilder:
 
     def _formula_hit(self, entry: FormulaEntry, ranked: RankedResult) -> FormulaHit:
         (opt, slt), _ = trees_of(entry.formula, entry.macros)
-        context, nodes = self._context, ()
+        context = self._context
+        nodes: tuple[int, ...] = ()
         if context.budget.marked_nodes.affords(work((None, context.trees[1]), (None, slt))):
             nodes = matched_nodes(context.trees[1], slt)
         else:

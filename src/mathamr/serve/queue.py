@@ -6,7 +6,7 @@ import asyncio
 import math
 import threading
 import time
-from collections import OrderedDict, deque
+from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -23,6 +23,10 @@ CLIENT: ContextVar[str] = ContextVar("client", default="")
 """The client whose request is being answered; the middleware sets it."""
 EARLY = 0.5
 """A job must be expected to start within this share of its time: a late refusal has cost the client all of its patience."""
+USUAL = 0.1
+"""The seconds that a job is expected to take before any has ended."""
+MOST_CLIENTS = 1_000
+"""Clients whose mean time of a job is remembered."""
 LONGEST_RETRY = 60
 """The largest `Retry-After`, in seconds."""
 
@@ -58,23 +62,25 @@ class WorkQueue:
     Threads take jobs from the waiting clients in turn, so that a client with many requests delays its own, not those
     of others. When the queue is full, a client with few jobs displaces the newest job of the client with most. A job
     that cannot start in time is refused at once. A job that runs too long, or whose client has left, is cancelled: its
-    thread is free as soon as the work checks that, and not before, so that slow work cannot pile up.
+    thread is free as soon as the work checks that, and not before, so that slow work cannot pile up. `reserve`
+    threads beside the workers only take jobs of clients of whom nothing runs, so that a client with slow work cannot hold
+    all of them.
     """
 
-    def __init__(self, name: str, workers: int, waiting: int) -> None:
-        self.name, self.workers, self.waiting = name, workers, waiting
+    def __init__(self, name: str, workers: int, waiting: int, reserve: int = 0) -> None:
+        self.name, self.workers, self.waiting, self.reserve = name, workers, waiting, reserve
         self.refused = self.timed_out = 0
-        self._threads = ThreadPoolExecutor(workers, thread_name_prefix=f"mathamr-{name}")
+        self._threads = ThreadPoolExecutor(workers + reserve, thread_name_prefix=f"mathamr-{name}")
         self._queues: OrderedDict[str, deque[_Job]] = OrderedDict()
-        self._running = 0
+        self._running: Counter[str] = Counter()
         self._is_closed = False
-        self._mean_seconds = 0.1
+        self._mean_seconds: OrderedDict[str, float] = OrderedDict()
         self._lock = threading.Lock()
 
     @property
     def taken(self) -> int:
         """The number of jobs that run or wait."""
-        return self._running + sum(map(len, self._queues.values()))
+        return self._running.total() + sum(map(len, self._queues.values()))
 
     async def run(self, work: Callable[[], T], seconds: float | None) -> T:
         """Returns the result of `work`, which may wait for `seconds` and then run as long.
@@ -121,17 +127,32 @@ class WorkQueue:
                 raise self._refusal()
             displaced = self._displaced_by(job.client) if self.taken >= self.workers + self.waiting else None
             self._queues.setdefault(job.client, deque()).append(job)
+            self._start_jobs()
         if displaced is not None:
             displaced.fail(self._refusal())
-        self._threads.submit(self._run_next)
 
     def _expected_wait(self, client: str) -> float:
         """Seconds until a new job of the client would start, counted by the jobs that go before it."""
-        if self._running < self.workers:
+        if self._has_thread_for(client):
             return 0.0
         own = len(self._queues.get(client, ()))
-        before = sum(min(len(queue), own + 1) for queue in self._queues.values())
-        return before * self._mean_seconds / self.workers
+        turns = sum(min(len(queue), own + 1) * self._mean_of(each) for each, queue in self._queues.items())
+        if not self.reserve:
+            return turns / self.workers
+        # Where others hold the workers, its jobs follow each other in a reserved thread.
+        return min(turns / self.workers, own * self._mean_of(client))
+
+    def _has_thread_for(self, client: str) -> bool:
+        running = self._running.total()
+        return running < self.workers or (running < self.workers + self.reserve and not self._running[client])
+
+    def _mean_of(self, client: str) -> float:
+        """The mean seconds of the client's jobs; of one that is not known, that of all clients."""
+        known = self._mean_seconds.get(client)
+        return self._mean_of_all() if known is None else known
+
+    def _mean_of_all(self) -> float:
+        return sum(self._mean_seconds.values()) / len(self._mean_seconds) if self._mean_seconds else USUAL
 
     def _displaced_by(self, client: str) -> _Job:
         """Takes the newest job of the client with most, if that leaves it with no fewer than the other one."""
@@ -142,7 +163,7 @@ class WorkQueue:
 
     def _refusal(self) -> ApiError:
         self.refused += 1
-        return busy(self._mean_seconds * self.taken / self.workers)
+        return busy(self._mean_of_all() * self.taken / self.workers)
 
     def _withdraw(self, job: _Job) -> bool:
         """Removes a job that waits; False if it runs, has ended or was displaced."""
@@ -155,16 +176,23 @@ class WorkQueue:
                 del self._queues[job.client]
             return True
 
-    def _run_next(self) -> None:
-        with self._lock:
-            if not self._queues:  # the job that this call was submitted for was withdrawn
+    def _start_jobs(self) -> None:
+        """Starts the next jobs for which there are threads; the lock is held."""
+        while not self._is_closed:
+            # In turn, but first those who hold the fewest threads, each counted by the time of the client's jobs.
+            ready = filter(self._has_thread_for, self._queues)
+            client = min(ready, key=lambda each: self._running[each] * self._mean_of(each), default=None)
+            if client is None:
                 return
-            client, queue = self._queues.popitem(last=False)
+            queue = self._queues.pop(client)
             job = queue.popleft()
             if queue:
                 self._queues[client] = queue
-            self._running += 1
-        with self._counted():
+            self._running[client] += 1
+            self._threads.submit(self._run, job)
+
+    def _run(self, job: _Job) -> None:
+        with self._counted(job.client):
             if not job.done.set_running_or_notify_cancel():
                 return
             job.begun.set_result(None)
@@ -178,14 +206,20 @@ class WorkQueue:
         settle()  # not earlier: whoever gets the answer may ask again and must find the thread free
 
     @contextmanager
-    def _counted(self) -> Iterator[None]:
+    def _counted(self, client: str) -> Iterator[None]:
         started = time.perf_counter()
         try:
             yield
         finally:
             with self._lock:
-                self._running -= 1
-                self._mean_seconds += 0.1 * (time.perf_counter() - started - self._mean_seconds)
+                self._running[client] -= 1
+                self._running += Counter()  # forgets clients of whom nothing runs
+                mean = self._mean_of(client)
+                self._mean_seconds[client] = mean + 0.1 * (time.perf_counter() - started - mean)
+                self._mean_seconds.move_to_end(client)
+                if len(self._mean_seconds) > MOST_CLIENTS:
+                    self._mean_seconds.popitem(last=False)
+                self._start_jobs()
 
 
 def _mark_retrieved(done: asyncio.Future[Any]) -> None:

@@ -50,9 +50,9 @@ class Service:
     def __post_init__(self) -> None:
         limits = self.limits
         self.answers = AnswerCache()
-        self.searches = WorkQueue("search", limits.workers, limits.waiting)
-        self.reads = WorkQueue("quick", limits.workers, limits.waiting)
-        self.rendering = WorkQueue("render", limits.workers, limits.waiting)
+        self.searches = WorkQueue("search", limits.workers, limits.waiting, reserve=1)
+        self.reads = WorkQueue("quick", limits.workers, limits.waiting, reserve=1)
+        self.rendering = WorkQueue("render", limits.workers, limits.waiting, reserve=1)
         self.drawing = WorkQueue("graph", 1, limits.waiting)
         self.writes = WorkQueue("write", 1, limits.waiting_writes)
         for queue in self.queues:
