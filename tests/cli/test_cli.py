@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import json
+import os
 import subprocess
 import sys
 from importlib import import_module
@@ -47,3 +49,17 @@ def test_exit_codes_tell_errors_from_wrong_usage() -> None:
     missing = mathamr("posts", "no-such-folder")
     assert (missing.returncode, missing.stdout) == (1, "")
     assert missing.stderr == "mathamr: no-such-folder: no such file or folder\n"
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+def test_data_are_unicode_and_a_terminal_without_a_sign_gets_its_number(encoding: str) -> None:
+    command = [sys.executable, "-m", "mathamr", "posts", "-", "--format", "text", "--jsonl"]
+    sent = "Let ε ≤ 1 be small.".encode()
+    environment = {**os.environ, "PYTHONIOENCODING": encoding}
+    ended = subprocess.run(command, input=sent, env=environment, capture_output=True, check=True)
+    assert "ε ≤ 1" in json.loads(ended.stdout)["body"]
+    screen, terminal = os.openpty()
+    subprocess.run(command, input=sent, env=environment, stdout=terminal, check=True)
+    os.close(terminal)
+    assert b"\\u2264" in os.read(screen, 1 << 16)
+    os.close(screen)

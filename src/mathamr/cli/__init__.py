@@ -6,6 +6,7 @@ import atexit
 import gc
 import sys
 from importlib import import_module
+from io import TextIOWrapper
 from typing import Any
 
 import typer
@@ -125,10 +126,21 @@ _EXTRAS = {"torch": "torch"}
 """Optional packages, each with the extra that installs it."""
 
 
+def _make_printable(stream: object) -> None:
+    """Let a stream of another encoding take every character: data are UTF-8, a terminal without ≤ gets \\u2264."""
+    if not isinstance(stream, TextIOWrapper) or stream.encoding.lower() in ("utf-8", "utf8"):
+        return
+    if stream.isatty():
+        stream.reconfigure(errors="backslashreplace")
+    else:
+        stream.reconfigure(encoding="utf-8")
+
+
 def main() -> None:
     """Entry point: print a `MathAMRError` as one message and exit with code 1."""
     collect_rarely()
     atexit.register(gc.freeze)  # skips a last collection, an eighth of a first query's time
+    _make_printable(sys.stdout)
     try:
         app()
     except MathAMRError as error:
