@@ -26,6 +26,7 @@ from mathamr.systems.mathamrplus.system import MathAMRPlusSystem
 from mathamr.systems.ranking import (
     Component,
     Fuse,
+    Inherit,
     Lexical,
     Nearest,
     Promote,
@@ -174,5 +175,6 @@ def test_the_usual_ranking_is_the_fused_one_less_hubs() -> None:
     assert isinstance(usual, Promote)
     assert isinstance(fused, Promote)
     assert isinstance(usual.ranking, Unhub)
-    assert usual.ranking.first == fused.ranking
+    assert isinstance(usual.ranking.first, Inherit)
+    assert usual.ranking.first.first == fused.ranking
     assert set(usual.ranking.kinds) == {"question", "words"}

@@ -10,8 +10,7 @@ import pytest
 from mathamr.index.engines.entry import Filter
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Post
-from mathamr.search.postranker import PARENT
-from mathamr.search.results import GRADE
+from mathamr.search.results import GRADE, PARENT
 from mathamr.search.searcher import Index
 from mathamr.systems.ranking import FORMULA_SEARCH, Inherit, Lexical
 from tests.index.small import build

@@ -20,7 +20,7 @@ from mathamr.search.namequery import CANDIDATES, NameQuery, deviation, is_module
 from mathamr.search.options import SearchOptions
 from mathamr.search.querycontext import QueryContext
 from mathamr.search.ranker import FoundHits, Payloads, Ranker, filtered, followed, of_rows, unsuited
-from mathamr.search.results import GRADE, MOST_GRADED, RankedResult
+from mathamr.search.results import GRADE, MOST_GRADED, PARENT, RankedResult
 from mathamr.systems.ranking import BestFormula, Inherit, MaxSim, Nearest, NearestRows, Promote, Ranking
 
 ASIDES = {
@@ -43,8 +43,6 @@ MOST_POSTS = 50
 """How many posts one visual class of formulas leads to."""
 MOST_COMPARED = 3
 """How many of the best parents are compared with the question that is asked."""
-PARENT = "parent"
-"""The name under which evidence lists the score of a post's parent, in standard deviations."""
 
 
 class PostLookup(Protocol):

@@ -19,7 +19,7 @@ from mathamr.search.fusion import JoinedRankings, fuse, looks_at_scores, takes_n
 from mathamr.search.hubness import HUBNESS, hubness, penalise_hubs
 from mathamr.search.options import MAX_DEPTH, SearchOptions
 from mathamr.search.querycontext import QueryContext
-from mathamr.search.results import RankedResult
+from mathamr.search.results import PARENT, RankedResult
 from mathamr.systems.ranking import (
     Aligned,
     AlikeNodes,
@@ -256,7 +256,8 @@ class Ranker(ABC):
 
     def _unhubbed(self, ranking: Unhub, found: FoundHits) -> FoundHits:
         """Lower the scores of hubs among the first results; the other results follow."""
-        if self.context.query.kind not in ranking.kinds or len(found.hits) < ranking.pool:
+        is_asked = self.context.query.kind in ranking.kinds and PARENT not in found.evidence
+        if not is_asked or len(found.hits) < ranking.pool:
             return found
         pooled = found.hits[: ranking.pool]
         with self.context.timer("rank"):

@@ -200,8 +200,9 @@ class Unhub:
 
     This is CSLS (Conneau et al., ICLR 2018, section 2.3) over the results: the hubness of a result is the mean
     cosine of its vector with those of its nearest `neighbours` in the pool. A `share` of it is taken off the score, both
-    in standard deviations over the pool. Results beyond the pool follow. Kinds of queries outside `kinds`, and rankings with
-    fewer results than `pool`, are unchanged.
+    in standard deviations over the pool. Results beyond the pool follow. Kinds of queries outside `kinds`, rankings with
+    fewer results than `pool`, and those in which parents took part (`Inherit`), are unchanged: a question already tells which of its
+    answers are meant, and good answers to it are near each other (lab/notes/typed.md).
     """
 
     first: Ranking

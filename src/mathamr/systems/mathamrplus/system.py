@@ -77,7 +77,7 @@ _FUSED = Fuse(
     normalisation="z",
 )
 _HYBRID = Promote(
-    Inherit(first=Unhub(first=_FUSED, field=DOCUMENT, share=0.2, kinds=("question", "words")), share=0.25)
+    Unhub(first=Inherit(first=_FUSED, share=0.25), field=DOCUMENT, share=0.2, kinds=("question", "words"))
 )
 """The share, and the kinds of queries it applies to, were chosen on the same questions: names and formulas gain nothing from it."""
 

@@ -71,9 +71,11 @@ class TextSystem:
         "answers": {
             **MathAMRPlusSystem.rankings["answers"],
             "hybrid": Promote(
-                Inherit(
-                    first=Unhub(first=_FUSED, field=DOCUMENT, share=0.2, kinds=("question", "words")),
-                    share=0.25,
+                Unhub(
+                    first=Inherit(first=_FUSED, share=0.25),
+                    field=DOCUMENT,
+                    share=0.2,
+                    kinds=("question", "words"),
                 )
             ),
             "fused": Promote(_FUSED),
