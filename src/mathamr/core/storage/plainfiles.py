@@ -65,7 +65,8 @@ def open_regular(path: Path) -> BufferedReader:
 def read_description(path: Path) -> bytes:
     """The content of a regular file of at most `LARGEST` bytes."""
     with open_regular(path) as file:
-        content = file.read(LARGEST + 1)
+        # Python allocates what it is asked for, which a container of 512 MB may not have.
+        content = file.read(min(os.fstat(file.fileno()).st_size, LARGEST) + 1)
     if len(content) > LARGEST:
         raise OSError(errno.EFBIG, f"larger than {LARGEST >> 20} MB", str(path))
     return content
