@@ -10,7 +10,7 @@ GRADE = "grade"
 """The name under which evidence lists what the formulas of a post are to the query's (`FormulaGrader`)."""
 PARENT = "parent"
 """The name under which evidence lists the score of a post's parent, in standard deviations."""
-MOST_GRADED = 20
+MOST_GRADED = 10
 """How many of the first results have their formulas graded, and are looked at to say whether anything was found."""
 PLACES = 100
 """How many ranks are searched for a post whose rank is wanted."""

@@ -260,10 +260,10 @@ FORMULA_SEARCH = BestFormula(
                 fusion="weighted-sum",
                 normalisation="top",
             ),
-            pool=20,
+            pool=12,
             keeps_rest=True,
         ),
-        pool=20,
+        pool=12,
     )
 )
 """Posts by what a search for the formulas of the query finds: terms, then aligned trees, the same formula in any letters first."""
