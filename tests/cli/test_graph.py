@@ -46,6 +46,15 @@ def test_draws_one_post(tmp_path: Path) -> None:
     assert "post 103" in etree.parse(str(picture)).findtext("{http://www.w3.org/2000/svg}title")
 
 
+def test_a_picture_has_the_virtual_nodes_that_were_asked_for(tmp_path: Path) -> None:
+    picture = tmp_path / "post.svg"
+    assert (
+        mathamr("graph", SAMPLE, "--post", "103", "--svg", str(picture), "--structure", "none").returncode
+        == 0
+    )
+    assert "VIRTUAL_DOCUMENT" not in picture.read_text(encoding="utf-8")
+
+
 def test_linear_prints_one_line_a_post() -> None:
     lines = mathamr("graph", SAMPLE, "--limit", "2", "--linear").stdout.splitlines()
     assert [line.split("\t")[0] for line in lines] == ["101", "102"]

@@ -16,8 +16,8 @@ HERE = Path()
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"workers": 2}, "--workers, --structure and --auxiliary act on a store"),
-        ({"structure": "global"}, "--workers, --structure and --auxiliary act on a store"),
+        ({"workers": 2}, "--workers acts on a store"),
+        ({"structure": "global"}, "--structure and --auxiliary act on a store or a picture"),
         ({"linear": True, "mode": "slt"}, "leave --mode out"),
         ({"post": ["1"], "limit": 3}, "--post and --limit exclude each other"),
     ],

@@ -2,11 +2,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import given, settings
 from lxml import etree
 
+from mathamr.graphs.configuration import Auxiliary, GraphConfiguration, Structure
+from mathamr.graphs.flatgraph import AUXILIARY_EDGE
 from mathamr.graphs.mathgraph import MathGraph
 from mathamr.graphs.picture import picture
+from mathamr.graphs.virtual import flatten
 from tests.graphs.small import small_graph
 from tests.graphs.strategies import math_graphs
 
@@ -46,6 +50,34 @@ def test_every_node_is_drawn_once_in_the_colour_of_its_part() -> None:
 def test_modes_leave_out_the_other_tree() -> None:
     assert not [label for kind, label in nodes(picture(small_graph(), "opt")) if kind == "slt"]
     assert not [label for kind, label in nodes(picture(small_graph(), "none")) if kind in ("opt", "slt")]
+
+
+def lines(svg: str) -> int:
+    """The number of auxiliary edges: those between virtual nodes that are not dotted."""
+    root = etree.fromstring(svg.encode())
+    return sum(each.get("class").split() == ["line", "virtual"] for each in root.iter(f"{SVG}polyline"))
+
+
+@pytest.mark.parametrize(
+    ("auxiliary", "expected"), [("none", 0), ("sequential", 3), ("circular", 4), ("full", 6)]
+)
+def test_auxiliary_edges_are_drawn_as_a_tensor_has_them(auxiliary: Auxiliary, expected: int) -> None:
+    graph, configuration = small_graph(), GraphConfiguration(auxiliary=auxiliary)
+    assert lines(picture(graph, auxiliary=auxiliary)) == expected
+    assert sum(role == AUXILIARY_EDGE for _, role, _ in flatten(graph, configuration).edges) == expected
+
+
+def test_virtual_nodes_are_those_of_the_structure() -> None:
+    def virtual(structure: Structure) -> list[str]:
+        found = nodes(picture(small_graph(), structure=structure))
+        return [label for kind, label in found if kind == "virtual"]
+
+    assert virtual("none") == []
+    assert virtual("global") == ["VIRTUAL_DOCUMENT"]
+    assert len(virtual("hierarchy")) == 5
+    dotted = etree.fromstring(picture(small_graph(), structure="global").encode()).iter(f"{SVG}path")
+    drawn = [kind for kind, _ in nodes(picture(small_graph(), structure="none"))]
+    assert sum("dotted" in path.get("class") for path in dotted) == len(drawn)
 
 
 def test_hostile_labels_stay_text() -> None:

@@ -37,7 +37,7 @@ def command(
     post: Annotated[list[str] | None, typer.Option(help="Only the post with this id. Repeatable.")] = None,
     mode: Annotated[str, typer.Option(help="Formula trees: both, opt, slt or none.")] = "both",
     structure: Annotated[
-        str, typer.Option(help="Virtual nodes of the tensors: hierarchy, none or global.")
+        str, typer.Option(help="Virtual nodes of tensors and picture: hierarchy, none or global.")
     ] = "hierarchy",
     auxiliary: Annotated[
         str, typer.Option(help="Edges between virtual nodes: none, sequential, circular or full.")
@@ -73,8 +73,12 @@ def command(
         raise typer.BadParameter(
             "--out stores the published reading, which models are trained on: leave --reading out"
         )
-    if out is None and (workers, structure, auxiliary) != (1, "hierarchy", "none"):
-        raise typer.BadParameter("--workers, --structure and --auxiliary act on a store: give --out as well")
+    if out is None and workers != 1:
+        raise typer.BadParameter("--workers acts on a store: give --out as well")
+    if out is None and svg is None and (structure, auxiliary) != ("hierarchy", "none"):
+        raise typer.BadParameter(
+            "--structure and --auxiliary act on a store or a picture: give --out or --svg as well"
+        )
     if linear and mode != "both":
         raise typer.BadParameter(
             "--linear writes MathAMR strings, which have operator trees: leave --mode out"
@@ -168,7 +172,10 @@ def _write(
         if made is None:
             raise MathAMRError("there is no post to draw")
         try:
-            svg.write_text(picture(made.graph, configuration.formulas), encoding="utf-8")
+            drawn = picture(
+                made.graph, configuration.formulas, configuration.structure, configuration.auxiliary
+            )
+            svg.write_text(drawn, encoding="utf-8")
         except OSError as error:
             raise MathAMRError(f"cannot write the picture {svg}: {error.strerror}") from error
         return

@@ -71,10 +71,17 @@ def command(
 
 _PURPOSES = {
     "mathamr-3": "notes, forums, books, formal libraries: take this one",
-    "mathamr-2": "text and graphs: the complete MathAMR+; slower to index",
+    "mathamr-2": "text with a graph network of share .05; slower to index",
     "mathamr-2-text": "its text alone: prefers the letters that a question uses",
     "mathamr-large": "finds a little more, needs mathamr[large] and several times the time",
     "mathamr-large-text": "the same without graphs",
+    "mathamr-plus": "research: MathAMR+ as published, graphs without text; ask with --strategy maxsim",
+    "formula-graph-paper": "research: formula graphs by the paper's loss; ask with --strategy max",
+    "formula-graph": "research: formula graphs taught by the alignment of trees",
+    "ssemb-paper": "research: SSEmb by the paper's loss; ask with --strategy paper",
+    "ssemb": "research: SSEmb with a teacher",
+    "mathamr": "research: MathAMR with LaTeX in place of operator trees",
+    "marf": "research: MaRF with one formula a post and a smaller base",
 }
 
 
@@ -83,7 +90,8 @@ def _show_choice(models: Sequence[Model]) -> None:
     from mathamr.systems.models import DEFAULT
 
     width = max((len(model.name) for model in models), default=0)
-    for model in sorted(models, key=lambda model: model.name not in _PURPOSES):
+    places = {name: place for place, name in enumerate(_PURPOSES)}
+    for model in sorted(models, key=lambda model: places.get(model.name, len(places))):
         print(
             f"{model.name:<{width}}  {_PURPOSES.get(model.name, 'research: formulas alone' if 'answers' not in model.system.tasks else 'research')}"
         )

@@ -6,17 +6,20 @@ formula. Tinted regions show what a virtual node gathers; the virtual nodes are 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from mathamr.amr.picture import PlacedGraph, place
-from mathamr.core.drawing import ROW, Drawing, shortened, text_width
-from mathamr.graphs.configuration import TREELESS, FormulaMode
+from mathamr.core.drawing import ROW, Drawing, shortened
+from mathamr.graphs.configuration import TREELESS, Auxiliary, FormulaMode, Structure
 from mathamr.graphs.mathgraph import MathGraph
 from mathamr.graphs.unify import TREE_VARIABLE, unified
+from mathamr.graphs.virtual import auxiliary_pairs
 
 _LEFT = 300.0
 _TOP = 64.0
+_BADGES = 176.0
+"""The left end of the virtual nodes of sentences and formulas."""
 _LEGEND = {
     "amr": "meaning (AMR)",
     "formula": "formula",
@@ -40,8 +43,13 @@ class _Box:
         self.right, self.bottom = max(self.right, x + width), max(self.bottom, y + ROW / 2)
 
 
-def picture(graph: MathGraph, mode: FormulaMode = "both") -> str:
-    """Draws the graph of one post as SVG."""
+def picture(
+    graph: MathGraph,
+    mode: FormulaMode = "both",
+    structure: Structure = "hierarchy",
+    auxiliary: Auxiliary = "none",
+) -> str:
+    """Draws the graph of one post as SVG, with the virtual nodes that a tensor of this configuration has."""
     whole = unified(graph, mode)
     drawing = Drawing(f"MathAMR+ graph of post {graph.post_id}")
     formula_variables = {formula.variable: formula for formula in graph.formulas}
@@ -54,18 +62,40 @@ def picture(graph: MathGraph, mode: FormulaMode = "both") -> str:
 
     placed = place(whole, _LEFT, _TOP)
     placed.draw(drawing, kind)
-    _virtual_nodes(drawing, graph, placed, mode)
+    badges = _badges(drawing, graph, placed, mode)
+    if structure == "hierarchy":
+        _virtual_nodes(drawing, graph, badges, auxiliary)
+    elif structure == "global":
+        document = _document(drawing, graph)
+        for variable, x in placed.x.items():
+            drawing.curve((document, _TOP), (x, placed.y[variable]), "virtual", "dotted")
     _legend(drawing, graph)
     return drawing.svg()
 
 
-def _virtual_nodes(drawing: Drawing, graph: MathGraph, placed: PlacedGraph, mode: FormulaMode) -> None:
-    badges: list[tuple[float, str, str, _Box, str]] = []
+@dataclass(frozen=True, slots=True)
+class _Badge:
+    """The virtual node of a sentence or a formula; `order` is its place in the document, and `box` is what it gathers."""
+
+    order: tuple[int, int, int]
+    label: str
+    hint: str
+    box: _Box
+
+    @property
+    def row(self) -> float:
+        return self.box.top + ROW / 2
+
+
+def _badges(drawing: Drawing, graph: MathGraph, placed: PlacedGraph, mode: FormulaMode) -> list[_Badge]:
+    """Tints the regions of sentences and trees; returns their virtual nodes."""
+    badges: list[_Badge] = []
     for number, variables in enumerate(graph.sentences):
         box = _box(placed, variables)
+        drawing.region(box.left - 8, box.top - 1, box.right - box.left + 16, box.bottom - box.top + 2, "amr")
         text = graph.texts[number] if number < len(graph.texts) else ""
-        badges.append((box.top + ROW / 2, f"sentence {number}", "amr", box, text))
-    for formula in graph.formulas if mode not in TREELESS else ():
+        badges.append(_Badge((number, 0, 0), f"sentence {number}", text, box))
+    for count, formula in enumerate(graph.formulas if mode not in TREELESS else ()):
         number_text = formula.placeholder.rpartition("_")[2]
         for letter, tree, region in (("o", formula.opt, "opt"), ("s", formula.slt, "slt")):
             nodes = [f"{letter}{number_text}_{n}" for n in range(len(tree or ()))]
@@ -75,20 +105,32 @@ def _virtual_nodes(drawing: Drawing, graph: MathGraph, placed: PlacedGraph, mode
                     box.left - 5, box.top + 1, box.right - box.left + 10, box.bottom - box.top - 2, region
                 )
         box = _box(placed, [formula.variable])
-        badges.append((box.top + ROW / 2, f"formula {number_text}", "formula", box, formula.formula_id))
-    badges.sort(key=lambda badge: badge[0])
-    y = _TOP
-    drawing.node(16, _TOP, "VIRTUAL_DOCUMENT", "virtual", f"post {graph.post_id}")
-    document = 16 + text_width("VIRTUAL_DOCUMENT") + 10
-    for wanted, label, kind, box, hint in badges:
-        y = max(wanted, y + ROW)
-        width = drawing.node(176, y, label, "virtual", hint)
-        drawing.curve((document, _TOP), (176, y), "virtual", "dotted")
-        drawing.curve((176 + width, y), (box.left, box.top + ROW / 2), "virtual", "dotted")
-        if kind == "amr":
-            drawing.region(
-                box.left - 8, box.top - 1, box.right - box.left + 16, box.bottom - box.top + 2, "amr"
-            )
+        order = (formula.sentence, 1, count)
+        badges.append(_Badge(order, f"formula {number_text}", formula.formula_id, box))
+    return badges
+
+
+def _document(drawing: Drawing, graph: MathGraph) -> float:
+    """Draws the document's virtual node; returns its right end."""
+    return 16 + drawing.node(16, _TOP, "VIRTUAL_DOCUMENT", "virtual", f"post {graph.post_id}")
+
+
+def _virtual_nodes(
+    drawing: Drawing, graph: MathGraph, badges: Sequence[_Badge], auxiliary: Auxiliary
+) -> None:
+    document, y = _document(drawing, graph), _TOP
+    rows: dict[tuple[int, int, int], float] = {}
+    for badge in sorted(badges, key=lambda badge: badge.row):
+        rows[badge.order] = y = max(badge.row, y + ROW)
+        width = drawing.node(_BADGES, y, badge.label, "virtual", badge.hint)
+        drawing.curve((document, _TOP), (_BADGES, y), "virtual", "dotted")
+        drawing.curve((_BADGES + width, y), (badge.box.left, badge.row), "virtual", "dotted")
+    for one, other in auxiliary_pairs(sorted(rows), auxiliary):
+        # Edges that skip nodes bow out further, so that they can be told from those of neighbours.
+        bow = _BADGES - 8 - min(24.0, abs(rows[one] - rows[other]) / ROW * 2)
+        drawing.line(
+            [(_BADGES, rows[one]), (bow, rows[one]), (bow, rows[other]), (_BADGES, rows[other])], "virtual"
+        )
 
 
 def _box(placed: PlacedGraph, variables: Iterable[str]) -> _Box:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
+from typing import TypeVar
 
 from mathamr.formulas.tree import Tree
 from mathamr.graphs.configuration import TREELESS, Auxiliary, FormulaMode, GraphConfiguration
@@ -21,6 +23,8 @@ from mathamr.graphs.flatgraph import (
 from mathamr.graphs.mathgraph import FormulaPart, MathGraph
 from mathamr.graphs.unify import opt_role, slt_role
 from mathamr.posts.level import Level
+
+Virtual = TypeVar("Virtual")
 
 
 def flatten(graph: MathGraph, configuration: GraphConfiguration | None = None) -> FlatGraph:
@@ -115,24 +119,28 @@ def _add_hierarchy(
         flat.representatives.append(Representative(virtual, Level.SENTENCE, str(index)))
         in_order.append((index, 0, virtual))
     virtuals = [representative.node for representative in flat.representatives]
-    _connect(flat, [virtual for _, _, virtual in sorted(in_order)], auxiliary)
+    in_document = [virtual for _, _, virtual in sorted(in_order)]
+    flat.edges.extend((a, AUXILIARY_EDGE, b) for a, b in auxiliary_pairs(in_document, auxiliary))
     document = flat.add(VIRTUAL_DOCUMENT, NodePart.VIRTUAL)
     flat.edges.extend((document, DOCUMENT_EDGE, virtual) for virtual in virtuals)
     flat.edges.append((document, DOCUMENT_EDGE, number[graph.amr.top]))
     flat.representatives.append(Representative(document, Level.DOCUMENT, graph.post_id))
 
 
-def _connect(flat: FlatGraph, virtuals: list[int], auxiliary: Auxiliary) -> None:
-    """Adds auxiliary edges between the virtual nodes of sentences and formulas, in document order."""
+def auxiliary_pairs(virtuals: Sequence[Virtual], auxiliary: Auxiliary) -> list[tuple[Virtual, Virtual]]:
+    """Returns the auxiliary edges between the virtual nodes of sentences and formulas, given in document order.
+
+    >>> auxiliary_pairs("abc", "circular")
+    [('a', 'b'), ('b', 'c'), ('c', 'a')]
+    """
     if auxiliary == "full":
-        pairs = [(a, b) for i, a in enumerate(virtuals) for b in virtuals[i + 1 :]]
-    elif auxiliary == "none":
-        pairs = []
-    else:
-        pairs = list(itertools.pairwise(virtuals))
-        if auxiliary == "circular" and len(virtuals) > 2:
-            pairs.append((virtuals[-1], virtuals[0]))
-    flat.edges.extend((a, AUXILIARY_EDGE, b) for a, b in pairs)
+        return list(itertools.combinations(virtuals, 2))
+    if auxiliary == "none":
+        return []
+    pairs = list(itertools.pairwise(virtuals))
+    if auxiliary == "circular" and len(virtuals) > 2:
+        pairs.append((virtuals[-1], virtuals[0]))
+    return pairs
 
 
 def _represent_by_own_nodes(

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 from torch.nn import functional
 
+from mathamr.core.errors import UnknownNameError
 from mathamr.systems.ssemb.graphs import OperatorGraphs
 from mathamr.systems.ssemb.network import GraphNumbers, StructEmb, StructEmbConfiguration
+from mathamr.systems.ssemb.system import SsembSystem
 from mathamr_lab.systems.ssemb.agreement import agreement_loss
 from tests.systems.formulamodels import shard
 
@@ -46,3 +49,30 @@ def test_infonce_of_two_formulas_worked_by_hand() -> None:
     rows = math.log(2)
     columns = (math.log(1 + math.exp(-1 / 0.5)) + math.log(1 + math.exp(1 / 0.5))) / 2
     assert float(agreement_loss(one, other, 0.5)) == pytest.approx((rows + columns) / 2, rel=1e-6)
+
+
+def test_with_batch_normalisation_a_trained_network_encodes_a_formula_alone_as_among_others(
+    tmp_path: Path,
+) -> None:
+    formulas = shard()
+    configuration = StructEmbConfiguration(size=8, edge_labels=False, norm="batch")
+    network = StructEmb(configuration, len(formulas.labels))
+    graphs = OperatorGraphs.of_numbers(formulas.opt, formulas.opt.labels)
+    every = GraphNumbers.of(graphs, torch.device("cpu"))
+    network.train()
+    before = network(every)
+    network.eval()
+    alone = network(GraphNumbers.of(graphs.chosen(np.array([1])), torch.device("cpu")))
+    torch.testing.assert_close(alone[0], network(every)[1])
+    assert not torch.allclose(before, network(every))
+    SsembSystem(network, formulas.labels, reader="mathamr-2").save(tmp_path)
+    loaded = SsembSystem.load(tmp_path, "cpu").network.eval()
+    torch.testing.assert_close(loaded(every), network(every), atol=2e-3, rtol=1e-2)
+
+
+def test_the_normalisation_of_earlier_models_is_not_in_their_json() -> None:
+    assert "norm" not in StructEmbConfiguration().to_json()
+    batch = StructEmbConfiguration(norm="batch")
+    assert StructEmbConfiguration.from_json(batch.to_json()) == batch
+    with pytest.raises(UnknownNameError, match="'group'"):
+        StructEmbConfiguration.from_json({"norm": "group"})

@@ -18,6 +18,8 @@ Column = Literal["seconds", "memory", "parameters", "index", "vectors", "rate"]
 PoolKind = Literal["judged pool", "NTCIR-12"]
 StrategyName = Literal["maxsim", "rerank", "single"]
 
+FULL, SUBSET, ASSESSED = "full collection", "judged subset", "assessed formulas"
+"""What published figures were measured on: everything, the 33,771 posts of the thesis's Tables 4.6 to 4.17, or assessed formulas alone."""
 JUDGED = ("nDCG'", "MAP'", "P'@10", "Bpref")
 """The measures of the thesis's tables (section 4.2)."""
 
@@ -153,6 +155,8 @@ class GraphExperiment(Experiment):
     tables: tuple[str, str, str]
     columns: tuple[Column, ...] = ("seconds", "memory", "parameters", "index", "rate")
     scale: str = "thesis"
+    searched: str = SUBSET
+    """What the thesis's figures of retrieval were measured on."""
     formulas: bool = True
     systems: tuple[CitedSystem, ...] = ()
     pivot: tuple[str, ...] = ()
@@ -283,6 +287,8 @@ class TrialTable:
     rows: tuple[TrialRow, ...]
     measures: tuple[str, ...]
     source: str = ""
+    searched: str = FULL
+    """What the paper's figures were measured on."""
     least: tuple[float, ...] = ()
     answers: bool = False
     strata: bool = False

@@ -11,6 +11,7 @@ from mathamr.evaluation.comparison import Comparison, compare
 from mathamr.evaluation.scores import Scores
 from mathamr.evaluation.significance import LEVEL, bootstrap_interval
 from mathamr.evaluation.table import shown_p
+from mathamr_lab.experiments.experiment import FULL
 from mathamr_lab.experiments.seedsummary import summarise
 
 MARKS = ("*", "†", "‡")
@@ -65,11 +66,12 @@ def comparison_table(
     floor: Scores | None = None,
     sets: Mapping[str, Sequence[str]] | None = None,
     list_tests: bool = False,
+    searched: str = FULL,
 ) -> Iterator[str]:
     """Returns Markdown: a line per row, followed by how it was measured; rows without scores are left out.
 
-    `sets` are topics with a column of their own, for the first measure. `list_tests` adds a table of the tests
-    against the first baseline.
+    `sets` are topics with a column of their own, for the first measure. `list_tests` adds a table of the tests against the
+    first baseline. `searched` is what the published figures were measured on.
     """
     found = [row for row in rows if row.seeds or row.known]
     averaged = {row.name: row.averaged() for row in found if row.seeds}
@@ -92,7 +94,7 @@ def comparison_table(
     heads = [
         *measures,
         *(f"{measures[0]} of {name}" for name in sets),
-        *(published_head("paper", name) for name in published),
+        *(published_head("paper", name, searched) for name in published),
     ]
     cells = [["", *heads]]
     if floor is not None:
@@ -123,9 +125,9 @@ def comparison_table(
         yield from ("", tests_table(comparisons[0]))
 
 
-def published_head(source: str, name: str) -> str:
-    """The head of a column of published figures, which never share a column with ours: they are of the full collection."""
-    return f"{source} {name} (full collection)"
+def published_head(source: str, name: str, searched: str = FULL) -> str:
+    """The head of a column of published figures, which never share a column with ours: what was searched is another set."""
+    return f"{source} {name} ({searched})"
 
 
 def tests_table(comparison: Comparison) -> str:

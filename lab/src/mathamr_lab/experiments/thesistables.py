@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from mathamr.evaluation.significance import LEVEL
 from mathamr.evaluation.table import shown_p
-from mathamr_lab.experiments.experiment import CitedSystem, Column, GraphExperiment, Published, Variant
+from mathamr_lab.experiments.experiment import FULL, CitedSystem, Column, GraphExperiment, Published, Variant
 from mathamr_lab.experiments.findings import Findings, TestFindings, VariantFindings
 from mathamr_lab.experiments.seedsummary import Spread
 from mathamr_lab.experiments.setting import ExperimentSetting
@@ -104,7 +104,12 @@ def _best(experiment: GraphExperiment, test: TestFindings, is_thesis: bool) -> s
     has_thesis = is_thesis and any(row.variant.published.best for row in test.rows)
     names = test.measures
     rows = [
-        [*experiment.heads, *names, "seed", *(published_head("thesis", name) for name in names if has_thesis)]
+        [
+            *experiment.heads,
+            *names,
+            "seed",
+            *(published_head("thesis", name, experiment.searched) for name in names if has_thesis),
+        ]
     ]
     baselines = {row.variant.baseline for row in test.rows}
     for row in test.rows:
@@ -149,7 +154,7 @@ def _pivot(experiment: GraphExperiment, test: TestFindings, is_thesis: bool) -> 
     baselines = {row.variant.baseline for row in test.rows}
     found = {row.variant.cells: row for row in test.rows}
     columns = [f"{group} {name}" for group in groups for name in test.measures]
-    beside = [published_head("thesis", column) for column in columns if is_thesis]
+    beside = [published_head("thesis", column, experiment.searched) for column in columns if is_thesis]
     rows = [[experiment.heads[0], *columns, *beside]]
     for line in lines:
         first = found[(line, groups[0])]
@@ -178,7 +183,13 @@ def _pivot_cell(row: VariantFindings, test: TestFindings, name: str) -> str:
 def _means(experiment: GraphExperiment, test: TestFindings, is_thesis: bool) -> str:
     has_thesis = is_thesis and any(row.variant.published.spread for row in test.rows)
     names = test.measures
-    rows = [[*experiment.heads, *names, *(published_head("thesis", name) for name in names if has_thesis)]]
+    rows = [
+        [
+            *experiment.heads,
+            *names,
+            *(published_head("thesis", name, experiment.searched) for name in names if has_thesis),
+        ]
+    ]
     for row in test.rows:
         spreads = None if row.summary is None else row.summary.spreads
         cells = [*row.variant.cells, *("–" if spreads is None else str(spreads[name]) for name in names)]
@@ -214,6 +225,10 @@ def _tests(experiment: GraphExperiment, test: TestFindings) -> str:
     return markdown_table(rows, 2)
 
 
+_OF_TRAINING: tuple[Column, ...] = ("seconds", "memory", "parameters")
+"""Costs of the training, which had the full collection in every table."""
+
+
 def _costs(findings: Findings) -> str:
     experiment = findings.setting.graphs
     columns = [
@@ -223,7 +238,8 @@ def _costs(findings: Findings) -> str:
     head = list(experiment.heads)
     for column, is_published in columns:
         name = COLUMNS[column][0]
-        head += [name, *([published_head("thesis", name)] if is_published else [])]
+        searched = FULL if column in _OF_TRAINING else experiment.searched
+        head += [name, *([published_head("thesis", name, searched)] if is_published else [])]
     rows = [head]
     for variant in experiment.variants:
         cells = [*variant.cells]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 import torch
@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from mathamr.core.configured import known_fields
-from mathamr.core.errors import MathAMRError
+from mathamr.core.errors import MathAMRError, UnknownNameError
 from mathamr.systems.ssemb.graphs import OperatorGraphs
 
 WILDCARDS = 8
@@ -19,24 +19,33 @@ WILDCARDS = 8
 EDGE_LABELS = 256
 """The number of edge labels: one per operand position, and as many for the inverse edges."""
 
+Normalisation = Literal["layer", "batch"]
+
 
 @dataclass(frozen=True, slots=True)
 class StructEmbConfiguration:
-    """The shape of the network; the paper has size 400 and 2 layers, and no labels on edges."""
+    """The shape of the network; the paper has size 400 and 2 layers, and no labels on edges.
+
+    `norm` normalises within the layers: over the numbers of a node (``layer``), or every number over the nodes of a batch
+    (``batch``), as graph isomorphism networks do (Xu et al., 2019).
+    """
 
     size: int = 256
     layers: int = 2
     edge_labels: bool = True
+    norm: Normalisation = "layer"
 
     def __post_init__(self) -> None:
+        if self.norm not in get_args(Normalisation):
+            raise UnknownNameError("normalisation", self.norm, list(get_args(Normalisation)))
         if not 1 <= self.size <= 4096 or not 1 <= self.layers <= 16:
             raise MathAMRError(
                 f"size must be from 1 to 4096 and layers from 1 to 16, got {self.size} and {self.layers}"
             )
 
     def to_json(self) -> dict[str, Any]:
-        """Returns the JSON form for a model's folder."""
-        return asdict(self)
+        """Returns the JSON form for a model's folder; `norm` is left out of the older shape, whose fingerprint stays."""
+        return {name: value for name, value in asdict(self).items() if (name, value) != ("norm", "layer")}
 
     @classmethod
     def from_json(cls, row: dict[str, Any]) -> StructEmbConfiguration:
@@ -86,7 +95,9 @@ class StructEmb(nn.Module):
         self.edges = nn.Embedding(EDGE_LABELS, size) if configuration.edge_labels else None
         if self.edges is not None:
             nn.init.zeros_(self.edges.weight)
-        self.layers = nn.ModuleList(Isomorphism(size) for _ in range(configuration.layers))
+        self.layers = nn.ModuleList(
+            Isomorphism(size, configuration.norm) for _ in range(configuration.layers)
+        )
         self.head = nn.Sequential(nn.Linear(size, size), nn.LayerNorm(size), nn.ReLU(), nn.Linear(size, size))
 
     def states(self, graphs: GraphNumbers) -> Tensor:
@@ -114,13 +125,12 @@ class StructEmb(nn.Module):
 class Isomorphism(nn.Module):
     """One layer of a graph isomorphism network: a node plus the sum of its neighbours, through a small network."""
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, size: int, norm: Normalisation = "layer") -> None:
         super().__init__()
+        normal = nn.BatchNorm1d if norm == "batch" else nn.LayerNorm
         self.own = nn.Parameter(torch.zeros(()))
-        self.inner = nn.Sequential(
-            nn.Linear(size, size), nn.LayerNorm(size), nn.ReLU(), nn.Linear(size, size)
-        )
-        self.norm = nn.LayerNorm(size)
+        self.inner = nn.Sequential(nn.Linear(size, size), normal(size), nn.ReLU(), nn.Linear(size, size))
+        self.norm = normal(size)
 
     def forward(self, x: Tensor, graphs: GraphNumbers, edges: nn.Embedding | None) -> Tensor:
         """New vectors of all nodes."""

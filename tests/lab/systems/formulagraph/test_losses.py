@@ -65,6 +65,28 @@ def test_a_gradient_flows_into_the_best_partner_alone() -> None:
     assert theirs.grad.tolist() == [[1.0, 0.0], [0.0, 0.0]]
 
 
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_equal_partners_share_a_gradient_of_either_sign(sign: float) -> None:
+    ours = torch.tensor([[1.0, 0.0]])
+    theirs = torch.tensor([[0.9, 0.1], [0.9, 0.1], [0.2, 0.8]], requires_grad=True)
+    (sign * best_in_each(ours, theirs, torch.tensor([0, 3]))).sum().backward()
+    assert theirs.grad is not None
+    assert theirs.grad.tolist() == [[sign / 2, 0.0], [sign / 2, 0.0], [0.0, 0.0]]
+
+
+def test_the_gradient_of_equation_2_is_its_numerical_derivative_where_nodes_have_doubles() -> None:
+    torch.manual_seed(0)
+    first, second = torch.randn(2, 5, 4, dtype=torch.float64).requires_grad_()
+    # Every row but the last of the second graphs stands for two equal nodes of one formula.
+    doubled = torch.tensor([0, 0, 1, 1, 2, 2, 3, 3, 4])
+
+    def loss(ours: torch.Tensor, theirs: torch.Tensor) -> torch.Tensor:
+        unit, others = (torch.nn.functional.normalize(each, dim=1) for each in (ours, theirs[doubled]))
+        return node_losses(unit, torch.tensor([0, 0, 1, 1, 2]), others, torch.tensor([0, 4, 8, 9]), 0.1).sum()
+
+    assert torch.autograd.gradcheck(loss, (first, second))
+
+
 def test_mutual_scores_count_what_else_a_formula_has() -> None:
     vectors = torch.eye(3)
     # Formula 0 has node 0, formula 1 all three.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from mathamr_lab.experiments.experiment import TrialExperiment, TrialRow, TrialTable
+from mathamr_lab.experiments.experiment import ASSESSED, TrialExperiment, TrialRow, TrialTable
 from mathamr_lab.experiments.ntcir12 import MEASURES as NTCIR_MEASURES
 
 _AT = ("nDCG'@5", "nDCG'@10", "P'@5", "P'@10")
@@ -41,6 +41,7 @@ CONTEXTS = TrialExperiment(
             ),
             measures=(*_AT, "MAP'", "Bpref"),
             source="Table 1 (ARQMath-2, 58 topics)",
+            searched=ASSESSED,
             strata=True,
         ),
     ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from mathamr.graphs.configuration import GraphConfiguration
 from mathamr_lab.experiments.experiment import (
+    FULL,
     JUDGED,
     SINGLE,
     CitedSystem,
@@ -394,6 +395,7 @@ BENCHMARK = GraphExperiment(
     tables=("4.19 and 4.21", "", "4.20"),
     columns=("seconds", "memory", "parameters", "index", "vectors", "rate"),
     scale="thesis-full",
+    searched=FULL,
     variants=(
         Variant(
             "mathamrplus",

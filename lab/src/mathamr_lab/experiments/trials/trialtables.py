@@ -60,7 +60,13 @@ def markdown(
         elif table.least:
             lines += [_by_share(table, found, prepared), ""]
         else:
-            lines += comparison_table(found, table.measures, baselines=[found[0].name], list_tests=True)
+            lines += comparison_table(
+                found,
+                table.measures,
+                baselines=[found[0].name],
+                list_tests=True,
+                searched=table.searched,
+            )
             lines += [f"Beside it the paper's {table.source}." if table.source else "", ""]
             if table.strata and (strata := _strata(table, found, prepared)):
                 lines += [strata, ""]

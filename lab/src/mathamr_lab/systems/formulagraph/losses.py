@@ -28,9 +28,17 @@ def node_losses(ours: Tensor, owners: Tensor, theirs: Tensor, starts: Tensor, te
 def best_in_each(ours: Tensor, theirs: Tensor, starts: Tensor) -> Tensor:
     """Returns the highest cosine of every node of ours (columns) in each graph of theirs (rows).
 
-    Graph i has the vectors from `starts[i]` to `starts[i + 1]`.
+    Graph i has the vectors from `starts[i]` to `starts[i + 1]`. Nodes that are equally similar share the gradient. That of
+    `torch.segment_reduce` divides a positive gradient among them and gives each the whole of a negative one, which pulls
+    the nodes of one formula together as often as they have doubles.
     """
-    return torch.segment_reduce(theirs @ ours.T, "max", lengths=starts.diff().long(), axis=0, unsafe=True)
+    similar, lengths = theirs @ ours.T, starts.diff().long()
+    with torch.no_grad():
+        best = torch.segment_reduce(similar, "max", lengths=lengths, axis=0, unsafe=True)
+        is_best = (similar == best.repeat_interleave(lengths, 0, output_size=len(similar))).to(similar.dtype)
+        doubles = torch.segment_reduce(is_best, "sum", lengths=lengths, axis=0, unsafe=True)
+        shares = is_best / doubles.repeat_interleave(lengths, 0, output_size=len(similar))
+    return torch.segment_reduce(similar * shares, "sum", lengths=lengths, axis=0, unsafe=True)
 
 
 def joint_loss(of_pairs: Sequence[tuple[str, Tensor]]) -> Tensor:

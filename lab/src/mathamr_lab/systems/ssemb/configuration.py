@@ -46,7 +46,7 @@ CONFIGURATIONS: dict[str, Configurations] = {
         StructTraining(epochs=30, variables=0.5, numbers=0.3, contrast=0.3, teacher=1.0, formulas=100_000),
     ),
     "paper": (
-        StructEmbConfiguration(size=400, edge_labels=False),
+        StructEmbConfiguration(size=400, edge_labels=False, norm="batch"),
         AugmentationConfiguration(),
         StructTraining(learning_rate=1e-4, minimum_rate=1e-4, warmup=0, clip=1e9, reader=MINILM),
     ),
