@@ -64,7 +64,7 @@ _ALIGNED = Promote(
 """Terms find formulas; tree alignment and formula-graph nodes rerank the first of them, with weights from cross-validation (lab/notes/ranking.md)."""
 
 
-BY_FORMULAS = Component("formula", FORMULA_SEARCH, 0.0, (("mixed", 4.0), ("formula", 4.0)))
+BY_FORMULAS = Component("formula", FORMULA_SEARCH, 0.0, (("mixed", 4.0), ("formula", 8.0)))
 """What a search for formulas finds, as evidence for posts, where a query is a formula with few words or none. These weights, and those of
 the other parts for such queries, were chosen on typed queries of three collections (lab/notes/typed.md)."""
 _FUSED = Fuse(
