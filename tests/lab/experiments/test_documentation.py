@@ -12,7 +12,7 @@ import pytest
 
 from mathamr_lab.cli.experiment import command
 from mathamr_lab.experiments import EXPERIMENTS
-from mathamr_lab.experiments.experiment import ASSESSED, FULL, SUBSET, GraphExperiment
+from mathamr_lab.experiments.experiment import ASSESSED, FULL, SAMPLE, SUBSET, GraphExperiment
 from mathamr_lab.experiments.scale import SCALES
 
 NOTES = Path(__file__).resolve().parents[3] / "lab" / "notes"
@@ -37,7 +37,7 @@ def test_every_option_is_documented() -> None:
 
 
 _MEASURE = re.compile(r"nDCG|MAP'|P'@|Bpref|MRR@|recall@|/s|\(s\)|\(GB\)|\(MB\)")
-SETS = (FULL, SUBSET, ASSESSED)
+SETS = (FULL, SUBSET, SAMPLE, ASSESSED)
 _FOREIGN = re.compile(r"\b(thesis|paper|published)\b")
 _TWO_FIGURES = re.compile(r"[*†]*\d?\.\d+[*†]* \(\d?\.\d+[*†]*\)")
 

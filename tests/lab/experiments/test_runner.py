@@ -156,6 +156,10 @@ def _check_representations(plan: GraphPlan) -> None:
     assert {row.variant.name for row in task2.rows if not row.scores} == {"none", "absent"}
     assert [scores.run for scores in task1.references] == ["random order of the judged items", "bm25"]
     assert len(task1.differences) == 12
+    formulas = found.costs["both"]["formulas"].mean
+    assert formulas == found.costs["opt"]["formulas"].mean > 0
+    assert found.costs["both"]["formula rate"].mean > 0
+    assert not {"formulas", "formula rate"} & set(found.costs["absent"])
     index = {name: costs["index"].mean for name, costs in found.costs.items()}
     assert index["none"] < index["both"] == index["opt"] == index["slt"]
     assert "thesis nDCG'" in (plan.setting.out / "formula-representations" / "results.md").read_text("utf-8")

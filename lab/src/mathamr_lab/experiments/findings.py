@@ -172,7 +172,10 @@ def _references(test: TestSet, measured: Sequence[Measured]) -> tuple[Scores, ..
 
 
 def _costs(measured: Sequence[Measured], variant: Variant) -> dict[Column, Spread]:
-    """Returns the costs of a variant over its seeds: memory in GB, the index in MB, search time on its first set of answers."""
+    """Returns the costs of a variant over its seeds: memory in GB, the index in MB, search time on its first set of answers.
+
+    Those of formula search are the number of indexed formulas and the queries a second.
+    """
     own = [each for each in measured if each.variant is variant and each.test.task == "answers"]
     first = [each for each in own if each.test is own[0].test]
     values: dict[Column, list[float]] = {}
@@ -185,17 +188,24 @@ def _costs(measured: Sequence[Measured], variant: Variant) -> dict[Column, Sprea
         if run is not None and "not applicable" not in run.figures:
             values.setdefault("index", []).append(run.figures["index bytes"] / 1e6)
             values.setdefault("vectors", []).append(run.figures["vectors"])
-    for seed in {each.seed for each in own}:
-        rates = [
-            mark.figures
-            for each in own
-            if each.seed == seed and (mark := each.run.mark()) and "queries a second" in mark.figures
-        ]
-        if rates:
-            topics = sum(row["topics"] for row in rates)
-            seconds = sum(row["topics"] / row["queries a second"] for row in rates)
-            values.setdefault("rate", []).append(topics / seconds)
-    return {column: _spread(found) for column, found in values.items()}
+    asked = [each for each in measured if each.variant is variant and each.test.task == "formulas"]
+    for each in asked:
+        if each.test is asked[0].test and (mark := each.run.mark()) and "vectors" in mark.figures:
+            values.setdefault("formulas", []).append(mark.figures["vectors"])
+    values["rate"], values["formula rate"] = _rates(own), _rates(asked)
+    return {column: _spread(found) for column, found in values.items() if found}
+
+
+def _rates(measured: Sequence[Measured]) -> list[float]:
+    """Returns the queries a second over all test sets, one figure per seed."""
+    found = []
+    for seed in {each.seed for each in measured}:
+        marks = [mark.figures for each in measured if each.seed == seed and (mark := each.run.mark())]
+        rows = [row for row in marks if "queries a second" in row]
+        if rows:
+            seconds = sum(row["topics"] / row["queries a second"] for row in rows)
+            found.append(sum(row["topics"] for row in rows) / seconds)
+    return found
 
 
 def _spread(values: Sequence[float]) -> Spread:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from mathamr.evaluation.significance import LEVEL
 from mathamr.evaluation.table import shown_p
-from mathamr_lab.experiments.experiment import FULL, CitedSystem, Column, GraphExperiment, Published, Variant
+from mathamr_lab.experiments.experiment import CitedSystem, Column, GraphExperiment, Published, Variant
 from mathamr_lab.experiments.findings import Findings, TestFindings, VariantFindings
 from mathamr_lab.experiments.seedsummary import Spread
 from mathamr_lab.experiments.setting import ExperimentSetting
@@ -22,6 +22,8 @@ COLUMNS: dict[Column, tuple[str, str]] = {
     "index": ("Index (MB)", ".1f"),
     "vectors": ("Vectors", ",.0f"),
     "rate": ("Queries/s", ".1f"),
+    "formulas": ("Indexed formulas", ",.0f"),
+    "formula rate": ("Formula queries/s", ".1f"),
 }
 """Costs: the head of each column, and how its figures are written."""
 
@@ -226,7 +228,7 @@ def _tests(experiment: GraphExperiment, test: TestFindings) -> str:
 
 
 _OF_TRAINING: tuple[Column, ...] = ("seconds", "memory", "parameters")
-"""Costs of the training, which had the full collection in every table."""
+"""Costs of the training, which reads other posts than are searched."""
 
 
 def _costs(findings: Findings) -> str:
@@ -238,7 +240,7 @@ def _costs(findings: Findings) -> str:
     head = list(experiment.heads)
     for column, is_published in columns:
         name = COLUMNS[column][0]
-        searched = FULL if column in _OF_TRAINING else experiment.searched
+        searched = experiment.trained if column in _OF_TRAINING else experiment.searched
         head += [name, *([published_head("thesis", name, searched)] if is_published else [])]
     rows = [head]
     for variant in experiment.variants:
