@@ -150,7 +150,7 @@ class Confidence:
 
     def chance(self, found: RankedResult) -> float:
         """Return the probability that a result is what was asked, by its features alone."""
-        has_vectors = self._has_vectors and {"single", "maxsim"} <= found.evidence.keys()
+        has_vectors = self._has_vectors and "maxsim" in found.evidence
         weights = (WITH_VECTORS if has_vectors else BY_WORDS)[self.group]
         return weights.probability(self.features(found))
 

@@ -164,6 +164,10 @@ class FormulaRanker(Ranker):
         ]
         return sorted(scored, key=lambda each: (-each.score, each.id))
 
+    def read_trees(self, visuals: Sequence[str]) -> None:
+        """Read the trees of visual classes that will be graded, as far as the budget for reading lasts."""
+        self._trees(visuals)
+
     def grade(self, visual: str) -> float:
         """Grade a visual class by what it is to the query's formula; 0 if its trees were too long to be read."""
         trees = self._trees([visual]).get(visual)

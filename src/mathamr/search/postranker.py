@@ -177,6 +177,15 @@ class PostRanker(Ranker):
                 best.setdefault(post, hit)
         return best
 
+    def _read_best_formulas(self, posts: Sequence[str]) -> None:
+        """Read the trees of the formulas by which some posts were found, all of one formula of the query at once."""
+        visuals: dict[FormulaRanker, list[str]] = {}
+        for post in posts:
+            for ranker, visual, _ in self._best_formulas.get(post, ()):
+                visuals.setdefault(ranker, []).append(visual)
+        for ranker, wanted in visuals.items():
+            ranker.read_trees(wanted)
+
     def _grade(self, post: str) -> float:
         """What the formulas of a post are to the query's, from 0 to 1; 0 if it was not found by its formulas."""
         return math.fsum(
@@ -263,6 +272,7 @@ class PostRanker(Ranker):
         hits = found.hits[: options.depth]
         shares = found.shares_of(hits)
         with self.context.timer("align"):
+            self._read_best_formulas([hit.id for hit in hits[:MOST_GRADED]])
             grades = {
                 hit.id: self._grade(hit.id) for hit in hits[:MOST_GRADED] if hit.id in self._best_formulas
             }

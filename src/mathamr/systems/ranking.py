@@ -111,7 +111,7 @@ class Inherit:
 
     first: Ranking
     share: float = 0.5
-    pool: int = 200
+    pool: int = 100
     kinds: tuple[QueryKind, ...] = ("question",)
 
     def __post_init__(self) -> None:

@@ -42,7 +42,7 @@ SHOWN: dict[str, Weights] = {
     "formulas alone": (0.0, 1.0, 0.0, 0.0),
     "before, a formula": (1.0, 0.0, 0.5, 4.0),
     "before, with words": (1.0, 0.0, 4.0, 4.0),
-    "in use, a formula": (1.0, 8.0, 0.5, 0.5),
+    "in use, a formula": (1.0, 8.0, 0.0, 0.5),
     "in use, with words": (1.0, 4.0, 0.5, 1.0),
 }
 

@@ -80,6 +80,7 @@ class LexicalPart:
             create(folder)
             segment_list(folder).remove_unlisted()
         self._impacts = Impacts(Segments.read(folder))
+        self._last: tuple[Impacts, Terms, Weighting, DoubleArray] | None = None
 
     @property
     def _state(self) -> Segments:
@@ -109,7 +110,7 @@ class LexicalPart:
         check_k(k)
         impacts = self._impacts
         state = impacts.state
-        scores = _total(impacts, terms, weighting or self.weighting)
+        scores = self._totals(impacts, terms, weighting or self.weighting)
         chosen = np.flatnonzero((scores > 0) & state.mask(where))
         if len(chosen) > k:
             least = np.partition(scores[chosen], -k)[-k]
@@ -122,8 +123,15 @@ class LexicalPart:
         """The scores of these entries, best first, 0 for those that share no term; unknown ids are left out."""
         impacts = self._impacts
         chosen = np.flatnonzero(impacts.state.mask(ids))
-        scores = _total(impacts, terms, weighting or self.weighting)
+        scores = self._totals(impacts, terms, weighting or self.weighting)
         return best(impacts.state.ids(chosen), scores[chosen], len(chosen))
+
+    def _totals(self, impacts: Impacts, terms: Terms, weighting: Weighting) -> DoubleArray:
+        """The scores of all entries; those of the last query are kept, since a search that found entries often scores others."""
+        last = self._last
+        if last is None or last[0] is not impacts or last[1] is not terms or last[2] != weighting:
+            last = self._last = (impacts, terms, weighting, _total(impacts, terms, weighting))
+        return last[3]
 
     def frequencies(self, field: str, terms: Collection[str]) -> dict[str, int]:
         """The number of entries that have each of the terms in a field."""
@@ -213,7 +221,7 @@ class LexicalPart:
 
     def close(self) -> None:
         """Releases the files; it may be called twice."""
-        self._impacts = Impacts(Segments())
+        self._impacts, self._last = Impacts(Segments()), None
 
 
 class LexicalIndex(Closing):

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 AT_A_TIME = 256
 
-_SINGLE: KindWeights = (("words", 4.0), ("mixed", 0.5), ("formula", 0.5))
+_SINGLE: KindWeights = (("words", 4.0), ("mixed", 0.5), ("formula", 0.0))
 _MAXSIM: KindWeights = (("name", 4.0), ("words", 4.0), ("mixed", 1.0), ("formula", 0.5))
 _FUSED = Fuse(
     parts=(
