@@ -19,6 +19,8 @@ HARMLESS = {
     ("plan", "measure", "as_json"): "constants are always JSON",
 }
 """By verb, option that chooses a branch, and option that the branch does not read: why nothing is ignored."""
+LISTS = {("experiment", "not names"): "without a name, the experiments are listed and nothing runs"}
+"""By verb and option that chooses a branch: why the branch reads no option at all."""
 
 
 def module(verb: str) -> Path:
@@ -55,7 +57,7 @@ def test_every_way_through_a_command_reads_every_option(verb: str) -> None:
         (verb, condition, option)
         for condition, names in ways(command.body)
         for option in options - names
-        if (verb, condition, option) not in HARMLESS
+        if (verb, condition, option) not in HARMLESS and (verb, condition) not in LISTS
     }
     assert not ignored
 

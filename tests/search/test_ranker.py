@@ -66,7 +66,7 @@ class Listed(Ranker):
     def _alike(self, ids: Sequence[str], model: str) -> list[Scored]:
         return self._aligned(ids)
 
-    def _promoted(self, found: FoundHits) -> FoundHits:
+    def _promoted(self, ranking: Promote, found: FoundHits) -> FoundHits:
         return FoundHits(sorted(found.hits, key=lambda hit: hit.id != "c"), found.evidence)
 
     def _finished(self, found: FoundHits, options: SearchOptions) -> list[RankedResult]:

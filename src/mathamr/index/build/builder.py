@@ -186,6 +186,7 @@ def known_inputs(out: Path) -> list[InputRecord]:
     """The inputs of an index that still exist; none if there is no index of the current format."""
     if not (out / MANIFEST).exists():
         return []
+    check_plain(out)
     return [record for record in Manifest.read(out).inputs if Path(record.path).exists()]
 
 
