@@ -46,6 +46,8 @@ _FORMULA_HINT = "type a formula such as $x^2+1$, or search for answers instead"
 _AS_TEXT = "was read as text: add the closing delimiter of the formula"
 _COMMAND = re.compile(r"\\[a-zA-Z]+|[_^=]")
 _PROSE = re.compile(r"(?<![\\a-zA-Z])[a-zA-Z]{3,}(?![a-zA-Z(])")
+_EMPHASISED = re.compile(r"(?<![\w*])\*\*(?=[^\W\d_]{3})([^*$]+?)(?<=\w)\*\*(?![\w*])")
+"""Words in the bold of Markdown, whose stars are no powers."""
 _NOTES_SHOWN = 5
 _DECLARED_NAME = re.compile(
     r"(?=.*(?:[^\W\d_]{2}'*_[^\W\d_]{2}|[^\W\d_]{2}[\w']*\.[^\W\d_]))[^\W\d_][\w']{0,200}(?:\.[^\W\d_][\w']{0,200}){0,20}"
@@ -219,7 +221,10 @@ def with_formulas_marked(text: str, task: Task = "answers") -> str:
     ('is $x^2$ prime?', 'xy', '$xy$')
     >>> with_formulas_marked("sum_union"), with_formulas_marked("x_1")
     ('sum_union', '$x_1$')
+    >>> with_formulas_marked("the **Lefschetz principle**"), with_formulas_marked("2**3")
+    ('the Lefschetz principle', '$2^3$')
     """
+    text = _EMPHASISED.sub(r"\1", text)
     unclosed: list[int] = []
     read = list(marked_pieces(text, "text", lambda _, place: unclosed.append(place)))
     if any(not text[place + 1 : place + 2].isdigit() for place in unclosed) or any(
