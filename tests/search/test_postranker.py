@@ -75,6 +75,9 @@ def test_a_formula_with_a_word_is_found_in_other_letters_by_default(index: Index
     assert hits[0].id == "circle"
     assert hits[0].match == "strong"
     assert hits[0].reason == "has the formula in other letters"
+    assert [each.text for each in hits[0].snippet if each.kind == "formula" and each.matched] == [
+        "x^2+y^2=r^2"
+    ]
 
 
 def test_an_answer_is_found_through_its_question(index: Index) -> None:

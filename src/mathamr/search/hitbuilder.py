@@ -71,7 +71,7 @@ class HitBuilder:
             check_cancelled()
             post = posts[of_post[each.id]]
             entry = entries.get(each.id)
-            inside = entry.formula.id if entry else None
+            inside = entry.formula.id if entry else self._held(post, each.holds)
             above = titled(post, parents)
             hits.append(
                 Hit(
@@ -94,6 +94,11 @@ class HitBuilder:
                 )
             )
         return tuple(hits)
+
+    def _held(self, post: Post, visual: str) -> str | None:
+        """The formula of a post by which it was found, which its snippet shows; None if it was found otherwise."""
+        place = self._archive.catalogue.position_of(post.id, visual) if visual else None
+        return post.formulas[place].id if place is not None and place < len(post.formulas) else None
 
     def _formula_hit(self, entry: FormulaEntry, ranked: RankedResult) -> FormulaHit:
         (opt, slt), _ = trees_of(entry.formula, entry.macros)

@@ -14,6 +14,7 @@ from mathamr.index.lexical.lexicalindex import DECLARATIONS, LexicalPart
 from mathamr.index.lexical.terms import Terms, post_text, words
 from mathamr.index.scored import Scored
 from mathamr.posts.post import Formula, Post
+from mathamr.search.formulagrade import CONTAINED_RENAMED
 from mathamr.search.formularanker import FormulaRanker
 from mathamr.search.hubness import standard
 from mathamr.search.namequery import CANDIDATES, NameQuery, deviation, is_module_note
@@ -186,11 +187,15 @@ class PostRanker(Ranker):
         for ranker, wanted in visuals.items():
             ranker.read_trees(wanted)
 
-    def _grade(self, post: str) -> float:
-        """What the formulas of a post are to the query's, from 0 to 1; 0 if it was not found by its formulas."""
-        return math.fsum(
-            share * ranker.grade(visual) for ranker, visual, share in self._best_formulas.get(post, ())
-        )
+    def _grade(self, post: str) -> tuple[float, str]:
+        """What the formulas of a post are to the query's, from 0 to 1, and the visual class of the best that holds one."""
+        graded = [
+            (ranker.grade(visual), share, visual)
+            for ranker, visual, share in self._best_formulas.get(post, ())
+        ]
+        best, _, visual = max(graded)
+        total = math.fsum(grade * share for grade, share, _ in graded)
+        return total, visual if best >= CONTAINED_RENAMED else ""
 
     def _inherited(self, ranking: Inherit, found: FoundHits) -> FoundHits:
         """Average the scores of the first results with those of their parents; the others follow."""
@@ -280,7 +285,8 @@ class PostRanker(Ranker):
             RankedResult(
                 hit.id,
                 hit.score,
-                found.of(hit.id) | ({GRADE: grades[hit.id]} if hit.id in grades else {}),
+                found.of(hit.id) | ({GRADE: grades[hit.id][0]} if hit.id in grades else {}),
+                holds=grades[hit.id][1] if hit.id in grades else "",
                 share=shares[hit.id],
             )
             for hit in hits

@@ -20,6 +20,8 @@ PLACES = 100
 class RankedResult:
     """A post, or a formula at its best occurrence (`visual` is its visual class), with its score and evidence.
 
+    `holds` is the visual class of a post's formula that is the query's, or contains it, if it was found by that.
+
     `exact` is True for a formula of the query's own visual class, or one that fits the query's wildcards.
     """
 
@@ -27,6 +29,7 @@ class RankedResult:
     score: float
     evidence: Mapping[str, float] = field(default_factory=dict)
     visual: str = ""
+    holds: str = ""
     exact: bool = False
     share: float = 1.0
     """The score as a share of the best one, before exact matches were promoted."""

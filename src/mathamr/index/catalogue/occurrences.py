@@ -127,6 +127,11 @@ class Occurrences(Database):
             found.setdefault(visual, []).append(post_id)
         return found
 
+    def position_of(self, post_id: str, visual: str) -> int | None:
+        """The position of the first formula of a visual class in a post; None if it has none."""
+        rows = self._rows(f"SELECT min(position) {_LIVING} AND visual = ? AND p.id = ?", (visual, post_id))
+        return None if rows[0][0] is None else int(rows[0][0])
+
     def with_visual_id(self, visual_id: str) -> list[str]:
         """The ids of the formulas with that visual id in the input."""
         return self._formulas_by("visual_id", visual_id)
