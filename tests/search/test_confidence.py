@@ -88,6 +88,13 @@ def test_labels_agree_with_the_order(index: Index) -> None:
     assert one == two != "similar"
 
 
+def test_a_post_with_the_formula_is_never_only_similar_whatever_stands_before_it(index: Index) -> None:
+    poor, holding = {GRADE: 0.05, "lexical": 0.05}, {GRADE: CONTAINED, "lexical": 0.05}
+    labels = judged(index, "$x^2+1$", poor, poor, poor, holding, poor)
+    assert labels[3] != "similar"
+    assert labels[4] == "similar"
+
+
 def test_a_name_in_a_title_is_what_was_asked(index: Index) -> None:
     assert judged(index, "continuous function", {"name": 0.5, "lexical": 0.1}) == ["strong"]
 

@@ -9,8 +9,10 @@ with what answers it in the collection and once without (`python -m mathamr_lab.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
+from itertools import accumulate
+from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from mathamr.index.lexical.lexicalindex import LexicalPart
@@ -95,7 +97,7 @@ class Confidence:
         lexicon: LexicalPart,
         model: str,
         ranked: Sequence[RankedResult] = (),
-        corrected: Mapping[str, str] | Collection[str] = (),
+        corrected: Mapping[str, str] = MappingProxyType({}),
         *,
         has_declarations: bool = False,
     ) -> None:
@@ -142,11 +144,16 @@ class Confidence:
         return [word for word in self.absent if word[:1].isupper() or word.lower() not in general_words()]
 
     def matches(self) -> list[Match]:
-        """Return what each result is to the query; no result is called more than one that is ranked before it."""
+        """Return what each result is to the query; no result is called more than one that is ranked before it.
+
+        A post with the query's formula, or with one that contains it, is at least a weak match, and so is what stands before it.
+        """
         if any(map(self._is_name, self.absent)):
             return ["similar"] * len(self._ranked)
+        least = [self._weak if self._holds(each) else 0.0 for each in reversed(self._ranked)]
         chances = isotonic([self._judged(each) for each in self._ranked])
-        return [self._called(chance) for chance in chances]
+        floors = reversed(list(accumulate(least, max)))
+        return [self._called(max(pair)) for pair in zip(chances, floors, strict=True)]
 
     def chance(self, found: RankedResult) -> float:
         """Return the probability that a result is what was asked, by its features alone."""
@@ -168,16 +175,15 @@ class Confidence:
         )
 
     def _judged(self, found: RankedResult) -> float:
-        """Return the probability of a result.
-
-        A post that has the query as its name or label is what was asked. A post with the query's formula, or with one that
-        contains it, is at least a weak match.
-        """
+        """Return the probability of a result; a post that has the query as its name or label is what was asked."""
         if found.evidence.get("label") or found.evidence.get("name", 0.0) >= NAMED:
             return 1.0
+        return self.chance(found)
+
+    def _holds(self, found: RankedResult) -> bool:
+        """True if a post has the query's formula, or one that contains it; beside words its letters must be the same."""
         least = CONTAINED_RENAMED if self.group == "formula" else CONTAINED
-        holds = found.evidence.get(GRADE, 0.0) >= least
-        return max(self.chance(found), self._weak if holds else 0.0)
+        return found.evidence.get(GRADE, 0.0) >= least
 
     def _called(self, chance: float) -> Match:
         """Return the label of a probability.
@@ -201,8 +207,7 @@ class Confidence:
     @cached_property
     def _content(self) -> list[str]:
         found = [word for word in words(PLACEHOLDER.sub(" ", self._text)) if word not in STOP_WORDS]
-        right = self._corrected if isinstance(self._corrected, Mapping) else {}
-        return [right.get(word, word) for word in found]
+        return [self._corrected.get(word, word) for word in found]
 
     @cached_property
     def _coverage(self) -> Mapping[str, float]:
