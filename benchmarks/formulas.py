@@ -179,7 +179,7 @@ def represented(posts, keys):
     return [[place for place, key in enumerate(own) if not (key in seen or seen.add(key))] for own in keys]
 try:
     from mathamr.formulas.trees import REMEMBERED, remember_trees, trees_of
-    from mathamr.index.build.firstlook import FirstLook, KeptLooks
+    from mathamr.index.indexing.firstlook import FirstLook, KeptLooks
     forget = REMEMBERED.clear
     def take_in(posts):
         looks = [FirstLook.from_json(json.loads(json.dumps(FirstLook.of(post, True).to_json()))) for post in posts]

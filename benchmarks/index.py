@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from mathamr.formulas.parse import FormulaError, parse
-from mathamr.index.build.outdated import reset_lexical, reset_outdated
-from mathamr.index.build.writer import IndexWriter
+from mathamr.index.indexing.outdated import reset_lexical, reset_outdated
+from mathamr.index.indexing.writer import IndexWriter
 from mathamr.posts.post import Post
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
@@ -80,7 +80,7 @@ def _index(path: Path, posts: list[Post], out: Path, model: Path | None) -> dict
 def _start() -> float:
     """Measures the time to load the code and a model, before any work."""
     before = os.times()
-    code = "import mathamr.index.build.builder, mathamr.systems.mathamrplus.graphencoder"
+    code = "import mathamr.index.indexing.builder, mathamr.systems.mathamrplus.graphencoder"
     subprocess.run([sys.executable, "-c", code], check=True)
     after = os.times()
     return after.children_user + after.children_system - before.children_user - before.children_system

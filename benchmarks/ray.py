@@ -22,8 +22,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from mathamr.index.build.cluster.raycluster import RayCluster
-from mathamr.index.build.cluster.workspec import WorkSpec
+from mathamr.index.indexing.cluster.raycluster import RayCluster
+from mathamr.index.indexing.cluster.workspec import WorkSpec
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
 from mathamr_lab.data import data_folder

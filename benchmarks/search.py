@@ -32,7 +32,7 @@ from mathamr.evaluation.baselines.bm25 import Bm25
 from mathamr.evaluation.baselines.candidate import candidates
 from mathamr.evaluation.baselines.candidate import query as candidate
 from mathamr.evaluation.topics import Topic, read_topics
-from mathamr.index.build.builder import BuildOptions, build_index
+from mathamr.index.indexing.builder import BuildOptions, build_index
 from mathamr.sample import folder
 from mathamr.systems.ranking import Task
 

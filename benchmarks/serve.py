@@ -30,7 +30,7 @@ import psutil
 from starlette.testclient import TestClient
 
 from mathamr.core.settings import CACHE
-from mathamr.index.build.builder import BuildOptions, build_index
+from mathamr.index.indexing.builder import BuildOptions, build_index
 from mathamr.posts.markup import title_pieces
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report

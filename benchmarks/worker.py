@@ -21,8 +21,8 @@ from mathamr.core.garbage import collect_rarely
 from mathamr.graphs import corpus, maker
 from mathamr.graphs.store import StoredPost
 from mathamr.graphs.tensor import GraphTensor
-from mathamr.index.build import encoding
-from mathamr.index.build.encoding import EncodingWork, portions
+from mathamr.index.indexing import encoding
+from mathamr.index.indexing.encoding import EncodingWork, portions
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
 from mathamr.systems.layers.stack import GraphStack

@@ -29,7 +29,7 @@ from typing import Any
 
 from mathamr.core.errors import MathAMRError
 from mathamr.index.admin.check import check_index
-from mathamr.index.build.builder import BuildOptions, build_index
+from mathamr.index.indexing.builder import BuildOptions, build_index
 from mathamr.posts.passage import passage
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report

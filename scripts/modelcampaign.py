@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from mathamr.core.modelfolder import CONFIG, WEIGHTS
-from mathamr.index.build.builder import BuildOptions, build_index
+from mathamr.index.indexing.builder import BuildOptions, build_index
 from mathamr.search.searcher import Index
 from mathamr.systems.models import boxed_folder
 

@@ -60,7 +60,7 @@ def data() -> Path:
 SLOW = (
     "adapters", "amr/test_corpus.py", "amr/test_builtin", "amr/test_parser.py", "amr/test_workers.py", "cli",
     "evaluation/test_topicsearch.py", "formulas/test_alignment.py", "graphs/test_corpus.py", "graphs/test_guarded.py", "index/admin",
-    "index/build", "index/engines", "index/test_", "lab",
+    "index/indexing", "index/engines", "index/test_", "lab",
     "plugins", "posts/readers/test_hostile.py", "posts/readers/test_ziparchive.py", "posts/test_inputs.py", "sample", "search", "serve", "systems",
     "test_small_installation.py", "text/",
 )  # fmt: skip

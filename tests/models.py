@@ -96,7 +96,7 @@ def other_model_folder(tmp_path_factory: pytest.TempPathFactory, small_graphs: P
 
 def build_sample_index(out: Path, model: Path, posts: list[Post] | None = None, engine: str = "flat") -> Path:
     """An index of the sample (all of it, unless posts are given) made with a model."""
-    from mathamr.index.build.builder import BuildOptions, build_index
+    from mathamr.index.indexing.builder import BuildOptions, build_index
 
     source = sample_folder() / "Posts.xml"
     if posts is not None:

@@ -15,9 +15,9 @@ disable_telemetry()  # before anything else of this package, and so before the l
 
 if TYPE_CHECKING:
     from mathamr.core.errors import MathAMRError
-    from mathamr.index.build.builder import BuildOptions, build_index
-    from mathamr.index.build.writer import IndexWriter
     from mathamr.index.engines.entry import Filter
+    from mathamr.index.indexing.builder import BuildOptions, build_index
+    from mathamr.index.indexing.writer import IndexWriter
     from mathamr.posts.post import Formula, Post
     from mathamr.posts.reader import read_posts
     from mathamr.search.hits import Hit, Hits
@@ -41,17 +41,17 @@ __all__ = [
 ]
 
 _MODULES = {
-    "BuildOptions": "mathamr.index.build.builder",
+    "BuildOptions": "mathamr.index.indexing.builder",
     "Filter": "mathamr.index.engines.entry",
     "Formula": "mathamr.posts.post",
     "Hit": "mathamr.search.hits",
     "Hits": "mathamr.search.hits",
     "Index": "mathamr.search.searcher",
-    "IndexWriter": "mathamr.index.build.writer",
+    "IndexWriter": "mathamr.index.indexing.writer",
     "MathAMRError": "mathamr.core.errors",
     "Post": "mathamr.posts.post",
     "Query": "mathamr.search.query",
-    "build_index": "mathamr.index.build.builder",
+    "build_index": "mathamr.index.indexing.builder",
     "read_posts": "mathamr.posts.reader",
 }
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from mathamr.index.build.builder import BuildOptions, build_index
+from mathamr.index.indexing.builder import BuildOptions, build_index
 from mathamr.search.searcher import Index
 from tests.leanproject import write_project
 

@@ -12,7 +12,7 @@ import pytest
 from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.runs import read_run
 from mathamr.evaluation.topics import read_topics
-from mathamr.index.build.builder import BuildOptions, build_index
+from mathamr.index.indexing.builder import BuildOptions, build_index
 from mathamr.index.manifest import Manifest
 from mathamr.sample import folder
 from mathamr.search.searcher import Index

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from mathamr.cli import app
 from mathamr.cli.querychecks import check_argument_order, shell_quoting_hint
 from mathamr.core.errors import MathAMRError, UnknownNameError
-from mathamr.index.build.builder import build_index
+from mathamr.index.indexing.builder import build_index
 
 
 def test_a_misspelt_command_or_name_is_answered_with_the_nearest() -> None:

@@ -13,8 +13,8 @@ from lxml import etree
 from mathamr.cli.safeconsole import SafeConsole
 from mathamr.cli.shellsession import ShellSession
 from mathamr.evaluation.runs import read_run
-from mathamr.index.build.builder import BuildOptions, build_index
 from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
+from mathamr.index.indexing.builder import BuildOptions, build_index
 from mathamr.sample import folder
 from mathamr.search.searcher import Index
 from mathamr.systems.system import SYSTEMS

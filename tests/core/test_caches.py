@@ -10,7 +10,7 @@ import pytest
 
 import mathamr
 from mathamr.formulas.trees import LONGEST_REMEMBERED
-from mathamr.index.build import visualkeys
+from mathamr.index.indexing import visualkeys
 from mathamr.index.lexical import bags, terms
 from mathamr.posts.post import Formula
 from mathamr.serve import rendering

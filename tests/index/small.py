@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from mathamr.index.build.builder import BuildOptions, BuildSummary, build_index
+from mathamr.index.indexing.builder import BuildOptions, BuildSummary, build_index
 from mathamr.posts.post import Post
 
 PARSER = "tests.amr.rule_parser:RuleParser"

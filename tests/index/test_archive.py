@@ -9,9 +9,9 @@ import pytest
 
 from mathamr.core.errors import MathAMRError
 from mathamr.index.archive import Archive, check_model
-from mathamr.index.build.builder import build_index
-from mathamr.index.build.writer import IndexWriter
 from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
+from mathamr.index.indexing.builder import build_index
+from mathamr.index.indexing.writer import IndexWriter
 from mathamr.index.manifest import MANIFEST, Manifest
 from mathamr.posts.inputs import INDEX_FILES
 from tests.index.kills import content, differences

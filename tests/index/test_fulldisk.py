@@ -15,7 +15,7 @@ from mathamr.core.errors import MathAMRError
 from mathamr.core.sqlite import DamagedDatabaseError
 from mathamr.core.storage import durable
 from mathamr.index.admin.check import check_index
-from mathamr.index.build.writer import IndexWriter
+from mathamr.index.indexing.writer import IndexWriter
 from mathamr.search.searcher import Index
 from tests.bounded import full_disk
 from tests.index.small import note, options

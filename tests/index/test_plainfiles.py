@@ -14,8 +14,8 @@ from mathamr.core.storage.plainfiles import check_plain, sweep
 from mathamr.core.storage.writerlock import WriterLock
 from mathamr.index.admin.check import check_index
 from mathamr.index.archive import Archive
-from mathamr.index.build.builder import BuildOptions, build_index
-from mathamr.index.build.writer import IndexWriter
+from mathamr.index.indexing.builder import BuildOptions, build_index
+from mathamr.index.indexing.writer import IndexWriter
 from mathamr.index.manifest import _checksum
 from mathamr.search.searcher import Index
 from tests.bounded import bounded

@@ -12,7 +12,7 @@ import pytest
 from mathamr.adapters.leantools import by_name
 from mathamr.core.errors import MathAMRError
 from mathamr.index.admin.backup import backup, restore
-from mathamr.index.build.builder import BuildOptions, build_index
+from mathamr.index.indexing.builder import BuildOptions, build_index
 from mathamr.search.library import narrowed
 from mathamr.search.searcher import Index
 from tests.leanproject import write_project

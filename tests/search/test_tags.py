@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from mathamr import Filter, Index
-from mathamr.index.build.writer import IndexWriter
+from mathamr.index.indexing.writer import IndexWriter
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Post
 from tests.index.small import build

@@ -11,8 +11,8 @@ import pytest
 from mathamr.core.errors import MathAMRError, VectorsMissingError
 from mathamr.index import snapshot
 from mathamr.index.admin.check import check_index
-from mathamr.index.build.builder import build_index
-from mathamr.index.build.stages import IndexStages
+from mathamr.index.indexing.builder import build_index
+from mathamr.index.indexing.stages import IndexStages
 from mathamr.search.hits import Hits
 from mathamr.search.searcher import Index
 from mathamr.systems.mathamrplus.system import MathAMRPlusSystem

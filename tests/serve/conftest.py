@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from mathamr.index.build.builder import BuildOptions, build_index
-from mathamr.index.build.writer import IndexWriter
+from mathamr.index.indexing.builder import BuildOptions, build_index
+from mathamr.index.indexing.writer import IndexWriter
 from mathamr.search.searcher import Index
 from mathamr.serve.access import Keys
 from mathamr.serve.app import create_app

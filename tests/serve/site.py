@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mathamr.index.build.builder import BuildOptions, build_index
+from mathamr.index.indexing.builder import BuildOptions, build_index
 from mathamr.search.searcher import Index
 from mathamr.serve.access import Keys, allowed_hosts
 from mathamr.serve.app import create_app

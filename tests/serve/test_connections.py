@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mathamr.index.build.writer import IndexWriter
+from mathamr.index.indexing.writer import IndexWriter
 from mathamr.search.searcher import Index
 from mathamr.serve.connections import OWN_FILES, fitting
 from mathamr.serve.limits import Limits

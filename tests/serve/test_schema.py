@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from schemathesis import GenerationMode
 from schemathesis.checks import load_all_checks
 
-from mathamr.index.build.writer import IndexWriter
+from mathamr.index.indexing.writer import IndexWriter
 from mathamr.search.searcher import Index
 from mathamr.serve.access import Keys
 from mathamr.serve.app import create_app

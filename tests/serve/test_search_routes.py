@@ -8,8 +8,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from mathamr.index.archive import Archive, NoVectorsError
-from mathamr.index.build.builder import BuildOptions, build_index
-from mathamr.index.build.writer import IndexWriter
+from mathamr.index.indexing.builder import BuildOptions, build_index
+from mathamr.index.indexing.writer import IndexWriter
 from mathamr.posts.post import Place
 from mathamr.search.hits import Hits
 from mathamr.search.searcher import Index

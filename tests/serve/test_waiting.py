@@ -16,8 +16,8 @@ from fastapi import FastAPI
 
 from mathamr.core.workers import Allowance
 from mathamr.graphs.guarded import GuardedGraphs
-from mathamr.index.build.builder import BuildOptions, build_index
-from mathamr.index.build.writer import IndexWriter
+from mathamr.index.indexing.builder import BuildOptions, build_index
+from mathamr.index.indexing.writer import IndexWriter
 from mathamr.search.searcher import Index
 from mathamr.serve.access import Keys
 from mathamr.serve.limits import Limits

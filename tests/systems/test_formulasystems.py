@@ -11,8 +11,8 @@ import pytest
 
 from mathamr.core.errors import MathAMRError
 from mathamr.formulas.parse import parse
-from mathamr.index.build.builder import BuildOptions, build_index
 from mathamr.index.engines.maxsim import mutual_maxsim
+from mathamr.index.indexing.builder import BuildOptions, build_index
 from mathamr.posts.post import Formula, Post
 from mathamr.search.hits import Hit
 from mathamr.search.results import GRADE

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mathamr.core.modelfolder import read_config
-from mathamr.index.build.builder import BuildOptions, build_index
+from mathamr.index.indexing.builder import BuildOptions, build_index
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
 from mathamr.search.searcher import Index

@@ -12,8 +12,8 @@ from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.topics import read_topics
 from mathamr.evaluation.topicsearch import rerank_results, retrieve
 from mathamr.index.admin.check import check_index
-from mathamr.index.build.builder import BuildOptions, build_index
 from mathamr.index.engines.entry import Filter
+from mathamr.index.indexing.builder import BuildOptions, build_index
 from mathamr.posts.post import Post
 from mathamr.sample import folder as sample_folder
 from mathamr.search.searcher import Index

@@ -12,7 +12,7 @@ import torch
 
 from mathamr.core.errors import MathAMRError
 from mathamr.core.tensorfile import tensor_bytes
-from mathamr.index.build.builder import BuildOptions, build_index
+from mathamr.index.indexing.builder import BuildOptions, build_index
 from mathamr.search.searcher import Index
 from mathamr.systems.baseencoder import load_base_encoder
 from mathamr.systems.marf.system import REPRESENTATIONS, MarfSystem

@@ -123,7 +123,7 @@ def _show_parts(console: SafeConsole, post: Post) -> None:
 
 
 def _build(console: SafeConsole, source: Path, folder: Path, model: Path | str | None, workers: int) -> None:
-    from mathamr.index.build.builder import BuildOptions, build_index
+    from mathamr.index.indexing.builder import BuildOptions, build_index
 
     options = BuildOptions(model=model, workers=workers, show_progress=True)
     built = build_index([source], folder, options)

@@ -20,8 +20,8 @@ from mathamr.posts.reader import READERS
 
 if TYPE_CHECKING:
     from mathamr.index.admin.inspection import CheckReport
-    from mathamr.index.build.builder import BuildSummary
-    from mathamr.index.build.cluster.clusters import ClusterOptions
+    from mathamr.index.indexing.builder import BuildSummary
+    from mathamr.index.indexing.cluster.clusters import ClusterOptions
 
 
 _HELD_BACK = "{:,} entries are no longer in their input, but stay: the input was not read completely"
@@ -130,7 +130,7 @@ def command(
     Without a path, the inputs that the index knows are read again.
     """
     from mathamr.core.workers import processors
-    from mathamr.index.build.builder import BuildOptions, build_index
+    from mathamr.index.indexing.builder import BuildOptions, build_index
 
     if check and out is None and paths and len(paths) == 1:
         out, paths = paths[0], None
@@ -177,7 +177,7 @@ def command(
     _sweep(options.cluster, shards)
     _print(summary, as_json, verbose)
     if watch:
-        from mathamr.index.build.watching import changes
+        from mathamr.index.indexing.watching import changes
 
         names = ", ".join(record.path for record in summary.manifest.inputs)
         print(f"watching {visible(names)}; Ctrl-C stops", file=sys.stderr, flush=True)
@@ -222,8 +222,8 @@ def _cluster(
         if shards is not None:
             raise typer.BadParameter("--shards needs --ray, which names the cluster")
         return None
-    from mathamr.index.build.cluster.clusters import ClusterOptions
-    from mathamr.index.build.cluster.raycluster import LOCAL
+    from mathamr.index.indexing.cluster.clusters import ClusterOptions
+    from mathamr.index.indexing.cluster.raycluster import LOCAL
 
     if shards is None:
         if address != LOCAL:

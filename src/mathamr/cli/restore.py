@@ -31,7 +31,7 @@ def command(
     """Restore an index from a backup into a new folder, check it, and compute what the backup lacks."""
     from mathamr.core.workers import processors
     from mathamr.index.admin.backup import restore
-    from mathamr.index.build.builder import BuildOptions
+    from mathamr.index.indexing.builder import BuildOptions
 
     options = BuildOptions(
         model=model,

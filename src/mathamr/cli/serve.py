@@ -124,7 +124,7 @@ def _indexed(notes: Path, device: str, exclude: list[str] | None) -> Path:
     """The index of a folder of notes, made or updated."""
     from mathamr.cli.index import show_briefly
     from mathamr.core.workers import processors
-    from mathamr.index.build.builder import BuildOptions, build_index
+    from mathamr.index.indexing.builder import BuildOptions, build_index
 
     out = index_beside(notes)
     options = BuildOptions(

@@ -16,7 +16,7 @@ from mathamr.amr.workers import ParallelParser
 from mathamr.core.garbage import keep_loaded
 from mathamr.core.settings import API_KEY, READ_KEY
 from mathamr.core.workers import Allowance
-from mathamr.index.build.writer import IndexWriter
+from mathamr.index.indexing.writer import IndexWriter
 from mathamr.search.editors import check_editor
 from mathamr.search.searcher import Index
 from mathamr.serve.access import Keys, allowed_hosts

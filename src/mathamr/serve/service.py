@@ -11,7 +11,7 @@ from fastapi import Depends, Request, Security
 from fastapi.security import APIKeyHeader, HTTPAuthorizationCredentials, HTTPBearer
 
 from mathamr.core.errors import MathAMRError, VectorsMissingError
-from mathamr.index.build.writer import IndexWriter
+from mathamr.index.indexing.writer import IndexWriter
 from mathamr.posts.post import Place
 from mathamr.search.editors import address_in
 from mathamr.serve.access import Keys

@@ -21,9 +21,9 @@ from mathamr.core.storage.writerlock import WriterLock
 from mathamr.index.admin import backup as module
 from mathamr.index.admin.backup import backup, restore
 from mathamr.index.archive import Archive
-from mathamr.index.build.builder import build_index
-from mathamr.index.build.writer import IndexWriter
 from mathamr.index.catalogue.catalogue import Catalogue
+from mathamr.index.indexing.builder import build_index
+from mathamr.index.indexing.writer import IndexWriter
 from mathamr.index.manifest import InputRecord, Manifest
 from tests.index.kills import content, differences
 from tests.index.small import note, options, write_posts

@@ -16,9 +16,9 @@ from mathamr.core.storage.writerlock import InUseError, WriterLock
 from mathamr.index.admin.check import check_index
 from mathamr.index.admin.inspection import CheckReport
 from mathamr.index.archive import Archive
-from mathamr.index.build.writer import IndexWriter
 from mathamr.index.catalogue.journal import packed
 from mathamr.index.engines.entry import Entry
+from mathamr.index.indexing.writer import IndexWriter
 from mathamr.index.manifest import Manifest
 from tests.index.kills import content, differences
 from tests.index.small import build, note

@@ -7,8 +7,8 @@ import pytest
 from mathamr.core.errors import MathAMRError
 from mathamr.index.admin import measuring
 from mathamr.index.admin.measuring import MeasuringPool, measure
-from mathamr.index.build import buildpool, encoding
-from mathamr.index.build.builder import BuildOptions, build_index
+from mathamr.index.indexing import buildpool, encoding
+from mathamr.index.indexing.builder import BuildOptions, build_index
 from tests.index.small import PARSER, write_posts
 from tests.models import sample_posts
 

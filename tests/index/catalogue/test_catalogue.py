@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mathamr.core.errors import MathAMRError
-from mathamr.index.build.intake import check_usable
-from mathamr.index.build.visualkeys import visual_keys
 from mathamr.index.catalogue.catalogue import Catalogue, digest_of
 from mathamr.index.catalogue.journal import LARGEST_POST, VISUAL_STAGES, Sketch, unpacked
+from mathamr.index.indexing.intake import check_usable
+from mathamr.index.indexing.visualkeys import visual_keys
 from mathamr.posts.post import Formula, Place, Post
 from tests.index.small import note
 from tests.models import sample_posts

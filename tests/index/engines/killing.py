@@ -20,8 +20,8 @@ from typing import Any
 from mathamr.core.errors import MathAMRError
 from mathamr.index.admin.backup import backup, restore
 from mathamr.index.archive import Archive
-from mathamr.index.build.builder import BuildOptions, build_index
-from mathamr.index.build.writer import IndexWriter
+from mathamr.index.indexing.builder import BuildOptions, build_index
+from mathamr.index.indexing.writer import IndexWriter
 from mathamr.posts.post import Post
 from mathamr.systems.system import SYSTEMS
 from tests.index.kills import content, differences, in_child

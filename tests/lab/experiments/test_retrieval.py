@@ -9,7 +9,7 @@ import pytest
 from mathamr.evaluation.runs import read_run
 from mathamr.evaluation.topicsearch import retrieve
 from mathamr.graphs.configuration import GraphConfiguration
-from mathamr.index.build.builder import BuildOptions, build_index
+from mathamr.index.indexing.builder import BuildOptions, build_index
 from mathamr.search.searcher import Index
 from mathamr.systems.mathamrplus.system import MathAMRPlusSystem
 from mathamr.systems.ranking import MaxSim, Rerank

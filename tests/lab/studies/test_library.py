@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mathamr.index.build.builder import BuildOptions, build_index
+from mathamr.index.indexing.builder import BuildOptions, build_index
 from mathamr_lab.studies import library
 from mathamr_lab.systems.text.mathlib import MAPS
 from tests.leanproject import COMPACT, SUMS

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import pytest
 
-from mathamr.index.build.builder import BuildOptions, build_index
+from mathamr.index.indexing.builder import BuildOptions, build_index
 from mathamr.search.searcher import Index
 from tests.serve.page.visit import Page, Visit, ask, expect
 from tests.serve.site import Site, serving

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from mathamr.index.build.builder import BuildOptions, build_index
+from mathamr.index.indexing.builder import BuildOptions, build_index
 from mathamr.search.searcher import Index
 from tests.serve.page.visit import Page, ask, expect
 from tests.serve.site import Site, serving

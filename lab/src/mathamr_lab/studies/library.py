@@ -27,7 +27,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from mathamr.evaluation.table import aligned
-from mathamr.index.build.builder import BuildOptions, build_index
+from mathamr.index.indexing.builder import BuildOptions, build_index
 from mathamr.posts.post import Post
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report

@@ -20,15 +20,15 @@ from mathamr.graphs.store import GraphStore
 from mathamr.index.admin.inspection import CheckReport, Damage, inspect
 from mathamr.index.admin.inventory import size_on_disk, take_stock
 from mathamr.index.archive import GRAPHS, Archive
-from mathamr.index.build.builder import BuildOptions
-from mathamr.index.build.buildlog import BuildLog
-from mathamr.index.build.buildpool import BuildPool
-from mathamr.index.build.graphstages import make_tensors
-from mathamr.index.build.intake import IntakeCounts, input_record, take_in
-from mathamr.index.build.outdated import remove, reset_lexical, reset_outdated, reset_vectors
-from mathamr.index.build.writer import OWN_INPUT, IndexWriter
 from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
 from mathamr.index.catalogue.salvage import salvage
+from mathamr.index.indexing.builder import BuildOptions
+from mathamr.index.indexing.buildlog import BuildLog
+from mathamr.index.indexing.buildpool import BuildPool
+from mathamr.index.indexing.graphstages import make_tensors
+from mathamr.index.indexing.intake import IntakeCounts, input_record, take_in
+from mathamr.index.indexing.outdated import remove, reset_lexical, reset_outdated, reset_vectors
+from mathamr.index.indexing.writer import OWN_INPUT, IndexWriter
 from mathamr.index.manifest import MANIFEST, Manifest, OutdatedFormatError
 from mathamr.posts.report import Report
 

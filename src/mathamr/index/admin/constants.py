@@ -103,7 +103,7 @@ class KnownConstants:
     @classmethod
     def read(cls, path: Path | None = None) -> KnownConstants:
         """Reads the constants of a file, or those of the package."""
-        path = path or Path(str(resources.files("mathamr.index.build") / FILE))
+        path = path or Path(str(resources.files("mathamr.index.indexing") / FILE))
         try:
             rows = json.loads(path.read_text(encoding="utf-8"))
             if not isinstance(rows, dict):

@@ -15,11 +15,11 @@ from mathamr.graphs.maker import digest
 from mathamr.graphs.store import GraphStore
 from mathamr.index.admin.inventory import FIXED_FILES
 from mathamr.index.archive import GRAPHS, LEXICAL, VECTORS, Archive
-from mathamr.index.build.entries import agree, sketch
-from mathamr.index.build.graphstages import parser_of
 from mathamr.index.catalogue.catalogue import CATALOGUE
 from mathamr.index.catalogue.journal import STAGES, VISUAL_STAGES, Sketch
 from mathamr.index.engines.engine import ENGINES, Engine
+from mathamr.index.indexing.entries import agree, sketch
+from mathamr.index.indexing.graphstages import parser_of
 from mathamr.index.manifest import MANIFEST
 from mathamr.systems.field import FieldTarget
 from mathamr.systems.vectors import Vectors

@@ -23,8 +23,8 @@ from mathamr.core.workers import Allowance, Lost, Pool, Work
 from mathamr.index.admin.constants import BuildConstants, EncodingConstants
 from mathamr.index.admin.inventory import size_on_disk
 from mathamr.index.archive import Archive, recorded_model
-from mathamr.index.build.builder import BuildOptions, BuildSummary, build_index, peak_memory
-from mathamr.index.build.buildpool import FEW, BuildPool
+from mathamr.index.indexing.builder import BuildOptions, BuildSummary, build_index, peak_memory
+from mathamr.index.indexing.buildpool import FEW, BuildPool
 from mathamr.posts.post import Post
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report

@@ -1,0 +1,352 @@
+"""`build_index`: builds an index directory from files of posts, or brings an existing one up to date with its files."""
+
+from __future__ import annotations
+
+import os
+import resource
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from mathamr.amr.parser import PARSERS, recorded_parser, vouch_for_parser
+from mathamr.core.errors import MathAMRError
+from mathamr.core.storage.plainfiles import check_plain, sweep
+from mathamr.core.storage.writerlock import LOCK, WriterLock
+from mathamr.index.admin.inventory import size_on_disk, take_stock
+from mathamr.index.archive import (
+    GRAPHS,
+    LEXICAL,
+    VECTORS,
+    check_model,
+    check_parser,
+    needs_graphs,
+    recorded_model,
+)
+from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
+from mathamr.index.engines.engine import DEFAULT
+from mathamr.index.indexing.buildlog import BuildLog
+from mathamr.index.indexing.buildpool import BuildPool
+from mathamr.index.indexing.cluster.clusters import CLUSTERS, ClusterCounts, ClusterOptions
+from mathamr.index.indexing.intake import IntakeCounts, forget, input_record, take_in
+from mathamr.index.indexing.outdated import reset_outdated
+from mathamr.index.indexing.writer import IndexWriter
+from mathamr.index.manifest import (
+    MANIFEST,
+    EngineRecord,
+    InputRecord,
+    Manifest,
+    ModelRecord,
+    ParserRecord,
+)
+from mathamr.posts.reader import read_posts
+from mathamr.posts.report import Report
+from mathamr.systems.models import boxed_folder, load_system, model_folder
+from mathamr.systems.system import System
+from mathamr.text.backend import chosen_backend, index_backend
+
+MANY = 1000
+"""Number of new entries after which the engine is optimised for search; it also is after a first build."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuildOptions:
+    """The options of a build; `None` keeps the value of an existing index.
+
+    `model` is a folder or the name of a built-in model. `rebuild` allows another model, engine or AMR parser for an existing
+    index: everything that depends on it is computed again.
+    """
+
+    model: Path | str | None = None
+    engine: str | None = None
+    engine_options: Mapping[str, Any] | None = None
+    parser: str | None = None
+    parser_model: str | None = None
+    format: str | None = None
+    beside: tuple[Path, ...] = ()
+    exclude: tuple[str, ...] | None = None
+    """Patterns of files that are left out, in the syntax of `.gitignore`; they replace those of known inputs."""
+    workers: int = 1
+    device: str = "auto"
+    rebuild: bool = False
+    show_progress: bool = False
+    cluster: ClusterOptions | None = None
+    """The cluster that does the work, or None for this machine alone."""
+
+
+@dataclass(slots=True, kw_only=True)
+class BuildSummary:
+    """The results of a build."""
+
+    folder: Path
+    manifest: Manifest
+    intake: IntakeCounts
+    log: BuildLog
+    seconds: float
+    sizes: dict[str, int] = field(default_factory=dict)
+    memory: int = 0
+    cluster: ClusterCounts | None = None
+
+    @property
+    def posts_per_second(self) -> float:
+        """New and changed posts per second, over all stages."""
+        return (self.intake.new + self.intake.changed) / max(self.seconds, 1e-9)
+
+    def to_json(self) -> dict[str, Any]:
+        """The report for `--json`."""
+        intake = self.intake
+        return {
+            "index": str(self.folder),
+            "model": asdict(self.manifest.model),
+            "engine": asdict(self.manifest.engine),
+            "counts": self.manifest.counts,
+            "posts": {
+                name: getattr(intake, name)
+                for name in ("new", "changed", "unchanged", "deleted", "held_back", "others")
+            },
+            "seconds": round(self.seconds, 3),
+            "seconds_by_stage": {stage: round(value, 3) for stage, value in self.log.seconds.items()},
+            "began_by_stage": {stage: round(value, 3) for stage, value in self.log.began.items()},
+            "posts_by_stage": dict(self.log.posts),
+            "posts_per_second": round(self.posts_per_second, 2),
+            "peak_memory_bytes": self.memory,
+            "bytes": self.sizes,
+            "fallbacks": dict(self.log.fallbacks.most_common()),
+            **({} if self.cluster is None else {"cluster": asdict(self.cluster)}),
+            "reading": {path: report.to_dict() for path, report in intake.reports.items()},
+        }
+
+
+def build_index(
+    paths: Sequence[Path],
+    out: Path,
+    options: BuildOptions | None = None,
+    *,
+    without: Sequence[Path] = (),
+    again: bool = False,
+    pool: BuildPool | None = None,
+) -> BuildSummary:
+    """Builds the index of all posts in these files and folders, or brings an existing one up to date with them.
+
+    If it is killed, the same call finishes the work. Posts of other inputs stay as they are; those of `without` are deleted.
+    Without any path, it finishes an interrupted build; with `again` it reads the known inputs again, as far as they still
+    exist. `pool` replaces the worker pool that the options select.
+    """
+    options = options or BuildOptions()
+    started = time.perf_counter()
+    out = out.expanduser()
+    inputs = [(path, input_record(path, options.format, options.beside)) for path in paths]
+    if again and not inputs:
+        inputs = [(Path(record.path), record) for record in known_inputs(out)]
+    inputs = _with_exclusions(inputs, out, options.exclude)
+    if not (out / MANIFEST).exists():
+        for path, record in inputs:  # an input without posts raises an error before a folder is created
+            read_posts(path, Report(), record.format, options.beside, record.exclude)
+    log, counts = BuildLog(show=options.show_progress), IntakeCounts()
+    with pool or _pool(options) as pool, _opened(out, options, bool(inputs), pool) as archive:
+        pool.keeps_trees = archive.has_graphs
+        for path, record in inputs:
+            report = Report()
+            with log.stage("read", share=report.share) as progress:
+                take_in(archive.catalogue, path, record, counts, report, pool, progress)
+        for path in without:
+            counts.deleted += forget(archive.catalogue, _remembered(path, archive.manifest))
+        archive.settle(pool=pool, log=log)
+        with log.stage("sentences") as progress:
+            archive.catalogue.keep_passages(progress.advance if progress else lambda count: None)
+        if not archive.manifest.finished or log.posts["vectors"] + log.posts["visual"] >= MANY:
+            with log.stage("optimize", "fields"):
+                archive.engine.optimize()
+                archive.engine.flush()
+        _remember(archive, [record for _, record in inputs])
+        sizes = {name: size_on_disk(archive.folder / name) for name in (CATALOGUE, GRAPHS, VECTORS, LEXICAL)}
+        return BuildSummary(
+            folder=out,
+            manifest=archive.manifest,
+            intake=counts,
+            log=log,
+            seconds=time.perf_counter() - started,
+            sizes=sizes,
+            memory=peak_memory(),
+            cluster=pool.cluster_counts,
+        )
+
+
+def _pool(options: BuildOptions) -> BuildPool:
+    """The workers of a build: processes of this machine, or a cluster."""
+    if options.cluster is None:
+        return BuildPool(options.workers)
+    make: Callable[[ClusterOptions], BuildPool] = CLUSTERS[options.cluster.name]
+    return make(options.cluster)
+
+
+def known_inputs(out: Path) -> list[InputRecord]:
+    """The inputs of an index that still exist; none if there is no index of the current format."""
+    if not (out / MANIFEST).exists():
+        return []
+    check_plain(out)
+    return [record for record in Manifest.read(out).inputs if Path(record.path).exists()]
+
+
+def _with_exclusions(
+    inputs: Sequence[tuple[Path, InputRecord]], out: Path, exclude: tuple[str, ...] | None
+) -> list[tuple[Path, InputRecord]]:
+    """The inputs with their patterns of excluded files: these, or where there are none, those that the index remembers."""
+    before = {record.path: record.exclude for record in known_inputs(out)}
+    return [
+        (path, replace(record, exclude=before.get(record.path, ()) if exclude is None else exclude))
+        for path, record in inputs
+    ]
+
+
+def _opened(out: Path, options: BuildOptions, has_inputs: bool, pool: BuildPool) -> IndexWriter:
+    """Opens the index in the folder for writing, with the model, engine and parser that the options select."""
+    if not (out / MANIFEST).exists():
+        if not has_inputs:
+            raise MathAMRError(f"{out} is not an index; create one with: mathamr index PATH --out {out}")
+        _check_free(out)
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise MathAMRError(f"cannot make the index directory {out}: {error.strerror}") from error
+    check_plain(out)
+    lock = WriterLock(out, "mathamr index")
+    try:
+        sweep(out)
+        before = _before(out, options)
+        model = options.model or (recorded_model(before.model) if before else None)
+        if before is None or options.rebuild:
+            backend = chosen_backend(options.device)
+        else:
+            backend = index_backend(before.model.text_backend, out, read_only=False)
+        system = load_system(model, options.device, backend)
+        manifest = _wanted(before, system, model_folder(model), backend, options)
+        if before is not None and not options.rebuild:
+            check_model(before, system, out)
+            if before.parser is not None and manifest.parser is not None:
+                check_parser(before, manifest.parser.fingerprint, out)
+            _check_engine(before, manifest, out)
+        catalogue = Catalogue(out / CATALOGUE, create=True)
+    except BaseException:
+        lock.release()
+        raise
+    archive = IndexWriter(out, manifest, catalogue, lock, device=options.device, model=model)
+    try:
+        if before is None or manifest != before:
+            archive.manifest = manifest.write(out)
+        archive.use_system(system)
+        reset_outdated(archive)
+    except BaseException:
+        archive.close()
+        raise
+    return archive
+
+
+def _before(out: Path, options: BuildOptions) -> Manifest | None:
+    """The current manifest of the index."""
+    if not (out / MANIFEST).exists():
+        return None
+    return Manifest.read(out)
+
+
+def _wanted(
+    before: Manifest | None, system: System, model: Path, text_backend: str, options: BuildOptions
+) -> Manifest:
+    """The manifest that the options require, marked as unfinished if anything must be computed again."""
+    is_boxed = model == boxed_folder(model.name)
+    record = ModelRecord(
+        name=model.name if is_boxed else system.name,
+        system=system.kind,
+        fingerprint=system.fingerprint,
+        fields=system.fields,
+        folder=None if is_boxed else str(model.expanduser().resolve()),
+        text_backend=text_backend,
+    )
+    parser = _wanted_parser(before, options) if needs_graphs(system.needs) else None
+    graphs = system.graphs.configuration if system.graphs is not None else None
+    engine = before.engine if before else EngineRecord(DEFAULT)
+    if options.engine is not None and options.engine != engine.name:
+        engine = EngineRecord(options.engine)
+    if options.engine_options is not None:
+        engine = replace(engine, options=dict(options.engine_options))
+    if before is None:
+        return Manifest(model=record, engine=engine, parser=parser, graphs=graphs)
+    same = (
+        record.fingerprint == before.model.fingerprint
+        and record.text_backend == before.model.text_backend
+        and record.fields == before.model.fields
+        and parser == before.parser
+        and engine == before.engine
+    )
+    return replace(
+        before,
+        model=record,
+        graphs=graphs,
+        parser=parser,
+        engine=engine,
+        finished=before.finished and same,
+    )
+
+
+def _wanted_parser(before: Manifest | None, options: BuildOptions) -> ParserRecord:
+    """The AMR parser that the options select, or that of the graphs; it is loaded to determine its fingerprint."""
+    recorded = before.parser if before else None
+    name = options.parser or (recorded.name if recorded else "builtin")
+    model = options.parser_model or (recorded.model if recorded and not options.parser else None)
+    if options.parser or (options.parser_model and name in PARSERS):
+        vouch_for_parser(name, model)
+    return ParserRecord(name, recorded_parser(name, model, "the index").fingerprint, model)
+
+
+def _check_engine(before: Manifest, wanted: Manifest, out: Path) -> None:
+    if wanted.engine != before.engine:
+        raise MathAMRError(
+            f"the index {out} keeps its vectors in the engine {before.engine.name!r} {before.engine.options or ''}, not in"
+            f" {wanted.engine.name!r} {wanted.engine.options or ''}; omit --engine, or move it with --rebuild"
+        )
+
+
+def _check_free(out: Path) -> None:
+    """Refuses a folder with anything in it that is not the start of an index."""
+    own = (LOCK, CATALOGUE, GRAPHS, VECTORS, LEXICAL, MANIFEST)
+    if out.exists() and not out.is_dir():
+        raise MathAMRError(f"{out} is a file; name a folder for the index")
+    try:
+        names = sorted(entry.name for entry in out.iterdir()) if out.exists() else []
+    except OSError as error:
+        raise MathAMRError(f"cannot read {out}: {error.strerror}") from error
+    foreign = [name for name in names if not name.startswith(own)]
+    if foreign:
+        raise MathAMRError(
+            f"{out} is not an index and not empty (it has {foreign[0]!r}); name a new or an empty folder"
+        )
+
+
+def _remembered(path: Path, manifest: Manifest) -> InputRecord:
+    """The record of an input by its path, which may no longer exist."""
+    name = os.fsencode(path.expanduser().resolve()).decode("utf-8", "replace")
+    for record in manifest.inputs:
+        if record.path in (name, str(path)):
+            return record
+    known = ", ".join(record.path for record in manifest.inputs)
+    raise MathAMRError(f"no posts of the index came from {path}; its inputs: {known or 'none'}")
+
+
+def _remember(archive: IndexWriter, inputs: Sequence[InputRecord]) -> None:
+    """Writes the manifest of an index whose parts are all up to date."""
+    counted = archive.catalogue.inputs()
+    records = {record.path: record for record in archive.manifest.inputs} | {
+        record.path: record for record in inputs
+    }
+    remaining = tuple(record for path, record in records.items() if counted[path] or record in inputs)
+    take_stock(archive, replace(archive.manifest, inputs=remaining))
+
+
+def peak_memory() -> int:
+    """The peak memory of this process and that of its largest child, in bytes."""
+    unit = 1 if sys.platform == "darwin" else 1024
+    return unit * sum(
+        resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    )

@@ -1,0 +1,148 @@
+"""Reuses work for renamed and copied files: a post with the content of another one takes over its graph and its vectors.
+
+Ids follow the paths of files, so a renamed file adds new posts and removes the old ones, although only references in their
+derived data depend on the name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from mathamr.core.batches import batches
+from mathamr.graphs.maker import digest
+from mathamr.graphs.store import GraphStore
+from mathamr.index.archive import GRAPHS, Archive
+from mathamr.index.catalogue.journal import Duplicate, PendingPost, Sketch
+from mathamr.index.indexing.entries import PostEntries, agree, entries_of, says_nothing, sketch
+from mathamr.index.payloads import is_tagged_by_question
+from mathamr.posts.identifiers import renamed, with_id
+from mathamr.posts.post import Post
+from mathamr.systems.field import FieldTarget
+from mathamr.systems.system import Encoded
+from mathamr.systems.vectors import Vectors
+
+BATCH = 1024
+"""Posts in a batch."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Taken:
+    """A post with the entries of its duplicate."""
+
+    pending: PendingPost
+    post: Post
+    duplicate: Duplicate
+    entries: PostEntries
+
+
+def take_over(archive: Archive) -> int:
+    """Gives posts the graphs and vectors of duplicates; returns the number of posts that need not be encoded."""
+    catalogue, count = archive.catalogue, 0
+    if not catalogue.has_vectors:
+        return 0
+    for batch in batches(catalogue.pending("vectors"), BATCH):
+        taken = _with_graphs(archive, _taken(archive, batch))
+        if not taken:
+            continue
+        current = {entry.id for each in taken for entry in each.entries.formulas}
+        archive.engine.delete(
+            "formulas", sorted({name for each in taken for name in each.pending.gone} - current)
+        )
+        archive.engine.delete("posts", [each.post.id for each in taken if each.entries.post is None])
+        if posts := [each.entries.post for each in taken if each.entries.post is not None]:
+            archive.engine.upsert("posts", posts)
+        if formulas := [entry for each in taken for entry in each.entries.formulas]:
+            archive.engine.upsert("formulas", formulas)
+        archive.engine.flush()
+        with catalogue.transaction():
+            for each in taken:
+                own = each.entries.post
+                parts = {
+                    entry.id: _sketch(archive, "formulas", entry.rows) for entry in each.entries.formulas
+                }
+                catalogue.mark_vectors(
+                    each.pending, Sketch() if own is None else _sketch(archive, "posts", own.rows), parts
+                )
+        count += len(taken)
+    return count
+
+
+def _taken(archive: Archive, batch: list[PendingPost]) -> list[_Taken]:
+    """The posts of a batch whose duplicates have complete and unchanged vectors in the engine."""
+    catalogue = archive.catalogue
+    duplicates = catalogue.duplicates(batch)
+    chosen = [(each, each.post, duplicates[each.id]) for each in batch if each.post and each.id in duplicates]
+    posts = fetched(archive, "posts", [duplicate.id for _, _, duplicate in chosen])
+    formulas = fetched(
+        archive,
+        "formulas",
+        [renamed(name, each.id, duplicate.id) for each, _, duplicate in chosen for name, _ in each.formulas],
+    )
+    questions = catalogue.posts(
+        sorted({post.parent for _, post, _ in chosen if post.parent and is_tagged_by_question(post)})
+    )
+    taken = []
+    for each, post, duplicate in chosen:
+        own = {
+            name: rows.renamed(duplicate.id, post.id) for name, rows in posts.get(duplicate.id, {}).items()
+        }
+        parts = tuple(
+            (
+                formula.id,
+                _renamed(formulas.get(renamed(name, each.id, duplicate.id), {}), duplicate.id, post.id),
+            )
+            for formula, (name, _) in zip(post.formulas, each.formulas, strict=True)
+        )
+        rows = sum(len(found) for _, by in parts for found in by.values())
+        if (
+            says_nothing(post)
+            or rows != duplicate.formulas
+            or not agree(_sketch(archive, "posts", own), duplicate.post)
+        ):
+            continue
+        question = questions.get(post.parent or "") if is_tagged_by_question(post) else None
+        encoded = Encoded(id=post.id, post=own, formulas=parts)
+        entries = entries_of(each, post, encoded, question.tags if question else None)
+        taken.append(_Taken(each, post, duplicate, entries))
+    return taken
+
+
+def _renamed(rows: dict[str, Vectors], old: str, new: str) -> dict[str, Vectors]:
+    return {name: found.renamed(old, new) for name, found in rows.items()}
+
+
+def fetched(archive: Archive, of: FieldTarget, ids: list[str]) -> dict[str, dict[str, Vectors]]:
+    """Fetches the vectors of entries by field from the engine."""
+    found: dict[str, dict[str, Vectors]] = {}
+    for field in archive.manifest.model.fields:
+        if field.of == of and ids:
+            for name, rows in archive.engine[field.name].fetch(ids).items():
+                found.setdefault(name, {})[field.name] = rows
+    return found
+
+
+def _sketch(archive: Archive, of: FieldTarget, rows: Mapping[str, Vectors]) -> Sketch:
+    return sketch(rows, archive.manifest.model.fields, of)
+
+
+def _with_graphs(archive: Archive, taken: list[_Taken]) -> list[_Taken]:
+    """Copies the graphs of duplicates; drops posts whose duplicate has a graph of another text or parser."""
+    parser = archive.manifest.parser
+    if parser is None or not taken:
+        return taken
+    with GraphStore(archive.folder / GRAPHS, create=True) as store:
+        kept = [
+            each
+            for each in taken
+            if store.digest(each.duplicate.id)
+            == digest(with_id(each.post, each.duplicate.id), parser.fingerprint)
+        ]
+        # All are read before one is written: files may have swapped their names.
+        copies = store.copies(
+            (each.duplicate.id, each.post, digest(each.post, parser.fingerprint)) for each in kept
+        )
+        with store.transaction():
+            store.put_copies(copies)
+        store.flush()
+    return kept

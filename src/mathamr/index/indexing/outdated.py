@@ -1,0 +1,89 @@
+"""Empties the derived parts of an index that come from another model, engine, parser or version, so that they are recomputed."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from mathamr.core.errors import MathAMRError
+from mathamr.index.archive import LEXICAL, VECTORS
+from mathamr.index.catalogue.journal import STAGES
+from mathamr.index.engines.engine import create_engine
+from mathamr.index.indexing.graphstages import sweep_graphs
+from mathamr.index.indexing.writer import IndexWriter
+from mathamr.index.lexical.terms import terms_fingerprint
+from mathamr.posts.passage import passage_fingerprints
+
+
+def reset_outdated(archive: IndexWriter) -> None:
+    """Empties the parts that do not belong to the model, engine, parser and version in the manifest, or are missing."""
+    catalogue, manifest = archive.catalogue, archive.manifest
+    _unmark_changed_markups(archive)
+    graphs_by = manifest.parser.fingerprint if manifest.parser else ""
+    if (catalogue.meta("graphs by") or "") != graphs_by:
+        if graphs_by:
+            sweep_graphs(archive)
+        with catalogue.transaction():
+            catalogue.unmark("graph")
+            catalogue.unmark("vectors")
+            catalogue.set_meta("graphs by", graphs_by)
+    engine = manifest.engine
+    fields = " ".join(f"{field.of}.{field.name}:{field.size}:{field.many}" for field in manifest.model.fields)
+    vectors_by = f"{manifest.model.fingerprint} {fields} {engine.name} {sorted(engine.options.items())}"
+    if catalogue.meta("vectors by") != vectors_by:
+        reset_vectors(archive)
+        create_engine(archive.folder / VECTORS, manifest.model.fields, engine.name, engine.options).close()
+        with catalogue.transaction():
+            catalogue.set_meta("vectors by", vectors_by)
+    if catalogue.meta("lexical by") != terms_fingerprint():
+        reset_lexical(archive)
+        with catalogue.transaction():
+            catalogue.set_meta("lexical by", terms_fingerprint())
+
+
+def _unmark_changed_markups(archive: IndexWriter) -> None:
+    """Unmarks all stages of posts whose markup is now split into sentences by other rules."""
+    catalogue, now = archive.catalogue, passage_fingerprints()
+    stored = {markup: catalogue.meta(f"{markup} by") for markup in now}
+    if stored == now:
+        return
+    changed = {markup for markup, mark in now.items() if stored[markup] not in (None, mark)}
+    ids = [post.id for post in catalogue.every_post() if post.markup in changed]
+    if ids:
+        sweep_graphs(archive, ids)
+    with catalogue.transaction():
+        for stage in STAGES:
+            catalogue.unmark(stage, ids)
+        for markup, mark in now.items():
+            catalogue.set_meta(f"{markup} by", mark)
+
+
+def reset_vectors(archive: IndexWriter) -> None:
+    """Removes all vectors; `reset_outdated` then creates an empty engine."""
+    with archive.catalogue.transaction():
+        archive.catalogue.unmark("vectors")
+        archive.catalogue.unmark_visuals("vectors")
+        archive.catalogue.set_meta("vectors by", "")
+    archive.close_engine()
+    remove(archive.folder / VECTORS)
+
+
+def reset_lexical(archive: IndexWriter) -> None:
+    """Removes all lexical entries."""
+    catalogue = archive.catalogue
+    with catalogue.transaction():
+        catalogue.unmark("lexical")
+        catalogue.unmark_visuals("lexical")
+        catalogue.set_meta("lexical by", "")
+    archive.close_lexical()
+    remove(archive.folder / LEXICAL)
+
+
+def remove(folder: Path) -> None:
+    """Deletes a part of an index."""
+    try:
+        shutil.rmtree(folder)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise MathAMRError(f"cannot delete {folder}: {error.strerror or error}") from error

@@ -1,0 +1,187 @@
+"""`IndexWriter`: an index directory opened for changes, which are safe on disk when a call returns.
+
+One process at a time may hold it; the same object reads and searches.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import ClassVar, Self
+
+from mathamr.core.errors import MathAMRError
+from mathamr.core.storage.durable import check_room
+from mathamr.core.storage.plainfiles import check_plain, sweep
+from mathamr.core.storage.sharedlock import SharedLock
+from mathamr.core.storage.writerlock import WriterLock
+from mathamr.index.admin.inventory import take_stock
+from mathamr.index.archive import Archive, check_finished
+from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
+from mathamr.index.indexing.buildlog import BuildLog
+from mathamr.index.indexing.buildpool import BuildPool
+from mathamr.index.indexing.encoding import NOTHING, Prepared
+from mathamr.index.indexing.intake import check_usable
+from mathamr.index.indexing.prepared import prepare
+from mathamr.index.indexing.stages import IndexStages
+from mathamr.index.indexing.visualkeys import visual_keys
+from mathamr.index.manifest import Manifest
+from mathamr.posts.post import Post
+
+OWN_INPUT = ""
+"""The input of posts that do not come from a file; only `delete` removes them."""
+_RESERVE = 8 << 20
+"""Bytes that must be free on the disk before a change, so that a failed change can be undone."""
+_ROOM = 30
+"""Upper bound of the bytes that are derived from one byte of a post."""
+
+
+class IndexWriter(Archive):
+    """An archive that this process may change, one thread at a time."""
+
+    read_only: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        folder: Path,
+        manifest: Manifest,
+        catalogue: Catalogue,
+        lock: WriterLock,
+        *,
+        device: str = "auto",
+        model: Path | str | None = None,
+    ) -> None:
+        super().__init__(folder, manifest, catalogue, device=device, model=model)
+        self._lock = lock
+        self._writing = threading.RLock()
+        self._sharing = SharedLock()
+        self.stages = IndexStages(self)
+
+    @classmethod
+    def open(
+        cls,
+        folder: Path | str,
+        *,
+        device: str = "auto",
+        model: Path | str | None = None,
+        purpose: str = "a Python program",
+    ) -> Self:
+        """Like `Archive.open`, but first finishes work that a killed process left unfinished.
+
+        `purpose` appears in the error of others that want to change the index meanwhile.
+        """
+        folder = Path(folder).expanduser()
+        check_plain(folder)
+        Manifest.read(folder)
+        lock = WriterLock(folder, purpose)
+        try:
+            sweep(folder)
+            manifest, catalogue = Manifest.read(folder), Catalogue(folder / CATALOGUE)
+        except BaseException:
+            lock.release()
+            raise
+        writer = cls(folder, manifest, catalogue, lock, device=device, model=model)
+        try:
+            check_finished(manifest, folder)
+            writer.settle()
+            writer._take_stock()
+        except BaseException:
+            writer.close()
+            raise
+        return writer
+
+    def put(self, posts: Sequence[Post]) -> None:
+        """Adds posts, or replaces those of the same id; once it returns, they can be found and are safe on disk.
+
+        From then on they belong to no file, so reading a file again does not change them. Their graphs are computed first,
+        within limits: if one post exceeds them (`TooMuchWorkError`), none is stored. Graphs and vectors are computed
+        before the index is locked, so that it can be searched meanwhile.
+        """
+        for post in posts:
+            check_usable(post)
+        rows = [post.to_json() for post in posts]
+        with self._writing:
+            check_room(self.folder, _RESERVE + _ROOM * sum(map(len, rows)))
+            if self.has_graphs:
+                self.work.prepare(rows, [post.id for post in posts])
+            visuals = [visual_keys(post) for post in posts]
+            prepared = prepare(self, posts, visuals)
+            with self._sharing.alone(), self._undone([post.id for post in posts]):
+                with self.catalogue.transaction():
+                    for post, keys in zip(posts, visuals, strict=True):
+                        self.catalogue.put(post, OWN_INPUT, keys)
+                self.settle(prepared=prepared)
+
+    def delete(self, ids: Sequence[str]) -> list[str]:
+        """Deletes posts and returns the ids that existed. Once it returns, they are gone, even after a crash.
+
+        A post from a file comes back when the file is read again.
+        """
+        check_room(self.folder, _RESERVE)
+        with self._writing, self._sharing.alone(), self._undone(ids):
+            with self.catalogue.transaction():
+                gone = [post_id for post_id in dict.fromkeys(ids) if self.catalogue.delete(post_id)]
+            if gone:
+                self.settle()
+        return gone
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Blocks changes while this thread reads; see `Archive.reading`."""
+        with self._sharing.shared():
+            yield
+
+    @property
+    def settled_revision(self) -> int | None:
+        """The revision inside `reading`; all parts are up to date with it."""
+        return self.catalogue.revision
+
+    @contextmanager
+    def _undone(self, ids: Sequence[str]) -> Iterator[None]:
+        """Undoes a change that fails, so that a write that raised an error stores nothing."""
+        before = self.catalogue.with_inputs(ids)
+        try:
+            yield
+        except BaseException as failure:
+            try:
+                with self.catalogue.transaction():
+                    for post_id in dict.fromkeys(ids):
+                        if post_id in before:
+                            post, source = before[post_id]
+                            self.catalogue.put(post, source, visual_keys(post))
+                        else:
+                            self.catalogue.delete(post_id)
+                self.settle()
+            except MathAMRError as error:
+                failure.add_note(f"what was stored before could not be restored at once: {error}")
+            raise
+
+    def settle(
+        self,
+        *,
+        pool: BuildPool | None = None,
+        log: BuildLog | None = None,
+        prepared: Prepared = NOTHING,
+    ) -> BuildLog:
+        """Brings all parts up to date with the catalogue; `prepared` are vectors that need not be computed again."""
+        with self._writing:
+            return self.stages.settle(pool=pool, log=log, prepared=prepared)
+
+    def close(self) -> None:
+        """Updates the manifest and releases the lock; it may be called twice."""
+        with self._writing:
+            try:
+                if self._lock.held:
+                    self._take_stock()
+            finally:
+                try:
+                    super().close()
+                finally:
+                    self._lock.release()
+
+    def _take_stock(self) -> None:
+        """Updates the manifest after single changes."""
+        is_behind = self.manifest.revision != self.catalogue.revision
+        if self.manifest.finished and is_behind and self.catalogue.settled:
+            take_stock(self)

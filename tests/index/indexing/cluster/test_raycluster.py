@@ -1,0 +1,214 @@
+"""A real Ray cluster of three nodes on this machine: a head without processors, and two nodes that come and go."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mathamr.core.errors import MathAMRError
+from mathamr.core.workers import Lost
+from mathamr.index.indexing import buildpool, encoding
+from mathamr.index.indexing.builder import build_index
+from mathamr.index.indexing.cluster import raycluster
+from mathamr.index.indexing.cluster.clusters import ClusterOptions
+from mathamr.index.indexing.cluster.raycluster import RayCluster
+from mathamr.index.indexing.cluster.shardstore import ShardStore
+from mathamr.index.indexing.cluster.workspec import WorkSpec
+from tests.index.small import options, write_posts
+from tests.models import sample_posts
+
+pytest.importorskip("ray", reason="Ray is not installed: pip install 'mathamr[ray]'")
+ROOT = Path(__file__).parents[4]
+PATIENCE = 300.0
+SETTINGS = {
+    "RAY_AUTH_MODE": "disabled",
+    # A busy machine is no failure: Ray by itself gives workers a minute to begin.
+    "RAY_worker_register_timeout_seconds": f"{PATIENCE:g}",
+    # Nor is one whose memory others fill: Ray would end workers there.
+    "RAY_memory_monitor_refresh_ms": "0",
+}
+WORK = WorkSpec.of("tests.works:Doubling", ("hello",), None, {}).saying("hello")
+
+
+@pytest.fixture(scope="module")
+def nodes() -> Iterator[Any]:
+    """The cluster; its workers find the tests."""
+    before = {name: os.environ.get(name) for name in ("PYTHONPATH", *SETTINGS)}
+    os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT / "src"), str(ROOT), before["PYTHONPATH"] or ""])
+    os.environ.update(SETTINGS)
+    from ray._private import services
+    from ray.cluster_utils import Cluster
+
+    objects = {"object_store_memory": 80 << 20, "include_dashboard": False}
+    cluster = Cluster()
+    try:
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr("ray._private.services.get_node", _patient(services.get_node))
+            cluster.add_node(wait=False, num_cpus=0, **objects)
+            for _ in range(2):
+                cluster.add_node(wait=False, num_cpus=1, object_store_memory=80 << 20)
+            cluster.wait_for_nodes(PATIENCE)
+            yield cluster
+    finally:
+        cluster.shutdown()
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+def _patient(get_node: Callable[..., Any]) -> Callable[..., Any]:
+    """Waits for a node that begins; Ray by itself gives it half a minute, which a busy machine may not have."""
+
+    def patient(*arguments: Any, **options: Any) -> Any:
+        end = time.monotonic() + PATIENCE
+        while True:
+            try:
+                return get_node(*arguments, **options)
+            except RuntimeError:
+                if time.monotonic() > end:
+                    raise
+                time.sleep(0.1)
+
+    return patient
+
+
+def test_an_index_built_on_several_nodes_is_byte_for_byte_that_of_one_machine(
+    nodes: Any, model_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(buildpool, "FEW", 4)
+    monkeypatch.setattr(encoding, "FEW", 4)
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
+    path = write_posts(tmp_path / "posts.jsonl", sample_posts(24))
+    chosen = options(model_folder, workers=2)
+    build_index([path], tmp_path / "own", chosen)
+    cluster = ClusterOptions(address=nodes.address, shards=str(tmp_path / "shards"))
+    spread = build_index([path], tmp_path / "spread", replace(chosen, cluster=cluster))
+    assert spread.cluster is not None
+    assert spread.cluster.made >= 2  # what is taken in, and graphs with vectors
+    assert json.loads(json.dumps(spread.to_json()))["cluster"]["made"] == spread.cluster.made
+    assert spread.cluster.started_workers == 2
+    assert _hashes(tmp_path / "own") == _hashes(tmp_path / "spread")
+    again = build_index([path], tmp_path / "again", replace(chosen, cluster=cluster))
+    assert again.cluster is not None
+    assert (again.cluster.made, again.cluster.found) == (0, spread.cluster.made)
+    assert _hashes(tmp_path / "again") == _hashes(tmp_path / "own")
+
+
+def test_a_killed_driver_loses_no_finished_shard_and_a_damaged_one_is_made_again(
+    nodes: Any, tmp_path: Path
+) -> None:
+    url, count = str(tmp_path / "shards"), 10
+    command = [sys.executable, "-m", "tests.index.indexing.cluster.driver", nodes.address, url, str(count)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as driver:
+        assert driver.stdout is not None
+        said = [driver.stdout.readline() for _ in range(3)]
+        driver.kill()
+    assert [float(line) for line in said] == [0.6, 0.602, 0.604]
+    kept = sorted((tmp_path / "shards").rglob("*.shard"))
+    assert 3 <= len(kept) <= count
+    kept[0].write_bytes(kept[0].read_bytes()[:-1])
+    with RayCluster(nodes.address, url, workers=2) as cluster:
+        answers = [answer for _, answer in cluster.map(WORK, (0.3 + n / 1000 for n in range(count)))]
+        assert answers == [2 * (0.3 + n / 1000) for n in range(count)]
+        assert cluster.counts.damaged == 1
+        assert cluster.counts.found >= len(kept) - 1
+        assert cluster.counts.made + cluster.counts.found == count
+        # Work within work: a request that was lost is asked again by itself, while others are under way.
+        outer = cluster.map(WORK, [0.01, "die", 0.02])
+        assert next(outer) == (0.01, 0.02)
+        request, lost = next(outer)
+        assert request == "die"
+        assert isinstance(lost, Lost)
+        assert list(cluster.map(WORK, ["x"])) == [("x", "xx")]
+        assert list(outer) == [(0.02, 0.04)]
+        assert cluster.counts.started_workers == 2
+
+
+def test_what_ray_says_of_its_nodes_stays_out_of_the_results(
+    nodes: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from ray._private.worker import print_to_stdstream
+
+    said = {"lines": ["a node is dead"], "pid": "raylet", "is_err": False}
+    with RayCluster(nodes.address, str(tmp_path), workers=1):
+        print_to_stdstream(said, ignore_prefix=False)
+    print("the result")
+    output, errors = capsys.readouterr()
+    assert output == "the result\n"
+    assert "a node is dead" in errors
+
+
+def test_a_node_killed_in_the_middle_costs_only_the_shards_it_was_at(nodes: Any, tmp_path: Path) -> None:
+    gate = tmp_path / "gate"
+    requests: list[Any] = [1, 2, *({"until": str(gate), "number": number} for number in range(10))]
+    victim = nodes.add_node(wait=False, num_cpus=1, object_store_memory=80 << 20)
+    nodes.wait_for_nodes(PATIENCE)
+    with RayCluster(nodes.address, str(tmp_path), workers=3) as cluster:
+        while len(cluster._actors) < 3:
+            cluster._tend(1.0)
+        answers = cluster.map(WORK, requests)
+        found = [next(answers) for _ in range(2)]
+        # Each worker has a request that is held back, the victim's as well.
+        nodes.remove_node(victim, allow_graceful=False)
+        while not cluster.counts.lost_workers:
+            cluster._work(1.0)
+        gate.touch()
+        found += answers
+        assert found == list(zip(requests, [2, 4, *range(0, 20, 2)], strict=True))
+        assert cluster.counts.lost_workers == 1
+        assert 1 <= cluster.counts.repeated <= raycluster.DEEP
+        assert cluster.counts.made == len(requests)
+        assert len(ShardStore(str(tmp_path)).keys(WORK.name)) == len(requests)
+
+
+def test_a_worker_that_ray_ends_for_want_of_memory_is_lost_like_any_other(
+    nodes: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with RayCluster(nodes.address, str(tmp_path), workers=2) as cluster:
+        ray, get = cluster._ray, cluster._ray.get
+        ended: list[Any] = []
+
+        def pressed(ref: Any) -> Any:
+            if not ended and any(ref in actor.requests for actor in cluster._actors):
+                ended.append(ref)
+                raise ray.exceptions.OutOfMemoryError("the machine has no memory left")
+            return get(ref)
+
+        monkeypatch.setattr(ray, "get", pressed)
+        assert list(cluster.map(WORK, [1, 2, 3, 4])) == [(each, 2 * each) for each in (1, 2, 3, 4)]
+        assert cluster.counts.lost_workers == 1
+        assert cluster.counts.repeated >= 1
+
+
+def test_a_cluster_of_another_version_and_one_without_accelerators_are_refused(
+    nodes: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with RayCluster(nodes.address, str(tmp_path), workers=1) as cluster:
+        monkeypatch.setattr(raycluster, "__version__", "99")
+        with pytest.raises(MathAMRError, match="here is 99; install the same everywhere"):
+            cluster.hello(WORK)
+        cluster._uses_gpus = True
+        with pytest.raises(MathAMRError, match="has no accelerator"):
+            cluster._start()
+
+
+def _hashes(folder: Path) -> dict[str, str]:
+    """Every file but the locks, which name a process, and the flat engine's list, which counts its flushes."""
+    return {
+        re.sub(r"-\d{8}\.", ".", each.relative_to(folder).as_posix()): sha256(each.read_bytes()).hexdigest()
+        for each in sorted(folder.rglob("*"))
+        if each.is_file() and each.name not in ("lock", "flat.json")
+    }

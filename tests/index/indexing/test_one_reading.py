@@ -1,0 +1,109 @@
+"""The text encoder reads the text of a post or a query once: the AMR parser's states are those of the vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mathamr.index.archive import Archive
+from mathamr.index.indexing import encoding
+from mathamr.index.indexing.builder import BuildOptions, build_index
+from mathamr.index.indexing.writer import IndexWriter
+from mathamr.posts.post import Post
+from mathamr.search.searcher import Index
+from mathamr.serve.launch import _parser
+from mathamr.serve.limits import Limits
+from mathamr.text.onnxgraph import OnnxTransformer
+from tests.index.small import note, write_posts
+
+MODEL = "mathamr-2"
+ENCODER_SIZE = 384
+POSTS = [
+    note("one", "Let $x>0$. Then the sum of $x$ and one is positive."),
+    note("two", "Every bounded sequence has a convergent subsequence."),
+    note("long", "The sum of $a$ and $b$ is even if both of them are odd. " * 40),
+]
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def runs(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The widths of the windows that text encoders read in this process."""
+    found: list[int] = []
+    run = OnnxTransformer.run
+
+    def counted(self: OnnxTransformer, *given: np.ndarray) -> list[np.ndarray]:
+        if given[0].shape[1] == ENCODER_SIZE:
+            found.append(len(given[0]))
+        return run(self, *given)
+
+    monkeypatch.setattr(OnnxTransformer, "run", counted)
+    return found
+
+
+def built(folder: Path, posts: list[Post], workers: int = 1) -> Path:
+    source = write_posts(folder / "posts.jsonl", posts)
+    options = BuildOptions(model=MODEL, engine="flat", parser="builtin", device="cpu", workers=workers)
+    build_index([source], folder / "index", options)
+    return folder / "index"
+
+
+@pytest.fixture(scope="module")
+def expected(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Archive]:
+    """The same posts, with states that nobody shared."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("mathamr.graphs.guarded._keep", lambda read: None)
+        folder = built(tmp_path_factory.mktemp("expected"), POSTS)
+    with Archive.open(folder, device="cpu") as archive:
+        yield archive
+
+
+def check(archive: Archive, expected: Archive) -> None:
+    for field in archive.manifest.model.fields:
+        if field.of == "posts":
+            for post in POSTS:
+                found, wanted = (each.vectors(post.id, field.name) for each in (archive, expected))
+                # The graph network's rounding depends on the posts that are encoded together.
+                np.testing.assert_allclose(found.vectors, wanted.vectors, atol=1e-6)
+
+
+def test_a_build_of_a_few_posts_takes_the_states_of_the_process_that_parsed_them(
+    tmp_path: Path, runs: list[int], expected: Archive
+) -> None:
+    runs.clear()
+    folder = built(tmp_path, POSTS)
+    assert runs == []
+    with Archive.open(folder, device="cpu") as archive:
+        check(archive, expected)
+
+
+def test_a_build_with_one_worker_parses_and_encodes_in_one_process(
+    tmp_path: Path, runs: list[int], expected: Archive, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(encoding, "FEW", 2)
+    monkeypatch.setattr("mathamr.graphs.guarded.GuardedGraphs.__call__", None)  # the other way to graphs
+    runs.clear()
+    folder = built(tmp_path, POSTS)
+    assert runs == []
+    with Archive.open(folder, device="cpu") as archive:
+        check(archive, expected)
+
+
+def test_posts_that_are_added_and_queries_are_read_once(
+    tmp_path: Path, runs: list[int], expected: Archive
+) -> None:
+    folder = built(tmp_path, POSTS[:1])
+    index = Index(IndexWriter.open(folder, device="cpu"))
+    with index, _parser(index, Limits()) as parser:
+        assert parser is None, "a server parses with the built-in parser in its own process"
+        index.warm()
+        runs.clear()
+        assert isinstance(index.archive, IndexWriter)
+        index.archive.put(POSTS[1:])
+        assert runs == []
+        check(index.archive, expected)
+        index.search("Why is the sum of $x^2$ and two odd numbers even?", "answers", k=2)
+        assert len(runs) == 1

@@ -1,0 +1,146 @@
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mathamr.core.errors import MathAMRError
+from mathamr.core.workers import Lost
+from mathamr.graphs.guarded import GuardedGraphs, TooMuchWorkError
+from mathamr.index.admin.check import check_index
+from mathamr.index.archive import Archive
+from mathamr.index.indexing.writer import IndexWriter
+from tests.index.kills import content, differences
+from tests.index.small import build, note, options
+from tests.models import sample_posts
+
+
+def test_a_post_that_is_put_is_found_at_once_and_after_reopening(index: Path) -> None:
+    with IndexWriter.open(index, device="cpu") as archive:
+        archive.put([note("new", "Is $e^{i\\pi}+1=0$ beautiful?", tags=("taste",))])
+        assert archive.catalogue.post("new").tags == ("taste",)
+        assert archive.vectors("new").references[-1] == "new"
+        assert "new" in set(archive.lexical.posts.ids())
+        archive.put([note("new", "Is it?")])
+        assert archive.catalogue.formulas_of("new") == []
+    with Archive.open(index) as archive:
+        assert archive.catalogue.post("new").body == "Is it?"
+        assert "new:0" not in set(archive.engine.ids("formulas"))
+        assert archive.manifest.counts["posts"] == 6
+    assert not content(index)["problems"]
+
+
+def test_a_deleted_post_is_gone_from_every_part(index: Path) -> None:
+    victim = sample_posts(1)[0]
+    with IndexWriter.open(index, device="cpu") as archive:
+        assert archive.delete([victim.id, "nobody", victim.id]) == [victim.id]
+        assert victim.id not in archive.catalogue
+        assert victim.id not in set(archive.engine.ids("posts")) | set(archive.lexical.posts.ids())
+        assert not {formula.id for formula in victim.formulas} & set(archive.engine.ids("formulas"))
+        assert archive.delete(["nobody"]) == []
+        with pytest.raises(MathAMRError, match=r"no post '101' in"):
+            archive.vectors(victim.id)
+    assert not content(index)["problems"]
+
+
+def test_putting_equals_building(index: Path, model_folder: Path, tmp_path: Path) -> None:
+    posts = sample_posts(7)
+    with IndexWriter.open(index, device="cpu") as archive:
+        archive.put(posts[5:])
+        archive.delete([posts[0].id])
+    build(tmp_path / "fresh", posts[1:5], model_folder)
+    with IndexWriter.open(tmp_path / "fresh", device="cpu") as archive:
+        archive.put(posts[5:])
+    assert not differences(content(index), content(tmp_path / "fresh"))
+
+
+def test_what_was_put_stays_when_files_are_read_again(index: Path, model_folder: Path) -> None:
+    posts = sample_posts(5)
+    with IndexWriter.open(index, device="cpu") as archive:
+        archive.put([note(posts[0].id, "mine now"), note("new", "mine")])
+    summary = build(index, posts, model_folder)
+    assert summary.intake.others == 1
+    with Archive.open(index) as archive:
+        assert archive.catalogue.post(posts[0].id).body == "mine now"
+        assert len(archive.catalogue) == 6
+
+
+def test_a_post_that_cannot_be_held_is_refused_and_nothing_is_changed(index: Path) -> None:
+    with IndexWriter.open(index, device="cpu") as archive:
+        before = archive.catalogue.revision
+        with pytest.raises(MathAMRError, match="an id has 1 to"):
+            archive.put([note("fine", "fine"), note("", "no id")])
+        assert archive.catalogue.revision == before
+
+
+def test_threads_read_while_one_writes(index: Path) -> None:
+    """Every answer a reader gets is a post as it was at some time, never half of one."""
+    failures: list[BaseException] = []
+    stop = threading.Event()
+    with IndexWriter.open(index, device="cpu") as archive:
+        query = archive.vectors(sample_posts(1)[0].id).vectors
+
+        def read() -> None:
+            try:
+                while not stop.is_set():
+                    hits = archive.engine["parts"].search_maxsim(query, 5)
+                    for post in archive.catalogue.posts([hit.id for hit in hits]).values():
+                        assert post.body
+            except BaseException as error:
+                failures.append(error)
+
+        threads = [threading.Thread(target=read) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        for number in range(6):
+            archive.put([note("busy", f"version {number} of $x^{number}$")])
+            archive.delete(["busy"])
+        stop.set()
+        for thread in threads:
+            thread.join()
+    assert not failures
+
+
+def test_a_post_that_takes_too_much_is_refused_and_nothing_of_the_write_is_stored(
+    index: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with IndexWriter.open(index, device="cpu") as archive:
+        before = (list(archive.catalogue.ids()), archive.catalogue.revision)
+        asked = archive.work._request
+
+        def lost(lines: list[str]) -> Any:
+            return Lost("time-out", "too long") if "poison" in lines[0] else asked(lines)
+
+        monkeypatch.setattr(archive.work, "_request", lost)
+        with pytest.raises(TooMuchWorkError, match="'bad' takes more work"):
+            archive.put([note("good", "A good one."), note("bad", "A poison.")])
+        assert (list(archive.catalogue.ids()), archive.catalogue.revision) == before
+        archive.put([note("good", "A good one.")])
+        assert "good" in archive.catalogue
+
+
+def test_a_post_of_a_file_that_takes_too_much_is_left_out_and_the_rest_goes_on(
+    index: Path, model_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = GuardedGraphs._request
+
+    def lost(self: GuardedGraphs, lines: list[str]) -> Any:
+        return Lost("time-out", "too long") if any("poison" in line for line in lines) else asked(self, lines)
+
+    monkeypatch.setattr(GuardedGraphs, "_request", lost)
+    posts = [note("p1", "First."), note("p2", "A poison."), note("p3", "Third.")]
+    summary = build(index, posts, model_folder, "more.jsonl")
+    assert summary.log.fallbacks == {"post 'p2' is left out: too long": 1}
+    assert check_index(index, options(model_folder)).sound
+    with Archive.open(index) as archive:
+        assert {"p1", "p3"} <= set(archive.catalogue.ids())
+        assert "p2" not in archive.catalogue
+    again = build(index, posts, model_folder, "more.jsonl")
+    assert not again.log.fallbacks, "it is remembered and not tried again"
+    assert again.intake.reports[str(tmp_path / "more.jsonl")].skipped == {"quarantined": 1}
+    mended = build(index, [*posts[:1], note("p2", "Shorter."), posts[2]], model_folder, "more.jsonl")
+    assert mended.intake.new == 1
+    with Archive.open(index) as archive:
+        assert "p2" in archive.catalogue
