@@ -177,13 +177,14 @@ def serving(
     service = Service(index, limits, keys or Keys(), beside=beside)
     started = threading.Event()
     with closing(bound_socket(HOST, 0)) as listening:
+        where = address(HOST, listening.getsockname()[1])
         running = server(create_app(service, allowed_hosts(HOST)), limits, started.set)
         thread = threading.Thread(target=running.run, args=([listening],), daemon=True)
         thread.start()
         if not started.wait(60):
             raise RuntimeError("the server did not start within a minute")
         try:
-            yield Site(address(HOST, listening.getsockname()[1]), service)
+            yield Site(where, service)
         finally:
             running.should_exit = True
             thread.join(30)

@@ -10,7 +10,7 @@ import pytest
 
 from mathamr.index.indexing.writer import IndexWriter
 from mathamr.search.searcher import Index
-from mathamr.serve.connections import OWN_FILES, fitting
+from mathamr.serve.connections import OWN_FILES, fit_to_files
 from mathamr.serve.limits import Limits
 from tests.index.small import build, note
 
@@ -27,10 +27,10 @@ def test_connections_are_as_many_as_there_are_descriptors_for(monkeypatch: pytes
         monkeypatch.setattr(resource, "getrlimit", lambda _, given=given: (given, given))
         monkeypatch.setattr(resource, "setrlimit", lambda *_: pytest.fail("there is no more to be had"))
         if given != 256 and given != 100:
-            assert fitting(Limits()).connections == connections
+            assert fit_to_files(Limits()).connections == connections
             continue
         monkeypatch.setattr(resource, "setrlimit", lambda *_: None)
-        assert fitting(Limits()).connections == connections
+        assert fit_to_files(Limits()).connections == connections
 
 
 def test_more_descriptors_are_asked_of_the_system_where_it_has_them() -> None:
@@ -39,7 +39,7 @@ def test_more_descriptors_are_asked_of_the_system_where_it_has_them() -> None:
         pytest.skip(f"this user may open {hard} files at most, and 500 connections need {500 + OWN_FILES}")
     resource.setrlimit(resource.RLIMIT_NOFILE, (256, hard))
     try:
-        assert fitting(Limits()).connections == 500
+        assert fit_to_files(Limits()).connections == 500
         assert resource.getrlimit(resource.RLIMIT_NOFILE)[0] == 500 + OWN_FILES
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))

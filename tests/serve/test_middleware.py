@@ -7,18 +7,10 @@ from typing import Any
 
 import pytest
 
+from mathamr.serve.limiting import Message, Receive, Scope, Send
 from mathamr.serve.limits import Limits
 from mathamr.serve.metrics import Metrics
-from mathamr.serve.middleware import (
-    HEADERS,
-    PICTURE_POLICY,
-    POLICY,
-    Message,
-    Middleware,
-    Receive,
-    Scope,
-    Send,
-)
+from mathamr.serve.middleware import HEADERS, PICTURE_POLICY, POLICY, Middleware
 
 Exchange = tuple[int, dict[str, str], bytes]
 

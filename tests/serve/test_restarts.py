@@ -17,9 +17,10 @@ import pytest
 
 from mathamr.core.errors import MathAMRError
 from mathamr.serve.access import allowed_hosts
+from mathamr.serve.limiting import Receive, Scope, Send
 from mathamr.serve.limits import Limits
 from mathamr.serve.metrics import Metrics
-from mathamr.serve.middleware import Middleware, Receive, Scope, Send
+from mathamr.serve.middleware import Middleware
 from mathamr.serve.server import DrainingServer, StoppingTimes, inherited_socket, server
 
 HOST = "127.0.0.1"

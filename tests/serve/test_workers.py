@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import socket
@@ -15,8 +16,10 @@ import pytest
 
 from mathamr.core.errors import MathAMRError
 from mathamr.core.workers import processors
+from mathamr.serve.connections import YIELDS, ConnectionCounts, Connections, Listener
+from mathamr.serve.limits import Limits
 from mathamr.serve.server import bound_socket
-from mathamr.serve.workers import YIELDS, ConnectionCounts, FairListener, worker_count
+from mathamr.serve.workers import worker_count
 
 
 def test_an_index_is_served_by_all_processors_unless_something_is_in_the_way(small_index: Path) -> None:
@@ -97,24 +100,26 @@ def connected(to: socket.socket, count: int) -> list[socket.socket]:
 
 def test_a_worker_with_more_connections_leaves_the_next_to_another_but_not_for_ever() -> None:
     counts = ConnectionCounts(2)
-    with FairListener(bound_socket("127.0.0.1", 0), counts) as fair:
-        fair.listen()
-        clients = connected(fair, 4)
-        taken = [fair.accept()[0]]  # the other is not there yet
-        counts.set(1)
-        taken.append(fair.accept()[0])
+
+    def set_other(count: int | None) -> None:
         counts.own = 1
-        counts.set(1)
-        taken.append(fair.accept()[0])  # as many as the other is not more
-        counts.set(2)
-        for _ in range(YIELDS):
-            with pytest.raises(BlockingIOError):
-                fair.accept()
-        taken.append(fair.accept()[0])
+        counts.leave() if count is None else counts.set(count)
         counts.own = 0
-        counts.leave()
-        counts.own = 1
-        clients += connected(fair, 1)
-        taken.append(fair.accept()[0])  # there is nobody to leave it to
-        for each in (*clients, *taken):
-            each.close()
+
+    async def accept() -> None:
+        with Listener(bound_socket("127.0.0.1", 0), Connections(Limits(), counts)) as fair:
+            fair.listen()
+            clients = connected(fair, 5)
+            taken = [fair.accept()[0] for _ in range(2)]  # the other is not there yet
+            set_other(2)
+            taken.append(fair.accept()[0])  # as many as the other is not more
+            for _ in range(YIELDS):
+                with pytest.raises(BlockingIOError):
+                    fair.accept()
+            taken.append(fair.accept()[0])
+            set_other(None)
+            taken.append(fair.accept()[0])  # there is nobody to leave it to
+            for each in (*clients, *taken):
+                each.close()
+
+    asyncio.run(accept())

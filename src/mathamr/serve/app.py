@@ -15,7 +15,8 @@ from mathamr import __version__
 from mathamr.core.errors import MathAMRError
 from mathamr.serve.answers import errors
 from mathamr.serve.errors import ApiError, from_error, from_status, from_validation
-from mathamr.serve.middleware import PREFIX, Middleware
+from mathamr.serve.limiting import PREFIX
+from mathamr.serve.middleware import Middleware
 from mathamr.serve.pagefiles import PageFiles
 from mathamr.serve.routes import formulas, posts, search, similar, status
 from mathamr.serve.service import Service
@@ -30,12 +31,12 @@ def create_app(
     log_queries: bool = False,
     tracer: Tracer | None = None,
 ) -> Middleware:
-    """The application for one index, as a server runs it."""
+    """Return the application for one index, as a server runs it."""
     return Middleware(application(service), service.limits, service.metrics, hosts, log_queries, tracer)
 
 
 def application(service: Service) -> FastAPI:
-    """The routes without the middleware."""
+    """Return the routes without the middleware."""
     app = FastAPI(
         title="mathamr",
         version=__version__,
@@ -51,7 +52,7 @@ def application(service: Service) -> FastAPI:
 
     @app.get(f"{PREFIX}/openapi.json", include_in_schema=False)
     async def description() -> Response:
-        """This description, which takes too long to be made on the event loop."""
+        """Return this description, which takes too long to be made on the event loop."""
         return JSONResponse(await service.compute(app.openapi))
 
     app.add_exception_handler(HTTPException, _http)

@@ -1,35 +1,42 @@
-"""`ClientConnections`: the open connections of a server, with the time limits and the fair limit on their number that uvicorn lacks.
+"""`Connections`: the open connections of a server, with the limits on their time and number that uvicorn lacks.
 
 uvicorn's `limit_concurrency` counts idle connections too, so that clients who only hold connections open would lock
-everybody out, and it has no time limit for a request's head or for a client that stops reading. Only methods of
-`asyncio.Protocol` and `send_400_response` are overridden here; what a connection is doing is reported by the middleware.
+everybody out, and it has no time limit for a request's head or for a client that stops reading. uvicorn is given a
+`Listener` to listen on; the connections that it accepts are sockets that know when they last moved. The middleware
+reports whose turn it is, and nothing of uvicorn is overridden.
 """
 
 from __future__ import annotations
 
 import asyncio
+import mmap
 import resource
-import secrets
+import socket
+import struct
+import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from uvicorn.protocols.http.h11_impl import H11Protocol
-
-from mathamr.serve.errors import ApiError
 from mathamr.serve.limits import Limits
 
 OWN_FILES = 160
 """Files, pipes and databases that an index, its threads and its parser may have open at a time."""
 RESERVE = 16
 """Connections above the limit, on which only health checks are answered and everything else is refused with 429."""
-_FEWEST = 8
+FEWEST = 8
+"""Connections that are kept open however few files the system grants."""
+YIELDS, YIELD_SECONDS = 20, 0.001
+"""How often a worker with more connections leaves the next one to another, and how long it waits each time."""
+_AT_ONCE = struct.pack("ii", 1, 0)
+"""The value of `SO_LINGER` that drops what a client has not read when its connection is closed."""
+_COUNT_BYTES, _ABSENT = 8, 1 << 60
 
 
-def fitting(limits: Limits) -> Limits:
-    """Lowers the limit on connections to the file descriptors that the system grants beside the index's own.
+def fit_to_files(limits: Limits) -> Limits:
+    """Lower the limit on connections to the file descriptors that the system grants beside the index's own.
 
     A server that took every descriptor for connections could not open the next file of its index.
     """
@@ -42,17 +49,40 @@ def fitting(limits: Limits) -> Limits:
         soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     if soft == resource.RLIM_INFINITY or soft >= wanted:
         return limits
-    return replace(limits, connections=max(_FEWEST, soft - OWN_FILES))
+    return replace(limits, connections=max(FEWEST, soft - OWN_FILES))
 
 
-class ClientConnections:
+class ConnectionCounts:
+    """The number of connections of each worker, in memory that they share; create it before they are forked."""
+
+    def __init__(self, processes: int = 1) -> None:
+        self._counts = memoryview(mmap.mmap(-1, _COUNT_BYTES * processes)).cast("q")
+        self.own = 0
+        """The number of this worker."""
+        for number in range(processes):
+            self._counts[number] = _ABSENT
+
+    def set(self, count: int) -> None:
+        """Set the count of this worker; before the first call, no other worker leaves a connection to it."""
+        self._counts[self.own] = count
+
+    def leave(self) -> None:
+        """Mark this worker as taking no more connections."""
+        self._counts[self.own] = _ABSENT
+
+    @property
+    def has_more(self) -> bool:
+        """True if this worker has more connections than another one."""
+        return self._counts[self.own] > min(self._counts)
+
+
+class Connections:
     """The connections of one process, by the address of their client; only used on the event loop."""
 
-    def __init__(self, limits: Limits, headers: Mapping[str, str]) -> None:
-        self.limits, self._headers = limits, headers
-        self._open: dict[tuple[str, int], ClientConnection] = {}
-        self.on_change: Callable[[int], None] = lambda count: None
-        """Called with the number of open connections."""
+    def __init__(self, limits: Limits, counts: ConnectionCounts | None = None) -> None:
+        self.limits, self.counts = limits, counts or ConnectionCounts()
+        self._open: dict[tuple[str, int], Connection] = {}
+        self._is_watching = False
 
     def __len__(self) -> int:
         return len(self._open)
@@ -62,145 +92,153 @@ class ClientConnections:
         """True while a client has connected and not yet sent a whole head of a request."""
         return any(each.is_new for each in self._open.values())
 
-    def of(self, scope: Mapping[str, Any]) -> ClientConnection | None:
-        """The connection of a request; None where there is no socket behind it."""
+    def of(self, scope: Mapping[str, Any]) -> Connection | None:
+        """Return the connection of a request; None where there is no socket of ours behind it."""
         client = scope.get("client")
         return self._open.get((client[0], client[1])) if client else None
 
-    def protocol(self) -> type[H11Protocol]:
-        """The protocol class for uvicorn's option `http`."""
-        connections = self
-
-        class LimitedConnection(ClientConnection):
-            owner = connections
-
-        return LimitedConnection
-
-    def add(self, connection: ClientConnection) -> None:
-        """Registers a connection, and closes another one where there are too many."""
+    def add(self, connection: Connection) -> bool:
+        """Register a connection, and end another one where there are too many; False if there is no room for it."""
         if len(self._open) >= self.limits.connections:
-            victim = self._victim(connection.host)
+            victim = self._victim(connection.peer[0])
             if victim is not None:
                 self.remove(victim)
-                victim.abort()
+                victim.end()
         admitted = sum(each.is_admitted for each in self._open.values())
         connection.is_admitted = admitted < self.limits.connections
         if not connection.is_admitted and len(self._open) >= self.limits.connections + RESERVE:
-            connection.abort()
-            return
+            return False
         self._open[connection.peer] = connection
-        self.on_change(len(self._open))
+        self.counts.set(len(self._open))
         connection.wait_for_client(self.limits.head_seconds)
+        self._watch()
+        return True
 
-    def remove(self, connection: ClientConnection) -> None:
-        """Forgets a connection; one that is not registered is ignored."""
+    def remove(self, connection: Connection) -> None:
+        """Forget a connection; one that is not registered is ignored."""
         if self._open.get(connection.peer) is connection:
             del self._open[connection.peer]
-            self.on_change(len(self._open))
+            self.counts.set(len(self._open))
 
-    def bad_request(self) -> bytes:
-        """The response to bytes that are not HTTP, in the shape of every error."""
-        request = secrets.token_hex(8)
-        body = ApiError("bad_request", "this is not a request of HTTP/1.1 that can be read").body(request)
-        headers = {
-            "Content-Type": "application/json",
-            "Content-Length": str(len(body)),
-            "Connection": "close",
-            "Cache-Control": "no-store",
-            "X-Request-Id": request,
-            **self._headers,
-        }
-        head = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
-        return f"HTTP/1.1 400 Bad Request\r\n{head}\r\n".encode() + body
-
-    def _victim(self, host: str) -> ClientConnection | None:
-        """The connection to close for a new one: the one that has kept the server waiting longest.
+    def _victim(self, host: str) -> Connection | None:
+        """Return the connection to end for a new one: the one that has kept the server waiting longest.
 
         If the server waits for none, one of the client with most connections, if that client has more than `host`.
         """
         waiting = [each for each in self._open.values() if each.waiting_since is not None]
         if waiting:
             return min(waiting, key=lambda each: each.waiting_since or 0.0)
-        counts = Counter(each.host for each in self._open.values())
+        counts = Counter(each.peer[0] for each in self._open.values())
         most, count = counts.most_common(1)[0]
         if count <= counts[host] + 1:
             return None
-        return next(each for each in reversed(self._open.values()) if each.host == most)
+        return next(each for each in reversed(self._open.values()) if each.peer[0] == most)
+
+    def _watch(self) -> None:
+        """Look for overdue clients again after a part of the shortest limit, as long as there are connections."""
+        if self._open and not self._is_watching:
+            self._is_watching = True
+            interval = min(1.0, self.limits.head_seconds / 4, self.limits.send_seconds / 4)
+            asyncio.get_running_loop().call_later(interval, self._end_overdue)
+
+    def _end_overdue(self) -> None:
+        self._is_watching = False
+        now = time.monotonic()
+        for each in [each for each in self._open.values() if each.is_overdue(now)]:
+            self.remove(each)
+            each.end()
+        self._watch()
 
 
-class ClientConnection(H11Protocol):
-    """One connection; it is closed when its request does not arrive or its response is not read in time."""
+class Connection(socket.socket):
+    """One accepted connection; it is ended when its request does not arrive or its response is not read in time."""
 
-    owner: ClientConnections
-    peer: tuple[str, int] = ("", 0)
     is_admitted = True
     """False for a connection above the limit."""
     is_new = True
     """True until the first request."""
     waiting_since: float | None = None
     """Since when the server has been waiting for the client; None while it is the server's turn."""
-    _arrival: asyncio.TimerHandle | None = None
-    _sending: asyncio.TimerHandle | None = None
-    _socket: asyncio.Transport
+    _owner: Connections | None = None
+    _patience: float | None = None
+    _blocked_since: float | None = None
 
-    @property
-    def host(self) -> str:
-        """The address of the client."""
-        return self.peer[0]
+    def __init__(self, accepted: socket.socket, peer: tuple[str, int], owner: Connections) -> None:
+        super().__init__(accepted.family, accepted.type, accepted.proto, accepted.detach())
+        self.peer, self._owner = peer, owner
 
-    def connection_made(self, transport: Any) -> None:
-        """Part of `asyncio.Protocol`."""
-        super().connection_made(transport)
-        self._socket = transport
-        self.peer = tuple(transport.get_extra_info("peername")[:2])
-        self.owner.add(self)
+    def send(self, data: Any, *flags: int) -> int:
+        """Send like a socket, and note what the client takes."""
+        return self._note(lambda: super(Connection, self).send(data, *flags), len(data))
 
-    def connection_lost(self, exc: Exception | None) -> None:
-        """Part of `asyncio.Protocol`."""
-        super().connection_lost(exc)
-        self.owner.remove(self)
-        self.begin_response()
-        self._stop_sending_timer()
+    def sendmsg(self, buffers: Any, *rest: Any) -> int:
+        """Send like a socket, and note what the client takes; asyncio uses it since Python 3.12."""
+        buffers = list(buffers)
+        return self._note(lambda: super(Connection, self).sendmsg(buffers, *rest), sum(map(len, buffers)))
 
-    def pause_writing(self) -> None:
-        """Part of `asyncio.Protocol`."""
-        super().pause_writing()
-        self._sending = asyncio.get_running_loop().call_later(self.owner.limits.send_seconds, self.abort)
+    def close(self) -> None:
+        """Close like a socket, and forget the connection."""
+        if self._owner is not None:
+            self._owner.remove(self)
+        super().close()
 
-    def resume_writing(self) -> None:
-        """Part of `asyncio.Protocol`."""
-        super().resume_writing()
-        self._stop_sending_timer()
-
-    def send_400_response(self, msg: str) -> None:
-        """Answers what cannot be parsed; uvicorn would answer with plain text."""
-        self._socket.write(self.owner.bad_request())
-        self._socket.close()
-
-    def abort(self) -> None:
-        """Closes the connection without sending what is left."""
-        self._socket.abort()
+    def end(self) -> None:
+        """End the connection from outside: asyncio reads its end, or fails to write, and closes it."""
+        with suppress(OSError):
+            if self._blocked_since is not None:
+                self.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _AT_ONCE)
+            self.shutdown(socket.SHUT_RDWR)
 
     def wait_for_client(self, seconds: float | None = None) -> None:
-        """It is the client's turn; with `seconds`, its next head must have arrived by then."""
-        loop = asyncio.get_running_loop()
-        self.waiting_since = loop.time()
-        if seconds is not None:
-            self._arrival = loop.call_later(seconds, self._socket.close)
-
-    def head_arrived(self) -> None:
-        """A request has begun; its body may still be on its way."""
-        self.is_new = False
-        if self._arrival is not None:
-            self._arrival.cancel()
-            self._arrival = None
+        """Note that it is the client's turn; with `seconds`, its next head must have arrived by then."""
+        self.waiting_since, self._patience = time.monotonic(), seconds
 
     def begin_response(self) -> None:
-        """The request is complete, and it is the server's turn."""
-        self.head_arrived()
-        self.waiting_since = None
+        """Note that the request is complete, and that it is the server's turn."""
+        self.is_new, self.waiting_since = False, None
 
-    def _stop_sending_timer(self) -> None:
-        if self._sending is not None:
-            self._sending.cancel()
-            self._sending = None
+    def is_overdue(self, now: float) -> bool:
+        """True if the client has not read, or not sent the head of a request, for too long."""
+        if self._blocked_since is not None and self._owner is not None:
+            return now - self._blocked_since > self._owner.limits.send_seconds
+        if self.waiting_since is None or self._patience is None:
+            return False
+        return now - self.waiting_since > self._patience
+
+    def _note(self, send: Callable[[], int], size: int) -> int:
+        now = time.monotonic()
+        try:
+            sent = send()
+        except BlockingIOError:
+            self._blocked_since = self._blocked_since or now
+            raise
+        self._blocked_since = now if sent < size else None
+        if self.waiting_since is not None:
+            self.waiting_since = now  # the rest of the last response was on its way until now
+        return sent
+
+
+class Listener(socket.socket):
+    """Replaces a listening socket; a worker with more connections than another briefly leaves the next to it.
+
+    Otherwise the process that wakes first takes many in a row, and their clients, who keep their connections, wait for
+    each other while another process is idle.
+    """
+
+    def __init__(self, listening: socket.socket, connections: Connections) -> None:
+        super().__init__(listening.family, listening.type, listening.proto, listening.detach())
+        self._connections, self._yielded = connections, 0
+
+    def accept(self) -> tuple[socket.socket, Any]:
+        """Return the next connection; raise, as if there was none, if another worker should have it."""
+        if self._connections.counts.has_more and self._yielded < YIELDS:
+            self._yielded += 1
+            time.sleep(YIELD_SECONDS)
+            raise BlockingIOError
+        self._yielded = 0
+        accepted, address = super().accept()
+        connection = Connection(accepted, (str(address[0]), int(address[1])), self._connections)
+        if not self._connections.add(connection):
+            connection.close()
+            raise ConnectionAbortedError
+        return connection, address

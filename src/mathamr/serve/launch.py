@@ -22,14 +22,14 @@ from mathamr.search.searcher import Index
 from mathamr.serve.access import Keys, allowed_hosts
 from mathamr.serve.accesslog import log_in_background, set_up_log
 from mathamr.serve.app import create_app
-from mathamr.serve.connections import fitting
+from mathamr.serve.connections import ConnectionCounts, fit_to_files
 from mathamr.serve.limits import Limits
 from mathamr.serve.metrics import Metrics
 from mathamr.serve.presence import announced
 from mathamr.serve.server import address, bound_socket, exposure_warning, inherited_socket, server
 from mathamr.serve.service import Service
 from mathamr.serve.tracing import tracer
-from mathamr.serve.workers import ConnectionCounts, FairListener, worker_count, workers
+from mathamr.serve.workers import worker_count, workers
 
 PARSER_MEMORY = 2 << 30
 """Bytes that the AMR parser may take for one query, above what it has when it is loaded."""
@@ -40,7 +40,7 @@ PARSER_SECONDS = 120
 
 
 def _print_address(where: str) -> None:
-    """Prints it at once: a program that reads it from a pipe waits for it."""
+    """Print it at once: a program that reads it from a pipe waits for it."""
     print(where, flush=True)
 
 
@@ -62,7 +62,7 @@ def serve(
     processes: int | None = 1,
     announce: Callable[[str], None] = _print_address,
 ) -> None:
-    """Serves the index in a folder; with a key for writing the index is opened for changes.
+    """Serve the index in a folder; with a key for writing the index is opened for changes.
 
     `announce` gets the address of the page as soon as the server answers. `processes` is the number of worker
     processes; None starts one a processor where the index allows it. After SIGTERM the server reports for `drain`
@@ -73,7 +73,7 @@ def serve(
         check_editor(editor)
     keys = Keys(API_KEY.value, READ_KEY.value)
     requested = Limits().changed(limits)
-    allowed = fitting(requested)
+    allowed = fit_to_files(requested)
     set_up_log(quiet, json_log)
     sys.setswitchinterval(SWITCH_SECONDS)
     faulthandler.enable()  # a file that is cut short while it is mapped ends the process: the log says where
@@ -96,7 +96,6 @@ def serve(
         def run(started: Callable[[], None]) -> None:
             with (
                 log_in_background(),
-                closing(FairListener(listening, counts)) as own,
                 _opened(path, keys, device, model) as index,
                 _parser(index, allowed) as parser,
                 Index.open(beside, device=device) if beside else nullcontext() as other,
@@ -113,9 +112,9 @@ def serve(
 
                 with closing(Service(index, allowed, keys, metrics, editor=editor, beside=other)) as service:
                     app = create_app(service, allowed_hosts(host, hosts), log_queries, tracer())
-                    app.connections.on_change = counts.set
+                    app.limiting.connections.counts = counts
                     try:
-                        server(app, allowed, listens, drain, stop_workers).run([own])
+                        server(app, allowed, listens, drain, stop_workers).run([listening])
                     finally:
                         counts.leave()
 
@@ -142,7 +141,7 @@ def _opened(path: Path, keys: Keys, device: str, model: Path | str | None) -> In
 
 
 def _parser(index: Index, limits: Limits) -> AbstractContextManager[ParallelParser | None]:
-    """An AMR parser from elsewhere in a process that is ended when a query takes too long.
+    """Return an AMR parser from elsewhere, in a process that is ended when a query takes too long.
 
     The built-in parser needs no more than a query of the allowed length can cost, and shares the reading of its text with the
     text encoder of this process.

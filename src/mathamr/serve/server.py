@@ -13,6 +13,7 @@ from uvicorn import Config, Server
 
 from mathamr.core.errors import MathAMRError
 from mathamr.serve.access import is_loopback
+from mathamr.serve.connections import Listener
 from mathamr.serve.limits import Limits
 from mathamr.serve.middleware import Middleware
 
@@ -53,31 +54,32 @@ class DrainingServer(Server):
         self._app, self._on_started = app, started
         self._drain, self._on_stopping, self._first_request = drain, stopping, first_request
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._listeners: list[Listener] = []
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begins to listen."""
+        """Begin to listen."""
         self._loop = asyncio.get_running_loop()
         await self._app.warm()
-        await super().startup(sockets)
-        for each in sockets or ():
+        self._listeners = [Listener(each, self._app.limiting.connections) for each in sockets or ()]
+        await super().startup([*self._listeners])
+        for each in self._listeners:
             each.listen(BACKLOG)
         self._on_started()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Accepts no more connections, and answers clients that have connected before it closes the others."""
+        """Accept no more connections, and answer clients that have connected before the server closes the others."""
         loop = asyncio.get_running_loop()
-        for each in self.servers:
-            for listening in each.sockets:
-                loop.remove_reader(listening.fileno())
+        for each in self._listeners:
+            loop.remove_reader(each.fileno())
         await asyncio.sleep(ACCEPTED_SECONDS)
         deadline = loop.time() + self._first_request
-        while self._app.connections.has_unused and loop.time() < deadline and not self.force_exit:
+        while self._app.limiting.connections.has_unused and loop.time() < deadline and not self.force_exit:
             await asyncio.sleep(ACCEPTED_SECONDS)
-        await super().shutdown(sockets)
+        await super().shutdown([*self._listeners])
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Stops after `drain` seconds; at once if it is told a second time."""
-        again, self._app.stopping = self._app.stopping, True
+        """Stop after `drain` seconds; at once if it is told a second time."""
+        again, self._app.limiting.is_stopping = self._app.limiting.is_stopping, True
         if again or not self._drain or self._loop is None:
             super().handle_exit(sig, frame)
             return
@@ -94,11 +96,11 @@ def server(
     stopping: Iterable[Callable[[], None]] = (),
     times: StoppingTimes | None = None,
 ) -> DrainingServer:
-    """A server for the application, not yet running; it calls what is in `stopping` when draining begins."""
+    """Return a server for the application, not yet running; it calls what is in `stopping` when draining begins."""
     times = times or StoppingTimes()
     config = Config(
         app,
-        http=app.connections.protocol(),
+        http="h11",
         loop="asyncio",
         ws="none",
         lifespan="off",
@@ -114,7 +116,7 @@ def server(
 
 
 def bound_socket(host: str, port: int) -> socket.socket:
-    """A socket at that address that does not listen yet, so that a taken port is reported before anything is loaded."""
+    """Return a socket at that address that does not listen yet, so that a taken port is reported before anything is loaded."""
     try:
         family, kind, protocol, _, place = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
@@ -131,7 +133,7 @@ def bound_socket(host: str, port: int) -> socket.socket:
 
 
 def inherited_socket(environment: MutableMapping[str, str] = os.environ) -> socket.socket | None:
-    """The listening socket that systemd, or a program like it, opened for this process; None where there is none.
+    """Return the listening socket that systemd, or a program like it, opened for this process; None where there is none.
 
     That program keeps it open while servers come and go, so connections wait in it and none is refused. uvicorn's own
     option `fd` does not read systemd's variables and cannot be shared by forked workers.
@@ -155,7 +157,7 @@ def inherited_socket(environment: MutableMapping[str, str] = os.environ) -> sock
 
 
 def address(host: str, port: int) -> str:
-    """Where a browser finds a server that listens there.
+    """Return where a browser finds a server that listens there.
 
     >>> address("0.0.0.0", 8080), address("::1", 80)
     ('http://localhost:8080/', 'http://[::1]:80/')
@@ -165,7 +167,7 @@ def address(host: str, port: int) -> str:
 
 
 def exposure_warning(host: str, has_read_key: bool) -> str | None:
-    """A warning for the person who starts a server that everybody can reach."""
+    """Return a warning for the person who starts a server that everybody can reach."""
     if is_loopback(host) or has_read_key:
         return None
     return "everybody who can reach this machine can search the index; set MATHAMR_READ_KEY to require a key"

@@ -6,18 +6,14 @@ files through the system's page cache. Only one process may change an index, so 
 
 from __future__ import annotations
 
-import mmap
 import os
 import signal
-import socket
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from mathamr.core.errors import MathAMRError
 from mathamr.core.workers import processors
@@ -26,13 +22,10 @@ from mathamr.index.manifest import Manifest
 
 MOST_WORKERS = 8
 """Workers that are started by default: each has its own model and AMR parser, some 200 MB that are not shared."""
-YIELDS, YIELD_SECONDS = 20, 0.001
-"""How often a worker with more connections leaves the next one to another, and how long it waits each time."""
-_COUNT_BYTES, _ABSENT = 8, 1 << 60
 
 
 def worker_count(requested: int | None, index: Path, *, writes: bool) -> int:
-    """How many processes serve an index: `requested`, or one a processor; one where more are impossible."""
+    """Return how many processes serve an index: `requested`, or one a processor; one where more are impossible."""
     if not hasattr(os, "fork"):
         reason = "this system cannot share a port between processes"
     elif writes:
@@ -48,7 +41,7 @@ def worker_count(requested: int | None, index: Path, *, writes: bool) -> int:
 
 @contextmanager
 def workers(count: int, run: Callable[[int], None]) -> Iterator[Callable[[], None]]:
-    """Forks `count` processes that call `run` with their number, from 1; yields a function that stops them.
+    """Fork `count` processes that call `run` with their number, from 1; yields a function that stops them.
 
     They end with this process, however it ends. Call it before any thread is started.
     """
@@ -78,7 +71,7 @@ def workers(count: int, run: Callable[[int], None]) -> Iterator[Callable[[], Non
 
 
 def _run_child(alive: int, run: Callable[[], None]) -> None:
-    """Runs until the process is told to stop, or the parent is gone."""
+    """Run until the process is told to stop, or the parent is gone."""
 
     def watch_parent() -> None:
         os.read(alive, 1)  # returns when no process holds the other end any more
@@ -96,48 +89,3 @@ def _run_child(alive: int, run: Callable[[], None]) -> None:
     finally:
         sys.stderr.flush()
         os._exit(code)
-
-
-class ConnectionCounts:
-    """The number of connections of each worker, in memory that they share; create it before they are forked."""
-
-    def __init__(self, processes: int) -> None:
-        self._counts = memoryview(mmap.mmap(-1, _COUNT_BYTES * processes)).cast("q")
-        self.own = 0
-        """The number of this worker."""
-        for number in range(processes):
-            self._counts[number] = _ABSENT
-
-    def set(self, count: int) -> None:
-        """Sets the count of this worker; before the first call, no other worker leaves a connection to it."""
-        self._counts[self.own] = count
-
-    def leave(self) -> None:
-        """Marks this worker as taking no more connections."""
-        self._counts[self.own] = _ABSENT
-
-    @property
-    def has_more(self) -> bool:
-        """True if this worker has more connections than another one."""
-        return self._counts[self.own] > min(self._counts)
-
-
-class FairListener(socket.socket):
-    """Replaces a listening socket that workers share; a worker with more connections briefly leaves the next to others.
-
-    Otherwise the process that wakes first takes many in a row, and their clients, who keep their connections, wait for
-    each other while another process is idle.
-    """
-
-    def __init__(self, listening: socket.socket, counts: ConnectionCounts) -> None:
-        super().__init__(listening.family, listening.type, listening.proto, listening.detach())
-        self._worker_counts, self._yielded = counts, 0
-
-    def accept(self) -> tuple[socket.socket, Any]:
-        """The next connection; `BlockingIOError`, as if there was none, if another worker should have it."""
-        if self._worker_counts.has_more and self._yielded < YIELDS:
-            self._yielded += 1
-            time.sleep(YIELD_SECONDS)
-            raise BlockingIOError
-        self._yielded = 0
-        return super().accept()

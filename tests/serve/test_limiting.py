@@ -5,19 +5,19 @@ from __future__ import annotations
 import asyncio
 from itertools import pairwise
 
-from mathamr.serve.rounds import Rounds
+from mathamr.serve.limiting import ClientTurns
 
 
 def test_few_requests_begin_in_a_round_and_clients_take_turns() -> None:
     begun: list[str] = []
 
-    async def request(rounds: Rounds, client: str) -> None:
-        await rounds.enter(client)
+    async def request(turns: ClientTurns, client: str) -> None:
+        await turns.enter(client)
         begun.append(client)
 
     async def main() -> list[int]:
-        rounds = Rounds(per_round=2)
-        tasks = [asyncio.create_task(request(rounds, client)) for client in "aaaaaaaab"]
+        turns = ClientTurns(at_once=2)
+        tasks = [asyncio.create_task(request(turns, client)) for client in "aaaaaaaab"]
         counts = []
         while not all(task.done() for task in tasks):
             counts.append(len(begun))
@@ -32,8 +32,8 @@ def test_few_requests_begin_in_a_round_and_clients_take_turns() -> None:
 
 def test_a_request_that_nobody_waits_for_takes_no_place() -> None:
     async def main() -> bool:
-        rounds = Rounds(per_round=1)
-        first, gone, waits = (asyncio.create_task(rounds.enter("a")) for _ in range(3))
+        turns = ClientTurns(at_once=1)
+        first, gone, waits = (asyncio.create_task(turns.enter("a")) for _ in range(3))
         await asyncio.sleep(0)  # the first has begun, the others wait
         gone.cancel()
         await asyncio.wait([first, gone, waits])
