@@ -60,7 +60,7 @@ def test_search_prints_json_for_programs(mathamr: Callable[..., Ran], sample_ind
 def test_an_index_of_formulas_alone_is_searched_for_formulas(
     mathamr: Callable[..., Ran], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(SYSTEMS._entries, NodeSystem.kind, TINY[NodeSystem.kind])
+    monkeypatch.setitem(SYSTEMS._built_in, NodeSystem.kind, TINY[NodeSystem.kind])
     NodeSystem().save(tmp_path / "model")
     source = write_posts(tmp_path / "posts.jsonl", [note("sums", "The sum $a^2+b^2=c^2$ is known.")])
     build_index([source], tmp_path / "index", BuildOptions(model=tmp_path / "model", device="cpu"))

@@ -47,7 +47,7 @@ MANY = post("many", " ".join(f"$x_{{{n}}}+{n}$ is a number." for n in range(300)
 @pytest.fixture(autouse=True)
 def _tiny_systems(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, place in TINY.items():
-        monkeypatch.setitem(SYSTEMS._entries, name, place)
+        monkeypatch.setitem(SYSTEMS._built_in, name, place)
 
 
 Folders = dict[str, Callable[[Path], Path]]

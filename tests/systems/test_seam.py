@@ -33,7 +33,7 @@ POSTS = [
 def _tiny_systems(monkeypatch: pytest.MonkeyPatch) -> None:
     """The systems are registered, and whoever loads an AMR parser fails: neither needs one."""
     for name, place in TINY.items():
-        monkeypatch.setitem(SYSTEMS._entries, name, place)
+        monkeypatch.setitem(SYSTEMS._built_in, name, place)
 
     def refuse(*_: object) -> None:
         raise AssertionError("an AMR parser was loaded for a system that needs none")

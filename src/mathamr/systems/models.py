@@ -98,8 +98,8 @@ def model_folder(model: Path | str | None) -> Path:
         raise MathAMRError(f"no model in {model}: it has no {CONFIG}; in the box are {', '.join(boxed())}")
     if str(model) in SYSTEMS:
         raise MathAMRError(
-            f"this installation has no model {model!r} in the box (there is {', '.join(boxed())}); train one with"
-            f" `mathamr train {model} POSTS --out FOLDER`, then name it with --model FOLDER/model"
+            f"{model!r} is a system without an installed model (there is {', '.join(boxed())}); name the folder of one"
+            f" with --model FOLDER, or train one if the laboratory has a recipe: mathamr train {model} POSTS --out FOLDER"
         )
     raise UnknownNameError("model", str(model), boxed())
 
@@ -168,10 +168,10 @@ def _checked(folder: Path) -> Iterator[int]:
         hashes = read_config(part).get("sha256")
         if not isinstance(hashes, dict):
             continue
+        found = True
         for name in hashes:
             file = part / Path(name).name
             checked_file(file, hashes)
-            found = True
             yield file.stat().st_size
     if not found:
         raise MathAMRError(f"{folder / CONFIG} does not list the files of the model")

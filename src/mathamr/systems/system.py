@@ -100,20 +100,20 @@ class System(Protocol):
         ...
 
     def encode(self, items: Iterable[Item]) -> Iterator[Encoded]:
-        """Yields the vectors of every post, in order, a few posts at a time: the fields of posts and formulas."""
+        """Yield the vectors of every post, in order, a few posts at a time: the fields of posts and formulas."""
         ...
 
     def encode_visuals(self, visuals: Iterable[VisualFormula]) -> Iterator[Mapping[str, Vectors]]:
-        """Yields the vectors of every visual class, in order: the fields of visual classes."""
+        """Yield the vectors of every visual class, in order: the fields of visual classes."""
         ...
 
     def save(self, folder: Path) -> None:
-        """Writes the folder that `load` reads; no pickles."""
+        """Write the folder that `load` reads; no pickles."""
         ...
 
     @classmethod
     def load(cls, folder: Path, device: str = "auto") -> Self:
-        """Loads the system from a model folder; `device` is ``auto``, ``cpu``, ``cuda`` or ``cuda:1``."""
+        """Load the system from a model folder; `device` is ``auto``, ``cpu``, ``cuda`` or ``cuda:1``."""
         ...
 
 
@@ -127,4 +127,6 @@ SYSTEMS: Registry[type[System]] = Registry(
         "formula-graph": "mathamr.systems.formulagraph.system:FormulaGraphSystem",
         "ssemb": "mathamr.systems.ssemb.system:SsembSystem",
     },
+    group="mathamr.systems",
 )
+"""The systems by name; another package adds one through the entry-point group ``mathamr.systems``."""

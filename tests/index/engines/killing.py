@@ -256,7 +256,7 @@ def _same(found: Any, expected: Any, what: str, other: str) -> None:
 
 
 if __name__ == "__main__":
-    SYSTEMS._entries.update(TINY)
+    SYSTEMS._built_in.update(TINY)
     model, folder, engine, points, seed = sys.argv[1:]
     killing = Killing(Path(model), Path(folder), engine, int(points), int(seed))
     killing.run()

@@ -39,7 +39,7 @@ POSTS = [
 @pytest.fixture(autouse=True)
 def _tiny_systems(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, place in TINY.items():
-        monkeypatch.setitem(SYSTEMS._entries, name, place)
+        monkeypatch.setitem(SYSTEMS._built_in, name, place)
 
 
 @pytest.fixture

@@ -1,0 +1,94 @@
+"""The template of a system in a package of its own is installed, listed, indexed with and searched by its name."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from mathamr.core.errors import MathAMRError, UnknownNameError
+from mathamr.systems.models import boxed, load_system, model_folder
+from mathamr.systems.system import SYSTEMS
+from tests.cli.conftest import Ran
+from tests.index.small import note, write_posts
+
+TEMPLATE = Path(__file__).parents[2] / "packages" / "example-system"
+POSTS = [note("groups", "Every subgroup of a cyclic group is cyclic."), note("sums", "Sums of squares.")]
+
+
+def install(package: Path, site: Path) -> None:
+    """Install a package of pure Python as pip does, without a network: its module, and its entry points in a dist-info."""
+    project = tomllib.loads((package / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    module = project["name"].replace("-", "_")
+    shutil.copytree(package / module, site / module)
+    about = site / f"{module}-{project['version']}.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text(
+        f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n", encoding="utf-8"
+    )
+    lines = [
+        line
+        for group, points in project["entry-points"].items()
+        for line in (f"[{group}]", *(f"{name} = {value}" for name, value in points.items()))
+    ]
+    (about / "entry_points.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+@pytest.fixture
+def template(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of installed packages with the template."""
+    site = tmp_path / "site"
+    site.mkdir()
+    install(TEMPLATE, site)
+    monkeypatch.delitem(sys.modules, "mathamr_wordhash", raising=False)
+    monkeypatch.syspath_prepend(str(site))
+    return site
+
+
+@pytest.mark.usefixtures("template")
+def test_a_system_of_another_package_indexes_and_searches(
+    mathamr: Callable[..., Ran], tmp_path: Path
+) -> None:
+    source, index = write_posts(tmp_path / "posts.jsonl", POSTS), str(tmp_path / "index")
+    made = mathamr("index", str(source), "--out", index, "--model", "wordhash")
+    assert made.returncode == 0, made.stderr
+    found = mathamr("search", index, "subgroup of a cyclic group", "--strategy", "hashes", "--json")
+    assert found.returncode == 0, found.stderr
+    hits = json.loads(found.stdout)["hits"]
+    assert [hit["id"] for hit in hits] == ["groups", "sums"]
+    assert hits[0]["score"] > hits[1]["score"]
+    listed = mathamr("models", "wordhash", "--json")
+    assert json.loads(listed.stdout)["rankings"] == {"answers": ["both", "hashes"]}
+
+
+@pytest.mark.usefixtures("template")
+def test_the_registry_and_the_list_of_models_know_it(tmp_path: Path) -> None:
+    assert "wordhash" in SYSTEMS
+    assert "wordhash" in boxed()
+    system = load_system("wordhash")
+    system.save(tmp_path / "mine")
+    assert load_system(tmp_path / "mine").fingerprint == system.fingerprint
+
+
+def test_a_system_without_a_model_says_what_to_name(template: Path) -> None:
+    shutil.rmtree(template / "mathamr_wordhash" / "wordhash")
+    with pytest.raises(MathAMRError, match=r"a system without an installed model.*--model FOLDER"):
+        model_folder("wordhash")
+
+
+def test_without_the_package_the_name_is_unknown() -> None:
+    with pytest.raises(UnknownNameError, match="unknown system 'wordhash'; known: mathamrplus"):
+        SYSTEMS["wordhash"]
+    with pytest.raises(UnknownNameError, match="unknown model 'wordhash'"):
+        model_folder("wordhash")
+
+
+def test_the_template_is_short() -> None:
+    """The page calls it a template of under a hundred lines."""
+    files = (path for path in TEMPLATE.rglob("*") if path.suffix in (".py", ".toml", ".json"))
+    assert sum(len(path.read_text(encoding="utf-8").splitlines()) for path in files) < 100
