@@ -52,7 +52,7 @@ import json, resource, sys, time
 from pathlib import Path
 from mathamr.posts.inputs import Input
 from mathamr.posts.report import Report
-from mathamr.posts.readers.dumprows import DumpRows
+from mathamr.posts.formats.stackexchange.dumprows import DumpRows
 started, report, posts = time.process_time(), Report(), 0
 with Input(Path(sys.argv[1]), report) as stream:
     rows = DumpRows(stream, sys.argv[1], report)

@@ -61,7 +61,7 @@ SLOW = (
     "adapters", "amr/test_corpus.py", "amr/test_builtin", "amr/test_parser.py", "amr/test_workers.py", "cli",
     "evaluation/test_topicsearch.py", "formulas/test_alignment.py", "graphs/test_corpus.py", "graphs/test_guarded.py", "index/admin",
     "index/indexing", "index/engines", "index/test_", "lab",
-    "plugins", "posts/readers/test_hostile.py", "posts/readers/test_ziparchive.py", "posts/test_inputs.py", "sample", "search", "serve", "systems",
+    "plugins", "posts/formats/test_hostile.py", "posts/formats/test_ziparchive.py", "posts/test_inputs.py", "sample", "search", "serve", "systems",
     "test_small_installation.py", "text/",
 )  # fmt: skip
 """Tests that build indexes, train models, or start servers, browsers and worker processes: `make check` leaves them out.

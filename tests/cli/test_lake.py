@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from mathamr.core.errors import MathAMRError
-from mathamr.posts.lake import lake_packages
+from mathamr.posts.formats.lean.lake import lake_packages
 from tests.leanproject import write_project
 
 OPTIONS = ("--model", "mathamr-3", "--engine", "flat", "--workers", "1", "--json")

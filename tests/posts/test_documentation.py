@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 import mathamr.posts
+from mathamr.posts.formats.stackexchange.tables import table_kind
 from mathamr.posts.inputs import Head
 from mathamr.posts.post import Post
 from mathamr.posts.postcounts import PostCounts
 from mathamr.posts.postkind import KINDS, role_of
 from mathamr.posts.reader import READERS
 from mathamr.posts.report import Report
-from mathamr.posts.tables import table_kind
 from tests.conftest import ROOT
 
 TEXT = "".join((ROOT / "docs" / f"{name}.md").read_text() for name in ("formats", "reading-report"))

@@ -1,6 +1,6 @@
 """Small files of every format and dialect, and what must be found in each: the contract of the readers.
 
-`formats/NAME/` is a folder as a user may have it; `formats/NAME.json` says what reading it must give: its `format`,
+`examples/NAME/` is a folder as a user may have it; `examples/NAME.json` says what reading it must give: its `format`,
 its `posts` by id in order, and the `problems` that are told. Of a post only what is declared is compared:
 
 | field | what must hold |
@@ -26,7 +26,7 @@ from mathamr.posts.post import Post
 from mathamr.posts.reader import READERS, detect, read_posts
 from mathamr.posts.report import Report
 
-FORMATS = Path(__file__).parent / "formats"
+FORMATS = Path(__file__).parent / "examples"
 DECLARED: dict[str, dict[str, Any]] = {
     file.stem: json.loads(file.read_text(encoding="utf-8")) for file in sorted(FORMATS.glob("*.json"))
 }

@@ -5,8 +5,8 @@ from __future__ import annotations
 import doctest
 from typing import get_args
 
+from mathamr.posts.formats.markdown.outline import SECTION_FROM, WHOLE_BELOW
 from mathamr.posts.passage import SentenceKind
-from mathamr.posts.readers.markdownoutline import SECTION_FROM, WHOLE_BELOW
 from tests.conftest import ROOT
 
 PAGE = ROOT / "docs" / "passages.md"

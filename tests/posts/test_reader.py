@@ -16,10 +16,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mathamr.core.errors import MathAMRError, UnknownNameError
+from mathamr.posts.formats.markdown.frontmatter import FrontMatter
 from mathamr.posts.passage import passage
 from mathamr.posts.post import Post
 from mathamr.posts.reader import READERS, Collection, detect, read_posts
-from mathamr.posts.readers.frontmatter import FrontMatter
 from mathamr.posts.report import Report
 from tests.posts.documents import LIMITS_AS_BOOK, LIMITS_AS_PDF, LIMITS_IN_WORD
 

@@ -198,8 +198,8 @@ def _with_packages(paths: list[Path], out: Path) -> list[Path]:
     manifest, which every change of a revision writes again.
     """
     from mathamr.index.manifest import MANIFEST, Manifest
-    from mathamr.posts.lake import MANIFEST as LAKE_MANIFEST
-    from mathamr.posts.lake import lake_packages
+    from mathamr.posts.formats.lean.lake import MANIFEST as LAKE_MANIFEST
+    from mathamr.posts.formats.lean.lake import lake_packages
 
     built = out / MANIFEST
     known = {record.path for record in Manifest.read(out).inputs} if built.is_file() else set[str]()

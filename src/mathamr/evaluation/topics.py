@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mathamr.evaluation.columnfile import FormatError, read_file
+from mathamr.posts.formats.jsonlines import markup_of
 from mathamr.posts.inputs import shown
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Formula, Post
-from mathamr.posts.readers.jsonlines import markup_of
 
 if TYPE_CHECKING:
     from lxml.etree import _Element

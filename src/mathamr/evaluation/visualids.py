@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from mathamr.core.errors import MathAMRError
+from mathamr.posts.formats.stackexchange.tables import table, table_kind
 from mathamr.posts.inputs import head, walk
 from mathamr.posts.report import Report
-from mathamr.posts.tables import table, table_kind
 
 
 def read_visual_ids(path: Path | str, report: Report | None = None) -> Mapping[str, str]:

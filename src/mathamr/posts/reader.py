@@ -11,11 +11,11 @@ from typing import ClassVar, Protocol
 
 from mathamr.core.errors import MathAMRError
 from mathamr.core.registry import Registry
+from mathamr.posts.formats.stackexchange.tables import table_kind
 from mathamr.posts.identifiers import SeenIds
 from mathamr.posts.inputs import STDIN, Head, head, read_text, shown, walk
 from mathamr.posts.post import Post
 from mathamr.posts.report import Report
-from mathamr.posts.tables import table_kind
 from mathamr.posts.unsupported import advice_for, file_type
 
 
@@ -76,27 +76,27 @@ _NO_TEXT = re.compile("[\ud800-\udfff]")
 READERS: Registry[type[PostReader]] = Registry(
     "format",
     {
-        "arqmath": "mathamr.posts.readers.arqmath:ArqmathReader",
-        "stackexchange": "mathamr.posts.readers.stackexchange:StackExchangeReader",
-        "wikipedia": "mathamr.posts.readers.wikipedia.reader:WikipediaReader",
-        "word": "mathamr.posts.readers.word.reader:WordReader",
-        "epub": "mathamr.posts.readers.epub:EpubReader",
-        "pdf": "mathamr.posts.readers.pdf.reader:PdfReader",
-        "jsonl": "mathamr.posts.readers.jsonlines:JsonLinesReader",
-        "notebook": "mathamr.posts.readers.notebook:NotebookReader",
-        "pretext": "mathamr.posts.readers.pretext:PretextReader",
-        "html": "mathamr.posts.readers.html:HtmlReader",
-        "arxiv": "mathamr.posts.readers.latex.archive:LatexArchiveReader",
-        "latex": "mathamr.posts.readers.latex.reader:LatexReader",
-        "markdown": "mathamr.posts.readers.markdown:MarkdownReader",
-        "rst": "mathamr.posts.readers.rst:RstReader",
-        "org": "mathamr.posts.readers.org:OrgReader",
-        "asciidoc": "mathamr.posts.readers.asciidoc:AsciidocReader",
-        "typst": "mathamr.posts.readers.typst.reader:TypstReader",
-        "lean": "mathamr.posts.readers.lean.reader:LeanReader",
-        "coq": "mathamr.posts.readers.coq:CoqReader",
-        "bibtex": "mathamr.posts.readers.bibtex:BibtexReader",
-        "text": "mathamr.posts.readers.plaintext:PlainTextReader",
+        "arqmath": "mathamr.posts.formats.stackexchange.arqmath:ArqmathReader",
+        "stackexchange": "mathamr.posts.formats.stackexchange.reader:StackExchangeReader",
+        "wikipedia": "mathamr.posts.formats.wikipedia.reader:WikipediaReader",
+        "word": "mathamr.posts.formats.word.reader:WordReader",
+        "epub": "mathamr.posts.formats.epub:EpubReader",
+        "pdf": "mathamr.posts.formats.pdf.reader:PdfReader",
+        "jsonl": "mathamr.posts.formats.jsonlines:JsonLinesReader",
+        "notebook": "mathamr.posts.formats.notebook:NotebookReader",
+        "pretext": "mathamr.posts.formats.pretext:PretextReader",
+        "html": "mathamr.posts.formats.html.reader:HtmlReader",
+        "arxiv": "mathamr.posts.formats.latex.archive:LatexArchiveReader",
+        "latex": "mathamr.posts.formats.latex.reader:LatexReader",
+        "markdown": "mathamr.posts.formats.markdown.reader:MarkdownReader",
+        "rst": "mathamr.posts.formats.rst:RstReader",
+        "org": "mathamr.posts.formats.org:OrgReader",
+        "asciidoc": "mathamr.posts.formats.asciidoc.reader:AsciidocReader",
+        "typst": "mathamr.posts.formats.typst.reader:TypstReader",
+        "lean": "mathamr.posts.formats.lean.reader:LeanReader",
+        "coq": "mathamr.posts.formats.coq:CoqReader",
+        "bibtex": "mathamr.posts.formats.bibtex:BibtexReader",
+        "text": "mathamr.posts.formats.plaintext:PlainTextReader",
     },
     group="mathamr.readers",
 )

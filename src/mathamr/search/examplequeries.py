@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from mathamr.index.catalogue.catalogue import Catalogue
+from mathamr.posts.formats.latex.definitions import definitions_for
 from mathamr.posts.markup import title_pieces
 from mathamr.posts.post import Formula, Post
-from mathamr.posts.readers.latex.definitions import definitions_for
 from mathamr.systems.ranking import Task
 
 SAMPLED_POSTS = 60

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from mathamr.posts.formats.latex.references import with_numbers
 from mathamr.posts.passage import PLACEHOLDER, Sentence
 from mathamr.posts.post import Formula, Post
-from mathamr.posts.references import with_numbers
 
 FragmentKind = Literal["text", "formula", "gap"]
 

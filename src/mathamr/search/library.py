@@ -11,10 +11,10 @@ from urllib.parse import quote
 from mathamr.core.errors import MathAMRError
 from mathamr.index.archive import Archive
 from mathamr.index.engines.entry import Filter
+from mathamr.posts.formats.declaration.pieces import spelled
+from mathamr.posts.formats.lean.brackets import signature
+from mathamr.posts.formats.lean.latex import latex_of
 from mathamr.posts.markup import formulas_of
-from mathamr.posts.markup.declaration import spelled
-from mathamr.posts.markup.leanbrackets import signature
-from mathamr.posts.markup.leanlatex import latex_of
 from mathamr.posts.post import Post
 from mathamr.search.query import Query
 from mathamr.systems.ranking import FORMULA_SEARCH, Component, Fuse, Lexical, Promote, QueryKind, Ranking

@@ -17,8 +17,8 @@ from mathamr.index.engines.entry import Payload
 from mathamr.index.lexical.lexicalindex import LexicalPart
 from mathamr.index.lexical.terms import Terms, called, misspellings, stems, title_names, words
 from mathamr.index.scored import Scored
+from mathamr.posts.formats.declaration.namewords import name_words
 from mathamr.posts.markup import pieces, title_pieces
-from mathamr.posts.markup.namewords import name_words
 from mathamr.posts.markup.piece import Piece
 from mathamr.posts.post import Post
 from mathamr.search.definedterms import emphasised_terms

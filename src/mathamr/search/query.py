@@ -17,10 +17,10 @@ from mathamr.formulas.typed.names import ACCENTS, GREEK
 from mathamr.formulas.typed.sentences import is_formula, latex_of, marked, with_marked_formulas
 from mathamr.index.lexical.terms import words
 from mathamr.posts.decoding import UNWANTED
+from mathamr.posts.formats.latex.definitions import definitions_for
 from mathamr.posts.markup import formulas_of, marked_pieces
 from mathamr.posts.passage import PLACEHOLDER, Passage, passage
 from mathamr.posts.post import Formula, Markup, Post
-from mathamr.posts.readers.latex.definitions import definitions_for
 from mathamr.search.conditions import Conditions, read_conditions
 from mathamr.systems.ranking import QueryKind, Task
 

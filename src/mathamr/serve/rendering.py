@@ -20,11 +20,11 @@ from mathamr.formulas.latex.macros import Macros
 from mathamr.formulas.marking import TAKEN, drawn_with_marks
 from mathamr.formulas.mathml.writing import sanitised, typeset_to_mathml
 from mathamr.formulas.trees import trees_of
+from mathamr.posts.formats.latex.references import REFERENCE_COMMAND, called
+from mathamr.posts.formats.markdown.pieces import CITED_MARK, REFERENCE
 from mathamr.posts.markup import formula_id, pieces, title_pieces
-from mathamr.posts.markup.markdown import CITED_MARK, REFERENCE
 from mathamr.posts.markup.piece import Piece
 from mathamr.posts.post import Formula, Place, Post
-from mathamr.posts.references import REFERENCE_COMMAND, called
 from mathamr.search.fragment import Fragment
 from mathamr.serve.highlighting import highlighted
 from mathamr.serve.sanitiser import NestedTooDeeplyError, Places, safe_link, sanitised_html

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from mathamr.core.arrays import AnyArray
+from mathamr.posts.formats.declaration.namewords import name_words
+from mathamr.posts.formats.declaration.pieces import statement_text
 from mathamr.posts.level import Level
-from mathamr.posts.markup.declaration import statement_text
-from mathamr.posts.markup.namewords import name_words
 from mathamr.posts.passage import PLACEHOLDER, Passage, Sentence, passage
 from mathamr.posts.post import Post
 

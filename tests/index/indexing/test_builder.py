@@ -310,7 +310,7 @@ def test_posts_whose_markup_is_read_otherwise_now_are_made_anew(
     body = r"This follows from Lemma \ref{lemma-noetherian-descent}."
     posts = [note("plain", "Nothing to see."), replace(note("paper", body), markup="latex")]
     with monkeypatch.context() as before:
-        before.setattr("mathamr.posts.markup.latex.label_words", lambda label: "")
+        before.setattr("mathamr.posts.formats.latex.pieces.label_words", lambda label: "")
         before.setattr("mathamr.index.indexing.outdated.passage_fingerprints", lambda: {"latex": "as it was"})
         build(tmp_path / "index", posts, model_folder)
     summary = build(tmp_path / "index", posts, model_folder)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from mathamr.posts.formats.document import text
 from mathamr.posts.markup import pieces, title_pieces
 from mathamr.posts.markup.unicodemath import unicode_formulas
-from mathamr.posts.readers.document import text
 from tests.bounded import bounded
 
 FOUND = [

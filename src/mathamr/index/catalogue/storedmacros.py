@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from mathamr.core.sqlite import Database
 from mathamr.formulas.parse import is_command
+from mathamr.posts.formats.latex.definitions import macros_in
 from mathamr.posts.post import Post
-from mathamr.posts.readers.latex.definitions import macros_in
 
 MACROS_SCHEMA = """
 CREATE TABLE IF NOT EXISTS macros (

@@ -28,10 +28,10 @@ from mathamr.core.settings import READING
 from mathamr.formulas.parse import check_reading
 from mathamr.formulas.tree import Opt, Slt, Tree
 from mathamr.formulas.trees import LONGEST_REMEMBERED, trees_of
+from mathamr.posts.formats.declaration.namewords import name_words
+from mathamr.posts.formats.declaration.pieces import spelled
+from mathamr.posts.formats.latex.labels import label_words
 from mathamr.posts.markup import formulas_of, pieces, title_pieces
-from mathamr.posts.markup.declaration import spelled
-from mathamr.posts.markup.labels import label_words
-from mathamr.posts.markup.namewords import name_words
 from mathamr.posts.markup.piece import Piece
 from mathamr.posts.post import Formula, Post
 

@@ -13,11 +13,11 @@ from mathamr.posts.markup.unicodemath import with_unicode_formulas
 from mathamr.posts.post import Formula
 
 MARKUPS = {
-    "html": "html",
-    "markdown": "markdown",
-    "latex": "latex",
-    "text": "plain",
-    "declaration": "declaration",
+    "html": "mathamr.posts.formats.html.pieces",
+    "markdown": "mathamr.posts.formats.markdown.pieces",
+    "latex": "mathamr.posts.formats.latex.pieces",
+    "text": "mathamr.posts.markup.plain",
+    "declaration": "mathamr.posts.formats.declaration.pieces",
 }
 _NOTES = frozenset(["markdown", "latex", "text"])
 """Languages of notes: in their text a formula may stand in Unicode without any mark. HTML is left as it is published."""
@@ -44,7 +44,7 @@ def marked_pieces(text: str, markup: str, note: Note = ignore) -> Iterator[Piece
         raise UnknownNameError("markup", markup, list(MARKUPS))
     if _RESERVED.search(text):
         text = _RESERVED.sub("\ufffd", text)
-    read: Iterator[Piece] = import_module(f"{__name__}.{MARKUPS[markup]}").pieces(text, note)
+    read: Iterator[Piece] = import_module(MARKUPS[markup]).pieces(text, note)
     return read
 
 

@@ -17,8 +17,8 @@ from mathamr.formulas.parse import ParsedFormula, parse
 from mathamr.formulas.picture import svg
 from mathamr.formulas.trees import trees_of
 from mathamr.posts.decoding import UNWANTED
+from mathamr.posts.formats.latex.definitions import definitions_for
 from mathamr.posts.markup import pieces
-from mathamr.posts.readers.latex.definitions import definitions_for
 from mathamr.search.query import with_formulas_marked
 from mathamr.serve.answers import CommandsAnswer, FormulaAnswer, RenderAnswer, SymbolsAnswer, TextAnswer
 from mathamr.serve.commands import matching_commands

@@ -17,9 +17,9 @@ from mathamr.graphs.mathgraph import MathGraph
 from mathamr.graphs.picture import picture
 from mathamr.graphs.virtual import flatten
 from mathamr.posts.decoding import cleaned
+from mathamr.posts.formats.jsonlines import markup_of
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Post
-from mathamr.posts.readers.jsonlines import markup_of
 from mathamr.posts.report import Report
 from mathamr.search.fragment import plain
 from mathamr.search.library import close_enough, documentation_address

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import yaml
 
-from mathamr.posts.markup.declaration import statement_text
-from mathamr.posts.markup.namewords import name_words
+from mathamr.posts.formats.declaration.namewords import name_words
+from mathamr.posts.formats.declaration.pieces import statement_text
 from mathamr.posts.post import Post
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report

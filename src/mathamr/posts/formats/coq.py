@@ -1,0 +1,170 @@
+"""`CoqReader`: the declarations of Coq and Rocq files, with the documentation before them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from mathamr.posts.formats.declaration.posts import (
+    Declaration,
+    declaration_post,
+    documentation_post,
+    heading_of,
+)
+from mathamr.posts.inputs import Head
+from mathamr.posts.post import Post
+from mathamr.posts.reader import Collection
+from mathamr.posts.report import Report
+
+LONGEST_STATEMENT = 2_000
+LONGEST_VALUE = 400
+
+_SKIPPED = re.compile(r"\(\*(?P<mark>\*?)(?!\))|\"(?:[^\"]|\"\")*+\"?")
+_INSIDE = re.compile(r"\(\*|\*\)")
+_VISIBLE = re.compile(r"[^\n]")
+_COMMAND = re.compile(
+    r"(?:\A|(?<=[.\s}\-+*]))(?:#\[[^\]]{0,300}\]\s*+|(?:Global|Local|Polymorphic|Monomorphic|Program|Private|Canonical)\s++)*+"
+    r"(?P<word>Theorem|Lemma|Corollary|Proposition|Fact|Remark|Property|Definition|Fixpoint|CoFixpoint|Inductive|CoInductive"
+    r"|Record|Structure|Class|Instance|Axiom|Axioms|Parameter|Hypothesis|Variable|Notation|Example|Function|Conjecture"
+    r"|Module(?:\s+Type)?|Section|End)\b\s++(?P<name>[^\W\d][\w'.]*+|\"[^\"\n]{0,200}\")"
+)
+_END = re.compile(r":=|\.(?=\s|\Z)|\n\s*\n")
+_STOP = re.compile(r"\.(?=\s|\Z)")
+_MODULE_ALIAS = re.compile(r"[^.]{0,200}:=")
+_CODE = re.compile(r"\[([^\[\]\n]{1,300})\]")
+_LATEX = re.compile(r"%([^%\n]{1,500})%|#[^#\n]{1,500}#")
+_TITLE = re.compile(r"(?m)^[ \t]*(\*{1,4})[ \t]+")
+
+
+class CoqReader:
+    """Reads declarations under their full names; the marks of coqdoc in `(** … *)` become Markdown."""
+
+    description: ClassVar[str] = "Coq: declarations with their documentation"
+
+    @classmethod
+    def recognises(cls, head: Head) -> bool:
+        """True if the suffix is `.v` and the text looks like Coq; Verilog has the same suffix."""
+        if not head.is_text(".v"):
+            return False
+        return (
+            "endmodule" not in head.text
+            and re.search(r"\(\*|\bRequire\b|\bProof\b|\.\s*$", head.text) is not None
+        )
+
+    def read(self, collection: Collection, report: Report) -> Iterator[Post]:
+        """The declarations of each file in the order of its text."""
+        for file, path, text in collection.texts(report):
+            posts = _posts(text, file, path, report)
+            first = next(posts, None)
+            if first is not None:
+                yield first
+                yield from posts
+            else:
+                report.ignore("nothing declared", "the file has no declaration and no documentation")
+
+
+@dataclass(frozen=True, slots=True)
+class _Documentation:
+    """A documentation comment: [start, end) of the source, and its text in Markdown."""
+
+    start: int
+    end: int
+    text: str
+
+
+def _posts(text: str, file: Path, path: str, report: Report) -> Iterator[Post]:
+    code, comments = _without_comments(text, report)
+    taken: dict[str, int] = {}
+    waiting = list(reversed(comments))
+    line, counted = 1, 0
+    for found, declared in _declared(text, code):
+        line += text.count("\n", counted, found)
+        counted = found
+        doc = ""
+        while waiting and waiting[-1].end <= found:
+            comment = waiting.pop()
+            if (not waiting or waiting[-1].end > found) and not code[comment.end : found].strip():
+                doc = comment.text
+                break
+            yield from _note(comment, text, file, path, taken, report)
+        described = Declaration(name=declared[0], word=declared[1], code=declared[2], doc=doc, line=line)
+        yield declaration_post(described, "coq", file, path, taken, report)
+    for comment in reversed(waiting):
+        yield from _note(comment, text, file, path, taken, report)
+
+
+def _note(
+    comment: _Documentation, text: str, file: Path, path: str, taken: dict[str, int], report: Report
+) -> Iterator[Post]:
+    if heading_of(comment.text) or len(comment.text) > 80:
+        line = text.count("\n", 0, comment.start) + 1
+        yield from documentation_post(comment.text, line, file, path, taken, report)
+
+
+def _declared(text: str, code: str) -> Iterator[tuple[int, tuple[str, str, str]]]:
+    """Each declaration: its offset, its full name, its word, and its statement under that name."""
+    scopes: list[tuple[str, bool]] = []
+    position = 0
+    while match := _COMMAND.search(code, position):
+        position = match.end()
+        word, name = match["word"].split()[0], match["name"].rstrip(".")
+        if word in ("Module", "Section"):
+            if word == "Section" or not _MODULE_ALIAS.match(code, position):
+                scopes.append((name, word == "Module"))
+        elif word == "End":
+            while scopes and scopes.pop()[0] != name:
+                pass
+        else:
+            limit = min(len(code), position + LONGEST_STATEMENT)
+            ended = _END.search(code, position, limit)
+            end = ended.start() if ended else limit
+            full = ".".join((*(scope for scope, is_module in scopes if is_module), name))
+            statement = f"{word} {full}{text[position:end].rstrip()}"
+            position = end
+            if ended and ended.group() == ":=" and word not in ("Theorem", "Lemma"):
+                stop = _STOP.search(code, end, min(len(code), end + LONGEST_VALUE))
+                if stop:
+                    statement += f" {text[end : stop.start()].strip()}"
+                    position = stop.end()
+            yield match.start("word"), (full.strip('"'), word, statement)
+
+
+def _without_comments(text: str, report: Report) -> tuple[str, list[_Documentation]]:
+    """The text with blanks for comments, which may be nested, and for strings; and its documentation comments."""
+    parts: list[str] = []
+    comments: list[_Documentation] = []
+    done = position = 0
+    while match := _SKIPPED.search(text, position):
+        start, position = match.span()
+        if match["mark"] is not None:
+            position = _closed(text, match.end())
+            if position < 0:
+                report.repair(
+                    "unclosed comment", f"the comment that begins at offset {start} is never closed"
+                )
+                position = len(text)
+            elif match["mark"]:
+                comments.append(_Documentation(start, position, _markdown(text[match.end() : position - 2])))
+            parts += [text[done:start], _VISIBLE.sub(" ", text[start:position])]
+            done = position
+    parts.append(text[done:])
+    return "".join(parts), comments
+
+
+def _closed(text: str, start: int) -> int:
+    depth = 1
+    for mark in _INSIDE.finditer(text, start):
+        depth += 1 if mark.group() == "(*" else -1
+        if not depth:
+            return mark.end()
+    return -1
+
+
+def _markdown(text: str) -> str:
+    """coqdoc's marks as Markdown: `* Title`, `[code]`, `%LaTeX%`."""
+    text = _TITLE.sub(lambda match: "#" * len(match[1]) + " ", text)
+    text = _LATEX.sub(lambda match: match[1] or "", text)
+    return _CODE.sub(r"`\1`", text)

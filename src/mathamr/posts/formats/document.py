@@ -1,0 +1,277 @@
+"""`Document`: collects the parts of a document from the reader of its format and turns them into posts.
+
+Formats that have no markup of their own among `posts.markup` are written as plain HTML: paragraphs, lists, code,
+links, and formulas in `math-container` elements. A short document is one post, a long one has a post for each
+section; theorems, definitions and similar statements are always posts of their own.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from html import escape, unescape
+from pathlib import Path
+from typing import Literal
+
+from mathamr.posts.formats.latex.definitions import definitions_for
+from mathamr.posts.formats.sections import SECTION_FROM, WHOLE_BELOW
+from mathamr.posts.identifiers import stable_name, unique
+from mathamr.posts.inputs import shown, stem
+from mathamr.posts.markup import formulas_of
+from mathamr.posts.markup.piece import Piece
+from mathamr.posts.markup.unicodemath import with_unicode_formulas
+from mathamr.posts.post import Link, Place, Post
+from mathamr.posts.postkind import ANSWERING, PostKind
+from mathamr.posts.report import Report
+
+_TAGS = re.compile(r"<[^<>]*>")
+_MEANS_MATH = re.compile(r"\$|\\(?=[(\[]|begin\b|(?:eq)?ref\b)")
+_WORD = re.compile(r"\S+")
+
+
+@dataclass(eq=False)
+class DocumentPart:
+    """A future post: `html` is its body, `headings` are the titles above it and its own."""
+
+    kind: PostKind
+    headings: tuple[str, ...]
+    line: int
+    label: str = ""
+    html: list[str] = field(default_factory=list)
+    inside: list[str] = field(default_factory=list)
+    links: list[tuple[str, str]] = field(default_factory=list)
+    statement: DocumentPart | None = None
+    proofs: list[DocumentPart] = field(default_factory=list)
+    id: str = ""
+
+    @property
+    def words(self) -> int:
+        """How many words its body has."""
+        return sum(1 for piece in self.html for _ in _WORD.finditer(_TAGS.sub(" ", piece)))
+
+
+@dataclass
+class Document:
+    """One document under construction: a reader calls `heading`, `write`, `begin` and `end` in the order of the text.
+
+    >>> document = Document("a.org", "A")
+    >>> document.write(text("Let ") + math("x > 0") + text("."))
+    >>> [post.body for post in document.posts(Path("a.org"), Report())]
+    ['Let <span class="math-container">$x &gt; 0$</span>.']
+    """
+
+    path: str
+    title: str
+    tags: tuple[str, ...] = ()
+    date: str | None = None
+    first: PostKind = "note"
+    line: int = 1
+    file: str = ""
+    """The file of the document, if it differs from `path`."""
+    macros: Mapping[str, str] = field(default_factory=dict)
+    """The LaTeX definitions of the document, by their names."""
+
+    def __post_init__(self) -> None:
+        self._parts = [DocumentPart(self.first, (), self.line)]
+        self._section = self._parts[0]
+        self._above: list[tuple[int, str]] = []
+        self._open: list[DocumentPart] = []
+        self._statement: DocumentPart | None = None
+
+    def heading(self, level: int, title: str, line: int, label: str = "", kind: PostKind = "section") -> None:
+        """Begin a section; its title is plain text with formulas between dollars."""
+        while self._above and self._above[-1][0] >= level:
+            self._above.pop()
+        self._above.append((level, title))
+        self._section = DocumentPart(kind, tuple(name for _, name in self._above), line, label)
+        self._parts.append(self._section)
+        self._open.clear()
+        self._statement = None
+
+    def begin(self, kind: PostKind, title: str, line: int, label: str = "") -> None:
+        """Begin a theorem, a definition or a proof; a proof belongs to the statement before it."""
+        part = DocumentPart(kind, (title,) if title else (), line, label)
+        if kind in ANSWERING and self._statement is not None:
+            part.statement = self._statement
+            self._statement.proofs.append(part)
+            part.headings = ()
+        elif kind not in ANSWERING:
+            self._statement = part
+            part.headings = (title or kind.capitalize(),)
+        self._parts.append(part)
+        self._open.append(part)
+
+    def begin_plain(self) -> None:
+        """Begin a block that stays in the current part: a quote, centred text."""
+        self._open.append(self.current)
+
+    def end(self) -> None:
+        """End the block that began last."""
+        if self._open:
+            self._open.pop()
+
+    @property
+    def current(self) -> DocumentPart:
+        """The part that is being written."""
+        return self._open[-1] if self._open else self._section
+
+    def write(self, html: str) -> None:
+        """Append HTML to the current part."""
+        self.current.html.append(html)
+
+    def label(self, name: str) -> None:
+        """Add a label to the current part."""
+        if name and name not in self.current.inside:
+            self.current.inside.append(name)
+
+    def refer(self, target: str, words: str) -> None:
+        """Add a reference to a label (`#label`) or to a document (`path` or `path#label`, relative to this one)."""
+        self.current.links.append((target, " ".join(words.split())[:200]))
+
+    def posts(self, file: Path, report: Report, known: frozenset[str] | None = frozenset()) -> Iterator[Post]:
+        """The posts of the document; `known` are the paths of the documents it may link to, `None` any name."""
+        parts = list(self._joined())
+        labels = self._identify(parts)
+        is_titled = self.title not in ("", stem(Path(self.path)))
+        if is_titled and not any("".join(part.html).strip() for part in parts):
+            parts = parts[:1]  # a document that says nothing but its title: it can be found by that
+        elif (parts := [part for part in parts if "".join(part.html).strip()]) == []:
+            return
+        for part in parts:
+            body = "\n".join(part.html)
+            title = "" if part.statement is not None else self._title(part)
+            links = [Link(part.statement.id, "proof")] if part.statement is not None else []
+            links += [Link(proof.id, "proof") for proof in part.proofs]
+            links += [link for link in self._links(part, labels, known) if link.target != part.id]
+            inside = tuple(name for name in dict.fromkeys(part.inside) if name != part.label)
+            yield Post(
+                id=part.id,
+                kind=part.kind,
+                body=body,
+                title=title,
+                markup="html",
+                parent=part.statement.id if part.statement is not None else None,
+                tags=self.tags,
+                links=tuple(dict.fromkeys(links)),
+                date=self.date,
+                source=shown(file),
+                macros=definitions_for(f"{title}\n{body}", self.macros) if self.macros else (),
+                formulas=formulas_of(part.id, title, body, "html", report.note),
+                place=Place(self.file or self.path, part.line, part.label, inside),
+            )
+
+    def _title(self, part: DocumentPart) -> str:
+        if part.kind not in ("section", "note", "page", "article"):
+            return ": ".join(part.headings)
+        return ": ".join(dict.fromkeys(name for name in (self.title, *part.headings) if name))
+
+    def _joined(self) -> Iterator[DocumentPart]:
+        """The parts that become posts: short sections, and all sections of a short document, are joined."""
+        counts = {id(part): part.words for part in self._parts if part.kind in (self.first, "section")}
+        is_short = sum(counts.values()) < WHOLE_BELOW
+        kept = self._parts[0]
+        for part in self._parts:
+            if part is kept or id(part) not in counts:
+                yield part
+            elif is_short or counts[id(kept)] < SECTION_FROM:
+                counts[id(kept)] += counts[id(part)]
+                if part.headings:
+                    kept.html.append(f"<h2>{text(part.headings[-1], dollars=True)}</h2>")
+                kept.html += part.html
+                kept.inside += [part.label, *part.inside] if part.label else part.inside
+                kept.links += part.links
+            else:
+                kept = part
+                yield part
+
+    def _identify(self, parts: list[DocumentPart]) -> dict[str, str]:
+        taken: dict[str, int] = {}
+        for place, part in enumerate(parts):
+            if part.statement is not None:
+                name = f"{part.statement.id}/proof"
+            elif place == 0:
+                name = self.path
+            else:
+                name = f"{self.path}#{part.label or _anchor(part)}"
+            part.id = unique(name, taken)
+        labels = {part.label: part.id for part in reversed(parts) if part.label}
+        for part in parts:
+            for name in part.inside:
+                labels.setdefault(name, part.id)
+        return labels
+
+    def _links(
+        self, part: DocumentPart, labels: dict[str, str], known: frozenset[str] | None
+    ) -> Iterator[Link]:
+        for target, words in part.links:
+            path, _, label = target.partition("#")
+            if not path:
+                yield Link(labels.get(label, ""), "mention", words, label)
+                continue
+            if known is None:
+                yield Link(path, "mention", words, label)
+                continue
+            path = posixpath.normpath(posixpath.join(posixpath.dirname(self.path), path))
+            if path in known:
+                yield Link(path if not label else "", "mention", words, label or "")
+
+
+def _anchor(part: DocumentPart) -> str:
+    """A name for a part without a label that stays when others are inserted."""
+    beginning = "" if part.kind == "section" else " ".join("\n".join(part.html).split())[:300]
+    return stable_name(
+        part.headings[-1] if part.headings else part.kind, *part.headings, part.kind, beginning
+    )
+
+
+def text(words: str, dollars: bool = False) -> str:
+    """Words as HTML, formulas in Unicode marked; dollars are escaped unless they mark formulas (`dollars`)."""
+    if dollars:
+        return escape(words, quote=False)
+    read = with_unicode_formulas(iter([Piece("text", 0, len(words), words)]))
+    return "".join(
+        math(piece.text)
+        if piece.kind == "formula"
+        else _MEANS_MATH.sub(_unmarked, escape(piece.text, quote=False))
+        for piece in read
+    )
+
+
+def _unmarked(match: re.Match[str]) -> str:
+    return "\\$" if match.group() == "$" else "\\\u200b"
+
+
+def math(latex: str, display: bool = False) -> str:
+    """A formula as HTML."""
+    mark = "$$" if display else "$"
+    return f'<span class="math-container">{mark}{escape(latex.strip(), quote=False)}{mark}</span>'
+
+
+def code(words: str, block: bool = False) -> str:
+    """Code as HTML."""
+    inside = f"<code>{escape(words, quote=False)}</code>"
+    return f"<pre>{inside}</pre>" if block else inside
+
+
+def anchor(target: str, html: str) -> str:
+    """A link around words that are HTML already."""
+    return f'<a href="{escape(target)}">{html}</a>'
+
+
+def element(name: Literal["p", "li", "blockquote", "h2", "dt", "dd"], html: str) -> str:
+    """A block element around HTML; empty if the HTML is."""
+    if not html.strip():
+        return ""
+    return f"<ul><li>{html}</li></ul>" if name == "li" else f"<{name}>{html}</{name}>"
+
+
+def row(cells: Iterable[str]) -> str:
+    """A row of a table; the cells are HTML already."""
+    return "<table><tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr></table>"
+
+
+def plain(html: str) -> str:
+    """HTML of this module as a title: plain text with formulas between dollars."""
+    return " ".join(unescape(_TAGS.sub("", html)).replace("\\$", "$").replace("\u200b", "").split())

@@ -1,0 +1,84 @@
+"""EPUB books: the pages of the spine in their order, each read as the HTML it is."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, ClassVar
+from urllib.parse import unquote
+
+from mathamr.posts.formats.html.reader import PageLinks, page_posts
+from mathamr.posts.formats.ziparchive import BrokenArchiveError, ZipArchive
+from mathamr.posts.inputs import Head, shown
+from mathamr.posts.post import Place, Post
+from mathamr.posts.reader import Collection
+from mathamr.posts.report import Report
+
+_CONTAINER = "META-INF/container.xml"
+_PAGES = ("application/xhtml+xml", "text/html", "text/x-oeb1-document")
+_MARKS = ("nav", "toc")
+
+
+class EpubReader:
+    """Reads books: the id of a page is `book.epub/path/of/page.xhtml`, and its line is the number of the page."""
+
+    description: ClassVar[str] = "EPUB books"
+
+    @classmethod
+    def recognises(cls, head: Head) -> bool:
+        """True for a ZIP archive with the suffix `.epub` or the media type of EPUB."""
+        is_archive = head.start[:4] == b"PK\x03\x04"
+        return is_archive and (head.suffix == ".epub" or b"mimetypeapplication/epub+zip" in head.start[:100])
+
+    def read(self, collection: Collection, report: Report) -> Iterator[Post]:
+        """The posts of each book in the order of its pages."""
+        for file in collection.files:
+            report.at(shown(file))
+            try:
+                with ZipArchive(file, report) as archive:
+                    yield from _pages(archive, file, collection.path_of(file, "book"), report)
+            except BrokenArchiveError as error:
+                report.skip("damaged archive", str(error))
+
+
+def _pages(archive: ZipArchive, file: Path, name: str, report: Report) -> Iterator[Post]:
+    package = _package(archive)
+    root = archive.xml(package) if package else None
+    if root is None:
+        report.skip("no text", "the book has no list of its pages")
+        return
+    folder = posixpath.dirname(package)
+    members = list(dict.fromkeys(posixpath.normpath(posixpath.join(folder, href)) for href in _spine(root)))
+    links = PageLinks(frozenset(f"{name}/{member}" for member in members), lambda page: None)
+    for number, member in enumerate(members, 1):
+        report.at(shown(file), number)
+        data = archive.read(member)
+        if data is None:
+            report.miss(
+                "page not in the book", f"the book lists the page {member[:100]!r} but does not contain it"
+            )
+            continue
+        for post in page_posts(data, f"{name}/{member}", name, shown(file), links, report):
+            yield replace(post, place=Place(name, number, member))
+
+
+def _package(archive: ZipArchive) -> str:
+    root = archive.xml(_CONTAINER)
+    found = None if root is None else next(_named(root, "rootfile"), None)
+    return "" if found is None else unquote(str(found.get("full-path", "")))
+
+
+def _spine(root: Any) -> Iterator[str]:
+    items = {str(item.get("id", "")): item for item in _named(root, "item")}
+    for reference in _named(root, "itemref"):
+        item = items.get(str(reference.get("idref", "")))
+        if item is None or item.get("media-type") not in _PAGES:
+            continue
+        if not set(str(item.get("properties", "")).split()) & set(_MARKS):
+            yield unquote(str(item.get("href", "")))
+
+
+def _named(root: Any, name: str) -> Iterator[Any]:
+    return (each for each in root.iter() if isinstance(each.tag, str) and each.tag.rpartition("}")[2] == name)

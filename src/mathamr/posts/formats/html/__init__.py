@@ -1,0 +1,1 @@
+"""HTML: pages, their outline, their pieces."""

@@ -1,0 +1,382 @@
+"""Finds the content of a web page, without navigation, and cuts a long page at its headings and entries."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from html import unescape
+from itertools import pairwise
+
+from mathamr.posts.formats.html.pieces import TOKEN, Tag
+from mathamr.posts.formats.sections import LONGEST, SECTION_FROM, WHOLE_BELOW, slug
+from mathamr.posts.identifiers import stable_name, unique
+from mathamr.posts.postkind import PostKind
+
+
+def _words(listing: str) -> frozenset[str]:
+    return frozenset(listing.split())
+
+
+_VOID = _words("area base br col embed hr img input link meta param source track wbr")
+_RAW = _words("script style textarea noscript template svg math")
+_HEADINGS = {f"h{level}": level for level in range(1, 7)}
+_MAIN_NAMES = _words(
+    """
+    body rst-content document markdown-body mw-parser-output ltx_page_content entry-content post-content content
+    main-content bodyContent main page-content article-content md-content
+    """
+)
+_UNWANTED_ELEMENTS = _words("nav footer form button dialog menu")
+_UNWANTED_ROLES = _words("navigation search contentinfo complementary doc-toc")
+_UNWANTED_NAMES = _words(
+    """
+    headerlink anchor-link anchor permalink headeranchor header-anchor linkanchor toc table-of-contents toctree-wrapper
+    localtoc contents breadcrumb breadcrumbs wy-breadcrumbs wy-nav-side sphinxsidebar sphinxsidebarwrapper sidebar related
+    prev-next-area prev-next-footer rst-footer-buttons navbar navigation site-header site-footer page-nav
+    edit-this-page mw-editsection noprint mw-jump-link catlinks printfooter skip-link sr-only visually-hidden copybtn
+    md-nav md-header md-footer md-sidebar md-content__button md-source-file viewcode-link bd-sidebar bd-header bd-footer
+    ltx_page_navbar ltx_page_footer ltx_TOC article-header-buttons bd-header-article navheader navfooter reflist-backlink ttc
+    """
+)
+_NOTES = _words("label ltx_item")
+"""Classes of terms that are no entries: footnotes of docutils, lists in papers."""
+_BLOCKS = _words("p li tr dt dd pre div section blockquote table hr")
+_KEPT_ASIDES = _words("footnote footnote-list topic admonition sidebar-content citation")
+_SIGN = re.compile(
+    r"<a\b[^<>]{0,500}>\s*(?:\u00b6|\u00a7|#|\U0001f517\ufe0e?|&para;|&sect;|&#182;|&#xb6;|&#x1f517;)\s*</a\s*>",
+    re.I,
+)
+_TITLE = re.compile(r"<title\b[^<>]{0,500}>([^<]{0,2000})</title", re.I)
+_SITE = re.compile(
+    r"<meta\b(?=[^<>]{0,500}\b(?:og:site_name|application-name)\b)[^<>]{0,500}\bcontent\s*=\s*[\"']([^\"'<>]{1,200})",
+    re.I,
+)
+_SITE_IN_TITLE = re.compile(
+    r"\s+(?:\u2014|\u2013|\||\u00b7|::|-)\s+[^|\u2014\u2013\u00b7]{0,80}\b(?:documentation|docs|manual)\s*\Z",
+    re.I,
+)
+_MARKUP = re.compile(r"<[^<>]*>")
+_NAME = re.compile(r"\bdescname\b[^<>]{0,200}>(?:<[^<>]{0,500}>){0,5}([^<>]{1,500})")
+_BEGINNING = 3000
+
+
+@dataclass(slots=True)
+class _Element:
+    """An element that matters: [start, end) with its tags, [inner, outer) without."""
+
+    name: str
+    start: int
+    inner: int
+    identifier: str = ""
+    outer: int = -1
+    end: int = -1
+    level: int = 0
+    """The level of a heading, or of an entry in a list, which is below all headings."""
+
+
+@dataclass(slots=True)
+class PagePart:
+    """A part of a page that becomes a post: `anchor` is empty for the page itself; `line` counts from 1.
+
+    `label` is the anchor by which the page itself refers to it, and `inside` are those of smaller parts that were joined.
+    """
+
+    kind: PostKind
+    anchor: str
+    titles: tuple[str, ...]
+    line: int
+    body: str
+    label: str = ""
+    inside: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Found:
+    """The elements found in a page, in order."""
+
+    mains: list[_Element] = field(default_factory=list)
+    articles: list[_Element] = field(default_factory=list)
+    named: list[_Element] = field(default_factory=list)
+    bodies: list[_Element] = field(default_factory=list)
+    unwanted: list[_Element] = field(default_factory=list)
+    headers: list[_Element] = field(default_factory=list)
+    headings: list[_Element] = field(default_factory=list)
+    entries: list[_Element] = field(default_factory=list)
+    """Terms of lists with an id: functions and classes in the documentation of a program, words of a glossary."""
+
+
+def outline(page: str) -> list[PagePart]:
+    """The parts of a page: the whole of a short page, else its sections and entries; small ones are joined to the next.
+
+    An entry is a term of a list that has an id: a function in the documentation of a program, a word of a glossary.
+    """
+    return _Page(page).parts()
+
+
+class _Page:
+    def __init__(self, page: str) -> None:
+        self._page = page
+        self._found = _scan(page)
+        self._lines = [match.end() for match in re.finditer("\n", page)]
+        self._start, self._end = self._main()
+        cuts = [(each.start, each.end) for each in self._found.unwanted if self._holds(each)]
+        if not (self._found.mains or self._found.articles):
+            cuts += [(each.start, each.end) for each in self._found.headers if self._holds(each)]
+        cuts += [match.span() for match in _SIGN.finditer(page, self._start, self._end)]
+        self._cuts = _merged(cuts)
+        self._headings = [
+            each for each in self._found.headings if self._holds(each) and not self._is_cut(each.start)
+        ]
+
+    def _holds(self, element: _Element) -> bool:
+        return self._start <= element.start and element.end <= self._end
+
+    def _is_cut(self, offset: int) -> bool:
+        before = bisect_right(self._cuts, (offset, len(self._page))) - 1
+        return before >= 0 and offset < self._cuts[before][1]
+
+    def _main(self) -> tuple[int, int]:
+        """The span [start, end) of the main content of the page."""
+        found = self._found
+        for candidates in (found.mains, found.articles, found.named, found.bodies):
+            if not candidates or (candidates is found.articles and len(candidates) > 1):
+                continue
+            chosen = max(candidates, key=lambda each: each.outer - each.inner)
+            inside = [
+                each for each in found.articles if chosen.inner <= each.start and each.end <= chosen.outer
+            ]
+            if candidates is found.mains and len(inside) == 1:
+                chosen = inside[0]
+            return chosen.inner, chosen.outer
+        return 0, len(self._page)
+
+    def parts(self) -> list[PagePart]:
+        """The page's parts in order."""
+        title, headings, start = self._title()
+        if self._count(start, self._end) < WHOLE_BELOW:
+            return [PagePart("page", "", (title,), self._line(start), self._text(self._start, self._end))]
+        parts: list[PagePart] = []
+        above: list[tuple[int, str]] = []
+        taken: dict[str, int] = {}
+        part = PagePart("page", "", (title,), self._line(start), "")
+        marks = sorted([*headings, *self._entries()], key=lambda mark: mark.start)
+        counts = [self._count(*span) for span in pairwise([*(mark.start for mark in marks), self._end])]
+        done, words = self._start, self._count(start, marks[0].start if marks else self._end)
+        for each, own, whole in zip(marks, counts, _wholes(marks, counts), strict=True):
+            text = self._heading(each)
+            while above and above[-1][0] >= each.level:
+                above.pop()
+            above.append((each.level, text))
+            titles = (title, *(named for _, named in above if named))
+            is_entry = each.name == "dt"
+            if words < SECTION_FROM or (is_entry and whole < SECTION_FROM):
+                part.inside += [each.identifier] if each.identifier else []
+                if (
+                    is_entry and whole >= SECTION_FROM
+                ):  # a few words above the first entry: it stands for both
+                    part.titles = titles
+            else:
+                parts += self._cut(part, done, each.start, taken)
+                anchor = unique(each.identifier or slug(unescape(_MARKUP.sub("", text))), taken, 1)
+                part = PagePart("section", anchor, titles, self._line(each.start), "", anchor)
+                done = each.start if is_entry else each.end
+                words = -self._count(each.start, done)
+            words += own
+        return [*parts, *self._cut(part, done, self._end, taken)]
+
+    def _entries(self) -> list[_Element]:
+        return [each for each in self._found.entries if self._holds(each) and not self._is_cut(each.start)]
+
+    def _cut(self, part: PagePart, start: int, end: int, taken: dict[str, int]) -> Iterator[PagePart]:
+        """A part with its text, which stands between two offsets; a part that is far too long becomes several."""
+        cuts = [start, *self._blocks(start, end), end]
+        part.body = self._text(start, cuts[1])
+        yield part
+        for first, last in pairwise(cuts[1:]):
+            body = self._text(first, last)
+            words = unescape(_MARKUP.sub(" ", body[:_BEGINNING])).split()
+            anchor = unique(stable_name(" ".join(words[:6]), *words[:50]), taken)
+            yield PagePart("section", anchor, part.titles, self._line(first), body)
+
+    def _blocks(self, start: int, end: int) -> Iterator[int]:
+        """The offsets of blocks at which the text between two offsets is cut if it is far too long."""
+        if self._count(start, end) < LONGEST:
+            return
+        words, counted = 0, start
+        for tag, offset, _ in _tags(self._page[start:end]):
+            block = start + offset
+            if tag.name in _BLOCKS and not tag.closes and not self._is_cut(block):
+                words += self._count(counted, block)
+                counted = block
+                if words >= WHOLE_BELOW:
+                    yield block
+                    words = 0
+
+    def _title(self) -> tuple[str, list[_Element], int]:
+        """The title of the page, the other headings, and where the text below the title begins."""
+        first = next((each for each in self._headings if each.name == "h1"), None)
+        if first is not None and (text := self._heading(first)):
+            rest = [each for each in self._headings if each is not first]
+            self._cuts = _merged([*self._cuts, (first.start, first.end)])
+            return text, rest, first.end
+        if not (match := _TITLE.search(self._page)):
+            return "", self._headings, self._start
+        title = " ".join(match[1].split())
+        site = _SITE.search(self._page)
+        if site and title.endswith(site[1]) and title != site[1]:
+            title = title[: -len(site[1])].rstrip(" \u2014\u2013|\u00b7:-")
+        return _SITE_IN_TITLE.sub("", title), self._headings, self._start
+
+    def _heading(self, element: _Element) -> str:
+        """The text of a heading; of the signature of a function or a class its name."""
+        signature = element.name == "dt" and _NAME.search(self._page, element.inner, element.outer)
+        if signature:
+            return " ".join(signature[1].split())
+        return " ".join(self._text(element.inner, element.outer).split())
+
+    def _text(self, start: int, end: int) -> str:
+        """The page between two offsets, without what is cut out."""
+        kept, position = [], start
+        place = max(0, bisect_right(self._cuts, (start, 0)) - 1)
+        while place < len(self._cuts) and (cut := self._cuts[place])[0] < end:
+            if cut[1] > position:
+                kept.append(self._page[position : max(position, cut[0])])
+                position = cut[1]
+            place += 1
+        kept.append(self._page[position:end])
+        return "".join(kept)
+
+    def _count(self, start: int, end: int) -> int:
+        """How many words stand between two offsets, tags not counted."""
+        return len(_MARKUP.sub(" ", self._text(start, end)).split())
+
+    def _line(self, offset: int) -> int:
+        return bisect_right(self._lines, offset) + 1
+
+
+def _wholes(marks: list[_Element], counts: list[int]) -> list[int]:
+    """How many words each heading or entry has together with those below it, from the words of each alone."""
+    wholes, opened = list(counts), list[int]()
+    for place, mark in enumerate(marks):
+        while opened and marks[opened[-1]].level >= mark.level:
+            _add_to_parent(wholes, opened)
+        opened.append(place)
+    while opened:
+        _add_to_parent(wholes, opened)
+    return wholes
+
+
+def _add_to_parent(wholes: list[int], opened: list[int]) -> None:
+    closed = opened.pop()
+    if opened:
+        wholes[opened[-1]] += wholes[closed]
+
+
+def _merged(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Spans in order, those that touch made one."""
+    merged: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((start, end))
+    return merged
+
+
+def _scan(page: str) -> _Found:
+    """The elements of a page that matter, by one pass over its tags; what is not closed ends with its parent."""
+    found = _Found()
+    opened: list[tuple[str, _Element]] = []
+    counts: Counter[str] = Counter()
+    section = ""
+    for tag, start, end in _tags(page):
+        name = tag.name
+        if not tag.closes:
+            if name == "section" or (name == "div" and "section" in tag.classes):
+                section = tag.attributes.get("id", "")
+            element = _Element(name, start, end, tag.attributes.get("id", ""))
+            if name in _HEADINGS and not element.identifier:
+                element.identifier, section = section, ""
+            element.level = _HEADINGS.get(name, len(_HEADINGS) + counts["dl"])
+            _sort(found, tag, element)
+            if name in _VOID or tag.empty:
+                element.outer = element.end = end
+            else:
+                opened.append((name, element))
+                counts[name] += 1
+        elif counts[name]:
+            while opened:
+                other, element = opened.pop()
+                counts[other] -= 1
+                element.outer, element.end = start, end if other == name else start
+                if other == name:
+                    break
+    for _, element in opened:
+        element.outer = element.end = len(page)
+    for heading, following in pairwise(found.headings):  # a heading that is not closed ends at the next one
+        heading.outer, heading.end = min(heading.outer, following.start), min(heading.end, following.start)
+    return found
+
+
+def _sort(found: _Found, tag: Tag, element: _Element) -> None:
+    """Sort an element by its name, role, id and classes."""
+    name, role = tag.name, tag.attributes.get("role", "")
+    names = tag.classes | {element.identifier}
+    if name == "div" and names == {
+        "contents",
+        "",
+    }:  # Doxygen's content; docutils' list of contents has more names
+        found.named.append(element)
+        return
+    if name in _HEADINGS:
+        found.headings.append(element)
+    elif name == "dt":
+        if element.identifier and not tag.classes & _NOTES:
+            found.entries.append(element)
+    elif name == "main" or role == "main":
+        found.mains.append(element)
+    elif (
+        name in _UNWANTED_ELEMENTS
+        or role in _UNWANTED_ROLES
+        or names & _UNWANTED_NAMES
+        or (name == "aside" and not names & _KEPT_ASIDES)
+    ):
+        found.unwanted.append(element)
+    elif name == "article":
+        found.articles.append(element)
+    elif name == "header" or role == "banner":
+        found.headers.append(element)
+    elif name == "body":
+        found.bodies.append(element)
+    elif name == "div" and names & _MAIN_NAMES:
+        found.named.append(element)
+
+
+def _tags(page: str) -> Iterator[tuple[Tag, int, int]]:
+    """The tags of a page with their offsets; those in scripts, pictures and formulas are not."""
+    position = 0
+    known: dict[str, Tag] = {}
+    unclosed: set[str] = set()
+    while position < len(page):
+        for match in TOKEN.finditer(page, position):
+            if match.lastgroup != "tag":
+                continue
+            source = match.group()
+            tag = known.get(source)
+            if tag is None:
+                tag = Tag.parse(source)
+                if len(source) < 40 and len(known) < 1000:
+                    known[source] = tag
+            yield tag, match.start(), match.end()
+            if tag.name in _RAW and not tag.closes and not tag.empty and tag.name not in unclosed:
+                closing = re.compile(rf"</{tag.name}\s*>", re.I).search(page, match.end())
+                if closing is None:
+                    unclosed.add(tag.name)
+                else:
+                    position = closing.start()
+                    break
+        else:
+            return

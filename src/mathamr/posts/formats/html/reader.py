@@ -1,0 +1,154 @@
+"""HTML pages with MathML or MathJax: a page becomes one post, or one for each section of a long page."""
+
+from __future__ import annotations
+
+import codecs
+import posixpath
+import re
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from html import unescape
+from typing import ClassVar
+from urllib.parse import unquote, urlsplit
+
+from mathamr.posts.decoding import cleaned, decoded
+from mathamr.posts.formats.html.outline import outline
+from mathamr.posts.formats.html.pieces import TOKEN, Tag
+from mathamr.posts.inputs import STDIN, Head, read_bytes, shown
+from mathamr.posts.markup import formulas_of
+from mathamr.posts.post import Link, Place, Post
+from mathamr.posts.reader import Collection
+from mathamr.posts.report import Report
+
+LARGEST = 64 << 20
+"""Largest page in bytes."""
+
+_LONGEST_WORDS = 200
+_SUFFIXES = (".html", ".htm", ".xhtml")
+_OTHER_SUFFIXES = (".md", ".markdown", ".tex", ".xml", ".txt", ".json", ".jsonl", ".tsv", ".svg")
+_PAGE = re.compile(
+    r"\s*(?:<\?xml[^<>]*>\s*)?(?><!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+_CHARSET = re.compile(rb"<meta[^>]{0,500}charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE)
+
+
+class HtmlReader:
+    """Reads pages: the id is the path in the folder, with `#anchor` for a section of a long one.
+
+    Navigation, menus, permalinks and the name of the site are left out. Links to other pages of the folder become links
+    of the post.
+    """
+
+    description: ClassVar[str] = "HTML pages with MathML or MathJax: a page, or a folder of pages"
+
+    @classmethod
+    def recognises(cls, head: Head) -> bool:
+        """True if the suffix is one of HTML's, or if the file begins like a page."""
+        if head.suffix in _SUFFIXES:
+            return True
+        return head.suffix not in _OTHER_SUFFIXES and _PAGE.match(head.text) is not None
+
+    def read(self, collection: Collection, report: Report) -> Iterator[Post]:
+        """The posts of each page in the order of its text."""
+        files = {collection.path_of(file, "page"): file for file in collection.files}
+
+        def read_again(page: str) -> bytes | None:
+            return None if files[page] == STDIN else read_bytes(files[page], Report(), LARGEST)
+
+        links = PageLinks(frozenset(files), read_again)
+        for page, file in files.items():
+            report.at(shown(file))
+            data = read_bytes(file, report, LARGEST)
+            if data is not None:
+                path = file.name if file == STDIN else page
+                yield from page_posts(data, page, path, shown(file), links, report)
+
+
+def page_posts(
+    data: bytes, page: str, path: str, source: str, links: PageLinks, report: Report
+) -> Iterator[Post]:
+    """The posts of one page with the id `page`, from the file `path`."""
+    for part in outline(_page(data, report)):
+        identifier = f"{page}#{part.anchor}" if part.anchor else page
+        title = ": ".join(part.titles)
+        own = (Link(page),) if part.anchor else ()
+        yield Post(
+            id=identifier,
+            kind=part.kind,
+            body=part.body,
+            title=title,
+            links=(*own, *links.of(part.body, page, identifier)),
+            source=source,
+            formulas=formulas_of(identifier, title, part.body, "html", report.note),
+            place=Place(path, part.line, part.label, tuple(part.inside)),
+        )
+
+
+def _page(data: bytes, report: Report) -> str:
+    """The text of a page: UTF-8, or what it declares where it is not UTF-8."""
+    declared = _CHARSET.search(data, 0, 4096)
+    try:
+        return cleaned(data.decode("utf-8-sig"), report)
+    except UnicodeDecodeError:
+        encoding = _encoding(declared[1].decode()) if declared else None
+        return (
+            decoded(data, report) if encoding is None else cleaned(data.decode(encoding, "replace"), report)
+        )
+
+
+def _encoding(name: str) -> str | None:
+    try:
+        found = codecs.lookup(name)
+    except LookupError:
+        return None
+    return found.name if found.name != "utf-8" and found._is_text_encoding else None
+
+
+class PageLinks:
+    """The posts that links between some pages lead to; `read` gives a page again, or `None`, without a report."""
+
+    def __init__(self, pages: frozenset[str], read: Callable[[str], bytes | None]) -> None:
+        self._pages, self._read = pages, read
+        self._anchors = lru_cache(maxsize=1000)(self._read_anchors)
+
+    def of(self, body: str, page: str, identifier: str) -> Iterator[Link]:
+        """The posts that a text of a page leads to, each once for the words it is shown by."""
+        seen: set[Link] = set()
+        for address, words in _hrefs(body):
+            try:
+                parts = urlsplit(address)
+            except ValueError:
+                continue  # not a valid address
+            if parts.scheme or parts.netloc or not (parts.path or parts.fragment):
+                continue
+            target = page
+            if parts.path:
+                target = posixpath.normpath(posixpath.join(posixpath.dirname(page), unquote(parts.path)))
+            if target not in self._pages:
+                continue
+            anchor = unquote(parts.fragment)
+            if anchor and (part := self._anchors(target).get(anchor)):
+                target = f"{target}#{part}"
+            link = Link(target, "mention", words, address)
+            if target != identifier and link not in seen:
+                seen.add(link)
+                yield link
+
+    def _read_anchors(self, page: str) -> dict[str, str]:
+        """The anchors of the parts of a page, by all anchors that lead to them; the page itself has an empty one."""
+        data = self._read(page)
+        parts = outline(_page(data, Report())) if data is not None else []
+        inside = {name: part.anchor for part in parts for name in part.inside}
+        return inside | {part.anchor: part.anchor for part in parts if part.anchor}
+
+
+def _hrefs(body: str) -> Iterator[tuple[str, str]]:
+    """The addresses of a page's links, and the words each begins with."""
+    for match in TOKEN.finditer(body):
+        if match.lastgroup == "tag" and match.group()[:2].lower() == "<a":
+            tag = Tag.parse(match.group())
+            if tag.name == "a" and (address := tag.attributes.get("href")):
+                end = body.find("<", match.end())
+                words = body[match.end() : end if end >= 0 else len(body)][:_LONGEST_WORDS]
+                yield address, " ".join(unescape(words).split())

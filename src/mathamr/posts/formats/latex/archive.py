@@ -1,0 +1,112 @@
+"""Source archives of LaTeX documents as arXiv offers them: `.tar.gz` files, each read as a folder of its own."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
+from typing import ClassVar, cast
+
+from mathamr.core.boundedtar import BROKEN, BoundedTarFile
+from mathamr.posts.compression import BREAKS
+from mathamr.posts.formats.latex.reader import LatexReader
+from mathamr.posts.formats.latex.source import SUFFIXES
+from mathamr.posts.identifiers import with_id
+from mathamr.posts.inputs import Head, Input, shown
+from mathamr.posts.post import Post
+from mathamr.posts.reader import Collection
+from mathamr.posts.report import Report
+
+_MAGIC = slice(257, 262)
+_NEEDED = frozenset([*SUFFIXES, ".sty", ".cls", ".def", ".bbl", ".bib"])
+"""Files that say something about the text; pictures and data are not unpacked."""
+LARGEST_MEMBER, LARGEST_ARCHIVE, MOST_MEMBERS = 16 << 20, 256 << 20, 20_000
+
+
+class LatexArchiveReader:
+    """Reads archives of LaTeX sources: the main files are found, `\\input` is followed, macros are used.
+
+    Ids begin with the name of the archive, `2101.01234.tar.gz/main.tex#thm:main`, and so do the places of hits.
+    """
+
+    description: ClassVar[str] = (
+        "source archives of LaTeX documents, as arXiv offers them (.tar.gz, .tgz, .tar)"
+    )
+
+    @classmethod
+    def recognises(cls, head: Head) -> bool:
+        """True if the file is a tar archive, compressed or not, with a LaTeX file near its beginning or a name like it."""
+        return head.start[_MAGIC] == b"ustar" and any(
+            suffix.encode() in head.start for suffix in (*SUFFIXES, ".sty", ".bbl")
+        )
+
+    def read(self, collection: Collection, report: Report) -> Iterator[Post]:
+        """The posts of each archive."""
+        for file in collection.files:
+            name = collection.path_of(file, "archive")
+            with TemporaryDirectory(prefix="mathamr-") as folder:
+                root = Path(folder)
+                report.at(shown(file))
+                unpacked = tuple(sorted(_unpacked(file, root, report)))
+                inside = Collection(root, tuple(each for each in unpacked if each.suffix.lower() in SUFFIXES))
+                if not inside.files:
+                    report.skip("archive without LaTeX", "it contains no LaTeX document")
+                    continue
+                packed = report.bytes_read
+                for post in LatexReader().read(inside, report):
+                    report.at(shown(file))
+                    report.bytes_read = packed  # what was unpacked does not count once more
+                    yield _named(post, name, file)
+                report.bytes_read = packed
+
+
+def _unpacked(file: Path, root: Path, report: Report) -> Iterator[Path]:
+    """Write the sources of an archive into a folder; what leads out of it or is too large is left out."""
+    left, count = LARGEST_ARCHIVE, 0
+    try:
+        with (
+            io.BufferedReader(cast(io.RawIOBase, Input(file, report))) as stream,
+            BoundedTarFile.open(fileobj=stream, mode="r|") as archive,
+        ):
+            for member in archive:
+                count += 1
+                path = PurePosixPath(member.name)
+                if count > MOST_MEMBERS:
+                    report.skip("archive too large", f"only the first {MOST_MEMBERS:,} files are read")
+                    return
+                if not member.isreg() or path.suffix.lower() not in _NEEDED:
+                    continue
+                if path.is_absolute() or ".." in path.parts:
+                    report.skip("path out of the archive", f"{member.name[:100]!r} leads out of the archive")
+                    continue
+                if member.size > min(LARGEST_MEMBER, left):
+                    report.skip("archive too large", f"{member.name[:100]!r} has {member.size:,} bytes")
+                    continue
+                content = archive.extractfile(member)
+                target = root.joinpath(*path.parts)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_bytes(content.read() if content is not None else b"")
+                left -= member.size
+                yield target
+            while stream.read(1 << 20):  # what pads the archive
+                pass
+    except (*BROKEN, *BREAKS) as error:
+        report.skip("damaged archive", f"the archive is damaged here, the rest is lost ({error})")
+
+
+def _named(post: Post, archive: str, file: Path) -> Post:
+    """A post under the name of its archive, wherever it was unpacked."""
+
+    def of(name: str) -> str:
+        return f"{archive}/{name}" if name else name
+
+    moved = with_id(post, of(post.id))
+    return replace(
+        moved,
+        parent=None if post.parent is None else of(post.parent),
+        links=tuple(replace(link, target=of(link.target)) for link in post.links),
+        source=shown(file),
+        place=None if post.place is None else replace(post.place, path=of(post.place.path)),
+    )

@@ -1,0 +1,376 @@
+"""LaTeX as text: what a reader of the page would see, without typesetting it.
+
+No macro is expanded. A command that is not known is dropped and what is in its braces is kept, which is right
+for nearly all that authors define for themselves (`\\term{…}`). What is known is listed in `latexcommands`.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from bisect import bisect_left
+from collections.abc import Iterator
+from functools import cached_property
+
+from mathamr.posts.formats.latex import commands as known
+from mathamr.posts.formats.latex.labels import label_words
+from mathamr.posts.markup.delimiters import OPENING, MathScanner, without_punctuation
+from mathamr.posts.markup.piece import Note, Piece, PieceRun
+from mathamr.posts.markup.plain import formula
+
+_TOKEN = re.compile(
+    r"""(?P<text>(?:[^\\$%{}~\n`'&\[-]|\n(?![ \t\r]*\n))++)
+    |(?P<math>\$\$?|\\[(\[]|\\begin\s*\{\s*[A-Za-z]+\*?\s*\})
+    |\\(?P<command>[A-Za-z@]+)\*?
+    |\\(?P<symbol>.)
+    |(?P<paragraph>\n[ \t\r]*\n\s*)
+    |(?P<percent>(?<=\d)%(?=[ ,.;:)][^\n]))
+    |(?P<comment>%[^\n]*(?:\n[ \t]*(?!\n))?)
+    |(?P<sign>``|''|---?|[~`&])
+    |(?P<drawing>\[asy\])
+    |(?P<brace>[{}])
+    |(?P<character>.)""",
+    re.X | re.S,
+)
+_ENVIRONMENT = re.compile(r"\s*\{\s*([^{}\s]*)\s*\}")
+_OPTION = re.compile(r"\s*\[([^\[\]]{0,300})\]")
+_SHORT_GROUP = re.compile(r"\s*\{([^{}]*)\}")
+_ACCENTED = re.compile(r"\s*\{\s*\\?([A-Za-z])\s*\}|\s*\\?([A-Za-z])")
+_COMMENT = re.compile(r"\\.|(?<=\d)%(?=[ ,.;:)][^\n])|(?P<comment>%[^\n]*)", re.S)
+_DEFINED = re.compile(
+    r"\s*+(?:\{\s*+\\?[A-Za-z@]++\s*+\}|\\(?:[A-Za-z@]++|.))(?:\s*+\[[^\[\]]{0,300}+\]|#\d)*+\s*+"
+)
+_AUTHOR = _WORD = re.compile(r"[^\W\d_]{3,}")
+_DOCUMENT = re.compile(r"\\(begin|end)\s*\{document\}")
+
+
+def pieces(text: str, note: Note) -> Iterator[Piece]:
+    """The pieces of a LaTeX text: of a whole document what is between its begin and its end."""
+    return _Reader(text, note).pieces()
+
+
+class _Reader:
+    """One pass over one text; `_at` holds what is due when a closing brace is reached."""
+
+    def __init__(self, text: str, note: Note) -> None:
+        self._text = text
+        self._note = note
+        self._run = PieceRun()
+        self._run.add(text, 0, len(text))
+        self._scanner = MathScanner(_without_comments(text) if "%" in text else text, money=False)
+        self._position = 0
+        self._end = len(text)
+        self._at: dict[int, str] = {}
+        self._tables = 0
+        self._never: set[str] = set()
+
+    def pieces(self) -> Iterator[Piece]:
+        for bound in _DOCUMENT.finditer(self._text):
+            if bound.group(1) == "end":
+                self._end = bound.start()
+                break
+            self._position = bound.end()
+        yield from self._theorem_name()
+        while self._position < self._end and (match := _TOKEN.match(self._text, self._position, self._end)):
+            self._position = match.end()
+            yield from self._token(match)
+
+    def _token(self, match: re.Match[str]) -> Iterator[Piece]:
+        start, end = match.span()
+        kind = match.lastgroup
+        if kind in ("text", "character", "percent"):
+            yield Piece("text", start, end, match.group())
+        elif kind == "math":
+            yield from self._math(start, end)
+        elif kind == "command":
+            yield from self._command(match["command"], start)
+        elif kind == "symbol":
+            yield from self._symbol(match["symbol"], start, end)
+        elif kind == "paragraph":
+            yield Piece("break", start, end, "paragraph")
+        elif kind == "sign":
+            sign = match.group()
+            yield (
+                Piece("break", start, end, "cell")
+                if sign == "&"
+                else Piece("text", start, end, known.SIGNS[sign])
+            )
+        elif kind == "brace" and start in self._at:
+            what = self._at.pop(start)
+            yield Piece("text", start, end, ")") if what == "footnote" else Piece("break", start, end, what)
+        elif kind == "drawing":
+            self._skip_past("[/asy]")
+
+    def _math(self, start: int, end: int) -> Iterator[Piece]:
+        opening = OPENING.match(self._text, start)
+        region = self._scanner.at(opening) if opening else None
+        if region is None or region == "unclosed":
+            if region:
+                self._note(f"unclosed {self._text[start:end]}", start)
+            if self._text.startswith("\\begin", start):
+                self._position = start + len("\\begin")
+                yield from self._begin(start)
+            elif self._text[start] == "\\":
+                yield Piece("text", start, end, self._text[start + 1])
+            else:
+                self._position = start + 1
+                yield Piece("text", start, start + 1, "$")
+            return
+        self._position = region.end
+        if "%" in self._text[region.start : region.end]:
+            region = region._replace(latex=" ".join(region.latex.split()))
+        yield from formula(self._run, region, self._note)
+
+    def _command(self, name: str, start: int) -> Iterator[Piece]:
+        if name == "begin":
+            yield from self._begin(start)
+        elif name == "end":
+            yield from self._end_environment(start)
+        elif name in known.CHARACTERS:
+            yield Piece("text", start, self._position, known.CHARACTERS[name])
+            if known.CHARACTERS[name] != " " and self._text.startswith(" ", self._position):
+                self._position += 1
+        elif name in known.ACCENTS and len(name) == 1:
+            yield from self._accent(name, start)
+        elif name in known.HEADINGS:
+            yield from self._heading(name, start)
+        elif name in known.BREAKS:
+            yield Piece("break", start, self._position, known.BREAKS[name])
+            if name in ("item", "ii") and (option := _OPTION.match(self._text, self._position)):
+                yield Piece("text", option.start(1), option.end(1), option.group(1))
+                yield Piece("text", option.end() - 1, option.end(), " ")
+                self._position = option.end()
+        elif name in ("url", "href"):
+            yield from self._link(name, start)
+        elif name in ("hyperref", "hyperlink"):
+            yield from self._words_with_link(name, start)
+        elif name in known.REFERENCES or name.endswith("ref"):
+            yield from self._reference(name, start)
+        elif name in ("verb", "lstinline"):
+            yield from self._verb()
+        elif name == "ensuremath":
+            yield from self._ensuremath(start)
+        elif name == "footnote":
+            if (close := self._group_end(self._position)) is not None:
+                yield Piece("text", start, self._position + 1, " (")
+                self._at[close] = "footnote"
+        elif name in known.DEFINITIONS:
+            self._skip_definition()
+        else:
+            self._skip_options()
+            for _ in range(known.SKIPPED_ARGUMENTS.get(name, name.startswith("index"))):
+                self._skip_group()
+
+    def _begin(self, start: int) -> Iterator[Piece]:
+        environment = _ENVIRONMENT.match(self._text, self._position)
+        if environment is None:
+            return
+        self._position = environment.end()
+        name = environment.group(1).rstrip("*")
+        if name in known.VERBATIM or name in known.PICTURES or name in known.HIDDEN:
+            begin = self._position
+            found = self._skip_past(f"\\end{{{environment.group(1)}}}")
+            if found is not None and name in known.VERBATIM and self._text[begin:found].strip():
+                yield Piece("break", start, start, "code")
+                yield Piece("code", begin, found, self._text[begin:found])
+                yield Piece("break", found, found, "code")
+            elif found is not None and name in known.PICTURES:
+                yield Piece("image", start, self._position)
+            return
+        yield Piece("break", start, self._position, known.ENVIRONMENTS.get(name, "paragraph"))
+        self._tables += name in known.TABLES
+        if name in known.ENVIRONMENTS:
+            self._skip_options()
+        else:
+            yield from self._theorem_name()
+        for _ in range(known.ENVIRONMENT_ARGUMENTS.get(name, 0)):
+            self._skip_group()
+
+    def _theorem_name(self) -> Iterator[Piece]:
+        """The name of a theorem, in brackets, as a heading of its own."""
+        option = _OPTION.match(self._text, self._position, self._end)
+        if option is None or option.group(1) == "asy" or not any(map(str.isalpha, option.group(1))):
+            return
+        self._position, stop = option.span(1)
+        while self._position < stop and (token := _TOKEN.match(self._text, self._position, stop)):
+            self._position = token.end()
+            yield from self._token(token)
+        self._position = max(self._position, option.end())
+        yield Piece("break", option.end(), option.end(), "heading")
+
+    def _end_environment(self, start: int) -> Iterator[Piece]:
+        environment = _ENVIRONMENT.match(self._text, self._position)
+        if environment is not None:
+            self._position = environment.end()
+            name = environment.group(1).rstrip("*")
+            self._tables -= name in known.TABLES
+            yield Piece("break", start, self._position, known.ENVIRONMENTS.get(name, "paragraph"))
+
+    def _symbol(self, symbol: str, start: int, end: int) -> Iterator[Piece]:
+        if symbol in known.ACCENTS:
+            yield from self._accent(symbol, start)
+        elif symbol == "\\":
+            yield Piece("break", start, end, "cell" if self._tables > 0 else "line")
+            self._skip_options()
+        elif symbol not in "-/@()[]":
+            yield Piece("text", start, end, " " if symbol in " ,;:!>\n\t" else symbol)
+
+    def _accent(self, name: str, start: int) -> Iterator[Piece]:
+        letter = _ACCENTED.match(self._text, self._position)
+        if letter is not None and (
+            name not in known.ACCENT_WORDS or not letter.group(2) or letter.group()[0] in " \\"
+        ):
+            self._position = letter.end()
+            base = letter.group(1) or letter.group(2)
+            combined = unicodedata.normalize("NFC", base + known.ACCENTS[name])
+            yield Piece("text", start, self._position, combined)
+
+    def _heading(self, name: str, start: int) -> Iterator[Piece]:
+        self._skip_options()
+        close = self._group_end(self._position)
+        yield Piece("break", start, self._position, "heading")
+        if close is not None:
+            self._at[close] = "heading"
+
+    def _reference(self, name: str, start: int) -> Iterator[Piece]:
+        """A link piece, `#` and the labels, that covers the whole reference; then what it is called.
+
+        A page shows a number there. The words of its label say what the reference is to, where an author gave it such.
+        """
+        options = self._options()
+        group = _SHORT_GROUP.match(self._text, self._position)
+        if group is None:
+            return
+        self._position = group.end()
+        yield Piece("link", start, self._position, f"#{group.group(1).strip()}")
+        word = known.REFERENCES.get(name, "?")
+        if word == "?":
+            prefix = re.split(r"[:\-_,]", group.group(1).strip().lower(), maxsplit=1)[0]
+            own = "" if name in known.REFERENCES else name[:-3]
+            word = known.REFERENCE_WORDS.get(prefix) or known.REFERENCE_WORDS.get(own, "reference")
+        elif word == "author":
+            author = _AUTHOR.match(group.group(1))
+            word = author.group().capitalize() if author else ""
+        elif word == "*" and not (
+            self._text[start - 1 : start] == "(" and self._text[self._position : self._position + 1] == ")"
+        ):
+            word = ""
+        if name not in known.CITATIONS and (called := label_words(group.group(1))):
+            word = f"({called})" if word == "(*)" else " ".join((*_named(word), called))
+        note = options[-1].replace("~", " ").strip() if options and name in known.CITATIONS else ""
+        said = f"{word} ({note})".strip() if _WORD.search(note) else word
+        if said:
+            yield Piece("text", start, self._position, said)
+
+    def _words_with_link(self, name: str, start: int) -> Iterator[Piece]:
+        """`\\hyperref[label]{words}` and `\\hyperlink{label}{words}`: a link piece over the words, which are read on."""
+        if name == "hyperref":
+            options = self._options()
+            label = options[-1] if options else ""
+        elif group := _SHORT_GROUP.match(self._text, self._position):
+            label, self._position = group.group(1), group.end()
+        else:
+            return
+        close = self._group_end(self._position)
+        if label.strip():
+            yield Piece("link", start, self._position if close is None else close + 1, f"#{label.strip()}")
+
+    def _verb(self) -> Iterator[Piece]:
+        start = self._position
+        delimiter = self._text[start : start + 1]
+        close = (
+            self._text.find(delimiter, start + 1, start + 1000)
+            if delimiter and not delimiter.isspace()
+            else -1
+        )
+        if close > 0:
+            self._position = close + 1
+            if close > start + 1:
+                yield Piece("code", start + 1, close, self._text[start + 1 : close])
+
+    def _link(self, name: str, start: int) -> Iterator[Piece]:
+        self._skip_options()
+        if group := _SHORT_GROUP.match(self._text, self._position):
+            self._position = group.end()
+            yield Piece("link", start, self._position, group.group(1).strip())
+            if name == "url":
+                yield Piece("text", group.start(1), group.end(1), group.group(1))
+
+    def _ensuremath(self, start: int) -> Iterator[Piece]:
+        close = self._group_end(self._position)
+        if close is not None:
+            latex, _ = without_punctuation(self._text[self._text.index("{", self._position) + 1 : close])
+            self._position = close + 1
+            if latex:
+                yield Piece("formula", start, self._position, latex)
+
+    def _skip_options(self) -> None:
+        self._options()
+
+    def _options(self) -> list[str]:
+        """Skips the options in brackets at the current position and returns their texts."""
+        found: list[str] = []
+        while option := _OPTION.match(self._text, self._position):
+            self._position = option.end()
+            found.append(option.group(1))
+        return found
+
+    def _skip_group(self) -> None:
+        close = self._group_end(self._position)
+        if close is not None:
+            self._position = close + 1
+
+    def _skip_definition(self) -> None:
+        """Step over `\\newcommand{\\x}[1]{…}`, `\\def\\x#1{…}` and their like."""
+        head = _DEFINED.match(self._text, self._position)
+        if head is not None:
+            self._position = head.end()
+            self._skip_group()
+
+    def _skip_past(self, closing: str) -> int | None:
+        """Step over everything to the end of `closing`; where it begins, or `None` where it is missing."""
+        found = -1 if closing in self._never else self._text.find(closing, self._position, self._end)
+        if found < 0:
+            if closing not in self._never:
+                self._note(f"no {closing}", self._position)
+            self._never.add(closing)
+            return None
+        self._position = found + len(closing)
+        return found
+
+    def _group_end(self, position: int) -> int | None:
+        """Where the group that begins at `position`, blanks aside, is closed; `None` where there is none."""
+        while position < self._end and self._text[position].isspace():
+            position += 1
+        if not self._text.startswith("{", position):
+            return None
+        opens, closes = self._braces
+        place = bisect_left(opens, position)
+        if place == len(opens) or opens[place] != position or closes[place] < 0:
+            return None
+        return closes[place]
+
+    @cached_property
+    def _braces(self) -> tuple[list[int], list[int]]:
+        """All opening braces, and where each is closed (-1: never)."""
+        opens: list[int] = []
+        closes: list[int] = []
+        stack: list[int] = []
+        for match in re.finditer(r"\\.|[{}]", self._text, re.S):
+            if match.group() == "{":
+                stack.append(len(opens))
+                opens.append(match.start())
+                closes.append(-1)
+            elif match.group() == "}" and stack:
+                closes[stack.pop()] = match.start()
+        return opens, closes
+
+
+def _named(word: str) -> tuple[str, ...]:
+    """The kind of thing that a reference is to, where it is known."""
+    return (word,) if word not in ("", "*", "reference") else ()
+
+
+def _without_comments(text: str) -> str:
+    """The text with blanks for its comments, so that offsets stay."""
+    return _COMMENT.sub(lambda match: " " * len(match.group()) if match["comment"] else match.group(), text)

@@ -1,0 +1,204 @@
+"""Folders of LaTeX: sections, theorems and their proofs become linked posts.
+
+For search, a theorem-like statement has the role of a question and its proof that of an answer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import ClassVar
+
+from mathamr.posts.formats.latex.commands import REFERENCE_WORDS
+from mathamr.posts.formats.latex.numbering import Numbered, Numbering
+from mathamr.posts.formats.latex.outline import Outline, OutlinePart
+from mathamr.posts.formats.latex.source import SUFFIXES, Source, Sources
+from mathamr.posts.identifiers import stable_name
+from mathamr.posts.inputs import STDIN, Head, shown, stem
+from mathamr.posts.markup import formulas_of, pieces
+from mathamr.posts.markup.piece import Piece
+from mathamr.posts.post import Link, Place, Post
+from mathamr.posts.reader import Collection
+from mathamr.posts.report import Report
+
+_REFERS = re.compile(r"\\(?:[A-Za-z]*ref|[A-Za-z]*cite[A-Za-z]*)\b")
+_LAST_WORD = re.compile(r"([^\W\d_]+)\.?[\s(]*\Z")
+_BLUEPRINT = re.compile(r"\\(lean|uses)\s*+\{([^{}]*+)\}")
+_HAS_WORDS = re.compile(r"\\(?:hyper(?:ref|link)|nameref)\b")
+_CITATION = re.compile(r"\\[A-Za-z]*cite")
+_UNNUMBERED = Numbered("", "")
+BEGINNING = 300
+"""Characters of a statement without a label that go into the digest of its id."""
+
+
+class LatexReader:
+    """Reads LaTeX documents: ids are `path#label`, or `path#lemma-3f9a12` where a part has no label.
+
+    The digits are a digest of the headings above and of how the part begins: they stay when something else is
+    inserted. `\\input` is followed inside the folder only. The macros a post uses are handed on in `macros`.
+    """
+
+    description: ClassVar[str] = "LaTeX documents: a file, or a folder of them"
+
+    @classmethod
+    def recognises(cls, head: Head) -> bool:
+        """True if the suffix is one of LaTeX's and the file contains no NUL byte."""
+        return head.is_text(*SUFFIXES)
+
+    def read(self, collection: Collection, report: Report) -> Iterator[Post]:
+        """The posts of each document in the order of its text."""
+        for source in Sources(collection.root, collection.files).read(report):
+            yield from _posts(source, collection.root, report)
+
+
+def _posts(source: Source, root: Path, report: Report) -> Iterator[Post]:
+    document = _relative(source.file, root, "document")
+    numbering = Numbering(source.text, source.theorems, source.counters)
+    parts = Outline(source.text, stem(Path(document)), source.theorems, report, numbering.at).parts()
+    labels = _identify(parts, document)
+    for part in parts:
+        body = part.body
+        if not body.strip() and not part.proofs:
+            continue
+        title = part.numbered_title
+        file, line = source.place(part.start)
+        links = [Link(proof.id, "proof") for proof in part.proofs]
+        if part.statement is not None:
+            links.append(Link(part.statement.id, "proof"))
+        mentions = [
+            *_mentions(body, labels, numbering.labels, report),
+            *_blueprint_links(body, labels, numbering.labels),
+        ]
+        links += [link for link in mentions if link.target != part.id or link.number]
+        inside = tuple(dict.fromkeys(label for label in part.labels if label != part.label))
+        yield Post(
+            id=part.id,
+            kind=part.kind,
+            body=body,
+            title=title,
+            markup="latex",
+            parent=part.statement.id if part.statement is not None else None,
+            links=tuple(dict.fromkeys(links)),
+            source=shown(file),
+            macros=source.macros_for(f"{part.title}\n{body}"),
+            formulas=formulas_of(part.id, title, body, "latex", report.note),
+            place=Place(_relative(file, root, "document"), line, part.label, inside),
+        )
+
+
+def _relative(file: Path, root: Path, unnamed: str) -> str:
+    if file == STDIN:
+        return unnamed
+    inside = root if file.is_relative_to(root) else root.resolve()
+    return file.relative_to(inside).as_posix()
+
+
+def _identify(parts: list[OutlinePart], document: str) -> dict[str, OutlinePart]:
+    """Give every part its id; returns the part that each label of the document leads to."""
+    taken: set[str] = {document}
+    counts: dict[str, int] = {}
+    labels: dict[str, OutlinePart] = {}
+    parts[0].id = document
+    for part in parts[1:]:
+        if part.statement is not None:
+            part.id = f"{part.statement.id}/proof" + (f"-{part.number}" if part.number > 1 else "")
+        else:
+            part.id = f"{document}#{part.label}"
+            if not part.label or part.id in taken:
+                part.id = f"{document}#{_anchor(part)}"
+        if part.id in taken:
+            counts[part.id] = counts.get(part.id, 1) + 1
+            part.id = f"{part.id}-{counts[part.id]}"
+        taken.add(part.id)
+        if part.label:
+            labels.setdefault(part.label, part)
+    for part in parts:
+        for label in part.labels:
+            labels.setdefault(label, part)
+    return labels
+
+
+def _anchor(part: OutlinePart) -> str:
+    """A name for a part without a label: what it is, and a digest of where it is and how it begins."""
+    if part.kind == "section":
+        name, beginning = part.headings[-1] if part.headings else "section", ""
+    else:
+        name, beginning = (
+            part.name,
+            f"{part.title}\0{' '.join(part.body[: 2 * BEGINNING].split())[:BEGINNING]}",
+        )
+    return stable_name(name, *part.headings, part.name, beginning)
+
+
+def _mentions(
+    body: str, labels: dict[str, OutlinePart], numbers: dict[str, Numbered], report: Report
+) -> Iterator[Link]:
+    """The links of a text: each reference, with the words that stand in its place: the kind of thing, and its label's."""
+    if not _REFERS.search(body):
+        return
+    open_link: Piece | None = None
+    words, before = "", ""
+    for piece in [*pieces(body, "latex"), Piece("break", len(body), len(body), "paragraph")]:
+        if open_link is not None and (piece.start >= open_link.end or piece.kind == "link"):
+            yield from _references(body, open_link, words, before, labels, numbers, report)
+            open_link, words = None, ""
+        if piece.kind == "link" and piece.text.startswith("#"):
+            open_link = piece
+        elif piece.kind == "text" and open_link is None:
+            before = (before + piece.text)[-60:]
+        elif piece.kind in ("text", "formula"):
+            words += piece.text
+        elif piece.kind == "break" and open_link is None:
+            before = ""
+
+
+def _blueprint_links(
+    body: str, labels: dict[str, OutlinePart], numbers: dict[str, Numbered]
+) -> Iterator[Link]:
+    """The links of a blueprint: `\\lean{Full.name}` to declarations, `\\uses{label}` to what a statement or proof needs."""
+    for match in _BLUEPRINT.finditer(body):
+        for name in match[2].split(","):
+            name = name.strip()
+            if not name:
+                continue
+            if match[1] == "lean":
+                yield Link("", "mention", name[:200], name)
+            elif (target := labels.get(name)) is not None:
+                number = numbers.get(name, _UNNUMBERED)
+                words = (
+                    f"{number.kind[:1].upper()}{number.kind[1:]} {number.number}"
+                    if number.number
+                    else target.kind
+                )
+                yield Link(target.id, "mention", words, name, number.number)
+
+
+def _references(
+    body: str,
+    piece: Piece,
+    words: str,
+    before: str,
+    labels: dict[str, OutlinePart],
+    numbers: dict[str, Numbered],
+    report: Report,
+) -> Iterator[Link]:
+    is_citation = _CITATION.match(body, piece.start) is not None
+    if not is_citation and (word := _LAST_WORD.search(before)):
+        named = word.group(1).lower() in REFERENCE_WORDS.values()
+        words = f"{word.group(1)} {words}".strip() if named or not words else words
+    for label in piece.text.removeprefix("#").split(","):
+        label = label.strip()
+        if not label:
+            continue
+        if label not in labels and not is_citation:
+            report.miss("reference to no label", f"no part of the document has the label {label[:100]!r}")
+        target = labels.get(label)
+        shown_words = (
+            target.kind if target is not None and words == "reference" else " ".join(words.split())[:200]
+        )
+        numbered = numbers.get(label, _UNNUMBERED)
+        if numbered.number and not _HAS_WORDS.match(body, piece.start):
+            kind = numbered.kind[:1].upper() + numbered.kind[1:]
+            shown_words = f"({numbered.number})" if kind == "Equation" else f"{kind} {numbered.number}"
+        yield Link(target.id if target is not None else "", "mention", shown_words, label, numbered.number)

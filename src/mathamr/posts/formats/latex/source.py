@@ -1,0 +1,291 @@
+"""LaTeX documents in several files: follows `\\input` inside one folder and maps offsets back to file and line."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from operator import itemgetter
+from pathlib import Path
+
+from mathamr.core.errors import MathAMRError
+from mathamr.posts.formats.latex import sweave
+from mathamr.posts.formats.latex.definitions import (
+    TheoremStyle,
+    definitions_for,
+    macros_in,
+    theorems_in,
+    with_aliases_expanded,
+)
+from mathamr.posts.formats.latex.numbering import CounterSettings
+from mathamr.posts.inputs import STDIN, bare_name, read_text
+from mathamr.posts.report import Report
+
+SUFFIXES = (".tex", ".latex", ".ltx", *sweave.SUFFIXES)
+STYLES = (".sty", ".cls")
+MOST_STYLES = 200
+"""Style files of the folder that one document may use."""
+
+_INPUT = re.compile(
+    r"\\(?:input|include|subfile)(?:\s*+\{([^{}\n]*+)\}|(?<=input)\s++([^\s{}\\%]++))"
+    r"|\\(?:sub)?import\*?\s*+\{([^{}\n]*+)\}\s*+\{([^{}\n]*+)\}"
+)
+_PACKAGE = re.compile(
+    r"\\(?:usepackage|RequirePackage|documentclass|LoadClass)\s*+(?:\[[^\[\]]{0,2000}+\])?+\s*+\{([^{}]*+)\}"
+)
+_VERBATIM = re.compile(r"\\(begin|end)\s*+\{(?:verbatim|Verbatim|lstlisting|minted|comment)\*?\}")
+_PERCENT = re.compile(r"\\.|%")
+
+
+@dataclass
+class Source:
+    """The text of one document with its inputs in their places; comments are blanked out."""
+
+    file: Path
+    text: str = ""
+    macros: dict[str, str] = field(default_factory=dict)
+    theorems: dict[str, TheoremStyle] = field(default_factory=dict)
+    counters: CounterSettings = field(default_factory=CounterSettings)
+    stretches: list[tuple[int, Path, int]] = field(default_factory=list)
+    """Where each stretch of the text begins, its file, and its first line there."""
+
+    def macros_for(self, text: str) -> tuple[str, ...]:
+        """The definitions that a text needs, those that they need themselves included, in order."""
+        return definitions_for(text, self.macros)
+
+    def place(self, offset: int) -> tuple[Path, int]:
+        """The file and the line, from 1, that a character of the text was read from."""
+        begin, file, line = self.stretches[bisect_right(self.stretches, offset, key=itemgetter(0)) - 1]
+        return file, line + bisect_left(self._newlines, offset) - bisect_left(self._newlines, begin)
+
+    @cached_property
+    def _newlines(self) -> list[int]:
+        return [match.start() for match in re.finditer("\n", self.text)]
+
+
+class Sources:
+    """Follows the inputs of the LaTeX files of one folder; nothing outside the folder is opened."""
+
+    def __init__(self, root: Path, files: tuple[Path, ...]) -> None:
+        self._root = root.resolve()
+        self._files = files
+
+    def read(self, report: Report) -> Iterator[Source]:
+        """The documents: files that no other file inputs, with what they input.
+
+        Files that only input each other in a ring are read from the first of them.
+        """
+        used = self._inputs()
+        taken: set[Path] = set()
+        mains = [file for file in self._files if file not in used]
+        for file in [*mains, *(file for file in self._files if file in used)]:
+            if file.resolve() in taken:
+                continue
+            source = Source(file)
+            self._fill(source, taken, report)
+            report.at(str(file))
+            yield source
+
+    def _inputs(self) -> set[Path]:
+        """The files that another file inputs and that are no documents of their own."""
+        names = {file.resolve(): file for file in self._files if file != STDIN}
+        used: set[Path] = set()
+        documents: set[Path] = set()
+        for file in names.values():
+            text = without_comments(_text(file, Report()) or "")
+            if "\\documentclass" in text:
+                documents.add(file)
+            for match in _INPUT.finditer(text):
+                target = self._find(match, file, file)
+                if target in names and names[target] != file:
+                    used.add(names[target])
+        return used - documents
+
+    def _fill(self, source: Source, taken: set[Path], report: Report) -> None:
+        """Read a document and its inputs, without recursion: a stack of files half read."""
+        kept: list[str] = []
+        length = 0
+        stack: list[tuple[Path, str, int]] = []
+        styles: set[Path] = set()
+        text = self._open(source.file, source, taken, styles, report)
+        current: tuple[Path, str, int] | None = (source.file, text, 0) if text is not None else None
+        line = 1
+        lines: list[int] = []
+        while current is not None:
+            path, text, position = current
+            match = _INPUT.search(text, position)
+            stretch = text[position : match.start() if match else len(text)]
+            source.stretches.append((length, path, line))
+            kept.append(stretch)
+            length += len(stretch)
+            line += stretch.count("\n")
+            if match is None:
+                current = stack.pop() if stack else None
+                line = lines.pop() if lines else line
+                continue
+            report.at(str(path))
+            line += match.group().count("\n")
+            target = self._target(match, path, source.file, taken, report)
+            content = self._open(target, source, taken, styles, report) if target is not None else None
+            current = (path, text, match.end())
+            if target is not None and content is not None:
+                stack.append(current)
+                lines.append(line)
+                current, line = (target, content, 0), 1
+        source.text = "".join(kept)
+        source.stretches = source.stretches or [(0, source.file, 1)]
+
+    def _open(
+        self, file: Path, source: Source, taken: set[Path], styles: set[Path], report: Report
+    ) -> str | None:
+        taken.add(file.resolve())
+        report.at(str(file))
+        text = _text(file, report)
+        if text is None:
+            return None
+        text = without_comments(text)
+        for style in self._styles(text, file, source.file, styles, report):
+            macros_in(style, source.macros)
+            theorems_in(style, source.theorems)
+            source.counters.read(style)
+        macros_in(text, source.macros)
+        theorems_in(text, source.theorems)
+        source.counters.read(text)
+        return with_aliases_expanded(text, source.macros)
+
+    def _styles(self, text: str, file: Path, main: Path, read: set[Path], report: Report) -> list[str]:
+        """The style files of the folder that a text uses, and those that they use; each is read once.
+
+        They come in the order in which LaTeX would reach their ends, so that what a style defines counts over
+        what it was built on.
+        """
+        found: list[str] = []
+        waiting = [(file, text, iter(_PACKAGE.findall(text)))]
+        while waiting:
+            user, content, packages = waiting[-1]
+            names = next(packages, None)
+            if names is None:
+                waiting.pop()
+                if waiting:
+                    found.append(content)
+                continue
+            for name in names.split(","):
+                style = self._style(name.strip(), user, main)
+                if style is None or style in read:
+                    continue
+                if len(read) >= MOST_STYLES:
+                    report.skip(
+                        "too many styles", f"more than {MOST_STYLES} style files; {name!r} is not read"
+                    )
+                    continue
+                read.add(style)
+                used = without_comments(_text(style, report) or "")
+                waiting.append((style, used, iter(_PACKAGE.findall(used))))
+        return found
+
+    def _style(self, name: str, user: Path, main: Path) -> Path | None:
+        for folder in dict.fromkeys((main.parent, user.parent)):
+            for suffix in STYLES if name else ():
+                path = _resolved(folder / f"{name}{suffix}")
+                if path is not None and path.is_relative_to(self._root) and _is_file(path):
+                    return path
+        return None
+
+    def _target(
+        self, match: re.Match[str], file: Path, main: Path, taken: set[Path], report: Report
+    ) -> Path | None:
+        target = self._find(match, file, main)
+        name = _name(match)
+        if target is None:
+            report.miss("input without a file", f"no file for {match.group()[:100]!r} in the folder")
+        elif not target.is_relative_to(self._root):
+            report.skip(
+                "input outside the folder", f"{match.group()[:100]!r} leads out of the folder; not read"
+            )
+        elif target in taken:
+            report.repair("repeated input", f"{name[:100]!r} was already read; it is skipped")
+        else:
+            return target
+        return None
+
+    def _find(self, match: re.Match[str], file: Path, main: Path) -> Path | None:
+        """The file an input names: counted from the document's folder, or from that of the file."""
+        name = _name(match)
+        outside: Path | None = None
+        for folder in dict.fromkeys((main.parent, file.parent)):
+            for candidate in (name, f"{name}.tex") if name else ():
+                path = _resolved(folder / candidate)
+                if path is None:
+                    continue
+                if not path.is_relative_to(self._root):
+                    outside = outside or path
+                elif _is_file(path):
+                    return path
+        return outside
+
+
+def _text(file: Path, report: Report) -> str | None:
+    try:
+        text = read_text(file, report)
+    except (MathAMRError, OSError) as error:
+        report.skip("unreadable input", str(error))
+        return None
+    return sweave.as_latex(text) if text and bare_name(file).endswith(sweave.SUFFIXES) else text
+
+
+def _resolved(path: Path) -> Path | None:
+    """Where a path leads; `None` where it is no path: a loop of links, a NUL, a name too long."""
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError, ValueError):
+        return None
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def _name(match: re.Match[str]) -> str:
+    plain, bare, folder, name = match.groups()
+    if name is not None:
+        return f"{folder.strip()}/{name.strip()}"
+    return (plain or bare or "").strip().strip('"')
+
+
+def without_comments(text: str) -> str:
+    """The text with its comments and what is in `comment` environments blanked out.
+
+    Every line end stays, and so does verbatim text, in which `%` is no comment.
+    """
+    if "%" not in text and "{comment}" not in text:
+        return text
+    kept: list[str] = []
+    position, verbatim = 0, False
+    for match in _VERBATIM.finditer(text):
+        part = text[position : match.start()]
+        is_comment = "comment" in match.group()
+        if match.group(1) == "end" and verbatim:
+            kept.append("%\n" * part.count("\n") if is_comment else part)
+        else:
+            kept.append(_strip(part))
+        verbatim = match.group(1) == "begin"
+        kept.append("" if is_comment else match.group())
+        position = match.end()
+    kept.append(_strip(text[position:]))
+    return "".join(kept)
+
+
+def _strip(text: str) -> str:
+    """Each line up to its first `%` that is no percent sign of the text."""
+    if "%" not in text:
+        return text
+    lines = []
+    for line in text.split("\n"):
+        percent = next((match for match in _PERCENT.finditer(line) if match.group() == "%"), None)
+        lines.append(line if percent is None else line[: percent.end()])
+    return "\n".join(lines)

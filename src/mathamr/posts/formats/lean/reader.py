@@ -1,0 +1,78 @@
+"""`LeanReader`: every declaration of Lean files as a post, and what modules say about themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import ClassVar
+
+from mathamr.posts.formats.declaration.posts import declaration_post, documentation_post
+from mathamr.posts.formats.lean.commands import declarations, learned
+from mathamr.posts.formats.lean.source import LeanSource
+from mathamr.posts.formats.lean.translation import Translations
+from mathamr.posts.inputs import Head
+from mathamr.posts.post import Post
+from mathamr.posts.reader import Collection
+from mathamr.posts.report import Report
+
+_TRANSLATED = ("to_additive", "to_dual")
+
+
+class LeanReader:
+    """Reads declarations, documented or not, under their full names, and `/-! … -/`, in which Lean writes Markdown."""
+
+    description: ClassVar[str] = "Lean: declarations with their documentation"
+
+    @classmethod
+    def recognises(cls, head: Head) -> bool:
+        """True if the suffix is `.lean` and the file contains no NUL byte."""
+        return head.is_text(".lean")
+
+    def read(self, collection: Collection, report: Report) -> Iterator[Post]:
+        """The declarations of each file in the order of its text.
+
+        A first pass learns which types have a counterpart by `to_additive`, since these are namespaces of names that
+        other files make.
+        """
+        known = self._translations(collection)
+        for file, path, text in collection.texts(report):
+            source = LeanSource(text)
+            if source.unclosed is not None:
+                report.repair(
+                    "unclosed comment", f"the comment that begins at offset {source.unclosed} is never closed"
+                )
+            posts = _posts(source, file, path, known, report)
+            first = next(posts, None)
+            if first is not None:
+                yield first
+                yield from posts
+            else:
+                report.ignore("nothing declared", "the file has no declaration and no documentation")
+
+    def _translations(self, collection: Collection) -> Translations:
+        known = Translations()
+        for _, _, text in collection.texts(Report()):
+            if any(attribute in text for attribute in _TRANSLATED):
+                learned(known, LeanSource(text))
+        return known
+
+
+def _posts(source: LeanSource, file: Path, path: str, known: Translations, report: Report) -> Iterator[Post]:
+    taken: dict[str, int] = {}
+    comments = iter([comment for comment in source.comments if comment.is_module])
+    comment = next(comments, None)
+    line = counted = 0
+    for declared in declarations(source, known):
+        while comment is not None:
+            line += source.text.count("\n", counted, comment.start)
+            counted = comment.start
+            if line + 1 > declared.line:
+                break
+            yield from documentation_post(comment.text, line + 1, file, path, taken, report)
+            comment = next(comments, None)
+        yield declaration_post(declared, "lean", file, path, taken, report)
+    while comment is not None:
+        line += source.text.count("\n", counted, comment.start)
+        counted = comment.start
+        yield from documentation_post(comment.text, line + 1, file, path, taken, report)
+        comment = next(comments, None)

@@ -1,0 +1,1 @@
+"""Markdown of any dialect: notes, their parts and links, their blocks and pieces."""

@@ -1,0 +1,164 @@
+"""`Notes`: the notes of one folder as their links name them, by path, name, alias, heading or label."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import unicodedata
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property, lru_cache
+from pathlib import Path
+from urllib.parse import unquote
+
+from mathamr.posts.formats.markdown.frontmatter import FrontMatter
+from mathamr.posts.formats.markdown.outline import labels_in, outline
+from mathamr.posts.formats.markdown.pieces import CITED_MARK
+from mathamr.posts.formats.sections import slug
+from mathamr.posts.inputs import STDIN, head, read_text
+from mathamr.posts.markup.piece import Piece
+from mathamr.posts.post import Link
+from mathamr.posts.reader import Collection
+from mathamr.posts.report import Report
+
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
+_LONGEST_WORDS = 200
+
+
+class Notes:
+    """Finds the post that a link of a note leads to.
+
+    Links of wikis name a note by its name, its path or the end of it, from wherever they stand, or by an alias; other
+    links are relative paths. Aliases, labels and anchors are read only when a link needs them.
+    """
+
+    def __init__(
+        self,
+        collection: Collection,
+        suffixes: tuple[str, ...],
+        read: Callable[[Path, Report], str | None] = read_text,
+    ) -> None:
+        self._suffixes, self._read = suffixes, read
+        self._files = {collection.path_of(file): file for file in collection.known or collection.files}
+        self._by_name: dict[str, str] = {}
+        for identifier in self._files:
+            path = _folded(posixpath.splitext(identifier)[0])
+            self._by_name.setdefault(_folded(identifier), identifier)
+            while path:
+                self._by_name.setdefault(path, identifier)
+                path = path.partition("/")[2]
+        self._anchors = lru_cache(maxsize=1000)(self._read_anchors)
+
+    def links(self, found: Sequence[Piece], note: str, identifier: str, report: Report) -> Iterator[Link]:
+        """The links among the pieces of a text to posts of the folder; broken links are reported."""
+        for place, piece in enumerate(found):
+            if piece.kind != "link" or _SCHEME.match(piece.text):
+                continue
+            words = []
+            for following in found[place + 1 : place + 50]:
+                if following.start >= piece.end or following.kind in ("link", "break"):
+                    break
+                words.append(following.text if following.kind in ("text", "code") else f"${following.text}$")
+            shown = " ".join("".join(words).split())[:_LONGEST_WORDS]
+            yield from self._link(piece.text, shown, note, identifier, report)
+
+    def _link(self, address: str, words: str, note: str, identifier: str, report: Report) -> Iterator[Link]:
+        if address.startswith("{"):
+            label = address[1:-1]
+            target = self._labelled(label, note)
+            if target is None:
+                report.miss(
+                    "link to no note",
+                    f"a reference to {label[:100]!r}, which is not a label of any post in the folder",
+                )
+            if target != identifier:
+                yield Link(target or "", "mention", words, label)
+            return
+        if address.startswith(CITED_MARK):  # of a bibliography, which may be another file or nowhere
+            yield Link("", "mention", words, address.removeprefix(CITED_MARK))
+            return
+        wiki = address.startswith("[[")
+        path, _, anchor = (address[2:-2] if wiki else unquote(address)).partition("#")
+        target = self._wiki(path, note) if wiki else self._relative(path, note)
+        if target is None:
+            if wiki or posixpath.splitext(path)[1].lower() in self._suffixes:
+                report.miss("link to no note", f"a link to {address[:100]!r}, which is not in the folder")
+            return
+        target = self._anchored(target, anchor)
+        if target != identifier:
+            yield Link(target, "mention", words, address[2:-2] if wiki else address)
+
+    def _anchored(self, note: str, anchor: str) -> str:
+        """The post of a note that an anchor leads to: its section, or the note itself."""
+        if not anchor:
+            return note
+        last = anchor.rpartition("#")[2].strip()
+        anchors = self._anchors(note)
+        return anchors.get(last) or anchors.get(slug(last)) or note
+
+    def _labelled(self, label: str, note: str) -> str | None:
+        if found := self._anchors(note).get(label):
+            return found
+        other = self._labels.get(label)
+        return self._anchors(other).get(label, other) if other else self._relative(label, note)
+
+    def _wiki(self, path: str, note: str) -> str | None:
+        name = path.strip()
+        if not name:
+            return note
+        if name.startswith("."):
+            name = posixpath.normpath(posixpath.join(posixpath.dirname(note), name))
+        name = _folded(name.strip("/"))
+        return self._by_name.get(name) or self._aliases.get(name)
+
+    def _relative(self, path: str, note: str) -> str | None:
+        if not path:
+            return note
+        base = "" if path.startswith("/") else posixpath.dirname(note)
+        target = posixpath.normpath(posixpath.join(base, path.lstrip("/")))
+        bare, ending = posixpath.splitext(target)
+        names = [target, *(target + suffix for suffix in self._suffixes)]
+        if ending.lower() in (".html", ".htm"):
+            names += [bare + suffix for suffix in self._suffixes]
+        return next((name for name in names if name in self._files), None)
+
+    @cached_property
+    def _aliases(self) -> dict[str, str]:
+        """The aliases in the front matter of all notes."""
+        found: dict[str, str] = {}
+        for identifier, file in self._files.items():
+            if file != STDIN:
+                front = FrontMatter.read(head(file).text, Report())
+                for alias in (*front.aliases, front.title):
+                    if alias:
+                        found.setdefault(_folded(alias), identifier)
+        return found
+
+    @cached_property
+    def _labels(self) -> dict[str, str]:
+        """The notes in which labels stand."""
+        found: dict[str, str] = {}
+        for identifier, file in self._files.items():
+            text = self._read(file, Report()) if file != STDIN else None
+            for label in labels_in(text or ""):
+                found.setdefault(label, identifier)
+        return found
+
+    def _read_anchors(self, note: str) -> dict[str, str]:
+        """The posts of a note by their anchors and labels."""
+        file = self._files.get(note)
+        unreported = Report()  # the file is reported on when it is read itself
+        text = self._read(file, unreported) if file is not None and file != STDIN else None
+        if text is None:
+            return {}
+        found: dict[str, str] = {}
+        for part in outline(text, FrontMatter.read(text, unreported), ""):
+            post = f"{note}#{part.anchor}" if part.anchor else note
+            for name in (part.anchor, part.label, *part.inside):
+                if name:
+                    found.setdefault(name, post)
+        return found
+
+
+def _folded(name: str) -> str:
+    """A name as names are compared: composed, in lower case."""
+    return unicodedata.normalize("NFC", name).lower()

@@ -1,0 +1,392 @@
+"""Cuts a note into posts: the note or its sections, and the statements in it."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from markdown_it.common.utils import normalizeReference
+from markdown_it.token import Token
+
+from mathamr.posts.formats.markdown.directive import OPTION, Directive
+from mathamr.posts.formats.markdown.frontmatter import FrontMatter
+from mathamr.posts.formats.markdown.pieces import parser, with_line_feeds, without_options
+from mathamr.posts.formats.sections import SECTION_FROM, WHOLE_BELOW, slug
+from mathamr.posts.identifiers import unique
+from mathamr.posts.markup import pieces
+from mathamr.posts.postkind import ANSWERING, ASKING, PostKind, kind_named
+
+LABEL = re.compile(
+    r"^[ \t>]*\((?P<target>[^()\n]{1,200})\)=[ \t\r]*$"
+    r"|^[ \t>]*:(?:label|name):[ \t]*(?P<option>\S{1,200})"
+    r"|\{[^{}\n]{0,100}?#(?P<attribute>[\w:.-]{1,200})[^{}\n]{0,200}\}"
+    r"|\$\$[ \t]*\((?P<equation>[A-Za-z][\w:.-]{1,200})\)[ \t\r]*$"
+    r"|\\label\{(?P<latex>[^{}\n]{1,200})\}"
+    r"|(?:^|[ \t])\^(?P<block>[A-Za-z0-9-]{1,100})[ \t\r]*$",
+    re.M,
+)
+"""Labels in all dialects; the id of an Obsidian block keeps its `^`."""
+
+_ATTRIBUTES = re.compile(r"[ \t]*\{[^{}\n]{0,300}\}[ \t]*\Z")
+_IDENTIFIER = re.compile(r"#([\w:.-]+)")
+_CALL_OUT = re.compile(r"[ \t]{0,3}>[ \t]*\[!([A-Za-z]{1,40})(?:\|[^\]\n]{0,300})?\][+-]?(.*)")
+_BLOCK = re.compile(r"\^([A-Za-z0-9-]{1,100})")
+_STATED = frozenset(
+    [
+        "theorem",
+        "lemma",
+        "proposition",
+        "corollary",
+        "claim",
+        "conjecture",
+        "definition",
+        "axiom",
+        "proof",
+        "exercise",
+    ]
+)
+"""Kinds of call-outs that are posts of their own; others, such as notes and examples, belong to the text around them."""
+_UNTELLING = frozenset(["readme", "index", "_index"])
+"""Names of files that say nothing about them: the only heading of level 1 says more, wherever it stands."""
+LONGEST_DEFINITION = 500
+"""Characters of a link's definition that is repeated in each part that uses it."""
+_NAMED = re.compile(r"\[((?:[^\[\]\\]|\\.){1,300})\]")
+_NAMED_WORDS = re.compile(r"\[(?P<words>[^\[\]]{1,300})\](?:\[(?P<label>[^\[\]]{0,300})\]|(?!\())")
+_WORD = re.compile(r"\S+")
+_LETTERS = re.compile(r"[^\W\d_]{2,}")
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading of a note: its level, its text without attributes, its label, its lines [first, last)."""
+
+    level: int
+    text: str
+    first: int
+    last: int
+    label: str = ""
+
+
+@dataclass(slots=True)
+class NotePart:
+    """A part of a note that becomes a post: `anchor` is empty for the note itself.
+
+    `spans` are the stretches of the note's text that are its body; `line` counts from 1.
+    """
+
+    kind: PostKind
+    anchor: str
+    titles: tuple[str, ...]
+    line: int
+    spans: list[tuple[int, int]]
+    label: str = ""
+    inside: tuple[str, ...] = ()
+    cell: int = 0
+    """Of a notebook the number of the cell in which it begins."""
+    proves: NotePart | None = None
+    proofs: list[NotePart] = field(default_factory=list)
+
+    def body(self, text: str) -> str:
+        """The text of the part."""
+        return "\n".join(text[start:end] for start, end in self.spans)
+
+
+def labels_in(text: str) -> Iterator[str]:
+    """The labels that a text gives to itself and to what stands in it."""
+    for match in LABEL.finditer(text):
+        yield f"^{match['block']}" if match["block"] else next(filter(None, match.groups()))
+
+
+def outline(text: str, front: FrontMatter, name: str) -> list[NotePart]:
+    """The parts of a note: itself or its sections, and after each the statements that stand in it.
+
+    The title is that of the front matter, or a first heading of level 1 with no words above it, or the file's name. A
+    short note stays whole but for statements (`{prf:theorem}`, `::: {#thm-…}`, `> [!theorem]`), which are posts of their own. A long one
+    is cut before headings, small sections joined to the next. A section's titles are the headings above it.
+    """
+    return _Outline(text, front, name).parts()
+
+
+class _Outline:
+    def __init__(self, text: str, front: FrontMatter, name: str) -> None:
+        self._text, self._front = text, front
+        body = with_line_feeds(text[front.end :])
+        self._starts = [front.end]
+        for line in body.split("\n"):
+            self._starts.append(min(self._starts[-1] + len(line) + 1, len(text)))
+        self._first_line = text.count("\n", 0, front.end) + 1
+        env: dict[str, Any] = {}
+        tokens = parser().blocks(body, env)
+        self._definitions: dict[str, dict[str, Any]] = env.get("references", {})
+        found = [replace(each, text=self._named(each.text)) for each in headings(tokens)]
+        self._statements = list(_statements(tokens, body.split("\n"), found))
+        self._stated_at = [each.line for each in self._statements]
+        self._headings = [heading for heading in found if not self._is_stated(heading)]
+        self._title(name)
+
+    def _is_stated(self, heading: Heading) -> bool:
+        """Whether a heading stands in a statement."""
+        before = bisect_right(self._stated_at, heading.first) - 1
+        return before >= 0 and heading.first < self._statements[before].last
+
+    def _title(self, name: str) -> None:
+        """Find the title, and where the text below it begins."""
+        found, self.title = self._headings, self._front.title
+        self._start = self._front.end
+        self._line = self._line_of(self._start)
+        self._label = ""
+        if not found:
+            self.title = self.title or name
+            return
+        above = self._text[self._front.end : self._starts[found[0].first]]
+        plain = found[0].text
+        if _is_no_prose(above) and ((found[0].level == 1 and not self.title) or self.title == plain):
+            self.title = self.title or plain
+            self._start = self._starts[found[0].last]
+            self._line = self._first_line + found[0].first
+            self._label = found[0].label or next(iter(labels_in(above)), "")
+            self._headings = found[1:]
+        first = [each.text for each in found if each.level == 1 and each.text]
+        if name.lower() in _UNTELLING and len(first) == 1:
+            name = first[0]
+        self.title = self.title or name
+
+    def parts(self) -> list[NotePart]:
+        """The note's parts in order, each section followed by its statements."""
+        found: list[NotePart] = []
+        sections = self._sections()
+        taken: dict[str, int] = {part.anchor: 1 for part in sections}
+        for section in sections:
+            start, end = section.spans[0]
+            lines = (bisect_left(self._starts, start), bisect_left(self._starts, end))
+            first, last = (bisect_left(self._stated_at, line) for line in lines)
+            stated = self._statements[first:last]
+            section.spans = self._around(start, end, stated)
+            body = section.body(self._text)
+            section.inside = _inside(body, section.label)
+            following = list(self._stated(stated, section.titles, taken))
+            if not body.strip() and following:  # nothing but statements: the first stands for them
+                following[0].anchor = section.anchor
+            else:
+                found.append(section)
+            found += following
+        for part in found if len(found) > 1 and self._definitions else ():
+            part.spans += self._defined_elsewhere(part)
+        return found
+
+    def _defined_elsewhere(self, part: NotePart) -> list[tuple[int, int]]:
+        """The lines of other parts that define the links which a part names by a label: `[label]: address`."""
+        found: dict[tuple[int, int], None] = {}
+        for match in _NAMED.finditer(part.body(self._text)):
+            if definition := self._definitions.get(normalizeReference(match[1])):
+                first, last = (self._starts[line] for line in definition["map"])
+                is_own = any(start <= first < end for start, end in part.spans)
+                if not is_own and last - first <= LONGEST_DEFINITION:
+                    found[max(first - 1, 0), last] = (
+                        None  # with the line end before it: a paragraph may end here
+                    )
+        return list(found)
+
+    def _named(self, heading: str) -> str:
+        """A heading with the words of its links alone, where these name their address by a label."""
+
+        def words(match: re.Match[str]) -> str:
+            label = normalizeReference(match["label"] or match["words"])
+            return match["words"] if label in self._definitions else match.group()
+
+        return _NAMED_WORDS.sub(words, heading) if self._definitions else heading
+
+    def _sections(self) -> list[NotePart]:
+        parts = [
+            NotePart("note", "", (self.title,), self._line, [(self._start, len(self._text))], self._label)
+        ]
+        if self._words(self._start, len(self._text)) < WHOLE_BELOW:
+            return parts
+        above: list[Heading] = []
+        taken: dict[str, int] = {}
+        for heading in self._headings:
+            while above and above[-1].level >= heading.level:
+                above.pop()
+            above.append(heading)
+            last, start = parts[-1], self._starts[heading.first]
+            if self._words(last.spans[0][0], start) >= SECTION_FROM:
+                last.spans = [(last.spans[0][0], start)]
+                titles = tuple(dict.fromkeys([self.title, *(each.text for each in above if each.text)]))
+                span = (self._starts[heading.last], len(self._text))
+                line = self._first_line + heading.first
+                anchor = unique(heading.label or slug(heading.text), taken, 1)
+                parts.append(NotePart("section", anchor, titles, line, [span], heading.label))
+        return parts
+
+    def _stated(
+        self, statements: list[_Statement], titles: tuple[str, ...], taken: dict[str, int]
+    ) -> Iterator[NotePart]:
+        """The posts of statements; a proof belongs to the statement before it."""
+        statement: NotePart | None = None
+        for each in statements:
+            span = (self._starts[each.begin], self._starts[each.end])
+            body = self._text[slice(*span)]
+            named = each.title or each.kind.capitalize()
+            proves = statement if each.kind in ANSWERING else None
+            anchor = each.label or (slug(each.title) if each.title else f"{each.kind}-{_digest(body)}")
+            if proves is not None and not each.label:
+                anchor = f"{proves.anchor}/{each.kind}"
+            part = NotePart(
+                each.kind,
+                unique(anchor, taken, 1),
+                (*titles, named),
+                self._first_line + each.line,
+                [span],
+                each.label,
+                _inside(body, each.label),
+            )
+            if proves is not None:
+                part.proves = proves
+                proves.proofs.append(part)
+            elif each.kind in ASKING:
+                statement = part
+            yield part
+
+    def _around(self, start: int, end: int, statements: list[_Statement]) -> list[tuple[int, int]]:
+        """The stretch [start, end) of the text without the statements in it."""
+        spans, done = [], start
+        for each in statements:
+            spans.append((done, self._starts[each.line]))
+            done = self._starts[each.last]
+        spans.append((done, end))
+        return [(first, last) for first, last in spans if self._text[first:last].strip()] or [(start, start)]
+
+    def _words(self, start: int, end: int) -> int:
+        return sum(1 for _ in _WORD.finditer(self._text, start, end))
+
+    def _line_of(self, offset: int) -> int:
+        """The line at which the text from an offset says something."""
+        line = bisect_right(self._starts, offset) - 1
+        while (
+            line < len(self._starts) - 2
+            and not self._text[self._starts[line] : self._starts[line + 1]].strip()
+        ):
+            line += 1
+        return self._first_line + line
+
+
+@dataclass(frozen=True, slots=True)
+class _Statement:
+    """A theorem-like block: its lines [line, last) with its fences, [begin, end) without."""
+
+    kind: PostKind
+    title: str
+    label: str
+    line: int
+    last: int
+    begin: int
+    end: int
+
+
+def headings(tokens: list[Token]) -> Iterator[Heading]:
+    """The headings that stand in no other block."""
+    for place, token in enumerate(tokens):
+        if token.type == "heading_open" and token.level == 0 and token.map:
+            text = tokens[place + 1].content
+            attributes = _ATTRIBUTES.search(text)
+            label = _IDENTIFIER.search(attributes.group()) if attributes else None
+            bare = text[: attributes.start()] if attributes and attributes.start() else text
+            first, last = token.map
+            yield Heading(int(token.tag[1]), " ".join(bare.split()), first, last, label[1] if label else "")
+
+
+def _statements(tokens: list[Token], lines: list[str], known: list[Heading]) -> Iterator[_Statement]:
+    """The theorem-like blocks that stand in no other block, in order."""
+    divs: list[tuple[Directive, Token]] = []
+    for token in tokens:
+        if token.level or not token.map:
+            continue
+        if token.type == "fence" and not divs:
+            directive = token.meta.get("directive") or Directive.of_fence(token.info, 0)
+            if directive and (kind := directive.statement):
+                options, content = without_options(token.content)
+                begin = token.map[0] + 1 + options
+                option = _options(lines[token.map[0] + 1 : begin])
+                label = directive.label or option
+                end = min(begin + content.count("\n"), token.map[1])
+                first, last = token.map
+                yield _Statement(kind, directive.title, label, first, last, begin, end)
+        elif token.type == "blockquote_open" and not divs:
+            if (called_out := _of_call_out(token, lines)) is not None:
+                yield called_out
+        elif token.type == "div":
+            directive = token.meta["directive"]
+            if directive is not None:
+                divs.append((directive, token))
+            elif divs:
+                directive, opening = divs.pop()
+                if not divs and (kind := directive.statement):
+                    yield _of_div(kind, directive, opening, token, known, lines)
+
+
+def _of_call_out(opening: Token, lines: list[str]) -> _Statement | None:
+    """A statement in a call-out of Obsidian, `> [!theorem] Title`; `None` if it is another one, or has no text."""
+    first, last = opening.map or [0, 0]
+    marked = _CALL_OUT.match(lines[first]) if last - first > 1 else None
+    kind = kind_named(marked[1]) if marked else None
+    if marked is None or kind is None or kind not in _STATED:
+        return None
+    behind = [line.strip() for line in lines[last : last + 2] if line.strip()]
+    label = _BLOCK.fullmatch(behind[0]) if behind else None
+    return _Statement(kind, marked[2].strip(), f"^{label[1]}" if label else "", first, last, first + 1, last)
+
+
+def _of_div(
+    kind: PostKind,
+    directive: Directive,
+    opening: Token,
+    closing: Token,
+    known: list[Heading],
+    lines: list[str],
+) -> _Statement:
+    """A statement between lines of colons; a heading at its head is its title."""
+    first, begin = opening.map or [0, 0]
+    end, last = closing.map or [0, 0]
+    label = directive.label or opening.meta["options"].get("label") or opening.meta["options"].get("name", "")
+    title = directive.title
+    inner = bisect_left(known, begin, key=lambda heading: heading.first)
+    if not title and inner < len(known) and known[inner].last <= end:
+        heading = known[inner]
+        if not "".join(lines[begin : heading.first]).strip():
+            title, begin = heading.text, heading.last
+    return _Statement(kind, title, label, first, last, begin, end)
+
+
+def _options(lines: list[str]) -> str:
+    """The label among the options of a directive."""
+    found = {match.group(1): match.group(2) for line in lines if (match := OPTION.match(line))}
+    return found.get("label") or found.get("name", "")
+
+
+def _is_no_prose(text: str) -> bool:
+    """Whether a text above a title holds no prose, only badges, labels, tags or comments."""
+    if not text.strip():
+        return True
+    linked = -1
+    for piece in pieces(text, "markdown"):
+        if piece.kind == "formula":
+            return False
+        linked = max(linked, piece.end) if piece.kind == "link" else linked
+        if piece.kind == "text" and piece.start >= linked:
+            words = [word for word in piece.text.split() if not word.startswith("#")]
+            if _LETTERS.search(" ".join(words)):
+                return False
+    return True
+
+
+def _inside(body: str, own: str) -> tuple[str, ...]:
+    """The labels of what stands in a text."""
+    return tuple(label for label in dict.fromkeys(labels_in(body)) if label != own)
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(" ".join(text.split()).encode("utf-8", "replace")).hexdigest()[:8]

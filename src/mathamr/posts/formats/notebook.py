@@ -1,0 +1,154 @@
+"""Jupyter notebooks: the Markdown cells form one note; code and its output are left out."""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_right
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any, ClassVar
+
+from mathamr.posts.decoding import cleaned
+from mathamr.posts.formats.markdown.frontmatter import FrontMatter
+from mathamr.posts.formats.markdown.links import Notes
+from mathamr.posts.formats.markdown.outline import outline
+from mathamr.posts.formats.markdown.reader import note_posts
+from mathamr.posts.inputs import Head, read_text, stem
+from mathamr.posts.post import Post
+from mathamr.posts.reader import Collection
+from mathamr.posts.report import Report
+
+SUFFIXES = (".ipynb",)
+LARGEST = 64 << 20
+"""Largest notebook in bytes; pictures in its outputs may make one large."""
+MOST_VALUES = 2_000_000
+"""Most objects and lists in a notebook: each takes far more memory than the two characters that write it."""
+LARGEST_TEXT = 8 << 20
+"""Characters of Markdown that are read from one notebook."""
+
+
+class NotebookReader:
+    """Reads notebooks of format 3 and 4: the id is the path in the folder, with `#anchor` for a section.
+
+    The line of a post is that of the cell in the notebook's file in which it begins.
+    """
+
+    description: ClassVar[str] = "Jupyter notebooks: their Markdown cells"
+
+    @classmethod
+    def recognises(cls, head: Head) -> bool:
+        """True if the suffix is `.ipynb` and the file begins like a JSON object."""
+        return head.suffix in SUFFIXES and head.text.lstrip()[:1] == "{"
+
+    def __init__(self, largest_text: int = LARGEST_TEXT) -> None:
+        self._largest_text = largest_text
+
+    def read(self, collection: Collection, report: Report) -> Iterator[Post]:
+        """The posts of each notebook in the order of its cells."""
+        notes = Notes(collection, SUFFIXES, partial(_joined, largest=self._largest_text))
+        for file, note, source in collection.texts(report, LARGEST):
+            found = _markdown_cells(source, report, self._largest_text)
+            if found is None:
+                continue
+            cells = [cell for _, cell in found]
+            text = "\n\n".join(cells)
+            if not text.strip():
+                report.ignore("no text in a notebook", "the notebook has no Markdown cells")
+                continue
+            front = FrontMatter.read(text, report)
+            parts = outline(text, front, stem(Path(note)))
+            lines = _Lines(source, [number for number, _ in found], cells)
+            for part in parts:
+                part.line, part.cell = lines.of(part.line)
+            yield from note_posts(text, front, parts, notes, note, file, report)
+
+
+def _joined(file: Path, report: Report, largest: int) -> str | None:
+    """The Markdown of a notebook as one text."""
+    source = read_text(file, report, LARGEST)
+    cells = None if source is None else _markdown_cells(source, report, largest)
+    return None if cells is None else "\n\n".join(cell for _, cell in cells)
+
+
+def _markdown_cells(source: str, report: Report, largest: int) -> list[tuple[int, str]] | None:
+    """The Markdown cells, up to `largest` characters, each with its number among all cells, from 1; `None`, with a report, if the file is not a notebook."""
+    if source.count("{") + source.count("[") > MOST_VALUES:
+        report.skip("damaged notebook", f"more than {MOST_VALUES:,} objects and lists in one notebook")
+        return None
+    try:
+        notebook = json.loads(source)
+    except (ValueError, RecursionError) as error:
+        why = "nested too deeply" if isinstance(error, RecursionError) else str(error)
+        report.skip("damaged notebook", f"not JSON ({why})")
+        return None
+    if not isinstance(notebook, dict):
+        report.skip("damaged notebook", "not an object")
+        return None
+    found: list[tuple[int, str]] = []
+    size = 0
+    for number, cell in enumerate(_cells(notebook), 1):
+        text = _text(cell)
+        if text is None:
+            continue
+        size += len(text)
+        if size > largest:
+            report.skip("damaged notebook", f"more than {largest >> 20} MB of Markdown; the rest is left out")
+            break
+        found.append((number, cleaned(text, report).strip("\n")))
+    return found
+
+
+def _cells(notebook: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The cells of a notebook of format 4, or of the worksheets of format 3."""
+    sheets = notebook.get("worksheets")
+    holders = [notebook, *(sheets if isinstance(sheets, list) else [])]
+    for holder in holders:
+        cells = holder.get("cells") if isinstance(holder, dict) else None
+        yield from (cell for cell in (cells if isinstance(cells, list) else []) if isinstance(cell, dict))
+
+
+def _text(cell: dict[str, Any]) -> str | None:
+    """The Markdown of a cell; `None` for code, raw text and what is damaged."""
+    source = cell.get("source")
+    if isinstance(source, list):
+        source = "".join(line for line in source if isinstance(line, str))
+    if not isinstance(source, str):
+        return None
+    if cell.get("cell_type") == "heading":  # format 3
+        level = cell.get("level")
+        return (
+            f"{'#' * (level if isinstance(level, int) and 1 <= level <= 6 else 1)} {' '.join(source.split())}"
+        )
+    return source if cell.get("cell_type") == "markdown" else None
+
+
+class _Lines:
+    """Maps lines of the joined cells to lines of the notebook's file, if its JSON is formatted as usual, and to cells."""
+
+    MOST_UNFOUND = 100
+
+    def __init__(self, source: str, numbers: list[int], cells: list[str]) -> None:
+        self._numbers = numbers
+        self._at: list[int] = []
+        self._places: list[int] = []
+        position, place, at, unfound = 0, 1, 1, 0
+        for cell in cells:
+            first = next((text for line in cell.split("\n") if (text := line.lstrip("# "))), "")
+            if first and unfound < self.MOST_UNFOUND:
+                written = (json.dumps(first, ensure_ascii=False), json.dumps(first))
+                places = (source.find(each[1:-1], position) for each in written)
+                found = next((each for each in places if each >= 0), None)
+                if found is None:
+                    unfound += 1
+                else:
+                    place += source.count("\n", position, found)
+                    position = found
+            self._at.append(at)
+            self._places.append(place)
+            at += cell.count("\n") + 2
+
+    def of(self, line: int) -> tuple[int, int]:
+        """The line in the file of the cell that holds a line of the text, and the number of that cell."""
+        place = max(0, bisect_right(self._at, line) - 1)
+        return self._places[place], self._numbers[place]

@@ -1,0 +1,169 @@
+"""PDF files: a page is a post. Formulas are found only if the file carries them as LaTeX or MathML."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from html import escape
+from pathlib import Path
+from typing import Any, ClassVar
+
+from mathamr.posts.decoding import cleaned
+from mathamr.posts.formats.document import element, math, text
+from mathamr.posts.inputs import Head, read_bytes, shown, stem
+from mathamr.posts.markup import formulas_of
+from mathamr.posts.post import Link, Markup, Place, Post
+from mathamr.posts.reader import Collection
+from mathamr.posts.report import Report
+
+SECONDS = 300
+"""Processor time for one file."""
+MEMORY = 3 << 30
+_HYPHEN = re.compile(r"([^\W\d_])-\n(?=[a-zß-ÿ])")
+_MATHML = re.compile(r"<(?:mml:)?math[\s>].*</(?:mml:)?math>", re.S)
+
+
+class PdfReader:
+    """Reads the text of each page: the id is `file.pdf#page=3`, the line of a place is the page.
+
+    The characters of a formula are in a PDF, but out of order and without structure; the report says so for every
+    file that does not carry the sources of its formulas.
+    """
+
+    description: ClassVar[str] = "PDF files: text by page; formulas only where the file carries their source"
+
+    @classmethod
+    def recognises(cls, head: Head) -> bool:
+        """True if the file begins with the header of a PDF."""
+        return b"%PDF-" in head.start[:1024]
+
+    def __init__(self, seconds: int = SECONDS) -> None:
+        self._seconds = seconds
+
+    def read(self, collection: Collection, report: Report) -> Iterator[Post]:
+        """The posts of each file, page by page."""
+        for file in collection.files:
+            report.at(shown(file))
+            data = read_bytes(file, report)
+            if data is not None:
+                yield from _posts(data, file, collection.path_of(file, "file.pdf"), report, self._seconds)
+
+
+def _posts(data: bytes, file: Path, name: str, report: Report, seconds: int) -> Iterator[Post]:
+    title, formulas, pages = stem(Path(name)), 0, 0
+    for row in _rows(data, report, seconds):
+        if "error" in row:
+            report.skip("PDF not read", f"it {row['error']}"[:300])
+        elif "pages" in row:
+            if not row["pages"]:
+                report.skip("PDF not read", "no pages were found")
+            title = cleaned(row["title"], report) or title
+        elif "attachment" in row:
+            formulas += 1
+            yield _attachment(row, file, name, title, report)
+        else:
+            pages += 1
+            formulas += len(row["formulas"])
+            report.at(shown(file), row["page"])
+            if post := _page(row, file, name, title, report):
+                yield post
+    report.at(shown(file))
+    if pages and not formulas:
+        report.skip(
+            "formulas of a PDF",
+            "its text is read, its formulas are lost: the file holds only their characters",
+        )
+
+
+def _page(row: dict[str, Any], file: Path, name: str, title: str, report: Report) -> Post | None:
+    if row["text"] is None:
+        report.skip("damaged page", f"page {row['page']} cannot be read")
+        return None
+    words = _HYPHEN.sub(r"\1", cleaned(row["text"], report))
+    blocks = [element("p", text(part.strip())) for part in re.split(r"\n\s*\n", words) if part.strip()]
+    for formula in row["formulas"]:
+        blocks.append(element("p", _formula(formula)))
+    if not blocks:
+        report.skip("page without text", f"page {row['page']} has no text; it may be a picture")
+        return None
+    body = "\n".join(blocks)
+    own = f"{name}#page={row['page']}"
+    return Post(
+        id=own,
+        kind="page",
+        body=body,
+        title=title,
+        markup="html",
+        source=shown(file),
+        formulas=formulas_of(own, title, body, "html", report.note),
+        place=Place(name, row["page"]),
+    )
+
+
+def _formula(formula: dict[str, str]) -> str:
+    if "latex" in formula:
+        return math(formula["latex"], display=True)
+    found = _MATHML.search(formula["mathml"])
+    return found.group() if found else ""
+
+
+def _attachment(row: dict[str, Any], file: Path, name: str, title: str, report: Report) -> Post:
+    """A file of LaTeX or MathML inside the PDF, as a note."""
+    own = f"{name}#attachment={row['attachment']}"
+    body = cleaned(row["text"], report)
+    markup: Markup = "latex" if row["kind"] == "latex" else "html"
+    return Post(
+        id=own,
+        kind="note",
+        body=body,
+        title=escape(title) if markup == "html" else title,
+        markup=markup,
+        links=(Link(f"{name}#page=1"),),
+        source=shown(file),
+        formulas=formulas_of(own, title, body, markup, report.note),
+        place=Place(name, 1),
+    )
+
+
+def _rows(data: bytes, report: Report, seconds: int) -> Iterator[dict[str, Any]]:
+    """The output of the process that reads the file; the process has limits on processor time and memory."""
+    command = [sys.executable, "-m", "mathamr.posts.formats.pdf.extraction"]
+    with subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        preexec_fn=_bounds(seconds),
+    ) as process:
+        try:
+            said, _ = process.communicate(data, timeout=4 * seconds)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            said, _ = process.communicate()
+    for line in said.decode("utf-8", "replace").splitlines():
+        try:
+            yield json.loads(line)
+        except ValueError:
+            break  # the process was ended in this line
+    if process.returncode:
+        report.skip(
+            "PDF not read",
+            f"reading it took more than {seconds} s or {MEMORY >> 30} GB; the rest is left out",
+        )
+
+
+def _bounds(seconds: int) -> Callable[[], None] | None:
+    """Limits on processor and memory of a process about to start, where the system has them."""
+    try:
+        import resource
+    except ImportError:
+        return None
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+
+    return limit

@@ -1,0 +1,99 @@
+"""Plain text: one note for each file; a long one is cut at empty lines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import ClassVar
+
+from mathamr.posts.formats.sections import WHOLE_BELOW
+from mathamr.posts.identifiers import stable_name, unique
+from mathamr.posts.inputs import Head, shown, stem
+from mathamr.posts.markup import formulas_of
+from mathamr.posts.post import Link, Place, Post
+from mathamr.posts.reader import Collection
+from mathamr.posts.report import Report
+
+SUFFIXES = (".txt", ".text")
+_GAP = re.compile(r"\n[ \t\r]*\n\s*|\f")
+_WORD = re.compile(r"\S+")
+_LETTERS = re.compile(r"[^\W\d_]{2}|[^\x00-\x7f]|\$")  # what a list of numbers beside a dump has none of
+_UNDERLINE = re.compile(r"[=\-~*]{3,}")
+_NOT_PROSE = re.compile(
+    r"(?:requirements.*|constraints.*|robots|humans|cmakelists|top_level|entry_points|sources|manifest)"
+)
+
+
+class PlainTextReader:
+    """Reads text with `$`-math: the title is a first line followed by an empty one, else the file's name.
+
+    A long text, which has no headings, becomes one post for some 400 words, cut at empty lines.
+    """
+
+    description: ClassVar[str] = "plain text with formulas between dollars"
+
+    @classmethod
+    def recognises(cls, head: Head) -> bool:
+        """True for a text file with prose in it; requirements, robots.txt and other lists for programs are not."""
+        return (
+            head.is_text(*SUFFIXES)
+            and (not head.start or _LETTERS.search(head.text) is not None)
+            and not _NOT_PROSE.fullmatch(Path(head.name).stem)
+        )
+
+    def read(self, collection: Collection, report: Report) -> Iterator[Post]:
+        """The posts of each file in the order of its text."""
+        for file, path, source in collection.texts(report):
+            if source.strip():
+                yield from _posts(source, file, path, report)
+
+
+def _posts(source: str, file: Path, name: str, report: Report) -> Iterator[Post]:
+    title, start = _title(source)
+    title = title or stem(Path(name))
+    line = done = 0
+    taken: dict[str, int] = {}
+    for number, (begin, end) in enumerate(_stretches(source, start)):
+        line += source.count("\n", done, begin)
+        done = begin
+        body = source[begin:end]
+        anchor = stable_name(" ".join(body[:60].split()[:6]), body[:300])
+        own = unique(f"{name}#{anchor}" if number else name, taken)
+        yield Post(
+            id=own,
+            kind="note",
+            body=body,
+            title=title,
+            markup="text",
+            links=(Link(name),) if number else (),
+            source=shown(file),
+            formulas=formulas_of(own, title, body, "text", report.note),
+            place=Place(name, 1 if not number else line + 1),
+        )
+
+
+def _title(source: str) -> tuple[str, int]:
+    """A first line that an empty line or a rule follows, and where the text after it begins."""
+    start = len(source) - len(source.lstrip())
+    lines = source[start : start + 1000].split("\n", 2)
+    if len(lines) < 2 or len(lines[0]) > 120:
+        return "", start
+    if _UNDERLINE.fullmatch(lines[1].strip()):
+        return lines[0].strip(), start + len(lines[0]) + len(lines[1]) + 2
+    is_alone = (
+        not lines[1].strip() and len(lines) > 2 and not lines[0].rstrip().endswith((".", ",", ":", ";"))
+    )
+    return (lines[0].strip(), start + len(lines[0]) + 1) if is_alone else ("", start)
+
+
+def _stretches(source: str, start: int) -> Iterator[tuple[int, int]]:
+    words, begin, done = 0, start, start
+    for gap in _GAP.finditer(source, start):
+        words += sum(1 for _ in _WORD.finditer(source, done, gap.start()))
+        done = gap.end()
+        if words >= WHOLE_BELOW:
+            yield begin, gap.start()
+            words, begin = 0, gap.end()
+    if source[begin:].strip() or begin == start:
+        yield begin, len(source)

@@ -1,0 +1,335 @@
+"""PreTeXt documents: divisions, statements with their proofs, formulas, cross references and the macros of `docinfo`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, ClassVar, Literal, NamedTuple
+
+from mathamr.posts.formats.document import Document, anchor, code, element, math, plain, row, text
+from mathamr.posts.formats.latex.definitions import macros_in
+from mathamr.posts.formats.ziparchive import xml_root
+from mathamr.posts.inputs import Head, read_bytes, shown, stem
+from mathamr.posts.post import Post
+from mathamr.posts.postkind import PostKind, kind_named
+from mathamr.posts.reader import Collection
+from mathamr.posts.report import Report
+
+LARGEST_FILE = 64 << 20
+DEEPEST = 100
+"""Elements in each other that are followed; what is nested deeper is read as text."""
+
+_ROOTS = (
+    "pretext|mathbook|book|article|slideshow|part|chapter|section|subsection|appendix|exercises|worksheet|docinfo|frontmatter"
+    "|backmatter|preface|introduction"
+)
+_BEGINS = re.compile(
+    rf"\s*(?:<\?xml[^>]*>\s*|<!--.*?-->\s*|<!DOCTYPE[^>\[]*>\s*|<\?[^>]*>\s*)*<(?:{_ROOTS})\b", re.S
+)
+_MARKS = re.compile(r"<(?:pretext|mathbook)\b|xmlns:xi=|\bxml:id=|<(?:statement|mrow|me|men|md|xref)\b")
+_ID = "{http://www.w3.org/XML/1998/namespace}id"
+_LEVELS = {
+    "part": 1, "chapter": 2, "appendix": 2, "preface": 2, "section": 3, "subsection": 4, "subsubsection": 5, "exercises": 4,
+    "worksheet": 4, "reading-questions": 4, "references": 4, "glossary": 4, "solutions": 4,
+}  # fmt: skip
+_STATEMENTS: dict[str, PostKind] = {
+    "identity": "theorem", "principle": "proposition", "heuristic": "observation", "hypothesis": "conjecture",
+    "assumption": "axiom", "warning": "remark", "insight": "remark", "note": "remark", "computation": "example",
+    "technology": "remark", "data": "example", "project": "exercise", "activity": "exercise", "exploration": "exercise",
+    "investigation": "exercise", "task": "exercise", "case": "statement",
+}  # fmt: skip
+_OTHER_STATEMENTS = frozenset(
+    [
+        "theorem",
+        "lemma",
+        "proposition",
+        "corollary",
+        "claim",
+        "fact",
+        "axiom",
+        "conjecture",
+        "definition",
+        "remark",
+        "convention",
+        "observation",
+        "example",
+        "question",
+        "problem",
+        "exercise",
+        "algorithm",
+    ]
+)
+_ANSWERS: dict[str, PostKind] = {
+    "proof": "proof",
+    "solution": "solution",
+    "answer": "solution",
+    "hint": "solution",
+}
+_SKIPPED = frozenset(
+    [
+        "docinfo",
+        "idx",
+        "notation",
+        "index",
+        "title",
+        "subtitle",
+        "shorttitle",
+        "creator",
+        "author",
+        "date",
+        "bibinfo",
+        "image",
+        "latex-image",
+        "description",
+        "sage",
+    ]
+)
+_FORMULAS = frozenset(["me", "men", "md", "mdn"])
+_SIGNS = {
+    "nbsp": " ", "ellipsis": "…", "ndash": "–", "mdash": "—", "lq": "“", "rq": "”", "lsq": "‘", "rsq": "’", "times": "×",
+    "percent": "%", "ampersand": "&", "dollar": "$", "hash": "#", "underscore": "_", "tilde": "~", "copyright": "©",
+    "latex": "LaTeX", "tex": "TeX", "pretext": "PreTeXt", "eg": "e.g.", "ie": "i.e.", "etc": "etc.", "minus": "−", "degree": "°",
+}  # fmt: skip
+_QUOTED = {"q": ("“", "”"), "sq": ("‘", "’"), "angles": ("⟨", "⟩"), "fn": (" (", ")")}
+_LATEX = (("\\amp", "&"), ("\\lt", "<"), ("\\gt", ">"))
+
+
+class _Target(NamedTuple):
+    """What a cross reference leads to: its kind and its title."""
+
+    kind: str
+    title: str
+
+
+class PretextReader:
+    """Reads PreTeXt: `xml:id` are labels, `xref` become links, the macros of `docinfo` are used in all files."""
+
+    description: ClassVar[str] = "PreTeXt documents (.ptx, .xml)"
+
+    @classmethod
+    def recognises(cls, head: Head) -> bool:
+        """True for `.ptx` files, and for XML that begins with an element of PreTeXt and has others of it."""
+        if head.suffix == ".ptx":
+            return "\0" not in head.text
+        return (
+            head.suffix == ".xml"
+            and _BEGINS.match(head.text[:20_000]) is not None
+            and _MARKS.search(head.text) is not None
+        )
+
+    def read(self, collection: Collection, report: Report) -> Iterator[Post]:
+        """The posts of each file in the order of its text; included files are read as files of their own."""
+        macros: dict[str, str] = {}
+        targets: dict[str, _Target] = {}
+        for file in collection.files:
+            root = _root(file, Report())
+            if root is not None:
+                _collect(root, macros, targets)
+        for file in collection.files:
+            report.at(shown(file))
+            root = _root(file, report)
+            if root is None:
+                continue
+            path = collection.path_of(file, "document")
+            document = Document(path, _document_title(root) or stem(Path(path)), macros=macros)
+            _Pretext(document, targets).division(root, 0)
+            yield from document.posts(file, report, collection.paths)
+
+
+def _root(file: Path, report: Report) -> Any | None:
+    """The root of a file; inclusions are left alone, and damaged XML is read as far as it goes."""
+    data = read_bytes(file, report, LARGEST_FILE)
+    return None if data is None else xml_root(data, shown(file), report)
+
+
+def _name(node: Any) -> str:
+    return node.tag if isinstance(node.tag, str) else ""
+
+
+def _collect(root: Any, macros: dict[str, str], targets: dict[str, _Target]) -> None:
+    for node in root.iter():
+        name = _name(node)
+        if name == "macros":
+            macros_in("".join(node.itertext()), macros)
+        if (label := node.get(_ID)) and label not in targets:
+            targets[label] = _Target(name, _words(node.find("title")))
+
+
+def _words(node: Any | None) -> str:
+    """The text of a title, formulas between dollars."""
+    if node is None:
+        return ""
+    parts = [node.text or ""]
+    for child in node:
+        inside = "".join(child.itertext())
+        parts += [f"${inside}$" if _name(child) == "m" else inside, child.tail or ""]
+    return " ".join("".join(parts).split())[:500]
+
+
+def _document_title(root: Any) -> str:
+    top = next((node for node in root.iter("book", "article", "slideshow")), root)
+    return _words(top.find("title"))
+
+
+class _Pretext:
+    """Writes the elements of one file to its document."""
+
+    def __init__(self, document: Document, targets: Mapping[str, _Target]) -> None:
+        self._document, self._targets = document, targets
+
+    def division(self, node: Any, depth: int) -> None:
+        """A division, or a block in one."""
+        name = _name(node)
+        if not name or name in _SKIPPED:
+            return
+        if depth > DEEPEST:
+            self._document.write(element("p", text(" ".join("".join(node.itertext()).split()))))
+        elif name in _LEVELS and depth == 0:  # a file of its own: its title is the document's
+            self._document.label(node.get(_ID) or "")
+            self._children(node, depth)
+        elif name in _LEVELS:
+            title = _words(node.find("title")) or name.replace("-", " ").capitalize()
+            self._document.heading(_LEVELS[name], title, node.sourceline or 1, node.get(_ID) or "")
+            self._children(node, depth)
+        elif name in _STATEMENTS or name in _OTHER_STATEMENTS:
+            self._statement(node, name, depth)
+        elif name in _ANSWERS:
+            self._document.begin(
+                _ANSWERS[name], _words(node.find("title")), node.sourceline or 1, node.get(_ID) or ""
+            )
+            self._children(node, depth)
+            self._document.end()
+        else:
+            self._block(node, name, depth)
+
+    def _children(self, node: Any, depth: int) -> None:
+        for child in node:
+            self.division(child, depth + 1)
+
+    def _statement(self, node: Any, name: str, depth: int) -> None:
+        kind = _STATEMENTS.get(name) or kind_named(name) or "statement"
+        title, label = _words(node.find("title")), node.get(_ID) or ""
+        called = f"{name.capitalize()} ({title})" if title else name.capitalize()
+        self._document.begin(kind, called, node.sourceline or 1, label)
+        answers = [child for child in node if _name(child) in _ANSWERS]
+        for child in node:
+            if child not in answers:
+                self.division(child, depth + 1)
+        self._document.end()
+        for child in answers:
+            self.division(child, depth + 1)
+
+    def _block(self, node: Any, name: str, depth: int) -> None:
+        if label := node.get(_ID):
+            self._document.label(label)
+        if name in ("p", "caption", "mrow") or name in _FORMULAS:
+            written = self._formula(node) if name in _FORMULAS else self._inline(node, depth)
+            self._document.write(element("p", written))
+        elif name in ("ul", "ol", "dl"):
+            for item in node:
+                self._item(item, depth)
+        elif name in ("pre", "program", "console", "cd", "input", "output"):
+            self._document.write(code("".join(node.itertext()), block=True))
+        elif name == "row":
+            self._document.write(row(self._inline(cell, depth) for cell in node))
+        elif name in ("url", "xref", "m", "em", "term", "c", "q"):
+            self._document.write(element("p", self._one(node, name, depth)))
+        else:
+            if name in ("paragraphs", "assemblage", "aside", "figure", "table", "blockquote", "li"):
+                title = _words(node.find("title"))
+                self._document.write(element("p", text(title, dollars=True)) if title else "")
+            self._children(node, depth)
+
+    def _item(self, item: Any, depth: int) -> None:
+        """An item of a list: paragraphs and lists in it are blocks, text by itself is an item."""
+        if label := item.get(_ID):
+            self._document.label(label)
+        blocks = [
+            child
+            for child in item
+            if _name(child) in ("p", "ul", "ol", "dl", "figure", "pre", "program", "me", "md")
+        ]
+        if not blocks:
+            self._document.write(element("li", self._inline(item, depth)))
+            return
+        for child in item:
+            if _name(child) == "p":
+                self._document.write(element("li", self._inline(child, depth)))
+            else:
+                self.division(child, depth + 1)
+
+    # -- text
+
+    def _inline(self, node: Any, depth: int) -> str:
+        if depth > DEEPEST:
+            return text("".join(node.itertext()))
+        parts = [text(node.text or "")]
+        for child in node:
+            parts.append(self._one(child, _name(child), depth + 1))
+            parts.append(text(child.tail or ""))
+        return "".join(parts)
+
+    def _one(self, node: Any, name: str, depth: int) -> str:
+        """One element in text."""
+        if not name or name in _SKIPPED:
+            return ""
+        if label := node.get(_ID):
+            self._document.label(label)
+        if name == "m":
+            return math(_latex("".join(node.itertext())))
+        if name in _FORMULAS:
+            return self._formula(node)
+        if name == "xref":
+            return self._reference(node, depth)
+        if name in ("c", "cline"):
+            return code("".join(node.itertext()))
+        if name in _SIGNS and not len(node) and not (node.text or "").strip():
+            return text(_SIGNS[name])
+        if name == "url":
+            words = self._inline(node, depth) or text(node.get("visual") or node.get("href") or "")
+            return anchor(node.get("href") or "", words)
+        if name in ("em", "term", "alert", "pubtitle"):
+            tag: Literal["em", "b"] = "b" if name == "term" else "em"
+            return f"<{tag}>{self._inline(node, depth)}</{tag}>"
+        if name in _QUOTED:
+            before, after = _QUOTED[name]
+            return before + self._inline(node, depth) + after
+        if name in ("ul", "ol", "dl"):
+            items = (f"<li>{self._inline(item, depth + 1)}</li>" for item in node)
+            return f"<ul>{''.join(items)}</ul>"
+        return self._inline(node, depth)
+
+    def _formula(self, node: Any) -> str:
+        """A displayed formula; the lines of `md` are aligned."""
+        rows = [child for child in node if _name(child) == "mrow"]
+        for each in (node, *rows):
+            if label := each.get(_ID):
+                self._document.label(label)
+        if not rows:
+            return math(_latex("".join(node.itertext())), display=True)
+        lines = " \\\\ ".join(_latex("".join(each.itertext())) for each in rows)
+        kind = "aligned" if "&" in lines else "gathered"
+        return math(f"\\begin{{{kind}}} {lines} \\end{{{kind}}}", display=True)
+
+    def _reference(self, node: Any, depth: int) -> str:
+        """A cross reference: its own words, else the title of its target, else what the target is."""
+        written = []
+        own = self._inline(node, depth).strip()
+        for label in re.split(r"[\s,]+", node.get("ref") or node.get("first") or ""):
+            if not label:
+                continue
+            target = self._targets.get(label)
+            kind = target.kind.replace("-", " ") if target else "reference"
+            kind = "equation" if kind in ("men", "mrow", "me") else "item" if kind == "li" else kind
+            words = own or text(f"{kind} ({target.title})" if target and target.title else kind, dollars=True)
+            self._document.refer(f"#{label}", plain(words))
+            written.append(anchor(f"#{label}", words))
+        return ", ".join(written) or own
+
+
+def _latex(source: str) -> str:
+    """LaTeX as PreTeXt writes it, with the signs that XML reserves."""
+    for name, sign in _LATEX:
+        source = re.sub(rf"\{name}(?![A-Za-z])", sign, source)
+    return source.strip()

@@ -1,0 +1,147 @@
+"""Stack Exchange dumps: `Posts.xml` of any site, with `PostLinks.xml` where it lies beside."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import groupby
+from pathlib import Path
+from typing import ClassVar
+
+from mathamr.posts.formats.stackexchange.dumpformulas import dump_formulas
+from mathamr.posts.formats.stackexchange.dumprows import DumpRows
+from mathamr.posts.formats.stackexchange.tableindex import TableIndex
+from mathamr.posts.formats.stackexchange.tables import TableKind, tables_beside
+from mathamr.posts.inputs import Head, Input, shown
+from mathamr.posts.post import Link, Post
+from mathamr.posts.postkind import PostKind
+from mathamr.posts.reader import Collection
+from mathamr.posts.report import Report
+
+KINDS: dict[str, PostKind] = {"1": "question", "2": "answer"}
+OTHER_POST_TYPES = {
+    "3": "orphaned tag wiki",
+    "4": "tag wiki excerpt",
+    "5": "tag wiki",
+    "6": "moderator nomination",
+    "7": "wiki placeholder",
+    "8": "privilege wiki",
+}
+
+_POST_ROW = re.compile(r"<row\s[^<]*\sPostTypeId\s*=")
+_TAG = re.compile(r"[^<>|\s]+")
+
+
+class StackExchangeReader:
+    """Reads `<row Id PostTypeId ParentId AcceptedAnswerId Score Title Body Tags CreationDate …/>`.
+
+    Bodies are HTML with LaTeX between the delimiters of MathJax. If a folder holds the dumps of several sites,
+    each in a folder of its own, the ids are `FOLDER/ID`.
+    """
+
+    description: ClassVar[str] = "Stack Exchange dump: Posts.xml of any site, PostLinks.xml beside it"
+    companions: ClassVar[frozenset[TableKind]] = frozenset({"links"})
+
+    @classmethod
+    def recognises(cls, head: Head) -> bool:
+        """DumpRows with a PostTypeId are a dump's posts."""
+        return _POST_ROW.search(head.text) is not None
+
+    def read(self, collection: Collection, report: Report) -> Iterator[Post]:
+        """The questions and answers of the dumps; posts of other types are counted as skipped."""
+        folders = {file.parent for file in collection.files}
+        for folder, files in groupby(collection.files, key=lambda file: file.parent):
+            prefix = "" if len(folders) == 1 else f"{folder.relative_to(collection.root).as_posix()}/"
+            with TableIndex(report) as side:
+                grouped = list(files)
+                side.load(self._companions(grouped, collection.beside, report))
+                for file in grouped:
+                    yield from self._posts(file, prefix.removeprefix("./"), side, report)
+                side.finish()
+
+    def _companions(
+        self, files: list[Path], beside: tuple[Path, ...], report: Report
+    ) -> list[tuple[TableKind, Path]]:
+        named = {path.resolve() for path in beside}
+        found = tables_beside(files[0], beside, report)
+        chosen = [
+            (kind, path)
+            for kind, path in found
+            if kind in self.companions or any(path.is_relative_to(folder) for folder in named)
+        ]
+        if report.bytes_total is not None:
+            report.bytes_total += sum(path.stat().st_size for _, path in chosen)
+        return chosen
+
+    def _posts(self, file: Path, prefix: str, side: TableIndex, report: Report) -> Iterator[Post]:
+        name = shown(file)
+        with Input(file, report) as stream:
+            rows = DumpRows(stream, name, report)
+            for row in rows:
+                kind = _kind(row, report)
+                if kind is not None:
+                    yield _post(row, kind, rows, prefix, name, side, report)
+
+
+def _kind(row: dict[str, str], report: Report) -> PostKind | None:
+    """The kind of a row; `None`, with a report, if it is neither a question nor an answer."""
+    code = row.get("PostTypeId", "").strip()
+    if not row.get("Id", "").strip():
+        report.skip("no id", "a row without Id")
+    elif code in KINDS:
+        return KINDS[code]
+    elif not code:
+        kind: PostKind = "answer" if row.get("ParentId") else "question"
+        report.repair("no post type", f"the row with Id {row['Id']} has no PostTypeId; read as a {kind}")
+        return kind
+    else:
+        meaning = OTHER_POST_TYPES.get(code, "unknown")
+        report.skip(
+            f"post type {code[:20]} ({meaning})",
+            f"the row with Id {row['Id']} is neither a question nor an answer",
+        )
+    return None
+
+
+def _post(
+    row: dict[str, str],
+    kind: PostKind,
+    rows: DumpRows,
+    prefix: str,
+    source: str,
+    side: TableIndex,
+    report: Report,
+) -> Post:
+    number = rows.text(row["Id"]).strip()
+    post_id = prefix + number
+    title = rows.text(row.get("Title", ""))
+    body = rows.text(row.get("Body", ""))
+    parent = row.get("ParentId", "").strip()
+    if kind == "answer" and not parent:
+        report.repair("answer without parent", f"the answer {post_id} names no question")
+    accepted = row.get("AcceptedAnswerId", "").strip()
+    links = side.links(number)
+    return Post(
+        id=post_id,
+        kind=kind,
+        body=body,
+        title=title,
+        parent=prefix + parent if parent else None,
+        accepted_answer=prefix + accepted if accepted else None,
+        tags=tuple(_TAG.findall(rows.text(row.get("Tags", "")))),
+        links=tuple(Link(prefix + link.target, link.type) for link in links) if prefix else links,
+        score=_score(row.get("Score", ""), report),
+        date=row.get("CreationDate") or None,
+        source=source,
+        formulas=side.enriched(dump_formulas(post_id, title, body, report.note)),
+    )
+
+
+def _score(text: str, report: Report) -> int | None:
+    if not text:
+        return None
+    try:
+        return int(text[:20])
+    except ValueError:
+        report.repair("score not a number", f"the score {text[:20]!r} is not a number; left out")
+        return None

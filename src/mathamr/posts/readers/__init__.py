@@ -1,1 +1,0 @@
-"""One reader for each format of posts, and what they share."""

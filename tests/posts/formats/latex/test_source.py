@@ -1,0 +1,110 @@
+"""LaTeX in several files: inputs stay inside the folder, loops stop, macros are collected."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from mathamr.posts.formats.latex.definitions import macros_in
+from mathamr.posts.formats.latex.source import Source, Sources, without_comments
+from mathamr.posts.report import Report
+
+
+def sources(folder: Path, **files: str) -> tuple[list[Source], Report]:
+    paths = []
+    for name, text in files.items():
+        path = folder / f"{name.replace('__', '/')}.tex"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        paths.append(path)
+    report = Report()
+    return list(Sources(folder, tuple(paths)).read(report)), report
+
+
+def test_inputs_stand_in_their_places(tmp_path: Path) -> None:
+    found, report = sources(
+        tmp_path,
+        main=r"\documentclass{a} A \input{sub/b} D \include{c.tex} E \import{sub}{d}",
+        sub__b=r"B \input e B",
+        sub__e="e",
+        c="C",
+        sub__d="d",
+    )
+    assert [source.text.split() for source in found] == [
+        ["\\documentclass{a}", "A", "B", "e", "B", "D", "C", "E", "d"]
+    ]
+    assert not report.skipped
+    assert not report.missing
+
+
+def test_inputs_that_leave_the_folder_are_not_read(tmp_path: Path) -> None:
+    outside = tmp_path / "secret.tex"
+    outside.write_text("SECRET")
+    folder = tmp_path / "paper"
+    folder.mkdir()
+    (folder / "linked.tex").symlink_to(outside)
+    found, report = sources(
+        folder, main=rf"\input{{../secret}} \input{{{outside}}} \input{{linked}} \input{{gone}} ok"
+    )
+    assert found[0].text.strip() == "ok"
+    assert report.skipped == {"input outside the folder": 3}
+    assert report.missing == {"input without a file": 1}
+    assert "main.tex" in str(report.examples["input outside the folder"][0])
+
+
+def test_loops_and_repeats_of_inputs_stop(tmp_path: Path) -> None:
+    found, report = sources(tmp_path, a=r"A \input{b}", b=r"B \input{a} \input{b} \input{c} \input{c}", c="C")
+    assert [source.text.split() for source in found] == [["A", "B", "C"]]
+    assert report.repaired["repeated input"] == 3
+
+
+def test_an_input_in_a_comment_is_none(tmp_path: Path) -> None:
+    found, report = sources(tmp_path, a="A % \\input{b}\n\\% \\input{c}", b="B", c="C")
+    assert sorted(source.text for source in found) == ["A %\n\\% C", "B"]
+    assert not report.skipped
+    assert not report.missing
+
+
+def test_macros_come_from_the_document_its_inputs_and_its_styles(tmp_path: Path) -> None:
+    (tmp_path / "own.sty").write_text(r"\newcommand{\half}[1]{\frac{#1}{2}}")
+    (source,), _ = sources(
+        tmp_path,
+        main=r"\usepackage{own,amsmath} \newcommand\R{\mathbb{R}} \input{more} \renewcommand{\R}{\mathbf{R}}",
+        more=r"\DeclareMathOperator*{\argmax}{arg\,max} \def\pair#1#2{(#1,\R_{#2})}",
+    )
+    assert list(source.macros) == ["half", "R", "argmax", "pair"]
+    assert source.macros_for(r"$\pair{a}{b}$") == (
+        r"\renewcommand{\R}{\mathbf{R}}",
+        r"\def\pair#1#2{(#1,\R_{#2})}",
+    )
+    assert source.macros_for("no macros") == ()
+
+
+def test_a_macro_that_is_never_closed_is_left_out() -> None:
+    found: dict[str, str] = {}
+    macros_in(r"\newcommand{\a}{\frac{1} \newcommand{\b}{2}", found)
+    assert found == {"b": r"\newcommand{\b}{2}"}
+
+
+def test_comments_go_and_verbatim_text_stays() -> None:
+    text = "a % x\n\\% b\n\\begin{verbatim}\n% kept\n\\end{verbatim}\n%gone\n\\begin{comment}no\\end{comment}c\\\\%d"
+    assert without_comments(text) == "a %\n\\% b\n\\begin{verbatim}\n% kept\n\\end{verbatim}\n%\nc\\\\%"
+
+
+def test_names_that_are_no_paths_are_reported(tmp_path: Path) -> None:
+    (tmp_path / "loop.tex").symlink_to(tmp_path / "loop.tex")
+    long = "a" * 300
+    found, report = sources(
+        tmp_path,
+        main=f"\\input{{{long}}} \\input{{loop}} \\usepackage{{{long},x}} \\input{{a\0b}} \\input{{}} ok",
+    )
+    assert found[0].text.split() == [f"\\usepackage{{{long},x}}", "ok"]
+    assert report.missing == {"input without a file": 4}
+
+
+def test_lines_are_those_of_the_files(tmp_path: Path) -> None:
+    (source,), _ = sources(tmp_path, main="a\nb \\input{c} d\n\ne", c="f\ng\nh")
+    places = {letter: source.place(source.text.index(letter)) for letter in "abdefgh"}
+    assert {letter: (file.stem, line) for letter, (file, line) in places.items()} == {
+        "a": ("main", 1), "b": ("main", 2), "d": ("main", 2), "e": ("main", 4),
+        "f": ("c", 1), "g": ("c", 2), "h": ("c", 3),
+    }  # fmt: skip

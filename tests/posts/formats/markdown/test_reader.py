@@ -1,0 +1,226 @@
+"""Folders of notes become posts: whole or by section, with their links."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mathamr.posts.formats.markdown.outline import slug
+from mathamr.posts.markup import pieces
+from mathamr.posts.passage import passage
+from mathamr.posts.post import Link, Post
+from mathamr.posts.reader import read_posts
+from mathamr.posts.report import Report
+from tests.bounded import bounded
+
+LONG = "Some words about $x$ that fill a section, one after the other, until it is long enough. " * 10
+
+
+def notes(folder: Path, **files: str) -> tuple[dict[str, Post], Report]:
+    for name, text in files.items():
+        path = folder / f"{name.replace('__', '/')}.md"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    report = Report()
+    return {post.id: post for post in read_posts(folder, report)}, report
+
+
+def test_a_short_note_is_one_post(tmp_path: Path) -> None:
+    posts, report = notes(
+        tmp_path,
+        sub__limits="---\ntags: [analysis]\ndate: 2024-01-02\n---\n# Limits\n\nLet $x$.\n\n## More\n$y$",
+    )
+    (post,) = posts.values()
+    assert (post.id, post.title, post.kind, post.markup) == ("sub/limits.md", "Limits", "note", "markdown")
+    assert (post.tags, post.date) == (("analysis",), "2024-01-02")
+    assert post.body == "\nLet $x$.\n\n## More\n$y$"
+    assert [(f.id, f.latex) for f in post.formulas] == [("sub/limits.md:0", "x"), ("sub/limits.md:1", "y")]
+    assert not report.skipped
+    assert not report.repaired
+
+
+def test_a_long_note_is_a_post_a_section(tmp_path: Path) -> None:
+    text = f"# Book\n\nIntro.\n\n## One\n{LONG}\n### Deep\n{LONG}\n## Two\n{LONG}\n```\n# no heading\n```\n## One\n{LONG}"
+    posts, _ = notes(tmp_path, book=text)
+    assert [(post.id, post.title) for post in posts.values()] == [
+        ("book.md", "Book"),
+        ("book.md#deep", "Book: One: Deep"),
+        ("book.md#two", "Book: Two"),
+        ("book.md#one", "Book: One"),
+    ]
+    assert all(Link("book.md") in post.links for name, post in posts.items() if "#" in name)
+    whole = "".join(post.body for post in posts.values())
+    assert whole.count("$x$") == text.count("$x$")
+    assert "# no heading" in whole
+
+
+def test_links_between_notes_are_links_of_the_posts(tmp_path: Path) -> None:
+    long = f"# C\n{LONG}\n## Part two\n{LONG}\n{LONG}\n{LONG}"
+    posts, report = notes(
+        tmp_path,
+        a="[[B]] [[c#Part two|x]] [rel](sub/c.md) [again](b.md) [out](http://x.org) [[gone]] `[[no]]` [self](#a)",
+        b="plain [up](../b.md)",
+        sub__c=long,
+    )
+    assert posts["a.md"].links == (
+        Link("b.md", "mention", "B", "B"),
+        Link("sub/c.md#part-two", "mention", "x", "c#Part two"),
+        Link("sub/c.md", "mention", "rel", "sub/c.md"),
+        Link("b.md", "mention", "again", "b.md"),
+    )
+    assert all(link.target in posts for post in posts.values() for link in post.links)
+    assert report.missing["link to no note"] == 2
+
+
+def test_a_title_comes_from_front_matter_or_heading_or_name(tmp_path: Path) -> None:
+    posts, _ = notes(
+        tmp_path, a="---\ntitle: Front\n---\n# Head\ntext", b="Set\n===\ntext", c="text\n# Later"
+    )
+    assert {name: post.title for name, post in posts.items()} == {"a.md": "Front", "b.md": "Set", "c.md": "c"}
+    assert posts["a.md"].body == "# Head\ntext"
+
+
+def test_what_is_no_note_is_skipped_and_said(tmp_path: Path) -> None:
+    (tmp_path / ".hidden").mkdir()
+    (tmp_path / ".hidden" / "a.md").write_text("secret")
+    (tmp_path / "binary.md").write_bytes(b"\x00\x01\x02")
+    (tmp_path / "latin.md").write_bytes(b"caf\xe9 $x$")
+    outside = tmp_path.parent / f"{tmp_path.name}-outside.md"
+    outside.write_text("outside")
+    (tmp_path / "link.md").symlink_to(outside)
+    posts, report = notes(tmp_path, good="fine")
+    assert set(posts) == {"good.md", "latin.md"}
+    assert posts["latin.md"].body == "caf\ufffd $x$"
+    assert (report.skipped.total(), report.ignored.total()) == (1, 1)
+    assert report.repaired.total() == 1
+
+
+def test_slugs_are_as_on_github() -> None:
+    assert [slug(text) for text in ("A b", "Über $x$?", "!")] == ["a-b", "über-x", "section"]
+
+
+def test_no_line_of_a_formula_cuts_a_long_note(tmp_path: Path) -> None:
+    formulas = ["a\n=\nb", "\\begin{align}\nc\n---\nd\n\\end{align}", "u\n- v\n== w"]
+    displayed = "\n\n".join(f"$$\n{formula}\n$$\n---" for formula in formulas)
+    posts, _ = notes(
+        tmp_path, long=f"# Title\n{LONG}\n\nWe have $$\np\n=\nq\n$$\n\n{displayed}\n\n## Next\n{LONG * 5}"
+    )
+    assert [(name, post.title) for name, post in posts.items()] == [
+        ("long.md", "Title"),
+        ("long.md#next", "Title: Next"),
+    ]
+    found = [formula.latex for formula in posts["long.md"].formulas if formula.display]
+    assert found == ["p\n=\nq", "a\n=\nb", "\\begin{align}\nc\n---\nd\\end{align}", "u\n- v\n== w"]
+
+
+def test_a_later_heading_is_never_the_title(tmp_path: Path) -> None:
+    posts, _ = notes(
+        tmp_path,
+        Zorn="Every chain has a bound.\n\n# Proof\nText.",
+        Hahn="## Statement\nText.\n\n# Proof\nText.",
+        Tags="#topology\n\n# Baire spaces\nText.",
+        Label="(sec)=\n% comment\n# Compactness {#c}\nText.",
+    )
+    assert {name: post.title for name, post in posts.items()} == {
+        "Hahn.md": "Hahn",
+        "Label.md": "Compactness",
+        "Tags.md": "Baire spaces",
+        "Zorn.md": "Zorn",
+    }
+    assert posts["Zorn.md"].place is not None
+    assert (posts["Label.md"].place.line, posts["Label.md"].place.label) == (3, "c")
+
+
+HOSTILE = {
+    "dots": "." * 5_000 + "\n",
+    "spaces": "a" + " " * 15_000 + "\nb",
+    "fences": "```\n" * 3_750,
+    "directives": "".join("`" * (40 - n) + "{note}\n" for n in range(37)) + "x " * 5_000,
+    "brackets": "[" * 7_500,
+    "links": "[a](" * 2_500,
+    "quotes": "> " * 7_500,
+    "quoted lists": "> - " * 2_500,
+    "lists": "\n".join("  " * (n % 60) + "- a" for n in range(750)),
+    "stars": "*a **b " * 2_000,
+    "ticks": "".join("`" * (n % 200) + " " for n in range(600)),
+    "dollars": "$$ a\n\n" * 2_500 + "# end",
+    "environments": "\\begin{align}\n" * 1_000,
+    "roles": "{a}`" * 3_750,
+    "attributes": "{#a " * 3_750,
+    "elements": "<span>" * 2_500,
+    "comments": "%%\n" * 5_000,
+    "wikis": "[[a|" * 3_750,
+    "footnotes": "[^a]: x\n\n" + "[^" * 5_000,
+    "divs": "::: {.theorem}\n" * 1_000,
+    "tables": "|a" * 5_000 + "\n" + "|-" * 5_000 + "\n" + "|b\n" * 500,
+    "statements": "```{prf:theorem}\nx\n```\n# h\n" * 750,
+    "headings": "# \n" * 5_000,
+    "references": "[a]: b\n" * 2_000,
+}
+
+
+@pytest.mark.slow
+def test_notes_made_to_take_long_do_not(tmp_path: Path) -> None:
+    for name, text in HOSTILE.items():
+        (tmp_path / f"{name}.md").write_text(text)
+    source = (
+        "import sys\n"
+        "from mathamr.posts.reader import read_posts\n"
+        "from mathamr.posts.report import Report\n"
+        "import time\n"
+        "last = time.process_time()\n"
+        "for post in read_posts(sys.argv[1], Report()):\n"
+        "    now = time.process_time()\n"
+        "    print(post.id, round(now - last, 1), file=sys.stderr)\n"
+        "    last = now\n"
+    )
+    run = bounded(source, str(tmp_path), seconds=60)
+    assert run.returncode == 0, run.stderr[-1000:]
+    assert {f"{name}.md" for name in HOSTILE} <= {line.rsplit(" ", 1)[0] for line in run.stderr.splitlines()}
+
+
+@pytest.mark.parametrize("entry", ["single: Markov; chain", "pair: a; b", "see: x; y"])
+def test_entries_of_an_index_are_not_read_but_indexed_words_are(entry: str) -> None:
+    found = [
+        piece.text
+        for piece in pieces(
+            f"{{index}}`{entry}`The {{index}}`chain <chain>` and {{{{ name }}}} mix.", "markdown"
+        )
+    ]
+    assert "".join(found) == "The chain and  mix.paragraph"
+
+
+def test_links_by_label_are_resolved_where_another_section_defines_them(tmp_path: Path) -> None:
+    filler = "word " * 90
+    note = (
+        f"# Laws\n\n{filler}\n\n## The [Weibull][weibull-distribution] law\n\n{filler}\n\nA [Weibull][weibull-distribution] law,"
+        f" a [Gamma][] law and [none][nowhere].\n\n## Others\n\n{filler}\n\n```{{prf:theorem}} Named\nAs [gamma] says.\n```\n\n"
+        f"## Last\n\n{filler}{filler}\n\n[weibull-distribution]: weibull.md 'Title'\n[gamma]: https://example.org/gamma"
+    )
+    posts, _ = notes(tmp_path, laws=note, weibull="# Weibull\n\nText.")
+    section, theorem = posts["laws.md#the-weibull-law"], posts["laws.md#named"]
+    assert section.title == "Laws: The Weibull law"
+    assert Link("weibull.md", "mention", "Weibull", "weibull.md") in section.links
+    shown = [sentence.text for sentence in passage(section).sentences]
+    assert shown[-1] == "A Weibull law, a Gamma law and [none][nowhere]."
+    assert [sentence.text for sentence in passage(theorem).sentences][-1] == "As gamma says."
+    assert (
+        "example.org" not in posts["laws.md#others"].body
+    )  # definitions are repeated only where they are used
+    assert section.place is not None
+    assert section.place.line == 5
+
+
+def test_a_readme_is_called_by_its_only_first_heading(tmp_path: Path) -> None:
+    about = "<details>\n<p>About the project.</p>\n</details>\n\n"
+    posts, _ = notes(
+        tmp_path,
+        a__README=f"{about}# Weibull\n\n{LONG}\n\n## Use\n\n{LONG}\n\n{LONG}\n",
+        b__README=f"{about}# One\n\nText\n\n# Two\n\nText",
+        c__notes=f"{about}# Weibull\n\nText",
+    )
+    assert posts["a/README.md"].title == "Weibull"
+    assert posts["a/README.md#use"].title == "Weibull: Use"
+    assert posts["b/README.md"].title == "README"
+    assert posts["c/notes.md"].title == "notes"

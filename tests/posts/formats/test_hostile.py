@@ -1,0 +1,150 @@
+"""Hostile texts of every format are read in time linear in their length, in a process with limits."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+
+import pytest
+
+from mathamr.posts.formats.rst import RstReader
+from mathamr.posts.reader import Collection, read_posts
+from mathamr.posts.report import Report
+from tests.posts.hostile import read_bounded
+
+N = 60_000
+HOSTILE = {
+    "rst": ["`" * N, "*" * N, ":math:`" * (N // 7), "|a" * (N // 2), "`a <" * (N // 4), "\n".join("- " * n for n in range(40)),
+            ".. |a0| replace:: " + "lol " * 9 + "".join(f"\n.. |a{n}| replace:: " + f"|a{n - 1}| " * 9 for n in range(1, 12)) + "\n\n|a11|\n",
+            "\n".join(" " * n + "x" for n in range(400)), "=\n" * 500, ".. note::\n" * 1000, ".. math::\n\n   x\n\n" * 1000],
+    "org": ["[[" * (N // 2), "*" * N, "=a" * (N // 2), "/a" * (N // 2), "$" * N, "\\begin{a}\n" * (N // 10), "#+begin_theorem\n" * (N // 16),
+            "* a\n" * (N // 4), "<<" * (N // 2), ":PROPERTIES:\n" * (N // 13), "- " * N, "#+begin_src\n" * 2000],
+    "adoc": ["stem:[" * (N // 6), "<<" * (N // 2), "*a" * (N // 2), "`a" * (N // 2), "====\n" * (N // 5), "[[" * (N // 2), "a::" * (N // 3),
+             "xref:a[" * (N // 7), "asciimath:[" + "(" * 4000 + "]", "stem:[sqrt" * (N // 10), "= a\n" * (N // 4), "[stem]\n++++\n" + "((a)," * 20_000 + "\n++++\n"],
+    "txt": ["$" * N, "\n \n" * (N // 3), "\\(" * (N // 2), "{" * N, "a\n\n" * (N // 3)],
+    "lean": ["\n@[" * (N // 3), "theorem a (" * (N // 11), "variable (x : x)\ntheorem a : x\n" * (N // 40), "namespace a\n" * (N // 12),
+             'r#"' * (N // 3), "\n| a" * (N // 4), "def a := let " * (N // 13), "structure A where\n  a : b\n" * (N // 30), "/-" * (N // 2), "/-- a -/" * 2000, '"' * N, "--" * (N // 2), "/-- a -/ @[" * 2000, "/--" + "`a" * (N // 20) + "-/ theorem a", '"\\' * (N // 2)],
+    "v": ["(*" * (N // 2), "(** a *)" * 2000, '(** a *)"' + '"' * N, "(** [a" * (N // 6), "(**" + "%a" * (N // 2) + "*) Lemma a.", "(** * a\n" * (N // 8)],
+}  # fmt: skip
+WIKITEXT = ["{{" * (N // 2), "[[" * (N // 2), "'" * N, "{|" * (N // 2), "{{a|" * 50 + "}}" * 50, "=" * N, "&lt;math&gt;" * (N // 12),
+            "&lt;ref&gt;" * (N // 11), "{{math|" + "|" * N + "}}", "[http://" * (N // 8), "* " * (N // 2), "&lt;div&gt;" * (N // 11)]  # fmt: skip
+
+
+@pytest.mark.parametrize("suffix", HOSTILE)
+def test_hostile_texts_are_read_in_linear_time(tmp_path: Path, suffix: str) -> None:
+    for number, text in enumerate(HOSTILE[suffix]):
+        (tmp_path / f"{number}.{suffix}").write_text(f"(** a *) Words.\n\n{text}\n")
+    posts, report = read_bounded(tmp_path, seconds=3 * len(HOSTILE[suffix]))
+    assert posts
+    assert len(posts) + report["skipped"] + report["ignored"] >= len(HOSTILE[suffix]) // 2
+
+
+@contextmanager
+def counted_calls() -> Iterator[list[int]]:
+    """Counts the calls of functions: work that does not depend on how fast or busy a machine is."""
+    calls = [0]
+
+    def called(_: FrameType, event: str, __: object) -> None:
+        calls[0] += event == "call"
+
+    before = sys.getprofile()
+    sys.setprofile(called)
+    try:
+        yield calls
+    finally:
+        sys.setprofile(before)
+
+
+@pytest.mark.parametrize(
+    ("head", "repeated", "most"),
+    [("", "![", 30), ("", "[", 30), ("", "![](", 90), ("", "[a](", 60), ("---\n", "a: b\n", 25), ("", "a *b_ `c\n", 20)],
+)  # fmt: skip
+def test_a_character_of_markdown_takes_few_calls(tmp_path: Path, head: str, repeated: str, most: int) -> None:
+    note = tmp_path / "a.md"
+    note.write_text("Words.")
+    list(read_posts(note, Report()))  # what is imported and cached by the first reading is not counted
+    used = []
+    for length in (2_000, 8_000):
+        note.write_text(head + repeated * (length // len(repeated)))
+        with counted_calls() as calls:
+            list(read_posts(note, Report()))
+        used.append(calls[0])
+    assert used[1] < most * 8_000
+    assert used[1] < 5 * used[0], "linear in the length"
+
+
+def test_docutils_is_stopped_where_it_works_too_long(tmp_path: Path) -> None:
+    (tmp_path / "b.rst").write_text("Words.\n")
+    assert list(read_posts(tmp_path, Report())), "docutils is loaded before its time is taken"
+    (tmp_path / "a.rst").write_text("=\n" * 50_000)
+    report, files = Report(), (tmp_path / "a.rst", tmp_path / "b.rst")
+    posts = RstReader(seconds=0.5).read(Collection(tmp_path, files), report)
+    assert [post.id for post in posts] == ["b.rst"]
+    assert report.skipped == {"document not read": 1}
+
+
+@pytest.mark.parametrize("cells", [(1000, 200), (250, 250)])
+def test_docutils_is_stopped_inside_a_grid_table(tmp_path: Path, cells: tuple[int, int]) -> None:
+    columns, rows = cells
+    rule, row = "+-" * columns + "+\n", "| " * columns + "|\n"
+    (tmp_path / "a.rst").write_text(rule + (row if columns > rows else row + rule) * rows + rule)
+    (tmp_path / "b.rst").write_text("Words.\n\n" + "+---+---+\n| a | b |\n" * 500 + "+---+---+\n")
+    posts, report = read_bounded(tmp_path, seconds=15)
+    assert [id for id, *_ in posts] == ["b.rst"]
+    assert report["skipped_by_cause"] == {"document not read": 1}
+
+
+def test_hostile_articles_are_read_in_linear_time(tmp_path: Path) -> None:
+    pages = "".join(
+        f"<page><title>{n}</title><revision><text>Words. {text}</text></revision></page>"
+        for n, text in enumerate(WIKITEXT)
+    )
+    (tmp_path / "dump.xml").write_text(f"<mediawiki>{pages}</mediawiki>")
+    posts, _ = read_bounded(tmp_path, seconds=3 * len(WIKITEXT))
+    assert len({post[0].partition("#")[0] for post in posts}) >= len(WIKITEXT) - 3
+
+
+def test_a_dump_with_entities_or_without_an_end_gives_what_comes_before(tmp_path: Path) -> None:
+    page = "<page><title>A</title><revision><text>Words.</text></revision></page>"
+    (tmp_path / "a.xml").write_text(f'<!DOCTYPE m [<!ENTITY a "{"x" * 1000}">]><mediawiki>{page}&a;&a;<page>')
+    posts, report = read_bounded(tmp_path, megabytes=600)
+    assert [post[0] for post in posts] == ["A"]
+    assert report["skipped_by_cause"] == {"truncated XML": 1}
+
+
+@pytest.mark.parametrize("number", [0, 99])
+def test_an_article_cannot_forge_the_mark_of_a_formula(tmp_path: Path, number: int) -> None:
+    forged = f"&amp;#xe000;{number}&amp;#xe001;" * 1000
+    text = f"&lt;math&gt;{'x+' * 1000}y&lt;/math&gt; and {forged}, \ue002theorem|A\n[[B|{forged}]]"
+    page = f"<page><title>A</title><revision><text>{text}</text></revision></page>"
+    (tmp_path / "dump.xml").write_text(f"<mediawiki>{page}</mediawiki>", encoding="utf-8")
+    (post,) = read_posts(tmp_path, Report())
+    assert len(post.formulas) == 1
+    assert len(post.body) < 3 * len(text)
+
+
+def test_joined_values_of_a_bibliography_are_measured_once(tmp_path: Path) -> None:
+    (tmp_path / "a.bib").write_text("@a{b, title=" + '"a"#' * 150_000 + "}")
+    assert read_bounded(tmp_path)[0] == [["a.bib#b", "reference", 0, 0]]
+
+
+def test_headings_that_are_never_closed_end_at_the_next_one(tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_text("<h2>" + "a " * 50 + "<p>" + "b " * 50, encoding="utf-8")
+    (tmp_path / "b.html").write_text(("<h2>" + "a " * 50) * 1000, encoding="utf-8")
+    posts = list(read_posts(tmp_path, Report()))
+    assert sum(len(post.title) + len(post.body) for post in posts) < 400_000
+
+
+@pytest.mark.parametrize(
+    ("suffix", "text"), [("lean", "/-- a -/\ntheorem a :\n"), ("v", "(** a *)\nLemma a :\n")]
+)
+def test_a_statement_ends_before_the_next_documentation_comment(
+    tmp_path: Path, suffix: str, text: str
+) -> None:
+    (tmp_path / f"a.{suffix}").write_text(text * 500)
+    posts = list(read_posts(tmp_path, Report()))
+    assert len(posts) == 500
+    assert sum(len(post.body) for post in posts) < 5 * len(text * 500)

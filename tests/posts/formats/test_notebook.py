@@ -1,0 +1,106 @@
+"""Notebooks: what is damaged is reported, and what is made to take memory or time is bounded."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from mathamr.posts.formats.notebook import NotebookReader
+from mathamr.posts.post import Post
+from mathamr.posts.reader import Collection, read_posts
+from mathamr.posts.report import Report
+from tests.bounded import bounded
+
+
+def read(path: Path) -> tuple[list[str], Report]:
+    report = Report()
+    return [post.id for post in read_posts(path, report, "notebook")], report
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{", "[]", "{}", '{"cells": 3}', '{"cells": [1, null, {}]}', '{"worksheets": [3, {"cells": [[]]}]}',
+        '{"cells": [{"cell_type": "markdown", "source": [1, {}]}]}', '{"cells": [{"cell_type": "markdown"}]}',
+    ],
+)  # fmt: skip
+def test_what_is_no_notebook_gives_no_post_and_is_reported(tmp_path: Path, text: str) -> None:
+    (tmp_path / "a.ipynb").write_text(text)
+    (tmp_path / "b.ipynb").write_text(
+        json.dumps({"cells": [{"cell_type": "heading", "level": 99, "source": "Good"}]})
+    )
+    found, report = read(tmp_path)
+    assert found == ["b.ipynb"]
+    assert report.skipped["damaged notebook"] + report.ignored.total() == 1
+
+
+def test_the_text_of_one_notebook_is_bounded(tmp_path: Path) -> None:
+    cells = [{"cell_type": "markdown", "source": f"Cell {n} " + "x" * 30} for n in range(10)]
+    path, report = tmp_path / "a.ipynb", Report()
+    path.write_text(json.dumps({"cells": cells}))
+    (post,) = NotebookReader(largest_text=100).read(Collection(tmp_path, (path,)), report)
+    assert [f"Cell {n}" in post.body for n in range(10)] == [True, True] + [False] * 8
+    assert report.skipped["damaged notebook"] == 1
+
+
+def test_a_section_stands_at_the_line_of_its_cell(tmp_path: Path) -> None:
+    words = "Words about $x$ that fill a section, one after the other. " * 20
+    sources = ["# Book \u00fc\n", f"{words}\n", "## Part one\n", words, "## Part two\n", words]
+    cells = [{"cell_type": "markdown", "source": [source]} for source in sources]
+    file = tmp_path / "a.ipynb"
+    for ascii_only in (True, False):
+        file.write_text(json.dumps({"cells": cells}, indent=1, ensure_ascii=ascii_only), encoding="utf-8")
+        lines = file.read_text(encoding="utf-8").splitlines()
+        posts = list(read_posts(tmp_path, Report()))
+        assert [post.title for post in posts] == [
+            "Book \u00fc",
+            "Book \u00fc: Part one",
+            "Book \u00fc: Part two",
+        ]
+        for post, heading in zip(posts, ("# Book", "## Part one", "## Part two"), strict=True):
+            assert post.place is not None
+            assert heading in lines[post.place.line - 1]
+
+
+BOMBS = {
+    "deep": '{"cells": ' + "[" * 500_000,
+    "deep objects": '{"a":' * 200_000,
+    "many": '{"cells": [' + "{}," * 3_000_000 + "{}]}",
+    "cells": json.dumps(
+        {"cells": [{"cell_type": "markdown", "source": f"# {n}\\n\\n"} for n in range(5_000)]}
+    ),
+    "escaped": '{"cells": [' + ",".join(['{"cell_type": "markdown", "source": "\\u0041 b"}'] * 20_000) + "]}",
+    "outputs": json.dumps({"cells": [{"cell_type": "code", "outputs": ["x" * 20_000_000], "source": "$c$"}]}),
+    "number": '{"cells": ' + "9" * 1_000_000 + "}",
+}
+
+
+@pytest.mark.parametrize("name", BOMBS)
+@pytest.mark.slow
+def test_a_bomb_is_bounded(tmp_path: Path, name: str) -> None:
+    (tmp_path / "a.ipynb").write_text(BOMBS[name])
+    source = (
+        "import sys\n"
+        "from mathamr.posts.reader import read_posts\n"
+        "from mathamr.posts.report import Report\n"
+        "report = Report()\n"
+        "posts = sum(1 for _ in read_posts(sys.argv[1], report, 'notebook'))\n"
+        "assert posts or report.skipped or report.ignored\n"
+    )
+    run = bounded(source, str(tmp_path), seconds=40, megabytes=1024)
+    assert run.returncode == 0, run.stderr[-1000:]
+
+
+def test_a_post_names_the_cell_in_which_it_begins(tmp_path):
+    cells = [
+        {"cell_type": "code", "source": "1 + 1", "outputs": []},
+        {"cell_type": "markdown", "source": "# Title\n\n" + "word " * 500},
+        {"cell_type": "code", "source": "2", "outputs": []},
+        {"cell_type": "markdown", "source": "## Second\n\n" + "other $x$ " * 300},
+    ]
+    (tmp_path / "a.ipynb").write_text(json.dumps({"nbformat": 4, "cells": cells}, indent=1))
+    found = list(read_posts(tmp_path / "a.ipynb", Report()))
+    assert [str(post.place) for post in found] == ["a.ipynb, cell 2", "a.ipynb, cell 4"]
+    assert [Post.from_json(post.to_json()) for post in found] == found
