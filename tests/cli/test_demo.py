@@ -26,7 +26,7 @@ def test_demo_indexes_the_sample_answers_what_people_type_and_explains_a_hit(
     assert "the mean of the best similarities" in first.stdout
     assert "mathamr demo --serve" in first.stdout
     assert (tmp_path / "post-101.svg").read_text(encoding="utf-8").startswith("<svg")
-    assert (tmp_path / "why.png").read_bytes().startswith(b"\x89PNG")
+    assert (tmp_path / "why.svg").read_text(encoding="utf-8").startswith("<svg")
     served: list[tuple[Path, Any]] = []
     monkeypatch.setattr(
         "mathamr.serve.launch.serve", lambda path, *, port, model: served.append((path, port))

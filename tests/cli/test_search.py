@@ -128,13 +128,13 @@ def test_a_folder_that_is_no_index_is_reported(mathamr: Callable[..., Ran], tmp_
 def test_explain_prints_a_table_json_and_a_heatmap(
     mathamr: Callable[..., Ran], sample_index: Path, tmp_path: Path
 ) -> None:
-    picture = tmp_path / "why.png"
-    ran = mathamr("explain", str(sample_index), QUERY, "104", "--png", str(picture), "--json")
+    picture = tmp_path / "why.svg"
+    ran = mathamr("explain", str(sample_index), QUERY, "104", "--svg", str(picture), "--json")
     assert ran.returncode == 0, ran.stderr
     found = json.loads(ran.stdout)
     assert found["post"] == "104"
     assert len(found["similarities"]) == len(found["query_parts"]) == 3
-    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert picture.read_text(encoding="utf-8").startswith("<svg")
     assert str(picture) in ran.stderr
     hits = json.loads(mathamr("search", str(sample_index), QUERY, "-k", "100", "--json").stdout)["hits"]
     hit = next(each for each in hits if each["id"] == "104")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -13,9 +15,10 @@ from mathamr.posts.level import Level
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Post
 from mathamr.search.alignment import Alignment, align, parts
-from mathamr.search.heatmap import COLUMNS, ROWS, mathtext, save_heatmap
+from mathamr.search.heatmap import COLUMNS, ROWS, Run, heatmap_svg, save_heatmap, set_in_line
 from mathamr.systems.vectors import Vectors
 
+SVG = "{http://www.w3.org/2000/svg}"
 BODY = "Let $x > 0$ hold. Then $\\frac12 \\le y$ follows from $x > 0$."
 
 
@@ -90,35 +93,65 @@ def test_nothing_to_align_is_a_clear_error() -> None:
         align(post("q"), empty, post("p"), vectors("p", 3, 2))
 
 
-def test_a_heatmap_is_a_png_also_of_a_very_long_post(tmp_path: Path) -> None:
-    save_heatmap(aligned(), tmp_path / "small.png")
-    body = "A sentence with $x_{1}$ and dollars \\$5. " * (COLUMNS + 30)
+def large() -> Alignment:
+    body = "A sentence with $x_{1}$ and dollars \\$5 <&>. " * (COLUMNS + 30)
     read = post("p", body)
     count = len(read.formulas)
     asked = post("q", "Why $y$? " * (ROWS + 10))
-    many = align(asked, vectors("q", ROWS + 10, ROWS + 10), read, vectors("p", count, count, 2))
-    save_heatmap(many, tmp_path / "large.png")
-    for name in ("small", "large"):
-        assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+    return align(asked, vectors("q", ROWS + 10, ROWS + 10), read, vectors("p", count, count, 2))
+
+
+def test_a_heatmap_has_a_cell_for_each_pair_and_a_frame_for_each_row() -> None:
+    found = aligned()
+    root = ElementTree.fromstring(heatmap_svg(found))
+    cells = [each for each in root.iter(f"{SVG}rect") if each.get("width") == "30.5"]
+    frames = [each for each in root.iter(f"{SVG}rect") if each.get("fill") == "none"]
+    assert len(cells) == found.similarities.size
+    shown = [each.text for each in root.iter(f"{SVG}text") if each.get("font-size") == "9"][: len(cells)]
+    assert shown == [f"{value:.2f}".replace("0.", ".") for value in found.similarities.ravel()]
+    best = found.similarities.argmax(axis=1)
+    first = min(float(each.get("x", "")) for each in cells)
+    assert [round((float(each.get("x", "")) - 2 - first) / 30) for each in frames] == best.tolist()
+
+
+def test_the_heatmap_of_a_very_long_post_shows_the_best_and_says_what_is_left_out() -> None:
+    svg = heatmap_svg(large())
+    assert "further parts of the post" in svg
+    assert sum(1 for each in ElementTree.fromstring(svg).iter(f"{SVG}rect")) > ROWS * COLUMNS
+
+
+def test_a_heatmap_is_written_as_svg_or_png(tmp_path: Path) -> None:
+    save_heatmap(aligned(), tmp_path / "why.svg")
+    assert (tmp_path / "why.svg").read_text(encoding="utf-8") == heatmap_svg(aligned())
+    pytest.importorskip("resvg_py", reason="needs the extra png")
+    save_heatmap(large(), tmp_path / "why.png")
+    assert (tmp_path / "why.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_png_without_its_extra_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "resvg_py", None)
+    with pytest.raises(MathAMRError, match=r"pip install 'mathamr\[png\]'.*\.svg"):
+        save_heatmap(aligned(), tmp_path / "why.png")
 
 
 def test_a_heatmap_that_cannot_be_written_is_a_clear_error(tmp_path: Path) -> None:
-    with pytest.raises(MathAMRError, match=r"no/where\.png: the heatmap cannot be written"):
-        save_heatmap(aligned(), tmp_path / "no" / "where.png")
+    with pytest.raises(MathAMRError, match=r"no/where\.svg: the picture cannot be written"):
+        save_heatmap(aligned(), tmp_path / "no" / "where.svg")
 
 
 @pytest.mark.parametrize(
     ("latex", "expected"),
     [
-        (r"\frac12", r"\frac{1}{2}"),
-        (r"x\le y\to0", r"x\leq y\rightarrow0"),
-        (r"\tfrac{a}{b}", r"\frac{a}{b}"),
-        (r"\text{if }x", r"\mathrm{if }x"),
-        (r"\begin{pmatrix}1\end{pmatrix}", None),
-        (r"\unknowncommand", None),
-        ("", None),
-        ("a & b", None),
+        (r"\frac12", "1/2"),
+        (r"x\le y\to0", "x ≤ y → 0"),
+        (r"\sqrt{a+b}", "√(a+b)"),
+        (r"\begin{pmatrix}1&2\\3&4\end{pmatrix}", "(1, 2; 3, 4; )"),
+        ("", ""),
     ],
 )
-def test_latex_is_set_as_mathematics_where_matplotlib_can(latex: str, expected: str | None) -> None:
-    assert mathtext(latex) == expected
+def test_a_formula_is_set_in_one_line(latex: str, expected: str) -> None:
+    assert "".join(run.text for run in set_in_line(latex)) == expected
+
+
+def test_scripts_are_raised_and_lowered() -> None:
+    assert set_in_line("a_i^2") == [Run("a"), Run("i", -1), Run("2", 1)]

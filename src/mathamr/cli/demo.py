@@ -163,5 +163,5 @@ def _answer(console: SafeConsole, heading: Callable[[str], None], index: Index, 
         heading(f"6. Why post {first.id} was found for the question")
         alignment = index.explain(question, first.id)
         show_alignment(alignment, console)
-        save_heatmap(alignment, target / "why.png")
-        console.print(f"\n  as a heatmap: {target / 'why.png'}", highlight=False)
+        save_heatmap(alignment, target / "why.svg")
+        console.print(f"\n  as a heatmap: {target / 'why.svg'}", highlight=False)

@@ -23,14 +23,15 @@ def command(
     png: Annotated[
         Path | None,
         typer.Option(
-            help="Write the heatmap of all similarities of the query's parts to the post's to this file; of a model of formulas"
-            " alone use --svg."
+            help="Write the heatmap of all similarities of the query's parts to the post's to this file, as PNG (needs the"
+            " extra png; --svg needs nothing)."
         ),
     ] = None,
     svg: Annotated[
         Path | None,
         typer.Option(
-            help="For a formula: draw its trees and the query's, matched nodes in the same colour, to this file."
+            help="Draw to this file, as SVG: for a formula its trees and the query's, matched nodes in the same colour; for a"
+            " post the heatmap."
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of a table.")] = False,
@@ -55,21 +56,18 @@ def command(
         wants_parts = match is None or png is not None or (as_json and index.explains_posts)
         alignment = index.explain(text, identifier) if wants_parts else None
         placed = index.placed(text, identifier) if match is None and "answers" in index.tasks else None
-    if svg is not None:
-        if match is None:
-            raise MathAMRError(
-                f"{identifier!r} is not a formula: --svg draws trees of formulas; use --png for a post"
-            )
+    from mathamr.search.heatmap import save_heatmap
+
+    if svg is not None and match is not None:
         try:
             svg.write_text(match.svg(), encoding="utf-8")
         except OSError as error:
             raise MathAMRError(f"cannot write {svg}: {error.strerror or error}") from error
         print(f"trees written to {svg}", file=sys.stderr)
-    if png is not None and alignment is not None:
-        from mathamr.search.heatmap import save_heatmap
-
-        save_heatmap(alignment, png)
-        print(f"heatmap written to {png}", file=sys.stderr)
+    for path in (png, svg if match is None else None):
+        if path is not None and alignment is not None:
+            save_heatmap(alignment, path)
+            print(f"heatmap written to {path}", file=sys.stderr)
     if as_json:
         row = alignment.to_json() if alignment else {}
         nodes = {"nodes": match.to_json()} if match else {"placed": placed.to_json() if placed else None}

@@ -1,15 +1,23 @@
-"""Writes SVG: shapes with classes for light and dark pages, all text escaped, no external fonts or scripts."""
+"""Write SVG: shapes and text of any picture, all text escaped, no external fonts or scripts.
+
+`shape`, `text` and `document` write elements; a `Drawing` collects nodes and lines with classes for light and dark pages.
+`save_png` draws an SVG file as pixels.
+"""
 
 from __future__ import annotations
 
+import re
 import unicodedata
-from xml.sax.saxutils import escape, quoteattr
+from html import escape
+from math import ceil
+from pathlib import Path
+
+from mathamr.core.errors import MathAMRError, MissingExtraError
 
 ROW = 26.0
 """The height of one line of nodes."""
 
 _FONT = "ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace"
-_CHARACTER = 7.3
 _LIGHT = {
     "page": "#ffffff",
     "ink": "#1f2937",
@@ -44,37 +52,91 @@ _DARK = {
     "virtual": "#f9a8d4",
     "virtual-fill": "#500724",
 }
+NAMESPACE = "http://www.w3.org/2000/svg"
+_NOT_XML = re.compile("[^\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 KINDS = ("amr", "concept", "opt", "slt", "formula", "virtual")
 
 
-def text_width(text: str) -> float:
-    """The approximate width of a text in the drawings' font.
+def shape(tag: str, *content: str, **attributes: float | str | None) -> str:
+    """Return an element; `content` is markup, attributes that are None are left out, `_` in their names is a hyphen.
+
+    >>> shape("rect", x=1.5, height=20, class_="node", rx=None), shape("title", escaped("a<b"))
+    ('<rect x="1.5" height="20" class="node"/>', '<title>a&lt;b</title>')
+    """
+    written = "".join(
+        f' {name.strip("_").replace("_", "-")}="{escaped(value) if isinstance(value, str) else _number(value)}"'
+        for name, value in attributes.items()
+        if value is not None
+    )
+    return f"<{tag}{written}>{''.join(content)}</{tag}>" if content else f"<{tag}{written}/>"
+
+
+def text(
+    x: float, y: float, said: str, size: float, colour: str, anchor: str = "start", *, bold: bool = False
+) -> str:
+    """Return a text whose base line is at y."""
+    weight = 600 if bold else None
+    return shape(
+        "text", escaped(said), x=x, y=y, font_size=size, fill=colour, text_anchor=anchor, font_weight=weight
+    )
+
+
+def document(width: float, height: float, title: str, *content: str, **attributes: str) -> str:
+    """Return an SVG file of some size around markup; `viewBox` is the only attribute of mixed case."""
+    body = (shape("title", escaped(title)), *content)
+    width, height = ceil(width), ceil(height)
+    box = {"viewBox": f"0 0 {_number(width)} {_number(height)}"}
+    return shape("svg", *body, xmlns=NAMESPACE, role="img", width=width, height=height, **box, **attributes)
+
+
+def escaped(said: str) -> str:
+    """Return text for content or an attribute, without the characters that XML forbids."""
+    return escape(_NOT_XML.sub("·", said))
+
+
+def _number(value: float) -> str:
+    return f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+def save_png(svg: str, path: Path) -> None:
+    """Draw an SVG file as a PNG file; raise `MissingExtraError` without the extra `png`."""
+    try:
+        from resvg_py import svg_to_bytes
+    except ImportError:
+        raise MissingExtraError(
+            "drawing PNG", "pip install 'mathamr[png]' (SVG needs nothing: name a file that ends in .svg)"
+        ) from None
+    try:
+        path.write_bytes(bytes(svg_to_bytes(svg_string=svg, zoom=2)))
+    except OSError as error:
+        raise MathAMRError(f"{path}: the picture cannot be written ({error.strerror or error})") from error
+
+
+def text_width(said: str, size: float = 12.0) -> float:
+    """Estimate the width of a text in an unknown font.
 
     >>> text_width("ab") < text_width("漢字")
     True
     """
-    return sum(
-        0.0
-        if unicodedata.combining(c)
-        else 2 * _CHARACTER
-        if unicodedata.east_asian_width(c) in "WF"
-        else _CHARACTER
-        for c in text
+    widths = (
+        0.0 if unicodedata.combining(each) else 2.0 if unicodedata.east_asian_width(each) in "WF" else 1.0
+        for each in said
     )
+    return 0.61 * size * sum(widths)
 
 
-def shortened(text: str, length: int = 40) -> str:
-    """A label that fits into a node: control characters become dots, and a long label is cut.
+def shortened(said: str, length: int = 40) -> str:
+    """Return a label that fits into a node: control characters become dots, and a long label is cut.
 
     >>> shortened("a" * 50)[-3:], shortened("a\\tb")
     ('aa…', 'a·b')
     """
-    visible = "".join(c if c.isprintable() else "·" for c in text)
+    visible = "".join(c if c.isprintable() else "·" for c in said)
     return visible if len(visible) <= length else visible[: length - 1] + "…"
 
 
 class Drawing:
-    """Collects shapes and writes one SVG file around them; the page grows with what is drawn."""
+    """A picture that grows with the nodes, lines and texts that are drawn."""
 
     def __init__(self, title: str) -> None:
         self.title = title
@@ -82,68 +144,54 @@ class Drawing:
         self._right = self._bottom = 0.0
 
     def region(self, x: float, y: float, width: float, height: float, kind: str) -> None:
-        """A tinted area behind everything else."""
+        """Tint an area behind everything else."""
         self._reach(x + width, y + height)
         self._layers[0].append(
-            f'<rect class="region {kind}" x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" rx="7"/>'
+            shape("rect", class_=f"region {kind}", x=x, y=y, width=width, height=height, rx=7)
         )
 
     def line(self, points: list[tuple[float, float]], kind: str, style: str = "") -> None:
-        """A line through points, behind the nodes."""
+        """Draw a line through points, behind the nodes."""
         path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
-        self._layers[1].append(f'<polyline class="line {kind} {style}" points="{path}"/>')
+        self._layers[1].append(shape("polyline", class_=f"line {kind} {style}", points=path))
 
     def curve(self, start: tuple[float, float], end: tuple[float, float], kind: str, style: str = "") -> None:
-        """A curve from left to right between two points, behind the nodes."""
+        """Draw a curve from left to right between two points, behind the nodes."""
         (x1, y1), (x2, y2) = start, end
         middle = (x1 + x2) / 2
-        self._layers[1].append(
-            f'<path class="line {kind} {style}" d="M{x1:.1f},{y1:.1f} C{middle:.1f},{y1:.1f} {middle:.1f},{y2:.1f} {x2:.1f},{y2:.1f}"/>'
-        )
+        path = f"M{x1:.1f},{y1:.1f} C{middle:.1f},{y1:.1f} {middle:.1f},{y2:.1f} {x2:.1f},{y2:.1f}"
+        self._layers[1].append(shape("path", class_=f"line {kind} {style}", d=path))
 
-    def text(self, x: float, y: float, text: str, kind: str, style: str = "") -> None:
-        """Text whose left end stands at x, centred on y."""
-        self._reach(x + text_width(text), y + ROW / 2)
-        self._layers[2].append(
-            f'<text class="{kind} {style}" x="{x:.1f}" y="{y + 4:.1f}">{escape(_clean(text))}</text>'
-        )
+    def text(self, x: float, y: float, said: str, kind: str, style: str = "") -> None:
+        """Write text whose left end stands at x, centred on y."""
+        self._reach(x + text_width(said), y + ROW / 2)
+        self._layers[2].append(shape("text", escaped(said), class_=f"{kind} {style}", x=x, y=y + 4))
 
     def node(self, x: float, y: float, label: str, kind: str, hint: str = "") -> float:
-        """Draws a box with a label, its left edge at x, centred on y; returns its width."""
+        """Draw a box with a label, its left edge at x, centred on y, and return its width."""
         shown = shortened(label) or "∅"
         width = text_width(shown) + 10
         self._reach(x + width, y + ROW / 2)
-        title = f"<title>{escape(_clean(hint))}</title>" if hint else ""
-        self._layers[2].append(
-            f'<g class="node {kind}">{title}<rect x="{x:.1f}" y="{y - 9:.1f}" width="{width:.1f}" height="18" rx="4"/>'
-            f'<text x="{x + 5:.1f}" y="{y + 4:.1f}">{escape(_clean(shown))}</text></g>'
-        )
+        parts = [shape("title", escaped(hint))] if hint else []
+        parts.append(shape("rect", x=x, y=y - 9, width=width, height=18, rx=4))
+        parts.append(shape("text", escaped(shown), x=x + 5, y=y + 4))
+        self._layers[2].append(shape("g", *parts, class_=f"node {kind}"))
         return width
 
     def svg(self) -> str:
-        """The complete SVG file."""
-        width, height = self._right + 16, self._bottom + 16
-        shapes = "\n".join(shape for layer in self._layers for shape in layer)
-        return (
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" '
-            f'width="{width:.0f}" height="{height:.0f}" role="img" aria-label={quoteattr(_clean(self.title))}>\n'
-            f"<title>{escape(_clean(self.title))}</title>\n<style>{_style()}</style>\n"
-            f'<rect class="page" width="100%" height="100%"/>\n{shapes}\n</svg>\n'
+        """Return the complete SVG file."""
+        page = shape("rect", class_="page", width="100%", height="100%")
+        shapes = [f"{each}\n" for layer in self._layers for each in layer]
+        return document(
+            self._right + 16, self._bottom + 16, self.title, f"<style>{_style()}</style>\n{page}\n", *shapes
         )
 
     def _reach(self, right: float, bottom: float) -> None:
         self._right, self._bottom = max(self._right, right), max(self._bottom, bottom)
 
 
-def _clean(text: str) -> str:
-    """Removes the characters that XML does not allow."""
-    return "".join(
-        c if c >= " " and not 0xD800 <= ord(c) < 0xE000 and c not in "\ufffe\uffff" else "·" for c in text
-    )
-
-
 def _style() -> str:
-    """The style sheet, with literal colours instead of variables, which not every SVG viewer supports."""
+    """Return the style sheet, with literal colours instead of variables, which not every SVG viewer supports."""
     shapes = (
         f"text{{font:12px {_FONT}}}.line{{fill:none;stroke-width:1}}.dotted{{stroke-dasharray:2 4}}"
         ".again{stroke-dasharray:5 3}text.role{font-size:10px}text.heading{font-weight:bold}"

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from html import escape
 from typing import NamedTuple
-from unicodedata import combining, east_asian_width
 
+from mathamr.core.drawing import document as svg_document
+from mathamr.core.drawing import escaped, shape, text, text_width
 from mathamr.core.errors import MathAMRError
 from mathamr.formulas.label import TYPES, node_type, value
 from mathamr.formulas.tree import Opt, Slt, Tree
@@ -114,8 +114,8 @@ def document(rows: Sequence[Sequence[tuple[str, TreeDrawing]]], types: Sequence[
     shapes: list[str] = []
     y, width = _MARGIN, 0.0
     if latex:
-        shapes.append(_text(_MARGIN, y + 12, _shortened(latex, 110), 14, _CAPTION, "start"))
-        width, y = _text_width(_shortened(latex, 110), 14), y + 34
+        shapes.append(text(_MARGIN, y + 12, _shortened(latex, 110), 14, _CAPTION, "start"))
+        width, y = text_width(_shortened(latex, 110), 14), y + 34
     for row in rows:
         taken, height = _placed(row, y, shapes)
         width, y = max(width, taken), y + height + _GAP
@@ -123,12 +123,7 @@ def document(rows: Sequence[Sequence[tuple[str, TreeDrawing]]], types: Sequence[
     shapes.extend(legend.shapes)
     width = max(width, legend.width) + 2 * _MARGIN
     height = y + legend.height + _MARGIN
-    name = escape(latex) or "formula"
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" width="{width:.0f}" height="{height:.0f}" '
-        f'viewBox="0 0 {width:.0f} {height:.0f}" font-family="{escape(_FONT)}">'
-        f"<title>{_clean(name)}</title>{''.join(shapes)}</svg>"
-    )
+    return svg_document(width, height, latex or "formula", *shapes, font_family=_FONT)
 
 
 def _placed(row: Sequence[tuple[str, TreeDrawing]], top: float, shapes: list[str]) -> tuple[float, float]:
@@ -136,9 +131,9 @@ def _placed(row: Sequence[tuple[str, TreeDrawing]], top: float, shapes: list[str
     beside = sum(drawing.width for _, drawing in row) <= _MAX_WIDTH_SIDE_BY_SIDE
     x, y, width, height = _MARGIN, top, 0.0, 0.0
     for title, drawing in row:
-        shapes.append(_text(x, y + 12, title, 13, _CAPTION, "start", bold=True))
-        shapes.append(f'<g transform="translate({x:.1f} {y + 28:.1f})">{"".join(drawing.shapes)}</g>')
-        taken = max(drawing.width, _text_width(title, 13))
+        shapes.append(text(x, y + 12, title, 13, _CAPTION, "start", bold=True))
+        shapes.append(shape("g", *drawing.shapes, transform=f"translate({x:.1f} {y + 28:.1f})"))
+        taken = max(drawing.width, text_width(title, 13))
         if beside:
             x += taken + 2 * _GAP
             width, height = x - _MARGIN - 2 * _GAP, max(height, 28 + drawing.height)
@@ -203,7 +198,7 @@ def _layout_edge(tree: Slt, node: int, boxes: list[float], x: list[float], y: li
     if edge == "e":
         start, end, level = x[parent] + boxes[parent] / 2, x[node] + boxes[node] / 2, y[node] + _HEIGHT
         curve = f"M{start:.1f} {level:.1f}C{start:.1f} {level + 16:.1f} {end:.1f} {level + 16:.1f} {end:.1f} {level:.1f}"
-        path = f'<path d="{curve}" fill="none" stroke="{_LINE}" stroke-width="1.2" stroke-dasharray="4 3"/>'
+        path = shape("path", d=curve, fill="none", stroke=_LINE, stroke_width=1.2, stroke_dasharray="4 3")
         return path + _edge_label((start + end) / 2, level + 22, edge, _EDGE_NAMES[edge])
     start, end = x[parent] + boxes[parent] / 2, x[node] + min(boxes[node] / 2, 16.0)
     top, bottom = (y[node] + _HEIGHT, y[parent]) if y[node] < y[parent] else (y[node], y[parent] + _HEIGHT)
@@ -261,27 +256,32 @@ def _boxes(
     for node, label in enumerate(tree.labels):
         kind = node_type(label)
         mark = marks.get(node) if marks is not None else None
-        said = f"{_clean(escape(label))} ({TYPES[kind]})" + (f": {_clean(escape(mark.said))}" if mark else "")
-        frame = f'stroke="{_LINE}"'
-        if mark:
-            dashes = ' stroke-dasharray="4 3"' if mark.dashed else ""
-            frame = f'stroke="{mark.colour}" stroke-width="3"{dashes}'
-        faint = ' opacity="0.35"' if marks is not None and mark is None else ""
-        shapes.append(
-            f'<g{faint}><title>{said}</title><rect x="{x[node]:.1f}" y="{y[node]:.1f}" '
-            f'width="{boxes[node]:.1f}" height="{_HEIGHT:.0f}" rx="7" fill="{_COLOURS[kind]}" {frame}/>'
-            f"{_text(x[node] + boxes[node] / 2, y[node] + 18, _shown(label), 14, _INK, 'middle')}"
-            f"{_badge(x[node], y[node], mark) if mark else ''}</g>"
-        )
+        said = f"{label} ({TYPES[kind]})" + (f": {mark.said}" if mark else "")
+        parts = [
+            shape("title", escaped(said)),
+            shape(
+                "rect",
+                x=x[node],
+                y=y[node],
+                width=boxes[node],
+                height=_HEIGHT,
+                rx=7,
+                fill=_COLOURS[kind],
+                stroke=mark.colour if mark else _LINE,
+                stroke_width=3 if mark else None,
+                stroke_dasharray="4 3" if mark and mark.dashed else None,
+            ),
+            text(x[node] + boxes[node] / 2, y[node] + 18, _shown(label), 14, _INK, "middle"),
+            _badge(x[node], y[node], mark) if mark else "",
+        ]
+        shapes.append(shape("g", *parts, opacity=0.35 if marks is not None and mark is None else None))
     return shapes
 
 
 def _badge(x: float, y: float, mark: NodeMark) -> str:
-    width = 8 + _text_width(mark.badge, 9)
-    return (
-        f'<rect x="{x - 7:.1f}" y="{y - 9:.1f}" width="{width:.1f}" height="14" rx="7" fill="{mark.colour}"/>'
-        + _text(x - 7 + width / 2, y + 1.5, mark.badge, 9, "#ffffff", "middle", bold=True)
-    )
+    width = 8 + text_width(mark.badge, 9)
+    frame = shape("rect", x=x - 7, y=y - 9, width=width, height=14, rx=7, fill=mark.colour)
+    return frame + text(x - 7 + width / 2, y + 1.5, mark.badge, 9, "#ffffff", "middle", bold=True)
 
 
 def _legend(types: Sequence[str], top: float, room: float) -> TreeDrawing:
@@ -289,59 +289,35 @@ def _legend(types: Sequence[str], top: float, room: float) -> TreeDrawing:
     x, y = _MARGIN, top
     for kind in types:
         name = TYPES[kind]
-        taken = 22 + _text_width(name, 12) + 18
+        taken = 22 + text_width(name, 12) + 18
         if x > _MARGIN and x + taken > room + _MARGIN:
             x, y = _MARGIN, y + 20
-        shapes.append(
-            f'<rect x="{x:.1f}" y="{y:.1f}" width="14" height="14" rx="4" fill="{_COLOURS[kind]}" stroke="{_LINE}"/>'
-        )
-        shapes.append(_text(x + 20, y + 11, name, 12, _CAPTION, "start"))
+        shapes.append(shape("rect", x=x, y=y, width=14, height=14, rx=4, fill=_COLOURS[kind], stroke=_LINE))
+        shapes.append(text(x + 20, y + 11, name, 12, _CAPTION, "start"))
         x += taken
     return TreeDrawing(room, y - top + 14, shapes)
 
 
 def _shown(label: str) -> str:
     """Returns the text of a box: the value, with the notation's escapes undone and blanks made visible."""
-    text = value(label)
+    shown = value(label)
     for name, character in _ESCAPES:
-        text = text.replace(name, character)
-    return _shortened(text, 24) or "␣"
+        shown = shown.replace(name, character)
+    return _shortened(shown, 24) or "␣"
 
 
-def _shortened(text: str, length: int) -> str:
-    text = " ".join(text.split())
-    return text if len(text) <= length else text[: length - 1] + "…"
+def _shortened(said: str, length: int) -> str:
+    said = " ".join(said.split())
+    return said if len(said) <= length else said[: length - 1] + "…"
 
 
 def _box_width(label: str) -> float:
-    return max(28.0, _text_width(_shown(label), 14) + 16)
-
-
-def _text_width(text: str, size: float) -> float:
-    """Estimates the width of a text in an unknown font, on the safe side."""
-    units = sum(0.0 if combining(each) else 1.1 if east_asian_width(each) in "WF" else 0.64 for each in text)
-    return units * size
-
-
-def _text(x: float, y: float, text: str, size: int, colour: str, anchor: str, *, bold: bool = False) -> str:
-    weight = ' font-weight="600"' if bold else ""
-    return (
-        f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" fill="{colour}" text-anchor="{anchor}"{weight}>'
-        f"{_clean(escape(text))}</text>"
-    )
+    return max(28.0, text_width(_shown(label), 14) + 16)
 
 
 def _edge_label(x: float, y: float, edge: str, meaning: str) -> str:
-    return f"<g><title>{escape(meaning)}</title>{_text(x, y, edge, 11, _CAPTION, 'middle')}</g>"
+    return shape("g", shape("title", escaped(meaning)), text(x, y, edge, 11, _CAPTION, "middle"))
 
 
 def _line(x1: float, y1: float, x2: float, y2: float) -> str:
-    return f'<path d="M{x1:.1f} {y1:.1f}L{x2:.1f} {y2:.1f}" stroke="{_LINE}" stroke-width="1.4"/>'
-
-
-def _clean(text: str) -> str:
-    """Removes the characters that no XML document may contain."""
-    return "".join(
-        each if each >= " " and not "\ud800" <= each <= "\udfff" and each not in "\ufffe\uffff" else "\ufffd"
-        for each in text
-    )
+    return shape("path", d=f"M{x1:.1f} {y1:.1f}L{x2:.1f} {y2:.1f}", stroke=_LINE, stroke_width=1.4)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
+
+from mathamr.core.drawing import escaped, shape
 
 WIDTH, HEIGHT = 960.0, 240.0
 _LEFT, _TOP, _BOTTOM = 44.0, 10.0, 14.0
@@ -37,18 +38,16 @@ def bars(title: str, topics: Sequence[Bar]) -> str:
         kind = "better" if bar.value > 0 else "worse" if bar.value < 0 else "same"
         # A transparent bar of full height takes the pointer, so that small differences can be met.
         x, width = _LEFT + place * step, max(0.5, step * 0.82)
-        shape = (
-            f"<title>{escape(bar.hint)}</title>"
-            f'<rect class="reach" x="{x:.2f}" y="0" width="{step:.2f}" height="{HEIGHT:.0f}"/>'
-            f'<rect class="{kind}" x="{x:.2f}" y="{y:.2f}" width="{width:.2f}" height="{max(height, 0.6):.2f}"/>'
+        parts = (
+            shape("title", escaped(bar.hint)),
+            shape("rect", class_="reach", x=x, y=0, width=step, height=HEIGHT),
+            shape("rect", class_=kind, x=x, y=y, width=width, height=max(height, 0.6)),
         )
-        shapes.append(f'<a href="{escape(bar.link)}">{shape}</a>' if bar.link else f"<g>{shape}</g>")
-    label = escape(title)
-    return (
-        f'<svg class="chart" viewBox="0 0 {WIDTH:.0f} {HEIGHT:.0f}" role="img" aria-label="{label}">'
-        f"<title>{label}</title>{''.join(shapes)}"
-        f'<line class="axis" x1="{_LEFT}" x2="{WIDTH}" y1="{zero:.2f}" y2="{zero:.2f}"/></svg>'
-    )
+        shapes.append(shape("a", *parts, href=bar.link) if bar.link else shape("g", *parts))
+    axis = shape("line", class_="axis", x1=_LEFT, x2=WIDTH, y1=zero, y2=zero)
+    box = {"viewBox": f"0 0 {WIDTH:.0f} {HEIGHT:.0f}"}
+    name = shape("title", escaped(title))
+    return shape("svg", name, *shapes, axis, class_="chart", role="img", aria_label=title, **box)
 
 
 def difference_bars(
@@ -75,10 +74,8 @@ def difference_bars(
 
 def _grid(value: float, y: float, has_sign: bool) -> str:
     label = f"{value:+.2g}" if has_sign and value else f"{value:.2g}"
-    return (
-        f'<line class="grid" x1="{_LEFT}" x2="{WIDTH}" y1="{y:.2f}" y2="{y:.2f}"/>'
-        f'<text x="{_LEFT - 6}" y="{y + 4:.2f}" text-anchor="end">{label}</text>'
-    )
+    line = shape("line", class_="grid", x1=_LEFT, x2=WIDTH, y1=y, y2=y)
+    return line + shape("text", escaped(label), x=_LEFT - 6, y=y + 4, text_anchor="end")
 
 
 def _ticks(bottom: float, top: float) -> list[float]:
