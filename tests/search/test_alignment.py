@@ -15,7 +15,7 @@ from mathamr.posts.level import Level
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Post
 from mathamr.search.alignment import Alignment, align, parts
-from mathamr.search.heatmap import COLUMNS, ROWS, Run, heatmap_svg, save_heatmap, set_in_line
+from mathamr.search.heatmap import COLUMNS, ROWS, LabelRun, heatmap_svg, save_heatmap, set_in_line
 from mathamr.systems.vectors import Vectors
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -154,4 +154,4 @@ def test_a_formula_is_set_in_one_line(latex: str, expected: str) -> None:
 
 
 def test_scripts_are_raised_and_lowered() -> None:
-    assert set_in_line("a_i^2") == [Run("a"), Run("i", -1), Run("2", 1)]
+    assert set_in_line("a_i^2") == [LabelRun("a"), LabelRun("i", -1), LabelRun("2", 1)]

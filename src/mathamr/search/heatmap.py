@@ -156,14 +156,14 @@ def _scale(
     yield text(x, top - 4, "cosine", 9, "#333333")
 
 
-class Run(NamedTuple):
+class LabelRun(NamedTuple):
     """Text of a label on the base line (level 0), raised (1) or lowered (-1)."""
 
     text: str
     level: int = 0
 
 
-def _label(part: AlignedPart) -> list[Run]:
+def _label(part: AlignedPart) -> list[LabelRun]:
     """Return the label of a part; formulas are set in one line."""
     return [run for fragment in shortened(part.fragments, LABEL, _room) for run in _runs(fragment)]
 
@@ -173,23 +173,23 @@ def _room(fragment: Fragment) -> int:
     return len(_DRAWN.findall(fragment.text)) if fragment.kind == "formula" else len(fragment)
 
 
-def _runs(fragment: Fragment) -> list[Run]:
+def _runs(fragment: Fragment) -> list[LabelRun]:
     if fragment.kind != "formula":
-        return [Run(fragment.text)]
+        return [LabelRun(fragment.text)]
     found = set_in_line(fragment.text)
     if found and sum(len(run.text) for run in found) <= LABEL:
         return found
     shown = fragment.text if len(fragment.text) <= LABEL else fragment.text[: LABEL - 1] + "…"
-    return [Run(shown or "(formula)")]
+    return [LabelRun(shown or "(formula)")]
 
 
-def set_in_line(latex: str) -> list[Run]:
+def set_in_line(latex: str) -> list[LabelRun]:
     r"""Return a formula as text in one line with raised and lowered parts; nothing if it cannot be drawn.
 
     >>> "".join(run.text for run in set_in_line(r"\frac{a+b}{2} \le \sqrt{x}"))
     '(a+b)/2 ≤ √x'
     >>> set_in_line("x^2")
-    [Run(text='x', level=0), Run(text='2', level=1)]
+    [LabelRun(text='x', level=0), LabelRun(text='2', level=1)]
     """
     try:
         return list(_joined(_in_line(displayed(latex, Macros(), display=False), 0)))
@@ -197,11 +197,11 @@ def set_in_line(latex: str) -> list[Run]:
         return []
 
 
-def _joined(runs: Iterator[Run]) -> Iterator[Run]:
-    last: Run | None = None
+def _joined(runs: Iterator[LabelRun]) -> Iterator[LabelRun]:
+    last: LabelRun | None = None
     for run in runs:
         if last is not None and last.level == run.level:
-            last = Run(last.text + run.text, run.level)
+            last = LabelRun(last.text + run.text, run.level)
             continue
         if last is not None:
             yield last
@@ -216,10 +216,10 @@ _SCRIPTS = {
 _SPACED = re.compile(r"[=<>≤≥≠≈≡∼→⇒⇔∈∉⊂⊆]")
 
 
-def _in_line(element: Element, level: int) -> Iterator[Run]:
+def _in_line(element: Element, level: int) -> Iterator[LabelRun]:
     tag, children = element.tag, element.children
     if tag in ("mi", "mn", "mo", "mtext"):
-        yield Run(
+        yield LabelRun(
             f" {element.text} " if _SPACED.fullmatch(element.text) and not level else element.text, level
         )
     elif tag in _SCRIPTS and len(children) == len(_SCRIPTS[tag]) + 1:
@@ -228,39 +228,39 @@ def _in_line(element: Element, level: int) -> Iterator[Run]:
             yield from _in_line(child, level or shift)
     elif tag == "mfrac":
         yield from _grouped(children[0], level)
-        yield Run("/", level)
+        yield LabelRun("/", level)
         yield from _grouped(children[1], level)
     elif tag in ("msqrt", "mroot"):
-        yield Run("√", level)
+        yield LabelRun("√", level)
         yield from _grouped(children[0], level)
     elif tag == "mtr":
         for place, child in enumerate(children):
             if place:
-                yield Run(", ", level)
+                yield LabelRun(", ", level)
             yield from _in_line(child, level)
-        yield Run("; ", level)
+        yield LabelRun("; ", level)
     elif tag != "mphantom":
         for child in children:
             yield from _in_line(child, level)
 
 
-def _grouped(element: Element, level: int) -> Iterator[Run]:
+def _grouped(element: Element, level: int) -> Iterator[LabelRun]:
     """Put parentheses around more than one symbol."""
     runs = list(_in_line(element, level))
     symbols = "".join(run.text for run in runs)
     if len(symbols) > 1 and not symbols.isalnum():
-        yield Run("(", level)
+        yield LabelRun("(", level)
         yield from runs
-        yield Run(")", level)
+        yield LabelRun(")", level)
     else:
         yield from runs
 
 
-def _width(label: Sequence[Run]) -> float:
+def _width(label: Sequence[LabelRun]) -> float:
     return sum(text_width(run.text, _SIZE * (0.75 if run.level else 1.0)) for run in label)
 
 
-def _written(label: Sequence[Run], part: AlignedPart, x: float, y: float, anchor: str) -> str:
+def _written(label: Sequence[LabelRun], part: AlignedPart, x: float, y: float, anchor: str) -> str:
     """Write a label with its raised and lowered parts."""
     spans, height = [], 0.0
     for run in label:
