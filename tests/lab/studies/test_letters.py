@@ -1,10 +1,8 @@
-"""Topics in other letters, and the table that compares runs of both forms."""
+"""Topics in other letters."""
 
 from __future__ import annotations
 
 from pathlib import Path
-
-import pytest
 
 from mathamr.evaluation.topics import read_topics
 from mathamr_lab.studies import letters
@@ -31,21 +29,3 @@ def test_written_topics_differ_in_their_variables_alone(tmp_path: Path) -> None:
     ]
     assert letters.write_renamed(source, tmp_path / "again.xml") == 1
     assert (tmp_path / "again.xml").read_bytes() == out.read_bytes()
-
-
-def test_runs_of_both_forms_are_compared_question_by_question(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "arqmath-mini" / "qrels").mkdir(parents=True)
-    (tmp_path / letters.QRELS["arqmath"]).write_text("A.1 0 7 3\nA.2 0 8 3\n")
-    runs = tmp_path / "runs"
-    runs.mkdir()
-    (runs / "arqmath.asked.mine.run").write_text("A.1 Q0 7 1 2.0 x\nA.2 Q0 8 1 2.0 x\n")
-    (runs / "arqmath.renamed.mine.run").write_text("A.1 Q0 9 1 2.0 x\nA.1 Q0 7 2 1.0 x\nA.2 Q0 8 1 2.0 x\n")
-    monkeypatch.setattr(letters, "data_folder", lambda: tmp_path)
-    monkeypatch.setenv("MATHAMR_RUNS", str(runs))
-    letters.run()
-    assert "arqmath, mine" in (shown := capsys.readouterr().out)
-    assert "1.000" in shown
-    assert "0.750" in shown
-    assert "-0.250" in shown

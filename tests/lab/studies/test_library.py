@@ -43,38 +43,22 @@ def sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "sources"
 
 
-def measured(printed: str, ranking: str) -> str:
-    """The line of a ranking on all maps."""
-    return next(line for line in printed.splitlines() if line.startswith("maps (6)") and ranking in line)
-
-
-def test_names_of_the_maps_are_counted_and_searched(
-    sources: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("MATHAMR_OTHERS", "all")
+def test_names_of_the_maps_are_counted(sources: Path, capsys: pytest.CaptureFixture[str]) -> None:
     library.run()
     printed = capsys.readouterr().out
     assert "9 declarations" in printed
     assert "3 of 4 names of the maps are found (75.0%); not: Nat.absent" in printed
-    assert "6 queries" in printed
-    assert "1.000" in measured(printed, "library ranking")
-    assert printed.count("chosen on the others") == 1
 
 
-def test_declarations_are_encoded_once_and_searched_beside_the_words_of_an_index(
+def test_an_index_is_asked_for_what_the_maps_name(
     sources: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     build_index([sources], tmp_path / "index", BuildOptions(model="mathamr-3"))
-    settings = {"LIBRARY": "index", "RUNS": "runs"}
-    for name, place in settings.items():
-        monkeypatch.setenv(f"MATHAMR_{name}", str(tmp_path / place))
-    monkeypatch.setenv("MATHAMR_OTHERS", "3")
-    monkeypatch.setenv("MATHAMR_MODELS", "mathamr-3")
+    monkeypatch.setenv("MATHAMR_LIBRARY", str(tmp_path / "index"))
     library.run()
-    first = capsys.readouterr().out
-    assert "mathamr-3 among 6 declarations" in first
-    assert "1.000" in measured(first, "library ranking")
-    assert len(list((tmp_path / "runs" / "mathamr-3").glob("*.npz"))) == 1
-    monkeypatch.setattr(library.Sample, "_made", lambda *given: pytest.fail("encoded again"))
-    library.run()
-    assert capsys.readouterr().out == first
+    printed = capsys.readouterr().out
+    assert "6 queries" in printed
+    line = next(
+        line for line in printed.splitlines() if line.startswith("maps (6)") and "library ranking" in line
+    )
+    assert "1.000" in line

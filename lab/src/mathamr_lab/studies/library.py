@@ -1,18 +1,10 @@
 """The library: Mathlib's declarations as they are read, and its maps of theorem names as queries for them.
 
-Needs `mathlib/` of the evaluation data: the sources and the four maps, on which nothing is trained. Without further settings
-only the reader is measured. Searching needs an index:
+Needs `mathlib/` of the evaluation data: the sources and the four maps, on which nothing is trained. Without `MATHAMR_LIBRARY` only the
+reader is measured (`MATHAMR_MATHLIB` names a folder with the unpacked sources); with it, an index of Mathlib, its rankings are.
 
-- `MATHAMR_LIBRARY` names an index of Mathlib. The parts of its ranking are measured on it, the ranking itself, and weights
-  that are chosen with one map left out.
-- With `MATHAMR_OTHERS` as well, its vectors are not used: they may be incomplete. The models that `MATHAMR_MODELS` names
-  (`mathamr-3,mathamr-2-text`) encode the wanted declarations and so many others, among which is searched. Words are those of
-  the index; weights are chosen for the first model. `MATHAMR_RUNS` names a folder that keeps the vectors.
-- Without an index, `MATHAMR_OTHERS` is the number of declarations, besides those that the maps name, of which
-  `MATHAMR_MODEL` makes one first (`all` takes hours on two cores).
-
-`MATHAMR_MATHLIB` names a folder with the unpacked sources. Queries are the titles of the maps, and held-out declarations, asked for
-by the first sentence of their documentation, by their statement in LaTeX, and by their statement in Lean with other letters.
+Queries are the titles of the maps, and held-out declarations, asked for by the first sentence of their documentation, by their statement
+in LaTeX, and by their statement in Lean with other letters.
 """
 
 from __future__ import annotations
@@ -23,97 +15,82 @@ import tempfile
 import time
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean
 
+from mathamr.evaluation.measures import measures
+from mathamr.evaluation.qrels import Qrels
+from mathamr.evaluation.runs import Run
+from mathamr.evaluation.scores import evaluate
+from mathamr.evaluation.significance import bootstrap_interval
 from mathamr.evaluation.table import aligned
-from mathamr.index.indexing.builder import BuildOptions, build_index
 from mathamr.posts.post import Post
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
-from mathamr.search.library import WEIGHTS
+from mathamr.search.query import Query, QueryError
 from mathamr.search.searcher import Index
-from mathamr.systems.models import load_system
-from mathamr.systems.ranking import Ranking
 from mathamr_lab.data import data_folder
-from mathamr_lab.studies.libraryranking import (
-    LEAVES,
-    Asked,
-    RecordedRanker,
-    Sample,
-    among,
-    choice,
-    fused,
-    ranked,
-    rankers,
-    recorded,
-    sampled,
-    table,
-    values_of,
-)
-from mathamr_lab.studies.testsets import environment
 from mathamr_lab.systems.text.mathlib import MAPS, is_held_name, library_entry, mapped, queries, ways_to_ask
 
 MOST = 200
 """The number of queries of a style."""
 STYLES = ("words", "latex", "lean")
-BEDS: dict[str, Sequence[str]] = {"maps": MAPS, **{bed: (bed,) for bed in (*MAPS, *STYLES)}}
+GROUPS: dict[str, Sequence[str]] = {"maps": MAPS, **{group: (group,) for group in (*MAPS, *STYLES)}}
+MEASURES = ("recall@1", "recall@10", "nDCG@10")
+RANKINGS = {"words": "lexical", "one vector": "single", "MaxSim": "maxsim", "library ranking": "hybrid"}
+DEPTH = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A query, the map or the style that it belongs to, and the ids of the declarations that are wanted."""
+
+    group: str
+    text: str
+    wanted: tuple[str, ...]
 
 
 def run() -> None:
+    """Measure the reader, or the rankings of an index."""
     folder = data_folder() / "mathlib"
     if prepared := os.environ.get("MATHAMR_LIBRARY"):
-        _measure(Path(prepared), folder)
+        with Index.open(prepared) as index:
+            print(search_table(index, asked_of(index.archive.catalogue.every_post(), folder)), flush=True)
         return
     with tempfile.TemporaryDirectory() as temporary:
         sources = os.environ.get("MATHAMR_MATHLIB")
         if sources is None:
             with tarfile.open(folder / "Mathlib.tar.xz") as archive:
                 archive.extractall(temporary, filter="data")
-        wanted = {name for *_, names in queries(folder) for name in names}
-        others = os.environ.get("MATHAMR_OTHERS", "0")
-        kept = _read(Path(sources or temporary), wanted, others)
-        if others != "0":
-            _search(kept, folder, Path(temporary))
+        _print_counts(Path(sources or temporary), {name for *_, names in queries(folder) for name in names})
 
 
-def _read(sources: Path, wanted: set[str], others: str) -> list[Post]:
-    """Reads all declarations, prints how many there are, and returns those to search among."""
+def _print_counts(sources: Path, wanted: set[str]) -> None:
+    """Read all declarations, and print how many there are of each kind and how many names of the maps are found."""
     words, documented = Counter[str](), Counter[str]()
     found: set[str] = set()
-    kept: list[Post] = []
-    count, started, busy = 0, time.perf_counter(), time.process_time()
+    started, busy = time.perf_counter(), time.process_time()
     for post in read_posts(sources, Report(), "lean"):
-        if post.markup != "declaration":
-            continue
-        words[post.tags[0]] += 1
-        documented[post.tags[0]] += "undocumented" not in post.tags
-        count += 1
-        named = wanted.intersection((post.title, *post.aliases))
-        found |= named
-        if others == "all" or named or zlib.crc32(post.id.encode()) / 2**32 < float(others) / 260_000:
-            kept.append(post)
+        if post.markup == "declaration":
+            words[post.tags[0]] += 1
+            documented[post.tags[0]] += "undocumented" not in post.tags
+            found |= wanted.intersection((post.title, *post.aliases))
     print(
-        f"{count:,} declarations in {time.perf_counter() - started:.0f} s,"
+        f"{words.total():,} declarations in {time.perf_counter() - started:.0f} s,"
         f" {time.process_time() - busy:.0f} s of processor time; {documented.total():,} documented"
     )
+    rows = ([word, f"{n:,}", f"{documented[word]:,}"] for word, n in words.most_common())
+    print(aligned([["", "all", "documented"], *rows]))
     print(
-        aligned(
-            [
-                ["", "all", "documented"],
-                *([word, f"{n:,}", f"{documented[word]:,}"] for word, n in words.most_common()),
-            ]
-        )
+        f"{len(found):,} of {len(wanted):,} names of the maps are found ({len(found) / len(wanted):.1%});"
+        f" not: {', '.join(sorted(wanted - found))}"
     )
-    lacking = sorted(wanted - found)
-    print(
-        f"{len(found):,} of {len(wanted):,} names of the maps are found ({len(found) / len(wanted):.1%}); not: {', '.join(lacking)}"
-    )
-    return kept
 
 
 def asked_of(posts: Iterable[Post], folder: Path) -> list[Asked]:
-    """The titles of the maps, and held-out declarations in several ways, with the ids of what is wanted."""
+    """Return the titles of the maps, and held-out declarations in several ways, with the ids of what is wanted."""
     places: dict[str, str] = {}
     ways: list[Asked] = []
     left_out = mapped(folder)
@@ -126,8 +103,8 @@ def asked_of(posts: Iterable[Post], folder: Path) -> list[Asked]:
         entry = library_entry(post)
         if entry.is_held and not entry.names & left_out:
             ways += (Asked(style, text, (post.id,)) for style, text in ways_to_ask(entry))
-    ways.sort(key=lambda each: zlib.crc32(f"{each.bed} {each.text}".encode()))
-    chosen = [each for style in STYLES for each in [own for own in ways if own.bed == style][:MOST]]
+    ways.sort(key=lambda each: zlib.crc32(f"{each.group} {each.text}".encode()))
+    chosen = [each for style in STYLES for each in [own for own in ways if own.group == style][:MOST]]
     titles = (
         Asked(name, title, tuple(dict.fromkeys(places[each] for each in names if each in places)))
         for name, title, names in queries(folder)
@@ -135,47 +112,34 @@ def asked_of(posts: Iterable[Post], folder: Path) -> list[Asked]:
     return [*(each for each in titles if each.wanted), *chosen]
 
 
-def _search(posts: list[Post], folder: Path, temporary: Path) -> None:
-    model = os.environ.get("MATHAMR_MODEL", "mathamr-3")
-    source = temporary / "declarations.jsonl"
-    source.write_text("".join(post.to_json() + "\n" for post in posts), encoding="utf-8")
-    build_index([source], temporary / "index", BuildOptions(model=model, engine="flat"))
-    _measure(temporary / "index", folder)
-
-
-def _measure(index: Path, folder: Path) -> None:
-    others = os.environ.get("MATHAMR_OTHERS") if "MATHAMR_LIBRARY" in os.environ else None
-    with Index.open(index) as opened:
-        asked = asked_of(opened.archive.catalogue.every_post(), folder)
-        print(f"{len(asked):,} queries", flush=True)
-        words = recorded(opened, asked, ["lexical"])
-        if others is None:
-            prepared = rankers(opened, asked, words | recorded(opened, asked, ["single", "maxsim"]))
-            _report(opened, asked, prepared, opened.archive.manifest.model.name)
-            print(choice(asked, prepared, WEIGHTS), flush=True)
-            return
-        print(table(asked, {"words, all declarations": values_of(asked, words["lexical"])}, BEDS), flush=True)
-        posts = sampled(opened, asked, int(others))
-        for place, model in enumerate(
-            os.environ.get("MATHAMR_MODELS", "mathamr-3,mathamr-2-text").split(",")
-        ):
-            system = load_system(model, "cpu")
-            sample = Sample.encoded(system, posts, Path(environment("MATHAMR_RUNS")) / model)
-            prepared = rankers(opened, asked, among(opened, asked, words["lexical"], sample, system))
-            _report(opened, asked, prepared, f"{model} among {len(posts):,} declarations")
-            if not place:
-                print(choice(asked, prepared, WEIGHTS), flush=True)
-
-
-def _report(index: Index, asked: Sequence[Asked], prepared: Mapping[str, RecordedRanker], title: str) -> None:
-    """Prints what the parts and rankings find."""
-    rankings: dict[str, Ranking] = {
-        "words": LEAVES["lexical"],
-        "one vector": LEAVES["single"],
-        "MaxSim": LEAVES["maxsim"],
-        "both": fused((0.0, 1.0, 1.0)),
-        "both and words": fused(WEIGHTS),
-        "library ranking": index.ranking("answers", "hybrid")[1],
+def search_table(index: Index, asked: Sequence[Asked]) -> str:
+    """Return the mean of every measure with its 95 % interval, for each group of queries and ranking."""
+    qrels = Qrels({str(number): dict.fromkeys(each.wanted, 3) for number, each in enumerate(asked)})
+    found = {
+        name: evaluate(_ranked(index, asked, strategy), qrels, measures(list(MEASURES))).values
+        for name, strategy in RANKINGS.items()
     }
-    values = {name: values_of(asked, ranked(prepared, name, each)) for name, each in rankings.items()}
-    print(f"\n{title}\n{table(asked, values, BEDS)}", flush=True)
+    rows = []
+    for group, members in GROUPS.items():
+        chosen = [str(number) for number, each in enumerate(asked) if each.group in members]
+        for name, values in found.items() if chosen else ():
+            cells = (_shown([values[measure][key] for key in chosen]) for measure in MEASURES)
+            rows.append([f"{group} ({len(chosen)})", name, *cells])
+    return f"{len(asked):,} queries\n{aligned([['', '', *MEASURES], *rows])}"
+
+
+def _ranked(index: Index, asked: Sequence[Asked], strategy: str) -> Run:
+    rankings: dict[str, list[tuple[str, float]]] = {}
+    for number, each in enumerate(asked):
+        try:
+            query = Query.of_text(each.text, macros=index.macros)
+        except QueryError:
+            continue
+        hits, _ = index.rank(query, "answers", strategy, DEPTH)
+        rankings[str(number)] = [(hit.id, hit.score) for hit in hits]
+    return Run.of(strategy, rankings)
+
+
+def _shown(values: Sequence[float]) -> str:
+    low, high = bootstrap_interval(values) or (values[0], values[0])
+    return f"{fmean(values):.3f} ({low:.3f} to {high:.3f})"
