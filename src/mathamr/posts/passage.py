@@ -126,8 +126,13 @@ def passage(post: Post, note: Note = ignore) -> Passage:
     >>> dict(read.formula_map)
     {'FORMULA_0': '7:0', 'FORMULA_1': '7:1'}
     """
-    title = list(title_pieces(post.title, post.markup, note))
-    body = list(pieces(post.body, post.markup, note))
+    return passage_of(
+        post, list(title_pieces(post.title, post.markup, note)), list(pieces(post.body, post.markup, note))
+    )
+
+
+def passage_of(post: Post, title: list[Piece], body: list[Piece]) -> Passage:
+    """Return the passage of a post whose title and body are these pieces."""
     names = iter(_formula_ids(post, [piece for piece in title + body if piece.kind == "formula"]))
     builder = _Builder(names)
     builder.read(title, "title")

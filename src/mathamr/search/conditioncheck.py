@@ -10,10 +10,11 @@ from mathamr.core.errors import MathAMRError
 from mathamr.index.archive import Archive
 from mathamr.index.catalogue.catalogue import Catalogue
 from mathamr.index.engines.entry import Filter
-from mathamr.index.lexical.terms import called, other_names, words
+from mathamr.index.lexical.terms import called, words
 from mathamr.posts.markup import title_pieces
 from mathamr.posts.passage import PLACEHOLDER, Passage, passage
 from mathamr.posts.post import Post
+from mathamr.posts.postcontent import other_names
 from mathamr.search.conditions import Conditions, Demand, Words
 from mathamr.search.hitbuilder import titled
 from mathamr.search.locations import lies_in, within

@@ -19,7 +19,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING, TypeVar
@@ -29,11 +29,9 @@ from mathamr.formulas.parse import check_reading
 from mathamr.formulas.tree import Opt, Slt, Tree
 from mathamr.formulas.trees import LONGEST_REMEMBERED, trees_of
 from mathamr.posts.formats.declaration.namewords import name_words
-from mathamr.posts.formats.declaration.pieces import spelled
-from mathamr.posts.formats.latex.labels import label_words
-from mathamr.posts.markup import formulas_of, pieces, title_pieces
-from mathamr.posts.markup.piece import Piece
+from mathamr.posts.markup import formulas_of, title_pieces
 from mathamr.posts.post import Formula, Post
+from mathamr.posts.postcontent import label_text, parse_post
 
 if TYPE_CHECKING:
     from Stemmer import Stemmer
@@ -139,12 +137,8 @@ def called(post: Post) -> list[list[str]]:
         return []
     if post.markup == "declaration":
         return [words(name) for name in dict.fromkeys((post.title, name_words(post.title), *post.aliases))]
-    found = map(words, (_title_text(post), *post.aliases, _label_text(post)))
+    found = map(words, (_title_text(post), *post.aliases, label_text(post)))
     return [name for name in found if name]
-
-
-def _label_text(post: Post) -> str:
-    return label_words(post.place.label) if post.place is not None else ""
 
 
 def misspellings(word: str) -> dict[str, None]:
@@ -211,24 +205,8 @@ def terms_of_trees(latex: str, opt: Opt | None, slt: Slt | None) -> Terms:
 
 
 def post_text(post: Post) -> str:
-    """The text of a post without its formulas: its other names, its label, its title, its body.
-
-    Names in the code of a declaration are there as words too.
-    """
-    if post.markup == "declaration":
-        code = (spelled(piece.text) if piece.kind == "code" else piece.text if piece.kind == "text" else " "
-                for piece in pieces(post.body, post.markup))  # fmt: skip
-        return " \n".join((post.title, name_words(post.title), *map(name_words, post.aliases), "".join(code)))
-    title: Iterable[Piece] = () if post.role == "answer" else title_pieces(post.title, post.markup)
-    found = [*title, Piece("break", 0, 0, "paragraph"), *pieces(post.body, post.markup)]
-    text = "".join(piece.text if piece.kind in ("text", "code") else " " for piece in found)
-    return " \n".join((*other_names(post), text))
-
-
-def other_names(post: Post) -> list[str]:
-    """The names of a post beside its title: its aliases and, unless it is an answer, its label in its source."""
-    label = _label_text(post) if post.role != "answer" else ""
-    return [*post.aliases, *([label] if label else [])]
+    """The text of a post without its formulas; see `PostContent.text`."""
+    return parse_post(post).text
 
 
 def words(text: str) -> list[str]:

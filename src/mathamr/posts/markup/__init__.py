@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from importlib import import_module
 from itertools import chain
 
@@ -21,6 +22,8 @@ MARKUPS = {
 }
 _NOTES = frozenset(["markdown", "latex", "text"])
 """Languages of notes: in their text a formula may stand in Unicode without any mark. HTML is left as it is published."""
+LONGEST_REMEMBERED = 200_000
+"""Characters of a text whose pieces are remembered; longer ones are streamed, so that memory stays bounded."""
 _TAG = re.compile(r"</[a-zA-Z]|<(?:span|math|em|i|b|strong|sup|sub|code)\b|&(?:\w+|#\w+);")
 
 _CONTENT = re.compile(r"<annotation-xml\s[^<>]*MathML-Content[^<>]*>(.*?)</annotation-xml", re.S)
@@ -29,11 +32,30 @@ _RESERVED = re.compile("[\0-\2]")  # stand for formulas and breaks while sentenc
 
 
 def pieces(text: str, markup: str, note: Note = ignore) -> Iterator[Piece]:
-    """The pieces of a text in the order of the source; `note` is called for every repair.
+    """Return the pieces of a text in the order of the source; call `note` for every repair.
+
+    The texts that were parsed last are remembered: a post is parsed once, by its reader, and whoever needs its pieces
+    while it is at hand gets the same ones.
 
     >>> [piece.text for piece in pieces("<p>Let $x&gt;0.$</p>", "html") if piece.kind == "formula"]
     ['x>0']
     """
+    if len(text) > LONGEST_REMEMBERED:
+        return _parse(text, markup, note)
+    found, repairs = _remembered(text, markup)
+    for message, offset in repairs:
+        note(message, offset)
+    return iter(found)
+
+
+@lru_cache(maxsize=8)
+def _remembered(text: str, markup: str) -> tuple[tuple[Piece, ...], tuple[tuple[str, int], ...]]:
+    repairs: list[tuple[str, int]] = []
+    found = tuple(_parse(text, markup, lambda message, offset: repairs.append((message, offset))))
+    return found, tuple(repairs)
+
+
+def _parse(text: str, markup: str, note: Note) -> Iterator[Piece]:
     read = marked_pieces(text, markup, note)
     return with_unicode_formulas(read) if markup in _NOTES and not text.isascii() else read
 
