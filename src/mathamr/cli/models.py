@@ -59,7 +59,7 @@ def command(
                 model.name if first else "",
                 model.system.kind if first else "",
                 task,
-                ", ".join(model.system.rankings[task]),
+                ", ".join(model.rankings(task)),
                 f"{model.bytes / 1e6:.1f}" if first else "",
                 "; ".join(f"{what} {value}" for what, value in measured.items()),
             )

@@ -53,7 +53,8 @@ class ModelRecord:
     """The model that computed the vectors: its system (a name among `SYSTEMS`), and its fields in the engine.
 
     `folder` is the path of the model, `None` for a built-in model, which is found by its name. `text_backend` is the backend of the
-    text encoder (`mathamr.text.backend`), for both posts and queries.
+    text encoder (`mathamr.text.backend`), for both posts and queries. `default_rankings` are the names of the model's own, by task;
+    that of any other task is the first of its system.
     """
 
     name: str
@@ -62,6 +63,7 @@ class ModelRecord:
     fields: tuple[Field, ...]
     folder: str | None = None
     text_backend: str = "onnx"
+    default_rankings: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,6 +55,7 @@ from mathamr.systems.ranking import (
     TASKS,
     Ranking,
     Task,
+    default_first,
     fields_of,
     uses_words,
     without_vectors,
@@ -131,7 +132,7 @@ class Index(Closing):
                 f"the index {self.archive.folder} was made by {system.kind}, which does not search for {task};"
                 f" it searches for {' and '.join(self.tasks)}"
             )
-        found = system.rankings[task]
+        found = default_first(system.rankings[task], self.archive.manifest.model.default_rankings.get(task))
         if task == "answers" and self.has_declarations:
             return library_rankings(found)
         return found

@@ -10,6 +10,7 @@ from typing import Any
 from mathamr.core.errors import MathAMRError, UnknownNameError
 from mathamr.core.integrity import checked_file
 from mathamr.core.modelfolder import CONFIG, read_config
+from mathamr.systems.ranking import Ranking, Task, default_first
 from mathamr.systems.system import SYSTEMS, System
 from mathamr.text.backend import using_backend
 
@@ -34,6 +35,10 @@ class Model:
     bytes: int
     about: dict[str, Any] = field(default_factory=dict)
 
+    def rankings(self, task: Task) -> Mapping[str, Ranking]:
+        """Return the named rankings of a task, the model's default first."""
+        return default_first(self.system.rankings[task], default_rankings(self.folder).get(task))
+
     def to_json(self) -> dict[str, Any]:
         """Returns the JSON form for `mathamr models --json`."""
         return {
@@ -41,7 +46,7 @@ class Model:
             "system": self.system.kind,
             "tasks": sorted(self.system.tasks),
             "needs": sorted(self.system.needs),
-            "rankings": {task: list(named) for task, named in self.system.rankings.items()},
+            "rankings": {task: list(self.rankings(task)) for task in self.system.rankings},
             "bytes": self.bytes,
             **self.about,
         }
@@ -111,6 +116,16 @@ def system_of(folder: Path) -> type[System]:
     if kind is None:
         raise UnknownNameError("encoder", str(row.get("encoder")), sorted(_OF_ENCODER))
     return SYSTEMS[str(kind)]
+
+
+def default_rankings(folder: Path) -> dict[str, str]:
+    """Return the names of a model's own default rankings by task: a published model is ranked by its paper."""
+    named = read_config(folder).get("default_rankings") or {}
+    known = system_of(folder).rankings if named else {}
+    for task, name in named.items():
+        if task not in known or name not in known[task]:
+            raise MathAMRError(f"{folder / CONFIG}: its system has no ranking {name!r} of {task}")
+    return {str(task): str(name) for task, name in named.items()}
 
 
 def load_system(

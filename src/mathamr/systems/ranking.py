@@ -339,3 +339,12 @@ def without_vectors(ranking: Ranking) -> Ranking | None:
                 if left is not None
             )
             return replace(ranking, parts=kept) if kept else None
+
+
+def default_first(named: Mapping[str, Ranking], default: str | None) -> Mapping[str, Ranking]:
+    """Return the named rankings in order, but for the default, which comes first.
+
+    >>> list(default_first({"hybrid": Lexical(), "max": Lexical()}, "max"))
+    ['max', 'hybrid']
+    """
+    return named if default is None or default not in named else {default: named[default], **named}

@@ -43,7 +43,7 @@ from mathamr.index.manifest import (
 )
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
-from mathamr.systems.models import boxed_folder, load_system, model_folder
+from mathamr.systems.models import boxed_folder, default_rankings, load_system, model_folder
 from mathamr.systems.system import System
 from mathamr.text.backend import chosen_backend, index_backend
 
@@ -263,6 +263,7 @@ def _wanted(
         fields=system.fields,
         folder=None if is_boxed else str(model.expanduser().resolve()),
         text_backend=text_backend,
+        default_rankings=default_rankings(model),
     )
     parser = _wanted_parser(before, options) if needs_graphs(system.needs) else None
     graphs = system.graphs.configuration if system.graphs is not None else None
