@@ -7,12 +7,12 @@ BIN := $(VENV)/bin
 CODE := src lab tests benchmarks scripts
 unexport PYTHONDONTWRITEBYTECODE  # the tests start hundreds of processes, which would each compile the package
 
-.PHONY: help setup demo check test lint bench docs package clean
+.PHONY: help setup demo test test-all lint bench docs package clean
 
 help:
 	@echo "make demo    install into $(VENV) and show mathamr at work on the bundled sample"
-	@echo "make test    install into $(VENV) and run all tests"
-	@echo "make check   the quick tests, in under two minutes"
+	@echo "make test    install into $(VENV) and run the product's tests, in a few minutes"
+	@echo "make test-all  also the laboratory, browsers, kills, engines and hostile files"
 	@echo "make setup   only install, with the laboratory and the developers' tools"
 	@echo "make lint    ruff and mypy"
 	@echo "make bench   benchmarks: ratios against a peer measured in the same run"
@@ -23,6 +23,9 @@ help:
 $(VENV)/.product: pyproject.toml scripts/setup.sh
 	@PYTHON="$(PYTHON)" VENV="$(VENV)" bash scripts/setup.sh product
 
+$(VENV)/.test: pyproject.toml scripts/setup.sh
+	@PYTHON="$(PYTHON)" VENV="$(VENV)" bash scripts/setup.sh test
+
 $(VENV)/.developer: pyproject.toml lab/pyproject.toml scripts/setup.sh
 	@PYTHON="$(PYTHON)" VENV="$(VENV)" bash scripts/setup.sh developer
 
@@ -31,11 +34,12 @@ setup: $(VENV)/.developer
 demo: $(VENV)/.product
 	@$(BIN)/mathamr demo
 
-check: $(VENV)/.developer
-	@$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" tests
+test: $(VENV)/.test
+	@echo "mathamr: running the product's tests"
+	@$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" tests src
 
-test: $(VENV)/.developer
-	@echo "mathamr: running the tests"
+test-all: $(VENV)/.developer
+	@echo "mathamr: running all tests"
 	@$(BIN)/python -m pytest -n 2 --dist worksteal
 
 lint: $(VENV)/.developer

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Creates the virtual environment and installs mathamr into it.
 #   setup.sh product     what `mathamr` needs: no PyTorch, no experiments
+#   setup.sh test        the product and the tools of its own tests: no PyTorch either
 #   setup.sh developer   the product, the laboratory, and the tools for tests, lint and benchmarks
 # make calls it, and skips it while pyproject.toml has not changed.
 set -euo pipefail
@@ -39,7 +40,10 @@ if [ "$what" = developer ]; then
     fi
     install --editable '.[dev]' --editable lab
     bash scripts/setup_browser.sh
-    touch "$venv/.developer" "$venv/.product"
+    touch "$venv/.developer" "$venv/.test" "$venv/.product"
+elif [ "$what" = test ]; then
+    install --editable '.[test]'
+    touch "$venv/.test" "$venv/.product"
 else
     install --editable .
     touch "$venv/.product"

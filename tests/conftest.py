@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -58,30 +60,45 @@ def data() -> Path:
 
 
 SLOW = (
-    "adapters", "amr/test_corpus.py", "amr/test_builtin", "amr/test_parser.py", "amr/test_workers.py", "cli",
-    "evaluation/test_topicsearch.py", "formulas/test_alignment.py", "graphs/test_corpus.py", "graphs/test_guarded.py", "index/admin",
-    "index/indexing", "index/engines", "index/test_", "lab",
-    "plugins", "posts/formats/test_hostile.py", "posts/formats/test_ziparchive.py", "posts/test_inputs.py", "sample", "search", "serve", "systems",
-    "test_small_installation.py", "text/",
+    "tests/adapters/test_langchain.py", "tests/cli/test_index_ray.py", "tests/evaluation/test_topicsearch.py",
+    "tests/index/engines/postgres/", "tests/index/engines/qdrant/", "tests/index/indexing/cluster/",
+    "tests/index/indexing/test_kills.py", "tests/index/test_fulldisk.py", "tests/lab/", "tests/plugins/",
+    "tests/posts/formats/test_hostile.py",
+    "tests/serve/page/", "tests/serve/test_hostile.py", "tests/serve/test_schema.py", "tests/serve/test_waiting.py",
+    "tests/systems/", "tests/test_privacy.py", "tests/test_small_installation.py", "tests/text/",
+    "src/mathamr/adapters/", "src/mathamr/core/device.py", "src/mathamr/core/unfilled.py", "src/mathamr/systems/", "src/mathamr/text/",
+    "lab/",
 )  # fmt: skip
-"""Tests that build indexes, train models, or start servers, browsers and worker processes: `make check` leaves them out.
+"""What `make test-all` adds to `make test`: the laboratory, networks in PyTorch, browsers, kills, servers of others, clusters.
 
 So it does with single tests that are marked `slow`: hostile inputs, whole collections, a thousand cases of an oracle.
 """
+HEAVY = ("torch", "ray", "spacy", "playwright", "transformers")
+"""Packages that `make test` neither needs nor imports."""
 
 
 def is_slow(path: Path) -> bool:
-    here = Path(__file__).parent
-    return path.is_relative_to(here) and path.relative_to(here).as_posix().startswith(SLOW)
+    """True if `make test` leaves out this folder or module."""
+    return path.is_relative_to(ROOT) and path.relative_to(ROOT).as_posix().startswith(SLOW)
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Without the slow tests, their modules are not imported either: that takes longer than many a test."""
+    """Leave slow modules alone when slow tests are not wanted: to import them takes longer than many a test."""
     return True if config.option.markexpr == "not slow" and is_slow(collection_path) else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks the slow tests by the folder or module they are in."""
+    """Mark the slow tests by the folder or module they are in."""
     for item in items:
         if is_slow(item.path):
             item.add_marker(pytest.mark.slow)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _nothing_heavy(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Fail `make test` if one of its tests imports a heavy package: then it belongs to the slow ones."""
+    yield
+    if request.config.option.markexpr == "not slow":
+        assert not (imported := [name for name in HEAVY if sys.modules.get(name)]), (
+            f"a test of `make test` imports {imported}; mark it slow"
+        )

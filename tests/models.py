@@ -11,6 +11,7 @@ from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from mathamr.posts.post import Post
@@ -27,22 +28,31 @@ def sample_posts(count: int | None = None) -> list[Post]:
 
 
 def tiny_model(folder: Path, graphs: Path, *, seed: int = 0) -> Path:
-    """A model folder of the small shape with random weights, for the vocabularies of a graph store."""
-    import torch
-
+    """A model folder of the small shape with random weights, for the vocabularies of a graph store; needs no torch."""
+    from mathamr.core.modelfolder import WEIGHTS, write_model_folder
+    from mathamr.core.tensorfile import array_bytes
     from mathamr.graphs.configuration import GraphConfiguration
     from mathamr.graphs.store import GraphStore
     from mathamr.systems.mathamrplus.configuration import model_configuration
-    from mathamr.systems.mathamrplus.graphencoder import GraphEncoder
-    from mathamr.systems.mathamrplus.network import MathAMRPlus
+    from mathamr.systems.mathamrplus.graphfolder import ENCODER, RELATIONS, VOCABULARY
+    from mathamr.systems.mathamrplus.numpynetwork import weight_shapes
 
     with GraphStore(graphs) as store:
         vocabulary, relations = store.vocabularies()
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        network = MathAMRPlus(model_configuration("small"), len(vocabulary), len(relations))
-    encoder = GraphEncoder(network, vocabulary, relations, GraphConfiguration().name)
-    encoder.save(folder, {"trained": "not at all", "seed": seed})
+    shape, draw = model_configuration("small"), np.random.default_rng(seed)
+    weights = {
+        name: np.ones(size, np.float32)
+        if "norm.weight" in name
+        else draw.normal(0, 0.3, size).astype(np.float32)
+        for name, size in weight_shapes(shape, len(vocabulary), len(relations)).items()
+    }
+    files = {
+        WEIGHTS: array_bytes(weights),
+        VOCABULARY: vocabulary.to_text().encode(),
+        RELATIONS: relations.to_text().encode(),
+    }
+    config = {"encoder": ENCODER, "model": shape.to_json(), "graphs": GraphConfiguration().name}
+    write_model_folder(folder, config, files, {"about": {"trained": "not at all", "seed": seed}})
     return folder
 
 

@@ -62,30 +62,47 @@ def read_metadata(path: Path) -> dict[str, str]:
         return {str(name): str(value) for name, value in dict(header.get(METADATA) or {}).items()}
 
 
+def array_bytes(arrays: Mapping[str, AnyArray], metadata: Mapping[str, str] | None = None) -> bytes:
+    """Return the content of a file with these arrays; equal arrays give equal bytes, whatever their order."""
+    names = {np.dtype(dtype): name for name, dtype in _DTYPES.items() if dtype is not None}
+    return _file_bytes(
+        {
+            name: (names[array.dtype], array.shape, np.ascontiguousarray(array).tobytes())
+            for name, array in arrays.items()
+        },
+        metadata,
+    )
+
+
 def tensor_bytes(tensors: Mapping[str, Tensor], metadata: Mapping[str, str] | None = None) -> bytes:
-    """The content of a file with these tensors; equal tensors give equal bytes, whatever their order."""
+    """Return the content of a file with these tensors; equal tensors give equal bytes, whatever their order."""
     import torch
 
     names = {dtype: name for name, dtype in _torch_types().items()}
+    rows = {}
     for name, tensor in tensors.items():
         if tensor.dtype not in names:
             raise MathAMRError(
                 f"the tensor {name} holds {tensor.dtype}, which safetensors files cannot store"
             )
+        flat = tensor.detach().cpu().contiguous().reshape(-1)
+        rows[name] = (names[tensor.dtype], tuple(tensor.shape), flat.view(torch.uint8).numpy().tobytes())
+    return _file_bytes(rows, metadata)
+
+
+def _file_bytes(
+    rows: Mapping[str, tuple[str, tuple[int, ...], bytes]], metadata: Mapping[str, str] | None
+) -> bytes:
+    """Return the content of a file; a row is the type, the shape and the bytes of a tensor."""
     order = list(_DTYPES)
     header: dict[str, Any] = {METADATA: dict(sorted(metadata.items()))} if metadata else {}
     parts: list[bytes] = []
     at = 0
-    for name in sorted(tensors, key=lambda name: (order.index(names[tensors[name].dtype]), name)):
-        tensor = tensors[name].detach().cpu().contiguous()
-        parts.append(tensor.reshape(-1).view(torch.uint8).numpy().tobytes())
-        end = at + len(parts[-1])
-        header[name] = {
-            "dtype": names[tensor.dtype],
-            "shape": list(tensor.shape),
-            "data_offsets": [at, end],
-        }
-        at = end
+    for name in sorted(rows, key=lambda name: (order.index(rows[name][0]), name)):
+        dtype, shape, content = rows[name]
+        parts.append(content)
+        header[name] = {"dtype": dtype, "shape": list(shape), "data_offsets": [at, at + len(content)]}
+        at += len(content)
     head = json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode()
     head += b" " * (-len(head) % 8)
     return b"".join([len(head).to_bytes(8, "little"), head, *parts])

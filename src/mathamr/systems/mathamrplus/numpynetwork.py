@@ -167,10 +167,10 @@ def _below(weights: Mapping[str, AnyArray], name: str) -> dict[str, AnyArray]:
     return {key.removeprefix(name): array for key, array in weights.items() if key.startswith(name)}
 
 
-def _check(
-    configuration: ModelConfiguration, weights: Mapping[str, AnyArray], labels: int, relations: int
-) -> None:
-    """Refuses weights that are missing, unknown, not finite, or not of the shape that the configuration requires."""
+def weight_shapes(
+    configuration: ModelConfiguration, labels: int, relations: int
+) -> dict[str, tuple[int, ...]]:
+    """Return the shape of every weight of a network, by name."""
     size, bases, result = configuration.hidden, configuration.bases, configuration.projection
     shapes: dict[str, tuple[int, ...]] = {"embedding.weight": (labels, size)}
     for number in range(configuration.layers):
@@ -186,6 +186,14 @@ def _check(
     for part, (rows, columns) in {"first": (size, size), "second": (result, size)}.items():
         shapes |= {f"head.{part}.weight": (rows, columns), f"head.{part}.bias": (rows,)}
         shapes |= {f"head.{part}_norm.{kind}": (rows,) for kind in ("weight", "bias")}
+    return shapes
+
+
+def _check(
+    configuration: ModelConfiguration, weights: Mapping[str, AnyArray], labels: int, relations: int
+) -> None:
+    """Refuse weights that are missing, unknown, not finite, or not of the shape that the configuration requires."""
+    shapes = weight_shapes(configuration, labels, relations)
     foreign = sorted(weights.keys() ^ shapes.keys())
     if foreign:
         raise MathAMRError(f"these are the weights of another model: {foreign[0]} is missing or unknown")
