@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 import mathamr.posts
+from mathamr.posts.format import FORMATS
 from mathamr.posts.formats.stackexchange.tables import table_kind
 from mathamr.posts.inputs import Head
 from mathamr.posts.post import Post
 from mathamr.posts.postcounts import PostCounts
 from mathamr.posts.postkind import KINDS, role_of
-from mathamr.posts.reader import READERS
 from mathamr.posts.report import Report
 from tests.conftest import ROOT
 
@@ -48,7 +48,7 @@ def test_every_cause_is_explained():
     assert len(known) > 25
 
 
-@pytest.mark.parametrize("name", list(READERS))
+@pytest.mark.parametrize("name", list(FORMATS))
 def test_every_format_is_described(name):
     assert f"| `{name}` |" in section("Formats")
 

@@ -21,14 +21,15 @@ from typing import Any
 
 import pytest
 
+from mathamr.posts.format import FORMATS, detect
 from mathamr.posts.passage import passage
 from mathamr.posts.post import Post
-from mathamr.posts.reader import READERS, detect, read_posts
+from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
 
-FORMATS = Path(__file__).parent / "examples"
+EXAMPLES = Path(__file__).parent / "examples"
 DECLARED: dict[str, dict[str, Any]] = {
-    file.stem: json.loads(file.read_text(encoding="utf-8")) for file in sorted(FORMATS.glob("*.json"))
+    file.stem: json.loads(file.read_text(encoding="utf-8")) for file in sorted(EXAMPLES.glob("*.json"))
 }
 FIELDS = ("kind", "title", "parent", "tags", "date", "macros", "aliases")
 
@@ -36,13 +37,13 @@ FIELDS = ("kind", "title", "parent", "tags", "date", "macros", "aliases")
 @pytest.fixture(scope="module", params=DECLARED)
 def reading(request) -> tuple[dict[str, Any], Path, dict[str, Post], Report]:
     """A declaration, its folder, and what is read from it."""
-    folder, report = FORMATS / request.param, Report()
+    folder, report = EXAMPLES / request.param, Report()
     return DECLARED[request.param], folder, {post.id: post for post in read_posts(folder, report)}, report
 
 
 def test_every_reader_has_a_folder_and_every_folder_a_declaration():
-    assert {declared["format"] for declared in DECLARED.values()} == set(READERS)
-    folders = {path.name for path in FORMATS.iterdir() if path.is_dir() and not path.name.startswith("_")}
+    assert {declared["format"] for declared in DECLARED.values()} == set(FORMATS)
+    folders = {path.name for path in EXAMPLES.iterdir() if path.is_dir() and not path.name.startswith("_")}
     assert folders == set(DECLARED)
 
 

@@ -16,10 +16,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mathamr.core.errors import MathAMRError, UnknownNameError
+from mathamr.posts.format import FORMATS, Collection, detect
 from mathamr.posts.formats.markdown.frontmatter import FrontMatter
 from mathamr.posts.passage import passage
 from mathamr.posts.post import Post
-from mathamr.posts.reader import READERS, Collection, detect, read_posts
+from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
 from tests.posts.documents import LIMITS_AS_BOOK, LIMITS_AS_PDF, LIMITS_IN_WORD
 
@@ -113,7 +114,7 @@ def read(path: Path, **options: object) -> tuple[list[Post], Report]:
 
 
 def test_every_reader_has_a_sample_for_its_contract():
-    assert set(SAMPLES) == set(READERS)
+    assert set(SAMPLES) == set(FORMATS)
 
 
 def test_a_sample_is_recognised_and_read_without_a_problem(sample):
@@ -123,7 +124,7 @@ def test_a_sample_is_recognised_and_read_without_a_problem(sample):
     assert len(posts) == count
     assert sum(len(post.formulas) for post in posts) == formulas
     assert not report.skipped + report.repaired + report.missing
-    assert READERS[name].description
+    assert FORMATS[name].description
 
 
 def test_a_named_format_and_a_detected_one_give_the_same(sample):
@@ -312,7 +313,7 @@ def test_a_collection_is_read_in_the_order_of_its_files(tmp_path):
     for name in names:
         (tmp_path / name).write_text(json.dumps({"id": name, "body": "x"}))
     collection = Collection(tmp_path, tuple(tmp_path / name for name in names))
-    posts = READERS["jsonl"]().read(collection, Report())
+    posts = FORMATS["jsonl"].read(collection, Report())
     assert [post.id for post in itertools.islice(posts, 3)] == names
 
 
@@ -380,10 +381,10 @@ def test_a_package_can_add_a_format_behind_the_built_in_ones(
     (posts / "a.quill").write_text("Let $x$.")
     (posts / "b.md").write_text("Let $y$.")
     monkeypatch.syspath_prepend(str(site))
-    assert list(READERS)[-2:] == ["broken", "quill"]
-    assert READERS["markdown"].__module__.startswith("mathamr.")
+    assert list(FORMATS)[-2:] == ["broken", "quill"]
+    assert FORMATS["markdown"].description.startswith("Markdown notes")
     with pytest.raises(MathAMRError, match="the format 'broken' of an installed package cannot be loaded"):
-        READERS["broken"]
+        FORMATS["broken"]
     (installed / "entry_points.txt").write_text("[mathamr.readers]\nquill = quill_reader:QuillReader\n")
     monkeypatch.syspath_prepend(str(site / "."))
     assert detect(posts / "a.quill") == "quill"
@@ -392,7 +393,7 @@ def test_a_package_can_add_a_format_behind_the_built_in_ones(
         "a.quill": "text",
     }
     monkeypatch.undo()
-    assert "quill" not in READERS
+    assert "quill" not in FORMATS
 
 
 @pytest.mark.parametrize("mistake", [ValueError, RecursionError, AssertionError, MemoryError, KeyError])

@@ -14,7 +14,8 @@ from mathamr.core.errors import MathAMRError
 from mathamr.core.progress import Progress
 from mathamr.core.terminal import visible
 from mathamr.graphs.configuration import GraphConfiguration
-from mathamr.posts.reader import READERS, read_posts
+from mathamr.posts.format import FORMATS
+from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def command(
     format: Annotated[
         str | None,
         typer.Option(
-            "--format", "-f", help=f"The input format, instead of detecting it: {', '.join(READERS)}."
+            "--format", "-f", help=f"The input format, instead of detecting it: {', '.join(FORMATS)}."
         ),
     ] = None,
     parser: Annotated[str, typer.Option(help="AMR parser: builtin, amrlib or transition.")] = "builtin",

@@ -15,8 +15,8 @@ import typer
 from mathamr.cli.options import Device, Exclude, Workers, exclusion, index_beside, is_index
 from mathamr.core.errors import MathAMRError
 from mathamr.core.terminal import visible
+from mathamr.posts.format import FORMATS
 from mathamr.posts.ignorerules import HIDDEN_RULE
-from mathamr.posts.reader import READERS
 
 if TYPE_CHECKING:
     from mathamr.index.admin.inspection import CheckReport
@@ -59,7 +59,7 @@ def command(
     format: Annotated[
         str | None,
         typer.Option(
-            "--format", "-f", help=f"The input format, instead of detecting it: {', '.join(READERS)}."
+            "--format", "-f", help=f"The input format, instead of detecting it: {', '.join(FORMATS)}."
         ),
     ] = None,
     beside: Annotated[

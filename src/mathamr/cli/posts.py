@@ -13,9 +13,10 @@ import typer
 from mathamr.cli.options import Exclude, exclusion
 from mathamr.core.errors import UnknownNameError
 from mathamr.core.progress import Progress
+from mathamr.posts.format import FORMATS
 from mathamr.posts.postcounts import PostCounts
 from mathamr.posts.postkind import KINDS
-from mathamr.posts.reader import READERS, read_posts
+from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
 
 
@@ -26,7 +27,7 @@ def command(
     format: Annotated[
         str | None,
         typer.Option(
-            "--format", "-f", help=f"The input format, instead of detecting it: {', '.join(READERS)}."
+            "--format", "-f", help=f"The input format, instead of detecting it: {', '.join(FORMATS)}."
         ),
     ] = None,
     beside: Annotated[

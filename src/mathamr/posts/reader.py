@@ -1,110 +1,22 @@
-"""The seam of reading: `PostReader`, the registry of formats, and `read_posts`, which chooses among them."""
+"""Read posts: `read_posts` chooses a format for every file and streams what its reader finds."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from pathlib import Path
-from typing import ClassVar, Protocol
 
 from mathamr.core.errors import MathAMRError
-from mathamr.core.registry import Registry
+from mathamr.posts.format import FORMATS, Collection, Format, format_of
 from mathamr.posts.formats.stackexchange.tables import table_kind
 from mathamr.posts.identifiers import SeenIds
-from mathamr.posts.inputs import STDIN, Head, head, read_text, shown, walk
+from mathamr.posts.inputs import STDIN, Head, head, shown, walk
 from mathamr.posts.post import Post
 from mathamr.posts.report import Report
 from mathamr.posts.unsupported import advice_for, file_type
 
-
-@dataclass(frozen=True)
-class Collection:
-    """What one reader is given: files of its format, in order.
-
-    `root` is the folder from which ids and relative links are counted; `beside` are files that the user named as
-    belonging to the posts (formula tables, link tables), besides those that a reader finds by itself. `known` are all
-    files to which documents may link, if only some of them are to be read.
-    """
-
-    root: Path
-    files: tuple[Path, ...]
-    beside: tuple[Path, ...] = ()
-    known: tuple[Path, ...] = ()
-
-    def path_of(self, file: Path, unnamed: str = "note") -> str:
-        """The path of a file in the folder, by which its posts are named; `unnamed` for standard input."""
-        return unnamed if file == STDIN else file.relative_to(self.root).as_posix()
-
-    @cached_property
-    def paths(self) -> frozenset[str]:
-        """The paths of all files."""
-        return frozenset(map(self.path_of, self.known or self.files))
-
-    def texts(self, report: Report, largest: int | None = None) -> Iterator[tuple[Path, str, str]]:
-        """The files that can be read as text: each with its path in the folder and its text."""
-        for file in self.files:
-            report.at(shown(file))
-            text = read_text(file, report, largest)
-            if text is not None:
-                yield file, self.path_of(file), text
-
-
-class PostReader(Protocol):
-    """One input format: recognises its files by their first bytes, and streams their posts.
-
-    A reader never fails on a damaged row: it skips or repairs it, reports it, and continues. Ids need not
-    be unique: `read_posts` drops and reports the later ones. Memory must not grow with the input.
-    """
-
-    description: ClassVar[str]
-
-    @classmethod
-    def recognises(cls, head: Head) -> bool:
-        """Whether a file is of this format."""
-        ...
-
-    def read(self, collection: Collection, report: Report) -> Iterator[Post]:
-        """The posts of the files, in order; `report.at(file, row)` is set before each."""
-        ...
-
-
 _NO_TEXT = re.compile("[\ud800-\udfff]")
-
-# Detection asks in this order: the most specific format first.
-READERS: Registry[type[PostReader]] = Registry(
-    "format",
-    {
-        "arqmath": "mathamr.posts.formats.stackexchange.arqmath:ArqmathReader",
-        "stackexchange": "mathamr.posts.formats.stackexchange.reader:StackExchangeReader",
-        "wikipedia": "mathamr.posts.formats.wikipedia.reader:WikipediaReader",
-        "word": "mathamr.posts.formats.word.reader:WordReader",
-        "epub": "mathamr.posts.formats.epub:EpubReader",
-        "pdf": "mathamr.posts.formats.pdf.reader:PdfReader",
-        "jsonl": "mathamr.posts.formats.jsonlines:JsonLinesReader",
-        "notebook": "mathamr.posts.formats.notebook:NotebookReader",
-        "pretext": "mathamr.posts.formats.pretext:PretextReader",
-        "html": "mathamr.posts.formats.html.reader:HtmlReader",
-        "arxiv": "mathamr.posts.formats.latex.archive:LatexArchiveReader",
-        "latex": "mathamr.posts.formats.latex.reader:LatexReader",
-        "markdown": "mathamr.posts.formats.markdown.reader:MarkdownReader",
-        "rst": "mathamr.posts.formats.rst:RstReader",
-        "org": "mathamr.posts.formats.org:OrgReader",
-        "asciidoc": "mathamr.posts.formats.asciidoc.reader:AsciidocReader",
-        "typst": "mathamr.posts.formats.typst.reader:TypstReader",
-        "lean": "mathamr.posts.formats.lean.reader:LeanReader",
-        "coq": "mathamr.posts.formats.coq:CoqReader",
-        "bibtex": "mathamr.posts.formats.bibtex:BibtexReader",
-        "text": "mathamr.posts.formats.plaintext:PlainTextReader",
-    },
-    group="mathamr.readers",
-)
-
-
-def detect(path: Path) -> str | None:
-    """The name of the format of a file, recognised by its content and name; `None` if no reader knows it."""
-    return _format_of(head(path), READERS)
 
 
 def read_posts(
@@ -134,17 +46,13 @@ def read_posts(
     return _unique(parts, report)
 
 
-def _format_of(file_head: Head, formats: Iterable[str]) -> str | None:
-    return next((name for name in formats if READERS[name].recognises(file_head)), None)
-
-
-def _file(path: Path, format: str | None, beside: tuple[Path, ...]) -> tuple[PostReader, Collection]:
+def _file(path: Path, format: str | None, beside: tuple[Path, ...]) -> tuple[Format, Collection]:
     if format is None:
         file_head = head(path)
-        format = _format_of(file_head, READERS)
+        format = format_of(file_head, FORMATS)
         if format is None:
             raise MathAMRError(f"{shown(path)}: {_why_unknown(file_head)}")
-    return READERS[format](), Collection(path.parent, (path,), beside)
+    return FORMATS[format], Collection(path.parent, (path,), beside)
 
 
 def _why_unknown(file_head: Head) -> str:
@@ -152,13 +60,13 @@ def _why_unknown(file_head: Head) -> str:
         return "is empty"
     if kind := table_kind(file_head):
         return f"is a table of {kind}, not posts; name the posts, and the table with --beside if it lies elsewhere"
-    return f"unknown format; name it with --format (known: {', '.join(READERS)})"
+    return f"unknown format; name it with --format (known: {', '.join(FORMATS)})"
 
 
 def _folder(
     root: Path, report: Report, format: str | None, beside: tuple[Path, ...], exclude: Sequence[str]
-) -> list[tuple[PostReader, Collection]]:
-    formats = list(READERS) if format is None else [format]
+) -> list[tuple[Format, Collection]]:
+    formats = list(FORMATS) if format is None else [format]
     groups: dict[str, list[Path]] = {name: [] for name in formats}
     for file in walk(root, report, exclude):
         try:
@@ -166,7 +74,7 @@ def _folder(
         except MathAMRError as error:
             report.skip("unreadable", str(error))
             continue
-        if name := _format_of(file_head, formats):
+        if name := format_of(file_head, formats):
             groups[name].append(file)
         elif table_kind(file_head) is None:
             report.ignore(
@@ -177,13 +85,13 @@ def _folder(
         what = f"{format} posts" if format else "posts"
         rules = ", ".join(report.excluded)
         excluded = f"; files were left out by {rules}" if rules else ""
-        raise MathAMRError(f"{root}: no {what} in this folder (formats: {', '.join(READERS)}){excluded}")
+        raise MathAMRError(f"{root}: no {what} in this folder (formats: {', '.join(FORMATS)}){excluded}")
     return [
-        (READERS[name](), Collection(root, tuple(files), beside)) for name, files in groups.items() if files
+        (FORMATS[name], Collection(root, tuple(files), beside)) for name, files in groups.items() if files
     ]
 
 
-def _size(parts: list[tuple[PostReader, Collection]]) -> int | None:
+def _size(parts: list[tuple[Format, Collection]]) -> int | None:
     files = [file for _, collection in parts for file in collection.files]
     return None if STDIN in files else sum(file.stat().st_size for file in files)
 
@@ -198,7 +106,7 @@ def _in_unicode(post: Post, report: Report) -> Post:
     return post
 
 
-def _unique(parts: list[tuple[PostReader, Collection]], report: Report) -> Iterator[Post]:
+def _unique(parts: list[tuple[Format, Collection]], report: Report) -> Iterator[Post]:
     seen = SeenIds()
     for reader, collection in parts:
         for post in (_in_unicode(each, report) for each in _whatever_happens(reader, collection, report)):
@@ -208,7 +116,7 @@ def _unique(parts: list[tuple[PostReader, Collection]], report: Report) -> Itera
                 report.skip("duplicate id", f"a second post with the id {post.id!r}")
 
 
-def _whatever_happens(reader: PostReader, collection: Collection, report: Report) -> Iterator[Post]:
+def _whatever_happens(reader: Format, collection: Collection, report: Report) -> Iterator[Post]:
     """The posts of a collection; a document that makes its reader fail is counted, and the reader goes on after it."""
     begun = set()
     while True:

@@ -10,8 +10,9 @@ from types import FrameType
 
 import pytest
 
-from mathamr.posts.formats.rst import RstReader
-from mathamr.posts.reader import Collection, read_posts
+from mathamr.posts.format import Collection
+from mathamr.posts.formats.rst import read_rst
+from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
 from tests.posts.hostile import read_bounded
 
@@ -81,7 +82,7 @@ def test_docutils_is_stopped_where_it_works_too_long(tmp_path: Path) -> None:
     assert list(read_posts(tmp_path, Report())), "docutils is loaded before its time is taken"
     (tmp_path / "a.rst").write_text("=\n" * 50_000)
     report, files = Report(), (tmp_path / "a.rst", tmp_path / "b.rst")
-    posts = RstReader(seconds=0.5).read(Collection(tmp_path, files), report)
+    posts = read_rst(Collection(tmp_path, files), report, seconds=0.5)
     assert [post.id for post in posts] == ["b.rst"]
     assert report.skipped == {"document not read": 1}
 

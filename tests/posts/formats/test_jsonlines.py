@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mathamr.posts.formats.jsonlines import JsonLinesReader, markup_of
+from mathamr.posts.format import Collection, detect
+from mathamr.posts.formats.jsonlines import markup_of, read_jsonlines
 from mathamr.posts.post import Link, Post
-from mathamr.posts.reader import Collection, detect, read_posts
+from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
 
 
@@ -176,7 +177,7 @@ def test_characters_that_are_none_are_replaced(tmp_path):
 def test_a_line_larger_than_the_limit_is_skipped(tmp_path):
     path, report = tmp_path / "posts.jsonl", Report()
     path.write_text('{"id": "1", "body": "' + "x" * 5000 + '"}\n{"id": "2", "body": "y"}\n', encoding="utf-8")
-    posts = JsonLinesReader(largest_line=1000).read(Collection(tmp_path, (path,)), report)
+    posts = read_jsonlines(Collection(tmp_path, (path,)), report, largest_line=1000)
     assert [post.id for post in posts] == ["2"]
     assert dict(report.skipped) == {"row too large": 1}
 

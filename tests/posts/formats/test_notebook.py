@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from mathamr.posts.formats.notebook import NotebookReader
+from mathamr.posts.format import Collection
+from mathamr.posts.formats.notebook import read_notebook
 from mathamr.posts.post import Post
-from mathamr.posts.reader import Collection, read_posts
+from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
 from tests.bounded import bounded
 
@@ -40,7 +41,7 @@ def test_the_text_of_one_notebook_is_bounded(tmp_path: Path) -> None:
     cells = [{"cell_type": "markdown", "source": f"Cell {n} " + "x" * 30} for n in range(10)]
     path, report = tmp_path / "a.ipynb", Report()
     path.write_text(json.dumps({"cells": cells}))
-    (post,) = NotebookReader(largest_text=100).read(Collection(tmp_path, (path,)), report)
+    (post,) = read_notebook(Collection(tmp_path, (path,)), report, largest_text=100)
     assert [f"Cell {n}" in post.body for n in range(10)] == [True, True] + [False] * 8
     assert report.skipped["damaged notebook"] == 1
 

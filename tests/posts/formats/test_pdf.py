@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from mathamr.posts.formats.pdf.reader import PdfReader
-from mathamr.posts.reader import Collection, read_posts
+from mathamr.posts.format import Collection
+from mathamr.posts.formats.pdf.reader import read_pdf
+from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
 from tests.posts.documents import LIMITS_AS_PDF, page_text, pdf, stream
 
@@ -73,7 +74,7 @@ def test_a_file_that_takes_too_long_is_ended_and_said_so(tmp_path):
     content = stream("BT /F1 12 Tf " + "(x) Tj 0 -1 Td " * 400_000 + "ET")
     file, report = tmp_path / "a.pdf", Report()
     file.write_bytes(one_page(content))
-    assert list(PdfReader(seconds=1).read(Collection(tmp_path, (file,)), report)) == []
+    assert list(read_pdf(Collection(tmp_path, (file,)), report, seconds=1)) == []
     assert report.skipped == {"PDF not read": 1}
     assert "took more than 1 s" in str(report.examples["PDF not read"][0])
 

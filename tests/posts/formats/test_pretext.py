@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from mathamr.posts.reader import detect, read_posts
+from mathamr.posts.format import detect
+from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
 from tests.posts.hostile import read_bounded
 

@@ -5,15 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import ClassVar
 
-from mathamr.posts.inputs import Head, shown
+from mathamr.posts.format import Collection
+from mathamr.posts.inputs import shown
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Place, Post
-from mathamr.posts.reader import Collection
 from mathamr.posts.report import Report
 
-SUFFIXES = (".bib", ".bibtex")
 LONGEST_VALUE = 100_000
 """Characters of a field after abbreviations are expanded."""
 _ENTRY = re.compile(r"^[ \t]*@[ \t]*([A-Za-z]+)[ \t\r\n]*[{(]", re.MULTILINE)
@@ -41,23 +39,13 @@ _PLACES = (
 _TEXT_FIELDS = ("abstract", "annote", "annotation", "note")
 
 
-class BibtexReader:
-    """Reads bibliographies: the title of an entry, then who wrote it and where, its abstract and notes.
+def read_bibtex(collection: Collection, report: Report) -> Iterator[Post]:
+    """Read bibliographies: the title of an entry, then who wrote it and where, its abstract and notes.
 
     Its key is its label: `\\cite{key}` of LaTeX and `@key` of Pandoc lead to it.
     """
-
-    description: ClassVar[str] = "BibTeX and BibLaTeX bibliographies"
-
-    @classmethod
-    def recognises(cls, head: Head) -> bool:
-        """True if the suffix is `.bib` or `.bibtex` and the file contains no NUL byte."""
-        return head.is_text(*SUFFIXES)
-
-    def read(self, collection: Collection, report: Report) -> Iterator[Post]:
-        """The entries of each file in order."""
-        for file, path, source in collection.texts(report):
-            yield from _posts(source, file, path, report)
+    for file, path, source in collection.texts(report):
+        yield from _posts(source, file, path, report)
 
 
 def _posts(source: str, file: Path, name: str, report: Report) -> Iterator[Post]:

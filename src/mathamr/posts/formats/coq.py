@@ -6,17 +6,15 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
 
+from mathamr.posts.format import Collection
 from mathamr.posts.formats.declaration.posts import (
     Declaration,
     declaration_post,
     documentation_post,
     heading_of,
 )
-from mathamr.posts.inputs import Head
 from mathamr.posts.post import Post
-from mathamr.posts.reader import Collection
 from mathamr.posts.report import Report
 
 LONGEST_STATEMENT = 2_000
@@ -39,31 +37,16 @@ _LATEX = re.compile(r"%([^%\n]{1,500})%|#[^#\n]{1,500}#")
 _TITLE = re.compile(r"(?m)^[ \t]*(\*{1,4})[ \t]+")
 
 
-class CoqReader:
-    """Reads declarations under their full names; the marks of coqdoc in `(** … *)` become Markdown."""
-
-    description: ClassVar[str] = "Coq: declarations with their documentation"
-
-    @classmethod
-    def recognises(cls, head: Head) -> bool:
-        """True if the suffix is `.v` and the text looks like Coq; Verilog has the same suffix."""
-        if not head.is_text(".v"):
-            return False
-        return (
-            "endmodule" not in head.text
-            and re.search(r"\(\*|\bRequire\b|\bProof\b|\.\s*$", head.text) is not None
-        )
-
-    def read(self, collection: Collection, report: Report) -> Iterator[Post]:
-        """The declarations of each file in the order of its text."""
-        for file, path, text in collection.texts(report):
-            posts = _posts(text, file, path, report)
-            first = next(posts, None)
-            if first is not None:
-                yield first
-                yield from posts
-            else:
-                report.ignore("nothing declared", "the file has no declaration and no documentation")
+def read_coq(collection: Collection, report: Report) -> Iterator[Post]:
+    """Read declarations under their full names; the marks of coqdoc in `(** … *)` become Markdown."""
+    for file, path, text in collection.texts(report):
+        posts = _posts(text, file, path, report)
+        first = next(posts, None)
+        if first is not None:
+            yield first
+            yield from posts
+        else:
+            report.ignore("nothing declared", "the file has no declaration and no documentation")
 
 
 @dataclass(frozen=True, slots=True)

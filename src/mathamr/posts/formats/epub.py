@@ -6,14 +6,14 @@ import posixpath
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 from urllib.parse import unquote
 
+from mathamr.posts.format import Collection
 from mathamr.posts.formats.html.reader import PageLinks, page_posts
 from mathamr.posts.formats.ziparchive import BrokenArchiveError, ZipArchive
-from mathamr.posts.inputs import Head, shown
+from mathamr.posts.inputs import shown
 from mathamr.posts.post import Place, Post
-from mathamr.posts.reader import Collection
 from mathamr.posts.report import Report
 
 _CONTAINER = "META-INF/container.xml"
@@ -21,26 +21,15 @@ _PAGES = ("application/xhtml+xml", "text/html", "text/x-oeb1-document")
 _MARKS = ("nav", "toc")
 
 
-class EpubReader:
-    """Reads books: the id of a page is `book.epub/path/of/page.xhtml`, and its line is the number of the page."""
-
-    description: ClassVar[str] = "EPUB books"
-
-    @classmethod
-    def recognises(cls, head: Head) -> bool:
-        """True for a ZIP archive with the suffix `.epub` or the media type of EPUB."""
-        is_archive = head.start[:4] == b"PK\x03\x04"
-        return is_archive and (head.suffix == ".epub" or b"mimetypeapplication/epub+zip" in head.start[:100])
-
-    def read(self, collection: Collection, report: Report) -> Iterator[Post]:
-        """The posts of each book in the order of its pages."""
-        for file in collection.files:
-            report.at(shown(file))
-            try:
-                with ZipArchive(file, report) as archive:
-                    yield from _pages(archive, file, collection.path_of(file, "book"), report)
-            except BrokenArchiveError as error:
-                report.skip("damaged archive", str(error))
+def read_epub(collection: Collection, report: Report) -> Iterator[Post]:
+    """Read books: the id of a page is `book.epub/path/of/page.xhtml`, and its line is the number of the page."""
+    for file in collection.files:
+        report.at(shown(file))
+        try:
+            with ZipArchive(file, report) as archive:
+                yield from _pages(archive, file, collection.path_of(file, "book"), report)
+        except BrokenArchiveError as error:
+            report.skip("damaged archive", str(error))
 
 
 def _pages(archive: ZipArchive, file: Path, name: str, report: Report) -> Iterator[Post]:

@@ -8,14 +8,14 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar, cast, get_args
+from typing import Any, cast, get_args
 
 from mathamr.posts.decoding import cleaned, decoded
-from mathamr.posts.inputs import Head, Input, bare_name, shown
+from mathamr.posts.format import Collection
+from mathamr.posts.inputs import Input, bare_name, shown
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Formula, Link, LinkType, Markup, Place, Post
 from mathamr.posts.postkind import KINDS, PostKind
-from mathamr.posts.reader import Collection
 from mathamr.posts.report import Report
 
 LARGEST_LINE = 64 << 20
@@ -23,9 +23,6 @@ BODY_NAMES = ("body", "text", "content")
 MARKUPS: tuple[str, ...] = get_args(Markup)
 LINK_TYPES: tuple[str, ...] = get_args(LinkType)
 
-_SUFFIXES = (".jsonl", ".ndjson", ".jl")
-_OBJECT = re.compile(r"\s*\{\s*\"[^\"\n]*\"\s*:")
-_POST_KEY = re.compile(r"\"(?:body|text|content|question|title)\"\s*:\s*\"")
 _HTML = re.compile(
     r"</(?:p|span|div|li|ul|ol|em|strong|a|code|blockquote|h[1-6])>|<(?:p|br|math|hr)\b[^<>]*>", re.IGNORECASE
 )
@@ -37,34 +34,18 @@ _MARKDOWN = re.compile(r"^(?:#{1,6} |```|~~~|> |[-*+] |\d+\. )|\*\*\S|\]\(\S", r
 _TAG = re.compile(r"[^<>|,\s]+")
 
 
-class JsonLinesReader:
-    """Reads objects a line: `{"id", "kind", "body", …}` or `{"id", "question", "answer"}`.
+def read_jsonlines(
+    collection: Collection, report: Report, largest_line: int = LARGEST_LINE
+) -> Iterator[Post]:
+    """Read objects a line: `{"id", "kind", "body", …}` or `{"id", "question", "answer"}`.
 
     Only a text is needed: what else is missing gets its default, and what has the wrong type is left out and
     reported. A pair becomes the posts `ID/question` and `ID/answer`.
     """
-
-    description: ClassVar[str] = "JSON lines: a post a line, or a pair of question and answer a line"
-
-    @classmethod
-    def recognises(cls, head: Head) -> bool:
-        """True if the suffix is one of JSON lines', or if the first line is an object with the text of a post."""
-        if head.suffix in _SUFFIXES:
-            return True
-        first = head.text.lstrip().split("\n", 1)[0]
-        return _OBJECT.match(first) is not None and _POST_KEY.search(first) is not None
-
-    def __init__(self, largest_line: int = LARGEST_LINE) -> None:
-        self._largest_line = largest_line
-
-    def read(self, collection: Collection, report: Report) -> Iterator[Post]:
-        """The posts of the files, line by line; a line of more bytes than the reader allows is skipped and reported."""
-        for file in collection.files:
-            with Input(file, report) as stream:
-                for row in _objects(
-                    io.BufferedReader(stream, 1 << 18), shown(file), report, self._largest_line
-                ):
-                    yield from _posts(row, file, report)
+    for file in collection.files:
+        with Input(file, report) as stream:
+            for row in _objects(io.BufferedReader(stream, 1 << 18), shown(file), report, largest_line):
+                yield from _posts(row, file, report)
 
 
 def _objects(stream: io.BufferedReader, file: str, report: Report, largest: int) -> Iterator[dict[str, Any]]:

@@ -7,19 +7,18 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from mathamr.posts.decoding import cleaned
+from mathamr.posts.format import NOTEBOOK_SUFFIXES, Collection
 from mathamr.posts.formats.markdown.frontmatter import FrontMatter
 from mathamr.posts.formats.markdown.links import Notes
 from mathamr.posts.formats.markdown.outline import outline
 from mathamr.posts.formats.markdown.reader import note_posts
-from mathamr.posts.inputs import Head, read_text, stem
+from mathamr.posts.inputs import read_text, stem
 from mathamr.posts.post import Post
-from mathamr.posts.reader import Collection
 from mathamr.posts.report import Report
 
-SUFFIXES = (".ipynb",)
 LARGEST = 64 << 20
 """Largest notebook in bytes; pictures in its outputs may make one large."""
 MOST_VALUES = 2_000_000
@@ -28,40 +27,27 @@ LARGEST_TEXT = 8 << 20
 """Characters of Markdown that are read from one notebook."""
 
 
-class NotebookReader:
-    """Reads notebooks of format 3 and 4: the id is the path in the folder, with `#anchor` for a section.
+def read_notebook(collection: Collection, report: Report, largest_text: int = LARGEST_TEXT) -> Iterator[Post]:
+    """Read notebooks of format 3 and 4: the id is the path in the folder, with `#anchor` for a section.
 
     The line of a post is that of the cell in the notebook's file in which it begins.
     """
-
-    description: ClassVar[str] = "Jupyter notebooks: their Markdown cells"
-
-    @classmethod
-    def recognises(cls, head: Head) -> bool:
-        """True if the suffix is `.ipynb` and the file begins like a JSON object."""
-        return head.suffix in SUFFIXES and head.text.lstrip()[:1] == "{"
-
-    def __init__(self, largest_text: int = LARGEST_TEXT) -> None:
-        self._largest_text = largest_text
-
-    def read(self, collection: Collection, report: Report) -> Iterator[Post]:
-        """The posts of each notebook in the order of its cells."""
-        notes = Notes(collection, SUFFIXES, partial(_joined, largest=self._largest_text))
-        for file, note, source in collection.texts(report, LARGEST):
-            found = _markdown_cells(source, report, self._largest_text)
-            if found is None:
-                continue
-            cells = [cell for _, cell in found]
-            text = "\n\n".join(cells)
-            if not text.strip():
-                report.ignore("no text in a notebook", "the notebook has no Markdown cells")
-                continue
-            front = FrontMatter.read(text, report)
-            parts = outline(text, front, stem(Path(note)))
-            lines = _Lines(source, [number for number, _ in found], cells)
-            for part in parts:
-                part.line, part.cell = lines.of(part.line)
-            yield from note_posts(text, front, parts, notes, note, file, report)
+    notes = Notes(collection, NOTEBOOK_SUFFIXES, partial(_joined, largest=largest_text))
+    for file, note, source in collection.texts(report, LARGEST):
+        found = _markdown_cells(source, report, largest_text)
+        if found is None:
+            continue
+        cells = [cell for _, cell in found]
+        text = "\n\n".join(cells)
+        if not text.strip():
+            report.ignore("no text in a notebook", "the notebook has no Markdown cells")
+            continue
+        front = FrontMatter.read(text, report)
+        parts = outline(text, front, stem(Path(note)))
+        lines = _Lines(source, [number for number, _ in found], cells)
+        for part in parts:
+            part.line, part.cell = lines.of(part.line)
+        yield from note_posts(text, front, parts, notes, note, file, report)
 
 
 def _joined(file: Path, report: Report, largest: int) -> str | None:

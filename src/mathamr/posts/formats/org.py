@@ -5,15 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import ClassVar
 
+from mathamr.posts.format import Collection
 from mathamr.posts.formats.document import Document, anchor, code, element, math, plain, row, text
 from mathamr.posts.formats.markdown.blocks import open_display
-from mathamr.posts.inputs import Head, stem
+from mathamr.posts.inputs import stem
 from mathamr.posts.markup.delimiters import OPENING, MathScanner
 from mathamr.posts.post import Post
 from mathamr.posts.postkind import kind_named
-from mathamr.posts.reader import Collection
 from mathamr.posts.report import Report
 
 _HEADLINE = re.compile(r"(\*+)[ \t]++(?:(?:TODO|DONE|NEXT|WAITING)[ \t]++)?+(?:\[#[A-Z]\][ \t]++)?+(.*)")
@@ -43,22 +42,12 @@ _HIDDEN = frozenset(["comment", "export", "results"])
 _CODE = frozenset(["src", "example", "ascii", "verse_code"])
 
 
-class OrgReader:
-    """Reads Org files: `CUSTOM_ID`, `#+NAME` and `<<targets>>` are labels, `[[links]]` become links."""
-
-    description: ClassVar[str] = "Org files, as Emacs keeps notes"
-
-    @classmethod
-    def recognises(cls, head: Head) -> bool:
-        """True if the suffix is `.org` and the file contains no NUL byte."""
-        return head.is_text(".org")
-
-    def read(self, collection: Collection, report: Report) -> Iterator[Post]:
-        """The posts of each file in the order of its text."""
-        for file, path, source in collection.texts(report):
-            document = Document(path, stem(Path(path)))
-            _Org(document, source, report).read()
-            yield from document.posts(file, report, collection.paths)
+def read_org(collection: Collection, report: Report) -> Iterator[Post]:
+    """Read Org files: `CUSTOM_ID`, `#+NAME` and `<<targets>>` are labels, `[[links]]` become links."""
+    for file, path, source in collection.texts(report):
+        document = Document(path, stem(Path(path)))
+        _Org(document, source, report).read()
+        yield from document.posts(file, report, collection.paths)
 
 
 class _Org:

@@ -5,48 +5,28 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import ClassVar
 
+from mathamr.posts.format import Collection
 from mathamr.posts.formats.sections import WHOLE_BELOW
 from mathamr.posts.identifiers import stable_name, unique
-from mathamr.posts.inputs import Head, shown, stem
+from mathamr.posts.inputs import shown, stem
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Link, Place, Post
-from mathamr.posts.reader import Collection
 from mathamr.posts.report import Report
 
-SUFFIXES = (".txt", ".text")
 _GAP = re.compile(r"\n[ \t\r]*\n\s*|\f")
 _WORD = re.compile(r"\S+")
-_LETTERS = re.compile(r"[^\W\d_]{2}|[^\x00-\x7f]|\$")  # what a list of numbers beside a dump has none of
 _UNDERLINE = re.compile(r"[=\-~*]{3,}")
-_NOT_PROSE = re.compile(
-    r"(?:requirements.*|constraints.*|robots|humans|cmakelists|top_level|entry_points|sources|manifest)"
-)
 
 
-class PlainTextReader:
-    """Reads text with `$`-math: the title is a first line followed by an empty one, else the file's name.
+def read_text(collection: Collection, report: Report) -> Iterator[Post]:
+    """Read text with `$`-math: the title is a first line followed by an empty one, else the file's name.
 
     A long text, which has no headings, becomes one post for some 400 words, cut at empty lines.
     """
-
-    description: ClassVar[str] = "plain text with formulas between dollars"
-
-    @classmethod
-    def recognises(cls, head: Head) -> bool:
-        """True for a text file with prose in it; requirements, robots.txt and other lists for programs are not."""
-        return (
-            head.is_text(*SUFFIXES)
-            and (not head.start or _LETTERS.search(head.text) is not None)
-            and not _NOT_PROSE.fullmatch(Path(head.name).stem)
-        )
-
-    def read(self, collection: Collection, report: Report) -> Iterator[Post]:
-        """The posts of each file in the order of its text."""
-        for file, path, source in collection.texts(report):
-            if source.strip():
-                yield from _posts(source, file, path, report)
+    for file, path, source in collection.texts(report):
+        if source.strip():
+            yield from _posts(source, file, path, report)
 
 
 def _posts(source: str, file: Path, name: str, report: Report) -> Iterator[Post]:

@@ -5,29 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
+from mathamr.posts.format import Collection
 from mathamr.posts.formats.document import Document, anchor, code, element, math, plain, row, text
 from mathamr.posts.formats.latex.definitions import macros_in
 from mathamr.posts.formats.ziparchive import xml_root
-from mathamr.posts.inputs import Head, read_bytes, shown, stem
+from mathamr.posts.inputs import read_bytes, shown, stem
 from mathamr.posts.post import Post
 from mathamr.posts.postkind import PostKind, kind_named
-from mathamr.posts.reader import Collection
 from mathamr.posts.report import Report
 
 LARGEST_FILE = 64 << 20
 DEEPEST = 100
 """Elements in each other that are followed; what is nested deeper is read as text."""
 
-_ROOTS = (
-    "pretext|mathbook|book|article|slideshow|part|chapter|section|subsection|appendix|exercises|worksheet|docinfo|frontmatter"
-    "|backmatter|preface|introduction"
-)
-_BEGINS = re.compile(
-    rf"\s*(?:<\?xml[^>]*>\s*|<!--.*?-->\s*|<!DOCTYPE[^>\[]*>\s*|<\?[^>]*>\s*)*<(?:{_ROOTS})\b", re.S
-)
-_MARKS = re.compile(r"<(?:pretext|mathbook)\b|xmlns:xi=|\bxml:id=|<(?:statement|mrow|me|men|md|xref)\b")
 _ID = "{http://www.w3.org/XML/1998/namespace}id"
 _LEVELS = {
     "part": 1, "chapter": 2, "appendix": 2, "preface": 2, "section": 3, "subsection": 4, "subsubsection": 5, "exercises": 4,
@@ -102,39 +94,23 @@ class _Target(NamedTuple):
     title: str
 
 
-class PretextReader:
-    """Reads PreTeXt: `xml:id` are labels, `xref` become links, the macros of `docinfo` are used in all files."""
-
-    description: ClassVar[str] = "PreTeXt documents (.ptx, .xml)"
-
-    @classmethod
-    def recognises(cls, head: Head) -> bool:
-        """True for `.ptx` files, and for XML that begins with an element of PreTeXt and has others of it."""
-        if head.suffix == ".ptx":
-            return "\0" not in head.text
-        return (
-            head.suffix == ".xml"
-            and _BEGINS.match(head.text[:20_000]) is not None
-            and _MARKS.search(head.text) is not None
-        )
-
-    def read(self, collection: Collection, report: Report) -> Iterator[Post]:
-        """The posts of each file in the order of its text; included files are read as files of their own."""
-        macros: dict[str, str] = {}
-        targets: dict[str, _Target] = {}
-        for file in collection.files:
-            root = _root(file, Report())
-            if root is not None:
-                _collect(root, macros, targets)
-        for file in collection.files:
-            report.at(shown(file))
-            root = _root(file, report)
-            if root is None:
-                continue
-            path = collection.path_of(file, "document")
-            document = Document(path, _document_title(root) or stem(Path(path)), macros=macros)
-            _Pretext(document, targets).division(root, 0)
-            yield from document.posts(file, report, collection.paths)
+def read_pretext(collection: Collection, report: Report) -> Iterator[Post]:
+    """Read PreTeXt: `xml:id` are labels, `xref` become links, the macros of `docinfo` are used in all files."""
+    macros: dict[str, str] = {}
+    targets: dict[str, _Target] = {}
+    for file in collection.files:
+        root = _root(file, Report())
+        if root is not None:
+            _collect(root, macros, targets)
+    for file in collection.files:
+        report.at(shown(file))
+        root = _root(file, report)
+        if root is None:
+            continue
+        path = collection.path_of(file, "document")
+        document = Document(path, _document_title(root) or stem(Path(path)), macros=macros)
+        _Pretext(document, targets).division(root, 0)
+        yield from document.posts(file, report, collection.paths)
 
 
 def _root(file: Path, report: Report) -> Any | None:

@@ -9,13 +9,13 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
+from mathamr.posts.format import Collection
 from mathamr.posts.formats.document import Document, anchor, code, element, math, plain, row, text
-from mathamr.posts.inputs import Head, read_text, stem
+from mathamr.posts.inputs import read_text, stem
 from mathamr.posts.post import Post
 from mathamr.posts.postkind import PostKind, kind_named
-from mathamr.posts.reader import Collection
 from mathamr.posts.report import Report
 
 
@@ -23,7 +23,6 @@ def _words(listing: str) -> list[str]:
     return listing.split()
 
 
-SUFFIXES = (".rst", ".rest")
 LARGEST = 4 << 20
 """Characters of a document: docutils is slow and works in memory."""
 SECONDS = 10.0
@@ -79,40 +78,27 @@ def is_formula(words: str) -> bool:
     )
 
 
-class RstReader:
-    """Reads documents of Sphinx and docutils: labels, `:ref:` and `:doc:` become links, formulas stay LaTeX."""
-
-    description: ClassVar[str] = "reStructuredText, with the roles and directives of Sphinx"
-
-    @classmethod
-    def recognises(cls, head: Head) -> bool:
-        """True if the suffix is `.rst` or `.rest` and the file contains no NUL byte."""
-        return head.is_text(*SUFFIXES)
-
-    def __init__(self, seconds: float = SECONDS) -> None:
-        self._seconds = seconds
-        self._reads_dollars = lru_cache(maxsize=1000)(_reads_dollars)
-
-    def read(self, collection: Collection, report: Report) -> Iterator[Post]:
-        """The posts of each document in the order of its text."""
-        for file, path, source in collection.texts(report):
-            if len(source) > LARGEST or _SPACES.search(source):
-                report.skip(
-                    "document not read",
-                    f"more than {LARGEST >> 20} MB of text, or more than 500 blanks in a row",
-                )
-                continue
-            document = Document(path, stem(Path(path)))
-            has_dollars = "$" in source and self._reads_dollars(file.parent)
-            try:
-                _Writer(document, report, has_dollars).write(_parsed(source, report, self._seconds))
-            except RecursionError:
-                report.skip("nested too deeply", "its blocks are nested more deeply than docutils can read")
-                continue
-            except _TooLongError:
-                report.skip("document not read", f"docutils took more than {self._seconds:g} s for it")
-                continue
-            yield from document.posts(file, report, collection.paths)
+def read_rst(collection: Collection, report: Report, seconds: float = SECONDS) -> Iterator[Post]:
+    """Read documents of Sphinx and docutils: labels, `:ref:` and `:doc:` become links, formulas stay LaTeX."""
+    reads_dollars = lru_cache(maxsize=1000)(_reads_dollars)
+    for file, path, source in collection.texts(report):
+        if len(source) > LARGEST or _SPACES.search(source):
+            report.skip(
+                "document not read",
+                f"more than {LARGEST >> 20} MB of text, or more than 500 blanks in a row",
+            )
+            continue
+        document = Document(path, stem(Path(path)))
+        has_dollars = "$" in source and reads_dollars(file.parent)
+        try:
+            _Writer(document, report, has_dollars).write(_parsed(source, report, seconds))
+        except RecursionError:
+            report.skip("nested too deeply", "its blocks are nested more deeply than docutils can read")
+            continue
+        except _TooLongError:
+            report.skip("document not read", f"docutils took more than {seconds:g} s for it")
+            continue
+        yield from document.posts(file, report, collection.paths)
 
 
 def _reads_dollars(folder: Path) -> bool:

@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from mathamr.posts.format import detect
 from mathamr.posts.markup import pieces
 from mathamr.posts.passage import passage
 from mathamr.posts.post import Link, Place, Post
-from mathamr.posts.reader import detect, read_posts
+from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
 from tests.bounded import bounded
 

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mathamr.posts.format import Collection
 from mathamr.posts.passage import passage
 from mathamr.posts.post import Link, Place, Post
-from mathamr.posts.reader import Collection, read_posts
+from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
 
 DOCUMENT = r"""
@@ -128,12 +129,12 @@ PARTS = [
 def test_any_document_gives_posts_with_links_that_exist(text: str) -> None:
     import tempfile
 
-    from mathamr.posts.formats.latex.reader import LatexReader
+    from mathamr.posts.formats.latex.reader import read_latex
 
     with tempfile.TemporaryDirectory() as name:
         file = Path(name, "paper.tex")
         file.write_text(text)
-        posts = list(LatexReader().read(Collection(Path(name), (file,)), Report()))
+        posts = list(read_latex(Collection(Path(name), (file,)), Report()))
     ids = {post.id for post in posts}
     assert len(ids) == len(posts)
     assert {post.parent for post in posts if post.parent} <= ids

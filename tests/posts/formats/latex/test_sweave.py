@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from mathamr.posts.format import detect
 from mathamr.posts.markup import pieces
-from mathamr.posts.reader import detect, read_posts
+from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
 
 DOCUMENT = r"""\documentclass{article}

@@ -9,11 +9,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from mathamr.posts.format import detect
 from mathamr.posts.formats.stackexchange.tableindex import TableIndex
 from mathamr.posts.formats.stackexchange.tables import table, table_kind
 from mathamr.posts.inputs import head
 from mathamr.posts.post import Formula, Post
-from mathamr.posts.reader import detect, read_posts
+from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
 from tests.posts.formats.stackexchange.test_reader import row, write
 

@@ -7,8 +7,9 @@ from xml.sax.saxutils import quoteattr
 import pytest
 
 from mathamr.core.errors import MathAMRError
+from mathamr.posts.format import detect
 from mathamr.posts.post import Link, Post
-from mathamr.posts.reader import detect, read_posts
+from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
 
 

@@ -5,17 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import ClassVar
 
+from mathamr.posts.format import ASCIIDOC_SUFFIXES, Collection
 from mathamr.posts.formats.asciidoc.asciimath import latex_of
 from mathamr.posts.formats.document import Document, anchor, code, element, math, plain, row, text
-from mathamr.posts.inputs import Head, stem
+from mathamr.posts.inputs import stem
 from mathamr.posts.post import Post
 from mathamr.posts.postkind import kind_named
-from mathamr.posts.reader import Collection
 from mathamr.posts.report import Report
 
-SUFFIXES = (".adoc", ".asciidoc", ".asc")
 _HEADING = re.compile(r"(={1,6})[ \t]++(\S.*)")
 _ENTRY = re.compile(r":(!?[\w-]++!?):[ \t]*+(.*)")
 _LABEL = re.compile(r"\[\[([^\[\],]{1,200})(?:,[^\[\]]{0,200})?\]\]")
@@ -44,25 +42,15 @@ _UNDERLINES = "=-~^+"
 _MATH = ("stem", "latexmath", "asciimath")
 
 
-class AsciidocReader:
-    """Reads AsciiDoc: `[[anchors]]` are labels, `<<references>>` and `xref:` become links.
+def read_asciidoc(collection: Collection, report: Report) -> Iterator[Post]:
+    """Read AsciiDoc: `[[anchors]]` are labels, `<<references>>` and `xref:` become links.
 
     `stem` is LaTeX if the document sets `:stem: latexmath`, else AsciiMath, which is translated to LaTeX.
     """
-
-    description: ClassVar[str] = "AsciiDoc documents"
-
-    @classmethod
-    def recognises(cls, head: Head) -> bool:
-        """True for a text file with a suffix of AsciiDoc; `.asc` may also be a key or a signature."""
-        return head.is_text(*SUFFIXES) and not head.text.startswith("-----BEGIN")
-
-    def read(self, collection: Collection, report: Report) -> Iterator[Post]:
-        """The posts of each file in the order of its text."""
-        for file, path, source in collection.texts(report):
-            document = Document(path, stem(Path(path)))
-            _Asciidoc(document, source, report).read()
-            yield from document.posts(file, report, collection.paths)
+    for file, path, source in collection.texts(report):
+        document = Document(path, stem(Path(path)))
+        _Asciidoc(document, source, report).read()
+        yield from document.posts(file, report, collection.paths)
 
 
 class _Asciidoc:
@@ -259,7 +247,7 @@ class _Asciidoc:
     def _reference(self, target: str, words: str) -> str:
         shown_words = text(words.strip() or target.lstrip("#"))
         path, hash_mark, _ = target.partition("#")
-        is_document = path.endswith(SUFFIXES) or (hash_mark and path)
+        is_document = path.endswith(ASCIIDOC_SUFFIXES) or (hash_mark and path)
         address = target if is_document else "#" + target.lstrip("#")
         self._document.refer(address, plain(shown_words))
         return anchor(address, shown_words)

@@ -8,61 +8,42 @@ import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from html import unescape
-from typing import ClassVar
 from urllib.parse import unquote, urlsplit
 
 from mathamr.posts.decoding import cleaned, decoded
+from mathamr.posts.format import Collection
 from mathamr.posts.formats.html.outline import outline
 from mathamr.posts.formats.html.pieces import TOKEN, Tag
-from mathamr.posts.inputs import STDIN, Head, read_bytes, shown
+from mathamr.posts.inputs import STDIN, read_bytes, shown
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Link, Place, Post
-from mathamr.posts.reader import Collection
 from mathamr.posts.report import Report
 
 LARGEST = 64 << 20
 """Largest page in bytes."""
 
 _LONGEST_WORDS = 200
-_SUFFIXES = (".html", ".htm", ".xhtml")
-_OTHER_SUFFIXES = (".md", ".markdown", ".tex", ".xml", ".txt", ".json", ".jsonl", ".tsv", ".svg")
-_PAGE = re.compile(
-    r"\s*(?:<\?xml[^<>]*>\s*)?(?><!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b",
-    re.IGNORECASE | re.DOTALL,
-)
 _CHARSET = re.compile(rb"<meta[^>]{0,500}charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE)
 
 
-class HtmlReader:
-    """Reads pages: the id is the path in the folder, with `#anchor` for a section of a long one.
+def read_html(collection: Collection, report: Report) -> Iterator[Post]:
+    """Read pages: the id is the path in the folder, with `#anchor` for a section of a long one.
 
     Navigation, menus, permalinks and the name of the site are left out. Links to other pages of the folder become links
     of the post.
     """
+    files = {collection.path_of(file, "page"): file for file in collection.files}
 
-    description: ClassVar[str] = "HTML pages with MathML or MathJax: a page, or a folder of pages"
+    def read_again(page: str) -> bytes | None:
+        return None if files[page] == STDIN else read_bytes(files[page], Report(), LARGEST)
 
-    @classmethod
-    def recognises(cls, head: Head) -> bool:
-        """True if the suffix is one of HTML's, or if the file begins like a page."""
-        if head.suffix in _SUFFIXES:
-            return True
-        return head.suffix not in _OTHER_SUFFIXES and _PAGE.match(head.text) is not None
-
-    def read(self, collection: Collection, report: Report) -> Iterator[Post]:
-        """The posts of each page in the order of its text."""
-        files = {collection.path_of(file, "page"): file for file in collection.files}
-
-        def read_again(page: str) -> bytes | None:
-            return None if files[page] == STDIN else read_bytes(files[page], Report(), LARGEST)
-
-        links = PageLinks(frozenset(files), read_again)
-        for page, file in files.items():
-            report.at(shown(file))
-            data = read_bytes(file, report, LARGEST)
-            if data is not None:
-                path = file.name if file == STDIN else page
-                yield from page_posts(data, page, path, shown(file), links, report)
+    links = PageLinks(frozenset(files), read_again)
+    for page, file in files.items():
+        report.at(shown(file))
+        data = read_bytes(file, report, LARGEST)
+        if data is not None:
+            path = file.name if file == STDIN else page
+            yield from page_posts(data, page, path, shown(file), links, report)
 
 
 def page_posts(

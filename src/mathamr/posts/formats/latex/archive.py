@@ -7,59 +7,45 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
-from typing import ClassVar, cast
+from typing import cast
 
 from mathamr.core.boundedtar import BROKEN, BoundedTarFile
 from mathamr.posts.compression import BREAKS
-from mathamr.posts.formats.latex.reader import LatexReader
-from mathamr.posts.formats.latex.source import SUFFIXES
+from mathamr.posts.format import LATEX_SUFFIXES, Collection
+from mathamr.posts.formats.latex.reader import read_latex
 from mathamr.posts.identifiers import with_id
-from mathamr.posts.inputs import Head, Input, shown
+from mathamr.posts.inputs import Input, shown
 from mathamr.posts.post import Post
-from mathamr.posts.reader import Collection
 from mathamr.posts.report import Report
 
-_MAGIC = slice(257, 262)
-_NEEDED = frozenset([*SUFFIXES, ".sty", ".cls", ".def", ".bbl", ".bib"])
+_NEEDED = frozenset([*LATEX_SUFFIXES, ".sty", ".cls", ".def", ".bbl", ".bib"])
 """Files that say something about the text; pictures and data are not unpacked."""
 LARGEST_MEMBER, LARGEST_ARCHIVE, MOST_MEMBERS = 16 << 20, 256 << 20, 20_000
 
 
-class LatexArchiveReader:
-    """Reads archives of LaTeX sources: the main files are found, `\\input` is followed, macros are used.
+def read_latex_archive(collection: Collection, report: Report) -> Iterator[Post]:
+    """Read archives of LaTeX sources: the main files are found, `\\input` is followed, macros are used.
 
     Ids begin with the name of the archive, `2101.01234.tar.gz/main.tex#thm:main`, and so do the places of hits.
     """
-
-    description: ClassVar[str] = (
-        "source archives of LaTeX documents, as arXiv offers them (.tar.gz, .tgz, .tar)"
-    )
-
-    @classmethod
-    def recognises(cls, head: Head) -> bool:
-        """True if the file is a tar archive, compressed or not, with a LaTeX file near its beginning or a name like it."""
-        return head.start[_MAGIC] == b"ustar" and any(
-            suffix.encode() in head.start for suffix in (*SUFFIXES, ".sty", ".bbl")
-        )
-
-    def read(self, collection: Collection, report: Report) -> Iterator[Post]:
-        """The posts of each archive."""
-        for file in collection.files:
-            name = collection.path_of(file, "archive")
-            with TemporaryDirectory(prefix="mathamr-") as folder:
-                root = Path(folder)
+    for file in collection.files:
+        name = collection.path_of(file, "archive")
+        with TemporaryDirectory(prefix="mathamr-") as folder:
+            root = Path(folder)
+            report.at(shown(file))
+            unpacked = tuple(sorted(_unpacked(file, root, report)))
+            inside = Collection(
+                root, tuple(each for each in unpacked if each.suffix.lower() in LATEX_SUFFIXES)
+            )
+            if not inside.files:
+                report.skip("archive without LaTeX", "it contains no LaTeX document")
+                continue
+            packed = report.bytes_read
+            for post in read_latex(inside, report):
                 report.at(shown(file))
-                unpacked = tuple(sorted(_unpacked(file, root, report)))
-                inside = Collection(root, tuple(each for each in unpacked if each.suffix.lower() in SUFFIXES))
-                if not inside.files:
-                    report.skip("archive without LaTeX", "it contains no LaTeX document")
-                    continue
-                packed = report.bytes_read
-                for post in LatexReader().read(inside, report):
-                    report.at(shown(file))
-                    report.bytes_read = packed  # what was unpacked does not count once more
-                    yield _named(post, name, file)
-                report.bytes_read = packed
+                report.bytes_read = packed  # what was unpacked does not count once more
+                yield _named(post, name, file)
+            report.bytes_read = packed
 
 
 def _unpacked(file: Path, root: Path, report: Report) -> Iterator[Path]:

@@ -8,18 +8,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import ClassVar
 
+from mathamr.posts.format import Collection
 from mathamr.posts.formats.latex.commands import REFERENCE_WORDS
 from mathamr.posts.formats.latex.numbering import Numbered, Numbering
 from mathamr.posts.formats.latex.outline import Outline, OutlinePart
-from mathamr.posts.formats.latex.source import SUFFIXES, Source, Sources
+from mathamr.posts.formats.latex.source import Source, Sources
 from mathamr.posts.identifiers import stable_name
-from mathamr.posts.inputs import STDIN, Head, shown, stem
+from mathamr.posts.inputs import STDIN, shown, stem
 from mathamr.posts.markup import formulas_of, pieces
 from mathamr.posts.markup.piece import Piece
 from mathamr.posts.post import Link, Place, Post
-from mathamr.posts.reader import Collection
 from mathamr.posts.report import Report
 
 _REFERS = re.compile(r"\\(?:[A-Za-z]*ref|[A-Za-z]*cite[A-Za-z]*)\b")
@@ -32,24 +31,14 @@ BEGINNING = 300
 """Characters of a statement without a label that go into the digest of its id."""
 
 
-class LatexReader:
-    """Reads LaTeX documents: ids are `path#label`, or `path#lemma-3f9a12` where a part has no label.
+def read_latex(collection: Collection, report: Report) -> Iterator[Post]:
+    """Read LaTeX documents: ids are `path#label`, or `path#lemma-3f9a12` where a part has no label.
 
     The digits are a digest of the headings above and of how the part begins: they stay when something else is
     inserted. `\\input` is followed inside the folder only. The macros a post uses are handed on in `macros`.
     """
-
-    description: ClassVar[str] = "LaTeX documents: a file, or a folder of them"
-
-    @classmethod
-    def recognises(cls, head: Head) -> bool:
-        """True if the suffix is one of LaTeX's and the file contains no NUL byte."""
-        return head.is_text(*SUFFIXES)
-
-    def read(self, collection: Collection, report: Report) -> Iterator[Post]:
-        """The posts of each document in the order of its text."""
-        for source in Sources(collection.root, collection.files).read(report):
-            yield from _posts(source, collection.root, report)
+    for source in Sources(collection.root, collection.files).read(report):
+        yield from _posts(source, collection.root, report)
 
 
 def _posts(source: Source, root: Path, report: Report) -> Iterator[Post]:

@@ -11,6 +11,7 @@ from operator import itemgetter
 from pathlib import Path
 
 from mathamr.core.errors import MathAMRError
+from mathamr.posts.format import SWEAVE_SUFFIXES
 from mathamr.posts.formats.latex import sweave
 from mathamr.posts.formats.latex.definitions import (
     TheoremStyle,
@@ -23,7 +24,6 @@ from mathamr.posts.formats.latex.numbering import CounterSettings
 from mathamr.posts.inputs import STDIN, bare_name, read_text
 from mathamr.posts.report import Report
 
-SUFFIXES = (".tex", ".latex", ".ltx", *sweave.SUFFIXES)
 STYLES = (".sty", ".cls")
 MOST_STYLES = 200
 """Style files of the folder that one document may use."""
@@ -232,7 +232,7 @@ def _text(file: Path, report: Report) -> str | None:
     except (MathAMRError, OSError) as error:
         report.skip("unreadable input", str(error))
         return None
-    return sweave.as_latex(text) if text and bare_name(file).endswith(sweave.SUFFIXES) else text
+    return sweave.as_latex(text) if text and bare_name(file).endswith(SWEAVE_SUFFIXES) else text
 
 
 def _resolved(path: Path) -> Path | None:

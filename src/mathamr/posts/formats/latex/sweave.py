@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-SUFFIXES = (".rnw", ".snw")
-
 _OPENS = re.compile(r"<<(.*)>>=")
 _CLOSES = re.compile(r"@(?:[ \t].*)?")
 _NOT_SHOWN = re.compile(r"\b(?:echo|include)\s*=\s*F(?:ALSE)?\b")

@@ -4,57 +4,42 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import ClassVar
 
+from mathamr.posts.format import Collection
 from mathamr.posts.formats.declaration.posts import declaration_post, documentation_post
 from mathamr.posts.formats.lean.commands import declarations, learned
 from mathamr.posts.formats.lean.source import LeanSource
 from mathamr.posts.formats.lean.translation import Translations
-from mathamr.posts.inputs import Head
 from mathamr.posts.post import Post
-from mathamr.posts.reader import Collection
 from mathamr.posts.report import Report
 
 _TRANSLATED = ("to_additive", "to_dual")
 
 
-class LeanReader:
-    """Reads declarations, documented or not, under their full names, and `/-! … -/`, in which Lean writes Markdown."""
+def read_lean(collection: Collection, report: Report) -> Iterator[Post]:
+    """Read declarations, documented or not, under their full names, and `/-! … -/`, in which Lean writes Markdown."""
+    known = _translations(collection)
+    for file, path, text in collection.texts(report):
+        source = LeanSource(text)
+        if source.unclosed is not None:
+            report.repair(
+                "unclosed comment", f"the comment that begins at offset {source.unclosed} is never closed"
+            )
+        posts = _posts(source, file, path, known, report)
+        first = next(posts, None)
+        if first is not None:
+            yield first
+            yield from posts
+        else:
+            report.ignore("nothing declared", "the file has no declaration and no documentation")
 
-    description: ClassVar[str] = "Lean: declarations with their documentation"
 
-    @classmethod
-    def recognises(cls, head: Head) -> bool:
-        """True if the suffix is `.lean` and the file contains no NUL byte."""
-        return head.is_text(".lean")
-
-    def read(self, collection: Collection, report: Report) -> Iterator[Post]:
-        """The declarations of each file in the order of its text.
-
-        A first pass learns which types have a counterpart by `to_additive`, since these are namespaces of names that
-        other files make.
-        """
-        known = self._translations(collection)
-        for file, path, text in collection.texts(report):
-            source = LeanSource(text)
-            if source.unclosed is not None:
-                report.repair(
-                    "unclosed comment", f"the comment that begins at offset {source.unclosed} is never closed"
-                )
-            posts = _posts(source, file, path, known, report)
-            first = next(posts, None)
-            if first is not None:
-                yield first
-                yield from posts
-            else:
-                report.ignore("nothing declared", "the file has no declaration and no documentation")
-
-    def _translations(self, collection: Collection) -> Translations:
-        known = Translations()
-        for _, _, text in collection.texts(Report()):
-            if any(attribute in text for attribute in _TRANSLATED):
-                learned(known, LeanSource(text))
-        return known
+def _translations(collection: Collection) -> Translations:
+    known = Translations()
+    for _, _, text in collection.texts(Report()):
+        if any(attribute in text for attribute in _TRANSLATED):
+            learned(known, LeanSource(text))
+    return known
 
 
 def _posts(source: LeanSource, file: Path, path: str, known: Translations, report: Report) -> Iterator[Post]:

@@ -10,6 +10,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from urllib.parse import unquote
 
+from mathamr.posts.format import Collection
 from mathamr.posts.formats.markdown.frontmatter import FrontMatter
 from mathamr.posts.formats.markdown.outline import labels_in, outline
 from mathamr.posts.formats.markdown.pieces import CITED_MARK
@@ -17,7 +18,6 @@ from mathamr.posts.formats.sections import slug
 from mathamr.posts.inputs import STDIN, head, read_text
 from mathamr.posts.markup.piece import Piece
 from mathamr.posts.post import Link
-from mathamr.posts.reader import Collection
 from mathamr.posts.report import Report
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")

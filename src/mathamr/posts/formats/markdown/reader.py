@@ -4,42 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import ClassVar
 
+from mathamr.posts.format import MARKDOWN_SUFFIXES, Collection
 from mathamr.posts.formats.markdown.frontmatter import FrontMatter
 from mathamr.posts.formats.markdown.links import Notes
 from mathamr.posts.formats.markdown.outline import NotePart, outline
-from mathamr.posts.inputs import STDIN, Head, shown, stem
+from mathamr.posts.inputs import STDIN, shown, stem
 from mathamr.posts.markup import formulas_among, pieces, title_pieces
 from mathamr.posts.post import Link, Place, Post
-from mathamr.posts.reader import Collection
 from mathamr.posts.report import Report
 
-SUFFIXES = (".md", ".markdown", ".mdown", ".mkd", ".qmd", ".rmd", ".mdx", ".myst")
 LARGEST = 16 << 20
 """Largest note in bytes."""
 
 
-class MarkdownReader:
-    """Reads notes: the id is the path in the folder, with `#anchor` for a section or a statement.
+def read_markdown(collection: Collection, report: Report) -> Iterator[Post]:
+    """Read notes: the id is the path in the folder, with `#anchor` for a section or a statement.
 
     Links of wikis, relative links, roles and cross-references between notes become links of the posts.
     """
-
-    description: ClassVar[str] = "Markdown notes of any dialect: a file, or a folder of them"
-
-    @classmethod
-    def recognises(cls, head: Head) -> bool:
-        """True if the suffix is one of Markdown's and the file contains no NUL byte."""
-        return head.is_text(*SUFFIXES)
-
-    def read(self, collection: Collection, report: Report) -> Iterator[Post]:
-        """The posts of each note in the order of its text."""
-        notes = Notes(collection, SUFFIXES)
-        for file, note, text in collection.texts(report, LARGEST):
-            front = FrontMatter.read(text, report)
-            parts = outline(text, front, stem(Path(note)))
-            yield from note_posts(text, front, parts, notes, note, file, report)
+    notes = Notes(collection, MARKDOWN_SUFFIXES)
+    for file, note, text in collection.texts(report, LARGEST):
+        front = FrontMatter.read(text, report)
+        parts = outline(text, front, stem(Path(note)))
+        yield from note_posts(text, front, parts, notes, note, file, report)
 
 
 def note_posts(

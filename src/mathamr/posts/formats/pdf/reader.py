@@ -9,14 +9,14 @@ import sys
 from collections.abc import Callable, Iterator
 from html import escape
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from mathamr.posts.decoding import cleaned
+from mathamr.posts.format import Collection
 from mathamr.posts.formats.document import element, math, text
-from mathamr.posts.inputs import Head, read_bytes, shown, stem
+from mathamr.posts.inputs import read_bytes, shown, stem
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Link, Markup, Place, Post
-from mathamr.posts.reader import Collection
 from mathamr.posts.report import Report
 
 SECONDS = 300
@@ -26,30 +26,17 @@ _HYPHEN = re.compile(r"([^\W\d_])-\n(?=[a-zß-ÿ])")
 _MATHML = re.compile(r"<(?:mml:)?math[\s>].*</(?:mml:)?math>", re.S)
 
 
-class PdfReader:
-    """Reads the text of each page: the id is `file.pdf#page=3`, the line of a place is the page.
+def read_pdf(collection: Collection, report: Report, seconds: int = SECONDS) -> Iterator[Post]:
+    """Read the text of each page: the id is `file.pdf#page=3`, the line of a place is the page.
 
     The characters of a formula are in a PDF, but out of order and without structure; the report says so for every
     file that does not carry the sources of its formulas.
     """
-
-    description: ClassVar[str] = "PDF files: text by page; formulas only where the file carries their source"
-
-    @classmethod
-    def recognises(cls, head: Head) -> bool:
-        """True if the file begins with the header of a PDF."""
-        return b"%PDF-" in head.start[:1024]
-
-    def __init__(self, seconds: int = SECONDS) -> None:
-        self._seconds = seconds
-
-    def read(self, collection: Collection, report: Report) -> Iterator[Post]:
-        """The posts of each file, page by page."""
-        for file in collection.files:
-            report.at(shown(file))
-            data = read_bytes(file, report)
-            if data is not None:
-                yield from _posts(data, file, collection.path_of(file, "file.pdf"), report, self._seconds)
+    for file in collection.files:
+        report.at(shown(file))
+        data = read_bytes(file, report)
+        if data is not None:
+            yield from _posts(data, file, collection.path_of(file, "file.pdf"), report, seconds)
 
 
 def _posts(data: bytes, file: Path, name: str, report: Report, seconds: int) -> Iterator[Post]:

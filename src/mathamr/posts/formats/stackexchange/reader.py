@@ -1,4 +1,4 @@
-"""Stack Exchange dumps: `Posts.xml` of any site, with `PostLinks.xml` where it lies beside."""
+"""Dumps of Stack Exchange, `Posts.xml` with `PostLinks.xml`; and the ARQMath collection, whose formulas have ids and tables."""
 
 from __future__ import annotations
 
@@ -6,16 +6,15 @@ import re
 from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
-from typing import ClassVar
 
+from mathamr.posts.format import Collection
 from mathamr.posts.formats.stackexchange.dumpformulas import dump_formulas
 from mathamr.posts.formats.stackexchange.dumprows import DumpRows
 from mathamr.posts.formats.stackexchange.tableindex import TableIndex
 from mathamr.posts.formats.stackexchange.tables import TableKind, tables_beside
-from mathamr.posts.inputs import Head, Input, shown
+from mathamr.posts.inputs import Input, shown
 from mathamr.posts.post import Link, Post
 from mathamr.posts.postkind import PostKind
-from mathamr.posts.reader import Collection
 from mathamr.posts.report import Report
 
 KINDS: dict[str, PostKind] = {"1": "question", "2": "answer"}
@@ -28,59 +27,63 @@ OTHER_POST_TYPES = {
     "8": "privilege wiki",
 }
 
-_POST_ROW = re.compile(r"<row\s[^<]*\sPostTypeId\s*=")
 _TAG = re.compile(r"[^<>|\s]+")
 
 
-class StackExchangeReader:
-    """Reads `<row Id PostTypeId ParentId AcceptedAnswerId Score Title Body Tags CreationDate …/>`.
+_LINKS: frozenset[TableKind] = frozenset({"links"})
+_ALL_TABLES: frozenset[TableKind] = frozenset({"links", "formulas", "mathml"})
+
+
+def read_arqmath(collection: Collection, report: Report) -> Iterator[Post]:
+    """Read a dump in which each formula is `<span class="math-container" id="…">`.
+
+    Tables give the visual class of each formula (`visual_id`) and its MathML. They lie in the folder of the posts or in
+    a folder of tables there, or the user names them. Columns are found by their headers, which differ between years.
+    """
+    return read_stackexchange(collection, report, _ALL_TABLES)
+
+
+def read_stackexchange(
+    collection: Collection, report: Report, companions: frozenset[TableKind] = _LINKS
+) -> Iterator[Post]:
+    """Read `<row Id PostTypeId ParentId AcceptedAnswerId Score Title Body Tags CreationDate …/>`.
 
     Bodies are HTML with LaTeX between the delimiters of MathJax. If a folder holds the dumps of several sites,
-    each in a folder of its own, the ids are `FOLDER/ID`.
+    each in a folder of its own, the ids are `FOLDER/ID`. Posts other than questions and answers are counted as skipped.
     """
+    folders = {file.parent for file in collection.files}
+    for folder, files in groupby(collection.files, key=lambda file: file.parent):
+        prefix = "" if len(folders) == 1 else f"{folder.relative_to(collection.root).as_posix()}/"
+        with TableIndex(report) as side:
+            grouped = list(files)
+            side.load(_tables(grouped, companions, collection.beside, report))
+            for file in grouped:
+                yield from _posts(file, prefix.removeprefix("./"), side, report)
+            side.finish()
 
-    description: ClassVar[str] = "Stack Exchange dump: Posts.xml of any site, PostLinks.xml beside it"
-    companions: ClassVar[frozenset[TableKind]] = frozenset({"links"})
 
-    @classmethod
-    def recognises(cls, head: Head) -> bool:
-        """DumpRows with a PostTypeId are a dump's posts."""
-        return _POST_ROW.search(head.text) is not None
+def _tables(
+    files: list[Path], companions: frozenset[TableKind], beside: tuple[Path, ...], report: Report
+) -> list[tuple[TableKind, Path]]:
+    named = {path.resolve() for path in beside}
+    chosen = [
+        (kind, path)
+        for kind, path in tables_beside(files[0], beside, report)
+        if kind in companions or any(path.is_relative_to(folder) for folder in named)
+    ]
+    if report.bytes_total is not None:
+        report.bytes_total += sum(path.stat().st_size for _, path in chosen)
+    return chosen
 
-    def read(self, collection: Collection, report: Report) -> Iterator[Post]:
-        """The questions and answers of the dumps; posts of other types are counted as skipped."""
-        folders = {file.parent for file in collection.files}
-        for folder, files in groupby(collection.files, key=lambda file: file.parent):
-            prefix = "" if len(folders) == 1 else f"{folder.relative_to(collection.root).as_posix()}/"
-            with TableIndex(report) as side:
-                grouped = list(files)
-                side.load(self._companions(grouped, collection.beside, report))
-                for file in grouped:
-                    yield from self._posts(file, prefix.removeprefix("./"), side, report)
-                side.finish()
 
-    def _companions(
-        self, files: list[Path], beside: tuple[Path, ...], report: Report
-    ) -> list[tuple[TableKind, Path]]:
-        named = {path.resolve() for path in beside}
-        found = tables_beside(files[0], beside, report)
-        chosen = [
-            (kind, path)
-            for kind, path in found
-            if kind in self.companions or any(path.is_relative_to(folder) for folder in named)
-        ]
-        if report.bytes_total is not None:
-            report.bytes_total += sum(path.stat().st_size for _, path in chosen)
-        return chosen
-
-    def _posts(self, file: Path, prefix: str, side: TableIndex, report: Report) -> Iterator[Post]:
-        name = shown(file)
-        with Input(file, report) as stream:
-            rows = DumpRows(stream, name, report)
-            for row in rows:
-                kind = _kind(row, report)
-                if kind is not None:
-                    yield _post(row, kind, rows, prefix, name, side, report)
+def _posts(file: Path, prefix: str, side: TableIndex, report: Report) -> Iterator[Post]:
+    name = shown(file)
+    with Input(file, report) as stream:
+        rows = DumpRows(stream, name, report)
+        for row in rows:
+            kind = _kind(row, report)
+            if kind is not None:
+                yield _post(row, kind, rows, prefix, name, side, report)
 
 
 def _kind(row: dict[str, str], report: Report) -> PostKind | None:

@@ -9,15 +9,14 @@ import posixpath
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import ClassVar
 
+from mathamr.posts.format import Collection
 from mathamr.posts.formats.document import Document, DocumentPart, anchor, code, element, math, plain, text
 from mathamr.posts.formats.latex.labels import label_words
 from mathamr.posts.formats.typst.mathematics import TypstMacro, typst_to_latex
-from mathamr.posts.inputs import Head, stem
+from mathamr.posts.inputs import stem
 from mathamr.posts.post import Post
 from mathamr.posts.postkind import PostKind, kind_named
-from mathamr.posts.reader import Collection
 from mathamr.posts.report import Report
 
 LARGEST_FILE = 16 << 20
@@ -77,25 +76,15 @@ _CODE = re.compile(
 _SIGNS = {"---": "—", "--": "–", "...": "…", "~": " "}
 
 
-class TypstReader:
-    """Reads Typst documents: `= headings`, `#theorem[…]` and its kin, `$formulas$`, `<labels>` and `@references`."""
-
-    description: ClassVar[str] = "Typst documents"
-
-    @classmethod
-    def recognises(cls, head: Head) -> bool:
-        """True if the suffix is `.typ` and the file contains no NUL byte."""
-        return head.is_text(".typ")
-
-    def read(self, collection: Collection, report: Report) -> Iterator[Post]:
-        """The posts of each file in the order of its text; macros and statements of imported files are known."""
-        defined = {path: _Definitions(source) for _, path, source in collection.texts(Report(), LARGEST_FILE)}
-        for file, path, source in collection.texts(report, LARGEST_FILE):
-            definitions = defined[path].with_imports(path, defined)
-            title = definitions.title or stem(Path(path))
-            document = Document(path, title)
-            _Typst(document, source, definitions, report).read()
-            yield from document.posts(file, report, collection.paths)
+def read_typst(collection: Collection, report: Report) -> Iterator[Post]:
+    """Read Typst documents: `= headings`, `#theorem[…]` and its kin, `$formulas$`, `<labels>` and `@references`."""
+    defined = {path: _Definitions(source) for _, path, source in collection.texts(Report(), LARGEST_FILE)}
+    for file, path, source in collection.texts(report, LARGEST_FILE):
+        definitions = defined[path].with_imports(path, defined)
+        title = definitions.title or stem(Path(path))
+        document = Document(path, title)
+        _Typst(document, source, definitions, report).read()
+        yield from document.posts(file, report, collection.paths)
 
 
 class _Definitions:

@@ -4,41 +4,31 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import Any
 
 from lxml import etree
 
 from mathamr.posts.decoding import cleaned
+from mathamr.posts.format import Collection
 from mathamr.posts.formats.document import Document
 from mathamr.posts.formats.wikipedia.wikitext import write_wikitext
-from mathamr.posts.inputs import Head, Input, shown
+from mathamr.posts.inputs import Input, shown
 from mathamr.posts.post import Post
-from mathamr.posts.reader import Collection
 from mathamr.posts.report import Report
 
 LONGEST_PAGE = 4 << 20
 
 
-class WikipediaReader:
-    """Reads articles with their `<math>`: the id is the title; links between articles become links of the posts."""
-
-    description: ClassVar[str] = "XML dumps of Wikipedia and other wikis of MediaWiki"
-
-    @classmethod
-    def recognises(cls, head: Head) -> bool:
-        """True if the file begins like an export of MediaWiki."""
-        return "<mediawiki" in head.text[:2000]
-
-    def read(self, collection: Collection, report: Report) -> Iterator[Post]:
-        """The posts of each document in the order of the dump."""
-        for file in collection.files:
-            report.at(shown(file))
-            with Input(file, report) as stream:
-                for page in _pages(io.BufferedReader(stream, 1 << 18), report):
-                    report.at(shown(file), page.sourceline)
-                    document = _document(page, shown(file) if file.name == "-" else file.name, report)
-                    if document is not None:
-                        yield from document.posts(file, report, known=None)
+def read_wikipedia(collection: Collection, report: Report) -> Iterator[Post]:
+    """Read articles with their `<math>`: the id is the title; links between articles become links of the posts."""
+    for file in collection.files:
+        report.at(shown(file))
+        with Input(file, report) as stream:
+            for page in _pages(io.BufferedReader(stream, 1 << 18), report):
+                report.at(shown(file), page.sourceline)
+                document = _document(page, shown(file) if file.name == "-" else file.name, report)
+                if document is not None:
+                    yield from document.posts(file, report, known=None)
 
 
 def _pages(stream: io.BufferedReader, report: Report) -> Iterator[Any]:

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
+from mathamr.posts.format import Collection
 from mathamr.posts.formats.document import Document, anchor, element, plain, row, text
 from mathamr.posts.formats.word.omml import MATH, mathml
 from mathamr.posts.formats.ziparchive import BrokenArchiveError, ZipArchive, xml_root
-from mathamr.posts.inputs import Head, shown, stem
+from mathamr.posts.inputs import shown, stem
 from mathamr.posts.post import Post
 from mathamr.posts.postkind import PostKind, kind_named
-from mathamr.posts.reader import Collection
 from mathamr.posts.report import Report
 
-SUFFIXES = (".docx", ".docm", ".dotx")
 WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 _COMPATIBLE = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
@@ -28,28 +27,18 @@ _CORE = "{http://purl.org/dc/elements/1.1/}"
 _TERMS = "{http://purl.org/dc/terms/}"
 
 
-class WordReader:
-    """Reads Word documents; the line of a post is the number of its paragraph."""
-
-    description: ClassVar[str] = "Word documents (.docx), with their formulas"
-
-    @classmethod
-    def recognises(cls, head: Head) -> bool:
-        """True for a ZIP archive with a suffix of Word."""
-        return head.suffix in SUFFIXES and head.start[:4] == b"PK\x03\x04"
-
-    def read(self, collection: Collection, report: Report) -> Iterator[Post]:
-        """The posts of each document in the order of its text."""
-        for file in collection.files:
-            report.at(shown(file))
-            try:
-                with ZipArchive(file, report) as archive:
-                    document = Document(path := collection.path_of(file), stem(Path(path)))
-                    _WordBody(archive, document, report).write()
-            except BrokenArchiveError as error:
-                report.skip("damaged archive", str(error))
-                continue
-            yield from document.posts(file, report, collection.paths)
+def read_word(collection: Collection, report: Report) -> Iterator[Post]:
+    """Read Word documents; the line of a post is the number of its paragraph."""
+    for file in collection.files:
+        report.at(shown(file))
+        try:
+            with ZipArchive(file, report) as archive:
+                document = Document(path := collection.path_of(file), stem(Path(path)))
+                _WordBody(archive, document, report).write()
+        except BrokenArchiveError as error:
+            report.skip("damaged archive", str(error))
+            continue
+        yield from document.posts(file, report, collection.paths)
 
 
 class _WordBody:

@@ -1,0 +1,323 @@
+"""`FORMATS`: the formats of input, each described once: how its files are told, what reads them, how its posts are marked up."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path
+from typing import ClassVar, Protocol
+
+from mathamr.core.errors import MathAMRError, UnknownNameError
+from mathamr.core.registry import Registry
+from mathamr.posts.inputs import STDIN, Head, head, read_text, shown
+from mathamr.posts.post import Markup, Post
+from mathamr.posts.report import Report
+
+
+@dataclass(frozen=True)
+class Collection:
+    """What one reader is given: files of its format, in order.
+
+    `root` is the folder from which ids and relative links are counted; `beside` are files that the user named as
+    belonging to the posts (formula tables, link tables), besides those that a reader finds by itself. `known` are all
+    files to which documents may link, if only some of them are to be read.
+    """
+
+    root: Path
+    files: tuple[Path, ...]
+    beside: tuple[Path, ...] = ()
+    known: tuple[Path, ...] = ()
+
+    def path_of(self, file: Path, unnamed: str = "note") -> str:
+        """Return the path of a file in the folder, by which its posts are named; `unnamed` for standard input."""
+        return unnamed if file == STDIN else file.relative_to(self.root).as_posix()
+
+    @cached_property
+    def paths(self) -> frozenset[str]:
+        """The paths of all files."""
+        return frozenset(map(self.path_of, self.known or self.files))
+
+    def texts(self, report: Report, largest: int | None = None) -> Iterator[tuple[Path, str, str]]:
+        """Yield the files that can be read as text: each with its path in the folder and its text."""
+        for file in self.files:
+            report.at(shown(file))
+            text = read_text(file, report, largest)
+            if text is not None:
+                yield file, self.path_of(file), text
+
+
+class PostReader(Protocol):
+    """A format of another package, as an entry point of the group `mathamr.readers` names it.
+
+    A reader never fails on a damaged row: it skips or repairs it, reports it, and continues. Ids need not
+    be unique: `read_posts` drops and reports the later ones. Memory must not grow with the input.
+    """
+
+    description: ClassVar[str]
+
+    @classmethod
+    def recognises(cls, head: Head) -> bool:
+        """Return whether a file is of this format."""
+        ...
+
+    def read(self, collection: Collection, report: Report) -> Iterator[Post]:
+        """Yield the posts of the files in order; set `report.at(file, row)` before each."""
+        ...
+
+
+ReadPosts = Callable[[Collection, Report], Iterator[Post]]
+
+
+@dataclass(frozen=True)
+class Format:
+    """One format of input.
+
+    A file is of the format if it has one of the `suffixes` and is text; `sniff` decides instead if it is given.
+    `reader` is a function like `PostReader.read`, or the module and name of one, which is imported when it is needed.
+    """
+
+    description: str
+    reader: str | ReadPosts
+    markup: Markup = "html"
+    suffixes: tuple[str, ...] = ()
+    sniff: Callable[[Head], bool] | None = None
+
+    def recognises(self, head: Head) -> bool:
+        """Return whether a file is of this format."""
+        return self.sniff(head) if self.sniff is not None else head.is_text(*self.suffixes)
+
+    def read(self, collection: Collection, report: Report) -> Iterator[Post]:
+        """Yield the posts of the files in order."""
+        if not isinstance(self.reader, str):
+            return self.reader(collection, report)
+        module, _, name = self.reader.partition(":")
+        found: ReadPosts = getattr(import_module(f"mathamr.posts.formats.{module}"), name)
+        return found(collection, report)
+
+
+MARKDOWN_SUFFIXES = (".md", ".markdown", ".mdown", ".mkd", ".qmd", ".rmd", ".mdx", ".myst")
+SWEAVE_SUFFIXES = (".rnw", ".snw")
+LATEX_SUFFIXES = (".tex", ".latex", ".ltx", *SWEAVE_SUFFIXES)
+ASCIIDOC_SUFFIXES = (".adoc", ".asciidoc", ".asc")
+NOTEBOOK_SUFFIXES = (".ipynb",)
+_WORD_SUFFIXES = (".docx", ".docm", ".dotx")
+_JSON_SUFFIXES = (".jsonl", ".ndjson", ".jl")
+_HTML_SUFFIXES = (".html", ".htm", ".xhtml")
+_NOT_HTML = (".md", ".markdown", ".tex", ".xml", ".txt", ".json", ".jsonl", ".tsv", ".svg")
+_TEXT_SUFFIXES = (".txt", ".text")
+_ZIP = b"PK\x03\x04"
+
+_POST_ROW = re.compile(r"<row\s[^<]*\sPostTypeId\s*=")
+_FORMULA_SPAN = re.compile(r"math-container(?:&quot;|&apos;|&#39;|\"|')\s+id=")
+_OBJECT = re.compile(r"\s*\{\s*\"[^\"\n]*\"\s*:")
+_POST_KEY = re.compile(r"\"(?:body|text|content|question|title)\"\s*:\s*\"")
+_PAGE = re.compile(
+    r"\s*(?:<\?xml[^<>]*>\s*)?(?><!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.I | re.S
+)
+_COQ = re.compile(r"\(\*|\bRequire\b|\bProof\b|\.\s*$")
+_LETTERS = re.compile(r"[^\W\d_]{2}|[^\x00-\x7f]|\$")  # what a list of numbers beside a dump has none of
+_FOR_PROGRAMS = re.compile(
+    r"(?:requirements.*|constraints.*|robots|humans|cmakelists|top_level|entry_points|sources|manifest)"
+)
+_PRETEXT_ROOTS = (
+    "pretext|mathbook|book|article|slideshow|part|chapter|section|subsection|appendix|exercises|worksheet|docinfo|frontmatter"
+    "|backmatter|preface|introduction"
+)
+_PRETEXT_BEGINS = re.compile(
+    rf"\s*(?:<\?xml[^>]*>\s*|<!--.*?-->\s*|<!DOCTYPE[^>\[]*>\s*|<\?[^>]*>\s*)*<(?:{_PRETEXT_ROOTS})\b", re.S
+)
+_PRETEXT_MARKS = re.compile(
+    r"<(?:pretext|mathbook)\b|xmlns:xi=|\bxml:id=|<(?:statement|mrow|me|men|md|xref)\b"
+)
+
+
+def _is_dump(head: Head) -> bool:
+    return _POST_ROW.search(head.text) is not None
+
+
+def _is_arqmath(posts: Head) -> bool:
+    """Return whether the formulas of a dump have ids, or a table of formulas lies beside it."""
+    if not _is_dump(posts):
+        return False
+    return _FORMULA_SPAN.search(posts.text) is not None or _has_formula_table(posts)
+
+
+def _has_formula_table(posts: Head) -> bool:
+    from mathamr.posts.formats.stackexchange.tables import table_kind
+
+    if posts.path == STDIN:
+        return False
+    for path in sorted(posts.path.parent.glob("*.tsv*")):
+        try:
+            if path.is_file() and table_kind(head(path)) == "formulas":
+                return True
+        except MathAMRError:
+            continue  # an unreadable file is not a table of formulas
+    return False
+
+
+def _is_epub(head: Head) -> bool:
+    return head.start[:4] == _ZIP and (
+        head.suffix == ".epub" or b"mimetypeapplication/epub+zip" in head.start[:100]
+    )
+
+
+def _is_jsonl(head: Head) -> bool:
+    first = head.text.lstrip().split("\n", 1)[0]
+    return head.suffix in _JSON_SUFFIXES or (
+        _OBJECT.match(first) is not None and _POST_KEY.search(first) is not None
+    )
+
+
+def _is_pretext(head: Head) -> bool:
+    if head.suffix == ".ptx":
+        return "\0" not in head.text
+    is_xml = head.suffix == ".xml"
+    return is_xml and bool(_PRETEXT_BEGINS.match(head.text[:20_000]) and _PRETEXT_MARKS.search(head.text))
+
+
+def _is_html(head: Head) -> bool:
+    begins = head.suffix not in _NOT_HTML and _PAGE.match(head.text) is not None
+    return head.suffix in _HTML_SUFFIXES or begins
+
+
+def _is_latex_archive(head: Head) -> bool:
+    """Return whether a file is a tar archive with a LaTeX file near its beginning, or a name like it."""
+    names = (*LATEX_SUFFIXES, ".sty", ".bbl")
+    return head.start[257:262] == b"ustar" and any(suffix.encode() in head.start for suffix in names)
+
+
+def _is_coq(head: Head) -> bool:
+    """Return whether a file looks like Coq; Verilog has the same suffix."""
+    return head.is_text(".v") and "endmodule" not in head.text and _COQ.search(head.text) is not None
+
+
+def _is_prose(head: Head) -> bool:
+    """Return whether a text file has prose in it; requirements, robots.txt and other lists for programs do not."""
+    has_letters = not head.start or _LETTERS.search(head.text) is not None
+    return head.is_text(*_TEXT_SUFFIXES) and has_letters and not _FOR_PROGRAMS.fullmatch(Path(head.name).stem)
+
+
+# Detection asks in this order: the most specific format first.
+_BUILT_IN = {
+    "arqmath": Format(
+        "ARQMath collection: Posts*.xml, tables of formulas (LaTeX, MathML), PostLinks",
+        "stackexchange.reader:read_arqmath",
+        sniff=_is_arqmath,
+    ),
+    "stackexchange": Format(
+        "Stack Exchange dump: Posts.xml of any site, PostLinks.xml beside it",
+        "stackexchange.reader:read_stackexchange",
+        sniff=_is_dump,
+    ),
+    "wikipedia": Format(
+        "XML dumps of Wikipedia and other wikis of MediaWiki",
+        "wikipedia.reader:read_wikipedia",
+        sniff=lambda head: "<mediawiki" in head.text[:2000],
+    ),
+    "word": Format(
+        "Word documents (.docx), with their formulas",
+        "word.reader:read_word",
+        sniff=lambda head: head.suffix in _WORD_SUFFIXES and head.start[:4] == _ZIP,
+    ),
+    "epub": Format("EPUB books", "epub:read_epub", sniff=_is_epub),
+    "pdf": Format(
+        "PDF files: text by page; formulas only where the file carries their source",
+        "pdf.reader:read_pdf",
+        sniff=lambda head: b"%PDF-" in head.start[:1024],
+    ),
+    "jsonl": Format(
+        "JSON lines: a post a line, or a pair of question and answer a line",
+        "jsonlines:read_jsonlines",
+        sniff=_is_jsonl,
+    ),
+    "notebook": Format(
+        "Jupyter notebooks: their Markdown cells",
+        "notebook:read_notebook",
+        "markdown",
+        sniff=lambda head: head.suffix in NOTEBOOK_SUFFIXES and head.text.lstrip()[:1] == "{",
+    ),
+    "pretext": Format("PreTeXt documents (.ptx, .xml)", "pretext:read_pretext", sniff=_is_pretext),
+    "html": Format(
+        "HTML pages with MathML or MathJax: a page, or a folder of pages",
+        "html.reader:read_html",
+        sniff=_is_html,
+    ),
+    "arxiv": Format(
+        "source archives of LaTeX documents, as arXiv offers them (.tar.gz, .tgz, .tar)",
+        "latex.archive:read_latex_archive",
+        "latex",
+        sniff=_is_latex_archive,
+    ),
+    "latex": Format(
+        "LaTeX documents: a file, or a folder of them", "latex.reader:read_latex", "latex", LATEX_SUFFIXES
+    ),
+    "markdown": Format(
+        "Markdown notes of any dialect: a file, or a folder of them",
+        "markdown.reader:read_markdown",
+        "markdown",
+        MARKDOWN_SUFFIXES,
+    ),
+    "rst": Format(
+        "reStructuredText, with the roles and directives of Sphinx",
+        "rst:read_rst",
+        suffixes=(".rst", ".rest"),
+    ),
+    "org": Format("Org files, as Emacs keeps notes", "org:read_org", suffixes=(".org",)),
+    "asciidoc": Format(
+        "AsciiDoc documents",
+        "asciidoc.reader:read_asciidoc",
+        sniff=lambda head: head.is_text(*ASCIIDOC_SUFFIXES) and not head.text.startswith("-----BEGIN"),
+    ),
+    "typst": Format("Typst documents", "typst.reader:read_typst", suffixes=(".typ",)),
+    "lean": Format(
+        "Lean: declarations with their documentation", "lean.reader:read_lean", "declaration", (".lean",)
+    ),
+    "coq": Format("Coq: declarations with their documentation", "coq:read_coq", "declaration", sniff=_is_coq),
+    "bibtex": Format(
+        "BibTeX and BibLaTeX bibliographies", "bibtex:read_bibtex", "latex", (".bib", ".bibtex")
+    ),
+    "text": Format(
+        "plain text with formulas between dollars", "plaintext:read_text", "text", sniff=_is_prose
+    ),
+}
+
+
+class _Formats(Mapping[str, Format]):
+    """The built-in formats, then those of installed packages (the entry points `mathamr.readers`)."""
+
+    _plugins: Registry[type[PostReader]] = Registry("format", {}, group="mathamr.readers")
+
+    def __iter__(self) -> Iterator[str]:
+        yield from _BUILT_IN
+        yield from (name for name in self._plugins if name not in _BUILT_IN)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def __contains__(self, name: object) -> bool:
+        return name in _BUILT_IN or name in self._plugins
+
+    def __getitem__(self, name: str) -> Format:
+        if name in _BUILT_IN:
+            return _BUILT_IN[name]
+        if name not in self._plugins:
+            raise UnknownNameError("format", name, list(self))
+        plugin = self._plugins[name]
+        return Format(plugin.description, plugin().read, sniff=plugin.recognises)
+
+
+FORMATS = _Formats()
+
+
+def detect(path: Path) -> str | None:
+    """Return the name of the format of a file, by its content and name; `None` if it is not known."""
+    return format_of(head(path), FORMATS)
+
+
+def format_of(file_head: Head, names: Mapping[str, Format] | list[str]) -> str | None:
+    """Return the first format among `names` of which a file is."""
+    return next((name for name in names if FORMATS[name].recognises(file_head)), None)
