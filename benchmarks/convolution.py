@@ -27,8 +27,8 @@ from mathamr.systems.mathamrplus.network import MathAMRPlus
 from mathamr_lab.systems.mathamrplus.graph.configuration import TRAININGS
 from mathamr_lab.systems.mathamrplus.graph.materials import GraphMaterials
 from mathamr_lab.systems.mathamrplus.graph.trainer import GraphTrainer
+from mathamr_lab.training.loop import prefetched
 from mathamr_lab.training.pairs import batches
-from mathamr_lab.training.prefetch import prefetched
 from tests.lab.synthetic import synthetic_shard
 
 RELATIONS, BASES = 532, 64

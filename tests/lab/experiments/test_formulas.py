@@ -16,6 +16,7 @@ from mathamr.formulas.parse import parse
 from mathamr.index.engines.maxsim import maxsim
 from mathamr.index.scored import Scored
 from mathamr.search.fusion import fuse
+from mathamr.systems.models import load_system
 from mathamr_lab.experiments import EXPERIMENTS, formulascores
 from mathamr_lab.experiments.collection import TestCollection
 from mathamr_lab.experiments.experiment import FormulaExperiment, FormulaVariant
@@ -173,6 +174,8 @@ def pool(tmp_path: Path) -> Path:
 def test_a_whole_experiment_trains_measures_and_is_not_done_twice(
     pool: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    import torch
+
     few = ("nodes.pairing=slg", "nodes.batch_size=4", "nodes.epochs=1", "nodes.validation=2")
     experiment = FormulaExperiment(
         name="ssemb-fusion",
@@ -183,7 +186,9 @@ def test_a_whole_experiment_trains_measures_and_is_not_done_twice(
         variants=(
             FormulaVariant("nodes", "formula-graph", "small", few, "layout", {"MAP'": 0.5}),
             FormulaVariant("fused", "formula-graph", "small", few, "layout", others=("shared parts",)),
+            FormulaVariant("random", "formula-graph", "small", few, "layout", is_untrained=True),
             FormulaVariant("parts", ranking="shared parts"),
+            FormulaVariant("two", others=("shared parts", "alignment")),
         ),
     )
     setting = ExperimentSetting(
@@ -191,12 +196,34 @@ def test_a_whole_experiment_trains_measures_and_is_not_done_twice(
     )
     before = planned(setting)
     assert "| nodes |" not in write_report(before).joinpath("results.md").read_text(encoding="utf-8")
-    assert [stage.kind for stage in before.stages].count("train") == 1
+    assert [stage.kind for stage in before.stages].count("train") == 2
     run([setting])
     first = write_report(planned(setting)).joinpath("results.md").read_text(encoding="utf-8")
     assert re.search(r"\| nodes \| [01]\.\d+.* \| 0\.500 \|", first)
     assert re.search(r"\| fused \| [01]\.\d+", first)
+    assert re.search(r"\| two \| [01]\.\d+", first)
     assert "| random order of the judged items |" in first
+    assert "constant 60" in first
+    costs = first.partition("### Training, indexing and search")[2]
+    assert re.search(
+        r"\| nodes \| \d+ \| -?\d+\.\d+ to -?\d+\.\d+ \| \d+\.\d+ \| [\d,]+ \| \d+\.\d+ \|", costs
+    )
+    assert "| parts |" not in costs
+    untrained = load_system(
+        tmp_path / "out" / "models" / planned(setting).model(experiment.variants[2], 0).name / "model"
+    )
+    torch.manual_seed(0)
+    fresh = type(untrained.network)(untrained.network.configuration, untrained.labels)
+    assert np.allclose(
+        next(iter(untrained.network.parameters())).detach(),
+        next(iter(fresh.parameters())).detach(),
+        atol=1e-3,
+    )
+    shown = "\n".join(planned(setting).first_results("B.1", 2))
+    assert shown.count("| rank | result | grade |") == 5
+    assert re.search(r"\| 1 \| \d+ \| [0-3] \| [\d.]+ \| `", shown)
+    with pytest.raises(MathAMRError, match=r"no measured row of ssemb-fusion has a run of topic 'B.9'"):
+        list(planned(setting).first_results("B.9", 2))
 
     def never(*_: object, **__: object) -> None:
         raise AssertionError("done twice")
@@ -294,3 +321,15 @@ def test_ntcir12_is_learned_from_without_its_queries_and_each_formula_once(tmp_p
     )
     (plan,) = run([setting])
     assert "NTCIR-12: 1 topics, 3 formulas" in plan.markdown(tmp_path)  # judged 1 at best: partially relevant
+
+
+def test_runs_of_others_are_rows_alone_with_ssemb_and_two_by_two() -> None:
+    fusion = EXPERIMENTS["ssemb-fusion"]
+    assert isinstance(fusion, FormulaExperiment)
+    assert fusion.of_runs is not None
+    rows = {row.name: row for row in fusion.of_runs(("Approach0-task2", "DPRL.run", "mine"))}
+    assert len(rows) == 3 * 2 + 3
+    assert rows["Approach0-task2 + DPRL.run"].published == {"nDCG'@10": 0.7459}
+    assert rows["Approach0-task2 + DPRL.run"].others == ("Approach0-task2", "DPRL.run")
+    assert not rows["Approach0-task2 + mine"].published
+    assert rows["mine + SSEmb"].others == ("mine",)

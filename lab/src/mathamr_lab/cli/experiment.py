@@ -104,7 +104,10 @@ def command(
     ] = False,
     runs: Annotated[
         list[Path] | None,
-        typer.Option("--run", help="A run of another system, to be reranked (mathamr-rerank). Repeatable."),
+        typer.Option(
+            "--run",
+            help="A run of another system, to be reranked (mathamr-rerank) or fused (ssemb-fusion). Repeatable.",
+        ),
     ] = None,
     only: Annotated[
         list[str] | None,
@@ -112,6 +115,13 @@ def command(
             metavar="ROW", help="Run only this row; the tables show all rows that are measured. Repeatable."
         ),
     ] = None,
+    topic: Annotated[
+        str | None,
+        typer.Option(
+            help="Only print the first results of this topic, with their grades, for every row that is measured."
+        ),
+    ] = None,
+    first: Annotated[int, typer.Option(help="How many results --topic prints.", min=1)] = 10,
     dry_run: Annotated[
         bool,
         typer.Option("--dry-run", help="Only print the stages, what is done, and about how long it takes."),
@@ -221,6 +231,10 @@ def command(
                 print(f"# {setting.experiment.name}")
             for line in planned(setting).lines():
                 print(line)
+        return
+    if topic is not None:
+        for setting in settings:
+            print("\n\n".join(planned(setting).first_results(topic, first)))
         return
     if not so_far:
         run(settings)

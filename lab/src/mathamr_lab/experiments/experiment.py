@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import ClassVar, Literal
 
 from mathamr.graphs.configuration import GraphConfiguration
 
@@ -28,6 +28,9 @@ JUDGED = ("nDCG'", "MAP'", "P'@10", "Bpref")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Experiment:
     """A question of a paper; `source` says where the paper has the same tables."""
+
+    kind: ClassVar[str]
+    """Which plan runs it: a name of `planner.PLANS`."""
 
     name: str
     title: str
@@ -150,6 +153,8 @@ class GraphExperiment(Experiment):
     Table 4.17 does, with the measures it names.
     """
 
+    kind: ClassVar[str] = "graphs"
+
     section: str
     heads: tuple[str, ...]
     variants: tuple[Variant, ...]
@@ -208,8 +213,8 @@ class FormulaVariant:
 
     `ranking` is one of those that `formulascores.fused` computes (``max``, ``structure``, …). `share` is
     its weight beside the text around formulas; `others` are rankings without a network whose ranks are fused with it.
-    Without a `system` the row is such a ranking alone; without a ranking, too, its figures are `known` from elsewhere, by
-    the name of a collection. `published` are the paper's.
+    Without a `system` the row is such a ranking alone, or `others` fused; without any of them its figures are `known` from
+    elsewhere, by the name of a collection. `published` are the paper's.
     """
 
     name: str
@@ -221,6 +226,8 @@ class FormulaVariant:
     known: Mapping[str, Means] = field(default_factory=dict)
     share: float = 1.0
     others: tuple[str, ...] = ()
+    is_untrained: bool = False
+    """True if the network keeps its random weights."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -230,17 +237,19 @@ class FormulaExperiment(Experiment):
     `scale` changes every training with the configuration ``paper``: how many formulas, how many epochs.
     """
 
+    kind: ClassVar[str] = "formulas"
+
     variants: tuple[FormulaVariant, ...]
     baselines: tuple[str, ...]
     measures: tuple[str, ...] = JUDGED
     scale: tuple[str, ...] = ()
-    of_run: Callable[[str], tuple[FormulaVariant, ...]] | None = None
-    """The rows of a run of another system, by its name, if such runs are compared."""
+    of_runs: Callable[[tuple[str, ...]], tuple[FormulaVariant, ...]] | None = None
+    """The rows of runs of other systems, by their names, if such runs are compared."""
 
     @property
     def options(self) -> tuple[str, ...]:
         """Those of formulas to learn from and of models, and runs of other systems."""
-        return ("train", "workers", *(("run",) if self.of_run else ()))
+        return ("train", "workers", *(("run",) if self.of_runs else ()))
 
     @property
     def pools(self) -> tuple[PoolKind, ...]:
@@ -300,6 +309,8 @@ class TrialTable:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialExperiment(Experiment):
     """The tables that answer a question, from the files that a trial writes."""
+
+    kind: ClassVar[str] = "trial"
 
     trial: Literal["contexts", "marf"]
     tables: tuple[TrialTable, ...]

@@ -30,7 +30,7 @@ from mathamr_lab.experiments.formulacollection import FormulaCollection
 from mathamr_lab.experiments.formulascores import collection_scores, fused, ranked
 from mathamr_lab.recipes.formularecipe import FormulaRecipe
 from mathamr_lab.recipes.recipe import RECIPES
-from mathamr_lab.training.prefetch import prefetched
+from mathamr_lab.training.loop import prefetched
 
 CURVE = "curve.jsonl"
 MEASURES = ("nDCG'", "MAP'", "P'@10", "Bpref", "nDCG'@10")

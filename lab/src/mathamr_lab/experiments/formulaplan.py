@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import tee
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -24,11 +24,12 @@ from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.measures import measures
 from mathamr.evaluation.qrels import Qrels
 from mathamr.evaluation.randomorder import random_scores
-from mathamr.evaluation.runs import DEPTH, Run, read_run
+from mathamr.evaluation.runs import DEPTH, Run, read_run, write_run
 from mathamr.evaluation.scores import Scores, evaluate
 from mathamr.evaluation.topics import Topic, read_topics
 from mathamr.graphs.formulashard import FormulaShard
 from mathamr.posts.post import Post
+from mathamr.search.fusion import RANK_OFFSET
 from mathamr.systems.models import load_system
 from mathamr.systems.ssemb.context import ContextReader
 from mathamr_lab.experiments.child import run_child
@@ -38,6 +39,7 @@ from mathamr_lab.experiments.formulacollection import POOL, FormulaCollection, t
 from mathamr_lab.experiments.formulaothers import other_scores
 from mathamr_lab.experiments.formulascores import (
     NOT_FOUND,
+    ScoringCosts,
     collection_scores,
     first_scores,
     fused,
@@ -48,17 +50,22 @@ from mathamr_lab.experiments.judgedpool import POOL_NAME, pool_collection
 from mathamr_lab.experiments.ntcir12 import MEASURES as NTCIR_MEASURES
 from mathamr_lab.experiments.ntcir12 import NTCIR_NAME, distinct_trees, is_ntcir12, ntcir12_collection
 from mathamr_lab.experiments.ntcir12 import RELEVANT as NTCIR_RELEVANT
-from mathamr_lab.experiments.plan import Plan
+from mathamr_lab.experiments.plan import Plan, RowRun
 from mathamr_lab.experiments.setting import ExperimentSetting
 from mathamr_lab.experiments.stage import Figures, Stage
-from mathamr_lab.experiments.tables import MeasuredRow, comparison_table
+from mathamr_lab.experiments.tables import MeasuredRow, comparison_table, markdown_table
 from mathamr_lab.experiments.trials.rerank import by_visual
 from mathamr_lab.recipes.formularecipe import FormulaRecipe
 from mathamr_lab.recipes.formulas import FORMULAS, prepare_formulas
 from mathamr_lab.recipes.prepared import prepare
 from mathamr_lab.recipes.recipe import RECIPES, TrainingSettings, TrainingSources
+from mathamr_lab.training.checkpoint import CHECKPOINT, read_progress
 
 NOT_APPLICABLE = "not applicable"
+UNTRAINED = ("learning_rate=0", "minimum_rate=0", "epochs=1")
+"""The settings of a training that changes nothing."""
+KEPT = 100
+"""The results of a topic that are kept of every row, to be looked at."""
 POOL_OF_TEXT = 500_000
 """The formulas that are found by their structure before the text around them counts (SSEmb, section 2.3)."""
 TRAINING = 60.0
@@ -135,6 +142,32 @@ class FormulaPlan(Plan):
             for measured in self._measured(variant, seed, name)
         ]
 
+    @classmethod
+    def of(cls, setting: ExperimentSetting) -> Self:
+        """Return the plan after checking the settings of every variant."""
+        plan = cls(setting)
+        for variant in plan.experiment.variants:
+            if variant.system:
+                RECIPES[variant.system].check(plan.model(variant, 0).settings)
+        return plan
+
+    def row_runs(self) -> Iterator[RowRun]:
+        """Yield the runs of variants that are done."""
+        grades: dict[str, Mapping[str, Mapping[str, int]]] = {}
+        for each in self.measured:
+            path = each.stage.mark_path.with_suffix(".run")
+            if each.scores() is not None and path.exists():
+                if each.collection not in grades:
+                    grades[each.collection] = FormulaCollection.load(self.path(each.collection)).grades
+                seed = each.seed if each.variant.system else -1
+                yield RowRun(each.variant.name, seed, each.collection, path, grades[each.collection])
+
+    def texts(self, test: str, items: Collection[str]) -> dict[str, str]:
+        """Return the LaTeX of formulas."""
+        loaded = FormulaCollection.load(self.path(test))
+        places = ((item, loaded.places[item]) for item in items if item in loaded.places and loaded.written)
+        return {item: f"`{loaded.written[place].latex}`".replace("|", "\\|") for item, place in places}
+
     @property
     def _shared(self) -> Path:
         return self.setting.out / "formulas"
@@ -193,6 +226,8 @@ class FormulaPlan(Plan):
         recipe = _recipe(variant.system)
         scale = self.experiment.scale if variant.config == "paper" else ()
         wanted = (*scale, *variant.changes, *self.setting.changes, f"{recipe.stage}.seed={seed}")
+        if variant.is_untrained:
+            wanted += tuple(f"{recipe.stage}.{each}" for each in UNTRAINED)
         changes = tuple(change for change in wanted if change.startswith(f"{recipe.stage}."))
         return FormulaModel(variant.system, variant.config, changes)
 
@@ -222,7 +257,13 @@ class FormulaPlan(Plan):
         ]
         command += ["--device", self.setting.device, "--threads", "2"]
         run_child(model.name, command, folder, "training.log", self.setting.threads)
-        return {}
+        _, progress = read_progress(folder / _recipe(model.system).stage / CHECKPOINT)
+        losses = [loss for _, loss in progress.curve]
+        return {
+            "training seconds": sum(row["training_seconds"] for row in progress.history),
+            "steps": progress.history[-1]["step"],
+            "losses": [losses[0], losses[-1]],
+        }
 
     def scores_path(self, model: FormulaModel, collection: str) -> Path:
         """The folder of a model's scores, with a file for each field."""
@@ -242,11 +283,17 @@ class FormulaPlan(Plan):
             loaded = FormulaCollection.load(self.path(collection))
             path.mkdir(parents=True, exist_ok=True)
             system = load_system(self._folder(model) / "model", self.setting.device)
-            collection_scores(system, loaded, room)
-            return {}
+            costs = ScoringCosts()
+            collection_scores(system, loaded, room, costs)
+            return {
+                "indexing seconds": costs.indexing,
+                "searching seconds": costs.searching,
+                "formulas": len(loaded.candidates),
+                "topics": len(loaded.topics),
+            }
 
         name, mark = f"index {model.name} on {collection}", path.with_suffix(".json")
-        inputs = {"model": model.name, "format": 3}
+        inputs = {"model": model.name, "format": 4}
         return self.stages.add(Stage("index", name, mark, inputs, needs, work, 1, 1 / 20))
 
     def _other(self, name: str, collection: str) -> Stage:
@@ -303,9 +350,9 @@ class FormulaPlan(Plan):
 
     def _measured(self, variant: FormulaVariant, seed: int, collection: str) -> Iterator[MeasuredVariant]:
         """Returns the measured variant, if it is measured with this seed on this collection."""
-        if (seed and not variant.system) or not (variant.system or variant.ranking):
+        if (seed and not variant.system) or not (variant.system or variant.ranking or variant.others):
             return
-        names = variant.others if variant.system else (variant.ranking,)
+        names = self._without_network(variant)
         if collection not in self._tests and (variant.share < 1 or any(name in self._runs for name in names)):
             return
         needs = [self._collection(collection), *(self._other(name, collection) for name in names)]
@@ -320,17 +367,24 @@ class FormulaPlan(Plan):
             "measures": self._measures(collection),
             "depth": DEPTH,
         }
-        which = f"{variant.name}, seed {seed}, {collection}"
-        mark = self.setting.out / self.experiment.name / "scores" / f"{slug(which)}.json"
+        which, mark = f"{variant.name}, seed {seed}, {collection}", self._mark(variant, seed, collection)
         work = partial(self._evaluate, variant, seed, collection)
         stage = Stage("evaluate", f"evaluate {which}", mark, inputs, tuple(needs), work, 1, 1.0)
         yield MeasuredVariant(variant, seed, collection, self.stages.add(stage))
 
+    def _mark(self, variant: FormulaVariant, seed: int, collection: str) -> Path:
+        which = slug(f"{variant.name}, seed {seed}, {collection}")
+        return self.setting.out / self.experiment.name / "scores" / f"{which}.json"
+
+    def _without_network(self, variant: FormulaVariant) -> tuple[str, ...]:
+        """Return the rankings without a network that a variant consists of, or is fused with."""
+        alone = () if variant.system or not variant.ranking else (variant.ranking,)
+        return (*alone, *variant.others)
+
     def _evaluate(self, variant: FormulaVariant, seed: int, collection: str) -> Figures:
         loaded = FormulaCollection.load(self.path(collection))
-        others = [self._array(self._other(name, collection)) for name in variant.others]
-        alone = None if variant.system else self._array(self._other(variant.ranking, collection))
-        if any(each is None for each in others) or (alone is None and not variant.system):
+        others = [self._array(self._other(name, collection)) for name in self._without_network(variant)]
+        if any(each is None for each in others):
             return {NOT_APPLICABLE: "the collection knows no LaTeX"}
         fields: dict[str, FloatArray] = {}
         if variant.system:
@@ -342,19 +396,18 @@ class FormulaPlan(Plan):
             """The scores of a topic at a time."""
             for row, topic in enumerate(loaded.topics):
                 among = loaded.ranked_for(topic)
-                if alone is not None:
-                    found = alone[row]
-                else:
-                    own = {name: each[row] for name, each in fields.items()}
-                    found = fused(own, variant.ranking, among)
-                if context is not None:
-                    found = first_scores(found, POOL_OF_TEXT)
-                    found = variant.share * found + (1 - variant.share) * context[row]
-                parts = [found, *(each[row] for each in others if each is not None)]
-                yield found if len(parts) == 1 else reciprocal_ranks(parts, among, DEPTH)
+                parts = [each[row] for each in others if each is not None]
+                if variant.system:
+                    found = fused({name: each[row] for name, each in fields.items()}, variant.ranking, among)
+                    if context is not None:
+                        found = first_scores(found, POOL_OF_TEXT)
+                        found = variant.share * found + (1 - variant.share) * context[row]
+                    parts.insert(0, found)
+                yield parts[0] if len(parts) == 1 else reciprocal_ranks(parts, among, DEPTH)
 
         qrels = self._judged(loaded, collection)
         run = Run.of(variant.name, ranked(loaded, scored()))
+        write_run(run, self._mark(variant, seed, collection).with_suffix(".run"), KEPT)
         values = evaluate(run, qrels, measures(self._measures(collection))).values
         return {"values": {measure: dict(each) for measure, each in values.items()}}
 
@@ -409,6 +462,53 @@ class FormulaPlan(Plan):
             floor=random_scores(qrels, measures(self._measures(name)), 0),
             sets=collection.sets,
         )
+        yield from (
+            "",
+            f"Rankings are fused by reciprocal ranks with the constant {RANK_OFFSET} (Cormack et al.).",
+        )
+        costs = list(self._costs(name))
+        if costs:
+            yield from ("", "### Training, indexing and search", "")
+            yield markdown_table(
+                [
+                    [
+                        "",
+                        "steps",
+                        "loss, first and last",
+                        "training (s)",
+                        "formulas indexed a second",
+                        "a query (ms)",
+                    ],
+                    *costs,
+                ]
+            )
+            yield from (
+                "",
+                "Means over seeds by the clock, without reading and parsing; scores are computed in bulk, without an engine.",
+            )
+
+    def _costs(self, collection: str) -> Iterator[list[str]]:
+        """Yield the costs of every variant with a network: those of its training, of encoding all candidates and of scoring them."""
+        for variant in self.variants:
+            trained, scored = [], []
+            for each in self.measured:
+                if each.variant is variant and variant.system and each.collection == collection:
+                    model = self.model(variant, each.seed)
+                    marks = self._train(model).mark(), self._score(model, collection).mark()
+                    if marks[0] is not None and marks[1] is not None:
+                        trained.append(marks[0].figures)
+                        scored.append(marks[1].figures)
+            if trained:
+                mean = {
+                    name: np.mean([each[name] for each in trained], axis=0)
+                    for name in ("steps", "losses", "training seconds")
+                }
+                speed = np.mean([each["formulas"] / max(each["indexing seconds"], 1e-9) for each in scored])
+                query = np.mean([each["searching seconds"] / each["topics"] for each in scored])
+                first, last = mean["losses"]
+                yield [
+                    variant.name, f"{mean['steps']:,.0f}", f"{first:.3f} to {last:.3f}", f"{mean['training seconds']:.1f}", f"{speed:,.0f}", f"{1000 * query:.1f}",
+                ]  # fmt: skip
 
 
 def _mapped(path: Path) -> FloatArray:

@@ -5,7 +5,11 @@ The scores are those that an engine computes (a test compares them); they are co
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import torch
@@ -38,18 +42,38 @@ def _in_memory(field: str, shape: tuple[int, int]) -> FloatArray:
     return np.zeros(shape, np.float32)
 
 
+@dataclass(slots=True)
+class ScoringCosts:
+    """Seconds by the clock: of encoding all candidates, and of everything that the queries need."""
+
+    indexing: float = 0.0
+    searching: float = 0.0
+
+    @contextmanager
+    def timed(self, what: Literal["indexing", "searching"], device: torch.device) -> Iterator[None]:
+        """Add the seconds of a block, the work of a GPU included."""
+        began = time.perf_counter()
+        yield
+        if device.type == "cuda":
+            torch.cuda.synchronize(device)
+        setattr(self, what, getattr(self, what) + time.perf_counter() - began)
+
+
 def collection_scores(
-    system: System, collection: FormulaCollection, room: Room = _in_memory
+    system: System, collection: FormulaCollection, room: Room = _in_memory, costs: ScoringCosts | None = None
 ) -> dict[str, FloatArray]:
-    """Returns scores by field."""
+    """Return scores by field; `costs` receives the time they took."""
+    costs = costs or ScoringCosts()
     if isinstance(system, FormulaGraphSystem):
-        return _of_nodes(system, collection, room)
+        return _of_nodes(system, collection, room, costs)
     if isinstance(system, SsembSystem):
-        return {STRUCTURE: _of_structures(system, collection, room)}
+        return {STRUCTURE: _of_structures(system, collection, room, costs)}
     raise MathAMRError(f"the system {system.kind!r} has no vectors of formulas by themselves")
 
 
-def _of_nodes(system: FormulaGraphSystem, collection: FormulaCollection, room: Room) -> dict[str, FloatArray]:
+def _of_nodes(
+    system: FormulaGraphSystem, collection: FormulaCollection, room: Room, costs: ScoringCosts
+) -> dict[str, FloatArray]:
     """Scores a block of candidates at a time: the vectors of all nodes would not fit into memory.
 
     In a search the candidates of a view are the formulas of the nearest nodes of each query node, as in the paper
@@ -59,16 +83,22 @@ def _of_nodes(system: FormulaGraphSystem, collection: FormulaCollection, room: R
     found: dict[str, FloatArray] = {}
     for field, view in VIEW_OF.items():
         candidates, queries = collection.queries(shard.slt if view == "slt" else shard.opt)
-        asked = [_node_vectors(system, view, queries, np.array([topic]))[0] for topic in range(len(queries))]
+        device = next(system.network.parameters()).device
+        with costs.timed("searching", device):
+            asked = [
+                _node_vectors(system, view, queries, np.array([topic]))[0] for topic in range(len(queries))
+            ]
         near = [_NearestNodes() for _ in asked]
         scores = room(field, (len(queries), len(candidates)))
         for block in _blocks(len(candidates)):
-            vectors, starts = _node_vectors(system, view, candidates, block)
-            for row, nodes, nearest in zip(scores, asked, near, strict=True):
-                similar = vectors @ nodes.T
-                row[block] = _maxsim(similar, starts)
-                if not collection.among_judged:
-                    nearest.add(similar, starts, int(block[0]))
+            with costs.timed("indexing", device):
+                vectors, starts = _node_vectors(system, view, candidates, block)
+            with costs.timed("searching", device):
+                for row, nodes, nearest in zip(scores, asked, near, strict=True):
+                    similar = vectors @ nodes.T
+                    row[block] = _maxsim(similar, starts)
+                    if not collection.among_judged:
+                        nearest.add(similar, starts, int(block[0]))
         if not collection.among_judged:
             for row, nearest in zip(scores, near, strict=True):
                 kept = nearest.formulas
@@ -131,7 +161,9 @@ def _maxsim(similar: Tensor, starts: Tensor) -> FloatArray:
         return np.asarray(best.sum(1).cpu().numpy())
 
 
-def _of_structures(system: SsembSystem, collection: FormulaCollection, room: Room) -> FloatArray:
+def _of_structures(
+    system: SsembSystem, collection: FormulaCollection, room: Room, costs: ScoringCosts
+) -> FloatArray:
     whole = collection.shard.opt
     trees = collection.shard.renumbered(system.labels).opt
     device = next(system.network.parameters()).device
@@ -144,10 +176,14 @@ def _of_structures(system: SsembSystem, collection: FormulaCollection, room: Roo
             found: Tensor = system.network(GraphNumbers.of(graphs, device)).float()
         return found
 
-    asked = vectors(np.arange(cut, len(trees)))
+    with costs.timed("searching", device):
+        asked = vectors(np.arange(cut, len(trees)))
     scores = room(STRUCTURE, (len(trees) - cut, cut))
     for block in _blocks(cut):
-        scores[:, block] = (asked @ vectors(block).T).cpu().numpy()
+        with costs.timed("indexing", device):
+            found = vectors(block)
+        with costs.timed("searching", device):
+            scores[:, block] = (asked @ found.T).cpu().numpy()
     return scores
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -11,16 +12,21 @@ from mathamr.evaluation.baselines import run as run_baseline
 from mathamr.evaluation.runs import read_run, write_run
 from mathamr.evaluation.scores import Scores, evaluate
 from mathamr.systems.mathamrplus.system import MathAMRPlusSystem
+from mathamr.text.wording import wording_alone
 from mathamr_lab.experiments import retrieval, training, vectors
 from mathamr_lab.experiments.collection import TestSet
 from mathamr_lab.experiments.experiment import Strategy, Variant
 from mathamr_lab.experiments.materials import Materials
-from mathamr_lab.experiments.plan import Plan
+from mathamr_lab.experiments.plan import Plan, RowRun
 from mathamr_lab.experiments.setting import EXACT, ExperimentSetting
 from mathamr_lab.experiments.stage import Figures, Stage, StageKind
 
 PACES: dict[StageKind, float] = {"index": 200.0, "run": 30.0, "evaluate": 500.0}
 """Rough estimates of posts, pairs or topics per second on one core, until this folder has measured stages."""
+
+
+SHOWN = 120
+"""The characters of a post that a list of results shows."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +73,26 @@ class GraphPlan(Plan):
         if mark is None:
             return cls(setting, *setting.collection.counts)
         return cls(setting, mark.figures["posts"] + mark.figures["further"], mark.figures["pairs"])
+
+    def row_runs(self) -> Iterator[RowRun]:
+        """Yield the runs of variants and baselines that are done."""
+        for each in self.measured:
+            name = each.baseline if each.variant is None else each.variant.name
+            path = each.run.mark_path.with_suffix(".run")
+            if each.run.mark() is not None and path.exists():
+                seed = -1 if each.variant is None else each.seed
+                yield RowRun(str(name), seed, each.test.name, path, each.test.qrels.grades)
+
+    def texts(self, test: str, items: Collection[str]) -> dict[str, str]:
+        """Return the first words of posts, or the LaTeX of the first formula of each visual class."""
+        found: dict[str, str] = {}
+        for post in self.setting.collection.posts():
+            if post.id in items:
+                found[post.id] = " ".join(wording_alone(post)[0].text.split())[:SHOWN].replace("|", "\\|")
+            for formula in post.formulas:
+                if formula.visual_id in items:
+                    found.setdefault(str(formula.visual_id), f"`{formula.latex}`".replace("|", "\\|"))
+        return found
 
     def index_folder(self, variant: Variant, seed: int) -> Path:
         """Returns the folder of the vectors of a variant's model."""

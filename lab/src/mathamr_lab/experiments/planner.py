@@ -6,36 +6,31 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from mathamr.core.errors import MathAMRError
-from mathamr_lab.experiments.experiment import FormulaExperiment, GraphExperiment, TrialExperiment
+from mathamr.core.registry import Registry
+from mathamr_lab.experiments.experiment import TrialExperiment
 from mathamr_lab.experiments.plan import Plan
 from mathamr_lab.experiments.setting import ExperimentSetting
 
+PLANS: Registry[type[Plan]] = Registry(
+    "kind of experiment",
+    {
+        "graphs": "mathamr_lab.experiments.graphreport:ReportedGraphPlan",
+        "formulas": "mathamr_lab.experiments.formulaplan:FormulaPlan",
+        "trial": "mathamr_lab.experiments.trials.trialplan:TrialPlan",
+    },
+)
+
 
 def planned(setting: ExperimentSetting) -> Plan:
-    """Returns the plan of an experiment, whose changes are known fields."""
-    if isinstance(setting.experiment, GraphExperiment):
-        from mathamr_lab.experiments.graphreport import ReportedGraphPlan
-
-        return ReportedGraphPlan.of(setting)
-    if isinstance(setting.experiment, FormulaExperiment):
-        from mathamr_lab.experiments.formulaplan import FormulaPlan
-        from mathamr_lab.recipes.recipe import RECIPES
-
-        plan = FormulaPlan(setting)
-        for variant in plan.experiment.variants:
-            if variant.system:
-                RECIPES[variant.system].check(plan.model(variant, 0).settings)
-        return plan
-    from mathamr_lab.experiments.trials.trialplan import TrialPlan
-
-    assert isinstance(setting.experiment, TrialExperiment)
-    if setting.changes:
-        _check_trial(setting.experiment.trial, setting.changes)
-    return TrialPlan(setting)
+    """Return the plan of an experiment, whose changes are known fields."""
+    experiment = setting.experiment
+    if isinstance(experiment, TrialExperiment) and setting.changes:
+        _check_trial(experiment.trial, setting.changes)
+    return PLANS[experiment.kind].of(setting)
 
 
 def _check_trial(trial: str, changes: Sequence[str]) -> None:
-    """Refuses a field that a trial does not have, before anything is prepared for it."""
+    """Refuse a field that a trial does not have, before anything is prepared for it."""
     from mathamr.core.configured import changed
     from mathamr_lab.experiments.trials.contexts import ContextTraining
     from mathamr_lab.experiments.trials.marf import MarfPaper

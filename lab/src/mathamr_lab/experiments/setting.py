@@ -57,9 +57,9 @@ class ExperimentSetting:
     @property
     def run_variants(self) -> tuple[FormulaVariant, ...]:
         """The rows of the runs, if the experiment compares them."""
-        if not isinstance(self.experiment, FormulaExperiment) or self.experiment.of_run is None:
+        if not isinstance(self.experiment, FormulaExperiment) or self.experiment.of_runs is None:
             return ()
-        return tuple(row for name in self.named_runs for row in self.experiment.of_run(name))
+        return self.experiment.of_runs(tuple(self.named_runs))
 
     @property
     def rows(self) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,9 +11,9 @@ from typing import Any, Generic, TypeVar
 import torch
 
 from mathamr.core.errors import MathAMRError
+from mathamr.core.modelfolder import CONFIG, read_config
 from mathamr.graphs.formulashard import FormulaShard
 from mathamr_lab.recipes.formulas import FORMULAS, ORDERS, prepare_formulas
-from mathamr_lab.recipes.modelfiles import copy_model
 from mathamr_lab.recipes.recipe import (
     StageResult,
     StageWork,
@@ -78,5 +79,14 @@ class FormulaRecipe(Generic[Configured]):
         shard = FormulaShard.load(work.prepared / FORMULAS)
         trainer = self.trainer(shard, self._configured(settings), teacher, work.resources.device)
         progress = train(trainer, work.folder(self.stage), work.resources, fresh=work.fresh)
-        copy_model(work.folder(self.stage), work.model)
+        _copy_model(work.folder(self.stage), work.model)
         return StageResult(progress.history, progress.done)
+
+
+def _copy_model(stage: Path, model: Path) -> None:
+    """Copy `config.json` and the files it names; do nothing if the stage has no model yet."""
+    if not (stage / CONFIG).exists():
+        return
+    model.mkdir(parents=True, exist_ok=True)
+    for name in (*read_config(stage)["sha256"], CONFIG):
+        shutil.copyfile(stage / name, model / name)

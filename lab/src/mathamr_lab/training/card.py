@@ -10,7 +10,6 @@ from mathamr.core.drawing import Drawing
 from mathamr.core.errors import MathAMRError
 from mathamr.core.progress import duration
 from mathamr_lab.training.checkpoint import TrainingProgress
-from mathamr_lab.training.machine import machine
 from mathamr_lab.training.resources import Resources
 from mathamr_lab.training.trainer import TrainingSubject, ValidationFigure
 
@@ -69,7 +68,7 @@ def card(
     lines += [
         "## Machine",
         "",
-        f"{machine(resources.device)}; {count} process{'es' if count > 1 else ''};"
+        f"{resources.machine}; {count} process{'es' if count > 1 else ''};"
         f" {duration(progress.seconds)} in all.",
         "",
     ]

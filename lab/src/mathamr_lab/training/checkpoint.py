@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from mathamr.core.errors import MathAMRError
@@ -83,3 +85,16 @@ def read_progress(path: Path) -> tuple[dict[str, Any], TrainingProgress]:
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise MathAMRError(f"{path} is not a checkpoint, or it is damaged: {error}") from error
     return identity, progress
+
+
+def random_states(device: torch.device) -> dict[str, Tensor]:
+    """Return the states of torch's random numbers, of the processor and of the device."""
+    states = {"random.cpu": torch.get_rng_state()}
+    return states | ({"random.cuda": torch.cuda.get_rng_state(device)} if device.type == "cuda" else {})
+
+
+def use_random_states(states: Mapping[str, Tensor], device: torch.device) -> None:
+    """Take up what `random_states` returned."""
+    torch.set_rng_state(states["random.cpu"].cpu())
+    if device.type == "cuda" and "random.cuda" in states:
+        torch.cuda.set_rng_state(states["random.cuda"].cpu(), device)

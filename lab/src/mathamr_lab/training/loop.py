@@ -6,7 +6,9 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -19,8 +21,6 @@ from mathamr.core.errors import MathAMRError
 from mathamr.core.progress import duration
 from mathamr_lab.training.card import write_card
 from mathamr_lab.training.checkpoint import CHECKPOINT, TrainingProgress, load_checkpoint, save_checkpoint
-from mathamr_lab.training.machine import memory_in_use
-from mathamr_lab.training.prefetch import prefetched
 from mathamr_lab.training.resources import Resources
 from mathamr_lab.training.trainer import Trainer, Validation
 
@@ -160,7 +160,7 @@ class _Run(Generic[B, S]):
             f"epoch {progress.epoch + 1}/{trainer.epochs}, step {progress.step}/{self.steps}:"
             f" loss {progress.loss_sum / progress.step:.4f}{figures},"
             f" {trainer.examples / seconds_a_step:,.0f} {trainer.unit}/s,"
-            f" {memory_in_use(self.resources.device) / 2**30:.2f} GiB, {duration(left)} left"
+            f" {self.resources.memory / 2**30:.2f} GiB, {duration(left)} left"
         )
 
     def _end_of_epoch(self) -> None:
@@ -175,7 +175,7 @@ class _Run(Generic[B, S]):
             **trainer.figures((progress.epoch + 1) * self.steps),
             "seconds": self._elapsed() - before,
             "training_seconds": trained - before,
-            "memory": memory_in_use(self.resources.device),
+            "memory": self.resources.memory,
             "validation": None if validation is None else validation.to_json(),
         }
         progress.history.append(row)
@@ -248,3 +248,26 @@ def _wish_to_stop() -> Iterator[threading.Event]:
     finally:
         for kind, handler in before.items():
             signal.signal(kind, handler)
+
+
+def prefetched(function: Callable[[B], S], items: Iterable[B], threads: int) -> Iterator[S]:
+    """Yield the results in order, computed by threads before they are used; without threads each is computed when it is needed.
+
+    >>> list(prefetched(abs, [-1, -2, -3], threads=2))
+    [1, 2, 3]
+    """
+    if threads < 1:
+        yield from map(function, items)
+        return
+    waiting: deque[Future[S]] = deque()
+    with ThreadPoolExecutor(threads, thread_name_prefix="batches") as pool:
+        try:
+            for item in items:
+                waiting.append(pool.submit(function, item))
+                if len(waiting) > 2 * threads:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for future in waiting:
+                future.cancel()

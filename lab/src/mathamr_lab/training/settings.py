@@ -22,7 +22,7 @@ Named = TypeVar("Named", bound=tuple[Any, ...])
 class TrainingConfiguration:
     """The settings of the optimiser: `warmup` is the share of all steps in which the rate rises to `learning_rate`.
 
-    `temperature` divides the similarities of a contrastive loss. A subclass lists the `ranges` of its own fields and
+    Afterwards it falls to `minimum_rate`. `clip` bounds the norm of the gradients. `temperature` divides the similarities of a contrastive loss. A subclass lists the `ranges` of its own fields and
     checks everything else in `check`.
     """
 
@@ -32,6 +32,9 @@ class TrainingConfiguration:
         "epochs": (1, 1e6),
         "learning_rate": (0, 10),
         "warmup": (0, 0.9),
+        "minimum_rate": (0, 10),
+        "weight_decay": (0, 10),
+        "clip": (1e-9, 1e9),
         "temperature": (1e-3, 100),
         "seed": (0, 2**63 - 1),
     }
@@ -40,6 +43,9 @@ class TrainingConfiguration:
     epochs: int = 3
     learning_rate: float = 3e-4
     warmup: float = 0.1
+    minimum_rate: float = 0.0
+    weight_decay: float = 0.01
+    clip: float = 1.0
     temperature: float = 0.05
     seed: int = 0
 
@@ -69,18 +75,7 @@ class TrainingConfiguration:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DescentConfiguration(TrainingConfiguration):
-    """A training by AdamW with clipped gradients, whose rate falls to `minimum_rate`."""
-
-    ranges: ClassVar[Ranges] = {"minimum_rate": (0, 10), "weight_decay": (0, 10), "clip": (1e-9, 1e9)}
-
-    minimum_rate: float = 0.0
-    weight_decay: float = 1e-3
-    clip: float = 1.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FormulaTraining(DescentConfiguration):
+class FormulaTraining(TrainingConfiguration):
     """A training on formulas alone, drawn from a shard.
 
     Labels that occur less than `rare` times count as their type. At most `formulas` are drawn, `validation` of them held
@@ -99,6 +94,7 @@ class FormulaTraining(DescentConfiguration):
         "validation": (0, 1e7),
     }
 
+    weight_decay: float = 1e-3
     rare: int = 5
     formulas: int = 100_000_000
     variables: float = 0.0

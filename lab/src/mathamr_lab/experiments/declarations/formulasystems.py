@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 from mathamr_lab.experiments.experiment import FormulaExperiment, FormulaVariant
 
 LEXICAL = "lexical"
@@ -26,6 +28,11 @@ def _pairing(name: str, pairing: str, ranking: str, *published: float) -> Formul
     return FormulaVariant(name, "formula-graph", "paper", (f"nodes.pairing={pairing}",), ranking, figures)
 
 
+def _untrained(system: str, ranking: str) -> FormulaVariant:
+    """Return the row of the same network with random weights."""
+    return FormulaVariant(f"untrained, {ranking}", system, "paper", (), ranking, is_untrained=True)
+
+
 _ALL = "inner+outer"
 PAIRINGS = FormulaExperiment(
     name="formula-graph-pairings",
@@ -44,6 +51,7 @@ PAIRINGS = FormulaExperiment(
         _pairing("Inner+Outer AVG", _ALL, "mean", 0.684, 0.486, 0.581, 0.639, 0.526),
         _pairing("Inner+Outer F1", _ALL, "f1", 0.670, 0.475, 0.576, 0.635, 0.532),
         _pairing("Inner+Outer RRF", _ALL, "rrf", 0.678, 0.485, 0.599, 0.623, 0.523),
+        _untrained("formula-graph", "max"),
         *BASELINES,
     ),
 )
@@ -72,6 +80,7 @@ SSEMB_ABLATION = FormulaExperiment(
         _augmented("StructEmb-subs", "substitution", 1.0, 0.6744, 0.6974, 0.6013),
         _augmented("StructEmb-attr_node_edge", "attribute-node-edge", 1.0, 0.6298, 0.6421, 0.5658),
         _augmented("StructEmb-attr", "attribute", 1.0, 0.5898, 0.6329, 0.5068),
+        _untrained("ssemb", "structure"),
         *BASELINES,
     ),
 )
@@ -95,23 +104,34 @@ _TEAMS = {
 """SSEmb's Table 3: nDCG'@10 and P'@10 of the best run of a team, and of it with SSEmb, by how names of runs begin."""
 
 
-def _with_run(name: str) -> tuple[FormulaVariant, FormulaVariant]:
-    """A run of another system, and its fusion with SSEmb."""
+_PAIRED = {frozenset({"approach0", "dprl"}): {"nDCG'@10": 0.7459}}
+"""The paper's figures of two teams without SSEmb."""
+
+
+def _team(name: str) -> str:
     plain = "".join(letter for letter in name.lower() if letter.isalnum())
-    known = next((figures for team, figures in _TEAMS.items() if plain.startswith(team)), ())
-    measures = ("nDCG'@10", "P'@10")
-    alone, both = (dict(zip(measures, known[start : start + 2], strict=False)) for start in (0, 2))
-    return (
-        FormulaVariant(name, ranking=name, published=alone),
-        FormulaVariant(f"{name} + SSEmb", *_PAPER, both, share=0.5, others=(name,)),
-    )
+    return next((team for team in _TEAMS if plain.startswith(team)), "")
+
+
+def _with_runs(names: tuple[str, ...]) -> tuple[FormulaVariant, ...]:
+    """Return the rows of runs of other systems: each alone and fused with SSEmb, then every two of them fused."""
+    measures, rows = ("nDCG'@10", "P'@10"), []
+    for name in names:
+        known = _TEAMS.get(_team(name), ())
+        alone, both = (dict(zip(measures, known[start : start + 2], strict=False)) for start in (0, 2))
+        rows.append(FormulaVariant(name, ranking=name, published=alone))
+        rows.append(FormulaVariant(f"{name} + SSEmb", *_PAPER, both, share=0.5, others=(name,)))
+    for one, other in combinations(names, 2):
+        figures = _PAIRED.get(frozenset({_team(one), _team(other)}), {})
+        rows.append(FormulaVariant(f"{one} + {other}", published=figures, others=(one, other)))
+    return tuple(rows)
 
 
 SSEMB_FUSION = FormulaExperiment(
     name="ssemb-fusion",
     title="SSEmb fused with other ways to rank",
-    source="SSEmb, Table 3 (ARQMath-3, runs of participants; name them with --run); Approach0 with DPRL has .7459 of nDCG'@10",
-    of_run=_with_run,
+    source="SSEmb, Table 3 (ARQMath-3, runs of participants; name them with --run)",
+    of_runs=_with_runs,
     question="Does reciprocal rank fusion with SSEmb improve what others rank?",
     baselines=("BM25, operator tuples", LEXICAL),
     measures=("nDCG'@10", "P'@10", "nDCG'", "MAP'", "Bpref"),

@@ -64,12 +64,12 @@ class NodeTrainer(TreeTrainer[NodeStep]):
         device: torch.device,
         name: str = "formula-graph",
     ) -> None:
-        self.materials, self.configuration, self.device, self.name = materials, configuration, device, name
+        self.materials, self.configuration, self.name = materials, configuration, name
         self._pairs = pairing(configuration.pairing)
         self._renaming = Renaming(materials.shard.labels, configuration.variables, configuration.numbers)
         torch.manual_seed(configuration.seed)
-        self.network = FormulaGraphNetwork(model, materials.shard.labels).to(device)
-        self.descend(self.network, configuration, len(materials.batches(0)))
+        self.network = FormulaGraphNetwork(model, materials.shard.labels)
+        super().__init__(self.network, len(materials.train), configuration, device)
 
     def identity(self) -> dict[str, Any]:
         """Identifies the run."""
@@ -126,7 +126,8 @@ class NodeTrainer(TreeTrainer[NodeStep]):
             views, (torch.from_numpy(ours), torch.from_numpy(others)), torch.from_numpy(scores)
         )
 
-    def _loss(self, step: NodeStep) -> Tensor:
+    def loss(self, step: NodeStep) -> Tensor:
+        """Return the loss of the pairings, and of the orders that a teacher gives."""
         weight = self.configuration.contrast
         losses = [weight * self._contrast(step.graphs)] if weight and step.graphs else []
         if step.taught is not None:
@@ -219,7 +220,7 @@ class NodeTrainer(TreeTrainer[NodeStep]):
         """The formulas, and both configurations."""
         materials, shard = self.materials, self.materials.shard
         layout, operators = (len(each.labels) / len(shard) for each in (shard.slt, shard.opt))
-        return self.described(
+        return self.describe(
             len(materials.train),
             len(materials.held),
             nodes=f"{layout:.1f} in its layout, {operators:.1f} operators",

@@ -22,6 +22,7 @@ from mathamr.systems.vectors import Vectors
 from mathamr.text.encoder import TextEncoder
 from mathamr.text.transformer import Transformer
 from mathamr_lab.systems.mathamrplus.text.shard import TextShard
+from mathamr_lab.training.optimiser import Optimiser, ParameterGroup, Schedule
 from mathamr_lab.training.pairs import checked, split
 
 SHARES = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
@@ -84,17 +85,13 @@ def with_learned_projection(
     found = _vectors_of_some(encoder, texts, most)
     head = torch.nn.Parameter(_components(found[: 4 * most], size).to(device))
     rows = torch.from_numpy(found).to(device)
-    optimiser = torch.optim.Adam([head], lr=1e-3)
-    rates = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, steps)
-    for _ in range(steps):
+    optimiser = Optimiser([ParameterGroup(parameters={"head": head}, rate=1e-3)], Schedule(steps))
+    for number in range(steps):
         drawn = rows[torch.randint(len(rows), (_DRAWN,), generator=chance).to(device)]
         near = (drawn @ rows.T).topk(min(_NEAREST, len(rows))).indices
         near = torch.unique(near)
         loss = _divergence(drawn @ head.T, rows[near] @ head.T, drawn @ rows[near].T)
-        optimiser.zero_grad()
-        torch.autograd.backward(loss)
-        optimiser.step()
-        rates.step()
+        optimiser.minimise(loss, number)
     return _headed(encoder, head.detach().cpu())
 
 

@@ -99,11 +99,11 @@ class StructTrainer(TreeTrainer[StructStep]):
         name: str = "ssemb",
     ) -> None:
         self.materials, self.augmentation, self.configuration = materials, augmentation, configuration
-        self.device, self.name = device, name
+        self.name = name
         self._renaming = Renaming(materials.labels, configuration.variables, configuration.numbers)
         torch.manual_seed(configuration.seed)
-        self.network = StructEmb(model, len(materials.labels)).to(device)
-        self.descend(self.network, configuration, len(self.plan(0)))
+        self.network = StructEmb(model, len(materials.labels))
+        super().__init__(self.network, len(materials.train), configuration, device)
 
     def identity(self) -> dict[str, Any]:
         """Identifies the run."""
@@ -154,7 +154,8 @@ class StructTrainer(TreeTrainer[StructStep]):
         scores = torch.from_numpy(teacher.scores[batch.anchors].astype(np.float32)).to(self.device)
         return GraphNumbers.of(self.materials.graphs.chosen(formulas), self.device), ours, others, scores
 
-    def _loss(self, step: StructStep) -> Tensor:
+    def loss(self, step: StructStep) -> Tensor:
+        """Return the loss of both views, and of the orders that a teacher gives."""
         loss = self.configuration.contrast * self._agreement(step)
         if step.taught is not None:
             loss = loss + self.configuration.teacher * self._order_loss(step.taught)
@@ -209,7 +210,7 @@ class StructTrainer(TreeTrainer[StructStep]):
     def subject(self) -> TrainingSubject:
         """The formulas, and the configurations."""
         materials, graphs = self.materials, self.materials.graphs
-        return self.described(
+        return self.describe(
             len(materials.train),
             len(materials.held),
             nodes=f"{len(graphs.labels) / max(1, len(graphs)):.1f}, equal subtrees once",

@@ -9,13 +9,13 @@ from typing import ClassVar, Literal, get_args
 from mathamr.core.configured import changed
 from mathamr.core.errors import UnknownNameError
 from mathamr.systems.mathamrplus.configuration import ModelConfiguration, model_configuration
-from mathamr_lab.training.settings import DescentConfiguration, Precision, Ranges, check_precision
+from mathamr_lab.training.settings import Precision, Ranges, TrainingConfiguration, check_precision
 
 Monitor = Literal["loss", "mrr"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GraphTraining(DescentConfiguration):
+class GraphTraining(TrainingConfiguration):
     """The training of the graph network; the defaults are the thesis's (Table 4.5).
 
     `batch_size` counts the pairs of a step over all processes. `beta` weighs MaxSim against the document vectors
@@ -37,6 +37,7 @@ class GraphTraining(DescentConfiguration):
     epochs: int = 7
     learning_rate: float = 1e-4
     minimum_rate: float = 1e-5
+    weight_decay: float = 1e-3
     warmup: float = 0.0
     patience: int = 3
     monitor: Monitor = "loss"

@@ -19,9 +19,9 @@ from mathamr_lab.systems.mathamrplus.graph.pairs import GraphPairs
 from mathamr_lab.systems.mathamrplus.graph.validation import MEASURED, validate
 from mathamr_lab.training.learner import ContrastiveLearner, ContrastiveStep
 from mathamr_lab.training.losses import ContrastiveLoss
+from mathamr_lab.training.optimiser import Optimiser, ParameterGroup, Schedule
 from mathamr_lab.training.pairs import batches
 from mathamr_lab.training.processes import Processes
-from mathamr_lab.training.schedule import Schedule
 from mathamr_lab.training.settings import autocast
 from mathamr_lab.training.trainer import TrainingSubject, Validation
 
@@ -51,36 +51,35 @@ class GraphTrainer:
         shard = materials.shard
         self.pairs = GraphPairs(shard, configuration, processes)
         self.steps = len(self.plan(0))
-        self.schedule = Schedule(self.steps * configuration.epochs, configuration.warmup)
         torch.manual_seed(configuration.seed)
         network = network or MathAMRPlus(model, len(shard.vocabulary), len(shard.relations))
         self.network = network.to(device)
         loss = ContrastiveLoss(configuration.temperature, configuration.beta).to(device)
+        groups = [
+            ParameterGroup(
+                parameters={f"{part}.{name}": each for name, each in module.named_parameters()},
+                rate=configuration.learning_rate,
+                minimum_rate=configuration.minimum_rate,
+                weight_decay=decay,
+            )
+            for part, module, decay in (
+                ("model", self.network, configuration.weight_decay),
+                ("loss", loss, 0.0),
+            )
+        ]
+        schedule = Schedule(self.steps * configuration.epochs, configuration.warmup)
+        self.optimiser = Optimiser(groups, schedule, clip=configuration.clip, fused=True)
         self.learner: ContrastiveLearner[GraphBatch] = ContrastiveLearner(
             model=self.network,
             encode=self._encoded,
             size=model.projection,
             loss=loss,
-            optimiser=torch.optim.AdamW(
-                [
-                    {"params": list(self.network.parameters()), "weight_decay": configuration.weight_decay},
-                    {"params": list(loss.parameters()), "weight_decay": 0.0},
-                ],
-                lr=configuration.learning_rate,
-                fused=True,
-            ),
-            rates=lambda number: [self.rate(number)] * 2,
-            clip=configuration.clip,
-            clipped=[*self.network.parameters(), *loss.parameters()],
+            optimiser=self.optimiser,
             device=device,
             processes=processes,
         )
         if processes.rank:
             torch.manual_seed(configuration.seed + processes.rank)
-
-    def rate(self, number: int) -> float:
-        """Returns the learning rate of a step."""
-        return self.schedule.rate(number, self.configuration.learning_rate, self.configuration.minimum_rate)
 
     def _encoded(self, part: GraphBatch) -> Tensor:
         with autocast(self.configuration.precision, self.device):
@@ -111,7 +110,7 @@ class GraphTrainer:
     def figures(self, number: int) -> dict[str, float]:
         """The temperature and the rate."""
         temperature = float(self.learner.loss.temperature.detach())
-        return {"temperature": temperature, "rate": self.rate(number)}
+        return {"temperature": temperature, "rate": self.optimiser.rate(number)}
 
     def validate(self) -> Validation | None:
         """Returns the loss of the validation pairs, and how well questions find their answers."""

@@ -28,8 +28,6 @@ class TextTraining(TrainingConfiguration):
         "last_epoch": (0, 1e6),
         "patience": (1, 1e6),
         "head_rate": (0, 1),
-        "weight_decay": (0, 10),
-        "clip": (1e-9, 1e9),
         "beta": (0, 1),
         "neighbours": (1, 1e6),
         "projection": (0, 1e5),
@@ -46,8 +44,6 @@ class TextTraining(TrainingConfiguration):
     patience: int = 5
     learning_rate: float = 1e-4
     head_rate: float = 1e-3
-    weight_decay: float = 0.01
-    clip: float = 1.0
     beta: float = 0.5
     neighbours: int = 32
     projection: int = 128

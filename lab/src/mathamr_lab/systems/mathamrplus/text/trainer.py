@@ -40,9 +40,9 @@ from mathamr_lab.systems.mathamrplus.text.validation import (
 )
 from mathamr_lab.training.learner import ContrastiveLearner, ContrastiveStep
 from mathamr_lab.training.losses import Contrast, ContrastiveLoss, TemperedLoss
+from mathamr_lab.training.optimiser import Optimiser, ParameterGroup, Schedule
 from mathamr_lab.training.pairs import Answers, checked, split
 from mathamr_lab.training.processes import Processes
-from mathamr_lab.training.schedule import Schedule
 from mathamr_lab.training.trainer import TrainingSubject, Validation
 
 
@@ -93,34 +93,32 @@ class TextTrainer:
     def _learner(self, model: Transformer) -> ContrastiveLearner[PieceBatch]:
         configuration = self.configuration
         loss = self._loss().to(self.device)
-        head = list(model.head.parameters()) if model.head is not None else []
         for name, parameter in model.named_parameters():
             if name.startswith(tuple(configuration.frozen.split())):
                 parameter.requires_grad_(False)
-        fresh = {id(parameter) for parameter in head}
-        body = [
-            parameter
-            for parameter in model.parameters()
-            if id(parameter) not in fresh and parameter.requires_grad
+        named = {f"model.{name}": each for name, each in model.named_parameters() if each.requires_grad}
+        fresh = {name for name in named if name.startswith("model.head.")}
+        rate, decay = configuration.head_rate, configuration.weight_decay
+        groups = [
+            ParameterGroup(
+                parameters={name: each for name, each in named.items() if name not in fresh},
+                rate=configuration.learning_rate,
+                weight_decay=decay,
+            ),
+            ParameterGroup(parameters={name: named[name] for name in fresh}, rate=rate, weight_decay=decay),
+            ParameterGroup(
+                parameters={f"loss.{name}": each for name, each in loss.named_parameters()}, rate=rate
+            ),
         ]
-        decay = configuration.weight_decay
-        optimiser = torch.optim.AdamW(
-            [
-                {"params": body, "weight_decay": decay, "lr": configuration.learning_rate},
-                {"params": head, "weight_decay": decay, "lr": configuration.head_rate},
-                {"params": list(loss.parameters()), "weight_decay": 0.0, "lr": configuration.head_rate},
-            ]
+        self.optimiser = Optimiser(
+            groups, self._schedule, clip=configuration.clip, clipped=model.parameters()
         )
-        highest = [group["lr"] for group in optimiser.param_groups]
         return ContrastiveLearner(
             model=model,
             encode=self._encoded,
             size=self.encoder.size,
             loss=loss,
-            optimiser=optimiser,
-            rates=lambda number: [each * self._schedule.rate(number) for each in highest],
-            clip=configuration.clip,
-            clipped=model.parameters(),
+            optimiser=self.optimiser,
             device=self.device,
             processes=self.processes,
         )
@@ -246,8 +244,8 @@ class TextTrainer:
 
     def figures(self, number: int) -> dict[str, float]:
         """Returns the temperature and the rate of all parameters but the projection."""
-        rate = self.configuration.learning_rate * self._schedule.rate(number)
-        return {"temperature": float(self.learner.loss.temperature.detach()), "rate": rate}
+        temperature = float(self.learner.loss.temperature.detach())
+        return {"temperature": temperature, "rate": self.optimiser.rate(number)}
 
     def vectors(self, posts: Sequence[int] | IntArray) -> list[PostVectors]:
         """Returns the vectors of posts by number, and which of them is the complete post's."""

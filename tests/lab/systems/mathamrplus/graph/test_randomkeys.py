@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mathamr_lab.training.chance import key, mixed, uniform
+from mathamr_lab.systems.mathamrplus.graph.augmentation import key, mixed, uniform
 
 
 def test_numbers_belong_to_their_place() -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from mathamr_lab.training.schedule import Schedule
+from mathamr_lab.training.optimiser import Schedule
 
 
 def test_the_rate_rises_and_falls_to_its_lowest() -> None:
