@@ -12,8 +12,10 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import threading
 import time
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 from attacked import Outcome, Scene, attack, outcome
@@ -116,27 +118,46 @@ def a_note_while_a_watcher_runs(scene: Scene) -> Outcome:
     notes = _folder(scene)
     (notes / "good.md").write_text(GOOD)
     command = ("index", str(notes), "--out", f"{notes}.index", "--watch")
-    with subprocess.Popen(
-        [sys.executable, "-m", "mathamr", *command],
-        env=scene.environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
+    lines: list[str] = []
+
+    def changed(change: Callable[[int], object]) -> bool:
+        """Repeats a change, which a watcher that listens too late would miss, until a line reports it."""
+        before = len(lines)
+        for number in range(60):
+            change(number)
+            for _ in range(20):
+                if len(lines) > before or process.poll() is not None:
+                    return len(lines) > before and "entr" in lines[-1]
+                time.sleep(0.1)
+        return False
+
+    log = notes.with_suffix(".log")
+    with (
+        log.open("w") as errors,
+        subprocess.Popen(
+            [sys.executable, "-m", "mathamr", *command],
+            env=scene.environment,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+        ) as process,
+    ):
         assert process.stdout is not None
-        process.stdout.readline()
-        time.sleep(3)  # until it listens
-        (notes / "bad.md").write_text(f"+++\ntitle = {'9' * 5_000}\n+++\n{GOOD}")
-        second = process.stdout.readline()
-        (notes / "bad.md").unlink()
-        (notes / "good.md").rename(notes.with_suffix(".away"))
+        threading.Thread(target=lines.extend, args=(iter(process.stdout.readline, ""),), daemon=True).start()
+        started = changed(lambda _: None)
+        bad = f"+++\ntitle = {'9' * 5_000}\n+++\n{GOOD}"
+        second = started and changed(lambda n: (notes / "bad.md").write_text(bad + f"\n{n}"))
+        (notes / "bad.md").unlink(missing_ok=True)
+        (notes / "good.md").unlink()
         time.sleep(5)  # it finds no posts
-        notes.with_suffix(".away").rename(notes / "good.md")
-        third = process.stdout.readline() if process.poll() is None else ""
-        held = process.poll() is None and "entr" in second and "entr" in third
+        third = second and changed(lambda n: (notes / "good.md").write_text(f"{GOOD}\n{n}"))
+        held = third and process.poll() is None
         process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=60)
-    last = (errors.strip().splitlines() or [""])[-1]
+        try:
+            process.wait(timeout=60)
+        except subprocess.TimeoutExpired:
+            process.kill()
+    last = (log.read_text().strip().splitlines() or [""])[-1]
     return held, "it watches on" if held else f"the watcher ended: {last[:90]}"
 
 

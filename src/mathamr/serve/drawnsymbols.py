@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,12 +17,12 @@ from mathamr.formulas.latex.unicode import unicode_to_latex
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    Point = npt.NDArray[np.float64]
+
 Stroke = Sequence[tuple[float, float]]
 
 SIZE, MARGIN, PEN = 224, 20, 8
 """The picture that the model reads: its width in pixels, what both margins take of it, and the width of a line."""
-_FINER = 4
-"""The picture is drawn this many times as large and then reduced, which smooths its lines."""
 _BY_HAND = {
     "#": r"\#",
     "%": r"\%",
@@ -60,7 +61,7 @@ class DrawnSymbol:
 
 
 def drawn_symbols(strokes: Sequence[Stroke], k: int = 5) -> list[DrawnSymbol]:
-    """The `k` most likely symbols of mathematics."""
+    """Return the `k` most likely symbols of mathematics."""
     session = _session()
     picture = _picture(strokes)[None, None]
     (scores,) = session.run(None, {session.get_inputs()[0].name: picture})[0]
@@ -77,23 +78,38 @@ def drawn_symbols(strokes: Sequence[Stroke], k: int = 5) -> list[DrawnSymbol]:
 
 
 def _picture(strokes: Sequence[Stroke]) -> npt.NDArray[np.float32]:
-    """The strokes in white on black, as large as fits and in the middle, as the model was trained on them."""
-    from PIL import Image, ImageDraw
-
+    """Return the strokes in white on black, as large as fits and in the middle, as the model was trained on them."""
     points = np.array([point for stroke in strokes for point in stroke], dtype=np.float64)
     low, high = points.min(axis=0), points.max(axis=0)
     width = float((high - low).max())
     scale = (SIZE - MARGIN) / width if width > 1e-6 else 1.0
-    image = Image.new("L", (SIZE * _FINER, SIZE * _FINER))
-    draw = ImageDraw.Draw(image)
+    image = np.zeros((SIZE, SIZE), dtype=np.float32)
     for stroke in strokes:
-        placed = ((np.array(stroke) - (low + high) / 2) * scale + SIZE / 2).round() * _FINER
+        placed = ((np.array(stroke) - (low + high) / 2) * scale + SIZE / 2).round()
         if len(placed) == 1:
-            half = np.array([_FINER * PEN / 2, 0])
+            half = np.array([PEN / 2, 0])
             placed = np.concatenate([placed - half, placed + half])
-        draw.line([tuple(point) for point in placed.tolist()], fill=255, width=PEN * _FINER, joint="curve")
-    small = image.resize((SIZE, SIZE), Image.Resampling.BOX)
-    return np.asarray(small, dtype=np.float32) / np.float32(255)
+        for start, end in pairwise(placed):
+            _draw_line(image, start, end)
+        for joint in placed[1:-1]:
+            _draw_line(image, joint, joint)
+    return image
+
+
+def _draw_line(image: npt.NDArray[np.float32], start: Point, end: Point) -> None:
+    """Draw a line with straight ends, or a dot where both are the same; a pixel is as light as the line covers it."""
+    left, top = np.maximum(np.minimum(start, end) - PEN, 0).astype(int)
+    right, bottom = np.minimum(np.maximum(start, end) + PEN, SIZE).astype(int)
+    y, x = np.mgrid[top:bottom, left:right] + 0.5 - np.array([start[1], start[0]])[:, None, None]
+    length = float(np.hypot(*(end - start)))
+    if length:
+        across, down = (end - start) / length
+        along = x * across + y * down
+        outside = np.maximum(np.abs(x * down - y * across) - PEN / 2, np.maximum(-along, along - length))
+    else:
+        outside = np.hypot(x, y) - PEN / 2
+    part = image[top:bottom, left:right]
+    np.maximum(part, np.clip(0.5 - outside, 0, 1), out=part, casting="same_kind")
 
 
 @cache
@@ -108,7 +124,7 @@ def _session() -> Any:
 
 @cache
 def _symbols() -> list[tuple[str, str, str]]:
-    """The character, LaTeX and name of every output of the model; no LaTeX for what formulas do not have (`€`, `“`)."""
+    """Return the character, LaTeX and name of every output of the model; no LaTeX for what formulas do not have (`€`, `“`)."""
     listed = json.loads((files("mathamr.serve") / "symbolmodel" / "symbols.json").read_text("utf-8"))
     return [(each["char"], _latex(each["char"]), each["names"][0].replace(".", " ")) for each in listed]
 

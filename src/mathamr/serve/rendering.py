@@ -27,7 +27,7 @@ from mathamr.posts.markup.piece import Piece
 from mathamr.posts.post import Formula, Place, Post
 from mathamr.search.fragment import Fragment
 from mathamr.serve.highlighting import highlighted
-from mathamr.serve.sanitiser import NestedTooDeeplyError, Places, safe_link, sanitised_html
+from mathamr.serve.sanitiser import NestedTooDeeplyError, Places, safe_link, sanitise_html
 
 REMEMBERED = 4_000
 LONGEST_REMEMBERED = 200
@@ -286,7 +286,7 @@ def _html_body(body: str, post: Post, names: Sequence[str], references: Mapping[
             parts += [body[done : piece.start], places.add(written)]
             done = end
     parts.append(body[done:])
-    return sanitised_html(_with_references("".join(parts), references), places)
+    return sanitise_html(_with_references("".join(parts), references), places)
 
 
 def _with_references(body: str, references: Mapping[str, Reference]) -> str:

@@ -1,18 +1,17 @@
-"""Untrusted HTML made safe for a page: read into a tree, and only what a list allows is written again.
+"""Untrusted HTML made safe for a page: nh3 keeps what a list allows, and our formulas are put back into what is left.
 
-Safety does not rest on how the source is read: nothing of it is copied. Every element and attribute that leaves is
-from the lists here, every text is escaped, every element is closed; MathML comes from our renderer alone.
+Formulas are cut out of the source before it is sanitised, so that MathML comes from our renderer alone.
 """
 
 from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Iterator
-from html import escape
-from itertools import chain
-from typing import Any
+from collections import Counter
+from html import escape, unescape
 from urllib.parse import urlsplit
+
+import nh3
 
 from mathamr.core.errors import MathAMRError
 from mathamr.posts.decoding import UNWANTED
@@ -42,22 +41,44 @@ DROPPED = _names(
 )
 """Elements that go with all that is in them."""
 
-VOID = frozenset(["br", "hr"])
-DEEPEST = 60
-"""Elements within elements; deeper ones leave their content behind."""
-
+DEEPEST = 200
+"""Elements within elements; reading a source takes time in proportion to its length and its depth."""
+_CLOSED_BY_OTHERS = _names("p li dt dd tr td th thead tbody tfoot option br hr img input wbr col area source")
+"""Elements that need no end tag, so that their start tags say nothing about depth."""
+_LINE_END = re.compile(r"</br\s*>", re.I)
+"""Ends a line break in XHTML; HTML would read one more line break."""
+_TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9-]*)")
+_WRITTEN = re.compile(r'<(/?)(a|img|h[1-6])((?: [a-z]+="[^"]*")*)>')
+"""A tag as nh3 writes it that is written anew for our page."""
+_ATTRIBUTE = re.compile(r' ([a-z]+)="([^"]*)"')
 _HEADINGS = {"h1": "h3", "h2": "h4", "h3": "h5", "h4": "h6", "h5": "h6", "h6": "h6"}
 """A post stands below the headings of its page."""
 _SCHEMES = ("http", "https", "mailto")
-_NUMBER = re.compile(r"-?[0-9]{1,6}")
 _OWN_LINK = re.compile(r"\?post=[A-Za-z0-9%._~-]{1,3000}")
 """To another post on the same page."""
-_SPAN = re.compile(r"[1-9][0-9]?")
 _LINK_RELATION = "nofollow noopener noreferrer"
+_LONGEST_TITLE = 300
+_ATTRIBUTES = {
+    "a": {"href"},
+    "img": {"src", "alt"},
+    "td": {"colspan", "rowspan"},
+    "th": {"colspan", "rowspan"},
+    "ol": {"start"},
+    "abbr": {"title"},
+    "dfn": {"title"},
+}
+_VALUES = {
+    "href": lambda value: _OWN_LINK.fullmatch(value) or safe_link(value),
+    "src": lambda value: safe_link(value),
+    "start": re.compile(r"-?[0-9]{1,6}").fullmatch,
+    "colspan": re.compile(r"[1-9][0-9]?").fullmatch,
+    "rowspan": re.compile(r"[1-9][0-9]?").fullmatch,
+}
+"""What the value of an attribute must be to pass."""
 
 
 class NestedTooDeeplyError(MathAMRError):
-    """HTML that is nested too deeply for its tree to be complete."""
+    """HTML that is nested too deeply to be read."""
 
 
 class Places:
@@ -73,40 +94,84 @@ class Places:
         self._formulas: list[str] = []
 
     def add(self, html: str) -> str:
-        """The mark to write into the source for a formula."""
+        """Return the mark to write into the source for a formula."""
         self._formulas.append(html)
         return f"{self._prefix}{len(self._formulas) - 1}{MARK}"
 
-    def split(self, text: str) -> Iterator[tuple[str, str]]:
-        """The text between the marks, each with the formula that follows it; no formula is returned twice."""
-        parts = self._pattern.split(text)
-        for before, number in zip(parts[::2], [*map(int, parts[1::2]), -1], strict=True):
-            formula = self._formulas[number] if 0 <= number < len(self._formulas) else ""
-            yield before, formula
-            if formula:
-                self._formulas[number] = ""
+    def fill(self, html: str) -> str:
+        """Return the HTML with the formulas where their marks stand; no formula is written twice."""
+        left = dict(enumerate(self._formulas))
+        filled = self._pattern.sub(lambda mark: left.pop(int(mark[1]), ""), html)
+        return filled.replace(MARK, "\ufffd")
 
-    def removed(self, text: str) -> str:
-        """The text without the marks."""
+    def remove(self, text: str) -> str:
+        """Return the text without the marks."""
         return self._pattern.sub("", text)
 
 
-def sanitised_html(source: str, places: Places | None = None) -> str:
-    """The source as safe HTML, with the formulas of `places` where their marks stand.
+def sanitise_html(source: str, places: Places | None = None) -> str:
+    """Return the source as safe HTML, with the formulas of `places` where their marks stand.
 
-    Raises `NestedTooDeeplyError` rather than losing what stands too deep.
+    Raises `NestedTooDeeplyError` for a source that is too deep to be read in reasonable time.
 
-    >>> sanitised_html('<p onclick="evil()">Let <script>evil()</script><a href="javascript:evil()">x</a> be</p>')
+    >>> sanitise_html('<p onclick="evil()">Let <script>evil()</script><a href="javascript:evil()">x</a> be</p>')
     '<p>Let <a>x</a> be</p>'
     """
-    writer = _Writer(places or Places())
-    for root in _trees(UNWANTED.sub("\ufffd", source)):
-        writer.write(root)
-    return writer.html()
+    places = places or Places()
+    source = _LINE_END.sub("", UNWANTED.sub("\ufffd", source))
+    _check_depth(source)
+
+    def keep_value(tag: str, name: str, value: str) -> str | None:
+        """Return the value of an attribute, or None if the attribute goes."""
+        if name in ("alt", "title"):
+            return places.remove(value).strip()[:_LONGEST_TITLE] or None
+        may_pass = _VALUES.get(name)  # nh3 asks about every attribute, and keeps one for which this raises
+        return value.strip() if may_pass is not None and may_pass(value) else None
+
+    cleaned = nh3.clean(
+        source.encode("utf-8", "replace").decode(),
+        tags=set(ALLOWED | {"img"}),
+        clean_content_tags=set(DROPPED),
+        attributes=_ATTRIBUTES,
+        attribute_filter=keep_value,
+        link_rel=None,
+    )
+    return places.fill(_WRITTEN.sub(_write_tag, cleaned).strip())
+
+
+def _check_depth(source: str) -> None:
+    depth: Counter[str] = Counter()
+    total = 0
+    for closes, name in _TAG.findall(source):
+        name = name.lower()
+        if name in _CLOSED_BY_OTHERS or (closes and not depth[name]):
+            continue
+        depth[name] += -1 if closes else 1
+        total += -1 if closes else 1
+        if total > DEEPEST:
+            raise NestedTooDeeplyError(f"elements nested more than {DEEPEST} deep")
+
+
+def _write_tag(tag: re.Match[str]) -> str:
+    """Return a tag for our page: headings below its own, links that say what they are, pictures as links."""
+    attributes = dict(_ATTRIBUTE.findall(tag[3]))
+    if tag[2] in _HEADINGS:
+        return f"<{tag[1]}{_HEADINGS[tag[2]]}>"
+    if tag[2] == "img":
+        label = f"[picture: {escape(unescape(attributes.get('alt', ''))) or 'no description'}]"
+        target = attributes.get("src", "")
+        if target and not target.lower().startswith("mailto:"):
+            label = f'<a href="{escape(unescape(target))}" rel="{_LINK_RELATION}">{label}</a>'
+        return f'<span class="picture">{label}</span>'
+    target = unescape(attributes.get("href", ""))
+    if not target:
+        return f"<{tag[1]}a>"
+    kind = 'class="reference"' if _OWN_LINK.fullmatch(target) else f'rel="{_LINK_RELATION}"'
+    return f'<a href="{escape(target)}" {kind}>'
 
 
 def safe_link(target: str) -> str | None:
-    """An address that a page may link to, or None: complete `http`, `https` and `mailto` addresses pass.
+    """Return an address that a page may link to, or None: complete `http`, `https` and `mailto` addresses pass.
 
     >>> safe_link("https://example.org/a?b=1"), safe_link("java\\nscript:alert(1)"), safe_link("//evil.example")
     ('https://example.org/a?b=1', None, None)
@@ -122,91 +187,3 @@ def safe_link(target: str) -> str | None:
         return None
     is_complete = bool(parts.path) if parts.scheme.lower() == "mailto" else bool(parts.netloc)
     return target if is_complete else None
-
-
-def _trees(source: str) -> Iterator[Any]:
-    """What the source says, as trees: one, and one more after every closing `</html>` in it."""
-    from lxml import etree
-
-    parser = etree.HTMLParser(
-        encoding="utf-8", no_network=True, remove_comments=True, remove_pis=True, huge_tree=True, recover=True
-    )
-    root = etree.fromstring(b"<html><body><section>" + source.encode("utf-8", "replace"), parser)
-    if any(problem.type == etree.ErrorTypes.ERR_RESOURCE_LIMIT for problem in parser.error_log):
-        raise NestedTooDeeplyError("elements nested more deeply than can be read")
-    return chain([root], root.itersiblings())
-
-
-class _Writer:
-    """Writes trees, without recursion, so that no nesting is too deep."""
-
-    def __init__(self, places: Places) -> None:
-        self._places = places
-        self._parts: list[str] = []
-        self._depth = 0
-
-    def html(self) -> str:
-        return "".join(self._parts).strip()
-
-    def write(self, root: Any) -> None:
-        waiting: list[tuple[str, Any]] = [("element", root)]
-        while waiting:
-            what, item = waiting.pop()
-            if what == "text":
-                self._text(item)
-            elif what == "end":
-                self._depth -= 1
-                self._parts.append(f"</{item}>")
-            elif isinstance(item.tag, str) and item.tag not in DROPPED and ":" not in item.tag:
-                tag = self._open(item)
-                if tag:
-                    waiting.append(("end", tag))
-                for child in reversed(item):
-                    waiting.append(("text", child.tail or ""))
-                    waiting.append(("element", child))
-                self._text(item.text or "")
-
-    def _open(self, element: Any) -> str | None:
-        """Writes what opens an element; the element that is to be closed."""
-        tag = _HEADINGS.get(element.tag, element.tag)
-        if tag == "img":
-            self._picture(element)
-        elif tag in VOID:
-            self._parts.append(f"<{tag}>")
-        elif tag in ALLOWED and self._depth < DEEPEST:
-            self._parts.append(f"<{tag}{self._attributes(tag, element)}>")
-            self._depth += 1
-            return str(tag)
-        return None
-
-    def _picture(self, element: Any) -> None:
-        """Writes the description of a picture and a link to it, since pictures of other sites are not fetched."""
-        shown = escape(self._places.removed(element.get("alt") or "").strip()[:300]) or "no description"
-        target = safe_link(element.get("src") or "")
-        label = f"[picture: {shown}]"
-        if target and not target.lower().startswith("mailto:"):
-            label = f'<a href="{escape(target)}" rel="{_LINK_RELATION}">{label}</a>'
-        self._parts.append(f'<span class="picture">{label}</span>')
-
-    def _text(self, text: str) -> None:
-        for before, formula in self._places.split(text):
-            self._parts += (escape(before.replace(MARK, "\ufffd")), formula)
-
-    def _attributes(self, tag: str, element: Any) -> str:
-        attributes = element.attrib
-        allowed: dict[str, str] = {}
-        if tag == "a" and _OWN_LINK.fullmatch(attributes.get("href", "")):
-            allowed = {"href": attributes["href"], "class": "reference"}
-        elif tag == "a" and (target := safe_link(attributes.get("href", ""))):
-            allowed = {"href": target, "rel": _LINK_RELATION}
-        elif tag in ("td", "th"):
-            allowed = {
-                name: attributes[name]
-                for name in ("colspan", "rowspan")
-                if _SPAN.fullmatch(attributes.get(name, ""))
-            }
-        elif tag == "ol" and _NUMBER.fullmatch(attributes.get("start", "")):
-            allowed = {"start": attributes["start"]}
-        elif tag in ("abbr", "dfn") and attributes.get("title"):
-            allowed = {"title": self._places.removed(attributes["title"])[:300]}
-        return "".join(f' {name}="{escape(value)}"' for name, value in allowed.items())
