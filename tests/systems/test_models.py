@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+import tomllib
 from pathlib import Path
 
 import numpy as np
 import onnxruntime
 import pytest
 
-from mathamr.core.errors import MathAMRError
+from mathamr.core.errors import MathAMRError, MissingExtraError
 from mathamr.core.integrity import file_hash
 from mathamr.core.storage.plainfiles import LARGEST
 from mathamr.posts.post import Post
 from mathamr.systems import models
-from mathamr.systems.models import boxed, checked_model, load_system, part_of
+from mathamr.systems.models import IN_MORE, boxed, checked_model, load_system, model_folder, part_of
 from mathamr.systems.system import Item
 from mathamr.systems.text.system import TextSystem
 from mathamr.text.torchfolder import save_text_encoder
@@ -151,3 +152,26 @@ def test_a_package_can_bring_models_which_are_found_by_name_behind_those_in_the_
     points.write_text("[mathamr.models]\nmore = no_such_package\n")
     with pytest.raises(MathAMRError, match="'more' declares models"):
         boxed()
+
+
+def test_what_the_wheel_leaves_out_is_in_the_package_of_further_models() -> None:
+    root = Path(__file__).parents[2]
+    product = tomllib.loads((root / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]
+    more = tomllib.loads((root / "packages/models/pyproject.toml").read_text())["tool"]["hatch"]["build"]
+    left_out = {path.removeprefix("/src/mathamr/systems/box/") for path in product["wheel"]["exclude"]}
+    assert product["wheel"]["exclude"] == product["sdist"]["exclude"]
+    brought = {path.rpartition("/")[2] for path in more["targets"]["wheel"]["force-include"]} - {"NOTICE"}
+    assert brought == {name.partition("/")[0] for name in left_out} == set(IN_MORE)
+    assert {name.partition("/")[2] for name in left_out if "/" in name} == {"config.json", "graph"}
+    assert set(boxed()) - set(IN_MORE) == {"mathamr-3", "formula-graph"}
+
+
+def test_a_model_of_the_other_package_says_how_to_get_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(models, "boxes", lambda: iter([tmp_path]))
+    for name in ("mathamr-2", "ssemb", "marf"):
+        with pytest.raises(
+            MissingExtraError, match=f"the model {name} is not installed.*pip install mathamr-models"
+        ):
+            model_folder(name)

@@ -93,7 +93,7 @@ def _models() -> list[Finding]:
         found.text,
         "" if found.ready else again,
     )
-    return [parser, _box(again)]
+    return [parser, _box(again), _further_models()]
 
 
 def _box(again: str) -> Finding:
@@ -108,11 +108,24 @@ def _box(again: str) -> Finding:
     return Finding("model", "post encoder", "ok", text)
 
 
+def _further_models() -> Finding:
+    """Return which of the models beside the default one are installed."""
+    from mathamr.systems.models import IN_MORE, MORE, boxed
+
+    missing = sorted(set(IN_MORE) - set(boxed()))
+    if not missing:
+        return Finding("model", "further models", "ok", f"{len(IN_MORE)} installed (mathamr models)")
+    help_text = f"for {', '.join(missing)}: pip install {MORE}"
+    return Finding("model", "further models", "optional", f"{len(missing)} not installed", help_text)
+
+
 _OPTIONAL = (
     ("torch", "torch", "other systems, training and accelerators", "'mathamr[torch]'"),
     ("mathamr-lab", "mathamr_lab", "training and the papers' experiments", "./lab (in a checkout of the repository)"),
     ("mcp", "mcp.server.mcpserver", "mathamr mcp, tools for assistants", "'mathamr[mcp]'"),
     ("langchain-core", "langchain_core.retrievers", "the retriever of LangChain", "'mathamr[langchain]'"),
+    ("resvg-py", "resvg_py", "mathamr explain --png", "'mathamr[png]'"),
+    ("qdrant-edge-py", "qdrant_edge", "the engine edge", "'mathamr[qdrant-edge]'"),
     ("qdrant-client", "qdrant_client", "the engine qdrant, a server for vectors", "'mathamr[qdrant]'"),
     ("psycopg", "psycopg", "the engine postgres", "'mathamr[postgres]'"),
     ("ray", "ray", "indexing on a cluster", "'mathamr[ray]'"),

@@ -87,7 +87,7 @@ _PURPOSES = {
 
 def _show_choice(models: Sequence[Model]) -> None:
     """Print one line for each model: what it is for."""
-    from mathamr.systems.models import DEFAULT
+    from mathamr.systems.models import DEFAULT, IN_MORE, MORE, boxed
 
     width = max((len(model.name) for model in models), default=0)
     places = {name: place for place, name in enumerate(_PURPOSES)}
@@ -95,6 +95,9 @@ def _show_choice(models: Sequence[Model]) -> None:
         print(
             f"{model.name:<{width}}  {_PURPOSES.get(model.name, 'research: formulas alone' if 'answers' not in model.system.tasks else 'research')}"
         )
+    missing = sorted(set(IN_MORE) - set(boxed()))
+    if missing:
+        print(f"\nNot installed: {', '.join(missing)}. To get them: pip install {MORE}")
     print(
         f"\n{DEFAULT} is the default; --model takes another. mathamr models -v prints sizes, rankings and measured quality."
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from mathamr.core.errors import MathAMRError, UnknownNameError
+from mathamr.core.errors import MathAMRError, MissingExtraError, UnknownNameError
 from mathamr.core.integrity import checked_file
 from mathamr.core.modelfolder import CONFIG, read_config
 from mathamr.systems.ranking import Ranking, Task, default_first
@@ -21,6 +21,13 @@ DEFAULT = "mathamr-3"
 LONGEST_NAME = 100
 PACKAGES = "mathamr.models"
 """The entry point group of packages that bring models: each entry names a package with one folder per model."""
+MORE = "mathamr-models"
+"""The package of the models beside the default one; a checkout has them in its box."""
+IN_MORE = (
+    "formula-graph-paper", "marf", "mathamr", "mathamr-2", "mathamr-2-text", "mathamr-large", "mathamr-large-text",
+    "mathamr-plus", "ssemb", "ssemb-paper",
+)  # fmt: skip
+"""The models in that package."""
 _OF_ENCODER = {"joined": "mathamrplus", "mathamrplus": "mathamrplus"}
 """The system of folders that name their encoder instead, as `mathamr-2` does."""
 
@@ -101,6 +108,8 @@ def model_folder(model: Path | str | None) -> Path:
         return found
     if Path(model).exists() or len(Path(model).parts) > 1:
         raise MathAMRError(f"no model in {model}: it has no {CONFIG}; in the box are {', '.join(boxed())}")
+    if str(model) in IN_MORE:
+        raise _missing(str(model))
     if str(model) in SYSTEMS:
         raise MathAMRError(
             f"{model!r} is a system without an installed model (there is {', '.join(boxed())}); name the folder of one"
@@ -171,8 +180,12 @@ def _by_name(name: str) -> Path:
     """The folder of a model that a model folder names: no path, because the folder may come from anybody."""
     found = boxed_folder(name)
     if found is None:
-        raise UnknownNameError("model", name, boxed())
+        raise _missing(name) if name in IN_MORE else UnknownNameError("model", name, boxed())
     return found
+
+
+def _missing(name: str) -> MissingExtraError:
+    return MissingExtraError(f"the model {name}", f"pip install {MORE}")
 
 
 def _checked(folder: Path) -> Iterator[int]:

@@ -4,9 +4,9 @@ from hashlib import blake2b
 from pathlib import Path
 
 import pytest
-import zstandard
 
 from mathamr.core.errors import MathAMRError
+from mathamr.core.zstd import zstd
 from mathamr.index.indexing.cluster.shardstore import (
     MAGIC,
     DamagedShardError,
@@ -59,13 +59,13 @@ def test_every_flipped_byte_is_noticed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("content", [b"no json", b"[" * 100_000, b'["unclosed', b"\xff\xfe"])
 def test_a_forged_shard_with_a_good_checksum_is_still_only_json(content: bytes, tmp_path: Path) -> None:
-    _put(tmp_path, zstandard.compress(content))
+    _put(tmp_path, zstd.compress(content))
     with pytest.raises(DamagedShardError):
         ShardStore(str(tmp_path)).read(NAME)
 
 
 def test_a_bomb_is_not_unpacked(tmp_path: Path) -> None:
-    _put(tmp_path, zstandard.compress(b'"' + bytes(64 << 20)))
+    _put(tmp_path, zstd.compress(b'"' + bytes(64 << 20)))
     with pytest.raises(DamagedShardError, match="unpacks to more than"):
         ShardStore(str(tmp_path), largest_content=1 << 20).read(NAME)
     with pytest.raises(DamagedShardError, match="larger than a shard can be"):

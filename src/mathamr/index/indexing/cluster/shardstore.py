@@ -16,9 +16,8 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Protocol
 
-import zstandard
-
 from mathamr.core.errors import MathAMRError, MissingExtraError
+from mathamr.core.zstd import zstd
 
 INSTALL = "pip install 'mathamr[ray]'"
 MAGIC = b"mathamr shard 1\n"
@@ -99,7 +98,7 @@ class ShardStore:
 
     def write(self, name: ShardName, answer: Any) -> int:
         """Writes a shard completely or not at all; returns its size in bytes."""
-        packed = zstandard.ZstdCompressor(level=_LEVEL).compress(json.dumps(answer).encode())
+        packed = zstd.compress(json.dumps(answer).encode(), level=_LEVEL)
         if len(packed) > self._largest_file:
             raise MathAMRError(
                 f"a shard of {len(packed):,} bytes is too large; the most is {self._largest_file:,}"
@@ -145,10 +144,9 @@ class ShardStore:
 def _unpacked(packed: bytes, where: str, largest: int) -> Any:
     """Decompresses and parses a shard within the size limits."""
     try:
-        with zstandard.ZstdDecompressor().stream_reader(packed) as reader:
-            content = reader.read(largest + 1)
+        content = zstd.ZstdDecompressor().decompress(packed, largest + 1)
         if len(content) > largest:
             raise DamagedShardError(f"{where} unpacks to more than {largest:,} bytes")
         return json.loads(content)
-    except (zstandard.ZstdError, ValueError, RecursionError) as error:
+    except (zstd.ZstdError, ValueError, RecursionError) as error:
         raise DamagedShardError(f"{where} is damaged: {error}") from error

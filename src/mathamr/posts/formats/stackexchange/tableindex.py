@@ -9,11 +9,10 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import zstandard
-
 from mathamr.core.batches import batches
 from mathamr.core.closing import Closing
 from mathamr.core.errors import MathAMRError
+from mathamr.core.zstd import zstd
 from mathamr.posts.formats.stackexchange.dumprows import DumpRows
 from mathamr.posts.formats.stackexchange.tables import TableKind, table
 from mathamr.posts.inputs import Input, bare_name, shown
@@ -59,7 +58,6 @@ class TableIndex(Closing):
         self._report = report
         self._database = sqlite3.connect("", isolation_level=None)
         self._database.executescript(_SCHEMA)
-        self._packer, self._unpacker = zstandard.ZstdCompressor(level=1), zstandard.ZstdDecompressor()
         self._formulas = self._links = 0
         self._found = bytearray()  # a bit for each formula of the tables
         self._drawn = {"presentation": _SeenNumbers(), "content": _SeenNumbers()}
@@ -158,7 +156,7 @@ class TableIndex(Closing):
         for visual, mathml in drawn:
             kind = "content" if _is_content(mathml) else "presentation"
             if self._drawn[kind].add(visual):
-                rows[kind].append((visual, self._packer.compress(mathml.encode())))
+                rows[kind].append((visual, zstd.compress(mathml.encode(), level=1)))
         for kind, packed in rows.items():
             self._database.executemany(f"INSERT OR IGNORE INTO {kind} VALUES (?, ?)", packed)
 
@@ -179,7 +177,7 @@ class TableIndex(Closing):
                 self._report.skip("other link type", f"a link of type {code!r}; 1 is related, 3 is duplicate")
 
     def _unpacked(self, packed: bytes | None) -> str | None:
-        return None if packed is None else self._unpacker.decompress(packed).decode()
+        return None if packed is None else zstd.decompress(packed).decode()
 
 
 class _SeenNumbers:
