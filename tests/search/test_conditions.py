@@ -9,6 +9,7 @@ import pytest
 
 from mathamr import Filter, Index, Query
 from mathamr.core.errors import MathAMRError
+from mathamr.index.catalogue.storedpassages import Preview
 from mathamr.index.lexical.terms import called, post_text, words
 from mathamr.posts.post import Post
 from mathamr.search.conditioncheck import MOST_READ, CheckedText
@@ -145,7 +146,7 @@ def test_every_hit_has_the_phrase_and_all_that_have_it_are_found(index: Index, p
     having = set()
     for post in index.archive.catalogue.every_post():
         parent = index.archive.catalogue.posts([post.parent]).get(post.parent) if post.parent else None
-        text = CheckedText(post, parent or post, None)
+        text = CheckedText(Preview.of(post), parent or post)
         if text.has_all(Demand(phrases=(tuple(wanted),))):
             having.add(post.id)
     assert having
@@ -159,7 +160,7 @@ def test_phrases_end_at_formulas_and_ignore_case_and_accents() -> None:
     post = Post(
         "a", "note", "The HÖLDER   space. We let $x$ be open.", title="On $p$ groups", markup="markdown"
     )
-    text = CheckedText(post, post, None)
+    text = CheckedText(Preview.of(post), post)
     assert text.has_all(Demand(phrases=(("holder", "space"), ("on",), ("be", "open"))))
     assert not text.has_any(Demand(phrases=(("let", "be"), ("on", "groups"))))
 

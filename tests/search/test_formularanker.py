@@ -60,6 +60,9 @@ class Listed:
     def score(self, terms: object, ids: Sequence[str], weighting: None) -> list[Scored]:
         return [hit for hit in self.search(terms, 100) if hit.id in ids]
 
+    def trees(self, ids: Sequence[str]) -> dict[str, Trees]:
+        return {}
+
 
 def ranker(latex: str, visuals: Known, **bounds: int) -> FormulaRanker:
     query = Query.of_formula(latex)

@@ -23,7 +23,7 @@ from mathamr.search.ranker import FoundHits
 from mathamr.search.searcher import Index
 from mathamr.systems.ranking import Component, Fuse, Lexical, Promote
 from mathamr.text.wording import wording_alone
-from tests.search.test_namequery import having
+from tests.search.test_namequery import Known, having
 
 
 def ordered(tags: dict[str, tuple[str, ...]], scores: dict[str, float]) -> list[str]:
@@ -92,7 +92,7 @@ def test_the_name_of_a_declaration_counts_if_it_is_all_that_was_typed() -> None:
 
     def raised(typed: str, **given: bool) -> list[str]:
         asked = NameQuery(tuple(typed.split()), {"add": 1.0, "comm": 1.0}, frozenset(), {}, **given)
-        _, bonus = asked.first(hits, lambda ids: {each: posts[each] for each in ids}, having(posts))
+        _, bonus = asked.first(hits, Known(posts), having(posts))
         return sorted((name for name in bonus if bonus[name] > 0.3), key=lambda name: -bonus[name])
 
     assert raised("add comm") == ["add_comm", "Nat.add_comm"]
@@ -103,7 +103,7 @@ def test_names_without_words_and_names_of_many_parts_cost_nothing() -> None:
     many = Post("a", "theorem", "", title="a." * 50_000 + "comm", aliases=("«+»",), markup="declaration")
     assert sum(map(len, last_parts(many))) < 100
     named = NameQuery(("comm",), {"comm": 1.0}, frozenset(), {})
-    hits, _ = named.first([Scored("a", 1.0), Scored("b", 2.0)], lambda ids: {"a": many}, having({"a": many}))
+    hits, _ = named.first([Scored("a", 1.0), Scored("b", 2.0)], Known({"a": many}), having({"a": many}))
     assert [hit.id for hit in hits] == ["a", "b"]
 
 
@@ -114,7 +114,7 @@ def test_names_without_words_and_names_of_many_parts_cost_nothing() -> None:
 def test_a_typed_identifier_is_recognised(tmp_path: Path, typed: str, is_identifier: bool) -> None:
     with LexicalIndex(tmp_path) as lexical:
         lexical.posts.update([("a", post_terms(Post("a", "theorem", "add comm nat iscompact compact set")))])
-        found = NameQuery.of(Query.of_text(typed), lexical.posts, lambda _: {})
+        found = NameQuery.of(Query.of_text(typed), lexical.posts, Known({}))
     assert found is not None
     assert found.is_identifier == is_identifier
 

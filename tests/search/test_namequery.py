@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
+from mathamr.index.catalogue.storedpassages import Preview
 from mathamr.index.lexical.terms import post_text, stems, words
 from mathamr.index.scored import Scored
 from mathamr.posts.post import Place, Post
@@ -87,7 +88,7 @@ def test_what_was_corrected_is_said(index: Index) -> None:
 )
 def test_what_says_more_than_a_name_or_nothing_known_is_ranked_as_ever(index: Index, query: str) -> None:
     archive = index.archive
-    assert NameQuery.of(Query.of_text(query), archive.lexical.posts, archive.catalogue.posts) is None
+    assert NameQuery.of(Query.of_text(query), archive.lexical.posts, archive.catalogue) is None
     hybrid = MathAMRPlusSystem.rankings["answers"]["hybrid"]
     assert isinstance(hybrid, Promote)
     plain, _ = index.rank(query, strategy=hybrid.ranking)
@@ -122,6 +123,19 @@ def worth(body: str, name: str = "nowhere dense", **more: object) -> float:
     return _worth(NameQuery(tuple(words(name)), rarity, frozenset(), {}), post)
 
 
+class Known:
+    """Posts that are not in an index."""
+
+    def __init__(self, posts: Mapping[str, Post]) -> None:
+        self._posts = posts
+
+    def posts(self, ids: Sequence[str]) -> dict[str, Post]:
+        return {each: self._posts[each] for each in ids if each in self._posts}
+
+    def previews(self, ids: Sequence[str]) -> dict[str, Preview]:
+        return {each: Preview.of(post) for each, post in self.posts(ids).items()}
+
+
 def having(posts: Mapping[str, Post]) -> Having:
     """What a lexical index of the posts tells about their stems."""
     known = {each: set(stems(words(post_text(post)))) for each, post in posts.items()}
@@ -133,7 +147,7 @@ def _worth(name: NameQuery, post: Post) -> float:
     others = {each: Post(each, "note", "Quite another thing.", markup="text") for each in ("up", "down")}
     hits = [Scored("up", 1.5**0.5), Scored(post.id, 0.0), Scored("down", -(1.5**0.5))]
     posts = {post.id: post, **others}
-    found, _ = name.first(hits, lambda ids: {each: posts[each] for each in ids}, having(posts))
+    found, _ = name.first(hits, Known(posts), having(posts))
     return next(hit.score for hit in found if hit.id == post.id)
 
 
@@ -179,7 +193,7 @@ def test_a_name_that_is_the_beginning_of_another_comes_first_by_itself(index: In
         "other": named("other", "Curves", "A curve is a map."),
     }
     name = NameQuery(("jordan", "curve"), {"jordan": 3.0, "curv": 1.0}, frozenset(), {})
-    found, shown = name.first(hits, lambda ids: {each: posts[each] for each in ids}, having(posts))
+    found, shown = name.first(hits, Known(posts), having(posts))
     assert [hit.id for hit in found] == ["short", "long", "other"]
     assert shown["short"] > shown["long"] > shown["other"] > 0
 
@@ -218,7 +232,7 @@ def test_only_what_is_no_word_is_corrected_and_never_in_its_first_letter(
 
 
 def test_a_remark_with_its_sections_title_comes_behind_what_is_called_so(index: Index) -> None:
-    name = NameQuery.of(Query.of_text("Jensen inequality"), index.archive.lexical.posts, lambda _: {})
+    name = NameQuery.of(Query.of_text("Jensen inequality"), index.archive.lexical.posts, Known({}))
     assert name is not None
     titled = Post(
         "t", "theorem", "", title="Theorem (Jensen's inequality for convex functions)", markup="latex"

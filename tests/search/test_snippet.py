@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mathamr.index.catalogue.catalogue import Catalogue
+from mathamr.index.catalogue.storedpassages import Preview
+from mathamr.index.indexing.visualkeys import visual_keys
 from mathamr.index.lexical.terms import latex_tokens, word_tokens, words
 from mathamr.posts.markup import formulas_of
-from mathamr.posts.passage import PLACEHOLDER, Passage, passage
-from mathamr.posts.post import Formula, Post
+from mathamr.posts.passage import PLACEHOLDER, passage
+from mathamr.posts.post import Formula, Link, Post
 from mathamr.search.fragment import Fragment, plain
 from mathamr.search.query import Query
-from mathamr.search.snippet import LENGTH, Wanted, snippet, title
+from mathamr.search.snippet import LENGTH, Wanted, title
+from mathamr.search.snippet import snippet as snippet_of
 from mathamr.search.stopwords import STOP_WORDS
 from mathamr.search.workbudget import WorkBudget
 from tests.models import sample_posts
@@ -26,6 +33,12 @@ FILLER = "This sentence talks about something else entirely, such as the weather
 def post(body: str, heading: str = "") -> Post:
     formulas = formulas_of("7", heading, body, "text")
     return Post("7", "note", body, title=heading, markup="text", formulas=formulas)
+
+
+def snippet(
+    post: Post, wanted: Wanted, near: Mapping[int, float] | None = None, formula: str | None = None
+) -> tuple[Fragment, ...]:
+    return snippet_of(Preview.of(post), wanted, near, formula)
 
 
 def matched(stretch: tuple[Fragment, ...]) -> list[str]:
@@ -163,11 +176,27 @@ def test_formulas_share_as_much_as_all_their_runs_of_tokens_do(latex: str) -> No
     assert wanted.formula(Formula("f", latex)) == pytest.approx(expected, abs=1e-12)
 
 
-def test_a_passage_that_is_known_makes_the_same_snippet() -> None:
+def test_a_stored_preview_makes_the_same_snippet_and_title(tmp_path: Path) -> None:
     wanted = Wanted(Query.of_text("why does the series $\\sum 1/n$ diverge"))
-    for each in sample_posts(30):
-        kept = Passage.from_json(passage(each).to_json())
-        assert snippet(each, wanted, read=kept) == snippet(each, wanted)
+    linked = Post(
+        "l",
+        "note",
+        r"By \cref{a} the series $x$ diverges.",
+        markup="latex",
+        links=(Link("b", words="Lemma 1.1", label="a", number="1.1"),),
+    )
+    posts = [*sample_posts(30), replace(linked, formulas=formulas_of("l", "", linked.body, "latex"))]
+    with Catalogue(tmp_path / "catalogue.db", create=True) as catalogue:
+        with catalogue.transaction():
+            for each in posts:
+                catalogue.put(each, "file", visual_keys(each))
+        catalogue.keep_passages()
+        stored = catalogue.stored_previews([each.id for each in posts])
+    assert "lemma 1.1" in plain(snippet_of(stored["l"], wanted))
+    for each in posts:
+        assert snippet_of(stored[each.id], wanted) == snippet(each, wanted)
+        assert title(stored[each.id].post, wanted) == title(each, wanted)
+    assert not any(stored[each.id].post.body for each in posts[:-1])
 
 
 def stems_of(text: str) -> set[str]:

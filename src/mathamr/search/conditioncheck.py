@@ -9,14 +9,15 @@ from functools import cached_property, reduce
 from mathamr.core.errors import MathAMRError
 from mathamr.index.archive import Archive
 from mathamr.index.catalogue.catalogue import Catalogue
+from mathamr.index.catalogue.storedpassages import Preview
 from mathamr.index.engines.entry import Filter
 from mathamr.index.lexical.terms import called, words
 from mathamr.posts.markup import title_pieces
-from mathamr.posts.passage import PLACEHOLDER, Passage, passage
+from mathamr.posts.passage import PLACEHOLDER
 from mathamr.posts.post import Post
 from mathamr.posts.postcontent import other_names
 from mathamr.search.conditions import Conditions, Demand, Words
-from mathamr.search.hitbuilder import titled
+from mathamr.search.hitbuilder import read_parents, titled
 from mathamr.search.locations import lies_in, within
 from mathamr.search.namequery import has_phrase
 from mathamr.search.options import MAX_DEPTH, SearchOptions
@@ -104,12 +105,10 @@ class ConditionCheck:
         return ids.union(self._catalogue.children(list(ids)))
 
     def _read(self, ids: Sequence[str]) -> None:
-        posts = self._catalogue.posts(ids)
-        parents = self._catalogue.posts(sorted({post.parent for post in posts.values() if post.parent}))
-        has_phrases = bool(self._required.phrases or self._excluded.phrases)
-        read = self._catalogue.passages(list(posts)) if has_phrases else {}
-        for each, post in posts.items():
-            text = CheckedText(post, titled(post, parents), read.get(each))
+        previews = self._catalogue.previews(ids)
+        parents = read_parents(self._catalogue, [preview.post for preview in previews.values()])
+        for each, preview in previews.items():
+            text = CheckedText(preview, titled(preview.post, parents))
             self._known[each] = text.has_all(self._required) and not text.has_any(self._excluded)
 
 
@@ -167,8 +166,8 @@ def narrow(catalogue: Catalogue, required: Demand, where: Filter | None) -> Filt
 class CheckedText:
     """The words of a post and of the title it is shown under."""
 
-    def __init__(self, post: Post, shown: Post, read: Passage | None) -> None:
-        self._post, self._shown, self._passage = post, shown, read
+    def __init__(self, preview: Preview, shown: Post) -> None:
+        self._preview, self._post, self._shown = preview, preview.post, shown
 
     def has_all(self, demand: Demand) -> bool:
         """True if the post has all phrases and title words; the rest of a required demand is a filter."""
@@ -202,6 +201,5 @@ class CheckedText:
     @cached_property
     def _runs(self) -> list[list[str]]:
         """The words of the text between two formulas; a sentence may end inside a run."""
-        sentences = (self._passage or passage(self._post)).sentences
-        text = " ".join(sentence.text for sentence in sentences)
+        text = " ".join(sentence.text for sentence in self._preview.passage.sentences)
         return [words(run) for run in PLACEHOLDER.split(text)[::2]]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from mathamr.formulas.alignment import similarity, work
 from mathamr.formulas.containment import Subformula
 from mathamr.formulas.renaming import FEWEST_SYMBOLS, count_letters, form_key
@@ -11,6 +13,10 @@ from mathamr.search.workbudget import Affords
 IDENTICAL, RENAMED, CONTAINED, CONTAINED_RENAMED, SIMILAR = 1.0, 0.9, 0.8, 0.7, 0.6
 """The grades of formulas: the same, the same in other letters, one that contains it, one that contains it in other letters. The grade of
 a similar one is the alignment of the trees times the last of these."""
+
+
+Align = Callable[[str, Trees], float]
+"""Returns the similarity of a formula, given by its visual key and its trees, to the query's."""
 
 
 class FormulaGrader:
@@ -33,8 +39,11 @@ class FormulaGrader:
         self._letters = count_letters(slt) if slt is not None and has_form else 0
         self._part = Subformula(opt) if opt is not None and len(opt) > 1 else None
 
-    def grade(self, visual: str, trees: Trees) -> float:
-        """Return the grade of a formula, from 0 to 1, by its visual key and its trees; 0 if comparing them costs too much."""
+    def grade(self, visual: str, trees: Trees, align: Align | None = None) -> float:
+        """Return the grade of a formula, from 0 to 1, by its visual key and its trees; 0 if comparing them costs too much.
+
+        `align` knows similarities that were computed before.
+        """
         if visual == self._visual:
             return IDENTICAL
         if not self._affords(work(self._trees, trees)):
@@ -52,4 +61,4 @@ class FormulaGrader:
             return CONTAINED
         if inside is not None and self._form is not None:
             return CONTAINED_RENAMED
-        return SIMILAR * similarity(self._trees, trees)
+        return SIMILAR * (similarity(self._trees, trees) if align is None else align(visual, trees))

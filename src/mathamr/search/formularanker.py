@@ -79,6 +79,7 @@ class FormulaRanker(Ranker):
         """The best known occurrence of each visual class."""
         self._lexical_trees: dict[str, Trees | None] = {}
         """The trees of visual classes in the reading of the lexical index; None for those that were too long."""
+        self._similarities: dict[str, float] = {}
         self._reading = WorkBudget(self._bounds.read_characters)
 
     def _by_field(self, leaf: Nearest | MaxSim | NearestRows, options: SearchOptions) -> Sequence[Scored]:
@@ -158,11 +159,17 @@ class FormulaRanker(Ranker):
     def _aligned(self, ids: Sequence[str]) -> Sequence[Scored]:
         query, budget = self.context.lexical_trees, WorkBudget(self._bounds.aligned_nodes)
         scored = [
-            Scored(visual, similarity(query, trees))
+            Scored(visual, self._align(visual, trees))
             for visual, trees in self._trees(ids).items()
             if budget.affords(work(query, trees))
         ]
         return sorted(scored, key=lambda each: (-each.score, each.id))
+
+    def _align(self, visual: str, trees: Trees) -> float:
+        """Return the similarity of a visual class to the query's formula, computed once."""
+        if visual not in self._similarities:
+            self._similarities[visual] = similarity(self.context.lexical_trees, trees)
+        return self._similarities[visual]
 
     def read_trees(self, visuals: Sequence[str]) -> None:
         """Read the trees of visual classes that will be graded, as far as the budget for reading lasts."""
@@ -171,7 +178,7 @@ class FormulaRanker(Ranker):
     def grade(self, visual: str) -> float:
         """Grade a visual class by what it is to the query's formula; 0 if its trees were too long to be read."""
         trees = self._trees([visual]).get(visual)
-        return self._grader.grade(visual, trees) if trees is not None else 0.0
+        return self._grader.grade(visual, trees, self._align) if trees is not None else 0.0
 
     @cached_property
     def _grader(self) -> FormulaGrader:
@@ -191,12 +198,13 @@ class FormulaRanker(Ranker):
         return sorted(map(Scored, read, worth), key=lambda each: (-each.score, each.id))
 
     def _trees(self, visuals: Sequence[str]) -> dict[str, Trees]:
-        """The trees of visual classes in this order, each read once per query, as far as the budget for reading lasts."""
+        """Return the trees of visual classes in this order: those in the lexical index, others parsed as far as the budget for it lasts."""
         known = self._lexical_trees
         unread = [visual for visual in visuals if visual not in known]
         if unread:
-            known |= dict.fromkeys(unread)
-            known |= self._visuals.trees(unread, reading_in_force(), self._reading.affords)
+            known |= dict.fromkeys(unread) | self._lexicon().trees(unread)
+            if rest := [visual for visual in unread if known[visual] is None]:
+                known |= self._visuals.trees(rest, reading_in_force(), self._reading.affords)
         return {visual: trees for visual in visuals if (trees := known[visual]) is not None}
 
     def _first_place(self, visual: str, where: Filter | None) -> str | None:

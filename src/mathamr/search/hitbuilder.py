@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from mathamr.core.cancellation import check_cancelled
 from mathamr.formulas.alignment import work
 from mathamr.formulas.trees import trees_of
 from mathamr.index.archive import Archive
+from mathamr.index.catalogue.catalogue import Catalogue
 from mathamr.index.catalogue.occurrences import FormulaEntry
 from mathamr.posts.level import Level
 from mathamr.posts.post import Post
@@ -60,16 +61,16 @@ class HitBuilder:
     ) -> tuple[Hit, ...]:
         catalogue, wanted = self._archive.catalogue, self._wanted
         of_post = {each.id: entries[each.id].post if each.id in entries else each.id for each in page}
-        posts = catalogue.posts(list(dict.fromkeys(of_post.values())))
-        parents = catalogue.posts(sorted({post.parent for post in posts.values() if post.parent}))
-        similar = self._similarities(list(posts)) if near else {}
-        read = catalogue.passages(list(posts))
+        previews = catalogue.previews(list(dict.fromkeys(of_post.values())))
+        parents = read_parents(catalogue, [preview.post for preview in previews.values()])
+        similar = self._similarities(list(previews)) if near else {}
         hits: list[Hit] = []
         # A concurrent update may have deleted a post already; ranks are numbered without it.
-        found = [each for each in page if of_post[each.id] in posts]
+        found = [each for each in page if of_post[each.id] in previews]
         for place, each in enumerate(found, offset + 1):
             check_cancelled()
-            post = posts[of_post[each.id]]
+            preview = previews[of_post[each.id]]
+            post = preview.post
             entry = entries.get(each.id)
             inside = entry.formula.id if entry else self._held(post, each.holds)
             above = titled(post, parents)
@@ -80,7 +81,7 @@ class HitBuilder:
                     each.score,
                     post.kind,
                     title(above, wanted),
-                    snippet(post, wanted, similar.get(post.id), inside, read.get(post.id)),
+                    snippet(preview, wanted, similar.get(post.id), inside),
                     above.tags or post.tags,
                     post.parent,
                     post.date,
@@ -146,6 +147,12 @@ def aligned_field(archive: Archive) -> Field | None:
     """The field whose rows stand for parts of posts, if the system of an archive has one."""
     fields = archive.manifest.model.fields
     return next((field for field in fields if field.of == "posts" and field.many), None)
+
+
+def read_parents(catalogue: Catalogue, posts: Iterable[Post]) -> dict[str, Post]:
+    """Return the parents of posts, without their texts, by id."""
+    wanted = sorted({post.parent for post in posts if post.parent})
+    return {each: preview.post for each, preview in catalogue.previews(wanted).items()}
 
 
 def titled(post: Post, parents: Mapping[str, Post]) -> Post:

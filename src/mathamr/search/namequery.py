@@ -10,16 +10,16 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import Protocol
 
 from mathamr.formulas.latex.symbols import SYMBOLS
+from mathamr.index.catalogue.storedpassages import Preview
 from mathamr.index.engines.entry import Payload
 from mathamr.index.lexical.lexicalindex import LexicalPart
 from mathamr.index.lexical.terms import Terms, called, misspellings, stems, title_names, words
 from mathamr.index.scored import Scored
 from mathamr.posts.formats.declaration.namewords import name_words
-from mathamr.posts.markup import pieces, title_pieces
-from mathamr.posts.markup.piece import Piece
 from mathamr.posts.post import Post
 from mathamr.search.definedterms import emphasised_terms
 from mathamr.search.generalwords import general_words
@@ -45,9 +45,20 @@ scores."""
 _RARE, _TITLED = 30.0, 100.0
 """Weights above any of these: a rare word, and the name in a title."""
 
-Posts = Callable[[Sequence[str]], Mapping[str, Post]]
 Having = Callable[[Collection[str], Sequence[str]], Mapping[str, Collection[str]]]
 """Tells which of some stems each of some posts has."""
+
+
+class NamedPosts(Protocol):
+    """Reads posts by id; missing ones are left out."""
+
+    def posts(self, ids: Sequence[str]) -> Mapping[str, Post]:
+        """Return complete posts."""
+        ...
+
+    def previews(self, ids: Sequence[str]) -> Mapping[str, Preview]:
+        """Return the titles, names and sentences of posts."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +76,8 @@ class NameQuery:
     """True if it was typed like a name of a declaration, or a part of one: `add_comm`, `IsCompact`."""
 
     @classmethod
-    def of(cls, query: Query, lexicon: LexicalPart, posts: Posts) -> NameQuery | None:
-        """The name that a query consists of; `None` if it is more than a name, or no post contains its words."""
+    def of(cls, query: Query, lexicon: LexicalPart, posts: NamedPosts) -> NameQuery | None:
+        """Return the name that a query consists of; `None` if it is more than a name, or no post contains its words."""
         typed = _name_words(query)
         if not typed:
             return None
@@ -107,9 +118,9 @@ class NameQuery:
         ]
 
     def first(
-        self, hits: Sequence[Scored], posts: Posts, having: Having
+        self, hits: Sequence[Scored], posts: NamedPosts, having: Having
     ) -> tuple[Sequence[Scored], dict[str, float]]:
-        """The hits with posts that have the name first, and the share of the greatest bonus that each received.
+        """Return the hits with posts that have the name first, and the share of the greatest bonus that each received.
 
         Titles with the whole name come first, shorter titles earlier, then posts with a rare word. Other posts gain if
         their text contains the words of the name, has them side by side, or emphasises them. Only posts that have all the words,
@@ -123,9 +134,16 @@ class NameQuery:
         held = having(wanted, titled)
         whole = [each for each in titled if wanted.issubset(held.get(each, ()))]
         bonus = {each: self._words_bonus(each, held.get(each, ())) for each in read.difference(whole)}
-        for each, post in posts(whole).items():
-            if not is_module_note(post):
-                bonus[each] = self._title_bonus(post) + (self._text_bonus(post) if each in read else 0.0)
+        together = []
+        for each, preview in posts.previews(whole).items():
+            if not is_module_note(preview.post):
+                bonus[each] = self._title_bonus(preview.post)
+                if each in read:
+                    worth, is_together = self._text_bonus(preview)
+                    bonus[each] += worth
+                    together += [each] if is_together else []
+        for each, post in posts.posts(together).items():
+            bonus[each] += self._definition_bonus(post)
         bonus = {each: value for each, value in bonus.items() if value > 0}
         if not bonus:
             return list(hits), {}
@@ -155,15 +173,36 @@ class NameQuery:
         own = 0 if _has_inherited_title(post) else 1
         return max((_TITLED * (own + share) for share in shares), default=0.0)
 
-    def _text_bonus(self, post: Post) -> float:
-        """The bonus for the name in a text."""
-        post = replace(post, body=post.body[:BEGINNING])
-        name, text = stems(list(self.words)), stems(words(_with_formulas(post)))
+    def _text_bonus(self, preview: Preview) -> tuple[float, bool]:
+        """Return the bonus for the name in the beginning of a text, and whether its words stand there side by side."""
+        post, name = preview.post, stems(list(self.words))
+        initials = {stem[0] for stem in name}
+        # Stemming does not change the first letter, so that most words need not be stemmed.
+        text = [word if word[0] in initials else "" for word in words(_beginning(preview))]
+        known = dict(zip(few := list(set(text)), stems(few), strict=True))
+        text = [known[word] for word in text]
         together = has_phrase(text, name)
         worth = self._words_bonus(post.id, set(text)) + _TOGETHER * together
-        if any(stems(words(each)) == name for each in emphasised_terms(post.body, post.markup)):
-            worth += _DEFINED
-        return worth + (_RARE * together if post.id in self.rare else 0.0)
+        return worth + (_RARE * together if post.id in self.rare else 0.0), together
+
+    def _definition_bonus(self, post: Post) -> float:
+        """Return the bonus for the emphasised name in a text."""
+        name = stems(list(self.words))
+        emphasised = emphasised_terms(post.body[:BEGINNING], post.markup)
+        return _DEFINED if any(stems(words(each)) == name for each in emphasised) else 0.0
+
+
+def _beginning(preview: Preview) -> str:
+    """Return the title of a post, unless it is an answer, and the beginning of its text, with formulas as LaTeX."""
+    latex = {formula.id: formula.latex for formula in preview.post.formulas}
+    found = []
+    for sentence in preview.passage.sentences:
+        if preview.post.role != "answer" if sentence.field == "title" else sentence.start < BEGINNING:
+            text = sentence.text
+            for place in sentence.placeholders:
+                text = text.replace(place.name, latex.get(place.formula, ""), 1)
+            found.append(text)
+    return "\n".join(found)
 
 
 def _is_letter(word: str) -> bool:
@@ -196,13 +235,6 @@ def _has_inherited_title(post: Post) -> bool:
     return post.title.lower().startswith(f"{post.kind}: ")
 
 
-def _with_formulas(post: Post) -> str:
-    """The text of a post with its formulas as LaTeX: a letter may be part of a name."""
-    title = () if post.role == "answer" else title_pieces(post.title, post.markup)
-    parts = [*title, Piece("break", 0, 0, "paragraph"), *pieces(post.body, post.markup)]
-    return "".join(piece.text if piece.kind in ("text", "formula", "code") else " " for piece in parts)
-
-
 def deviation(scores: Sequence[float]) -> float:
     """The standard deviation of scores; 1 where they are all the same."""
     mean = math.fsum(scores) / max(1, len(scores))
@@ -218,14 +250,14 @@ def _name_words(query: Query) -> tuple[str, ...]:
         return ()
     if not query.has_words:
         return ()
-    found = tuple(words(_with_formulas(query.post)))
+    found = tuple(words(_beginning(Preview(query.post, query.passage))))
     if not found or len(found) > MOST_WORDS or found[0] in STOP_WORDS:
         return ()
     return found
 
 
-def _corrected(word: str, lexicon: LexicalPart, posts: Posts) -> str | None:
-    """The most frequent word of a title that differs from a word by one edit; `None` if there is none.
+def _corrected(word: str, lexicon: LexicalPart, posts: NamedPosts) -> str | None:
+    """Return the most frequent word of a title that differs from a word by one edit; `None` if there is none.
 
     A word of general English is not misspelt, even if no post has it, and nobody mistypes the first letter.
     """
@@ -235,8 +267,8 @@ def _corrected(word: str, lexicon: LexicalPart, posts: Posts) -> str | None:
     near = [hit.id for hit in lexicon.search({"names": sorted(remnants)}, _SIMILAR_TITLES)]
     alike = {
         right
-        for post in posts(near).values()
-        for right in title_names(post)
+        for preview in posts.previews(near).values()
+        for right in title_names(preview.post)
         if right[0] == word[0] and is_one_edit(word, right)
     }
     used = lexicon.frequencies("words", sorted(alike))

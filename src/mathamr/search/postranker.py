@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property, partial
 from typing import Protocol
 
 from mathamr.index.engines.engine import Engine, FieldReader, SkimsMaxSim
 from mathamr.index.engines.entry import Payload
 from mathamr.index.lexical.lexicalindex import DECLARATIONS, LexicalPart
-from mathamr.index.lexical.terms import Terms, post_text, words
+from mathamr.index.lexical.terms import Terms, words
 from mathamr.index.scored import Scored
-from mathamr.posts.post import Formula, Post
+from mathamr.posts.passage import PLACEHOLDER, Passage
+from mathamr.posts.post import Formula
 from mathamr.search.formulagrade import CONTAINED_RENAMED
 from mathamr.search.formularanker import FormulaRanker
 from mathamr.search.hubness import standard
-from mathamr.search.namequery import CANDIDATES, NameQuery, deviation, is_module_note
+from mathamr.search.namequery import CANDIDATES, NamedPosts, NameQuery, deviation, is_module_note
 from mathamr.search.options import SearchOptions
 from mathamr.search.querycontext import QueryContext
 from mathamr.search.ranker import FoundHits, Payloads, Ranker, filtered, followed, of_rows, unsuited
@@ -46,12 +46,8 @@ MOST_COMPARED = 3
 """How many of the best parents are compared with the question that is asked."""
 
 
-class PostLookup(Protocol):
+class PostLookup(NamedPosts, Protocol):
     """What is known about the posts of an index: their texts, their parents, and which have a formula."""
-
-    def posts(self, ids: Sequence[str]) -> Mapping[str, Post]:
-        """The posts with these ids; missing ones are left out."""
-        ...
 
     def parents(self, ids: Sequence[str]) -> Mapping[str, str]:
         """The parents of those posts that have one."""
@@ -105,8 +101,10 @@ class PostRanker(Ranker):
         if query.post.id in parents:
             return True
         assert self._collection is not None
-        wanted = _words_of(query.post)
-        return any(_words_of(post) == wanted for post in self._collection.posts(parents).values())
+        wanted = _words_of(query.passage)
+        return any(
+            _words_of(preview.passage) == wanted for preview in self._collection.previews(parents).values()
+        )
 
     def _fused_depth(self, options: SearchOptions) -> int | None:
         """All results, if some of them may have the name that the query consists of; of declarations those that are reordered."""
@@ -224,7 +222,7 @@ class PostRanker(Ranker):
         """The query as a name, if it is one and texts can be read."""
         if self._collection is None:
             return None
-        return NameQuery.of(self.context.query, self._lexicon(), self._collection.posts)
+        return NameQuery.of(self.context.query, self._lexicon(), self._collection)
 
     def _terms(self) -> Terms:
         """The terms of the query, and the corrections of misspelt words."""
@@ -268,7 +266,7 @@ class PostRanker(Ranker):
             return found
         with self.context.timer("rank"):
             having = partial(self._lexicon().having, "stems")
-            hits, named = self._name.first(found.hits, self._collection.posts, having)
+            hits, named = self._name.first(found.hits, self._collection, having)
         return FoundHits(
             hits, {**found.evidence, "name": named} if named else found.evidence, found.own_shares
         )
@@ -293,9 +291,9 @@ class PostRanker(Ranker):
         ]
 
 
-def _words_of(post: Post) -> list[str]:
-    """The words of a title and a text without formulas."""
-    return words(post_text(replace(post, aliases=(), place=None)))
+def _words_of(passage: Passage) -> list[str]:
+    """Return the words of a title and a text without formulas."""
+    return words(PLACEHOLDER.sub(" ", passage.text))
 
 
 def central_first(found: FoundHits, payloads_of: Payloads) -> FoundHits:

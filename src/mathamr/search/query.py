@@ -15,7 +15,7 @@ from mathamr.formulas.parse import FormulaError, parse
 from mathamr.formulas.trees import Trees, trees_of
 from mathamr.formulas.typed.names import ACCENTS, GREEK
 from mathamr.formulas.typed.sentences import is_formula, latex_of, marked, with_marked_formulas
-from mathamr.index.lexical.terms import words
+from mathamr.index.lexical.terms import reading_in_force, words
 from mathamr.posts.decoding import UNWANTED
 from mathamr.posts.formats.latex.definitions import definitions_for
 from mathamr.posts.markup import formulas_of, marked_pieces
@@ -146,6 +146,10 @@ class Query:
     @cached_property
     def trees(self) -> dict[str, Trees]:
         """Both trees of every formula that can be parsed, by id."""
+        # The reading of the lexical index comes first: one parse gives both.
+        reading = reading_in_force()
+        for formula in self.formulas:
+            trees_of(formula, self.post.macros, reading)
         read = {formula.id: trees_of(formula, self.post.macros)[0] for formula in self.formulas}
         return {identifier: trees for identifier, trees in read.items() if trees != (None, None)}
 
@@ -204,14 +208,29 @@ class Query:
             )
         if not self.passage.sentences:
             raise EmptyQueryError(f"the query has neither words nor formulas; {_HINT}")
-        notes = list(_formula_notes(self.post))
+        notes = list(self._formula_notes())
         if not self.has_words and not self.trees:
             if not self.formulas:
                 raise EmptyQueryError(f"the query has neither words nor formulas; {_HINT}")
             raise _first_error(self.post)
         if len(notes) > _NOTES_SHOWN:
             notes[_NOTES_SHOWN:] = [f"… and {len(notes) - _NOTES_SHOWN} more notes of this kind"]
-        return replace(self, notes=(*self.notes, *notes))
+        return replace(self, notes=(*self.notes, *notes)) if notes else self
+
+    def _formula_notes(self) -> Iterator[str]:
+        """Yield what was repaired in the formulas, or made them unreadable."""
+        for formula in self.formulas:
+            is_mathml = not formula.latex.strip() and (formula.presentation_mathml or formula.content_mathml)
+            is_intact = formula.id in self.trees and not trees_of(formula, self.post.macros)[1]
+            if is_mathml or is_intact:
+                continue
+            try:
+                repairs = parse(formula.latex, self.post.macros).repairs
+            except FormulaError as error:
+                yield f"the formula ${formula.latex[:80]}$ cannot be read ({error.message}); searched without it"
+                continue
+            for repair in repairs[:1]:
+                yield f"the formula ${formula.latex[:80]}$ was repaired: {repair.message}"
 
 
 def with_formulas_marked(text: str, task: Task = "answers") -> str:
@@ -286,19 +305,6 @@ def _qvars(latex: str) -> str:
             parts += [latex[done : offsets[place]], rf"\qvar{{{following}}}"]
             done = offsets[place + 1] + 1
     return "".join([*parts, latex[done:]])
-
-
-def _formula_notes(post: Post) -> Iterator[str]:
-    for formula in post.formulas:
-        if not formula.latex.strip() and (formula.presentation_mathml or formula.content_mathml):
-            continue
-        try:
-            repairs = parse(formula.latex, post.macros).repairs
-        except FormulaError as error:
-            yield f"the formula ${formula.latex[:80]}$ cannot be read ({error.message}); searched without it"
-            continue
-        for repair in repairs[:1]:
-            yield f"the formula ${formula.latex[:80]}$ was repaired: {repair.message}"
 
 
 def _first_error(post: Post) -> FormulaError:

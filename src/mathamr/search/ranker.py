@@ -13,7 +13,8 @@ from mathamr.core.arrays import FloatArray
 from mathamr.core.errors import MathAMRError
 from mathamr.index.engines.engine import Engine, FieldReader, FieldTarget, Filter, Payload
 from mathamr.index.engines.maxsim import mutual_maxsim
-from mathamr.index.lexical.lexicalindex import LexicalPart, Weighting
+from mathamr.index.lexical.lexicalindex import LexicalPart
+from mathamr.index.lexical.scoring import Weighting
 from mathamr.index.scored import Scored, ScoredColumns
 from mathamr.search.fusion import JoinedRankings, fuse, looks_at_scores, takes_normalisation
 from mathamr.search.hubness import HUBNESS, hubness, penalise_hubs

@@ -10,10 +10,11 @@ from functools import lru_cache
 from itertools import chain, pairwise
 
 from mathamr.core.cancellation import check_cancelled
+from mathamr.index.catalogue.storedpassages import Preview
 from mathamr.index.lexical.terms import latex_tokens, stems, word_tokens, words
 from mathamr.posts.markup import title_pieces
 from mathamr.posts.markup.piece import Piece
-from mathamr.posts.passage import PLACEHOLDER, Passage, Sentence, passage
+from mathamr.posts.passage import PLACEHOLDER, Passage, Sentence
 from mathamr.posts.post import Formula, Markup, Post
 from mathamr.search.fragment import GAP, Fragment, formula_length, formulas_by_id, fragments, shortened
 from mathamr.search.query import Query
@@ -161,18 +162,17 @@ class _KnownStems(dict[str, str]):
 
 
 def snippet(
-    post: Post,
+    preview: Preview,
     wanted: Wanted,
     similarities: Mapping[int, float] | None = None,
     formula: str | None = None,
-    read: Passage | None = None,
 ) -> tuple[Fragment, ...]:
-    """The best sentences of a post in about `LENGTH` characters, in the order of the text.
+    """Return the best sentences of a post in about `LENGTH` characters, in the order of the text.
 
     `similarities` has the similarity of each sentence by number, if the search used vectors. The sentence with the
-    formula `formula` is chosen first. `read` is the passage of the post, if it is known.
+    formula `formula` is chosen first.
     """
-    read = read or _read(post)
+    post, read = preview.post, preview.passage
     formulas = formulas_by_id(post)
     alike = {identifier: wanted.formula(each) for identifier, each in formulas.items()}
     if formula is not None:
@@ -299,12 +299,6 @@ def _joined(sentences: list[tuple[int, list[Fragment]]], count: int) -> tuple[Fr
     if last is not None and last + 1 < count and found[-1].kind != "gap":
         found.append(replace(GAP, text=GAP.text.rstrip()))
     return tuple(found)
-
-
-@lru_cache(maxsize=CACHED_POSTS)
-def _read(post: Post) -> Passage:
-    """The passage of a post, cached because the same posts are found by many queries."""
-    return passage(post)
 
 
 @lru_cache(maxsize=CACHED_PARTS)

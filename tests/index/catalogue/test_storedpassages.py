@@ -11,7 +11,7 @@ from mathamr.index.catalogue import storedpassages
 from mathamr.index.catalogue.catalogue import Catalogue
 from mathamr.index.catalogue.storedpassages import MARKUPS, in_force, rules_of
 from mathamr.index.indexing.visualkeys import visual_keys
-from mathamr.posts.passage import passage
+from mathamr.posts.passage import Passage, passage
 from mathamr.posts.post import Markup, Post
 from tests.models import sample_posts
 
@@ -29,12 +29,16 @@ def put(catalogue: Catalogue, *posts: Post) -> None:
             catalogue.put(post, "file", visual_keys(post))
 
 
+def stored(catalogue: Catalogue, ids: list[str]) -> dict[str, Passage]:
+    return {each: preview.passage for each, preview in catalogue.stored_previews(ids).items()}
+
+
 def test_what_is_kept_is_what_the_posts_are_cut_into(catalogue: Catalogue) -> None:
     ids = list(catalogue.ids())
-    assert catalogue.passages(ids) == {}
+    assert stored(catalogue, ids) == {}
     reported: list[int] = []
     assert catalogue.keep_passages(reported.append) == len(ids) == sum(reported)
-    assert catalogue.passages(ids) == {post.id: passage(post) for post in catalogue.every_post()}
+    assert stored(catalogue, ids) == {post.id: passage(post) for post in catalogue.every_post()}
     assert catalogue.keep_passages() == 0
 
 
@@ -43,9 +47,9 @@ def test_a_post_that_has_changed_has_none_until_they_are_made_again(catalogue: C
     first, *others = catalogue.ids()
     changed = replace(catalogue.post(first), body="Another text. It has $two$ sentences.")
     put(catalogue, changed)
-    assert catalogue.passages([first, *others]).keys() == set(others)
+    assert stored(catalogue, [first, *others]).keys() == set(others)
     assert catalogue.keep_passages() == 1
-    assert catalogue.passages([first]) == {first: passage(changed)}
+    assert stored(catalogue, [first]) == {first: passage(changed)}
 
 
 def test_a_deleted_post_has_none_and_its_row_goes_with_it(catalogue: Catalogue) -> None:
@@ -53,7 +57,7 @@ def test_a_deleted_post_has_none_and_its_row_goes_with_it(catalogue: Catalogue) 
     first = next(catalogue.ids())
     with catalogue.transaction():
         catalogue.delete(first)
-    assert catalogue.passages([first]) == {}
+    assert stored(catalogue, [first]) == {}
     with catalogue.transaction():
         for stage in ("graph", "vectors", "lexical"):
             catalogue.mark(stage, list(catalogue.pending(stage)))
@@ -67,9 +71,9 @@ def test_other_rules_of_cutting_make_what_is_kept_void(
 ) -> None:
     catalogue.keep_passages()
     monkeypatch.setattr(storedpassages, "passage_fingerprint", lambda markup: f"new {markup}")
-    assert catalogue.passages(list(catalogue.ids())) == {}
+    assert stored(catalogue, list(catalogue.ids())) == {}
     assert catalogue.keep_passages() == len(catalogue)
-    assert len(catalogue.passages(list(catalogue.ids()))) == len(catalogue)
+    assert len(stored(catalogue, list(catalogue.ids()))) == len(catalogue)
 
 
 @pytest.mark.parametrize("damage", [b"", b"no zlib", "passage"])
@@ -79,7 +83,7 @@ def test_a_damaged_row_is_taken_for_none(catalogue: Catalogue, damage: bytes | s
     with catalogue.transaction():
         sql = "UPDATE passages SET passage = ? WHERE post = (SELECT number FROM posts WHERE id = ?)"
         catalogue._db.execute(sql, (damage, first))
-    assert catalogue.passages([first, second]).keys() == {second}
+    assert stored(catalogue, [first, second]).keys() == {second}
 
 
 @pytest.mark.parametrize("markup", MARKUPS)
@@ -92,5 +96,5 @@ def test_rules_are_reported_markup_by_markup(markup: Markup) -> None:
 def test_what_a_module_of_a_library_declares_is_cut_only_when_it_is_shown(catalogue: Catalogue) -> None:
     put(catalogue, Post("declared", "theorem", "Let $x$.", tags=("module:A", "simp"), markup="markdown"))
     catalogue.keep_passages()
-    assert catalogue.passages(["declared", "note"]).keys() == {"note"}
+    assert stored(catalogue, ["declared", "note"]).keys() == {"note"}
     assert catalogue.keep_passages() == 0

@@ -72,8 +72,10 @@ def test_a_kill_loses_what_was_not_written_and_the_rest_is_what_nobody_disturbed
         for stage in ("graph", "vectors"):
             assert archive.catalogue.count_pending(stage) == COUNT - WRITTEN
         # Who parsed a post has cut it into sentences: nobody does so again.
-        kept = archive.catalogue.passages([post.id for post in posts])
-        assert kept == {post.id: passage(post) for post in posts[:WRITTEN]}
+        kept = archive.catalogue.stored_previews([post.id for post in posts])
+        assert {each: preview.passage for each, preview in kept.items()} == {
+            post.id: passage(post) for post in posts[:WRITTEN]
+        }
     made: list[str] = []
     new = Encoders.new
 

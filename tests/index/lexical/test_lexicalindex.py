@@ -20,7 +20,8 @@ from mathamr.core.storage import durable, mappedarrays, segmentlist
 from mathamr.core.storage.segmentlist import SegmentList
 from mathamr.index.lexical import segments
 from mathamr.index.lexical.bags import bag_of, term_number
-from mathamr.index.lexical.lexicalindex import LexicalIndex, LexicalPart, Weighting
+from mathamr.index.lexical.lexicalindex import LexicalIndex, LexicalPart
+from mathamr.index.lexical.scoring import Weighting
 from mathamr.index.lexical.segment import MOST, Segment
 from mathamr.index.lexical.terms import Terms, formula_terms, post_terms
 from mathamr.index.scored import Scored
@@ -140,9 +141,9 @@ def test_a_segment_holds_what_counting_finds_and_a_merged_one_the_same_bytes(
         counted = [Counter(terms(text)[field]) for text in texts]
         assert made.lengths(field).tolist() == [each.total() for each in counted]
         for term in {term for each in counted for term in each}:
-            found = made.postings(field, np.array([term_number(term)]))
+            ((place, rows, often),) = made.postings(field, np.array([term_number(term)]))
             wanted = [(row, each[term]) for row, each in enumerate(counted) if each[term]]
-            assert list(zip(found.rows.tolist(), found.counts.tolist(), strict=True)) == wanted
+            assert (place, list(zip(rows.tolist(), often.tolist(), strict=True))) == (0, wanted)
     parts = [
         Segment.write(folder / str(place), some) for place, some in enumerate((entries[:cut], entries[cut:]))
     ]

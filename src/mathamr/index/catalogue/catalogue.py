@@ -16,7 +16,7 @@ from mathamr.core.errors import MathAMRError
 from mathamr.index.catalogue.journal import Journal, packed, unpacked, unpacked_with_content
 from mathamr.index.catalogue.occurrences import Occurrences
 from mathamr.index.catalogue.storedmacros import MACROS_SCHEMA, StoredMacros
-from mathamr.index.catalogue.storedpassages import PASSAGES_SCHEMA, StoredPassages
+from mathamr.index.catalogue.storedpassages import PASSAGES_SCHEMA, Preview, StoredPassages
 from mathamr.index.identifiers import LONGEST_ID
 from mathamr.posts.post import Formula, Post
 from mathamr.posts.postkind import ANSWERING
@@ -103,6 +103,16 @@ class Catalogue(Journal, Occurrences, StoredMacros, StoredPassages):
         """Posts by id; missing ones are left out."""
         sql = "SELECT id, digest, post FROM posts WHERE deleted = 0 AND id IN "
         return {post_id: self._verified(*row) for post_id, *row in self._chosen(sql, ids)}
+
+    def previews(self, ids: Sequence[str]) -> dict[str, Preview]:
+        """Return what hits show of posts, by id; previews that are not stored, outdated or damaged are made from the posts."""
+        found = self.stored_previews(ids)
+        missing = [each for each in ids if each not in found]
+        return (
+            found | {each: Preview.of(post) for each, post in self.posts(missing).items()}
+            if missing
+            else found
+        )
 
     def origins(self, ids: Sequence[str]) -> dict[str, tuple[str, str | None, str]]:
         """Kind, parent and source of posts by id, without reading the posts; missing ones are left out."""

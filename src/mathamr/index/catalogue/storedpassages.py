@@ -1,7 +1,8 @@
-"""`StoredPassages`: stores the sentences of posts, so that a search need not split its hits into sentences again.
+"""`StoredPassages`: stores what a hit shows of each post, so that a search reads neither the text of its hits nor its markup.
 
-They are computed when an index is built and depend on the post alone. If they are missing, as for a post that was added later,
-or belong to another version of the post or of the splitting rules, the caller computes them.
+Previews are computed when an index is built and depend on the post alone. If one is missing, as for a post that was added later or in an
+index of an older version, or belongs to another version of the post or of the splitting rules, it is computed from the post; the next
+`mathamr index` stores it.
 """
 
 from __future__ import annotations
@@ -9,7 +10,8 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import islice
 from typing import get_args
 
@@ -17,39 +19,62 @@ from mathamr.core.cache import Cache
 from mathamr.core.errors import MathAMRError
 from mathamr.core.sqlite import Database, inflated
 from mathamr.index.catalogue.journal import LARGEST_POST, PendingPost, unpacked
+from mathamr.posts.markup import formulas_of
 from mathamr.posts.passage import Passage, passage, passage_fingerprint
-from mathamr.posts.post import Markup, Post
+from mathamr.posts.post import Formula, Markup, Post
 
 PASSAGES_SCHEMA = """
 CREATE TABLE IF NOT EXISTS passages (
     post INTEGER PRIMARY KEY, digest BLOB NOT NULL, rules TEXT NOT NULL, passage BLOB NOT NULL);
 """
-_passages: Cache[bytes, tuple[Passage, int]] = Cache(512, weight=64 << 20, weigh=lambda _, found: found[1])
-"""Limits of the cache of passages that were read recently, since good posts are found repeatedly."""
+FORMAT = 2
+"""The version of what is stored; rows of another one count as missing."""
 MARKUPS: tuple[Markup, ...] = get_args(Markup)
 _AT_A_TIME = 200
 _INSERT = "INSERT OR REPLACE INTO passages VALUES (?, ?, ?, ?)"
 
 
+class Preview:
+    """What a hit shows: a post without its text, and its sentences, which are read when they are needed."""
+
+    def __init__(self, post: Post, sentences: str | Passage) -> None:
+        self.post, self._sentences = post, sentences
+
+    @classmethod
+    def of(cls, post: Post) -> Preview:
+        """Return the preview of a post that has none in the index."""
+        formulas = post.formulas or formulas_of(post.id, post.title, post.body, post.markup)
+        return cls(replace(post, formulas=formulas), passage(post))
+
+    @cached_property
+    def passage(self) -> Passage:
+        """The sentences."""
+        return self._sentences if isinstance(self._sentences, Passage) else Passage.from_json(self._sentences)
+
+
+_previews: Cache[bytes, tuple[Preview, int]] = Cache(512, weight=64 << 20, weigh=lambda _, found: found[1])
+"""Limits of the cache of previews that were read recently, since good posts are found repeatedly."""
+
+
 @dataclass(frozen=True, slots=True)
 class StoredPassage:
-    """The sentences of a post as they are stored: the rules by which they were split, and the packed sentences."""
+    """The preview of a post as it is stored: the rules by which its sentences were split, and the packed post and sentences."""
 
     rules: str
     packed: bytes
 
 
 class StoredPassages(Database):
-    """Passages of posts by the posts' ids."""
+    """Previews of posts by the posts' ids."""
 
     def put_passages(self, made: Iterable[tuple[PendingPost, StoredPassage]]) -> None:
-        """Stores passages of posts at a given version; `keep_passages` later replaces those of posts that have changed."""
+        """Store previews of posts at a given version; `keep_passages` later replaces those of posts that have changed."""
         self._db.executemany(
             _INSERT, ((each.number, each.digest, stored.rules, stored.packed) for each, stored in made)
         )
 
-    def passages(self, ids: Sequence[str]) -> dict[str, Passage]:
-        """The stored passages of some posts in their current version; damaged rows count as missing."""
+    def stored_previews(self, ids: Sequence[str]) -> dict[str, Preview]:
+        """Return the stored previews of some posts in their current version; damaged rows count as missing."""
         sql = (
             "SELECT p.id, k.rules, k.passage FROM posts p JOIN passages k"
             " ON k.post = p.number AND k.digest = p.digest WHERE p.deleted = 0 AND p.id IN "
@@ -59,7 +84,7 @@ class StoredPassages(Database):
         return {post_id: read for post_id, read in found if read is not None}
 
     def keep_passages(self, on_progress: Callable[[int], None] = lambda count: None) -> int:
-        """Computes missing and outdated passages, and deletes those of deleted posts; returns how many were computed.
+        """Compute missing and outdated previews, and delete those of deleted posts; return how many were computed.
 
         What a module of a formal library declares is left out: it is short, and there are hundreds of thousands.
         """
@@ -86,35 +111,43 @@ class StoredPassages(Database):
 
 
 def rules_of(markup: Markup) -> str:
-    """Identifies a markup and the rules by which its posts are split into sentences."""
-    return f"{markup}:{passage_fingerprint(markup)}"
+    """Identify a markup, the rules by which its posts are split into sentences, and the version of what is stored."""
+    return f"{markup}:{FORMAT}:{passage_fingerprint(markup)}"
 
 
 def in_force(rules: str) -> bool:
-    """True if posts are still split by these rules; loads only the markup that they name."""
+    """True if posts are still split and stored by these rules; loads only the markup that they name."""
     return any(rules.startswith(f"{markup}:") and rules == rules_of(markup) for markup in MARKUPS)
 
 
 def stored_passage(post: Post, read: Passage) -> StoredPassage:
-    """The passage of a post in the form in which it is stored."""
-    content = read.to_json().encode("utf-8", "surrogatepass")
+    """Return the preview of a post in the form in which it is stored: two lines, the post and its sentences.
+
+    MathML and the text are left out; numbered references of LaTeX are looked up in the text when they are shown.
+    """
+    is_referring = post.markup == "latex" and any(link.label and link.number for link in post.links)
+    listed = post.formulas or formulas_of(post.id, post.title, post.body, post.markup)
+    formulas = tuple(Formula(each.id, each.latex, each.display) for each in listed)
+    shown = replace(post, body=post.body if is_referring else "", formulas=formulas)
+    content = f"{shown.to_json()}\n{read.to_json()}".encode("utf-8", "surrogatepass")
     return StoredPassage(rules_of(post.markup), zlib.compress(content, 6))
 
 
 def _passage_rows(number: int, digest: bytes, blob: bytes) -> Iterator[tuple[int, bytes, str, bytes]]:
-    """The row of a post; none for an unreadable post, which a check of the index reports."""
+    """Yield the row of a post; none for an unreadable post, which a check of the index reports."""
     with suppress(MathAMRError):
         post = unpacked(blob)
         stored = stored_passage(post, passage(post))
         yield number, digest, stored.rules, stored.packed
 
 
-def _read(blob: bytes) -> Passage | None:
-    """The passage of a row, if it is not damaged."""
-    found = _passages.get(blob)
+def _read(blob: bytes) -> Preview | None:
+    """Return the preview of a row, if it is not damaged."""
+    found = _previews.get(blob)
     if found is None:
         with suppress(zlib.error, ValueError, TypeError, KeyError, AttributeError):
-            content = inflated(blob, LARGEST_POST)
-            found = Passage.from_json(content.decode("utf-8", "surrogatepass")), len(content)
-            _passages.put(blob, found)
+            content = inflated(blob, 2 * LARGEST_POST)
+            post, sentences = content.decode("utf-8", "surrogatepass").split("\n")
+            found = Preview(Post.from_json(post), sentences), len(content)
+            _previews.put(blob, found)
     return found and found[0]

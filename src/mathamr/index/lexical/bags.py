@@ -10,12 +10,14 @@ from functools import lru_cache
 from hashlib import blake2b
 from typing import Any, Self
 
-from mathamr.formulas.trees import LONGEST_REMEMBERED
-from mathamr.index.lexical.terms import Terms, formulas_in, reading_in_force, terms_of, text_terms
+from mathamr.formulas.trees import LONGEST_REMEMBERED, trees_of
+from mathamr.index.lexical.storedtrees import TREES, pack_trees
+from mathamr.index.lexical.terms import Terms, formulas_in, reading_in_force, terms_of_trees, text_terms
 from mathamr.posts.post import Formula, Post
 
 Bag = Mapping[str, bytes]
-"""By field, the numbers of its terms as `NUMBER`s; a number is repeated as often as its term occurs."""
+"""By field, the numbers of its terms as `NUMBER`s; a number is repeated as often as its term occurs. The bag of a formula has its
+trees too (`TREES`)."""
 NUMBER = "q"
 """A term's number as the modules `array` and `numpy` call it: an integer of 64 bits."""
 _OVERHEAD = 500
@@ -64,7 +66,8 @@ class PostBags:
         parts = {field: [numbers] for field, numbers in self.text.items()}
         for bag in self.formulas:
             for field, numbers in bag.items():
-                parts.setdefault(field, []).append(numbers)
+                if field != TREES:
+                    parts.setdefault(field, []).append(numbers)
         return {field: b"".join(numbers) for field, numbers in parts.items()}
 
     @property
@@ -99,13 +102,18 @@ def formula_bag(formula: Formula, macros: tuple[str, ...] = ()) -> Bag:
     """The terms of a formula, as `formula_terms` finds them."""
     if formula.latex.strip() and len(formula.latex) <= LONGEST_REMEMBERED:
         return _bag_of_latex(formula.latex, macros, reading_in_force())
-    return bag_of(terms_of(formula, macros))
+    return _bag_of_trees(formula, macros, reading_in_force())
 
 
 @lru_cache(maxsize=8_000)
 def _bag_of_latex(latex: str, macros: tuple[str, ...], reading: str) -> Bag:
     """Cached, since posts repeat the same short formulas."""
-    return bag_of(terms_of(Formula("", latex), macros, reading))
+    return _bag_of_trees(Formula("", latex), macros, reading)
+
+
+def _bag_of_trees(formula: Formula, macros: tuple[str, ...], reading: str) -> Bag:
+    trees, _ = trees_of(formula, macros, reading)
+    return {**bag_of(terms_of_trees(formula.latex, *trees)), TREES: pack_trees(trees)}
 
 
 def to_json(bag: Bag) -> dict[str, str]:

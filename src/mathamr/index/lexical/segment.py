@@ -7,7 +7,7 @@ The terms themselves are not stored, since every match is a term of the query.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -20,27 +20,11 @@ from mathamr.core.errors import MathAMRError
 from mathamr.core.storage.mappedarrays import intact, map_arrays, write_arrays
 from mathamr.core.storage.raggedarrays import RaggedArray, Strings
 from mathamr.index.lexical.bags import NUMBER, Bag
+from mathamr.index.lexical.storedtrees import TREES
 from mathamr.index.lexical.terms import FIELDS
 
 MOST = 255
 """The largest count, stored in one byte; higher counts would make no difference to any score."""
-
-
-class Postings:
-    """Row and count of the entries that have some terms, term after term; `sizes` holds the number of entries for each of `found`.
-
-    Terms are identified by their place in the request.
-    """
-
-    __slots__ = ("counts", "found", "rows", "sizes")
-
-    def __init__(self, found: IntArray, sizes: IntArray, rows: AnyArray, counts: AnyArray) -> None:
-        self.found, self.sizes, self.rows, self.counts = found, sizes, rows, counts
-
-    @property
-    def terms(self) -> IntArray:
-        """The term of every row."""
-        return np.repeat(self.found, self.sizes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +53,8 @@ class Segment:
             lengths = np.array([len(each) // terms.itemsize for each in numbers], np.int32)
             rows = np.repeat(np.arange(len(entries), dtype=np.int32), lengths)
             arrays |= _of_field(field, *_counted(terms, rows), lengths)
+        trees = [bag.get(TREES, b"") for _, bag in entries]
+        arrays |= _of_trees(RaggedArray.of(trees, "u1")) if any(trees) else {}
         write_arrays(path, arrays)
         return cls.open(path)
 
@@ -96,6 +82,8 @@ class Segment:
                 lengths.append(segment.arrays[f"{field}.lengths"][alive])
                 first += int(alive.sum())
             arrays |= _of_field(field, *map(np.concatenate, (terms, rows, counts, lengths)))
+        if any(segment.packed_trees is not None for segment, _ in parts):
+            arrays |= _of_trees(RaggedArray.joined([segment.kept_trees(alive) for segment, alive in parts]))
         write_arrays(path, arrays)
         return cls.open(path)
 
@@ -120,26 +108,37 @@ class Segment:
     def _names(self) -> Strings:
         return Strings(RaggedArray(self.arrays["ids"], self.arrays["id_starts"][1:]))
 
+    @cached_property
+    def packed_trees(self) -> RaggedArray | None:
+        """The packed trees of all entries; None in segments of posts, and in those of older versions."""
+        if TREES not in self.arrays:
+            return None
+        return RaggedArray(self.arrays[TREES], self.arrays[f"{TREES}.ends"])
+
+    def kept_trees(self, alive: BoolArray) -> RaggedArray:
+        """Return the packed trees of the entries that are alive, empty where none are stored."""
+        rows = np.flatnonzero(alive)
+        packed = self.packed_trees
+        return (
+            RaggedArray(np.empty(0, np.uint8), np.zeros(len(rows), np.int64))
+            if packed is None
+            else packed.take(rows)
+        )
+
     def lengths(self, field: str) -> AnyArray:
         """The number of terms of each entry in a field."""
         return self.arrays[f"{field}.lengths"]
 
-    def postings(self, field: str, terms: IntArray) -> Postings:
-        """All occurrences of some terms."""
+    def postings(self, field: str, terms: IntArray) -> Iterator[tuple[int, AnyArray, AnyArray]]:
+        """Yield for each of some terms that occurs its place among them, the rows that have it, and how often each has it."""
         known = self.arrays[f"{field}.terms"]
         places = np.searchsorted(known, terms)
         found = np.flatnonzero(places < len(known))
         found = found[known[places[found]] == terms[found]]
-        starts = self.arrays[f"{field}.starts"]
-        begins, ends = starts[places[found]], starts[places[found] + 1]
-        bounds = [*zip(begins.tolist(), ends.tolist(), strict=True)]
-        rows, counts = self.arrays[f"{field}.rows"], self.arrays[f"{field}.counts"]
-        return Postings(
-            found,
-            ends - begins,
-            np.concatenate([rows[:0], *(rows[begin:end] for begin, end in bounds)]),
-            np.concatenate([counts[:0], *(counts[begin:end] for begin, end in bounds)]),
-        )
+        starts, rows, counts = (self.arrays[f"{field}.{part}"] for part in ("starts", "rows", "counts"))
+        begins, ends = starts[places[found]].tolist(), starts[places[found] + 1].tolist()
+        for term, begin, end in zip(found.tolist(), begins, ends, strict=True):
+            yield term, rows[begin:end], counts[begin:end]
 
     def is_intact(self) -> bool:
         """True if the file still has its checksum."""
@@ -153,6 +152,10 @@ def _of_ids(ids: Sequence[str]) -> dict[str, AnyArray]:
     encoded = [identifier.encode() for identifier in ids]
     starts = np.append(0, np.cumsum([len(each) for each in encoded], dtype=np.int64))
     return {"ids": np.frombuffer(b"".join(encoded), np.uint8), "id_starts": starts.astype(np.int64)}
+
+
+def _of_trees(packed: RaggedArray) -> dict[str, AnyArray]:
+    return {TREES: packed.data, f"{TREES}.ends": packed.ends}
 
 
 def _counted(terms: AnyArray, rows: AnyArray) -> tuple[AnyArray, AnyArray, AnyArray]:

@@ -5,7 +5,7 @@ Segments are merged as they grow, so that their number is about the binary logar
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from mathamr.core.arrays import BoolArray, IndexArray
+from mathamr.core.arrays import BoolArray, IntArray
 from mathamr.core.errors import MathAMRError
 from mathamr.core.storage.mappedarrays import map_arrays, write_arrays
 from mathamr.core.storage.segmentlist import SegmentList
@@ -79,26 +79,42 @@ class Segments:
         }
 
     def mask(self, where: Collection[str] | None) -> BoolArray:
-        """A mask of the entries that are alive and among `wanted`, over all segments."""
-        masks = [np.empty(0, bool)]
-        for segment, alive in self.parts:
-            if where is not None:
-                rows = [row for row in map(segment.rows.get, where) if row is not None]
-                wanted = np.zeros(len(segment), bool)
-                wanted[rows] = alive[rows]
-                alive = wanted
-            masks.append(alive)
-        return np.concatenate(masks)
+        """Return a mask of the entries that are alive and among `where`, over all segments."""
+        if where is None:
+            return np.concatenate([np.empty(0, bool), *(alive for _, alive in self.parts)])
+        wanted = np.zeros(len(self), bool)
+        wanted[self.rows(where)] = True
+        return wanted
 
-    def ids(self, rows: IndexArray) -> list[str]:
-        """The ids of rows, which must ascend and are counted over all segments."""
-        first = 0
-        found: list[str] = []
+    def rows(self, ids: Collection[str]) -> IntArray:
+        """Return the rows of those of some entries that are alive, ascending, counted over all segments."""
+        found, start = [np.empty(0, np.int64)], 0
+        for segment, alive in self.parts:
+            rows = np.array(sorted({row for row in map(segment.rows.get, ids) if row is not None}), np.int64)
+            found.append(rows[alive[rows]] + start)
+            start += len(segment)
+        return np.concatenate(found)
+
+    def ids(self, rows: IntArray) -> list[str]:
+        """Return the ids of rows, which must ascend and are counted over all segments."""
+        return [each for segment, own in self._split(rows) for each in segment.ids_of(own)]
+
+    def packed_trees(self, rows: IntArray) -> list[bytes]:
+        """Return the packed trees of rows, which must ascend; empty where none are stored."""
+        return [
+            b"" if (packed := segment.packed_trees) is None else packed[row].tobytes()
+            for segment, own in self._split(rows)
+            for row in own.tolist()
+        ]
+
+    def _split(self, rows: IntArray) -> Iterator[tuple[Segment, IntArray]]:
+        """Yield the segments with their own of some ascending rows."""
+        start = 0
         for segment, _ in self.parts:
-            begin, end = np.searchsorted(rows, (first, first + len(segment)))
-            found += segment.ids_of(rows[begin:end] - first)
-            first += len(segment)
-        return found
+            begin, end = np.searchsorted(rows, (start, start + len(segment)))
+            if end > begin:
+                yield segment, rows[begin:end] - start
+            start += len(segment)
 
 
 class Change:

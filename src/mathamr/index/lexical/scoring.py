@@ -1,0 +1,181 @@
+"""`Scorer`: BM25 scores of all entries in one state of a lexical index, in one pass over the postings of all fields.
+
+The heaviest terms are added up for every entry first. If the k-th best score is then above what the other terms, the common ones with the
+long postings, can add, only entries that they can still lift to it need these (MaxScore: Turtle and Flood, 1995). The scores of the k
+best are exact.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from mathamr.core.arrays import AnyArray, BoolArray, DoubleArray, IntArray
+from mathamr.core.errors import MathAMRError, UnknownNameError
+from mathamr.index.lexical.bags import term_number
+from mathamr.index.lexical.segments import Segments
+from mathamr.index.lexical.terms import FIELDS, Terms
+
+ESSENTIAL = 0.92
+"""The share of all weights that is added up before entries are ruled out."""
+_ROUNDING = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class Weighting:
+    """How terms are weighted: BM25 with a stronger preference for rare terms, and a weight for each field.
+
+    A term that occurs n times in the query and f times in an entry adds
+    ``log(1 + n) · idf^rarity · f / (f + k1 · (1 - b + b · length / average length))`` to the entry's score.
+    """
+
+    fields: Mapping[str, float]
+    k1: float = 2.0
+    b: float = 0.9
+    rarity: float = 1.5
+
+    def __post_init__(self) -> None:
+        for field, weight in self.fields.items():
+            if field not in FIELDS:
+                raise UnknownNameError("field", field, list(FIELDS))
+            if not math.isfinite(weight) or weight < 0:
+                raise MathAMRError(f"the weight of the field {field!r} must be at least 0, not {weight}")
+
+
+@dataclass(frozen=True, eq=False)
+class WeightedTerms:
+    """The postings of a query's terms, one run for every term and segment, and the weight of every term.
+
+    Weights are shares of the highest possible score, that of an entry with infinitely many occurrences of every term.
+    """
+
+    weights: DoubleArray
+    runs: list[tuple[AnyArray, AnyArray]]
+    """The rows of a segment that have a term, and how often they have it."""
+    terms: IntArray
+    """The term of every run, as its place in `weights`."""
+    starts: IntArray
+    """The first row of the segment of every run."""
+    fields: IntArray
+    """The field of every run, as its place in the weighting."""
+
+    @cached_property
+    def heavy(self) -> tuple[BoolArray, float]:
+        """The runs of the heaviest terms, which have the share `ESSENTIAL` of all weights, and what all other terms can add."""
+        order = np.argsort(-self.weights, kind="stable")
+        many = int(np.searchsorted(np.cumsum(self.weights[order]), ESSENTIAL)) + 1
+        chosen = np.zeros(len(self.weights), bool)
+        chosen[order[:many]] = True
+        return chosen[self.terms], float(self.weights[~chosen].sum())
+
+
+class Scorer:
+    """Scores the entries of one state; safe from several threads."""
+
+    def __init__(self, state: Segments) -> None:
+        self.state = state
+        self._last: tuple[Terms, Weighting, WeightedTerms] | None = None
+        self._norms: dict[tuple[tuple[str, ...], float, float], DoubleArray] = {}
+
+    @cached_property
+    def alive(self) -> BoolArray:
+        """The entries that are not deleted."""
+        return self.state.mask(None)
+
+    def find_best(
+        self, terms: Terms, weighting: Weighting, k: int, among: BoolArray
+    ) -> tuple[IntArray, DoubleArray]:
+        """Return the k best of some entries that share a term with the query, and those that tie with the last: rows and scores."""
+        found = self._weigh(terms, weighting)
+        heavy, left = found.heavy
+        scores = self._add_up(found, weighting, heavy)
+        if k < len(scores) and left:
+            least = np.partition(np.where(among, scores, 0.0), -k)[-k]
+            if least > left:
+                among = among & (scores >= least - left - _ROUNDING)
+        if not heavy.all():
+            scores += self._add_up(found, weighting, ~heavy, among)
+        chosen = np.flatnonzero((scores > 0) & among)
+        if len(chosen) > k:
+            least = np.partition(scores[chosen], -k)[-k]
+            chosen = chosen[scores[chosen] >= least - _ROUNDING]
+        return chosen, scores[chosen]
+
+    def score(self, terms: Terms, weighting: Weighting, rows: IntArray) -> DoubleArray:
+        """Return the scores of some entries."""
+        among = np.zeros(len(self.state), bool)
+        among[rows] = True
+        found = self._weigh(terms, weighting)
+        totals: DoubleArray = self._add_up(found, weighting, np.ones(len(found.runs), bool), among)[rows]
+        return totals
+
+    def _weigh(self, terms: Terms, weighting: Weighting) -> WeightedTerms:
+        """Return the weights and postings of terms; those of the last query are kept, since a search that found entries often scores others."""
+        last = self._last
+        if last is None or last[0] is not terms or last[1] != weighting:
+            last = self._last = (terms, weighting, self._read(terms, weighting))
+        return last[2]
+
+    def _read(self, terms: Terms, weighting: Weighting) -> WeightedTerms:
+        weights: list[DoubleArray] = [np.empty(0)]
+        runs: list[tuple[AnyArray, AnyArray]] = []
+        places: list[tuple[int, int, int]] = []
+        done = 0
+        for field_place, (field, share) in enumerate(weighting.fields.items()):
+            counts = Counter(map(term_number, terms.get(field, ()) if share else ()))
+            if not counts:
+                continue
+            numbers, living, start = np.array(list(counts), np.int64), np.zeros(len(counts)), 0
+            for (segment, alive), is_complete in zip(self.state.parts, self.state.is_complete, strict=True):
+                for term, rows, often in segment.postings(field, numbers):
+                    living[term] += len(rows) if is_complete else np.count_nonzero(alive[rows])
+                    runs.append((rows, often))
+                    places.append((done + term, start, field_place))
+                start += len(segment)
+            rarity = np.log1p((self.state.count - living + 0.5) / (living + 0.5)) ** weighting.rarity
+            weights.append(share * rarity * np.log1p(np.array(list(counts.values()), np.float64)))
+            done += len(counts)
+        every = np.concatenate(weights)
+        columns = np.array(places, np.int64).reshape(-1, 3).T
+        return WeightedTerms(every / (every.sum() or 1.0), runs, *columns)
+
+    def _add_up(
+        self, found: WeightedTerms, weighting: Weighting, chosen: BoolArray, among: BoolArray | None = None
+    ) -> DoubleArray:
+        """Return what some runs add to every entry; with `among`, to some entries, and nothing to the others."""
+        numbers = np.flatnonzero(chosen)
+        runs = [found.runs[number] for number in numbers.tolist()]
+        if not runs:
+            return np.zeros(len(self.state))
+        run = np.repeat(numbers, [len(rows) for rows, _ in runs])
+        rows = np.concatenate([rows for rows, _ in runs]) + found.starts[run]
+        often = np.concatenate([counts for _, counts in runs])
+        if among is not None:
+            kept = np.flatnonzero(among[rows])
+            run, rows, often = run[kept], rows[kept], often[kept]
+        often = often.astype(np.float64)
+        shares = self._norm(weighting).take(found.fields[run] * len(self.state) + rows)
+        shares += often
+        np.divide(often, shares, out=shares)
+        shares *= found.weights[found.terms[run]]
+        totals: DoubleArray = np.bincount(rows, shares, minlength=len(self.state))  # type: ignore[assignment]
+        return totals
+
+    def _norm(self, weighting: Weighting) -> DoubleArray:
+        """Return ``k1 · (1 - b + b · length / average length)`` of every entry, field by field of a weighting."""
+        key = tuple(weighting.fields), weighting.k1, weighting.b
+        if key not in self._norms:
+            flat, scale = weighting.k1 * (1 - weighting.b), weighting.k1 * weighting.b
+            self._norms[key] = np.concatenate(
+                [
+                    flat + scale / max(self.state.averages[field], 1e-9) * segment.lengths(field)
+                    for field in weighting.fields
+                    for segment, _ in self.state.parts
+                ]
+            )
+        return self._norms[key]
