@@ -111,6 +111,31 @@ class AMRParser:
             Amr.from_penman(annotations[-1])
         return annotations, [object() for _ in batch]
 
+    def parse_docs(self, docs: list[list[list[str]]]) -> tuple[list[str], list[object]]:
+        """One graph a document: `:snt1`…, and "it" is the first word of the sentence before, which is one node then."""
+        self.documents = [[*doc] for doc in docs]
+        annotations = []
+        for doc in docs:
+            if any("GIBBERISH" in tokens for tokens in doc):
+                annotations.append("(m / multi-sentence :snt1 (b / boy)")
+                continue
+            parts, place = [], 0
+            for number, tokens in enumerate(doc):
+                inner = " ".join(
+                    f":op{at + 1} "
+                    + (
+                        f"v{number - 1}x0"
+                        if token == "it" and number
+                        else f"(v{number}x{at} / {string(token)}~{place + at})"
+                    )
+                    for at, token in enumerate(tokens)
+                )
+                parts.append(f":snt{number + 1} (a{number} / and {inner})")
+                place += len(tokens)
+            flat = " ".join(token for tokens in doc for token in tokens)
+            annotations.append(f"# ::tok {flat}\n(m / multi-sentence {' '.join(parts)})\n")
+        return annotations, [object() for _ in docs]
+
 
 @pytest.fixture
 def transition(monkeypatch: pytest.MonkeyPatch) -> ModuleType:

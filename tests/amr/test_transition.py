@@ -8,10 +8,14 @@ from types import ModuleType
 
 import pytest
 
+from mathamr.amr.cache import CachedParser, GraphCache
+from mathamr.amr.chunk import MAX_TOKENS
 from mathamr.amr.document import parse_document
 from mathamr.amr.parser import Failure, PartialParseError
 from mathamr.amr.transition import TransitionParser
 from mathamr.core.errors import MathAMRError, MissingExtraError
+from mathamr.graphs.maker import GraphMaker
+from mathamr.posts.post import Post
 from tests.amr.stand_ins import transition
 
 __all__ = ["transition"]
@@ -72,3 +76,55 @@ def test_formulas_as_names_become_single_nodes(transition: ModuleType) -> None:
     document = parse_document(TransitionParser(), ["Let FORMULA_0 be prime"])
     assert document.formulas == (("FORMULA_0", "w1"),)
     assert dict(document.amr.alignments)["w1"] == (1,)
+
+
+DOCUMENTS = "doc-sen-conll-amr-seed42"
+
+
+def test_sentences_of_a_post_are_one_document_with_shared_nodes(transition: ModuleType) -> None:
+    parser = TransitionParser(DOCUMENTS)
+    document = parse_document(parser, ["series converge", "does it matter", "no"])
+    assert parser._parser.documents == [[["series", "converge"], ["does", "it", "matter"], ["no"]]]
+    concepts = document.amr.concepts()
+    words = [[concepts[variable].strip('"') for variable in sentence] for sentence in document.sentences]
+    assert words == [["and", "series", "converge"], ["and", "does", "matter"], ["and", "no"]]
+    series = next(variable for variable, concept in concepts.items() if concept == '"series"')
+    assert sum(target == series for _, _, target in document.amr.edges) == 2
+    assert [role for source, role, _ in document.amr.edges if source == document.amr.top] == [
+        ":snt1",
+        ":snt2",
+        ":snt3",
+    ]
+
+
+def test_chunks_of_a_post_have_at_most_the_thesis_tokens(transition: ModuleType) -> None:
+    parser = TransitionParser(DOCUMENTS)
+    sentences = ["one two three four"] * 300
+    document = parse_document(parser, sentences)
+    sizes = [sum(map(len, chunk)) for chunk in parser._parser.documents]
+    assert max(sizes) <= MAX_TOKENS
+    assert sum(sizes) == 1200
+    assert len(sizes) == 3
+    assert len(document.sentences) == 300
+    tops = [role for source, role, _ in document.amr.edges if source == document.amr.top]
+    assert tops == [":snt1", ":snt2", ":snt3"]
+
+
+def test_a_document_that_fails_is_parsed_by_sentences(transition: ModuleType) -> None:
+    document = parse_document(TransitionParser(DOCUMENTS), ["boys run", "GIBBERISH here", "girls run"])
+    assert [fallback.sentence for fallback in document.fallbacks] == [1]
+    assert len(document.sentences) == 3
+
+
+def test_a_sentence_model_reads_sentences_alone(transition: ModuleType) -> None:
+    parser = TransitionParser()
+    assert not parser.documents
+    parse_document(parser, ["boys run", "it ends"])
+    assert not hasattr(parser._parser, "documents")
+
+
+def test_the_cache_and_the_graph_of_a_post_take_documents(transition: ModuleType, tmp_path: Path) -> None:
+    parser = CachedParser(TransitionParser(DOCUMENTS), GraphCache(tmp_path / "amr.sqlite"))
+    post = Post(id="1", kind="question", title="", body="Series converge. Does it matter?", markup="text")
+    (made,) = GraphMaker(parser).make([post])
+    assert [len(sentence) for sentence in made.graph.sentences] == [4, 4]

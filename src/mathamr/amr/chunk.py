@@ -1,8 +1,9 @@
-"""Cuts overlong sentences into pieces that a parser can read."""
+"""Cut overlong sentences into pieces that a parser can read, and gather sentences for a parser that reads several."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from itertools import islice
 
 MAX_TOKENS = 500
@@ -14,7 +15,7 @@ _STRONG, _WEAK = frozenset(".;!?。；！？"), frozenset(",:—–，、：")
 
 
 def chunks(sentence: str, limit: int = MAX_TOKENS) -> list[str]:
-    """Splits `sentence` into pieces of at most `limit` tokens, after punctuation if there is some.
+    """Split `sentence` into pieces of at most `limit` tokens, after punctuation if there is some.
 
     >>> chunks("One thing, and two; three things.", limit=6)
     ['One thing, and two;', 'three things.']
@@ -31,7 +32,7 @@ def chunks(sentence: str, limit: int = MAX_TOKENS) -> list[str]:
 
 
 def _stop(sentence: str, start: int, limit: int) -> int:
-    """The end of the piece that begins at `start`; it has at least half of `limit` tokens."""
+    """Return the end of the piece that begins at `start`; it has at least half of `limit` tokens."""
     tokens = list(islice(_TOKEN.finditer(sentence, start), limit + 1))
     if len(tokens) <= limit:
         return len(sentence)
@@ -40,3 +41,21 @@ def _stop(sentence: str, start: int, limit: int) -> int:
             if tokens[number].group() in marks:
                 return tokens[number + 1].start()
     return tokens[limit].start()
+
+
+def gather(sentences: Iterable[str], limit: int = MAX_TOKENS) -> list[list[str]]:
+    """Gather sentences into chunks of at most `limit` tokens; a longer sentence stands alone.
+
+    >>> gather(["One thing.", "Two things.", "And a third thing."], limit=7)
+    [['One thing.', 'Two things.'], ['And a third thing.']]
+    """
+    gathered: list[list[str]] = []
+    room = 0
+    for sentence in sentences:
+        size = sum(1 for _ in _TOKEN.finditer(sentence))
+        if size > room:
+            gathered.append([])
+            room = limit
+        gathered[-1].append(sentence)
+        room -= size
+    return gathered

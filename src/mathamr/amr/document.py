@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 from mathamr.amr.batch import parse_each, parse_text
-from mathamr.amr.chunk import MAX_TOKENS, chunks
+from mathamr.amr.chunk import MAX_TOKENS, chunks, gather
 from mathamr.amr.fallback import EMPTY, minimal_graph
 from mathamr.amr.graph import Amr, Names
 from mathamr.amr.notation import Triple
-from mathamr.amr.parser import AmrParser, Cause, Failure, TextParser
+from mathamr.amr.parser import AmrParser, Cause, Failure, TextParser, reads_documents
 from mathamr.amr.placeholder import formula_nodes, mend, placeholders, separated
 from mathamr.core.batches import batches
 
@@ -40,8 +41,8 @@ class Fallback:
 class DocumentAmr:
     """The graph of a post and the facts about it that the next stage needs.
 
-    `sentences` holds the variables of every sentence, in the order of the sentences; the joining root belongs to
-    none. `formulas` are (placeholder, variable); `dropped` are the placeholders without a node, which unify
+    `sentences` holds the variables of every sentence, its root first, in the order of the sentences; the joining root
+    belongs to none. `formulas` are (placeholder, variable); `dropped` are the placeholders without a node, which unify
     attaches to the root with `:math`. `fallbacks` are the sentences that needed a minimal graph.
     """
 
@@ -70,7 +71,8 @@ def parse_documents(
 ) -> Iterator[DocumentAmr]:
     """The graphs of many posts, in order; the parser gets about `batch` sentences at a time, of several posts.
 
-    A parser that reads sentences in their context (`TextParser`) gets posts of several sentences one by one.
+    A parser that reads sentences in their context (`TextParser`) gets posts of several sentences one by one; one that reads
+    documents gets chunks of sentences of at most `limit` tokens (section 3.1 of the thesis).
     """
     waiting: list[list[list[str]]] = []
     size = 0
@@ -80,6 +82,9 @@ def parse_documents(
             [piece for piece in chunks(separated(sentence), limit) if piece.strip()]
             for sentence in text.sentences
         ]
+        if reads_documents(parser):
+            yield _parse_chunks(parser, pieces, limit)
+            continue
         own = [piece for sentence in pieces for piece in sentence]
         if isinstance(parser, TextParser) and (len(pieces) > 1 or text.latex):
             yield from _parse_waiting(parser, waiting, batch)
@@ -101,6 +106,56 @@ def _parse_waiting(parser: AmrParser, documents: list[list[list[str]]], batch: i
         yield _document(pieces, results)
 
 
+def _parse_chunks(parser: AmrParser, pieces: list[list[str]], limit: int) -> DocumentAmr:
+    """Return the graph of a post whose sentences are parsed together; a chunk that fails is parsed by sentences."""
+    sentences = [" ".join(sentence) for sentence in pieces]
+    gathered = gather(sentences, limit)
+    parts: list[Amr] = []
+    variables: list[list[tuple[str, ...]]] = []
+    fallbacks: list[Fallback] = []
+    number = 0
+    for chunk, found in zip(
+        gathered, parse_each(parser, ["\n".join(chunk) for chunk in gathered]), strict=True
+    ):
+        graph = mend(found, placeholders(" ".join(chunk))) if isinstance(found, Amr) else None
+        own = _sentences_of(graph, len(chunk)) if graph else None
+        if graph is None or own is None:
+            alone = _document([[each] for each in chunk], iter(parse_each(parser, chunk)))
+            fallbacks += [replace(each, sentence=each.sentence + number) for each in alone.fallbacks]
+            graph, own = alone.amr, [*alone.sentences]
+        parts.append(graph)
+        variables.append(own)
+        number += len(chunk)
+    amr, new = join(parts)
+    renamed = [
+        tuple(dict(zip(_root_first(part), names, strict=True))[variable] for variable in sentence)
+        for part, names, own in zip(parts, new, variables, strict=True)
+        for sentence in own
+    ]
+    return _with_formulas(amr, renamed, sentences, fallbacks)
+
+
+def _sentences_of(graph: Amr, count: int) -> list[tuple[str, ...]] | None:
+    """Return the variables of each sentence of a document's graph, or None unless it has one part for each.
+
+    A node that several sentences share is the first one's: nodes are written where they are first mentioned.
+    """
+    written = [variable for variable, _ in graph.instances]
+    tops = sorted(
+        (int(role[4:]), target) for s, role, target in graph.edges if s == graph.top and role[:4] == ":snt"
+    )
+    starts = [written.index(target) for _, target in tops]
+    if count == 1 and not starts:
+        return [_root_first(graph)]
+    if len(starts) != count or starts != sorted(set(starts)):
+        return None
+    return [tuple(written[a:b]) for a, b in pairwise([*starts, len(written)])]
+
+
+def _root_first(graph: Amr) -> tuple[str, ...]:
+    return (graph.top, *(variable for variable, _ in graph.instances if variable != graph.top))
+
+
 def _document(pieces: list[list[str]], results: Iterator[Amr | Failure]) -> DocumentAmr:
     """Joins the results for the pieces of every sentence, which it takes from a stream."""
     graphs: list[Amr] = []
@@ -115,11 +170,18 @@ def _document(pieces: list[list[str]], results: Iterator[Amr | Failure]) -> Docu
             parts.append(mend(result, placeholders(piece)))
         graphs.append(join(parts)[0])
     amr, variables = join(graphs)
-    expected = placeholders(" ".join(piece for sentence in pieces for piece in sentence))
+    texts = [piece for sentence in pieces for piece in sentence]
+    return _with_formulas(amr, variables, texts, fallbacks)
+
+
+def _with_formulas(
+    amr: Amr, variables: Sequence[tuple[str, ...]], texts: Sequence[str], fallbacks: Sequence[Fallback]
+) -> DocumentAmr:
+    expected = placeholders(" ".join(texts))
     nodes = formula_nodes(amr, expected)
     return DocumentAmr(
         amr,
-        variables,
+        tuple(variables),
         tuple((placeholder, nodes[placeholder]) for placeholder in expected if placeholder in nodes),
         tuple(placeholder for placeholder in expected if placeholder not in nodes),
         tuple(fallbacks),
@@ -134,7 +196,7 @@ def join(graphs: Sequence[Amr]) -> tuple[Amr, tuple[tuple[str, ...], ...]]:
     if not graphs:
         return Amr("a", (("a", EMPTY),)), ()
     if len(graphs) == 1:
-        return graphs[0], (tuple(variable for variable, _ in graphs[0].instances),)
+        return graphs[0], (_root_first(graphs[0]),)
     names = Names({constant for graph in graphs for _, _, constant in graph.attributes})
     top = names.fresh(JOINT)
     instances: list[tuple[str, str]] = [(top, JOINT)]
@@ -153,6 +215,6 @@ def join(graphs: Sequence[Amr]) -> tuple[Amr, tuple[tuple[str, ...], ...]]:
             (new[variable], tuple(n + len(tokens) for n in numbers)) for variable, numbers in graph.alignments
         ]
         tokens += graph.tokens
-        variables.append(tuple(new.values()))
+        variables.append(tuple(new[variable] for variable in _root_first(graph)))
     joined = Amr(top, tuple(instances), tuple(edges), tuple(attributes), tuple(tokens), tuple(alignments))
     return joined, tuple(variables)

@@ -77,6 +77,11 @@ class TextParser(AmrParser, Protocol):
         ...
 
 
+def reads_documents(parser: AmrParser) -> bool:
+    """Return True if a parser reads several sentences, one a line, as one text: its graph has `:snt1`, `:snt2`… and coreference."""
+    return bool(getattr(parser, "documents", False))
+
+
 class ParserFactory(Protocol):
     """An entry of the registry: the class of a parser, called with the model it should load."""
 

@@ -44,17 +44,31 @@ class TransitionParser:
 
     @property
     def fingerprint(self) -> str:
-        """The package's version and the model's name or file."""
+        """Return the package's version and the model's name or file."""
         try:
             its_version = version(_PACKAGE)
         except PackageNotFoundError:  # installed from a clone
             its_version = "unknown"
         return model_fingerprint(f"transition-{its_version}-{self.model}", self.checkpoint)
 
+    @property
+    def documents(self) -> bool:
+        """True for a model of documents, such as the thesis's: it resolves coreference between sentences."""
+        return any(part.startswith("doc") for part in Path(self.model).parts)
+
     def parse(self, sentences: Sequence[str]) -> list[Amr]:
-        """One graph for every sentence, with the parser's own tokens and alignments."""
+        """Return one graph for every text, with the parser's own tokens and alignments; a text of several lines is a document."""
         with quiet():
-            tokens = [self._parser.tokenize(sentence)[0] for sentence in sentences]
             # A sentence without a token would fail its whole batch.
-            texts, _ = self._parser.parse_sentences([its_tokens or ["."] for its_tokens in tokens])
-        return results_of(texts)
+            texts = [
+                [self._parser.tokenize(line)[0] or ["."] for line in text.split("\n")] for text in sentences
+            ]
+            found: dict[int, str | None] = {}
+            for parse, numbers in (
+                (self._parser.parse_docs, [n for n, text in enumerate(texts) if len(text) > 1]),
+                (self._parser.parse_sentences, [n for n, text in enumerate(texts) if len(text) == 1]),
+            ):
+                if numbers:
+                    chosen = [texts[n] if len(texts[n]) > 1 else texts[n][0] for n in numbers]
+                    found |= zip(numbers, parse(chosen)[0], strict=True)
+        return results_of([found[number] for number in range(len(texts))])

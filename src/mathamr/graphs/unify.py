@@ -52,11 +52,7 @@ def unify(
         )
         for name, formula_id in formula_ids.items()
     )
-    roots = _sentence_roots(amr, len(document.sentences))
-    sentences = tuple(
-        tuple(sorted((renamed[v] for v in variables), key=lambda v, root=root: v != root))  # type: ignore[misc]
-        for variables, root in zip(document.sentences, roots, strict=True)
-    )
+    sentences = tuple(tuple(renamed[v] for v in variables) for variables in document.sentences)
     return MathGraph(post_id, amr, sentences, formulas, tuple(texts))
 
 
@@ -79,15 +75,6 @@ def _hang_dropped(amr: Amr, dropped: list[str], variable_of: dict[str, str]) -> 
         instances.append((variable, name))
         edges.append((amr.top, ":math", variable))
     return replace(amr, instances=tuple(instances), edges=tuple(edges))
-
-
-def _sentence_roots(amr: Amr, count: int) -> list[str]:
-    if count <= 1:
-        return [amr.top] * count
-    roots = {
-        role: target for source, role, target in amr.edges if source == amr.top and role.startswith(":snt")
-    }
-    return [roots[f":snt{number}"] for number in range(1, count + 1)]
 
 
 def opt_role(parent_label: str, edge: str) -> str:
