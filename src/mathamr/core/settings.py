@@ -82,6 +82,12 @@ READING = Setting(
     "mathematician",
     "how formulas are read for lexical search, published or mathematician; an index made with the other is brought up to date",
 )
+TREES = Setting(
+    "MATHAMR_TREES",
+    "latex",
+    "where the trees of formulas come from: latex, or mathml, which takes them from the MathML of a collection where it has some, as the thesis"
+    " does; use another folder for each",
+)
 
 SETTINGS = (
     DATA,
@@ -91,6 +97,7 @@ SETTINGS = (
     VECTORS,
     TEXT,
     READING,
+    TREES,
     API_KEY,
     READ_KEY,
     QDRANT_URL,

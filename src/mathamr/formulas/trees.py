@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from mathamr.core.errors import MathAMRError
+from mathamr.core.settings import TREES
 from mathamr.formulas.latex.diagrams import with_arrays
 from mathamr.formulas.latex.unicode import unicode_to_latex
 from mathamr.formulas.mathml.markup import opt_from_mathml, slt_from_mathml
@@ -30,6 +31,8 @@ def trees_of(
 
     MathML states what is applied to what, so it has only one reading.
     """
+    if TREES.value == "mathml" and reading == "published":
+        return _trees_of_mathml_first(formula, macros)
     if formula.latex.strip():
         if reading == "published":
             found = _readings((formula.latex, macros), False)
@@ -38,6 +41,19 @@ def trees_of(
         alone = context is EMPTY or context == EMPTY
         found = _readings((formula.latex, macros) if alone else (formula.latex, macros, context), True)
         return (found.meant, found.slt), found.repaired
+    return _trees_of_mathml(formula)
+
+
+def _trees_of_mathml_first(formula: Formula, macros: tuple[str, ...]) -> tuple[Trees, bool]:
+    """Return each tree from its MathML, and from the LaTeX where there is none or it cannot be read."""
+    (opt, slt), repaired = _trees_of_mathml(formula)
+    if (opt is None or slt is None) and formula.latex.strip():
+        found = _readings((formula.latex, macros), False)
+        return (opt or found.opt, slt or found.slt), repaired or found.repaired
+    return (opt, slt), repaired
+
+
+def _trees_of_mathml(formula: Formula) -> tuple[Trees, bool]:
     opt = slt = None
     try:
         if formula.presentation_mathml:

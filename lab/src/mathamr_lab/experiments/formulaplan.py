@@ -21,6 +21,7 @@ import numpy as np
 
 from mathamr.core.arrays import FloatArray
 from mathamr.core.errors import MathAMRError
+from mathamr.core.settings import TREES
 from mathamr.evaluation.measures import measures
 from mathamr.evaluation.qrels import Qrels
 from mathamr.evaluation.randomorder import random_scores
@@ -182,6 +183,7 @@ class FormulaPlan(Plan):
             "name": name,
             "posts": self.setting.collection.digest,
             "pools": list(map(str, self.setting.pools)),
+            **_trees(),
         }
         if name in self._tests:
             inputs["topics"] = self._tests[name].digest
@@ -217,7 +219,7 @@ class FormulaPlan(Plan):
                 )
             return {}
 
-        inputs = {"posts": collection.digest, "sources": list(map(str, sources))}
+        inputs = {"posts": collection.digest, "sources": list(map(str, sources)), **_trees()}
         mark = self._shared / "formulas.done.json"
         return self.stages.add(Stage("prepare", "formulas to learn from", mark, inputs, (), work, 1, 1 / 60))
 
@@ -509,6 +511,11 @@ class FormulaPlan(Plan):
                 yield [
                     variant.name, f"{mean['steps']:,.0f}", f"{first:.3f} to {last:.3f}", f"{mean['training seconds']:.1f}", f"{speed:,.0f}", f"{1000 * query:.1f}",
                 ]  # fmt: skip
+
+
+def _trees() -> dict[str, str]:
+    """Return where trees come from, if it is not the default."""
+    return {} if TREES.value == TREES.default else {"trees": TREES.value}
 
 
 def _mapped(path: Path) -> FloatArray:
