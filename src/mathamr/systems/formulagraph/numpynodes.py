@@ -20,13 +20,18 @@ from mathamr.formulas.tree import Tree
 from mathamr.formulas.trees import Trees
 from mathamr.graphs.formulashard import FormulaTrees
 from mathamr.systems.formulafolder import read_formula_folder
+from mathamr.systems.layers.numpylayers import (
+    RelationMatrices,
+    floats,
+    normalise_layer,
+    normalise_rows,
+    weights_below,
+)
 from mathamr.systems.models import model_folder
 
 KIND = "formula-graph"
 VIEWS = ("opt", "slt")
 """The views in the order of `Trees`."""
-EPSILON = 1e-5
-"""The epsilon of the normalisations: torch's default."""
 
 
 class NumpyNodes:
@@ -36,21 +41,21 @@ class NumpyNodes:
         _, self._labels = read_formula_folder(folder, KIND)
         weights, kinds = read_arrays(folder / WEIGHTS), self._labels.types()
         try:
-            self._views = {view: _View(_below(weights, f"views.{view}."), kinds) for view in VIEWS}
+            self._views = {view: _View(weights_below(weights, f"views.{view}."), kinds) for view in VIEWS}
         except (KeyError, ValueError) as error:
             raise MathAMRError(f"{folder / WEIGHTS} lacks the weights of a view: {error}") from error
 
     def vectors(self, view: str, trees: Sequence[Tree]) -> tuple[FloatArray, AnyArray]:
-        """Returns the unit vectors of all nodes of some trees, and the index at which each tree begins."""
+        """Return the unit vectors of all nodes of some trees, and the index at which each tree begins."""
         numbers = FormulaTrees.of(trees, self._labels, view)
         return self._views[view](numbers), numbers.starts
 
     def alike(self, query: Trees, others: Sequence[Trees]) -> list[float]:
-        """Returns how much of the query each of the other formulas contains, in the view where that is more."""
+        """Return how much of the query each of the other formulas contains, in the view where that is more."""
         return [float(each) for each in self.by_view(query, others).max(axis=0)]
 
     def by_view(self, query: Trees, others: Sequence[Trees]) -> FloatArray:
-        """Computes MaxSim over nodes (Amador and Zanibbi, equation 4): one row per view, one column per other formula.
+        """Compute MaxSim over nodes (Amador and Zanibbi, equation 4): one row per view, one column per other formula.
 
         A view that either formula lacks scores 0, and so does a formula that is similar to nothing in the query.
         """
@@ -70,7 +75,7 @@ class NumpyNodes:
 
 @lru_cache(maxsize=4)
 def nodes_of(model: str) -> NumpyNodes:
-    """Loads the networks of a model by its name, once per process."""
+    """Load the networks of a model by its name, once per process."""
     return NumpyNodes(model_folder(model))
 
 
@@ -94,50 +99,39 @@ class _View:
         self._types = weights.get("types.weight")
         count = len({name.split(".")[1] for name in weights if name.startswith("norms.")})
         self._layers = [
-            _Layer(_below(weights, f"norms.{number}."), _below(weights, f"layers.{number}."))
+            _Layer(weights_below(weights, f"norms.{number}."), weights_below(weights, f"layers.{number}."))
             for number in range(count)
         ]
-        self._projection, self._bias = (_floats(weights[f"projection.{part}"]) for part in ("weight", "bias"))
+        self._projection, self._bias = (floats(weights[f"projection.{part}"]) for part in ("weight", "bias"))
 
     def __call__(self, trees: FormulaTrees) -> FloatArray:
-        x = _floats(self._embedding[trees.labels])
+        x = floats(self._embedding[trees.labels])
         if self._types is not None:
             x += self._types[self._kinds[trees.labels]]
         edges = _edges(trees)
         for layer in self._layers:
             x = layer(x, edges)
         x = x @ self._projection.T + self._bias
-        x /= np.maximum(np.linalg.norm(x, axis=1, keepdims=True), np.float32(1e-12))
-        return x
+        return normalise_rows(x)
 
 
 class _Layer:
     def __init__(self, norm: Mapping[str, AnyArray], convolution: Mapping[str, AnyArray]) -> None:
-        self._weight, self._shift = (_floats(norm[part]) for part in ("weight", "bias"))
-        self._root, self._bias = (_floats(convolution[part]) for part in ("root", "bias"))
-        self._bases, self._mix = convolution["bases"], _floats(convolution["coefficients"])
-        self._matrices: dict[int, FloatArray] = {}
+        self._weight, self._shift = (floats(norm[part]) for part in ("weight", "bias"))
+        self._root, self._bias = (floats(convolution[part]) for part in ("root", "bias"))
+        self._matrices = RelationMatrices(convolution)
 
     def __call__(self, x: FloatArray, edges: Sequence[_Edges]) -> FloatArray:
-        centred = x - x.mean(axis=1, keepdims=True)
-        spread = np.sqrt(np.square(centred).mean(axis=1, keepdims=True) + np.float32(EPSILON))
-        normal = centred / spread * self._weight + self._shift
+        normal = normalise_layer(x, self._weight, self._shift)
         out = normal @ self._root + self._bias
         for each in edges:
-            out[each.children] += normal[each.above] @ self._matrix(2 * each.label)
+            out[each.children] += normal[each.above] @ self._matrices[2 * each.label]
             means = normal[each.sorted]
             if len(each.begins) < len(means):
                 means = np.add.reduceat(means, each.begins, axis=0) * each.shares
-            out[each.parents] += means @ self._matrix(2 * each.label + 1)
+            out[each.parents] += means @ self._matrices[2 * each.label + 1]
         found: FloatArray = x + np.maximum(out, 0)
         return found
-
-    def _matrix(self, relation: int) -> FloatArray:
-        """Returns the matrix of a relation, the bases mixed by its coefficients; it is computed when the first edge needs it."""
-        if relation not in self._matrices:
-            mixed = np.tensordot(self._mix[relation], _floats(self._bases), axes=1)
-            self._matrices[relation] = _floats(mixed)
-        return self._matrices[relation]
 
 
 def _edges(trees: FormulaTrees) -> list[_Edges]:
@@ -151,11 +145,3 @@ def _edges(trees: FormulaTrees) -> list[_Edges]:
         shares = (1.0 / counts).astype(np.float32)[:, None]
         found.append(_Edges(label, children, ours, children[order], begins, parents, shares))
     return found
-
-
-def _floats(array: AnyArray) -> FloatArray:
-    return np.ascontiguousarray(array, np.float32)
-
-
-def _below(weights: Mapping[str, AnyArray], name: str) -> dict[str, AnyArray]:
-    return {key.removeprefix(name): array for key, array in weights.items() if key.startswith(name)}
