@@ -20,32 +20,11 @@ from mathamr.posts.post import Post
 
 LOWER = "abcfghjkmnpqrstuvwxyz"
 UPPER = "ABCDEFGHIJKLMNPQRSTUVWXYZ"
-GREEK = tuple(
-    f"\\{name}"
-    for name in [
-        "alpha",
-        "beta",
-        "gamma",
-        "delta",
-        "epsilon",
-        "zeta",
-        "eta",
-        "theta",
-        "iota",
-        "kappa",
-        "lambda",
-        "mu",
-        "nu",
-        "xi",
-        "rho",
-        "sigma",
-        "tau",
-        "phi",
-        "chi",
-        "psi",
-        "omega",
-    ]
-)
+_GREEK_NAMES = (
+    "alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu",
+    "nu", "xi", "rho", "sigma", "tau", "phi", "chi", "psi", "omega",
+)  # fmt: skip
+GREEK = tuple(f"\\{name}" for name in _GREEK_NAMES)
 CAPITALS = tuple(f"\\{name}" for name in ("Gamma", "Theta", "Lambda", "Xi", "Phi", "Psi", "Omega"))
 ALPHABETS: tuple[tuple[str, ...], ...] = (tuple(LOWER), tuple(UPPER), GREEK, CAPITALS)
 """A letter is renamed to one of its own alphabet. The letters that may be constants are nobody's new name."""
@@ -59,79 +38,13 @@ _WORDS = re.compile(
     r"mathbb|Bbb|color|textcolor|hspace\*?|vspace\*?|href|url|include|input|operatornamewithlimits|mathop|lx@\w+|qvar@\w+|emph|it)\Z"
 )
 """Commands whose argument is no variable."""
-_NAMES = frozenset(
-    [
-        "id",
-        "Id",
-        "in",
-        "is",
-        "if",
-        "or",
-        "on",
-        "to",
-        "of",
-        "as",
-        "at",
-        "by",
-        "an",
-        "no",
-        "so",
-        "we",
-        "GL",
-        "SL",
-        "SO",
-        "SU",
-        "Sp",
-        "PGL",
-        "PSL",
-        "Re",
-        "Im",
-        "tr",
-        "Tr",
-        "ad",
-        "Ad",
-        "ev",
-        "pr",
-        "op",
-        "ker",
-        "det",
-        "dim",
-        "deg",
-        "gcd",
-        "lcm",
-        "max",
-        "min",
-        "sup",
-        "inf",
-        "lim",
-        "log",
-        "exp",
-        "sin",
-        "cos",
-        "tan",
-        "cot",
-        "sec",
-        "csc",
-        "arg",
-        "mod",
-        "ord",
-        "Hom",
-        "End",
-        "Aut",
-        "Ext",
-        "Tor",
-        "Gal",
-        "and",
-        "for",
-        "all",
-        "the",
-        "Ob",
-        "Ar",
-        "ab",
-        "et",
-        "ex",
-    ]
-)
+_NAMES = frozenset([
+    "id", "Id", "in", "is", "if", "or", "on", "to", "of", "as", "at", "by", "an", "no", "so", "we", "GL", "SL",
+    "SO", "SU", "Sp", "PGL", "PSL", "Re", "Im", "tr", "Tr", "ad", "Ad", "ev", "pr", "op", "ker", "det", "dim",
+    "deg", "gcd", "lcm", "max", "min", "sup", "inf", "lim", "log", "exp", "sin", "cos", "tan", "cot", "sec",
+    "csc", "arg", "mod", "ord", "Hom", "End", "Aut", "Ext", "Tor", "Gal", "and", "for", "all", "the", "Ob",
+    "Ar", "ab", "et", "ex",
+])  # fmt: skip
 """Short runs of letters that are one name or word."""
 _GROUP = re.compile(r"\s*\*?\s*\{")
 _ARROW = re.compile(r"\s*(?:@[^\[\s]*\s*)?\[[^\]]*\]")
