@@ -22,7 +22,9 @@ def test_latex_is_preferred_unless_mathml_is_wanted(monkeypatch: pytest.MonkeyPa
     assert opt is not None
     assert slt is not None
     assert {"V!a", "V!b"} <= set(slt.labels) & set(opt.labels)
-    assert (opt, slt) == trees_of(Formula("f", "", presentation_mathml=PRESENTATION, content_mathml=CONTENT))[0]
+    assert (opt, slt) == trees_of(Formula("f", "", presentation_mathml=PRESENTATION, content_mathml=CONTENT))[
+        0
+    ]
 
 
 def test_a_tree_without_mathml_comes_from_latex(monkeypatch: pytest.MonkeyPatch) -> None:

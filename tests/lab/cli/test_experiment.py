@@ -44,8 +44,8 @@ def test_a_dry_run_of_formula_experiments_names_every_model_once_and_does_nothin
     command(["ssemb-ablation", "ssemb-fusion"], seeds=2, out=tmp_path / "out", dry_run=True)
     ablation, fusion = capsys.readouterr().out.split("# ssemb-fusion\n")
     models = [[line for line in text.splitlines() if line.startswith("train")] for text in (ablation, fusion)]
-    # Four augmentations; the other experiment shares one of them.
-    assert [len(lines) for lines in models] == [2 * 4, 2]
+    # Four augmentations and random weights; the other experiment shares one of them.
+    assert [len(lines) for lines in models] == [2 * 5, 2]
     assert set(models[1]) <= set(models[0])
     assert not (tmp_path / "out").exists()
 
