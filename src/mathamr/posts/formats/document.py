@@ -16,13 +16,12 @@ from pathlib import Path
 from typing import Literal
 
 from mathamr.posts.formats.latex.definitions import definitions_for
-from mathamr.posts.formats.sections import SECTION_FROM, WHOLE_BELOW
+from mathamr.posts.formats.outline import SECTION_FROM, WHOLE_BELOW, Headings, Part
 from mathamr.posts.identifiers import stable_name, unique
 from mathamr.posts.inputs import shown, stem
-from mathamr.posts.markup import formulas_of
 from mathamr.posts.markup.piece import Piece
 from mathamr.posts.markup.unicodemath import with_unicode_formulas
-from mathamr.posts.post import Link, Place, Post
+from mathamr.posts.post import Link, Post
 from mathamr.posts.postkind import ANSWERING, PostKind
 from mathamr.posts.report import Report
 
@@ -32,19 +31,11 @@ _WORD = re.compile(r"\S+")
 
 
 @dataclass(eq=False)
-class DocumentPart:
-    """A future post: `html` is its body, `headings` are the titles above it and its own."""
+class DocumentPart(Part):
+    """A part that is being written as HTML; `links` are targets with their words."""
 
-    kind: PostKind
-    headings: tuple[str, ...]
-    line: int
-    label: str = ""
     html: list[str] = field(default_factory=list)
-    inside: list[str] = field(default_factory=list)
     links: list[tuple[str, str]] = field(default_factory=list)
-    statement: DocumentPart | None = None
-    proofs: list[DocumentPart] = field(default_factory=list)
-    id: str = ""
 
     @property
     def words(self) -> int:
@@ -76,16 +67,13 @@ class Document:
     def __post_init__(self) -> None:
         self._parts = [DocumentPart(self.first, (), self.line)]
         self._section = self._parts[0]
-        self._above: list[tuple[int, str]] = []
+        self._above = Headings()
         self._open: list[DocumentPart] = []
         self._statement: DocumentPart | None = None
 
     def heading(self, level: int, title: str, line: int, label: str = "", kind: PostKind = "section") -> None:
         """Begin a section; its title is plain text with formulas between dollars."""
-        while self._above and self._above[-1][0] >= level:
-            self._above.pop()
-        self._above.append((level, title))
-        self._section = DocumentPart(kind, tuple(name for _, name in self._above), line, label)
+        self._section = DocumentPart(kind, self._above.enter(level, title), line, label)
         self._parts.append(self._section)
         self._open.clear()
         self._statement = None
@@ -140,26 +128,18 @@ class Document:
         elif (parts := [part for part in parts if "".join(part.html).strip()]) == []:
             return
         for part in parts:
-            body = "\n".join(part.html)
+            part.body = "\n".join(part.html)
             title = "" if part.statement is not None else self._title(part)
-            links = [Link(part.statement.id, "proof")] if part.statement is not None else []
-            links += [Link(proof.id, "proof") for proof in part.proofs]
-            links += [link for link in self._links(part, labels, known) if link.target != part.id]
-            inside = tuple(name for name in dict.fromkeys(part.inside) if name != part.label)
-            yield Post(
-                id=part.id,
-                kind=part.kind,
-                body=body,
+            yield part.post(
+                "html",
+                self.file or self.path,
+                shown(file),
+                report,
                 title=title,
-                markup="html",
-                parent=part.statement.id if part.statement is not None else None,
+                links=(link for link in self._links(part, labels, known) if link.target != part.id),
                 tags=self.tags,
-                links=tuple(dict.fromkeys(links)),
                 date=self.date,
-                source=shown(file),
-                macros=definitions_for(f"{title}\n{body}", self.macros) if self.macros else (),
-                formulas=formulas_of(part.id, title, body, "html", report.note),
-                place=Place(self.file or self.path, part.line, part.label, inside),
+                macros=definitions_for(f"{title}\n{part.body}", self.macros) if self.macros else (),
             )
 
     def _title(self, part: DocumentPart) -> str:

@@ -47,7 +47,7 @@ def read_notebook(collection: Collection, report: Report, largest_text: int = LA
         lines = _Lines(source, [number for number, _ in found], cells)
         for part in parts:
             part.line, part.cell = lines.of(part.line)
-        yield from note_posts(text, front, parts, notes, note, file, report)
+        yield from note_posts(front, parts, notes, note, file, report)
 
 
 def _joined(file: Path, report: Report, largest: int) -> str | None:

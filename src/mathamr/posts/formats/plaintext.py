@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from mathamr.posts.format import Collection
-from mathamr.posts.formats.sections import WHOLE_BELOW
+from mathamr.posts.formats.outline import WHOLE_BELOW
 from mathamr.posts.identifiers import stable_name, unique
 from mathamr.posts.inputs import shown, stem
 from mathamr.posts.markup import formulas_of

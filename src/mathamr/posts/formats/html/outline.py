@@ -11,9 +11,8 @@ from html import unescape
 from itertools import pairwise
 
 from mathamr.posts.formats.html.pieces import TOKEN, Tag
-from mathamr.posts.formats.sections import LONGEST, SECTION_FROM, WHOLE_BELOW, slug
+from mathamr.posts.formats.outline import LONGEST, SECTION_FROM, WHOLE_BELOW, Headings, Part, slug
 from mathamr.posts.identifiers import stable_name, unique
-from mathamr.posts.postkind import PostKind
 
 
 def _words(listing: str) -> frozenset[str]:
@@ -78,22 +77,6 @@ class _Element:
 
 
 @dataclass(slots=True)
-class PagePart:
-    """A part of a page that becomes a post: `anchor` is empty for the page itself; `line` counts from 1.
-
-    `label` is the anchor by which the page itself refers to it, and `inside` are those of smaller parts that were joined.
-    """
-
-    kind: PostKind
-    anchor: str
-    titles: tuple[str, ...]
-    line: int
-    body: str
-    label: str = ""
-    inside: list[str] = field(default_factory=list)
-
-
-@dataclass(slots=True)
 class _Found:
     """The elements found in a page, in order."""
 
@@ -108,9 +91,10 @@ class _Found:
     """Terms of lists with an id: functions and classes in the documentation of a program, words of a glossary."""
 
 
-def outline(page: str) -> list[PagePart]:
-    """The parts of a page: the whole of a short page, else its sections and entries; small ones are joined to the next.
+def outline(page: str) -> list[Part]:
+    """Return the parts of a page: a short page whole, else its sections and entries; small ones are joined to the next.
 
+    The id of a part is its anchor, empty for the page itself.
     An entry is a term of a list that has an id: a function in the documentation of a program, a word of a glossary.
     """
     return _Page(page).parts()
@@ -153,35 +137,33 @@ class _Page:
             return chosen.inner, chosen.outer
         return 0, len(self._page)
 
-    def parts(self) -> list[PagePart]:
+    def parts(self) -> list[Part]:
         """The page's parts in order."""
         title, headings, start = self._title()
         if self._count(start, self._end) < WHOLE_BELOW:
-            return [PagePart("page", "", (title,), self._line(start), self._text(self._start, self._end))]
-        parts: list[PagePart] = []
-        above: list[tuple[int, str]] = []
+            text = self._text(self._start, self._end)
+            return [Part("page", (title,), self._line(start), body=text)]
+        parts: list[Part] = []
+        above = Headings()
         taken: dict[str, int] = {}
-        part = PagePart("page", "", (title,), self._line(start), "")
+        part = Part("page", (title,), self._line(start))
         marks = sorted([*headings, *self._entries()], key=lambda mark: mark.start)
         counts = [self._count(*span) for span in pairwise([*(mark.start for mark in marks), self._end])]
         done, words = self._start, self._count(start, marks[0].start if marks else self._end)
         for each, own, whole in zip(marks, counts, _wholes(marks, counts), strict=True):
             text = self._heading(each)
-            while above and above[-1][0] >= each.level:
-                above.pop()
-            above.append((each.level, text))
-            titles = (title, *(named for _, named in above if named))
+            titles = (title, *filter(None, above.enter(each.level, text)))
             is_entry = each.name == "dt"
             if words < SECTION_FROM or (is_entry and whole < SECTION_FROM):
                 part.inside += [each.identifier] if each.identifier else []
                 if (
                     is_entry and whole >= SECTION_FROM
                 ):  # a few words above the first entry: it stands for both
-                    part.titles = titles
+                    part.headings = titles
             else:
                 parts += self._cut(part, done, each.start, taken)
                 anchor = unique(each.identifier or slug(unescape(_MARKUP.sub("", text))), taken, 1)
-                part = PagePart("section", anchor, titles, self._line(each.start), "", anchor)
+                part = Part("section", titles, self._line(each.start), anchor, anchor)
                 done = each.start if is_entry else each.end
                 words = -self._count(each.start, done)
             words += own
@@ -190,7 +172,7 @@ class _Page:
     def _entries(self) -> list[_Element]:
         return [each for each in self._found.entries if self._holds(each) and not self._is_cut(each.start)]
 
-    def _cut(self, part: PagePart, start: int, end: int, taken: dict[str, int]) -> Iterator[PagePart]:
+    def _cut(self, part: Part, start: int, end: int, taken: dict[str, int]) -> Iterator[Part]:
         """A part with its text, which stands between two offsets; a part that is far too long becomes several."""
         cuts = [start, *self._blocks(start, end), end]
         part.body = self._text(start, cuts[1])
@@ -199,7 +181,7 @@ class _Page:
             body = self._text(first, last)
             words = unescape(_MARKUP.sub(" ", body[:_BEGINNING])).split()
             anchor = unique(stable_name(" ".join(words[:6]), *words[:50]), taken)
-            yield PagePart("section", anchor, part.titles, self._line(first), body)
+            yield Part("section", part.headings, self._line(first), "", anchor, body)
 
     def _blocks(self, start: int, end: int) -> Iterator[int]:
         """The offsets of blocks at which the text between two offsets is cut if it is far too long."""

@@ -15,8 +15,7 @@ from mathamr.posts.format import Collection
 from mathamr.posts.formats.html.outline import outline
 from mathamr.posts.formats.html.pieces import TOKEN, Tag
 from mathamr.posts.inputs import STDIN, read_bytes, shown
-from mathamr.posts.markup import formulas_of
-from mathamr.posts.post import Link, Place, Post
+from mathamr.posts.post import Link, Post
 from mathamr.posts.report import Report
 
 LARGEST = 64 << 20
@@ -51,19 +50,10 @@ def page_posts(
 ) -> Iterator[Post]:
     """The posts of one page with the id `page`, from the file `path`."""
     for part in outline(_page(data, report)):
-        identifier = f"{page}#{part.anchor}" if part.anchor else page
-        title = ": ".join(part.titles)
-        own = (Link(page),) if part.anchor else ()
-        yield Post(
-            id=identifier,
-            kind=part.kind,
-            body=part.body,
-            title=title,
-            links=(*own, *links.of(part.body, page, identifier)),
-            source=source,
-            formulas=formulas_of(identifier, title, part.body, "html", report.note),
-            place=Place(path, part.line, part.label, tuple(part.inside)),
-        )
+        own = (Link(page),) if part.id else ()
+        part.id = f"{page}#{part.id}" if part.id else page
+        links_of_part = (*own, *links.of(part.body, page, part.id))
+        yield part.post("html", path, source, report, title=": ".join(part.headings), links=links_of_part)
 
 
 def _page(data: bytes, report: Report) -> str:
@@ -120,8 +110,8 @@ class PageLinks:
         """The anchors of the parts of a page, by all anchors that lead to them; the page itself has an empty one."""
         data = self._read(page)
         parts = outline(_page(data, Report())) if data is not None else []
-        inside = {name: part.anchor for part in parts for name in part.inside}
-        return inside | {part.anchor: part.anchor for part in parts if part.anchor}
+        inside = {name: part.id for part in parts for name in part.inside}
+        return inside | {part.id: part.id for part in parts if part.id}
 
 
 def _hrefs(body: str) -> Iterator[tuple[str, str]]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from mathamr.posts.formats.latex.commands import VERBATIM
 from mathamr.posts.formats.latex.definitions import DefinitionGroups, TheoremStyle
+from mathamr.posts.formats.outline import Headings, Part
 from mathamr.posts.postkind import PostKind, kind_named
 from mathamr.posts.report import Report
 
@@ -46,30 +47,19 @@ _BODY = re.compile(r"\\begin\s*+\{document\}(.*?)(?:\\end\s*+\{document\}|\Z)", 
 _LONGEST_TITLE = 1000
 
 
-@dataclass
-class OutlinePart:
-    """A future post: its text, its place in the document, and its proofs.
+@dataclass(eq=False)
+class LatexPart(Part):
+    """A part of a document of LaTeX; `start` is where its own mark stands in the text, `name` the command or environment."""
 
-    `headings` are the titles of the sections around it, the document's first; `start` is where its own mark
-    stands in the text of the document.
-    """
-
-    kind: PostKind
-    name: str
-    start: int
+    name: str = ""
+    start: int = 0
     title: str = ""
-    headings: tuple[str, ...] = ()
     spans: list[tuple[int, int]] = field(default_factory=list)
-    label: str = ""
-    statement: OutlinePart | None = None
-    proofs: list[OutlinePart] = field(default_factory=list)
     number: int = 0
     counted: str = ""
     """Its number as the document shows it: `2.1`."""
     shown: str = ""
     """What the document calls a statement of its kind: `Theorem`."""
-    id: str = ""
-    body: str = ""
 
     @property
     def numbered_title(self) -> str:
@@ -103,14 +93,15 @@ class Outline:
         title = _TITLE.search(text)
         document = _BODY.search(text)
         self._begin, self._end = document.span(1) if document else (0, len(text))
-        self._titles: dict[int, str] = {-1: (self._title_at(title.end())[0] if title else "") or name}
-        self._section = OutlinePart("note", "document", self._begin, self._title(), self._headings())
+        self._headings = Headings()
+        self._enter(-1, (self._title_at(title.end())[0] if title else "") or name)
+        self._section = self._part("note", "document", self._begin, ": ".join(self._above))
         self._parts = [self._section]
-        self._before: OutlinePart | None = None
-        self._by_label: dict[str, OutlinePart] = {}
+        self._before: LatexPart | None = None
+        self._by_label: dict[str, LatexPart] = {}
         self._unclosed: set[str] = set()
 
-    def parts(self) -> list[OutlinePart]:
+    def parts(self) -> list[LatexPart]:
         """The parts in the order in which they begin."""
         begin = position = self._begin
         while match := _MARK.search(self._text, position, self._end):
@@ -147,19 +138,18 @@ class Outline:
     def _style(self, environment: str) -> TheoremStyle | None:
         return self._theorems.get(environment) or self._theorems.get(environment.rstrip("*"))
 
-    def _headings(self) -> tuple[str, ...]:
-        return tuple(self._titles[level] for level in sorted(self._titles) if self._titles[level])
+    def _part(self, kind: PostKind, name: str, start: int, title: str, *spans: tuple[int, int]) -> LatexPart:
+        return LatexPart(kind, self._above, name=name, start=start, title=title, spans=list(spans))
 
-    def _title(self) -> str:
-        return ": ".join(self._headings())
+    def _enter(self, level: int, title: str) -> None:
+        """Go on below a heading."""
+        self._heading, self._above = title, tuple(filter(None, self._headings.enter(level, title)))
 
     def _begin_section(self, match: re.Match[str]) -> int:
         name = match["section"]
         title, position = self._title_at(match.end())
-        level = _LEVELS[name]
-        self._titles = {above: held for above, held in self._titles.items() if above < level}
-        self._titles[level] = title
-        self._section = OutlinePart("section", name, match.start(), self._title(), self._headings())
+        self._enter(_LEVELS[name], title)
+        self._section = self._part("section", name, match.start(), ": ".join(self._above))
         self._section.counted = self._numbers.get(match.start(), "")
         self._parts.append(self._section)
         self._before = None
@@ -180,10 +170,9 @@ class Outline:
                 position = named.end()
         elif option := _OPTION.match(self._text, position, end):
             note, position = option.group(1), option.end() if option.group(1).strip() else position
-        heading = self._titles[max(self._titles)]
-        title = f"{style.shown} ({note.strip()})" if note.strip() else f"{style.shown}: {heading}"
+        title = f"{style.shown} ({note.strip()})" if note.strip() else f"{style.shown}: {self._heading}"
         kind = kind_named(style.shown) or kind_named(name) or "statement"
-        part = OutlinePart(kind, name.rstrip("*"), match.start(), title, self._headings(), [(position, end)])
+        part = self._part(kind, name.rstrip("*"), match.start(), title, (position, end))
         part.counted = self._numbers.get(match.start(), "")
         part.shown = style.shown
         labels = (found.group(1) for found in _ANY_LABEL.finditer(self._text, position, end))
@@ -207,10 +196,8 @@ class Outline:
         if proves := _PROVES.search(self._text, position, min(end, position + 1000)):
             statement = self._by_label.get(proves.group(1).strip(), statement)
         if statement is not None:
-            proof = OutlinePart(
-                PROOFS[match["name"]], match["name"], match.start(), headings=self._headings()
-            )
-            proof.spans, proof.statement = [(position, end)], statement
+            proof = self._part(PROOFS[match["name"]], match["name"], match.start(), "", (position, end))
+            proof.statement = statement
             statement.proofs.append(proof)
             proof.number = len(statement.proofs)
             self._parts.append(proof)

@@ -12,13 +12,13 @@ from pathlib import Path
 from mathamr.posts.format import Collection
 from mathamr.posts.formats.latex.commands import REFERENCE_WORDS
 from mathamr.posts.formats.latex.numbering import Numbered, Numbering
-from mathamr.posts.formats.latex.outline import Outline, OutlinePart
+from mathamr.posts.formats.latex.outline import LatexPart, Outline
 from mathamr.posts.formats.latex.source import Source, Sources
 from mathamr.posts.identifiers import stable_name
 from mathamr.posts.inputs import STDIN, shown, stem
-from mathamr.posts.markup import formulas_of, pieces
+from mathamr.posts.markup import pieces
 from mathamr.posts.markup.piece import Piece
-from mathamr.posts.post import Link, Place, Post
+from mathamr.posts.post import Link, Post
 from mathamr.posts.report import Report
 
 _REFERS = re.compile(r"\\(?:[A-Za-z]*ref|[A-Za-z]*cite[A-Za-z]*)\b")
@@ -47,32 +47,22 @@ def _posts(source: Source, root: Path, report: Report) -> Iterator[Post]:
     parts = Outline(source.text, stem(Path(document)), source.theorems, report, numbering.at).parts()
     labels = _identify(parts, document)
     for part in parts:
-        body = part.body
-        if not body.strip() and not part.proofs:
+        if not part.body.strip() and not part.proofs:
             continue
-        title = part.numbered_title
-        file, line = source.place(part.start)
-        links = [Link(proof.id, "proof") for proof in part.proofs]
-        if part.statement is not None:
-            links.append(Link(part.statement.id, "proof"))
+        file, part.line = source.place(part.start)
+        part.inside = part.labels
         mentions = [
-            *_mentions(body, labels, numbering.labels, report),
-            *_blueprint_links(body, labels, numbering.labels),
+            *_mentions(part.body, labels, numbering.labels, report),
+            *_blueprint_links(part.body, labels, numbering.labels),
         ]
-        links += [link for link in mentions if link.target != part.id or link.number]
-        inside = tuple(dict.fromkeys(label for label in part.labels if label != part.label))
-        yield Post(
-            id=part.id,
-            kind=part.kind,
-            body=body,
-            title=title,
-            markup="latex",
-            parent=part.statement.id if part.statement is not None else None,
-            links=tuple(dict.fromkeys(links)),
-            source=shown(file),
-            macros=source.macros_for(f"{part.title}\n{body}"),
-            formulas=formulas_of(part.id, title, body, "latex", report.note),
-            place=Place(_relative(file, root, "document"), line, part.label, inside),
+        yield part.post(
+            "latex",
+            _relative(file, root, "document"),
+            shown(file),
+            report,
+            title=part.numbered_title,
+            links=[link for link in mentions if link.target != part.id or link.number],
+            macros=source.macros_for(f"{part.title}\n{part.body}"),
         )
 
 
@@ -83,11 +73,11 @@ def _relative(file: Path, root: Path, unnamed: str) -> str:
     return file.relative_to(inside).as_posix()
 
 
-def _identify(parts: list[OutlinePart], document: str) -> dict[str, OutlinePart]:
+def _identify(parts: list[LatexPart], document: str) -> dict[str, LatexPart]:
     """Give every part its id; returns the part that each label of the document leads to."""
     taken: set[str] = {document}
     counts: dict[str, int] = {}
-    labels: dict[str, OutlinePart] = {}
+    labels: dict[str, LatexPart] = {}
     parts[0].id = document
     for part in parts[1:]:
         if part.statement is not None:
@@ -108,7 +98,7 @@ def _identify(parts: list[OutlinePart], document: str) -> dict[str, OutlinePart]
     return labels
 
 
-def _anchor(part: OutlinePart) -> str:
+def _anchor(part: LatexPart) -> str:
     """A name for a part without a label: what it is, and a digest of where it is and how it begins."""
     if part.kind == "section":
         name, beginning = part.headings[-1] if part.headings else "section", ""
@@ -121,7 +111,7 @@ def _anchor(part: OutlinePart) -> str:
 
 
 def _mentions(
-    body: str, labels: dict[str, OutlinePart], numbers: dict[str, Numbered], report: Report
+    body: str, labels: dict[str, LatexPart], numbers: dict[str, Numbered], report: Report
 ) -> Iterator[Link]:
     """The links of a text: each reference, with the words that stand in its place: the kind of thing, and its label's."""
     if not _REFERS.search(body):
@@ -142,9 +132,7 @@ def _mentions(
             before = ""
 
 
-def _blueprint_links(
-    body: str, labels: dict[str, OutlinePart], numbers: dict[str, Numbered]
-) -> Iterator[Link]:
+def _blueprint_links(body: str, labels: dict[str, LatexPart], numbers: dict[str, Numbered]) -> Iterator[Link]:
     """The links of a blueprint: `\\lean{Full.name}` to declarations, `\\uses{label}` to what a statement or proof needs."""
     for match in _BLUEPRINT.finditer(body):
         for name in match[2].split(","):
@@ -168,7 +156,7 @@ def _references(
     piece: Piece,
     words: str,
     before: str,
-    labels: dict[str, OutlinePart],
+    labels: dict[str, LatexPart],
     numbers: dict[str, Numbered],
     report: Report,
 ) -> Iterator[Link]:

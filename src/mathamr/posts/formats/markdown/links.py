@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import cached_property, lru_cache
 from pathlib import Path
 from urllib.parse import unquote
@@ -14,9 +14,9 @@ from mathamr.posts.format import Collection
 from mathamr.posts.formats.markdown.frontmatter import FrontMatter
 from mathamr.posts.formats.markdown.outline import labels_in, outline
 from mathamr.posts.formats.markdown.pieces import CITED_MARK
-from mathamr.posts.formats.sections import slug
+from mathamr.posts.formats.outline import slug
 from mathamr.posts.inputs import STDIN, head, read_text
-from mathamr.posts.markup.piece import Piece
+from mathamr.posts.markup import pieces
 from mathamr.posts.post import Link
 from mathamr.posts.report import Report
 
@@ -48,8 +48,9 @@ class Notes:
                 path = path.partition("/")[2]
         self._anchors = lru_cache(maxsize=1000)(self._read_anchors)
 
-    def links(self, found: Sequence[Piece], note: str, identifier: str, report: Report) -> Iterator[Link]:
-        """The links among the pieces of a text to posts of the folder; broken links are reported."""
+    def links(self, body: str, note: str, identifier: str, report: Report) -> Iterator[Link]:
+        """Yield the links of a text to posts of the folder; broken links are reported."""
+        found = list(pieces(body, "markdown"))
         for place, piece in enumerate(found):
             if piece.kind != "link" or _SCHEME.match(piece.text):
                 continue
@@ -152,8 +153,8 @@ class Notes:
             return {}
         found: dict[str, str] = {}
         for part in outline(text, FrontMatter.read(text, unreported), ""):
-            post = f"{note}#{part.anchor}" if part.anchor else note
-            for name in (part.anchor, part.label, *part.inside):
+            post = f"{note}#{part.id}" if part.id else note
+            for name in (part.id, part.label, *part.inside):
                 if name:
                     found.setdefault(name, post)
         return found

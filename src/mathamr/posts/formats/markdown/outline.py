@@ -15,7 +15,7 @@ from markdown_it.token import Token
 from mathamr.posts.formats.markdown.directive import OPTION, Directive
 from mathamr.posts.formats.markdown.frontmatter import FrontMatter
 from mathamr.posts.formats.markdown.pieces import parser, with_line_feeds, without_options
-from mathamr.posts.formats.sections import SECTION_FROM, WHOLE_BELOW, slug
+from mathamr.posts.formats.outline import SECTION_FROM, WHOLE_BELOW, Headings, Part, slug
 from mathamr.posts.identifiers import unique
 from mathamr.posts.markup import pieces
 from mathamr.posts.postkind import ANSWERING, ASKING, PostKind, kind_named
@@ -71,28 +71,16 @@ class Heading:
     label: str = ""
 
 
-@dataclass(slots=True)
-class NotePart:
-    """A part of a note that becomes a post: `anchor` is empty for the note itself.
+@dataclass(eq=False)
+class NotePart(Part):
+    """A part of a note: its id is its anchor, empty for the note itself; `spans` are the stretches of the text that are its body."""
 
-    `spans` are the stretches of the note's text that are its body; `line` counts from 1.
-    """
+    spans: list[tuple[int, int]] = field(default_factory=list)
 
-    kind: PostKind
-    anchor: str
-    titles: tuple[str, ...]
-    line: int
-    spans: list[tuple[int, int]]
-    label: str = ""
-    inside: tuple[str, ...] = ()
-    cell: int = 0
-    """Of a notebook the number of the cell in which it begins."""
-    proves: NotePart | None = None
-    proofs: list[NotePart] = field(default_factory=list)
-
-    def body(self, text: str) -> str:
-        """The text of the part."""
-        return "\n".join(text[start:end] for start, end in self.spans)
+    def take_body(self, text: str) -> str:
+        """Return the text of the part, and keep it as its body."""
+        self.body = "\n".join(text[start:end] for start, end in self.spans)
+        return self.body
 
 
 def labels_in(text: str) -> Iterator[str]:
@@ -159,29 +147,30 @@ class _Outline:
         """The note's parts in order, each section followed by its statements."""
         found: list[NotePart] = []
         sections = self._sections()
-        taken: dict[str, int] = {part.anchor: 1 for part in sections}
+        taken: dict[str, int] = {part.id: 1 for part in sections}
         for section in sections:
             start, end = section.spans[0]
             lines = (bisect_left(self._starts, start), bisect_left(self._starts, end))
             first, last = (bisect_left(self._stated_at, line) for line in lines)
             stated = self._statements[first:last]
             section.spans = self._around(start, end, stated)
-            body = section.body(self._text)
-            section.inside = _inside(body, section.label)
-            following = list(self._stated(stated, section.titles, taken))
+            body = section.take_body(self._text)
+            section.inside = list(labels_in(body))
+            following = list(self._stated(stated, section.headings, taken))
             if not body.strip() and following:  # nothing but statements: the first stands for them
-                following[0].anchor = section.anchor
+                following[0].id = section.id
             else:
                 found.append(section)
             found += following
         for part in found if len(found) > 1 and self._definitions else ():
             part.spans += self._defined_elsewhere(part)
+            part.take_body(self._text)
         return found
 
     def _defined_elsewhere(self, part: NotePart) -> list[tuple[int, int]]:
         """The lines of other parts that define the links which a part names by a label: `[label]: address`."""
         found: dict[tuple[int, int], None] = {}
-        for match in _NAMED.finditer(part.body(self._text)):
+        for match in _NAMED.finditer(part.body):
             if definition := self._definitions.get(normalizeReference(match[1])):
                 first, last = (self._starts[line] for line in definition["map"])
                 is_own = any(start <= first < end for start, end in part.spans)
@@ -201,25 +190,22 @@ class _Outline:
         return _NAMED_WORDS.sub(words, heading) if self._definitions else heading
 
     def _sections(self) -> list[NotePart]:
-        parts = [
-            NotePart("note", "", (self.title,), self._line, [(self._start, len(self._text))], self._label)
-        ]
+        whole = [(self._start, len(self._text))]
+        parts = [NotePart("note", (self.title,), self._line, self._label, spans=whole)]
         if self._words(self._start, len(self._text)) < WHOLE_BELOW:
             return parts
-        above: list[Heading] = []
+        above = Headings()
         taken: dict[str, int] = {}
         for heading in self._headings:
-            while above and above[-1].level >= heading.level:
-                above.pop()
-            above.append(heading)
+            headings = above.enter(heading.level, heading.text)
             last, start = parts[-1], self._starts[heading.first]
             if self._words(last.spans[0][0], start) >= SECTION_FROM:
                 last.spans = [(last.spans[0][0], start)]
-                titles = tuple(dict.fromkeys([self.title, *(each.text for each in above if each.text)]))
+                titles = tuple(dict.fromkeys([self.title, *filter(None, headings)]))
                 span = (self._starts[heading.last], len(self._text))
                 line = self._first_line + heading.first
                 anchor = unique(heading.label or slug(heading.text), taken, 1)
-                parts.append(NotePart("section", anchor, titles, line, [span], heading.label))
+                parts.append(NotePart("section", titles, line, heading.label, anchor, spans=[span]))
         return parts
 
     def _stated(
@@ -234,18 +220,12 @@ class _Outline:
             proves = statement if each.kind in ANSWERING else None
             anchor = each.label or (slug(each.title) if each.title else f"{each.kind}-{_digest(body)}")
             if proves is not None and not each.label:
-                anchor = f"{proves.anchor}/{each.kind}"
-            part = NotePart(
-                each.kind,
-                unique(anchor, taken, 1),
-                (*titles, named),
-                self._first_line + each.line,
-                [span],
-                each.label,
-                _inside(body, each.label),
-            )
+                anchor = f"{proves.id}/{each.kind}"
+            line, own = self._first_line + each.line, unique(anchor, taken, 1)
+            part = NotePart(each.kind, (*titles, named), line, each.label, own, body, list(labels_in(body)))
+            part.spans = [span]
             if proves is not None:
-                part.proves = proves
+                part.statement = proves
                 proves.proofs.append(part)
             elif each.kind in ASKING:
                 statement = part
@@ -381,11 +361,6 @@ def _is_no_prose(text: str) -> bool:
             if _LETTERS.search(" ".join(words)):
                 return False
     return True
-
-
-def _inside(body: str, own: str) -> tuple[str, ...]:
-    """The labels of what stands in a text."""
-    return tuple(label for label in dict.fromkeys(labels_in(body)) if label != own)
 
 
 def _digest(text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 from mathamr.posts.format import MARKDOWN_SUFFIXES, Collection
@@ -10,8 +11,7 @@ from mathamr.posts.formats.markdown.frontmatter import FrontMatter
 from mathamr.posts.formats.markdown.links import Notes
 from mathamr.posts.formats.markdown.outline import NotePart, outline
 from mathamr.posts.inputs import STDIN, shown, stem
-from mathamr.posts.markup import formulas_among, pieces, title_pieces
-from mathamr.posts.post import Link, Place, Post
+from mathamr.posts.post import Link, Post
 from mathamr.posts.report import Report
 
 LARGEST = 16 << 20
@@ -27,11 +27,10 @@ def read_markdown(collection: Collection, report: Report) -> Iterator[Post]:
     for file, note, text in collection.texts(report, LARGEST):
         front = FrontMatter.read(text, report)
         parts = outline(text, front, stem(Path(note)))
-        yield from note_posts(text, front, parts, notes, note, file, report)
+        yield from note_posts(front, parts, notes, note, file, report)
 
 
 def note_posts(
-    text: str,
     front: FrontMatter,
     parts: list[NotePart],
     notes: Notes,
@@ -39,30 +38,21 @@ def note_posts(
     file: Path,
     report: Report,
 ) -> Iterator[Post]:
-    """The posts of the parts of a note."""
+    """Yield the posts of the parts of a note."""
     path = file.name if file == STDIN else note
-    ids = {id(part): f"{note}#{part.anchor}" if part.anchor else note for part in parts}
+    is_whole = {id(part) for part in parts if not part.id}
     for part in parts:
-        identifier, body, title = ids[id(part)], part.body(text), ": ".join(part.titles)
-        links = [Link(note)] if part.anchor else []
-        links += [Link(ids[id(proof)], "proof") for proof in part.proofs]
-        if part.proves is not None:
-            links.append(Link(ids[id(part.proves)], "proof"))
-        titled = list(title_pieces(title, "markdown", report.note))
-        found = list(pieces(body, "markdown", report.note))
-        links += notes.links(found, note, identifier, report)
-        yield Post(
-            id=identifier,
-            kind=part.kind,
-            body=body,
-            title=title,
-            markup="markdown",
-            parent=ids[id(part.proves)] if part.proves is not None else None,
+        part.id = f"{note}#{part.id}" if part.id else note
+    for part in parts:
+        own = [] if id(part) in is_whole else [Link(note)]
+        yield part.post(
+            "markdown",
+            path,
+            shown(file),
+            report,
+            title=": ".join(part.headings),
+            links=chain(own, notes.links(part.body, note, part.id, report)),
             tags=front.tags,
-            links=tuple(dict.fromkeys(links)),
             date=front.date,
-            source=shown(file),
-            formulas=formulas_among(identifier, titled + found),
-            place=Place(path, part.line, part.label, part.inside, part.cell),
-            aliases=() if part.anchor else front.aliases,
+            aliases=front.aliases if id(part) in is_whole else (),
         )

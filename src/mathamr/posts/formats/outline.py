@@ -1,0 +1,116 @@
+"""The outline of a document: its headings, and the parts that become posts. All formats with sections or statements share it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from mathamr.posts.markup import formulas_of
+from mathamr.posts.post import Link, Markup, Place, Post
+from mathamr.posts.postkind import PostKind
+from mathamr.posts.report import Report
+
+WHOLE_BELOW = 400
+"""A document of fewer words stays one post."""
+SECTION_FROM = 40
+"""A section of fewer words is joined to the next one."""
+LONGEST = 2000
+"""A section of a page with this many words or more is cut, though it has no headings."""
+
+_NOT_IN_SLUG = re.compile(r"[^\w\- ]")
+
+
+def slug(heading: str) -> str:
+    """Return a heading as the anchor of a link, as on GitHub.
+
+    >>> slug("The *Cauchy* inequality, again")
+    'the-cauchy-inequality-again'
+    """
+    return _NOT_IN_SLUG.sub("", heading.strip().lower()).replace(" ", "-") or "section"
+
+
+class Headings:
+    """The headings above a place in a document.
+
+    >>> above = Headings()
+    >>> above.enter(1, "Limits"), above.enter(2, "Series"), above.enter(1, "Groups")
+    (('Limits',), ('Limits', 'Series'), ('Groups',))
+    """
+
+    def __init__(self) -> None:
+        self._above: list[tuple[int, str]] = []
+
+    def enter(self, level: int, title: str) -> tuple[str, ...]:
+        """Go on below a heading; return the titles above that place, its own last."""
+        while self._above and self._above[-1][0] >= level:
+            self._above.pop()
+        self._above.append((level, title))
+        return tuple(title for _, title in self._above)
+
+
+@dataclass(eq=False)
+class Part:
+    """A part of a document that becomes a post.
+
+    `headings` are the titles above it and its own; `line` counts from 1. `label` is the name by which its source refers to
+    it, `inside` are the labels of what is in it. A proof names its `statement`, and that its `proofs`.
+    """
+
+    kind: PostKind
+    headings: tuple[str, ...] = ()
+    line: int = 1
+    label: str = ""
+    id: str = ""
+    body: str = ""
+    inside: list[str] = field(default_factory=list)
+    statement: Part | None = None
+    proofs: list[Part] = field(default_factory=list)
+    cell: int = 0
+    """Of a notebook the number of the cell in which it begins."""
+
+    def post(
+        self,
+        markup: Markup,
+        path: str,
+        source: str,
+        report: Report,
+        *,
+        title: str,
+        links: Iterable[Link] = (),
+        tags: tuple[str, ...] = (),
+        date: str | None = None,
+        macros: tuple[str, ...] = (),
+        aliases: tuple[str, ...] = (),
+    ) -> Post:
+        """Return the post of this part, linked with its proofs or with what it proves; `path` leads to its file."""
+        formulas = formulas_of(self.id, title, self.body, markup, report.note)
+        proofs = [Link(other.id, "proof") for other in (self.statement, *self.proofs) if other is not None]
+        first, rest = _own_document_first(links)
+        return Post(
+            id=self.id,
+            kind=self.kind,
+            body=self.body,
+            title=title,
+            markup=markup,
+            parent=self.statement.id if self.statement is not None else None,
+            tags=tags,
+            links=tuple(dict.fromkeys([*first, *proofs, *rest])),
+            date=date,
+            source=source,
+            macros=macros,
+            formulas=formulas,
+            place=Place(path, self.line, self.label, self._labels_inside(), self.cell),
+            aliases=aliases,
+        )
+
+    def _labels_inside(self) -> tuple[str, ...]:
+        return tuple(name for name in dict.fromkeys(self.inside) if name != self.label)
+
+
+def _own_document_first(links: Iterable[Link]) -> tuple[list[Link], list[Link]]:
+    """Part the links into those to the document itself, which come first, and the others."""
+    found = list(links)
+    return [link for link in found if link.type == "related"], [
+        link for link in found if link.type != "related"
+    ]
