@@ -13,7 +13,7 @@ from mathamr.index.lexical.lexicalindex import LexicalIndex, LexicalPart
 from mathamr.index.lexical.terms import post_terms
 from mathamr.index.scored import Scored
 from mathamr.posts.post import Post
-from mathamr.search.library import lean_query
+from mathamr.search.library import library_query
 from mathamr.search.namequery import NameQuery, last_parts
 from mathamr.search.options import SearchOptions
 from mathamr.search.postranker import PostRanker, central_first
@@ -141,7 +141,7 @@ def test_tags_are_not_read_where_no_post_is_a_declaration(
     ],
 )
 def test_a_statement_typed_in_lean_is_read_like_those_of_the_library(typed: str, latex: str) -> None:
-    asked = lean_query(Query.of_text(typed))
+    asked = library_query(Query.of_text(typed))
     assert [formula.latex for formula in asked.formulas] == [latex]
     assert wording_alone(asked.post)[0].text.removeprefix(": ") == typed
 
@@ -149,4 +149,4 @@ def test_a_statement_typed_in_lean_is_read_like_those_of_the_library(typed: str,
 @pytest.mark.parametrize("typed", ["Heine-Borel theorem", "sum_union", r"$\sum_i a_i = 0$", "x + y = y + x"])
 def test_other_queries_stay_as_they_were_typed(typed: str) -> None:
     query = Query.of_text(typed)
-    assert lean_query(query) is query
+    assert library_query(query) is query

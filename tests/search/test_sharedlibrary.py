@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from mathamr.adapters.leantools import by_name
+from mathamr.adapters.librarytools import by_name
 from mathamr.core.errors import MathAMRError
 from mathamr.index.admin.backup import backup, restore
 from mathamr.index.indexing.builder import BuildOptions, build_index

@@ -18,7 +18,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from mathamr import __version__
-from mathamr.adapters.leantools import lean_tools
+from mathamr.adapters.librarytools import library_tools
 from mathamr.adapters.records import LONGEST_TEXT, explanation, provenance, readable
 from mathamr.core.errors import MathAMRError, MissingExtraError
 from mathamr.index.engines.entry import Filter
@@ -43,7 +43,7 @@ Kind = Literal["question", "answer", "note"]
 
 
 def tools(index: Index) -> MCPServer[Any]:
-    """A server with the tools `search`, `explain` and `read_post` over an index, and those for Lean where it holds declarations."""
+    """A server with the tools `search`, `explain` and `read_post` over an index, and those for libraries where it holds declarations."""
     server: MCPServer[Any] = MCPServer(
         "mathamr", instructions=INSTRUCTIONS, version=__version__, log_level="WARNING"
     )
@@ -119,7 +119,7 @@ def tools(index: Index) -> MCPServer[Any]:
             }
 
     if index.has_declarations:
-        for tool in lean_tools(index, _reported_errors):
+        for tool in library_tools(index, _reported_errors):
             server.tool(structured_output=True)(tool)
     return server
 

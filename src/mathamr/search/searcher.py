@@ -38,7 +38,7 @@ from mathamr.search.fragment import plain
 from mathamr.search.grouping import Grouping, fold, group_ranked, ranks_needed
 from mathamr.search.hitbuilder import HitBuilder, aligned_field, titled
 from mathamr.search.hits import MATCHES, Hits
-from mathamr.search.library import lean_query, library_rankings
+from mathamr.search.library import library_query, library_rankings
 from mathamr.search.locations import labelled_first, within
 from mathamr.search.options import MAX_DEPTH, POOL, SearchOptions
 from mathamr.search.postranker import PostRanker
@@ -347,7 +347,7 @@ class Index(Closing):
         elif isinstance(query, Post):
             query = Query.of_post(query)
         if task == "answers" and self.has_declarations:
-            query = lean_query(query)
+            query = library_query(query)
         formula, note = query.target() if task == "formulas" else (None, None)
         return QueryContext(query, self._encoder, formula=formula, timer=timer), [note] if note else []
 

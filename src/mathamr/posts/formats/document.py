@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Literal
 
 from mathamr.posts.formats.latex.definitions import definitions_for
-from mathamr.posts.formats.outline import SECTION_FROM, WHOLE_BELOW, Headings, Part
+from mathamr.posts.formats.outline import SECTION_FROM, WHOLE_BELOW, Headings, OutlinePart
 from mathamr.posts.identifiers import stable_name, unique
 from mathamr.posts.inputs import shown, stem
 from mathamr.posts.markup.piece import Piece
@@ -31,7 +31,7 @@ _WORD = re.compile(r"\S+")
 
 
 @dataclass(eq=False)
-class DocumentPart(Part):
+class DocumentPart(OutlinePart):
     """A part that is being written as HTML; `links` are targets with their words."""
 
     html: list[str] = field(default_factory=list)

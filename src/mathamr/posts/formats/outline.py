@@ -50,7 +50,7 @@ class Headings:
 
 
 @dataclass(eq=False)
-class Part:
+class OutlinePart:
     """A part of a document that becomes a post.
 
     `headings` are the titles above it and its own; `line` counts from 1. `label` is the name by which its source refers to
@@ -64,8 +64,8 @@ class Part:
     id: str = ""
     body: str = ""
     inside: list[str] = field(default_factory=list)
-    statement: Part | None = None
-    proofs: list[Part] = field(default_factory=list)
+    statement: OutlinePart | None = None
+    proofs: list[OutlinePart] = field(default_factory=list)
     cell: int = 0
     """Of a notebook the number of the cell in which it begins."""
 

@@ -22,7 +22,7 @@ from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Post
 from mathamr.posts.report import Report
 from mathamr.search.fragment import plain
-from mathamr.search.library import close_enough, documentation_address
+from mathamr.search.library import PROFILE, close_enough
 from mathamr.search.searcher import Index
 from mathamr.search.similarposts import beginning
 from mathamr.serve.answers import BesideAnswer, DeleteAnswer, GraphAnswer, PostAnswer, PostsAnswer, PutAnswer
@@ -130,7 +130,7 @@ def _corresponding(service: Service, other: Index, asked: Post, k: int) -> JSONR
             "source": source_shown(hit.source),
             "place": place_shown(hit.place),
             "open": service.editor_link(hit.source, hit.place),
-            "documentation": documentation_address(posts[hit.id]),
+            "documentation": PROFILE.address(posts[hit.id]),
         }
         for hit in hits
         if hit.id in posts
@@ -177,7 +177,7 @@ def _shown(service: Service, id: str) -> dict[str, Any]:
         "source": source_shown(stored.source),
         "place": place_shown(stored.place),
         "open": service.editor_link(stored.source, stored.place),
-        "documentation": documentation_address(stored),
+        "documentation": PROFILE.address(stored),
         "beside": service.beside_name,
         "links": [
             {"target": link.target, "type": link.type, "words": link.words, "label": link.label}

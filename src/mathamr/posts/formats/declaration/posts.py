@@ -179,3 +179,9 @@ def heading_of(text: str) -> str:
     """The first heading of a documentation comment, or nothing."""
     found = _HEADING.search(text)
     return found[1].strip() if found else ""
+
+
+def declaring_module(post: Post) -> str:
+    """The module that declares it."""
+    found = [tag.removeprefix("module:") for tag in post.tags if tag.startswith("module:")]
+    return max(found, key=len, default="")

@@ -11,7 +11,7 @@ from html import unescape
 from itertools import pairwise
 
 from mathamr.posts.formats.html.pieces import TOKEN, Tag
-from mathamr.posts.formats.outline import LONGEST, SECTION_FROM, WHOLE_BELOW, Headings, Part, slug
+from mathamr.posts.formats.outline import LONGEST, SECTION_FROM, WHOLE_BELOW, Headings, OutlinePart, slug
 from mathamr.posts.identifiers import stable_name, unique
 
 
@@ -91,7 +91,7 @@ class _Found:
     """Terms of lists with an id: functions and classes in the documentation of a program, words of a glossary."""
 
 
-def outline(page: str) -> list[Part]:
+def outline(page: str) -> list[OutlinePart]:
     """Return the parts of a page: a short page whole, else its sections and entries; small ones are joined to the next.
 
     The id of a part is its anchor, empty for the page itself.
@@ -137,16 +137,16 @@ class _Page:
             return chosen.inner, chosen.outer
         return 0, len(self._page)
 
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[OutlinePart]:
         """The page's parts in order."""
         title, headings, start = self._title()
         if self._count(start, self._end) < WHOLE_BELOW:
             text = self._text(self._start, self._end)
-            return [Part("page", (title,), self._line(start), body=text)]
-        parts: list[Part] = []
+            return [OutlinePart("page", (title,), self._line(start), body=text)]
+        parts: list[OutlinePart] = []
         above = Headings()
         taken: dict[str, int] = {}
-        part = Part("page", (title,), self._line(start))
+        part = OutlinePart("page", (title,), self._line(start))
         marks = sorted([*headings, *self._entries()], key=lambda mark: mark.start)
         counts = [self._count(*span) for span in pairwise([*(mark.start for mark in marks), self._end])]
         done, words = self._start, self._count(start, marks[0].start if marks else self._end)
@@ -163,7 +163,7 @@ class _Page:
             else:
                 parts += self._cut(part, done, each.start, taken)
                 anchor = unique(each.identifier or slug(unescape(_MARKUP.sub("", text))), taken, 1)
-                part = Part("section", titles, self._line(each.start), anchor, anchor)
+                part = OutlinePart("section", titles, self._line(each.start), anchor, anchor)
                 done = each.start if is_entry else each.end
                 words = -self._count(each.start, done)
             words += own
@@ -172,7 +172,7 @@ class _Page:
     def _entries(self) -> list[_Element]:
         return [each for each in self._found.entries if self._holds(each) and not self._is_cut(each.start)]
 
-    def _cut(self, part: Part, start: int, end: int, taken: dict[str, int]) -> Iterator[Part]:
+    def _cut(self, part: OutlinePart, start: int, end: int, taken: dict[str, int]) -> Iterator[OutlinePart]:
         """A part with its text, which stands between two offsets; a part that is far too long becomes several."""
         cuts = [start, *self._blocks(start, end), end]
         part.body = self._text(start, cuts[1])
@@ -181,7 +181,7 @@ class _Page:
             body = self._text(first, last)
             words = unescape(_MARKUP.sub(" ", body[:_BEGINNING])).split()
             anchor = unique(stable_name(" ".join(words[:6]), *words[:50]), taken)
-            yield Part("section", part.headings, self._line(first), "", anchor, body)
+            yield OutlinePart("section", part.headings, self._line(first), "", anchor, body)
 
     def _blocks(self, start: int, end: int) -> Iterator[int]:
         """The offsets of blocks at which the text between two offsets is cut if it is far too long."""

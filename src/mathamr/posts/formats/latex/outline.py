@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from mathamr.posts.formats.latex.commands import VERBATIM
 from mathamr.posts.formats.latex.definitions import DefinitionGroups, TheoremStyle
-from mathamr.posts.formats.outline import Headings, Part
+from mathamr.posts.formats.outline import Headings, OutlinePart
 from mathamr.posts.postkind import PostKind, kind_named
 from mathamr.posts.report import Report
 
@@ -48,7 +48,7 @@ _LONGEST_TITLE = 1000
 
 
 @dataclass(eq=False)
-class LatexPart(Part):
+class LatexPart(OutlinePart):
     """A part of a document of LaTeX; `start` is where its own mark stands in the text, `name` the command or environment."""
 
     name: str = ""

@@ -15,7 +15,7 @@ from markdown_it.token import Token
 from mathamr.posts.formats.markdown.directive import OPTION, Directive
 from mathamr.posts.formats.markdown.frontmatter import FrontMatter
 from mathamr.posts.formats.markdown.pieces import parser, with_line_feeds, without_options
-from mathamr.posts.formats.outline import SECTION_FROM, WHOLE_BELOW, Headings, Part, slug
+from mathamr.posts.formats.outline import SECTION_FROM, WHOLE_BELOW, Headings, OutlinePart, slug
 from mathamr.posts.identifiers import unique
 from mathamr.posts.markup import pieces
 from mathamr.posts.postkind import ANSWERING, ASKING, PostKind, kind_named
@@ -72,7 +72,7 @@ class Heading:
 
 
 @dataclass(eq=False)
-class NotePart(Part):
+class NotePart(OutlinePart):
     """A part of a note: its id is its anchor, empty for the note itself; `spans` are the stretches of the text that are its body."""
 
     spans: list[tuple[int, int]] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""MCP tools for assistants that write Lean: search by text, name, statement and goal, and related declarations.
+"""MCP tools for assistants that write formal proofs: search by text, name, statement and goal, and related declarations.
 
 Answers are short, since they go into a language model's context: a name, the statement, the first words of the documentation.
 """
@@ -7,42 +7,35 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import Field
 
 from mathamr.index.engines.entry import Filter
+from mathamr.posts.formats.declaration.posts import declaring_module
 from mathamr.posts.post import Post
-from mathamr.search.library import (
-    close_enough,
-    code_of,
-    documentation_address,
-    documentation_of,
-    goal_query,
-    module_of,
-    narrowed,
-    post_named,
-    statement_query,
-)
+from mathamr.search.library import PROFILE, close_enough, code_of, documentation_of, narrowed, post_named
 from mathamr.search.searcher import Index
 
 MOST = 30
 LONGEST_STATEMENT, LONGEST_DOCUMENTATION = 500, 240
 NOTHING = "nothing in the library is close enough; ask in other words, or the library may lack it"
 
-Word = Literal[
-    "theorem", "lemma", "def", "abbrev", "structure", "class", "inductive", "instance", "axiom", "alias"
+Query = Annotated[
+    str, Field(description=f"plain words, LaTeX between dollar signs, or {PROFILE.language} notation")
 ]
-Query = Annotated[str, Field(description="plain words, LaTeX between dollar signs, or Lean notation")]
 Most = Annotated[int, Field(ge=1, le=MOST, description="how many declarations")]
 Module = Annotated[
     str, Field(description="only this module and those below it, as Mathlib.Topology; empty: all")
 ]
 Namespace = Annotated[str, Field(description="only this namespace and those in it, as Nat; empty: all")]
-Kind = Annotated[Word | None, Field(description="only declarations of this kind")]
+Kind = Annotated[
+    Annotated[str, Field(pattern=f"^(?:{'|'.join(PROFILE.words)})$")] | None,
+    Field(description=f"only declarations of this kind: {', '.join(PROFILE.words)}"),
+]
 
 
-def lean_tools(
+def library_tools(
     index: Index, guard: Callable[..., AbstractContextManager[None]]
 ) -> list[Callable[..., dict[str, Any]]]:
     """The tools over an index of declarations; `guard`, given the texts of a call, passes errors on to the client."""
@@ -60,7 +53,7 @@ def lean_tools(
     def search_declarations(
         query: Query, k: Most = 8, module: Module = "", namespace: Namespace = "", kind: Kind = None
     ) -> dict[str, Any]:
-        """Find declarations of the project and its libraries by what they say, in words, LaTeX or Lean."""
+        """Find declarations of the project and its libraries by what they say: in words, in LaTeX or in its own notation."""
         with guard(query):
             return found(query, k, narrowed(module=module, namespace=namespace, word=kind or ""))
 
@@ -79,17 +72,22 @@ def lean_tools(
             }
 
     def search_statement(
-        statement: Annotated[str, Field(description="a statement in Lean or LaTeX, without a proof")],
+        statement: Annotated[
+            str, Field(description=f"a statement in {PROFILE.language} or LaTeX, without a proof")
+        ],
         k: Most = 8,
         module: Module = "",
     ) -> dict[str, Any]:
         """Find declarations whose statement is like this one."""
         with guard(statement):
-            return found(statement_query(statement), k, narrowed(module=module))
+            return found(PROFILE.statement_query(statement), k, narrowed(module=module))
 
     def premises_for_goal(
         goal: Annotated[
-            str, Field(description="a goal as Lean prints it, hypotheses and ⊢ included, or the target alone")
+            str,
+            Field(
+                description=f"a goal as {PROFILE.language} prints it, hypotheses and ⊢ included, or the target alone"
+            ),
         ],
         k: Most = 10,
         module: Module = "",
@@ -97,7 +95,7 @@ def lean_tools(
         """Find theorems and lemmas that may help to prove a goal."""
         with guard(goal):
             where = Filter(kinds=("theorem", "lemma", "axiom"))
-            return found(goal_query(goal), k, narrowed(where, module=module))
+            return found(PROFILE.goal_query(goal), k, narrowed(where, module=module))
 
     def related_declarations(
         name: Annotated[str, Field(description="the full name of a declaration")], k: Most = 8
@@ -129,13 +127,13 @@ def _shown(post: Post) -> dict[str, Any]:
         "name": post.title,
         "kind": post.tags[0] if post.tags else post.kind,
         "statement": _cut(code_of(post), LONGEST_STATEMENT),
-        "module": module_of(post),
+        "module": declaring_module(post),
     }
     if text := documentation_of(post):
         row["documentation"] = _cut(" ".join(text.split()), LONGEST_DOCUMENTATION)
     if post.place is not None:
         row["place"] = f"{post.place.path}:{post.place.line}"
-    if address := documentation_address(post):
+    if address := PROFILE.address(post):
         row["address"] = address
     notes: Sequence[str] = [tag for tag in ("deprecated", "generated", "private") if tag in post.tags]
     return row | ({"notes": list(notes)} if notes else {})
