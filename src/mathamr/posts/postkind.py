@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
+from mathamr.posts.listing import names
+
 Role = Literal["question", "answer", "note"]
 PostKind = Literal[
     "question", "answer", "note",
@@ -14,12 +16,7 @@ PostKind = Literal[
 ]  # fmt: skip
 KINDS: tuple[PostKind, ...] = get_args(PostKind)
 
-ASKING = frozenset[str](
-    [
-        "question", "theorem", "lemma", "proposition", "corollary", "claim", "fact", "conjecture", "exercise",
-        "problem",
-    ]
-)  # fmt: skip
+ASKING = names("question theorem lemma proposition corollary claim fact conjecture exercise problem")  # fmt: skip
 ANSWERING = frozenset[str](["answer", "proof", "solution"])
 
 _WORDS: dict[str, PostKind] = {

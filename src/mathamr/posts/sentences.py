@@ -5,12 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from mathamr.posts.listing import names
+
 INLINE, DISPLAY, PARAGRAPH, LINE = "\0", "\1", "\2", "\u2028"
 """Characters that stand for a formula in the line, a displayed formula, the end of a paragraph and of a line."""
-
-
-def _words(listing: str) -> frozenset[str]:
-    return frozenset(listing.split())
 
 
 _CANDIDATE = re.compile(
@@ -27,26 +25,26 @@ _ITEM = re.compile(r"\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})[.)]\s|[-\u2022*]\s")
 _EQUATION_LABEL = re.compile(r"\((?:\d{1,3}(?:\.\d{1,3})?[a-z]?'*|[*\u2020]+|[ivx]+)\)")
 _ROMAN = re.compile(r"[IVXLC]+\b")
 
-_NEVER = _words(
+_NEVER = names(
     """
     e.g i.e eg ie cf viz vs w.r.t wrt s.t resp w.l.o.g wlog dr prof mr mrs st approx incl esp
     assoc dept univ poss diff coeff coeffs const cont cts func o.w b.c m.s p.d.f c.d.f r.v
     a.k.a u.s ca ph.d alg coh gen homog lin cond soln sol
     """
 )
-_NUMBERED = _words(
+_NUMBERED = names(
     """
     no nos fig figs eq eqs eqn eqns sec sect secs ch chap chaps p pp pg vol vols thm thms th lem
     prop props cor def defn defs rem ex exs exc exer prob probs ref refs art par para app ed vs ver
     v l n nr
     """
 )
-_SOMETIMES = _words(
+_SOMETIMES = names(
     """
     etc al a.e a.s i.i.d iid inc ltd jr sr q.e.d seq ibid
     """
 )
-STARTERS = _words(
+STARTERS = names(
     """
     The Then There This That These Those They Thus To We When Where What Which Why While With
     Without Will A An And Any All Also As At Are Assume Actually After Again Although But Because By
@@ -58,7 +56,7 @@ STARTERS = _words(
     Very Whenever Whether Write You Your Yes
     """
 )
-_CLAUSES = _words(
+_CLAUSES = names(
     """
     where with which for whenever when if and or but so hence then because since
     """

@@ -12,6 +12,7 @@ from mathamr.posts.formats.document import Document, anchor, code, element, math
 from mathamr.posts.formats.latex.definitions import macros_in
 from mathamr.posts.formats.ziparchive import xml_root
 from mathamr.posts.inputs import read_bytes, shown, stem
+from mathamr.posts.listing import names
 from mathamr.posts.post import Post
 from mathamr.posts.postkind import PostKind, kind_named
 from mathamr.posts.report import Report
@@ -31,52 +32,20 @@ _STATEMENTS: dict[str, PostKind] = {
     "technology": "remark", "data": "example", "project": "exercise", "activity": "exercise", "exploration": "exercise",
     "investigation": "exercise", "task": "exercise", "case": "statement",
 }  # fmt: skip
-_OTHER_STATEMENTS = frozenset(
-    [
-        "theorem",
-        "lemma",
-        "proposition",
-        "corollary",
-        "claim",
-        "fact",
-        "axiom",
-        "conjecture",
-        "definition",
-        "remark",
-        "convention",
-        "observation",
-        "example",
-        "question",
-        "problem",
-        "exercise",
-        "algorithm",
-    ]
-)
+_OTHER_STATEMENTS = names("""
+    theorem lemma proposition corollary claim fact axiom conjecture definition remark convention observation
+    example question problem exercise algorithm
+    """)
 _ANSWERS: dict[str, PostKind] = {
     "proof": "proof",
     "solution": "solution",
     "answer": "solution",
     "hint": "solution",
 }
-_SKIPPED = frozenset(
-    [
-        "docinfo",
-        "idx",
-        "notation",
-        "index",
-        "title",
-        "subtitle",
-        "shorttitle",
-        "creator",
-        "author",
-        "date",
-        "bibinfo",
-        "image",
-        "latex-image",
-        "description",
-        "sage",
-    ]
-)
+_SKIPPED = names("""
+    docinfo idx notation index title subtitle shorttitle creator author date bibinfo image latex-image
+    description sage
+    """)
 _FORMULAS = frozenset(["me", "men", "md", "mdn"])
 _SIGNS = {
     "nbsp": " ", "ellipsis": "…", "ndash": "–", "mdash": "—", "lq": "“", "rq": "”", "lsq": "‘", "rsq": "’", "times": "×",

@@ -14,14 +14,10 @@ from typing import Any
 from mathamr.posts.format import Collection
 from mathamr.posts.formats.document import Document, anchor, code, element, math, plain, row, text
 from mathamr.posts.inputs import read_text, stem
+from mathamr.posts.listing import names
 from mathamr.posts.post import Post
 from mathamr.posts.postkind import PostKind, kind_named
 from mathamr.posts.report import Report
-
-
-def _words(listing: str) -> list[str]:
-    return listing.split()
-
 
 LARGEST = 4 << 20
 """Characters of a document: docutils is slow and works in memory."""
@@ -42,22 +38,18 @@ _DOLLARS = re.compile(
     re.X | re.S,
 )
 _SPACES = re.compile(r"[ \t]{500,}")
-_DROPPED = frozenset(
-    _words(
-        "toctree contents index tabularcolumns currentmodule module meta raw include literalinclude plot image sectnum"
-        " default-domain highlight testsetup testcleanup automodule autoclass autofunction autosummary autodata"
-        " automethod graphviz only-html program bibliography restructuredtext-test-directive title target-notes"
-    )
+_DROPPED = names(
+    "toctree contents index tabularcolumns currentmodule module meta raw include literalinclude plot image sectnum"
+    " default-domain highlight testsetup testcleanup automodule autoclass autofunction autosummary autodata"
+    " automethod graphviz only-html program bibliography restructuredtext-test-directive title target-notes"
 )
-_CODE = frozenset(
-    _words(
-        "code code-block sourcecode doctest testcode testoutput ipython prompt productionlist parsed-literal"
-        " highlight-block jupyter-execute code-cell"
-    )
+_CODE = names(
+    "code code-block sourcecode doctest testcode testoutput ipython prompt productionlist parsed-literal"
+    " highlight-block jupyter-execute code-cell"
 )
-_PARAGRAPHS = frozenset(_words("paragraph line_block rubric caption attribution term title classifier"))
-_UNSEEN = frozenset(_words("system_message footnote_reference citation_reference image problematic"))
-_CODE_ROLES = frozenset(_words("code literal file samp kbd command option envvar program token"))
+_PARAGRAPHS = names("paragraph line_block rubric caption attribution term title classifier")
+_UNSEEN = names("system_message footnote_reference citation_reference image problematic")
+_CODE_ROLES = names("code literal file samp kbd command option envvar program token")
 
 
 class _TooLongError(Exception):

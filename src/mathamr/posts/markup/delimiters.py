@@ -5,19 +5,15 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple
 
+from mathamr.posts.listing import names
 from mathamr.posts.markup.dollars import doubt, openings
 
-
-def _words(listing: str) -> frozenset[str]:
-    return frozenset(listing.split())
-
-
-DISPLAY_ENVIRONMENTS = _words(
+DISPLAY_ENVIRONMENTS = names(
     """
     equation align gather multline eqnarray alignat flalign displaymath dmath xalignat xxalignat
     """
 )
-INNER_ENVIRONMENTS = _words(
+INNER_ENVIRONMENTS = names(
     """
     math array matrix pmatrix bmatrix Bmatrix vmatrix Vmatrix smallmatrix cases rcases dcases
     split aligned alignedat gathered multlined CD tikzcd prooftree

@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import re
 
+from mathamr.posts.listing import names
+
 DEEPEST = 60
 """Brackets and operators in each other; what is nested deeper is read as single symbols."""
-
-
-def _words(listing: str) -> list[str]:
-    return listing.split()
 
 
 def _table(listing: str) -> dict[str, str]:
@@ -22,7 +20,7 @@ def _table(listing: str) -> dict[str, str]:
 _SYMBOLS = {
     **{
         name: f"\\{name}"
-        for name in _words(
+        for name in names(
             "alpha beta gamma delta epsilon varepsilon zeta eta theta vartheta iota kappa lambda mu nu xi pi rho sigma"
             " tau upsilon phi varphi chi psi omega Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega sin cos tan sec"
             " csc cot sinh cosh tanh log ln exp arcsin arccos arctan lim det dim gcd min max sum prod int oint partial"

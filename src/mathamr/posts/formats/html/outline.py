@@ -13,24 +13,20 @@ from itertools import pairwise
 from mathamr.posts.formats.html.pieces import TOKEN, Tag
 from mathamr.posts.formats.outline import LONGEST, SECTION_FROM, WHOLE_BELOW, Headings, OutlinePart, slug
 from mathamr.posts.identifiers import stable_name, unique
+from mathamr.posts.listing import names
 
-
-def _words(listing: str) -> frozenset[str]:
-    return frozenset(listing.split())
-
-
-_VOID = _words("area base br col embed hr img input link meta param source track wbr")
-_RAW = _words("script style textarea noscript template svg math")
+_VOID = names("area base br col embed hr img input link meta param source track wbr")
+_RAW = names("script style textarea noscript template svg math")
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
-_MAIN_NAMES = _words(
+_MAIN_NAMES = names(
     """
     body rst-content document markdown-body mw-parser-output ltx_page_content entry-content post-content content
     main-content bodyContent main page-content article-content md-content
     """
 )
-_UNWANTED_ELEMENTS = _words("nav footer form button dialog menu")
-_UNWANTED_ROLES = _words("navigation search contentinfo complementary doc-toc")
-_UNWANTED_NAMES = _words(
+_UNWANTED_ELEMENTS = names("nav footer form button dialog menu")
+_UNWANTED_ROLES = names("navigation search contentinfo complementary doc-toc")
+_UNWANTED_NAMES = names(
     """
     headerlink anchor-link anchor permalink headeranchor header-anchor linkanchor toc table-of-contents toctree-wrapper
     localtoc contents breadcrumb breadcrumbs wy-breadcrumbs wy-nav-side sphinxsidebar sphinxsidebarwrapper sidebar related
@@ -40,10 +36,10 @@ _UNWANTED_NAMES = _words(
     ltx_page_navbar ltx_page_footer ltx_TOC article-header-buttons bd-header-article navheader navfooter reflist-backlink ttc
     """
 )
-_NOTES = _words("label ltx_item")
+_NOTES = names("label ltx_item")
 """Classes of terms that are no entries: footnotes of docutils, lists in papers."""
-_BLOCKS = _words("p li tr dt dd pre div section blockquote table hr")
-_KEPT_ASIDES = _words("footnote footnote-list topic admonition sidebar-content citation")
+_BLOCKS = names("p li tr dt dd pre div section blockquote table hr")
+_KEPT_ASIDES = names("footnote footnote-list topic admonition sidebar-content citation")
 _SIGN = re.compile(
     r"<a\b[^<>]{0,500}>\s*(?:\u00b6|\u00a7|#|\U0001f517\ufe0e?|&para;|&sect;|&#182;|&#xb6;|&#x1f517;)\s*</a\s*>",
     re.I,

@@ -13,6 +13,7 @@ from html import unescape
 from typing import NamedTuple
 
 from mathamr.posts.formats.html.typeset import as_latex, is_typeset
+from mathamr.posts.listing import names
 from mathamr.posts.markup.delimiters import without_punctuation
 from mathamr.posts.markup.piece import Note, Piece, PieceRun
 from mathamr.posts.markup.plain import inline
@@ -53,17 +54,9 @@ _BASE = re.compile(r"[^\W_](?:</\w{1,6}>)*\Z|\)\Z")
 _ORDINAL = re.compile(r"\s*(?:st|nd|rd|th)\b")
 _RAW = frozenset(["script", "style", "textarea", "noscript", "xmp"])
 _HIDDEN = frozenset(["head", "template", "svg", "iframe", "object", "select", "button", "mjx-math", "canvas"])
-_HIDDEN_CLASSES = frozenset(
-    [
-        "katex-html",
-        "MathJax",
-        "MathJax_Display",
-        "MathJax_Preview",
-        "MathJax_SVG",
-        "MathJax_CHTML",
-        "MJX_Assistive_MathML",
-    ]
-)
+_HIDDEN_CLASSES = names("""
+    katex-html MathJax MathJax_Display MathJax_Preview MathJax_SVG MathJax_CHTML MJX_Assistive_MathML
+    """)
 _FALLBACK_CLASSES = frozenset(["mwe-math-fallback-image-inline", "mwe-math-fallback-image-display"])
 _IMAGE_MATH_CLASSES = frozenset(["latex", "tex", "math", "formulaInl", "formulaDsp"])
 _MATH_CLASSES = frozenset(["math-container", "math", "arithmatex", "SimpleMath"])

@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from html import unescape
 
+from mathamr.posts.listing import names
+
 _SET = re.compile(r"<(?:sub|sup)\b[^<>]*>|</(?:em|i|strong|b)>", re.I)
 _PART = re.compile(r"<(/?)([a-zA-Z]+)[^<>]*>|([^<]+|<)")
 _WORD = re.compile(r"[A-Za-z]{2,}")
@@ -15,37 +17,10 @@ _SPACE = re.compile("[\u00a0\u2000-\u200b\u202f\u205f\u2060\ufeff]+")
 _SPECIAL = re.compile(r"[{}%#&_]")
 _OPENING = {"sub": "_{", "sup": "^{", "strong": r"\mathbf{", "b": r"\mathbf{"}
 _SLANTED = frozenset(["em", "i"])
-_FUNCTIONS = frozenset(
-    [
-        "sin",
-        "cos",
-        "tan",
-        "cot",
-        "sec",
-        "csc",
-        "sinh",
-        "cosh",
-        "tanh",
-        "arcsin",
-        "arccos",
-        "arctan",
-        "log",
-        "ln",
-        "exp",
-        "lim",
-        "max",
-        "min",
-        "sup",
-        "inf",
-        "det",
-        "dim",
-        "ker",
-        "gcd",
-        "arg",
-        "deg",
-        "Pr",
-    ]
-)
+_FUNCTIONS = names("""
+    sin cos tan cot sec csc sinh cosh tanh arcsin arccos arctan log ln exp lim max min sup inf det dim ker gcd
+    arg deg Pr
+    """)
 
 
 def is_typeset(content: str) -> bool:

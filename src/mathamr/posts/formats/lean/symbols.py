@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from mathamr.posts.listing import names
+
 MODIFIERS = "ᶜᵀᴴˣᵒᵖᵐᵈᗮ"
 GREEK = dict(
     zip(
@@ -54,36 +56,10 @@ SYMBOLS = {
     "Real.pi": r"\pi", "Complex.I": "i", "True": r"\top", "False": r"\bot", "ℵ₀": r"\aleph_0", "ℓ": r"\ell",
     "∂": r"\partial", "𝓟": r"\mathcal{P}", "℘": r"\wp", "·": r"\cdot", "_": r"\_", "*": "*", "⋯": r"\cdots",
 }  # fmt: skip
-FUNCTIONS = frozenset(
-    [
-        "sin",
-        "cos",
-        "tan",
-        "cot",
-        "sinh",
-        "cosh",
-        "tanh",
-        "exp",
-        "log",
-        "ln",
-        "max",
-        "min",
-        "sup",
-        "inf",
-        "gcd",
-        "det",
-        "dim",
-        "ker",
-        "lim",
-        "limsup",
-        "liminf",
-        "arg",
-        "deg",
-        "arcsin",
-        "arccos",
-        "arctan",
-    ]
-)
+FUNCTIONS = names("""
+    sin cos tan cot sinh cosh tanh exp log ln max min sup inf gcd det dim ker lim limsup liminf arg deg arcsin
+    arccos arctan
+    """)
 RELATIONS = {
     "=": "=", "≠": r"\ne", "<": "<", "≤": r"\le", ">": ">", "≥": r"\ge", "∈": r"\in", "∉": r"\notin", "∋": r"\ni",
     "⊆": r"\subseteq", "⊂": r"\subset", "⊇": r"\supseteq", "⊃": r"\supset", "∣": r"\mid", "≡": r"\equiv",

@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from mathamr.posts.listing import names
+
 _PART = re.compile(r"CoeHTCT|CoeTC|CoeT|(?:LE|LT|GE|GT|WF)(?=[A-Z])|_|[A-Z]*[^A-Z_]+|[A-Z]+")
 _CAPITALS = re.compile(r"^[A-Z]+")
 _ADDITIVE_WORDS = {
@@ -60,50 +62,13 @@ _TABLES: dict[str, tuple[Mapping[str, str], Mapping[str, str]]] = {
     "to_dual": (_DUAL_WORDS, _DUAL_FIXES),
 }
 _ALWAYS = {
-    "to_additive": frozenset(
-        [
-            "Monoid",
-            "Group",
-            "CommMonoid",
-            "CommGroup",
-            "Semigroup",
-            "CommSemigroup",
-            "DivInvMonoid",
-            "DivisionMonoid",
-            "Submonoid",
-            "Subgroup",
-            "Subsemigroup",
-            "MonoidHom",
-            "MulHom",
-            "OneHom",
-            "MulEquiv",
-            "MulAction",
-            "Units",
-            "Commute",
-            "SemiconjBy",
-            "IsUnit",
-            "Con",
-            "QuotientGroup",
-            "FreeGroup",
-            "FreeMonoid",
-            "FreeSemigroup",
-            "Localization",
-            "MonCat",
-            "GrpCat",
-            "CommGrpCat",
-            "CommMonCat",
-            "SubmonoidClass",
-            "SubgroupClass",
-            "OpenSubgroup",
-            "ContinuousMonoidHom",
-            "IsOfFinOrder",
-            "MulMemClass",
-            "UniqueProds",
-            "IsCyclic",
-            "MonoidHomClass",
-            "MulEquivClass",
-        ]
-    ),
+    "to_additive": names("""
+        Monoid Group CommMonoid CommGroup Semigroup CommSemigroup DivInvMonoid DivisionMonoid Submonoid
+        Subgroup Subsemigroup MonoidHom MulHom OneHom MulEquiv MulAction Units Commute SemiconjBy IsUnit Con
+        QuotientGroup FreeGroup FreeMonoid FreeSemigroup Localization MonCat GrpCat CommGrpCat CommMonCat
+        SubmonoidClass SubgroupClass OpenSubgroup ContinuousMonoidHom IsOfFinOrder MulMemClass UniqueProds
+        IsCyclic MonoidHomClass MulEquivClass
+        """),
     "to_dual": frozenset[str](),
 }
 """Namespaces with a counterpart that is known even where Mathlib itself is not read."""

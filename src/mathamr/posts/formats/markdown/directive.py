@@ -6,12 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from mathamr.posts.listing import names
 from mathamr.posts.postkind import PostKind, kind_named
-
-
-def _words(listing: str) -> frozenset[str]:
-    return frozenset(listing.split())
-
 
 QUARTO: dict[str, PostKind] = {
     "thm": "theorem", "lem": "lemma", "cor": "corollary", "prp": "proposition", "cnj": "conjecture",
@@ -19,11 +15,11 @@ QUARTO: dict[str, PostKind] = {
 }  # fmt: skip
 """What the labels of Quarto's theorems begin with, and what they are."""
 
-CROSS_REFERENCES = frozenset(QUARTO) | _words("fig tbl eq sec lst")
+CROSS_REFERENCES = frozenset(QUARTO) | names("fig tbl eq sec lst")
 """What the labels of all of Quarto's cross-references begin with."""
 
-_ADMONITIONS = _words("note warning caution hint comment question answer sketch tip important")
-_CODE = _words(
+_ADMONITIONS = names("note warning caution hint comment question answer sketch tip important")
+_CODE = names(
     """
     code code-block code-cell sourcecode literalinclude doctest testcode testoutput prompt parsed-literal program-output
     python python3 py ipython r julia bash sh shell zsh console sql ojs stan dot graphviz mermaid javascript js
@@ -32,13 +28,13 @@ _CODE = _words(
     css latex tex bibtex diff text txt vim make cmake dockerfile embed raw eval-rst exec jupyter-execute
     """
 )
-_UNREAD = _words(
+_UNREAD = names(
     """
     toctree tableofcontents contents bibliography image figure-md include index genindex automodule autoclass
     autofunction autosummary iframe video youtube button-link button-ref download printindex only meta
     """
 )
-_PATH_ARGUMENT = _words("figure image include literalinclude download iframe csv-table")
+_PATH_ARGUMENT = names("figure image include literalinclude download iframe csv-table")
 
 _NAMED = re.compile(r"\{\s*([A-Za-z][\w+:.-]*)\s*[,}\s]")
 _IN_BRACES = re.compile(r"\{([^{}]{0,500})\}")

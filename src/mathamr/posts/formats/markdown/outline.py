@@ -17,6 +17,7 @@ from mathamr.posts.formats.markdown.frontmatter import FrontMatter
 from mathamr.posts.formats.markdown.pieces import parser, with_line_feeds, without_options
 from mathamr.posts.formats.outline import SECTION_FROM, WHOLE_BELOW, Headings, OutlinePart, slug
 from mathamr.posts.identifiers import unique
+from mathamr.posts.listing import names
 from mathamr.posts.markup import pieces
 from mathamr.posts.postkind import ANSWERING, ASKING, PostKind, kind_named
 
@@ -35,20 +36,7 @@ _ATTRIBUTES = re.compile(r"[ \t]*\{[^{}\n]{0,300}\}[ \t]*\Z")
 _IDENTIFIER = re.compile(r"#([\w:.-]+)")
 _CALL_OUT = re.compile(r"[ \t]{0,3}>[ \t]*\[!([A-Za-z]{1,40})(?:\|[^\]\n]{0,300})?\][+-]?(.*)")
 _BLOCK = re.compile(r"\^([A-Za-z0-9-]{1,100})")
-_STATED = frozenset(
-    [
-        "theorem",
-        "lemma",
-        "proposition",
-        "corollary",
-        "claim",
-        "conjecture",
-        "definition",
-        "axiom",
-        "proof",
-        "exercise",
-    ]
-)
+_STATED = names("theorem lemma proposition corollary claim conjecture definition axiom proof exercise")
 """Kinds of call-outs that are posts of their own; others, such as notes and examples, belong to the text around them."""
 _UNTELLING = frozenset(["readme", "index", "_index"])
 """Names of files that say nothing about them: the only heading of level 1 says more, wherever it stands."""

@@ -17,6 +17,7 @@ from markdown_it.token import Token
 from mathamr.posts.formats.html.pieces import pieces as html_pieces
 from mathamr.posts.formats.markdown.blocks import NESTING, Parser
 from mathamr.posts.formats.markdown.directive import OPTION, QUARTO, Directive
+from mathamr.posts.listing import names
 from mathamr.posts.markup.delimiters import OPENING, MathScanner, without_punctuation
 from mathamr.posts.markup.piece import Note, Piece, PieceRun
 from mathamr.posts.markup.plain import formula
@@ -40,20 +41,7 @@ _PICTURE = re.compile(r"\.(?:png|jpe?g|gif|svg|webp|bmp|pdf)\Z", re.I)
 _CODE_ROLES = frozenset(
     ["code", "kbd", "samp", "command", "program", "file", "guilabel", "menuselection", "option", "envvar"]
 )
-_CITING_ROLES = frozenset(
-    [
-        "cite",
-        "citet",
-        "citep",
-        "cite:p",
-        "cite:t",
-        "cite:ps",
-        "cite:ts",
-        "footcite",
-        "footcite:t",
-        "footcite:p",
-    ]
-)
+_CITING_ROLES = names("cite citet citep cite:p cite:t cite:ps cite:ts footcite footcite:t footcite:p")
 _LINKING_ROLES = frozenset(["ref", "numref", "prf:ref", "doc", "eq", "any", "numdoc", "proof:ref"])
 _INDEXED = re.compile(
     r"\s*!?(?:single|pair|triple|see|seealso|module|keyword|operator|object|exception|statement|builtin)\s*:"

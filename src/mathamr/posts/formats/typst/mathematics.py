@@ -9,6 +9,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
+from mathamr.posts.listing import names
+
 LONGEST = 20_000
 """Characters of a formula that is read; a longer one is shown as it is written."""
 DEEPEST = 50
@@ -51,42 +53,10 @@ _OTHER = {"~": r"\sim", "*": "*", "%": r"\%", "$": r"\$", "_": r"\_", "^": r"\ha
 _OPEN = {"(": "(", "[": "[", "{": r"\{"}
 _CLOSE = {")": ")", "]": "]", "}": r"\}"}
 _PAIRS = {"(": ")", "[": "]", "{": "}"}
-_OPERATORS = frozenset(
-    [
-        "arccos",
-        "arcsin",
-        "arctan",
-        "arg",
-        "cos",
-        "cosh",
-        "cot",
-        "coth",
-        "csc",
-        "deg",
-        "det",
-        "dim",
-        "exp",
-        "gcd",
-        "hom",
-        "inf",
-        "ker",
-        "lg",
-        "lim",
-        "ln",
-        "log",
-        "max",
-        "min",
-        "Pr",
-        "sec",
-        "sin",
-        "sinh",
-        "sup",
-        "tan",
-        "tanh",
-        "liminf",
-        "limsup",
-    ]
-)
+_OPERATORS = names("""
+    arccos arcsin arctan arg cos cosh cot coth csc deg det dim exp gcd hom inf ker lg lim ln log max min Pr
+    sec sin sinh sup tan tanh liminf limsup
+    """)
 _UPRIGHT = frozenset(
     ["csch", "sech", "mod", "sinc", "tr", "id", "im", "lcm", "ctg", "tg", "cosec", "rank", "span"]
 )
@@ -106,21 +76,7 @@ _FENCED = {
     "round": (r"\lfloor", r"\rceil"), "Set": (r"\{", r"\}"), "set": (r"\{", r"\}"), "iprod": (r"\langle", r"\rangle"),
 }  # fmt: skip
 _ACCENTS = {"hat": "hat", "tilde": "tilde", "arrow": "vec", "macron": "bar", "dot": "dot", "->": "vec"}
-_TRANSPARENT = frozenset(
-    [
-        "display",
-        "inline",
-        "script",
-        "sscript",
-        "limits",
-        "scripts",
-        "mid",
-        "stretch",
-        "equation",
-        "box",
-        "move",
-    ]
-)
+_TRANSPARENT = names("display inline script sscript limits scripts mid stretch equation box move")
 _BRACES = re.compile(r"[\\{}$%&#_^~]")
 
 

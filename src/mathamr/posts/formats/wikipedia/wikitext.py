@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from html import unescape
 
 from mathamr.posts.formats.document import Document, anchor, code, element, math, plain, text
+from mathamr.posts.listing import names
 from mathamr.posts.postkind import kind_named
 from mathamr.posts.report import Report
 
@@ -28,23 +29,7 @@ _LINK = re.compile(
 )
 _TAG = re.compile(r"</?(?:sup|sub)\b[^<>]{0,200}>|</?[a-zA-Z][^<>]{0,500}>")
 _QUOTES = re.compile(r"'{2,5}")
-_TEXT_TEMPLATES = frozenset(
-    [
-        "em",
-        "nobr",
-        "nowrap",
-        "nobreak",
-        "strong",
-        "term",
-        "gloss",
-        "defn",
-        "val",
-        "lang",
-        "abs",
-        "pi",
-        "tmath",
-    ]
-)
+_TEXT_TEMPLATES = names("em nobr nowrap nobreak strong term gloss defn val lang abs pi tmath")
 _STATEMENTS = frozenset(["math theorem", "math_theorem", "math proof", "math_proof", "proof"])
 _ANCHORS = frozenset(["anchor", "equationref", "visible anchor", "vanchor"])
 LONGEST_TEMPLATE = 200_000
