@@ -24,17 +24,17 @@ class Readable(Protocol):
     """A stream whose `read1` may return fewer bytes than requested, but none only at the end."""
 
     def read1(self, size: int, /) -> bytes:
-        """Up to `size` bytes."""
+        """Return up to `size` bytes."""
         ...
 
 
 def compression_of(start: bytes) -> str | None:
-    """The name of a compression, or `None` for a plain file."""
+    """Return the name of a compression, or `None` for a plain file."""
     return next((name for magic, name in MAGIC.items() if start.startswith(magic)), None)
 
 
 def decompressed(disk: io.BufferedIOBase, start: bytes) -> Readable:
-    """The bytes of a file whose first bytes on disk are `start`; those of a plain file are as they are."""
+    """Return the bytes of a file whose first bytes on disk are `start`; those of a plain file are as they are."""
     compression = compression_of(start)
     if compression == "gzip":
         return gzip.GzipFile(fileobj=disk)
@@ -43,7 +43,9 @@ def decompressed(disk: io.BufferedIOBase, start: bytes) -> Readable:
     if compression == "xz":
         return _Frames(disk, lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=MOST_MEMORY))
     if compression == "zstandard":
-        window = {zstd.DecompressionParameter.window_log_max: (MOST_MEMORY // 2).bit_length() - 1}
+        window: dict[int, int] = {
+            zstd.DecompressionParameter.window_log_max: (MOST_MEMORY // 2).bit_length() - 1
+        }
         return _Frames(disk, lambda: zstd.ZstdDecompressor(options=window))
     return disk
 

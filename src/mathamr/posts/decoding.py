@@ -17,7 +17,7 @@ _ENCODINGS = {
 
 
 def decoded(data: bytes, report: Report) -> str:
-    """UTF-8 (or UTF-16 with a byte order mark) as clean text; invalid bytes are replaced and reported.
+    """Return UTF-8 (or UTF-16 with a byte order mark) as clean text; invalid bytes are replaced and reported.
 
     >>> decoded(b"\\xef\\xbb\\xbfna\\xefve", report := Report()), dict(report.repaired)
     ('na\ufffdve', {'invalid UTF-8': 1})
@@ -36,7 +36,7 @@ def decoded(data: bytes, report: Report) -> str:
 
 
 def cleaned(text: str, report: Report) -> str:
-    """The text with control characters and lone surrogates replaced one for one, so that offsets stay."""
+    """Return the text with control characters and lone surrogates replaced one for one, so that offsets stay."""
     found = UNWANTED.search(text)
     if found is None:
         return text

@@ -13,7 +13,7 @@ _NOT_IN_SLUG = re.compile(r"[\W_]+")
 
 
 def stable_name(name: str, *context: str) -> str:
-    """A readable name with a digest of a part's context: its headings and its beginning.
+    """Return a readable name with a digest of a part's context: its headings and its beginning.
 
     >>> stable_name("Key Lemma", "Limits", "Let $x$"), stable_name("Key Lemma", "Series", "Let $x$")
     ('key-lemma-aa79c4', 'key-lemma-12a414')
@@ -23,7 +23,7 @@ def stable_name(name: str, *context: str) -> str:
 
 
 def unique(name: str, taken: dict[str, int], first: int = 2) -> str:
-    """A name with a number where it is taken; `taken` counts the uses of each name, `first` numbers the second one.
+    """Return a name with a number where it is taken; `taken` counts the uses of each name, `first` numbers the second one.
 
     >>> taken: dict[str, int] = {}
     >>> unique("a", taken), unique("a", taken), unique("b", taken)
@@ -34,7 +34,7 @@ def unique(name: str, taken: dict[str, int], first: int = 2) -> str:
 
 
 def renamed(reference: str, old: str, new: str) -> str:
-    """A reference to a post or to one of its formulas, under the post's new id; any other stays.
+    """Return a reference to a post or to one of its formulas, under the post's new id; any other stays.
 
     >>> renamed("a.md:3", "a.md", "b.md"), renamed("a.md", "a.md", "b.md"), renamed("17", "a.md", "b.md")
     ('b.md:3', 'b.md', '17')
@@ -43,7 +43,7 @@ def renamed(reference: str, old: str, new: str) -> str:
 
 
 def with_id(post: Post, identifier: str) -> Post:
-    """The same post under another id, its formulas too."""
+    """Return the same post under another id, its formulas too."""
     formulas = tuple(replace(each, id=renamed(each.id, post.id, identifier)) for each in post.formulas)
     return replace(post, id=identifier, formulas=formulas)
 
@@ -84,7 +84,7 @@ class SeenIds:
         return bool(self._slots[self._place(identifier)[1]])
 
     def _place(self, identifier: str) -> tuple[int, int]:
-        """The hash of an id, and the slot that holds it or is free for it."""
+        """Return the hash of an id, and the slot that holds it or is free for it."""
         word = (hash(identifier) & 0xFFFF_FFFF_FFFF_FFFF) or 1  # 0 is an empty slot
         slots = self._slots
         mask = len(slots) - 1

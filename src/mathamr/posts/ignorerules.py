@@ -18,22 +18,9 @@ from mathamr.posts.report import Report
 IGNORE_FILE = ".mathamrignore"
 HIDDEN = ".*"
 DEFAULTS = (
-    HIDDEN,
-    "_build/",
-    "_modules/",
-    "_sources/",
-    "_static/",
-    "__pycache__/",
-    "build/",
-    "dist/",
-    "node_modules/",
-    "site-packages/",
-    "venv/",
-    "*.egg-info/",
-    "genindex.html",
-    "genindex-*.html",
-    "py-modindex.html",
-)
+    HIDDEN, "_build/", "_modules/", "_sources/", "_static/", "__pycache__/", "build/", "dist/", "node_modules/",
+    "site-packages/", "venv/", "*.egg-info/", "genindex.html", "genindex-*.html", "py-modindex.html",
+)  # fmt: skip
 """What is left out unless a pattern brings it back: hidden files, copies and pages that tools generate, packages of others."""
 HIDDEN_RULE = f"{HIDDEN} (a default)"
 LARGEST_IGNORE_FILE = 1 << 20
@@ -61,7 +48,7 @@ class IgnoreRules:
         self._of_folder = lru_cache(maxsize=10_000)(self._read)
 
     def rule_for(self, path: Path, is_folder: bool = False) -> str | None:
-        """The rule that leaves a path out, with where it comes from; `None` if the path is read."""
+        """Return the rule that leaves a path out, with where it comes from; `None` if the path is read."""
         depth = len(path.relative_to(self._root).parts)
         within = [self._of_folder(folder) for folder in list(path.parents)[:depth]]
         for patterns in (self._exclude, *within, self._defaults):
@@ -70,13 +57,13 @@ class IgnoreRules:
         return None
 
     def leaves_out(self, path: Path) -> bool:
-        """Whether a file is left out, itself or by a folder above it."""
+        """Return whether a file is left out, itself or by a folder above it."""
         depth = len(path.relative_to(self._root).parts)
         folders = reversed(list(path.parents)[: depth - 1])
         return any(self.rule_for(folder, is_folder=True) for folder in folders) or bool(self.rule_for(path))
 
     def _read(self, folder: Path) -> _Patterns | None:
-        """The patterns of the ignore file of a folder."""
+        """Return the patterns of the ignore file of a folder."""
         file = folder / IGNORE_FILE
         try:
             if not file.is_file():
@@ -125,7 +112,7 @@ class _Patterns:
         self._spec = GitIgnoreSpec.from_lines(self._lines)
 
     def decide(self, path: Path, is_folder: bool) -> str | None:
-        """The rule that leaves a path out; empty if a pattern brings it back, `None` if none matches."""
+        """Return the rule that leaves a path out; empty if a pattern brings it back, `None` if none matches."""
         name = path.relative_to(self._folder).as_posix()
         found = self._spec.check_file(f"{name}/" if is_folder else name)
         if found.include is None or found.index is None:

@@ -44,7 +44,7 @@ class Head:
         return Path(self.name).suffix
 
     def is_text(self, *suffixes: str) -> bool:
-        """Whether the file has one of these suffixes and contains no NUL character."""
+        """Return whether the file has one of these suffixes and contains no NUL character."""
         return self.suffix in suffixes and "\0" not in self.text
 
     @cached_property
@@ -56,7 +56,7 @@ class Head:
 
 
 def bare_name(path: Path) -> str:
-    """A file's name in lower case, without a suffix of compression.
+    """Return a file's name in lower case, without a suffix of compression.
 
     >>> bare_name(Path("dump/Posts.xml.gz"))
     'posts.xml'
@@ -66,7 +66,7 @@ def bare_name(path: Path) -> str:
 
 
 def stem(path: Path) -> str:
-    """A file's name without its ending and without a suffix of compression.
+    """Return a file's name without its ending and without a suffix of compression.
 
     >>> stem(Path("notes/Galois theory.tex.gz"))
     'Galois theory'
@@ -75,7 +75,7 @@ def stem(path: Path) -> str:
 
 
 def shown(path: Path) -> str:
-    """A path as messages name it."""
+    """Return a path as messages name it."""
     return "standard input" if path == STDIN else str(path)
 
 
@@ -94,7 +94,7 @@ class Input(io.RawIOBase):
         self._stream: Readable = decompressed(self._disk, self._disk.peek(8))
 
     def readable(self) -> bool:
-        """True."""
+        """Return True."""
         return True
 
     def readinto(self, buffer: Any) -> int:
@@ -140,7 +140,7 @@ class Input(io.RawIOBase):
 
 
 def head(path: Path) -> Head:
-    """The first bytes of a file, decompressed; standard input and other pipes are only peeked at."""
+    """Return the first bytes of a file, decompressed; standard input and other pipes are only peeked at."""
     if _is_pipe(path):
         start = _pipe(path).peek(HEAD_BYTES)
         return Head(path, _readable(decompressed(io.BytesIO(start), start)))
@@ -149,7 +149,7 @@ def head(path: Path) -> Head:
 
 
 def read_bytes(path: Path, report: Report, largest: int | None = None) -> bytes | None:
-    """A whole file, decompressed; `None`, with a report, if it is too large or cannot be read."""
+    """Return a whole file, decompressed; `None`, with a report, if it is too large or cannot be read."""
     data, largest = bytearray(), largest or LARGEST_TEXT_FILE
     try:
         with Input(path, report) as stream:
@@ -165,13 +165,13 @@ def read_bytes(path: Path, report: Report, largest: int | None = None) -> bytes 
 
 
 def read_text(path: Path, report: Report, largest: int | None = None) -> str | None:
-    """A whole text file, decompressed and decoded (see `decoded`); `None` as in `read_bytes`."""
+    """Return a whole text file, decompressed and decoded (see `decoded`); `None` as in `read_bytes`."""
     data = read_bytes(path, report, largest)
     return None if data is None else decoded(data, report)
 
 
 def walk(root: Path, report: Report, exclude: Sequence[str] = ()) -> Iterator[Path]:
-    """The files under a folder in a fixed order, without indexes, links that leave the folder, and what rules leave out.
+    """Yield the files under a folder in a fixed order, without indexes, links that leave the folder, and what rules leave out.
 
     `exclude` are patterns that come before those of the folder's ignore files (see `IgnoreRules`).
     """
@@ -206,7 +206,7 @@ def _is_excluded(path: Path, rules: IgnoreRules, report: Report, is_folder: bool
 
 
 def _target(link: Path) -> Path | None:
-    """Where a symbolic link leads; `None` where it leads to itself in the end."""
+    """Return where a symbolic link leads; `None` where it leads to itself in the end."""
     try:
         return link.resolve()
     except (OSError, RuntimeError):
@@ -236,7 +236,7 @@ def _is_pipe(path: Path) -> bool:
 
 
 def _pipe(path: Path) -> io.BufferedReader:
-    """A pipe can be read only once: this is always the same object, so that peeked bytes are not lost."""
+    """Return a pipe can be read only once: this is always the same object, so that peeked bytes are not lost."""
     return _peekable(cast("io.BufferedIOBase", sys.stdin.buffer) if path == STDIN else _opened_once(path))
 
 

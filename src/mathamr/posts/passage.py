@@ -78,7 +78,7 @@ class Passage:
         return "\n".join(sentence.text for sentence in self.sentences)
 
     def to_json(self) -> str:
-        """One JSON line."""
+        """Return one JSON line."""
         rows = []
         for sentence in self.sentences:
             row: dict[str, Any] = {
@@ -96,7 +96,7 @@ class Passage:
 
     @classmethod
     def from_json(cls, line: str) -> Passage:
-        """The inverse of `to_json`."""
+        """Return the inverse of `to_json`."""
         row: dict[str, Any] = json.loads(line)
         return cls(
             row["post"],
@@ -115,7 +115,7 @@ class Passage:
 
 
 def passage(post: Post, note: Note = ignore) -> Passage:
-    """The passage of a post.
+    """Return the passage of a post.
 
     Formula ids are those of `post.formulas`; where a post was made without them, those of `formulas_of`.
 
@@ -147,7 +147,7 @@ def passage_fingerprints() -> dict[Markup, str]:
 
 @lru_cache(maxsize=8)
 def passage_fingerprint(markup: Markup) -> str:
-    """A word for how posts in a markup become sentences: it changes when those of an example do."""
+    """Return a word for how posts in a markup become sentences: it changes when those of an example do."""
     content = passage(Post("probe", "note", _PROBES[markup], title="On $x$", markup=markup)).to_json()
     return blake2b(content.encode(), digest_size=8).hexdigest()
 
@@ -275,7 +275,7 @@ def _is_word(character: str) -> bool:
 
 
 def _normalised(text: str) -> str:
-    """One blank for any white space, none before a stop, composed characters, and no look-alike of a placeholder."""
+    """Return one blank for any white space, none before a stop, composed characters, and no look-alike of a placeholder."""
     text = " ".join(text.replace(PARAGRAPH, " ").split())
     if " ." in text or " ," in text or " ?" in text:
         text = _LOOSE_MARK.sub("", text)

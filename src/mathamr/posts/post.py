@@ -55,7 +55,7 @@ class Place:
     cell: int = 0
 
     def __str__(self) -> str:
-        """Path and line, `notes/a.md:12`; of a notebook the cell, `a.ipynb, cell 3`."""
+        """Return path and line, `notes/a.md:12`; of a notebook the cell, `a.ipynb, cell 3`."""
         return f"{self.path}, cell {self.cell}" if self.cell else f"{self.path}:{self.line}"
 
     def to_dict(self) -> dict[str, Any]:
@@ -100,7 +100,7 @@ class Post:
         return role_of(self.kind)
 
     def to_json(self) -> str:
-        """One JSON line; fields at their default are left out."""
+        """Return one JSON line; fields at their default are left out."""
         row = {"id": self.id, "kind": self.kind, "body": self.body} | _not_default(self, _DEFAULT_POST)
         if self.links:
             row["links"] = [
@@ -118,7 +118,7 @@ class Post:
 
     @classmethod
     def from_json(cls, line: str) -> Post:
-        """The inverse of `to_json`."""
+        """Return the inverse of `to_json`."""
         row: dict[str, Any] = json.loads(line)
         row["formulas"] = tuple(Formula(**f) for f in row.get("formulas", ()))
         row["links"] = tuple(Link(**link) for link in row.get("links", ()))
@@ -133,7 +133,7 @@ _Defaults = tuple[tuple[str, Any], ...]
 
 
 def _not_default(thing: Post | Formula | Link | Place, defaults: _Defaults) -> dict[str, Any]:
-    """The fields of a part of a post that are not at their default."""
+    """Return the fields of a part of a post that are not at their default."""
     return {name: value for name, default in defaults if (value := getattr(thing, name)) != default}
 
 

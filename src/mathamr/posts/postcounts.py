@@ -37,7 +37,7 @@ class PostCounts:
         return self.kinds.total()
 
     def each(self, posts: Iterable[Post]) -> Iterator[Post]:
-        """The posts, counted as they pass."""
+        """Yield the posts, counted as they pass."""
         for post in posts:
             self.add(post)
             yield post

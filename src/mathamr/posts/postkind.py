@@ -41,7 +41,7 @@ _WORDS: dict[str, PostKind] = {
 
 
 def role_of(kind: str) -> Role:
-    """The role of a kind in search: a theorem is a question, its proof an answer, a section a note.
+    """Return the role of a kind in search: a theorem is a question, its proof an answer, a section a note.
 
     >>> role_of("lemma"), role_of("proof"), role_of("section")
     ('question', 'answer', 'note')
@@ -50,7 +50,7 @@ def role_of(kind: str) -> Role:
 
 
 def kind_named(name: str) -> PostKind | None:
-    """The kind that a heading or the name of an environment means, by its last word that means one.
+    """Return the kind that a heading or the name of an environment means, by its last word that means one.
 
     >>> kind_named("Main Theorem"), kind_named("thm*"), kind_named("Galois theory")
     ('theorem', 'theorem', None)
@@ -60,7 +60,7 @@ def kind_named(name: str) -> PostKind | None:
 
 
 def plural(kind: str) -> str:
-    """The plural of a kind.
+    """Return the plural of a kind.
 
     >>> plural("lemma"), plural("corollary")
     ('lemmas', 'corollaries')

@@ -78,8 +78,7 @@ def _folder(
             groups[name].append(file)
         elif table_kind(file_head) is None:
             report.ignore(
-                f"not posts: {file_type(file)}",
-                f"not a {format} file" if format else advice_for(file),
+                f"not posts: {file_type(file)}", f"not a {format} file" if format else advice_for(file)
             )
     if not any(groups.values()):
         what = f"{format} posts" if format else "posts"
@@ -97,7 +96,7 @@ def _size(parts: list[tuple[Format, Collection]]) -> int | None:
 
 
 def _in_unicode(post: Post, report: Report) -> Post:
-    r"""The post with valid Unicode in its names: a byte of a file name that is not UTF-8 is written as `\xff`."""
+    r"""Return the post with valid Unicode in its names: a byte of a file name that is not UTF-8 is written as `\xff`."""
     try:
         f"{post.id}{post.source}{post.title}".encode()
     except UnicodeEncodeError:
@@ -117,7 +116,7 @@ def _unique(parts: list[tuple[Format, Collection]], report: Report) -> Iterator[
 
 
 def _whatever_happens(reader: Format, collection: Collection, report: Report) -> Iterator[Post]:
-    """The posts of a collection; a document that makes its reader fail is counted, and the reader goes on after it."""
+    """Yield the posts of a collection; a document that makes its reader fail is counted, and the reader goes on after it."""
     begun = set()
     while True:
         try:

@@ -61,11 +61,11 @@ class Report:
         self.file, self.row = file, row
 
     def skip(self, cause: str, message: str) -> None:
-        """Something (a row, a file) was left out; `cause` is one of a few short names, `message` describes this case."""
+        """Count something (a row, a file) that was left out; `cause` is one of a few short names, `message` describes this case."""
         self._counted(self.skipped, cause, message)
 
     def repair(self, cause: str, message: str) -> None:
-        """Something was wrong and was repaired; nothing is missing."""
+        """Count something that was wrong and was repaired; nothing is missing."""
         self._counted(self.repaired, cause, message)
 
     def note(self, message: str, offset: int) -> None:
@@ -73,15 +73,15 @@ class Report:
         self.repair(message, f"{message} at offset {offset} of the text")
 
     def miss(self, cause: str, message: str) -> None:
-        """Something that another file refers to is missing from the input."""
+        """Count something that another file refers to and that is missing from the input."""
         self._counted(self.missing, cause, message)
 
     def ignore(self, cause: str, message: str) -> None:
-        """A file was ignored because no reader is meant for it, such as a picture."""
+        """Count a file that was ignored because no reader is meant for it, such as a picture."""
         self._counted(self.ignored, cause, message)
 
     def exclude(self, rule: str, message: str) -> None:
-        """A file or a folder was left out by a rule, which is written with its source: `drafts/ (--exclude)`."""
+        """Count a file or a folder that was left out by a rule, which is written with its source: `drafts/ (--exclude)`."""
         self._counted(self.excluded, rule, message)
 
     def count_bytes(self, count: int) -> None:
@@ -91,11 +91,11 @@ class Report:
             self.on_bytes()
 
     def share(self) -> float | None:
-        """Which part of the bytes has been read, from 0 to 1; `None` where their number is not known."""
+        """Return which part of the bytes has been read, from 0 to 1; `None` where their number is not known."""
         return self.bytes_read / self.bytes_total if self.bytes_total else None
 
     def lines(self) -> list[str]:
-        """What was skipped, repaired, missing, ignored or excluded, for people: one line for each cause, with an example."""
+        """Return what was skipped, repaired, missing, ignored or excluded, for people: one line for each cause, with an example."""
         verbs = {
             "skipped": self.skipped,
             "repaired": self.repaired,

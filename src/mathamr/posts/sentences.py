@@ -64,7 +64,7 @@ _CLAUSES = names(
 
 
 def sentences(text: str) -> Iterator[tuple[int, int]]:
-    """The sentences of a text as [start, end), without the blanks around them.
+    """Yield the sentences of a text as [start, end), without the blanks around them.
 
     >>> text = "By Thm. 2, e.g. for n = 3.5, it holds. Why? See J. Milnor."
     >>> [text[start:end] for start, end in sentences(text)]
@@ -89,7 +89,7 @@ def _trimmed(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _cut_ends(text: str, match: re.Match[str], start: int) -> bool:
-    """Whether a sentence ends at a displayed formula or at the end of a paragraph."""
+    """Return whether a sentence ends at a displayed formula or at the end of a paragraph."""
     after = _next(text, match.end())
     if after == len(text):
         return True
@@ -115,7 +115,7 @@ def _cut_ends(text: str, match: re.Match[str], start: int) -> bool:
 
 
 def _mark_ends(text: str, match: re.Match[str], start: int) -> bool:
-    """Whether a sentence ends at a full stop, a question mark, an exclamation mark or an ellipsis."""
+    """Return whether a sentence ends at a full stop, a question mark, an exclamation mark or an ellipsis."""
     mark = match.group("mark")
     after = _next(text, match.end())
     if after == len(text):

@@ -23,7 +23,7 @@ _ADVICE_BY_SUFFIX = {suffix: advice for advice, suffixes in _ADVICE.items() for 
 
 
 def file_type(path: Path) -> str:
-    """The type of a file, for a summary: its suffix.
+    """Return the type of a file, for a summary: its suffix.
 
     >>> file_type(Path("a/Scan.PNG.gz")), file_type(Path("Makefile"))
     ('.png files', 'files without a suffix')
@@ -33,7 +33,7 @@ def file_type(path: Path) -> str:
 
 
 def advice_for(path: Path) -> str:
-    """Why a file is ignored, or how to make it readable."""
+    """Return why a file is ignored, or how to make it readable."""
     return _ADVICE_BY_SUFFIX.get(
         Path(bare_name(path)).suffix, "no reader knows this type of file; name its format with --format"
     )

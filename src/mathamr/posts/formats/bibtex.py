@@ -27,15 +27,8 @@ _MONTHS = {
 }
 _NOT_ENTRIES = frozenset({"comment", "preamble", "string"})
 _PLACES = (
-    "journal",
-    "journaltitle",
-    "booktitle",
-    "series",
-    "publisher",
-    "school",
-    "institution",
-    "howpublished",
-)
+    "journal", "journaltitle", "booktitle", "series", "publisher", "school", "institution", "howpublished",
+)  # fmt: skip
 _TEXT_FIELDS = ("abstract", "annote", "annotation", "note")
 
 
@@ -96,7 +89,7 @@ def _post(own: str, key: str, fields: Mapping[str, str], file: Path, place: Plac
 
 
 def _authors(fields: Mapping[str, str]) -> str:
-    """The authors or editors, first names first.
+    """Return the authors or editors, first names first.
 
     >>> _authors({"author": "Zippel, Richard and {Bourbaki Group} and others"})
     'Richard Zippel and Bourbaki Group and others'
@@ -110,7 +103,7 @@ def _authors(fields: Mapping[str, str]) -> str:
 
 
 def _unbraced(value: str) -> str:
-    r"""A value without the braces that only keep its capitals; those of formulas, accents and commands stay.
+    r"""Return a value without the braces that only keep its capitals; those of formulas, accents and commands stay.
 
     >>> _unbraced(r"{The {H\"{o}lder} bound} for $x^{2}$ in {\TeX} {and $y$ {More}}")
     'The {H\\"{o}lder} bound for $x^{2}$ in {\\TeX} and $y$ More'
@@ -139,14 +132,14 @@ def _unbraced(value: str) -> str:
 
 
 def _fields(text: str, at: int, words: Mapping[str, str], report: Report) -> Iterator[tuple[str, str]]:
-    """The fields of an entry, names in lower case; of a damaged one those before the damage."""
+    """Yield the fields of an entry, names in lower case; of a damaged one those before the damage."""
     while (field := _FIELD.match(text, at)) is not None:
         value, at = _value(text, field.end(), words, report)
         yield field[1].lower(), " ".join(value.split())
 
 
 def _value(text: str, at: int, words: Mapping[str, str], report: Report) -> tuple[str, int]:
-    """A value, its parts joined, and the offset where it ends."""
+    """Return a value, its parts joined, and the offset where it ends."""
     parts: list[str] = []
     length = counted = 0
     while at < len(text):
@@ -172,7 +165,7 @@ def _value(text: str, at: int, words: Mapping[str, str], report: Report) -> tupl
 
 
 def _closed(text: str, at: int) -> int | None:
-    """The offset after the group that begins at `at`; `None` if it is never closed."""
+    """Return the offset after the group that begins at `at`; `None` if it is never closed."""
     depth, quoted = 0, text[at] == '"'
     for mark in _MARK.finditer(text, at + 1):
         if mark[0] == "{":

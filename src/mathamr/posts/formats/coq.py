@@ -88,7 +88,7 @@ def _note(
 
 
 def _declared(text: str, code: str) -> Iterator[tuple[int, tuple[str, str, str]]]:
-    """Each declaration: its offset, its full name, its word, and its statement under that name."""
+    """Yield each declaration: its offset, its full name, its word, and its statement under that name."""
     scopes: list[tuple[str, bool]] = []
     position = 0
     while match := _COMMAND.search(code, position):
@@ -116,7 +116,7 @@ def _declared(text: str, code: str) -> Iterator[tuple[int, tuple[str, str, str]]
 
 
 def _without_comments(text: str, report: Report) -> tuple[str, list[_Documentation]]:
-    """The text with blanks for comments, which may be nested, and for strings; and its documentation comments."""
+    """Return the text with blanks for comments, which may be nested, and for strings; and its documentation comments."""
     parts: list[str] = []
     comments: list[_Documentation] = []
     done = position = 0
@@ -147,7 +147,7 @@ def _closed(text: str, start: int) -> int:
 
 
 def _markdown(text: str) -> str:
-    """coqdoc's marks as Markdown: `* Title`, `[code]`, `%LaTeX%`."""
+    """Return coqdoc's marks as Markdown: `* Title`, `[code]`, `%LaTeX%`."""
     text = _TITLE.sub(lambda match: "#" * len(match[1]) + " ", text)
     text = _LATEX.sub(lambda match: match[1] or "", text)
     return _CODE.sub(r"`\1`", text)

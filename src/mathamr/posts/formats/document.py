@@ -119,7 +119,7 @@ class Document:
         self.current.links.append((target, " ".join(words.split())[:200]))
 
     def posts(self, file: Path, report: Report, known: frozenset[str] | None = frozenset()) -> Iterator[Post]:
-        """The posts of the document; `known` are the paths of the documents it may link to, `None` any name."""
+        """Yield the posts of the document; `known` are the paths of the documents it may link to, `None` any name."""
         parts = list(self._joined())
         labels = self._identify(parts)
         is_titled = self.title not in ("", stem(Path(self.path)))
@@ -148,7 +148,7 @@ class Document:
         return ": ".join(dict.fromkeys(name for name in (self.title, *part.headings) if name))
 
     def _joined(self) -> Iterator[DocumentPart]:
-        """The parts that become posts: short sections, and all sections of a short document, are joined."""
+        """Yield the parts that become posts: short sections, and all sections of a short document, are joined."""
         counts = {id(part): part.words for part in self._parts if part.kind in (self.first, "section")}
         is_short = sum(counts.values()) < WHOLE_BELOW
         kept = self._parts[0]
@@ -199,7 +199,7 @@ class Document:
 
 
 def _anchor(part: DocumentPart) -> str:
-    """A name for a part without a label that stays when others are inserted."""
+    """Return a name for a part without a label that stays when others are inserted."""
     beginning = "" if part.kind == "section" else " ".join("\n".join(part.html).split())[:300]
     return stable_name(
         part.headings[-1] if part.headings else part.kind, *part.headings, part.kind, beginning
@@ -207,7 +207,7 @@ def _anchor(part: DocumentPart) -> str:
 
 
 def text(words: str, dollars: bool = False) -> str:
-    """Words as HTML, formulas in Unicode marked; dollars are escaped unless they mark formulas (`dollars`)."""
+    """Return words as HTML, formulas in Unicode marked; dollars are escaped unless they mark formulas (`dollars`)."""
     if dollars:
         return escape(words, quote=False)
     read = with_unicode_formulas(iter([Piece("text", 0, len(words), words)]))
@@ -224,34 +224,34 @@ def _unmarked(match: re.Match[str]) -> str:
 
 
 def math(latex: str, display: bool = False) -> str:
-    """A formula as HTML."""
+    """Return a formula as HTML."""
     mark = "$$" if display else "$"
     return f'<span class="math-container">{mark}{escape(latex.strip(), quote=False)}{mark}</span>'
 
 
 def code(words: str, block: bool = False) -> str:
-    """Code as HTML."""
+    """Return code as HTML."""
     inside = f"<code>{escape(words, quote=False)}</code>"
     return f"<pre>{inside}</pre>" if block else inside
 
 
 def anchor(target: str, html: str) -> str:
-    """A link around words that are HTML already."""
+    """Return a link around words that are HTML already."""
     return f'<a href="{escape(target)}">{html}</a>'
 
 
 def element(name: Literal["p", "li", "blockquote", "h2", "dt", "dd"], html: str) -> str:
-    """A block element around HTML; empty if the HTML is."""
+    """Return a block element around HTML; empty if the HTML is."""
     if not html.strip():
         return ""
     return f"<ul><li>{html}</li></ul>" if name == "li" else f"<{name}>{html}</{name}>"
 
 
 def row(cells: Iterable[str]) -> str:
-    """A row of a table; the cells are HTML already."""
+    """Return a row of a table; the cells are HTML already."""
     return "<table><tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr></table>"
 
 
 def plain(html: str) -> str:
-    """HTML of this module as a title: plain text with formulas between dollars."""
+    """Return HTML of this module as a title: plain text with formulas between dollars."""
     return " ".join(unescape(_TAGS.sub("", html)).replace("\\$", "$").replace("\u200b", "").split())

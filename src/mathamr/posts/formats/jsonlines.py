@@ -131,7 +131,7 @@ def _post(identifier: str, row: dict[str, Any], body: str, file: Path, report: R
 
 
 def markup_of(text: str) -> Markup:
-    """The language a text seems to be written in, where its row does not say.
+    """Return the language a text seems to be written in, where its row does not say.
 
     >>> markup_of("<p>Let $x>0$.</p>"), markup_of("See \\\\ref{a}."), markup_of("# Limits"), markup_of("Is $2$ odd?")
     ('html', 'latex', 'markdown', 'text')
@@ -238,7 +238,7 @@ def _score(row: dict[str, Any], report: Report) -> int | None:
 
 
 def _with_row_data(formulas: tuple[Formula, ...], row: dict[str, Any], report: Report) -> tuple[Formula, ...]:
-    """The formulas of the text with the visual ids and MathML that the row gives for their ids."""
+    """Return the formulas of the text with the visual ids and MathML that the row gives for their ids."""
     value = row["formulas"]
     if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
         _wrong_type("formulas", value, "a list of objects", report)

@@ -51,14 +51,14 @@ def read_notebook(collection: Collection, report: Report, largest_text: int = LA
 
 
 def _joined(file: Path, report: Report, largest: int) -> str | None:
-    """The Markdown of a notebook as one text."""
+    """Return the Markdown of a notebook as one text."""
     source = read_text(file, report, LARGEST)
     cells = None if source is None else _markdown_cells(source, report, largest)
     return None if cells is None else "\n\n".join(cell for _, cell in cells)
 
 
 def _markdown_cells(source: str, report: Report, largest: int) -> list[tuple[int, str]] | None:
-    """The Markdown cells, up to `largest` characters, each with its number among all cells, from 1; `None`, with a report, if the file is not a notebook."""
+    """Return the Markdown cells, up to `largest` characters, each with its number among all cells, from 1; `None`, with a report, if the file is not a notebook."""
     if source.count("{") + source.count("[") > MOST_VALUES:
         report.skip("damaged notebook", f"more than {MOST_VALUES:,} objects and lists in one notebook")
         return None
@@ -86,7 +86,7 @@ def _markdown_cells(source: str, report: Report, largest: int) -> list[tuple[int
 
 
 def _cells(notebook: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """The cells of a notebook of format 4, or of the worksheets of format 3."""
+    """Yield the cells of a notebook of format 4, or of the worksheets of format 3."""
     sheets = notebook.get("worksheets")
     holders = [notebook, *(sheets if isinstance(sheets, list) else [])]
     for holder in holders:
@@ -95,7 +95,7 @@ def _cells(notebook: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _text(cell: dict[str, Any]) -> str | None:
-    """The Markdown of a cell; `None` for code, raw text and what is damaged."""
+    """Return the Markdown of a cell; `None` for code, raw text and what is damaged."""
     source = cell.get("source")
     if isinstance(source, list):
         source = "".join(line for line in source if isinstance(line, str))
@@ -135,6 +135,6 @@ class _Lines:
             at += cell.count("\n") + 2
 
     def of(self, line: int) -> tuple[int, int]:
-        """The line in the file of the cell that holds a line of the text, and the number of that cell."""
+        """Return the line in the file of the cell that holds a line of the text, and the number of that cell."""
         place = max(0, bisect_right(self._at, line) - 1)
         return self._places[place], self._numbers[place]

@@ -114,7 +114,7 @@ class _Org:
             self._closing = open_display(after)
 
     def _is_row(self, line: str) -> bool:
-        """Whether a line that begins with a bar is a row of a table, and not an equation such as `|G| = p`."""
+        """Return whether a line that begins with a bar is a row of a table, and not an equation such as `|G| = p`."""
         if line.rstrip().endswith("|"):
             return True
         around = (
@@ -181,7 +181,7 @@ class _Org:
         self._name = ""
 
     def _until(self, end: str) -> list[str]:
-        """The lines before a mark; all remaining lines, with a report, if it is missing."""
+        """Return the lines before a mark; all remaining lines, with a report, if it is missing."""
         first = self._at
         while self._at < len(self._lines):
             self._at += 1
@@ -211,7 +211,7 @@ class _Org:
             self._document.write(element("li" if tag == "li" else "p", self._inline("\n".join(lines))))
 
     def _inline(self, source: str) -> str:
-        """Text with formulas and verbatim words, whichever comes first, and between them links and emphasis."""
+        """Return text with formulas and verbatim words, whichever comes first, and between them links and emphasis."""
         scanner = MathScanner(source)
         parts: list[str] = []
         done = position = 0

@@ -54,7 +54,7 @@ def _posts(source: str, file: Path, name: str, report: Report) -> Iterator[Post]
 
 
 def _title(source: str) -> tuple[str, int]:
-    """A first line that an empty line or a rule follows, and where the text after it begins."""
+    """Return a first line that an empty line or a rule follows, and where the text after it begins."""
     start = len(source) - len(source.lstrip())
     lines = source[start : start + 1000].split("\n", 2)
     if len(lines) < 2 or len(lines[0]) > 120:

@@ -37,11 +37,8 @@ _OTHER_STATEMENTS = names("""
     example question problem exercise algorithm
     """)
 _ANSWERS: dict[str, PostKind] = {
-    "proof": "proof",
-    "solution": "solution",
-    "answer": "solution",
-    "hint": "solution",
-}
+    "proof": "proof", "solution": "solution", "answer": "solution", "hint": "solution",
+}  # fmt: skip
 _SKIPPED = names("""
     docinfo idx notation index title subtitle shorttitle creator author date bibinfo image latex-image
     description sage
@@ -83,7 +80,7 @@ def read_pretext(collection: Collection, report: Report) -> Iterator[Post]:
 
 
 def _root(file: Path, report: Report) -> Any | None:
-    """The root of a file; inclusions are left alone, and damaged XML is read as far as it goes."""
+    """Return the root of a file; inclusions are left alone, and damaged XML is read as far as it goes."""
     data = read_bytes(file, report, LARGEST_FILE)
     return None if data is None else xml_root(data, shown(file), report)
 
@@ -102,7 +99,7 @@ def _collect(root: Any, macros: dict[str, str], targets: dict[str, _Target]) -> 
 
 
 def _words(node: Any | None) -> str:
-    """The text of a title, formulas between dollars."""
+    """Return the text of a title, formulas between dollars."""
     if node is None:
         return ""
     parts = [node.text or ""]
@@ -124,7 +121,7 @@ class _Pretext:
         self._document, self._targets = document, targets
 
     def division(self, node: Any, depth: int) -> None:
-        """A division, or a block in one."""
+        """Write a division, or a block in one."""
         name = _name(node)
         if not name or name in _SKIPPED:
             return
@@ -187,7 +184,7 @@ class _Pretext:
             self._children(node, depth)
 
     def _item(self, item: Any, depth: int) -> None:
-        """An item of a list: paragraphs and lists in it are blocks, text by itself is an item."""
+        """Write an item of a list: paragraphs and lists in it are blocks, text by itself is an item."""
         if label := item.get(_ID):
             self._document.label(label)
         blocks = [
@@ -216,7 +213,7 @@ class _Pretext:
         return "".join(parts)
 
     def _one(self, node: Any, name: str, depth: int) -> str:
-        """One element in text."""
+        """Return one element in text."""
         if not name or name in _SKIPPED:
             return ""
         if label := node.get(_ID):
@@ -246,7 +243,7 @@ class _Pretext:
         return self._inline(node, depth)
 
     def _formula(self, node: Any) -> str:
-        """A displayed formula; the lines of `md` are aligned."""
+        """Return a displayed formula; the lines of `md` are aligned."""
         rows = [child for child in node if _name(child) == "mrow"]
         for each in (node, *rows):
             if label := each.get(_ID):
@@ -258,7 +255,7 @@ class _Pretext:
         return math(f"\\begin{{{kind}}} {lines} \\end{{{kind}}}", display=True)
 
     def _reference(self, node: Any, depth: int) -> str:
-        """A cross reference: its own words, else the title of its target, else what the target is."""
+        """Return a cross reference: its own words, else the title of its target, else what the target is."""
         written = []
         own = self._inline(node, depth).strip()
         for label in re.split(r"[\s,]+", node.get("ref") or node.get("first") or ""):
@@ -274,7 +271,7 @@ class _Pretext:
 
 
 def _latex(source: str) -> str:
-    """LaTeX as PreTeXt writes it, with the signs that XML reserves."""
+    """Return LaTeX as PreTeXt writes it, with the signs that XML reserves."""
     for name, sign in _LATEX:
         source = re.sub(rf"\{name}(?![A-Za-z])", sign, source)
     return source.strip()

@@ -57,7 +57,7 @@ class _TooLongError(Exception):
 
 
 def is_formula(words: str) -> bool:
-    r"""Whether words between single backticks are a formula: documents about mathematics often set that as their default role.
+    r"""Return whether words between single backticks are a formula: documents about mathematics often set that as their default role.
 
     >>> [is_formula(words) for words in ("n", r"\alpha_1 x^2", "a + b", "Title", "my_name", "f.open()", "")]
     [True, True, True, False, False, False, False]
@@ -76,8 +76,7 @@ def read_rst(collection: Collection, report: Report, seconds: float = SECONDS) -
     for file, path, source in collection.texts(report):
         if len(source) > LARGEST or _SPACES.search(source):
             report.skip(
-                "document not read",
-                f"more than {LARGEST >> 20} MB of text, or more than 500 blanks in a row",
+                "document not read", f"more than {LARGEST >> 20} MB of text, or more than 500 blanks in a row"
             )
             continue
         document = Document(path, stem(Path(path)))
@@ -94,7 +93,7 @@ def read_rst(collection: Collection, report: Report, seconds: float = SECONDS) -
 
 
 def _reads_dollars(folder: Path) -> bool:
-    """Whether the project of a folder uses the extension `sphinx_math_dollar`, by the nearest `conf.py` above."""
+    """Return whether the project of a folder uses the extension `sphinx_math_dollar`, by the nearest `conf.py` above."""
     for parent in (folder, *folder.resolve().parents):
         settings = parent / "conf.py"
         if settings.is_file():
@@ -180,7 +179,7 @@ def _sphinx_names(report: Report, seconds: float) -> Iterator[None]:
 def _cross_reference(
     name: str, rawtext: str, words: str, line: int, inliner: Any, options: Any = None, content: Any = None
 ) -> tuple[list[Any], list[Any]]:
-    """A role that docutils does not know: `:ref:`words <label>``, `:doc:`, `:eq:`, `:py:func:` and so on."""
+    """Return a role that docutils does not know: `:ref:`words <label>``, `:doc:`, `:eq:`, `:py:func:` and so on."""
     from docutils import nodes, utils
 
     words = utils.unescape(words)
@@ -261,7 +260,7 @@ class _Directives:
         self.dropped, self.unknown = Dropped, Unknown
 
     def of(self, name: str, bare: str) -> Any:
-        """The directive of a name, without the domain before it `bare`; `None` for docutils' own."""
+        """Return the directive of a name, without the domain before it `bare`; `None` for docutils' own."""
         if name == "math":
             return self.math
         if bare in _DROPPED:
@@ -297,7 +296,7 @@ class _Writer:
             self._block(node, 1)
 
     def _title_first(self, children: list[Any]) -> None:
-        """A single section around everything is the document, and its heading the document's title."""
+        """Take a single section around everything for the document, and its heading the document's title."""
         from docutils import nodes
 
         solid = [
@@ -372,7 +371,7 @@ class _Writer:
         self._document.end()
 
     def _label(self) -> str:
-        """The label above this, if any; further ones lead here too."""
+        """Return the label above this, if any; further ones lead here too."""
         labels, self._labels = self._labels, []
         return labels[-1] if labels else ""
 
@@ -410,7 +409,7 @@ class _Writer:
 
     @staticmethod
     def _with_dollars(node: Any) -> str:
-        """Text with formulas between dollars; docutils writes NUL for a backslash until it shows the text."""
+        """Return text with formulas between dollars; docutils writes NUL for a backslash until it shows the text."""
         source, parts, done = str(node), list[str](), 0
         for found in _DOLLARS.finditer(source):
             parts.append(text(type(node)(source[done : found.start()]).astext()))

@@ -63,7 +63,7 @@ class ZipArchive(Closing):
         return name in self._members
 
     def read(self, name: str) -> bytes | None:
-        """A member; `None`, with a report, if it is missing, damaged, encrypted or too large."""
+        """Return a member; `None`, with a report, if it is missing, damaged, encrypted or too large."""
         member = self._members.get(name)
         if member is None:
             return None
@@ -85,13 +85,13 @@ class ZipArchive(Closing):
         return data
 
     def xml(self, name: str) -> Any:
-        """The root of a member in XML; `None`, with a report, if it is not XML or defines entities."""
+        """Return the root of a member in XML; `None`, with a report, if it is not XML or defines entities."""
         data = self.read(name)
         return None if data is None else xml_root(data, name, self._report)
 
 
 def xml_root(data: bytes, name: str, report: Report) -> Any:
-    """The root of a document in XML, damaged or not; one that defines entities is not read."""
+    """Return the root of a document in XML, damaged or not; one that defines entities is not read."""
     if b"<!ENTITY" in data.replace(b"\0", b""):
         report.skip("XML with entities", f"{name[:100]!r} defines entities; it is not read")
         return None

@@ -14,12 +14,10 @@ from mathamr.posts.markup.unicodemath import with_unicode_formulas
 from mathamr.posts.post import Formula
 
 MARKUPS = {
-    "html": "mathamr.posts.formats.html.pieces",
-    "markdown": "mathamr.posts.formats.markdown.pieces",
-    "latex": "mathamr.posts.formats.latex.pieces",
-    "text": "mathamr.posts.markup.plain",
+    "html": "mathamr.posts.formats.html.pieces", "markdown": "mathamr.posts.formats.markdown.pieces",
+    "latex": "mathamr.posts.formats.latex.pieces", "text": "mathamr.posts.markup.plain",
     "declaration": "mathamr.posts.formats.declaration.pieces",
-}
+}  # fmt: skip
 _NOTES = frozenset(["markdown", "latex", "text"])
 """Languages of notes: in their text a formula may stand in Unicode without any mark. HTML is left as it is published."""
 LONGEST_REMEMBERED = 200_000
@@ -61,7 +59,7 @@ def _parse(text: str, markup: str, note: Note) -> Iterator[Piece]:
 
 
 def marked_pieces(text: str, markup: str, note: Note = ignore) -> Iterator[Piece]:
-    """The pieces of a text like `pieces`, but formulas only where they are marked: none that stand in Unicode in its words."""
+    """Yield the pieces of a text like `pieces`, but formulas only where they are marked: none that stand in Unicode in its words."""
     if markup not in MARKUPS:
         raise UnknownNameError("markup", markup, list(MARKUPS))
     if _RESERVED.search(text):
@@ -71,19 +69,19 @@ def marked_pieces(text: str, markup: str, note: Note = ignore) -> Iterator[Piece
 
 
 def title_pieces(title: str, markup: str, note: Note = ignore) -> Iterator[Piece]:
-    """The pieces of a title, which in an HTML post is plain text unless it shows tags or entities."""
+    """Yield the pieces of a title, which in an HTML post is plain text unless it shows tags or entities."""
     if markup == "html" and not _TAG.search(title):
         return marked_pieces(title, "text", note)
     return pieces(title, markup, note)
 
 
 def formulas_of(post_id: str, title: str, body: str, markup: str, note: Note = ignore) -> tuple[Formula, ...]:
-    """The formulas of a post in the order in which they occur, title first; see `formulas_among`."""
+    """Return the formulas of a post in the order in which they occur, title first; see `formulas_among`."""
     return formulas_among(post_id, chain(title_pieces(title, markup, note), pieces(body, markup, note)))
 
 
 def formulas_among(post_id: str, read: Iterable[Piece]) -> tuple[Formula, ...]:
-    """The formulas among the pieces of a post.
+    """Return the formulas among the pieces of a post.
 
     A formula's id is the `id` of its element where it has one that is new in the post, else `POSTID:N` with N
     the formula's place in the post, from 0.
@@ -99,7 +97,7 @@ def formulas_among(post_id: str, read: Iterable[Piece]) -> tuple[Formula, ...]:
 
 
 def _mathml(source: str | None) -> tuple[str | None, str | None]:
-    """Presentation and Content MathML of an element, which may hold either or both."""
+    """Return Presentation and Content MathML of an element, which may hold either or both."""
     if source is None or "apply" not in source:
         return source, None
     if "</annotation-xml" in source and (inner := _CONTENT.search(source)):
@@ -108,7 +106,7 @@ def _mathml(source: str | None) -> tuple[str | None, str | None]:
 
 
 def formula_id(piece: Piece, post_id: str, place: int, seen: set[str]) -> str:
-    """The id of the formula at `place` in a post whose earlier formulas have the ids `seen`, which it joins."""
+    """Return the id of the formula at `place` in a post whose earlier formulas have the ids `seen`, which it joins."""
     name = piece.id if piece.id and piece.id not in seen else f"{post_id}:{place}"
     seen.add(name)
     return name

@@ -37,17 +37,8 @@ _ENVIRONMENT = re.compile(r"\\(begin|end)\s*\{\s*([A-Za-z]+\*?)\s*\}|\\.", re.S)
 
 _ENDINGS = re.compile(r"\s*(?:\\end\s*\{[A-Za-z]+\*?\}\s*)+\Z")
 _SPACES = (
-    "\\,",
-    "\\;",
-    "\\:",
-    "\\!",
-    "\\>",
-    "\\quad",
-    "\\qquad",
-    "\\thinspace",
-    "\\medspace",
-    "\\thickspace",
-)
+    "\\,", "\\;", "\\:", "\\!", "\\>", "\\quad", "\\qquad", "\\thinspace", "\\medspace", "\\thickspace",
+)  # fmt: skip
 _MAY_BE_SPACE = frozenset("\\~" + "".join(command[-1] for command in _SPACES))
 _SIZED = re.compile(r"\\(?:left|right|middle|[bB]igg?[lrm]?)\s*\Z")
 
@@ -82,7 +73,7 @@ class MathScanner:
         """Where the text ends whose dollars have been judged."""
 
     def at(self, match: re.Match[str]) -> Region | Literal["unclosed"] | None:
-        """The formula that begins with a match of `OPENING`; `None` where no formula is meant."""
+        """Return the formula that begins with a match of `OPENING`; `None` where no formula is meant."""
         opening = match.group()
         start, inner = match.span()
         if opening == "$":
@@ -118,7 +109,7 @@ class MathScanner:
         return self._region(start, start + 1, close, close + 1, False)
 
     def _opens_formula(self, start: int, close: int) -> bool:
-        """True if the dollars at `start` and `close` enclose a formula and not a part of a sentence."""
+        """Return True if the dollars at `start` and `close` enclose a formula and not a part of a sentence."""
         if not doubt(self.text[start + 1 : close], self.text[close + 1 : close + 2]):
             return True
         if start >= self._judged:
@@ -175,7 +166,7 @@ class MathScanner:
 
 
 def without_punctuation(latex: str) -> tuple[str, int | None]:
-    """LaTeX without the punctuation of the sentence around it, and where that stood.
+    """Return LaTeX without the punctuation of the sentence around it, and where that stood.
 
     A factorial, an ellipsis and `=?` belong to the formula; spacing commands at the end belong to nothing.
 
@@ -206,7 +197,7 @@ def _ends_with_punctuation(latex: str, end: int) -> bool:
 
 
 def _without_space(latex: str, end: int) -> int:
-    """The end of the LaTeX before `end` once trailing blanks, spacing commands and row breaks are gone."""
+    """Return the end of the LaTeX before `end` once trailing blanks, spacing commands and row breaks are gone."""
     while end:
         last = latex[end - 1]
         if last not in _MAY_BE_SPACE and not last.isspace():

@@ -13,7 +13,7 @@ Note = Callable[[str, int], None]
 
 
 def ignore(message: str, offset: int) -> None:
-    """A `Note` that does nothing."""
+    """Do nothing with a note."""
 
 
 class Piece(NamedTuple):
@@ -41,7 +41,7 @@ class Piece(NamedTuple):
     mathml: str | None = None
 
     def origin(self, first: int, last: int) -> tuple[int, int]:
-        """The source offsets of the characters [first, last) of `text`."""
+        """Return the source offsets of the characters [first, last) of `text`."""
         if len(self.text) == self.end - self.start:
             return self.start + first, self.start + last
         return self.start, self.end
@@ -83,11 +83,11 @@ class PieceRun:
         self.add("\0", start, end)
 
     def text(self) -> str:
-        """The whole text."""
+        """Return the whole text."""
         return "".join([atom[1] for atom in self._atoms])
 
     def origin(self, first: int, last: int) -> tuple[int, int]:
-        """The source offsets of the characters [first, last) of the text."""
+        """Return the source offsets of the characters [first, last) of the text."""
         begin, text, start, end = self._atoms[self._atom(first)]
         if len(text) == end - start:
             start += first - begin
@@ -97,7 +97,7 @@ class PieceRun:
         return start, end
 
     def pieces(self, first: int, last: int) -> Iterator[Piece]:
-        """The pieces of the characters [first, last), those that are held among them."""
+        """Yield the pieces of the characters [first, last), those that are held among them."""
         if first >= last:
             return
         for place in range(self._atom(first), len(self._atoms)):
@@ -116,11 +116,11 @@ class PieceRun:
                 yield Piece("text", start, end, text)
 
     def _atom(self, position: int) -> int:
-        """The number of the atom that holds a character of the text."""
+        """Return the number of the atom that holds a character of the text."""
         return bisect_right(self._atoms, position, key=_begin) - 1
 
     def held(self, first: int, last: int) -> tuple[list[Piece], list[str]]:
-        """The pieces held within [first, last), and what each holding stands for in a larger formula."""
+        """Return the pieces held within [first, last), and what each holding stands for in a larger formula."""
         places = self._places[bisect_left(self._places, first) : bisect_left(self._places, last)]
         inside = [self._held[place] for place in places]
         return [piece for pieces, _ in inside for piece in pieces], [latex for _, latex in inside]

@@ -15,7 +15,7 @@ _PARAGRAPH = re.compile(r"\n[ \t\r]*\n\s*")
 
 
 def pieces(text: str, note: Note) -> Iterator[Piece]:
-    """The pieces of plain text: formulas, and a paragraph break at each empty line."""
+    """Yield the pieces of plain text: formulas, and a paragraph break at each empty line."""
     run = PieceRun()
     if text:
         run.add(text, 0, len(text))
@@ -38,7 +38,7 @@ def _paragraphs(piece: Piece) -> Iterator[Piece]:
 
 
 def inline(run: PieceRun, note: Note, money: bool = True) -> Iterator[Piece]:
-    """The text and formula pieces of a run of inline text."""
+    """Yield the text and formula pieces of a run of inline text."""
     text = run.text()
     if "$" not in text and "\\" not in text:
         yield from run.pieces(0, len(text))
@@ -66,7 +66,7 @@ def inline(run: PieceRun, note: Note, money: bool = True) -> Iterator[Piece]:
 
 
 def formula(run: PieceRun, region: Region, note: Note) -> Iterator[Piece]:
-    """The formula of a region, the formulas held inside it, and the punctuation that ended it as text."""
+    """Yield the formula of a region, the formulas held inside it, and the punctuation that ended it as text."""
     start, end = run.origin(region.start, region.end)
     latex = region.latex.replace("\u2028", "\n")
     inside: list[Piece] = []

@@ -35,7 +35,7 @@ _Token = tuple[str, int, int, str]
 
 
 def with_unicode_formulas(pieces: Iterator[Piece]) -> Iterator[Piece]:
-    """The pieces with the formulas of their text as pieces of their own.
+    """Yield the pieces with the formulas of their text as pieces of their own.
 
     >>> read = Piece("text", 0, 24, "that x² ≤ ℓ for a ∈ ℝ, e")
     >>> [piece.text for piece in with_unicode_formulas(iter([read]))]
@@ -64,7 +64,7 @@ def with_unicode_formulas(pieces: Iterator[Piece]) -> Iterator[Piece]:
 
 
 def unicode_formulas(text: str) -> Iterator[tuple[int, int]]:
-    """Where the formulas of a text begin and end: runs of letters, numbers and signs with Unicode among them."""
+    """Yield where the formulas of a text begin and end: runs of letters, numbers and signs with Unicode among them."""
     run: list[_Token] = []
     depth = 0
     for match in _TOKEN.finditer(text):
@@ -82,7 +82,7 @@ def unicode_formulas(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _breaks(run: list[_Token], token: _Token, gap: str, depth: int) -> bool:
-    """True if a token does not continue the formula before it."""
+    """Return True if a token does not continue the formula before it."""
     kind, before = token[0], run[-1]
     if kind == "comma" or before[0] == "comma":
         return depth <= 0
@@ -95,7 +95,7 @@ def _breaks(run: list[_Token], token: _Token, gap: str, depth: int) -> bool:
 
 
 def _formula(run: list[_Token]) -> Iterator[tuple[int, int]]:
-    """The span of a run without loose signs and brackets at its ends, if it is a formula."""
+    """Yield the span of a run without loose signs and brackets at its ends, if it is a formula."""
     first, last = 0, len(run)
     while first < last and (
         run[first][0] in ("close", "comma", "script", "sign") or run[first][3] in "*/=<>:^!·+"
@@ -120,7 +120,7 @@ def _is_strong(run: list[_Token]) -> bool:
 
 
 def _balanced(run: list[_Token]) -> list[_Token]:
-    """The longest part of a run from its beginning, or behind a bracket that never closes, whose brackets match."""
+    """Return the longest part of a run from its beginning, or behind a bracket that never closes, whose brackets match."""
     opened: list[int] = []
     for place, (kind, _, _, text) in enumerate(run):
         if kind == "open" and text not in "|‖":

@@ -142,9 +142,7 @@ _CLOSE = {")": ")", "]": "]", "}": "\\}", ":)": "\\rangle ", ":}": ".", ">>": "\
 _ENDS_IN_COMMAND = re.compile(r"\\[A-Za-z]+\Z")
 _TEXT = re.compile(r'"([^"]*)"|(?:text|mbox)\(([^()]*)\)|(?:text|mbox)\{([^{}]*)\}')
 _NAMES = sorted(
-    {*_SYMBOLS, *_UNARY, *_BINARY, *_OPEN, *_CLOSE, "_", "^", "/", "|", ","},
-    key=len,
-    reverse=True,
+    {*_SYMBOLS, *_UNARY, *_BINARY, *_OPEN, *_CLOSE, "_", "^", "/", "|", ","}, key=len, reverse=True
 )
 _TOKEN = re.compile(
     r"\s*(?:(?P<text>" + _TEXT.pattern + r")|(?P<name>" + "|".join(map(re.escape, _NAMES)) + r")"
@@ -153,7 +151,7 @@ _TOKEN = re.compile(
 
 
 def latex_of(asciimath: str) -> str:
-    """A formula in AsciiMath as LaTeX.
+    """Return a formula in AsciiMath as LaTeX.
 
     >>> latex_of("sum_(i=1)^n i^3=((n(n+1))/2)^2")
     '\\\\sum_{i=1}^n i^3=\\\\left(\\\\frac{n(n+1)}{2}\\\\right)^2'
@@ -174,7 +172,7 @@ class _Parser:
         return self._tokens[self._at].group().strip() if self._at < len(self._tokens) else ""
 
     def expression(self, depth: int) -> tuple[str, list[str]]:
-        """The expression up to a closing bracket, and its parts between commas."""
+        """Return the expression up to a closing bracket, and its parts between commas."""
         written: list[str] = []
         parts: list[str] = []
         begun = 0
@@ -238,7 +236,7 @@ class _Parser:
 
 
 def _row(part: str) -> list[str] | None:
-    """The cells of a row of a matrix, `[a,b]`; `None` where it is none."""
+    """Return the cells of a row of a matrix, `[a,b]`; `None` where it is none."""
     if part[:1] + part[-1:] not in ("[]", "()"):
         return None
     cells, depth, begun = [], 0, 1
@@ -251,7 +249,7 @@ def _row(part: str) -> list[str] | None:
 
 
 def _bare(piece: str) -> str:
-    """An argument without the brackets that only held it together."""
+    """Return an argument without the brackets that only held it together."""
     for left, right in (
         ("\\left(", "\\right)"),
         ("\\left[", "\\right]"),
@@ -275,7 +273,7 @@ def _is_one(inside: str) -> bool:
 
 
 def _spaced(pieces: list[str]) -> str:
-    """Pieces side by side, with a blank where one would run into the next: a command, or two names."""
+    """Return pieces side by side, with a blank where one would run into the next: a command, or two names."""
     written: list[str] = []
     last = ""
     for piece in pieces:

@@ -112,7 +112,7 @@ class _Asciidoc:
             self._paragraph.append(line.strip())
 
     def _underlines(self, line: str) -> int | None:
-        """The level of the one-line title that this line underlines, in the style of older documents."""
+        """Return the level of the one-line title that this line underlines, in the style of older documents."""
         if len(self._paragraph) != 1 or self._item or len(line) < 3 or line[0] not in _UNDERLINES:
             return None
         is_rule = not line.strip(line[0]) and abs(len(line) - len(self._paragraph[0])) <= 2

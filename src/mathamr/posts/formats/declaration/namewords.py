@@ -12,7 +12,7 @@ _SUBSCRIPTS = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
 
 @lru_cache(maxsize=20_000)
 def name_words(name: str) -> str:
-    """The words of a name in lower case: cut at dots, underscores and capitals; primes and subscripts are left out.
+    """Return the words of a name in lower case: cut at dots, underscores and capitals; primes and subscripts are left out.
 
     >>> name_words("isCompact_iff_finite_subcover"), name_words("Nat.add_comm'"), name_words("LTSeries.x₁_of_pAdic")
     ('is compact iff finite subcover', 'nat add comm', 'lt series x 1 of p adic')

@@ -42,7 +42,7 @@ _MIXED = re.compile(r"[^\W\d_][\w']*[a-z][A-Z][\w']*|\b[A-Z][a-z]+[A-Z]\w*")
 
 
 def pieces(text: str, note: Note) -> Iterator[Piece]:
-    """The pieces of the documentation and of the code; a block of code with a statement is followed by its formula."""
+    """Yield the pieces of the documentation and of the code; a block of code with a statement is followed by its formula."""
     formula: Piece | None = None
     in_code = False
     for piece in _code_alone(text) or markdown.pieces(text, note):
@@ -59,7 +59,7 @@ def pieces(text: str, note: Note) -> Iterator[Piece]:
 
 
 def _code_alone(text: str) -> tuple[Piece, ...]:
-    """The pieces of a text that is nothing but a block of code, as Markdown reads it, in a fraction of the time."""
+    """Return the pieces of a text that is nothing but a block of code, as Markdown reads it, in a fraction of the time."""
     found = _CODE_ALONE.fullmatch(text)
     if found is None:
         return ()
@@ -69,7 +69,7 @@ def _code_alone(text: str) -> tuple[Piece, ...]:
 
 @lru_cache(maxsize=4_096)
 def statement_latex(code: str) -> str:
-    r"""What a declaration claims, or the value of a definition, as LaTeX: an empty string if there is none,
+    r"""Return what a declaration claims, or the value of a definition, as LaTeX: an empty string if there is none,
     if it is a single word, or if it cannot be read.
 
     >>> statement_latex("variable {n : ℕ}\ntheorem foo (h : 0 < n) : n ^ 2 ≠ 0"), statement_latex("structure A where\n  b : ℕ")
@@ -101,7 +101,7 @@ def statement_latex(code: str) -> str:
 
 
 def spelled(code: str) -> str:
-    """Code followed by the words of its names in mixed case, so that "compact" finds `IsCompact s`.
+    """Return code followed by the words of its names in mixed case, so that "compact" finds `IsCompact s`.
 
     >>> spelled("IsCompact s → IsClosed s")
     'IsCompact s → IsClosed s is compact is closed'
@@ -111,7 +111,7 @@ def spelled(code: str) -> str:
 
 
 def statement_text(code: str) -> str:
-    r"""What a declaration says, for an encoder of text: without its name, which is read as words, without binders of types,
+    r"""Return what a declaration says, for an encoder of text: without its name, which is read as words, without binders of types,
     and with the variables of its section last, since the statement says more about it.
 
     >>> statement_text("variable {α : Type*} [Group α] {a : α}\ntheorem A.b.{u} {β : Type u} : a = a")

@@ -70,14 +70,9 @@ class Declaration:
 
 
 def declaration_post(
-    declared: Declaration,
-    language: Language,
-    file: Path,
-    path: str,
-    taken: dict[str, int],
-    report: Report,
+    declared: Declaration, language: Language, file: Path, path: str, taken: dict[str, int], report: Report
 ) -> Post:
-    """The post of a declaration in a file; `taken` counts the ids of the file."""
+    """Return the post of a declaration in a file; `taken` counts the ids of the file."""
     doc = declared.doc.strip()
     own = unique(f"{path}#{declared.name or stable_name(declared.word, declared.code)}", taken)
     context = f"variable {' '.join(declared.variables)}\n" if declared.variables else ""
@@ -110,7 +105,7 @@ def declaration_post(
 
 
 def _short_names(declared: Declaration) -> Iterator[str]:
-    """The names by which people ask for a declaration without its whole namespace, and the names that attributes give."""
+    """Yield the names by which people ask for a declaration without its whole namespace, and the names that attributes give."""
     for name in (declared.name, *declared.aliases):
         parts = name.split(".")
         yield from (".".join(parts[-size:]) for size in (1, 2) if size < len(parts))
@@ -118,14 +113,14 @@ def _short_names(declared: Declaration) -> Iterator[str]:
 
 
 def _made(declared: Declaration) -> str:
-    """How a declaration came about that no one wrote."""
+    """Return how a declaration came about that no one wrote."""
     if declared.origin and declared.word not in ("alias", "field", "constructor"):
         return f"made from {declared.origin} by an attribute; the statement is translated word by word"
     return ""
 
 
 def _tags(declared: Declaration, module: str) -> Iterator[str]:
-    """The kind of a declaration, its attributes, its module and namespace with all that contain them."""
+    """Yield the kind of a declaration, its attributes, its module and namespace with all that contain them."""
     yield declared.word.lower()
     if not declared.doc.strip():
         yield "undocumented"
@@ -141,14 +136,14 @@ def _tags(declared: Declaration, module: str) -> Iterator[str]:
 
 
 def module_of(path: str) -> str:
-    """`Mathlib/Data/Nat.lean` is `Mathlib.Data.Nat`."""
+    """Return the module of a file: `Mathlib/Data/Nat.lean` is `Mathlib.Data.Nat`."""
     return path.rpartition(".")[0].replace("/", ".")
 
 
 def documentation_post(
     text: str, line: int, file: Path, path: str, taken: dict[str, int], report: Report
 ) -> Iterator[Post]:
-    """What a module says about itself or about one of its parts; a heading alone is not a post."""
+    """Yield what a module says about itself or about one of its parts; a heading alone is not a post."""
     body = text.strip()
     heading = heading_of(body)
     if _LICENCE.match(body) or not body.replace(heading, "").strip("# \n"):
@@ -176,12 +171,12 @@ def _prefixes(dotted: str) -> Iterator[str]:
 
 
 def heading_of(text: str) -> str:
-    """The first heading of a documentation comment, or nothing."""
+    """Return the first heading of a documentation comment, or nothing."""
     found = _HEADING.search(text)
     return found[1].strip() if found else ""
 
 
 def declaring_module(post: Post) -> str:
-    """The module that declares it."""
+    """Return the module that declares it."""
     found = [tag.removeprefix("module:") for tag in post.tags if tag.startswith("module:")]
     return max(found, key=len, default="")

@@ -119,7 +119,7 @@ class _Page:
         return before >= 0 and offset < self._cuts[before][1]
 
     def _main(self) -> tuple[int, int]:
-        """The span [start, end) of the main content of the page."""
+        """Return the span [start, end) of the main content of the page."""
         found = self._found
         for candidates in (found.mains, found.articles, found.named, found.bodies):
             if not candidates or (candidates is found.articles and len(candidates) > 1):
@@ -134,7 +134,7 @@ class _Page:
         return 0, len(self._page)
 
     def parts(self) -> list[OutlinePart]:
-        """The page's parts in order."""
+        """Return the page's parts in order."""
         title, headings, start = self._title()
         if self._count(start, self._end) < WHOLE_BELOW:
             text = self._text(self._start, self._end)
@@ -169,7 +169,7 @@ class _Page:
         return [each for each in self._found.entries if self._holds(each) and not self._is_cut(each.start)]
 
     def _cut(self, part: OutlinePart, start: int, end: int, taken: dict[str, int]) -> Iterator[OutlinePart]:
-        """A part with its text, which stands between two offsets; a part that is far too long becomes several."""
+        """Yield a part with its text, which stands between two offsets; a part that is far too long becomes several."""
         cuts = [start, *self._blocks(start, end), end]
         part.body = self._text(start, cuts[1])
         yield part
@@ -180,7 +180,7 @@ class _Page:
             yield OutlinePart("section", part.headings, self._line(first), "", anchor, body)
 
     def _blocks(self, start: int, end: int) -> Iterator[int]:
-        """The offsets of blocks at which the text between two offsets is cut if it is far too long."""
+        """Yield the offsets of blocks at which the text between two offsets is cut if it is far too long."""
         if self._count(start, end) < LONGEST:
             return
         words, counted = 0, start
@@ -194,7 +194,7 @@ class _Page:
                     words = 0
 
     def _title(self) -> tuple[str, list[_Element], int]:
-        """The title of the page, the other headings, and where the text below the title begins."""
+        """Return the title of the page, the other headings, and where the text below the title begins."""
         first = next((each for each in self._headings if each.name == "h1"), None)
         if first is not None and (text := self._heading(first)):
             rest = [each for each in self._headings if each is not first]
@@ -209,14 +209,14 @@ class _Page:
         return _SITE_IN_TITLE.sub("", title), self._headings, self._start
 
     def _heading(self, element: _Element) -> str:
-        """The text of a heading; of the signature of a function or a class its name."""
+        """Return the text of a heading; of the signature of a function or a class its name."""
         signature = element.name == "dt" and _NAME.search(self._page, element.inner, element.outer)
         if signature:
             return " ".join(signature[1].split())
         return " ".join(self._text(element.inner, element.outer).split())
 
     def _text(self, start: int, end: int) -> str:
-        """The page between two offsets, without what is cut out."""
+        """Return the page between two offsets, without what is cut out."""
         kept, position = [], start
         place = max(0, bisect_right(self._cuts, (start, 0)) - 1)
         while place < len(self._cuts) and (cut := self._cuts[place])[0] < end:
@@ -228,7 +228,7 @@ class _Page:
         return "".join(kept)
 
     def _count(self, start: int, end: int) -> int:
-        """How many words stand between two offsets, tags not counted."""
+        """Return how many words stand between two offsets, tags not counted."""
         return len(_MARKUP.sub(" ", self._text(start, end)).split())
 
     def _line(self, offset: int) -> int:
@@ -236,7 +236,7 @@ class _Page:
 
 
 def _wholes(marks: list[_Element], counts: list[int]) -> list[int]:
-    """How many words each heading or entry has together with those below it, from the words of each alone."""
+    """Return how many words each heading or entry has together with those below it, from the words of each alone."""
     wholes, opened = list(counts), list[int]()
     for place, mark in enumerate(marks):
         while opened and marks[opened[-1]].level >= mark.level:
@@ -254,7 +254,7 @@ def _add_to_parent(wholes: list[int], opened: list[int]) -> None:
 
 
 def _merged(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Spans in order, those that touch made one."""
+    """Return spans in order, those that touch made one."""
     merged: list[tuple[int, int]] = []
     for start, end in sorted(spans):
         if merged and start <= merged[-1][1]:
@@ -265,7 +265,7 @@ def _merged(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _scan(page: str) -> _Found:
-    """The elements of a page that matter, by one pass over its tags; what is not closed ends with its parent."""
+    """Return the elements of a page that matter, by one pass over its tags; what is not closed ends with its parent."""
     found = _Found()
     opened: list[tuple[str, _Element]] = []
     counts: Counter[str] = Counter()
@@ -334,7 +334,7 @@ def _sort(found: _Found, tag: Tag, element: _Element) -> None:
 
 
 def _tags(page: str) -> Iterator[tuple[Tag, int, int]]:
-    """The tags of a page with their offsets; those in scripts, pictures and formulas are not."""
+    """Yield the tags of a page with their offsets; those in scripts, pictures and formulas are not."""
     position = 0
     known: dict[str, Tag] = {}
     unclosed: set[str] = set()

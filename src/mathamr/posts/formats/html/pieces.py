@@ -66,7 +66,7 @@ _DELIMITED = (("$$", "$$", True), ("\\[", "\\]", True), ("\\(", "\\)", False), (
 
 
 def _undelimited(latex: str, display: bool) -> tuple[str, bool]:
-    """LaTeX without its delimiters, and whether it is displayed."""
+    """Return LaTeX without its delimiters, and whether it is displayed."""
     for left, right, displays in _DELIMITED:
         if latex.startswith(left) and latex.endswith(right) and len(latex) >= len(left) + len(right):
             return latex[len(left) : -len(right)], display or displays
@@ -101,7 +101,7 @@ class Tag(NamedTuple):
 
 
 def pieces(text: str, note: Note) -> Iterator[Piece]:
-    """The pieces of an HTML text; anything is accepted, and nothing is lost but what a browser would not show."""
+    """Yield the pieces of an HTML text; anything is accepted, and nothing is lost but what a browser would not show."""
     return _Reader(text, note).pieces()
 
 
@@ -197,7 +197,7 @@ class _Reader:
             self._marked_element(tag, start, end)
 
     def _marked_element(self, tag: Tag, start: int, end: int) -> None:
-        """An element whose class says that it is a formula, or a picture of one that is given elsewhere."""
+        """Read an element whose class says that it is a formula, or a picture of one that is given elsewhere."""
         classes = tag.classes
         if "katex-display" in classes or tag.attributes.get("display") == "true":
             self._display = True
@@ -291,7 +291,7 @@ class _Reader:
     def _contained(
         self, content: str, content_end: int, start: int, end: int, id: str | None, display: bool = False
     ) -> list[Piece]:
-        """The formula of an element that holds nothing else, in its delimiters or bare."""
+        """Return the formula of an element that holds nothing else, in its delimiters or bare."""
         if is_typeset(content):
             return self._formula(as_latex(content), start, end, id, display, content_end=content_end)
         latex = (_without_tags(content) if "&" in content or "<" in content else content).strip()
@@ -308,7 +308,7 @@ class _Reader:
         mathml: str | None = None,
         content_end: int | None = None,
     ) -> list[Piece]:
-        """A formula as a piece, followed by the punctuation that ended it; nothing where it is empty."""
+        """Return a formula as a piece, followed by the punctuation that ended it; nothing where it is empty."""
         bare, mark = without_punctuation(latex)
         if not (bare or mathml or id):
             self._note("empty formula", start)
@@ -336,7 +336,7 @@ class _Reader:
         return close
 
     def _balanced(self, name: str, position: int) -> tuple[int, int] | None:
-        """Where the closing tag of an element that may contain others of its name begins and ends."""
+        """Return where the closing tag of an element that may contain others of its name begins and ends."""
         if name in self._unclosed:
             return None
         depth = 1
@@ -359,7 +359,7 @@ def _without_tags(source: str) -> str:
 
 
 def _is_one_group(latex: str) -> bool:
-    """Whether the brace that opens the text is the one that closes it."""
+    """Return whether the brace that opens the text is the one that closes it."""
     depth = 0
     for match in re.finditer(r"\\.|[{}]", latex, re.S):
         depth += {"{": 1, "}": -1}.get(match.group(), 0)

@@ -48,7 +48,7 @@ def read_html(collection: Collection, report: Report) -> Iterator[Post]:
 def page_posts(
     data: bytes, page: str, path: str, source: str, links: PageLinks, report: Report
 ) -> Iterator[Post]:
-    """The posts of one page with the id `page`, from the file `path`."""
+    """Yield the posts of one page with the id `page`, from the file `path`."""
     for part in outline(_page(data, report)):
         own = (Link(page),) if part.id else ()
         part.id = f"{page}#{part.id}" if part.id else page
@@ -57,7 +57,7 @@ def page_posts(
 
 
 def _page(data: bytes, report: Report) -> str:
-    """The text of a page: UTF-8, or what it declares where it is not UTF-8."""
+    """Return the text of a page: UTF-8, or what it declares where it is not UTF-8."""
     declared = _CHARSET.search(data, 0, 4096)
     try:
         return cleaned(data.decode("utf-8-sig"), report)
@@ -84,7 +84,7 @@ class PageLinks:
         self._anchors = lru_cache(maxsize=1000)(self._read_anchors)
 
     def of(self, body: str, page: str, identifier: str) -> Iterator[Link]:
-        """The posts that a text of a page leads to, each once for the words it is shown by."""
+        """Yield the posts that a text of a page leads to, each once for the words it is shown by."""
         seen: set[Link] = set()
         for address, words in _hrefs(body):
             try:
@@ -107,7 +107,7 @@ class PageLinks:
                 yield link
 
     def _read_anchors(self, page: str) -> dict[str, str]:
-        """The anchors of the parts of a page, by all anchors that lead to them; the page itself has an empty one."""
+        """Return the anchors of the parts of a page, by all anchors that lead to them; the page itself has an empty one."""
         data = self._read(page)
         parts = outline(_page(data, Report())) if data is not None else []
         inside = {name: part.id for part in parts for name in part.inside}
@@ -115,7 +115,7 @@ class PageLinks:
 
 
 def _hrefs(body: str) -> Iterator[tuple[str, str]]:
-    """The addresses of a page's links, and the words each begins with."""
+    """Yield the addresses of a page's links, and the words each begins with."""
     for match in TOKEN.finditer(body):
         if match.lastgroup == "tag" and match.group()[:2].lower() == "<a":
             tag = Tag.parse(match.group())

@@ -24,12 +24,12 @@ _FUNCTIONS = names("""
 
 
 def is_typeset(content: str) -> bool:
-    """Whether the content of an element that is marked as a formula is set with HTML, and is no LaTeX."""
+    """Return whether the content of an element that is marked as a formula is set with HTML, and is no LaTeX."""
     return "\\" not in content and "$" not in content and _SET.search(content) is not None
 
 
 def as_latex(content: str) -> str:
-    r"""The LaTeX of a formula that is set with HTML; elements that mean nothing here are passed over.
+    r"""Return the LaTeX of a formula that is set with HTML; elements that mean nothing here are passed over.
 
     >>> as_latex("{log <em>x</em><sub><em>i</em></sub><sup>2</sup> &lt; <strong>v</strong>}")
     '\\{\\log x_{i}^{2} < \\mathbf{v}\\}'
@@ -54,5 +54,5 @@ def as_latex(content: str) -> str:
 
 
 def _word(match: re.Match[str]) -> str:
-    """A word that stands upright among letters: a function, or a name."""
+    """Return a word that stands upright among letters: a function, or a name."""
     return rf"\{match[0]} " if match[0] in _FUNCTIONS else rf"\mathrm{{{match[0]}}}"

@@ -83,7 +83,7 @@ def _unpacked(file: Path, root: Path, report: Report) -> Iterator[Path]:
 
 
 def _named(post: Post, archive: str, file: Path) -> Post:
-    """A post under the name of its archive, wherever it was unpacked."""
+    """Return a post under the name of its archive, wherever it was unpacked."""
 
     def of(name: str) -> str:
         return f"{archive}/{name}" if name else name

@@ -67,7 +67,7 @@ def macros_in(text: str, macros: dict[str, str]) -> None:
 
 
 def with_aliases_expanded(text: str, macros: Mapping[str, str]) -> str:
-    """The text in which macros that only stand for `\\item`, or for the beginning or end of an environment, are replaced.
+    """Return the text in which macros that only stand for `\\item`, or for the beginning or end of an environment, are replaced.
 
     >>> with_aliases_expanded(r"\\be x \\ee \\ii", {"be": r"\\def\\be{\\begin{equation}}", "ii": r"\\def\\ii{\\item}"})
     '\\\\begin{equation} x \\\\ee \\\\item'
@@ -114,7 +114,7 @@ def theorems_in(text: str, theorems: dict[str, TheoremStyle]) -> None:
 
 
 def _declared_counter(options: str) -> tuple[str, str, bool]:
-    """Of the options of a declaration: the environment whose counter it shares, the counter around it, whether it has one.
+    """Return Of the options of a declaration: the environment whose counter it shares, the counter around it, whether it has one.
 
     >>> _declared_counter("name=Lemma, sibling=thm"), _declared_counter("number within=section"), _declared_counter("numbered=no")
     (('thm', '', True), ('', 'section', True), ('', '', False))
@@ -124,7 +124,7 @@ def _declared_counter(options: str) -> tuple[str, str, bool]:
 
 
 def _third_group(groups: DefinitionGroups, position: int) -> str:
-    """What the labels of `\\newtcbtheorem{name}{Title}{options}{prefix}` begin with, given where the title ends."""
+    """Return what the labels of `\\newtcbtheorem{name}{Title}{options}{prefix}` begin with, given where the title ends."""
     options = groups.end(position, LONGEST_MACRO)
     end = groups.end(options, LONGEST_MACRO) if options else None
     return groups.text[options:end].strip()[1:-1].strip() if options and end else ""
@@ -141,7 +141,7 @@ class DefinitionGroups:
         self.text = text
 
     def end(self, start: int, longest: int) -> int | None:
-        """Where the group that begins at `start`, blanks aside, ends; `None` where none begins or it is longer."""
+        """Return where the group that begins at `start`, blanks aside, ends; `None` where none begins or it is longer."""
         while self.text[start : start + 1].isspace():
             start += 1
         opens, ends = self._pairs
@@ -165,7 +165,7 @@ class DefinitionGroups:
 
 
 def definitions_for(text: str, macros: Mapping[str, str]) -> tuple[str, ...]:
-    """The definitions that a text needs, those that they need themselves included, in order.
+    """Return the definitions that a text needs, those that they need themselves included, in order.
 
     >>> definitions_for(r"x \\in \\RR", {"RR": r"\\def\\RR{\\bb R}", "bb": r"\\let\\bb\\mathbb", "ZZ": ""})
     ('\\\\def\\\\RR{\\\\bb R}', '\\\\let\\\\bb\\\\mathbb')
@@ -180,5 +180,5 @@ def definitions_for(text: str, macros: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def commands_in(text: str) -> set[str]:
-    """The names of the commands a text uses."""
+    """Return the names of the commands a text uses."""
     return set(_COMMAND.findall(text))

@@ -13,7 +13,7 @@ _WORD = re.compile(r"[A-Z]{3,}(?![a-z])|[A-Z]?[a-z]{2,}")
 
 
 def label_words(label: str) -> str:
-    """What the labels of a reference call the things that it refers to; nothing of such as `eq1`, `thm:a` or `sec:2`.
+    """Return what the labels of a reference call the things that it refers to; nothing of such as `eq1`, `thm:a` or `sec:2`.
 
     >>> label_words("algebra-lemma-directed-colimit-exact"), label_words("thm:CauchySchwarz"), label_words("lem:3a")
     ('algebra directed colimit exact', 'Cauchy Schwarz', '')

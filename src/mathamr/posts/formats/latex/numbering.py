@@ -238,7 +238,7 @@ class Numbering:
             lines.tag = lines.tag if lines.tag is not None else ""
 
     def _lines(self) -> _Lines | None:
-        """The equations that are being read, if no environment inside them is."""
+        """Return the equations that are being read, if no environment inside them is."""
         state = self._open[-1][2] if self._open else None
         return state if isinstance(state, _Lines) else None
 
@@ -256,7 +256,7 @@ class Numbering:
         self.labels.setdefault(label, numbered)
 
     def next_equation(self) -> str:
-        """The number of the next equation."""
+        """Return the number of the next equation."""
         if self._subequation:
             self._subequation[-1] += 1
             return self._shown("equation") + _number(self._subequation[-1], "alph")
@@ -293,7 +293,7 @@ class _Items:
     count: int = 0
 
     def shown(self) -> str:
-        """The number of the current item."""
+        """Return the number of the current item."""
         return f"{self.before}{_number(self.count, self.style)}{self.after}"
 
 
@@ -303,7 +303,7 @@ def _section_parents(has_chapters: bool) -> dict[str, str]:
 
 
 def _counter(name: str, theorems: Mapping[str, TheoremStyle]) -> str:
-    """The counter of a theorem-like environment, which may be that of another one."""
+    """Return the counter of a theorem-like environment, which may be that of another one."""
     for _ in range(DEEPEST):
         style = theorems.get(name)
         if style is None or not style.like or style.like == name:
@@ -313,7 +313,7 @@ def _counter(name: str, theorems: Mapping[str, TheoremStyle]) -> str:
 
 
 def _item_look(option: str, depth: int) -> tuple[str, str, str]:
-    """What comes before the number of an item, the number's style, and what follows it."""
+    """Return what comes before the number of an item, the number's style, and what follows it."""
     if short := _SHORT_LOOK.match(option):
         return short[1], _SHORT[short[2]], short[3].rstrip(".")
     if (label := _ITEM_LABEL.search(option)) and (look := _LOOK.search(label[1])):
@@ -327,7 +327,7 @@ def _plain(look: str) -> str:
 
 
 def _number(value: int, style: str) -> str:
-    """A number in a style of LaTeX.
+    """Return a number in a style of LaTeX.
 
     >>> _number(4, "roman"), _number(2, "Alph"), _number(7, "arabic")
     ('iv', 'B', '7')

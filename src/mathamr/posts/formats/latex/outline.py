@@ -102,7 +102,7 @@ class Outline:
         self._unclosed: set[str] = set()
 
     def parts(self) -> list[LatexPart]:
-        """The parts in the order in which they begin."""
+        """Return the parts in the order in which they begin."""
         begin = position = self._begin
         while match := _MARK.search(self._text, position, self._end):
             position = match.end()
@@ -127,7 +127,7 @@ class Outline:
         return self._parts
 
     def _behind(self, environment: str, position: int) -> int:
-        """The end of a verbatim environment, whose text has no marks; the same position if it has no end."""
+        """Return the end of a verbatim environment, whose text has no marks; the same position if it has no end."""
         if environment in self._unclosed:
             return position
         end = self._text.find(f"\\end{{{environment}}}", position, self._end)
@@ -185,7 +185,7 @@ class Outline:
         return after
 
     def _proof(self, match: re.Match[str]) -> int:
-        """A proof belongs to the statement it names, or else to the one before it."""
+        """Return a proof belongs to the statement it names, or else to the one before it."""
         end, after = self._environment(match)
         position, statement = match.end(), self._before
         if option := _OPTION.match(self._text, position, end):
@@ -204,7 +204,7 @@ class Outline:
         return after
 
     def _environment(self, opening: re.Match[str]) -> tuple[int, int]:
-        """Where an environment's text ends, and where reading goes on."""
+        """Return where an environment's text ends, and where reading goes on."""
         name, depth = opening["name"], 1
         end = self._end
         for match in _MARK.finditer(self._text, opening.end(), self._end):
@@ -221,7 +221,7 @@ class Outline:
         return end, end
 
     def _title_at(self, start: int) -> tuple[str, int]:
-        """The text of the group in braces at `start`, and where it ends; a group left open ends with its line."""
+        """Return the text of the group in braces at `start`, and where it ends; a group left open ends with its line."""
         end = self._groups.end(start, _LONGEST_TITLE)
         if end is not None:
             return " ".join(self._text[start + 1 : end - 1].split()), end

@@ -45,7 +45,7 @@ _DOCUMENT = re.compile(r"\\(begin|end)\s*\{document\}")
 
 
 def pieces(text: str, note: Note) -> Iterator[Piece]:
-    """The pieces of a LaTeX text: of a whole document what is between its begin and its end."""
+    """Yield the pieces of a LaTeX text: of a whole document what is between its begin and its end."""
     return _Reader(text, note).pieces()
 
 
@@ -187,7 +187,7 @@ class _Reader:
             self._skip_group()
 
     def _theorem_name(self) -> Iterator[Piece]:
-        """The name of a theorem, in brackets, as a heading of its own."""
+        """Yield the name of a theorem, in brackets, as a heading of its own."""
         option = _OPTION.match(self._text, self._position, self._end)
         if option is None or option.group(1) == "asy" or not any(map(str.isalpha, option.group(1))):
             return
@@ -233,7 +233,7 @@ class _Reader:
             self._at[close] = "heading"
 
     def _reference(self, name: str, start: int) -> Iterator[Piece]:
-        """A link piece, `#` and the labels, that covers the whole reference; then what it is called.
+        """Yield a link piece, `#` and the labels, that covers the whole reference; then what it is called.
 
         A page shows a number there. The words of its label say what the reference is to, where an author gave it such.
         """
@@ -263,7 +263,7 @@ class _Reader:
             yield Piece("text", start, self._position, said)
 
     def _words_with_link(self, name: str, start: int) -> Iterator[Piece]:
-        """`\\hyperref[label]{words}` and `\\hyperlink{label}{words}`: a link piece over the words, which are read on."""
+        """Yield `\\hyperref[label]{words}` and `\\hyperlink{label}{words}`: a link piece over the words, which are read on."""
         if name == "hyperref":
             options = self._options()
             label = options[-1] if options else ""
@@ -308,7 +308,7 @@ class _Reader:
         self._options()
 
     def _options(self) -> list[str]:
-        """Skips the options in brackets at the current position and returns their texts."""
+        """Skip the options in brackets at the current position and returns their texts."""
         found: list[str] = []
         while option := _OPTION.match(self._text, self._position):
             self._position = option.end()
@@ -339,7 +339,7 @@ class _Reader:
         return found
 
     def _group_end(self, position: int) -> int | None:
-        """Where the group that begins at `position`, blanks aside, is closed; `None` where there is none."""
+        """Return where the group that begins at `position`, blanks aside, is closed; `None` where there is none."""
         while position < self._end and self._text[position].isspace():
             position += 1
         if not self._text.startswith("{", position):
@@ -367,10 +367,10 @@ class _Reader:
 
 
 def _named(word: str) -> tuple[str, ...]:
-    """The kind of thing that a reference is to, where it is known."""
+    """Return the kind of thing that a reference is to, where it is known."""
     return (word,) if word not in ("", "*", "reference") else ()
 
 
 def _without_comments(text: str) -> str:
-    """The text with blanks for its comments, so that offsets stay."""
+    """Return the text with blanks for its comments, so that offsets stay."""
     return _COMMENT.sub(lambda match: " " * len(match.group()) if match["comment"] else match.group(), text)

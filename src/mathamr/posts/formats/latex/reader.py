@@ -99,7 +99,7 @@ def _identify(parts: list[LatexPart], document: str) -> dict[str, LatexPart]:
 
 
 def _anchor(part: LatexPart) -> str:
-    """A name for a part without a label: what it is, and a digest of where it is and how it begins."""
+    """Return a name for a part without a label: what it is, and a digest of where it is and how it begins."""
     if part.kind == "section":
         name, beginning = part.headings[-1] if part.headings else "section", ""
     else:
@@ -113,7 +113,7 @@ def _anchor(part: LatexPart) -> str:
 def _mentions(
     body: str, labels: dict[str, LatexPart], numbers: dict[str, Numbered], report: Report
 ) -> Iterator[Link]:
-    """The links of a text: each reference, with the words that stand in its place: the kind of thing, and its label's."""
+    """Yield the links of a text: each reference, with the words that stand in its place: the kind of thing, and its label's."""
     if not _REFERS.search(body):
         return
     open_link: Piece | None = None
@@ -133,7 +133,7 @@ def _mentions(
 
 
 def _blueprint_links(body: str, labels: dict[str, LatexPart], numbers: dict[str, Numbered]) -> Iterator[Link]:
-    """The links of a blueprint: `\\lean{Full.name}` to declarations, `\\uses{label}` to what a statement or proof needs."""
+    """Yield the links of a blueprint: `\\lean{Full.name}` to declarations, `\\uses{label}` to what a statement or proof needs."""
     for match in _BLUEPRINT.finditer(body):
         for name in match[2].split(","):
             name = name.strip()

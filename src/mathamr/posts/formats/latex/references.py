@@ -15,7 +15,7 @@ _WITH_LABEL = re.compile(REFERENCE_COMMAND.pattern + r"\*?\s*\{([^{}]{1,200})\}"
 
 
 def called(command: str, words: str, number: str, name: str = "", kind: str = "") -> str:
-    """What a reference command shows for its target; empty if that is not known.
+    """Return what a reference command shows for its target; empty if that is not known.
 
     >>> called("cref", "Lemma 1.1", "1.1"), called("Cref", "Lemma 1.1", "1.1", "Bézout"), called("ref", "", "1.1")
     ('lemma 1.1', 'Lemma 1.1 (Bézout)', '1.1')
@@ -33,7 +33,7 @@ def called(command: str, words: str, number: str, name: str = "", kind: str = ""
 
 
 def with_numbers(sentence: Sentence, post: Post) -> str:
-    """The text of a sentence with its references as a reader sees them; one that is not known keeps its label's words."""
+    """Return the text of a sentence with its references as a reader sees them; one that is not known keeps its label's words."""
     text = sentence.text
     if post.markup != "latex" or sentence.field != "body":
         return text

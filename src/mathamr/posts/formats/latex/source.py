@@ -52,11 +52,11 @@ class Source:
     """Where each stretch of the text begins, its file, and its first line there."""
 
     def macros_for(self, text: str) -> tuple[str, ...]:
-        """The definitions that a text needs, those that they need themselves included, in order."""
+        """Return the definitions that a text needs, those that they need themselves included, in order."""
         return definitions_for(text, self.macros)
 
     def place(self, offset: int) -> tuple[Path, int]:
-        """The file and the line, from 1, that a character of the text was read from."""
+        """Return the file and the line, from 1, that a character of the text was read from."""
         begin, file, line = self.stretches[bisect_right(self.stretches, offset, key=itemgetter(0)) - 1]
         return file, line + bisect_left(self._newlines, offset) - bisect_left(self._newlines, begin)
 
@@ -73,7 +73,7 @@ class Sources:
         self._files = files
 
     def read(self, report: Report) -> Iterator[Source]:
-        """The documents: files that no other file inputs, with what they input.
+        """Yield the documents: files that no other file inputs, with what they input.
 
         Files that only input each other in a ring are read from the first of them.
         """
@@ -89,7 +89,7 @@ class Sources:
             yield source
 
     def _inputs(self) -> set[Path]:
-        """The files that another file inputs and that are no documents of their own."""
+        """Return the files that another file inputs and that are no documents of their own."""
         names = {file.resolve(): file for file in self._files if file != STDIN}
         used: set[Path] = set()
         documents: set[Path] = set()
@@ -156,7 +156,7 @@ class Sources:
         return with_aliases_expanded(text, source.macros)
 
     def _styles(self, text: str, file: Path, main: Path, read: set[Path], report: Report) -> list[str]:
-        """The style files of the folder that a text uses, and those that they use; each is read once.
+        """Return the style files of the folder that a text uses, and those that they use; each is read once.
 
         They come in the order in which LaTeX would reach their ends, so that what a style defines counts over
         what it was built on.
@@ -211,7 +211,7 @@ class Sources:
         return None
 
     def _find(self, match: re.Match[str], file: Path, main: Path) -> Path | None:
-        """The file an input names: counted from the document's folder, or from that of the file."""
+        """Return the file an input names: counted from the document's folder, or from that of the file."""
         name = _name(match)
         outside: Path | None = None
         for folder in dict.fromkeys((main.parent, file.parent)):
@@ -236,7 +236,7 @@ def _text(file: Path, report: Report) -> str | None:
 
 
 def _resolved(path: Path) -> Path | None:
-    """Where a path leads; `None` where it is no path: a loop of links, a NUL, a name too long."""
+    """Return where a path leads; `None` where it is no path: a loop of links, a NUL, a name too long."""
     try:
         return path.resolve()
     except (OSError, RuntimeError, ValueError):
@@ -258,7 +258,7 @@ def _name(match: re.Match[str]) -> str:
 
 
 def without_comments(text: str) -> str:
-    """The text with its comments and what is in `comment` environments blanked out.
+    """Return the text with its comments and what is in `comment` environments blanked out.
 
     Every line end stays, and so does verbatim text, in which `%` is no comment.
     """
@@ -281,7 +281,7 @@ def without_comments(text: str) -> str:
 
 
 def _strip(text: str) -> str:
-    """Each line up to its first `%` that is no percent sign of the text."""
+    """Return each line up to its first `%` that is no percent sign of the text."""
     if "%" not in text:
         return text
     lines = []

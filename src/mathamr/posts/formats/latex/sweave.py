@@ -11,7 +11,7 @@ _EXPRESSION = re.compile(r"\\Sexpr\{(?:[^{}\n]|\{[^{}\n]*\})*\}")
 
 
 def as_latex(text: str) -> str:
-    r"""The document with its chunks as verbatim text; a chunk that a reader does not see is a comment.
+    r"""Return the document with its chunks as verbatim text; a chunk that a reader does not see is a comment.
 
     The value of `\Sexpr{…}` is not known before R has run, so dots stand for it.
 

@@ -27,7 +27,7 @@ class Signature:
 
 
 def signature(code: str, start: int, limit: int) -> Signature:
-    """The signature that begins at `start`, after the name."""
+    """Return the signature that begins at `start`, after the name."""
     depth, colon, lets = 0, None, 0
     for match in _SIGN.finditer(code, start, limit):
         sign = match.group()
@@ -51,7 +51,7 @@ def signature(code: str, start: int, limit: int) -> Signature:
 
 
 def closing(code: str, start: int, limit: int) -> int | None:
-    """The offset after the bracket that closes the one at `start`; `None` if none does before `limit`."""
+    """Return the offset after the bracket that closes the one at `start`; `None` if none does before `limit`."""
     depth = 0
     for match in _BRACKET.finditer(code, start, limit):
         depth += 1 if match.group() in OPENING else -1
@@ -77,7 +77,7 @@ class Binder:
 
 
 def binders(code: str, start: int, limit: int) -> Iterator[Binder]:
-    """The binders in [start, limit) of a source without comments.
+    """Yield the binders in [start, limit) of a source without comments.
 
     >>> source = "{α : Type*} [Group α] (a b : α)"
     >>> [binder.text for binder in binders(source, 0, len(source))]
@@ -102,7 +102,7 @@ def binders(code: str, start: int, limit: int) -> Iterator[Binder]:
 
 
 def _split_type(inner: str) -> tuple[str, str, str]:
-    """A binder's names and type, cut at the first colon that stands in no bracket."""
+    """Return a binder's names and type, cut at the first colon that stands in no bracket."""
     depth = 0
     for match in re.finditer(r"[(\[{⟨⦃)\]}⟩⦄:]", inner):
         if match.group() != ":":
@@ -113,5 +113,5 @@ def _split_type(inner: str) -> tuple[str, str, str]:
 
 
 def identifiers(text: str) -> set[str]:
-    """The identifiers of a text, those with dots in their parts."""
+    """Return the identifiers of a text, those with dots in their parts."""
     return set(_IDENTIFIER.findall(text))

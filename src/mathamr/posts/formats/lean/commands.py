@@ -25,81 +25,25 @@ LONGEST_GAP = 4_000
 """How far a documentation comment may stand before what it documents."""
 
 _DECLARING = [
-    "theorem",
-    "lemma",
-    "def",
-    "abbrev",
-    "instance",
-    "structure",
-    "class",
-    "inductive",
-    "coinductive",
-    "axiom",
-    "opaque",
-    "example",
-    "alias",
-    "irreducible_def",
-    "proof_wanted",
-]
+    "theorem", "lemma", "def", "abbrev", "instance", "structure", "class", "inductive", "coinductive", "axiom",
+    "opaque", "example", "alias", "irreducible_def", "proof_wanted",
+]  # fmt: skip
 _NOTATIONS = [
-    "notation",
-    "notation3",
-    "infix",
-    "infixl",
-    "infixr",
-    "prefix",
-    "postfix",
-    "macro",
-    "syntax",
-    "elab",
+    "notation", "notation3", "infix", "infixl", "infixr", "prefix", "postfix", "macro", "syntax", "elab",
     "simproc",
-]
+]  # fmt: skip
 _OTHERS = [
-    "namespace",
-    "section",
-    "end",
-    "mutual",
-    "open",
-    "variable",
-    "include",
-    "omit",
-    "universe",
-    "set_option",
-    "attribute",
-    "export",
-    "import",
-    "initialize",
-    "builtin_initialize",
-    "initialize_simps_projections",
-    "run_cmd",
-    "run_meta",
-    "add_decl_doc",
-    "library_note",
-    "deprecated_module",
-    "register_simp_attr",
-    "deriving",
-    "elab_rules",
-    "macro_rules",
-    "insert_to_additive_translation",
-    "assert_not_exists",
-    "suppress_compilation",
-    "unsuppress_compilation",
-    "compile_inductive",
-    "declare_syntax_cat",
-]
+    "namespace", "section", "end", "mutual", "open", "variable", "include", "omit", "universe", "set_option",
+    "attribute", "export", "import", "initialize", "builtin_initialize", "initialize_simps_projections",
+    "run_cmd", "run_meta", "add_decl_doc", "library_note", "deprecated_module", "register_simp_attr",
+    "deriving", "elab_rules", "macro_rules", "insert_to_additive_translation", "assert_not_exists",
+    "suppress_compilation", "unsuppress_compilation", "compile_inductive", "declare_syntax_cat",
+]  # fmt: skip
 _WRITTEN_TWICE = frozenset(["structure", "class", "inductive", "coinductive"])
 """Types whose counterpart is written by hand, as attributes only link the two."""
 _MODIFIERS = [
-    "private",
-    "protected",
-    "noncomputable",
-    "partial",
-    "unsafe",
-    "nonrec",
-    "local",
-    "public",
-    "meta",
-]
+    "private", "protected", "noncomputable", "partial", "unsafe", "nonrec", "local", "public", "meta",
+]  # fmt: skip
 _TOKEN = (
     r"(?:(?P<attributes>@\[)|(?:(?P<modifier>scoped(?:\[[\w.]+\])?|" + "|".join(_MODIFIERS) + r")|(?P<word>"
     + "|".join(sorted((*_DECLARING, *_NOTATIONS, *_OTHERS), key=len, reverse=True))
@@ -151,7 +95,7 @@ class _Head:
 
 
 def declarations(source: LeanSource, translations: Translations | None = None) -> Iterator[LeanDeclaration]:
-    """The declarations of a file in the order of its text, those that attributes make right after their origin.
+    """Yield the declarations of a file in the order of its text, those that attributes make right after their origin.
 
     >>> text = "namespace Nat\\n/-- Sums commute. -/\\ntheorem add_comm (a b : ℕ) : a + b = b + a := by simp\\nend Nat"
     >>> [(each.name, each.doc.strip(), each.code) for each in declarations(LeanSource(text))]
@@ -213,7 +157,7 @@ class _File:
         self.counted, self.line = 0, 1
 
     def declarations(self) -> Iterator[LeanDeclaration]:
-        """The declarations that are written in the file."""
+        """Yield the declarations that are written in the file."""
         head: _Head | None = None
         for following in self._heads():
             if head is not None:
@@ -223,7 +167,7 @@ class _File:
             yield from self._finish(head, len(self.code))
 
     def _heads(self) -> Iterator[_Head]:
-        """The commands, each with its attributes and modifiers; a command begins a line, or follows `in`."""
+        """Yield the commands, each with its attributes and modifiers; a command begins a line, or follows `in`."""
         code = self.code
         match = _NEXT_COMMAND.match(code)
         position = 0
@@ -254,7 +198,7 @@ class _File:
                 match = _NEXT_COMMAND.match(code, into.end())
 
     def _attribute_end(self, start: int) -> int | None:
-        """The end of the attributes whose inside begins at `start`; `None` if they have none."""
+        """Return the end of the attributes whose inside begins at `start`; `None` if they have none."""
         if self.unclosed >= MOST_UNCLOSED:
             return None
         found = closing(self.code, start - 1, start + LONGEST_ATTRIBUTES)
@@ -436,7 +380,7 @@ class _File:
         return ".".join((*self.namespace, name)).replace("«", "").replace("»", "")
 
     def _value(self, head: _Head, said: Signature, limit: int) -> str:
-        """The value of a definition, if it is short and no proof."""
+        """Return the value of a definition, if it is short and no proof."""
         if head.word not in ("def", "abbrev", "irreducible_def") or said.ending != ":=":
             return ""
         text = self.text[said.end + 2 : min(limit, said.end + 2 + LONGEST_VALUE + 1)].strip()
@@ -473,7 +417,7 @@ class _File:
         return made, self.docs[place].text if inside else ""
 
     def _doc(self, start: int) -> str:
-        """The text of the documentation comment right before an offset."""
+        """Return the text of the documentation comment right before an offset."""
         place = bisect_right(self.doc_ends, start) - 1
         if place < 0:
             return ""
@@ -495,7 +439,7 @@ class _File:
 
 
 def _further_names(name: str, word: str, attributes: tuple[str, ...]) -> Iterator[str]:
-    """The names of theorems that attributes make besides: `ext`, `mk_iff`, `reassoc`, `elementwise`."""
+    """Yield the names of theorems that attributes make besides: `ext`, `mk_iff`, `reassoc`, `elementwise`."""
     every = [*attributes]
     for attribute in attributes:
         if (made := translation_attribute(attribute)) is not None:

@@ -12,30 +12,18 @@ from collections.abc import Container
 
 LONGEST_TYPE = 300
 _NOTATION = {
-    "ℕ": "Nat",
-    "ℤ": "Int",
-    "ℚ": "Rat",
-    "ℝ": "Real",
-    "ℂ": "Complex",
-    "ℝ≥0∞": "ENNReal",
-    "ℝ≥0": "NNReal",
-}
+    "ℕ": "Nat", "ℤ": "Int", "ℚ": "Rat", "ℝ": "Real", "ℂ": "Complex", "ℝ≥0∞": "ENNReal", "ℝ≥0": "NNReal",
+}  # fmt: skip
 _INFIX = (
-    ("→", "Forall"),
-    ("↔", "Iff"),
-    ("⊕", "Sum"),
-    ("×", "Prod"),
-    ("≃", "Equiv"),
-    ("=", "Eq"),
-    ("≤", "LE"),
+    ("→", "Forall"), ("↔", "Iff"), ("⊕", "Sum"), ("×", "Prod"), ("≃", "Equiv"), ("=", "Eq"), ("≤", "LE"),
     ("<", "LT"),
-)
+)  # fmt: skip
 _TOKEN = re.compile(r"ℝ≥0∞|ℝ≥0|[ℕℤℚℝℂ]|[^\W\d][\w'!?.]*|[(\[{⟨)\]}⟩→↔⊕×≃=≤<]")
 _LOCAL = re.compile(r"(?:[a-zA-Zα-ωΑ-Ω𝕜𝓕]|[a-z]\w?)[₀-₉'\d]*\Z")
 
 
 def instance_name(type: str, namespace: str, bound: Container[str]) -> str:
-    """The name of an instance of a type in a namespace; `bound` are the names of variables.
+    """Return the name of an instance of a type in a namespace; `bound` are the names of variables.
 
     >>> instance_name("Group (Perm α)", "", {"α"}), instance_name("Denumerable ℚ", "Rat", ())
     ('instGroupPerm', 'instDenumerable')

@@ -24,7 +24,7 @@ class LakePackage:
 
 
 def lake_packages(project: Path) -> list[LakePackage]:
-    """The packages of a project that Lake has fetched, in the order of its manifest; none if the folder is not such a project.
+    """Return the packages of a project that Lake has fetched, in the order of its manifest; none if the folder is not such a project.
 
     A package that Lake has not fetched yet has no folder and is left out: `lake exe cache get` or `lake build` fetches it.
     """
@@ -48,7 +48,7 @@ def lake_packages(project: Path) -> list[LakePackage]:
 
 
 def _package(project: Path, folder: Path, row: dict[str, Any]) -> LakePackage | None:
-    """One package; older manifests wrap it by its type. A folder outside of the project and its packages is not followed."""
+    """Return one package; older manifests wrap it by its type. A folder outside of the project and its packages is not followed."""
     if len(row) == 1:
         kind, row = next(iter(row.items()))
     else:

@@ -43,7 +43,7 @@ class _UnreadableError(Exception):
 
 
 def latex_of(term: str) -> str:
-    r"""The LaTeX of a term, or an empty string.
+    r"""Return the LaTeX of a term, or an empty string.
 
     >>> latex_of("∑ i ∈ s, f i"), latex_of("a / b ≤ |x| ^ 2")
     ('\\sum_{i \\in s} f(i)', '\\frac{a}{b} \\le |x|^{2}')
@@ -83,7 +83,7 @@ class _Parser:
             raise _UnreadableError
 
     def term(self, lowest: int) -> str:
-        """A term whose operators bind at least as tightly as `lowest`."""
+        """Return a term whose operators bind at least as tightly as `lowest`."""
         self.depth += 1
         if self.depth > DEEPEST:
             raise _UnreadableError
@@ -195,7 +195,7 @@ class _Parser:
         return ", ".join(names)
 
     def bound(self, ends: tuple[str, ...]) -> str:
-        """What a quantifier or a sum binds, up to and with one of `ends`."""
+        """Return what a quantifier or a sum binds, up to and with one of `ends`."""
         found: list[str] = []
         while True:
             token = self.peek()
@@ -237,7 +237,7 @@ class _Parser:
                 raise _UnreadableError
 
     def application(self) -> str:
-        """A function and its arguments."""
+        """Return a function and its arguments."""
         start = self.place
         head = self.atom()
         name = self.tokens[start]
@@ -371,7 +371,7 @@ class _Parser:
         return f"{left} \\mid {self.term(0)}"
 
     def group(self, opening: str) -> str:
-        """What stands in brackets, as a term; `[X]` is one token."""
+        """Return what stands in brackets, as a term; `[X]` is one token."""
         if self.peek() == "[X]":
             self.take()
             return "X"
@@ -415,7 +415,7 @@ def _identifier(name: str) -> str:
 
 
 def _is_variable(name: str) -> bool:
-    """True of `s` in `s.card`; a longer or capital name is a namespace, as in `Finset.card`."""
+    """Return True of `s` in `s.card`; a longer or capital name is a namespace, as in `Finset.card`."""
     return (name[:1].islower() and len(name) <= 3) or name[:1] in GREEK
 
 
@@ -448,7 +448,7 @@ def _applied(name: str, head: str, arguments: list[str]) -> str:
 
 
 def _bare(latex: str) -> str:
-    """LaTeX without the parentheses around all of it."""
+    """Return LaTeX without the parentheses around all of it."""
     if not (latex.startswith("(") and latex.endswith(")")):
         return latex
     depth = 0

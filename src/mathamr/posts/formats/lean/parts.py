@@ -30,7 +30,7 @@ class MemberPart:
 
 
 def fields(code: str, start: int, limit: int) -> Iterator[MemberPart]:
-    """The fields that stand in [start, limit), after `where`: what stands on the first line's indentation, with a type.
+    """Yield the fields that stand in [start, limit), after `where`: what stands on the first line's indentation, with a type.
 
     >>> source = "\\n  carrier : Set G\\n  one_mem' : (1 : G) ∈ carrier\\n  inv x y : G := by simp\\n"
     >>> [(part.name, source[part.start : part.end]) for part in fields(source, 0, len(source))][1:3]
@@ -63,7 +63,7 @@ def fields(code: str, start: int, limit: int) -> Iterator[MemberPart]:
 
 
 def constructors(code: str, start: int, limit: int) -> Iterator[MemberPart]:
-    """The constructors of an inductive type: each after a bar at the beginning of a line, or after another such one.
+    """Yield the constructors of an inductive type: each after a bar at the beginning of a line, or after another such one.
 
     >>> source = " where\\n  | zero | one\\n  | succ (n : N) : N"
     >>> [part.name for part in constructors(source, 0, len(source))]

@@ -33,7 +33,7 @@ _COMMON = frozenset(["Type", "Sort", "Prop"])
 
 
 def documentation_address(post: Post) -> str | None:
-    """The page of Mathlib's documentation that describes a declaration; `None` of other projects.
+    """Return the page of Mathlib's documentation that describes a declaration; `None` of other projects.
 
     >>> post = Post("a", "theorem", "", "Nat.foo", "declaration", tags=("module:Mathlib", "module:Mathlib.Data.Nat"))
     >>> documentation_address(post)
@@ -46,7 +46,7 @@ def documentation_address(post: Post) -> str | None:
 
 
 def is_lean(text: str) -> bool:
-    """True if a typed text is a statement in Lean's notation rather than words or LaTeX.
+    """Return True if a typed text is a statement in Lean's notation rather than words or LaTeX.
 
     >>> [is_lean(text) for text in ("(x : G) : x * 1 = x", "∀ ε > 0, ∃ δ > 0, δ < ε", "IsCompact s → IsClosed s")]
     [True, True, True]
@@ -70,7 +70,7 @@ def declare(statement: str) -> str:
 
 
 def statement_query(statement: str) -> str:
-    r"""A query for a statement in Lean or LaTeX: as it was written, with its names as words, and as a formula.
+    r"""Return a query for a statement in Lean or LaTeX: as it was written, with its names as words, and as a formula.
 
     >>> statement_query("IsCompact s → IsClosed s")
     'IsCompact s → IsClosed s is compact is closed $\\operatorname{IsCompact}(s) \\to \\operatorname{IsClosed}(s)$'
@@ -83,7 +83,7 @@ def statement_query(statement: str) -> str:
 
 
 def goal_query(goal: str) -> str:
-    """A query for a goal as Lean prints it: what is to be shown, then the hypotheses that are propositions.
+    """Return a query for a goal as Lean prints it: what is to be shown, then the hypotheses that are propositions.
 
     >>> goal_query("n : ℕ\\nh : 0 < n\\n⊢ n ≠ 0")
     'n ≠ 0 $n \\\\ne 0$ 0 < n'

@@ -70,7 +70,7 @@ class LeanSource:
         return "".join(parts)
 
     def _closed(self, start: int) -> int:
-        """The end of the comment whose inside begins at `start`; -1 if it is never closed."""
+        """Return the end of the comment whose inside begins at `start`; -1 if it is never closed."""
         depth = 1
         for mark in _INSIDE.finditer(self.text, start):
             depth += 1 if mark.group() == "/-" else -1
@@ -79,7 +79,7 @@ class LeanSource:
         return -1
 
     def _string_end(self, quote: int) -> int:
-        """The end of the string that a quotation mark opens; a raw one ends with as many signs # as it began with."""
+        """Return the end of the string that a quotation mark opens; a raw one ends with as many signs # as it began with."""
         text = self.text
         raw = _RAW.search(text[max(0, quote - 22) : quote]) if text[quote - 1 : quote] in ("r", "#") else None
         if raw:

@@ -7,48 +7,11 @@ import re
 from mathamr.posts.listing import names
 
 MODIFIERS = "ᶜᵀᴴˣᵒᵖᵐᵈᗮ"
-GREEK = dict(
-    zip(
-        "αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΣΦΨΩϕ",
-        [
-            "alpha",
-            "beta",
-            "gamma",
-            "delta",
-            "varepsilon",
-            "zeta",
-            "eta",
-            "theta",
-            "iota",
-            "kappa",
-            "lambda",
-            "mu",
-            "nu",
-            "xi",
-            "pi",
-            "rho",
-            "sigma",
-            "tau",
-            "upsilon",
-            "varphi",
-            "chi",
-            "psi",
-            "omega",
-            "Gamma",
-            "Delta",
-            "Theta",
-            "Lambda",
-            "Xi",
-            "Pi",
-            "Sigma",
-            "Phi",
-            "Psi",
-            "Omega",
-            "phi",
-        ],
-        strict=True,
-    )
+_GREEK_NAMES = (
+    "alpha beta gamma delta varepsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau upsilon varphi chi psi"
+    " omega Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega phi"
 )
+GREEK = dict(zip("αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΣΦΨΩϕ", _GREEK_NAMES.split(), strict=True))
 SYMBOLS = {
     "ℕ": r"\mathbb{N}", "ℤ": r"\mathbb{Z}", "ℚ": r"\mathbb{Q}", "ℝ": r"\mathbb{R}", "ℂ": r"\mathbb{C}",
     "ℍ": r"\mathbb{H}", "𝕜": r"\mathbb{k}", "ℝ≥0": r"\mathbb{R}_{\ge 0}", "ℝ≥0∞": r"[0, \infty]", "∞": r"\infty",
@@ -86,53 +49,21 @@ BIG = {
 }  # fmt: skip
 QUANTIFIERS = {"∀": r"\forall", "∃": r"\exists", "∃!": r"\exists!"}
 CLOSING = {
-    "(": ")",
-    "[": "]",
-    "{": "}",
-    "⟨": "⟩",
-    "⌊": "⌋",
-    "⌈": "⌉",
-    "⟪": "⟫",
-    "⁅": "⁆",
-    "‖": "‖",
-    "|": "|",
-}
+    "(": ")", "[": "]", "{": "}", "⟨": "⟩", "⌊": "⌋", "⌈": "⌉", "⟪": "⟫", "⁅": "⁆", "‖": "‖", "|": "|",
+}  # fmt: skip
 FENCES = {
     "⌊": (r"\lfloor ", r"\rfloor"), "⌈": (r"\lceil ", r"\rceil"), "⟪": (r"\langle ", r"\rangle"), "‖": (r"\|", r"\|"),
     "|": ("|", "|"), "⟨": ("(", ")"), "[": ("[", "]"), "⁅": ("[", "]"),
 }  # fmt: skip
 INTERVALS = {"Icc": "[]", "Ioo": "()", "Ico": "[)", "Ioc": "(]"}
 POSTFIX = {
-    "ᶜ": "^c",
-    "ᵀ": "^T",
-    "ᴴ": "^H",
-    "ˣ": r"^\times",
-    "ᵒᵖ": r"^{\mathrm{op}}",
-    "ᵐᵒᵖ": r"^{\mathrm{op}}",
-    "ᵈ": "^d",
-    "ᗮ": r"^\perp",
-    "⁺": "^+",
-}
+    "ᶜ": "^c", "ᵀ": "^T", "ᴴ": "^H", "ˣ": r"^\times", "ᵒᵖ": r"^{\mathrm{op}}", "ᵐᵒᵖ": r"^{\mathrm{op}}",
+    "ᵈ": "^d", "ᗮ": r"^\perp", "⁺": "^+",
+}  # fmt: skip
 COERCIONS = frozenset("↑⇑↥@")
-REFUSED = frozenset(
-    [
-        "by",
-        ":=",
-        "match",
-        "let",
-        "have",
-        "show",
-        "from",
-        "do",
-        "if",
-        "then",
-        "else",
-        "where",
-        "calc",
-        "$",
-        "`",
-    ]
-)
+REFUSED = frozenset([
+    "by", ":=", "match", "let", "have", "show", "from", "do", "if", "then", "else", "where", "calc", "$", "`",
+])  # fmt: skip
 SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 SUBSCRIPTS = str.maketrans("₀₁₂₃₄₅₆₇₈₉ₙₖᵢⱼ", "0123456789nkij")
 INDEXED = re.compile(r"([^\W\d_]|[^\W\d_]{1,3})_?([\d₀-₉ₙₖᵢⱼ]+)('*)\Z")

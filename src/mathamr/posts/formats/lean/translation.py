@@ -86,7 +86,7 @@ _NO_NAME = frozenset(["self", "none", "existing", "private"])
 
 
 def guessed(name: str, attribute: str = "to_additive") -> str:
-    """The last part of the second name that is made of a last part.
+    """Return the last part of the second name that is made of a last part.
 
     >>> guessed("prod_univ_succ"), guessed("one_le_mul'"), guessed("CommGroup"), guessed("isMulLeftRegular_inv")
     ('sum_univ_succ', "nonneg_add'", 'AddCommGroup', 'isAddLeftRegular_neg')
@@ -111,7 +111,7 @@ def _guessed(name: str, attribute: str) -> str:
 
 
 def _fixed(parts: list[str], fixes: Mapping[str, str]) -> str:
-    """The parts joined; the shortest run from each place that is an abbreviation is replaced."""
+    """Return the parts joined; the shortest run from each place that is an abbreviation is replaced."""
     found: list[str] = []
     place = 0
     while place < len(parts):
@@ -153,11 +153,11 @@ class Translations:
     """By attribute: a name and the name that its author gave to its counterpart, empty if none was given."""
 
     def add(self, attribute: str, name: str, given: str = "") -> None:
-        """A declaration that has a counterpart."""
+        """Note a declaration that has a counterpart."""
         self.known[attribute][name] = given
 
     def of(self, attribute: str, name: str, given: str = "") -> str:
-        """The second name of a declaration.
+        """Return the second name of a declaration.
 
         >>> Translations().of("to_additive", "Subgroup.prod_mem"), Translations().of("to_additive", "Finset.prod_comm", "foo")
         ('AddSubgroup.sum_mem', 'Finset.foo')
@@ -170,7 +170,7 @@ class Translations:
         return _dotted(".".join(kept), given)
 
     def code(self, attribute: str, text: str) -> str:
-        """A statement in the words and signs of its counterpart; types are not known, so that it is a good guess.
+        """Return a statement in the words and signs of its counterpart; types are not known, so that it is a good guess.
 
         >>> Translations().code("to_additive", "[CommMonoid M] (f : ℕ → M) : ∏ i ∈ s, f i * x⁻¹ = 1")
         '[AddCommMonoid M] (f : ℕ → M) : ∑ i ∈ s, f i + -x = 0'
@@ -190,7 +190,7 @@ class Translations:
         return guessed(token, attribute)
 
     def _prefix(self, attribute: str, prefix: str, depth: int = 0) -> str:
-        """The counterpart of the longest known part of a namespace, and the rest as it is."""
+        """Return the counterpart of the longest known part of a namespace, and the rest as it is."""
         known, parts = self.known[attribute], prefix.split(".") if prefix else []
         for size in range(len(parts), 0, -1):
             name = ".".join(parts[:size])
@@ -228,7 +228,7 @@ _IDENTIFIER = re.compile(r"[\w'!?.«»]+")
 
 
 def translation_attribute(text: str) -> TranslationAttribute | None:
-    """The attribute that a text says, or `None` if it is another one.
+    """Return the attribute that a text says, or `None` if it is another one.
 
     >>> translation_attribute("to_additive (attr := simp, norm_cast) foo")
     TranslationAttribute(attribute='to_additive', given='foo', hint='', attributes=('simp', 'norm_cast'))

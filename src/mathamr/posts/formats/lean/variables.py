@@ -43,7 +43,7 @@ class Variables:
         return self._places.keys()
 
     def mark(self) -> int:
-        """The state, for `back_to`."""
+        """Return the state, for `back_to`."""
         return len(self._undo)
 
     def back_to(self, mark: int) -> None:
@@ -96,7 +96,7 @@ class Variables:
                 self._undo.append(("include", name, None))
 
     def used_in(self, statement: str, omitted: frozenset[str] = frozenset()) -> list[Binder]:
-        """The binders that a statement uses, in order: named ones, what their types need, and instances on those alone."""
+        """Return the binders that a statement uses, in order: named ones, what their types need, and instances on those alone."""
         places, uses = self._places, self._uses
         if not places:
             return []
@@ -123,7 +123,7 @@ class Variables:
 
 
 def _only(binder: Binder, names: set[str]) -> Binder:
-    """A binder without the names that are not used."""
+    """Return a binder without the names that are not used."""
     if len(binder.names) < 2 or names.issuperset(binder.names):
         return binder
     return Binder(binder.bracket, tuple(name for name in binder.names if name in names), binder.type)

@@ -61,15 +61,15 @@ class Parser(MarkdownIt):
         ruler.at("paragraph", _paragraph)
 
     def normalizeLink(self, url: str) -> str:  # noqa: N802 - the library's name
-        """An address as it was written: it may be a path of a folder."""
+        """Return an address as it was written: it may be a path of a folder."""
         return url
 
     def validateLink(self, url: str) -> bool:  # noqa: N802 - the library's name
-        """Any address is one: nothing is shown as a link here."""
+        """Return any address is one: nothing is shown as a link here."""
         return True
 
     def blocks(self, text: str, env: dict[str, object]) -> list[Token]:
-        """The block tokens of a text with LF line ends; the text inside them is not read yet."""
+        """Return the block tokens of a text with LF line ends; the text inside them is not read yet."""
         guarded = text if "|" not in text or _BAR in text else _TABLE_GUARDED.sub(_guard, text)
         tokens = self.block.parse(guarded, self, env, []) or []
         if guarded != text:
@@ -101,7 +101,7 @@ def _paragraph(state: StateBlock, start: int, end: int, silent: bool) -> bool:
 
 
 def _heading(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """A heading underlined with `=` or `-`."""
+    """Read a heading underlined with `=` or `-`."""
     if state.is_code_block(start):
         return False
     prose = _prose_from(state, start, end)
@@ -113,7 +113,7 @@ def _heading(state: StateBlock, start: int, end: int, silent: bool) -> bool:
 
 
 def _prose_from(state: StateBlock, start: int, limit: int) -> _Prose:
-    """The running text from a line; what was found for a heading is not looked for again by the paragraph that it is."""
+    """Return the running text from a line; what was found for a heading is not looked for again by the paragraph that it is."""
     place = (id(state), start, limit, state.blkIndent, state.level)
     kept: tuple[tuple[int, ...], _Prose] | None = state.env.get("prose")
     if kept is None or kept[0] != place:
@@ -157,12 +157,12 @@ class _Prose:
         self.end = line
 
     def _is_plain(self, line: int, limit: int) -> bool:
-        """True for a line that begins with a letter: no block does but a table, whose second line is one of marks."""
+        """Return True for a line that begins with a letter: no block does but a table, whose second line is one of marks."""
         below = _line(self._state, line + 1)[:1] if line + 1 < limit else ""
         return _line(self._state, line)[:1].isalpha() and below not in _TABLE_MARKS
 
     def _underline(self, line: int) -> int:
-        """Which level of heading a line makes of the text above it: not of a formula, and of one with a mark only."""
+        """Return which level of heading a line makes of the text above it: not of a formula, and of one with a mark only."""
         state = self._state
         found = _UNDERLINE.match(_line(state, line))
         if found is None or state.sCount[line] < state.blkIndent:
@@ -173,7 +173,7 @@ class _Prose:
         return 1 if found.group(1)[0] == "=" else 2
 
     def _through_display(self, line: int, limit: int) -> int:
-        """The line after this one, or after the displayed formula that is open at its end."""
+        """Return the line after this one, or after the displayed formula that is open at its end."""
         rest = _line(self._state, line)
         while opened := open_display(rest):
             close = self._close(opened, line + 1, limit)
@@ -185,7 +185,7 @@ class _Prose:
         return line + 1
 
     def _close(self, opened: str, line: int, limit: int) -> int | None:
-        """The line that closes a display, before the next heading or fence."""
+        """Return the line that closes a display, before the next heading or fence."""
         if line < self._unclosed.get(opened, 0):
             return None
         while line < limit:
@@ -200,7 +200,7 @@ class _Prose:
 
 
 def open_display(text: str) -> str:
-    """What will close the displayed formula that is open at the end of a line; empty where none is.
+    """Return what will close the displayed formula that is open at the end of a line; empty where none is.
 
     >>> open_display("so $$x$$ and $$"), open_display(r"\\begin{align}"), open_display("$x$")
     ('$$', '\\\\end{align}', '')
@@ -220,7 +220,7 @@ def open_display(text: str) -> str:
 
 
 def _comment(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """`%%` to `%%` of Obsidian over several lines, and a line that begins with `%` of MyST."""
+    """Read `%%` to `%%` of Obsidian over several lines, and a line that begins with `%` of MyST."""
     if state.is_code_block(start):
         return False
     text = _line(state, start)
@@ -243,7 +243,7 @@ def _comment(state: StateBlock, start: int, end: int, silent: bool) -> bool:
 
 
 def _div(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """A line of colons: the opening or the end of a div. What is between is read as if the lines were not there."""
+    """Read a line of colons: the opening or the end of a div. What is between is read as if the lines were not there."""
     if state.is_code_block(start) or not (found := _DIV.match(_line(state, start))):
         return False
     if silent:
@@ -270,7 +270,7 @@ def _line_start(state: StateBlock, line: int) -> int:
 
 
 def _target(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """`(label)=` of MyST names what follows."""
+    """Read `(label)=` of MyST, which names what follows."""
     if state.is_code_block(start) or not (found := _TARGET.match(_line(state, start))):
         return False
     if not silent:
@@ -279,7 +279,7 @@ def _target(state: StateBlock, start: int, end: int, silent: bool) -> bool:
 
 
 def _block_break(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """`+++` between the cells of a MyST notebook."""
+    """Read `+++` between the cells of a MyST notebook."""
     if state.is_code_block(start) or not _BLOCK_BREAK.match(_line(state, start)):
         return False
     if not silent:
@@ -288,7 +288,7 @@ def _block_break(state: StateBlock, start: int, end: int, silent: bool) -> bool:
 
 
 def _element(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """`<math>` and `<svg>`, which may hold empty lines."""
+    """Read `<math>` and `<svg>`, which may hold empty lines."""
     if state.is_code_block(start) or not (found := _ELEMENT.match(_line(state, start))):
         return False
     closing = f"</{found.group(1).lower()}"

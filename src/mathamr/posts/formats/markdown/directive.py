@@ -77,7 +77,7 @@ class Directive:
 
     @classmethod
     def of_fence(cls, info: str, at: int) -> Directive | None:
-        """What the text after the marks of a fence says, which stands at `at` in its line; `None` for plain code."""
+        """Return what the text after the marks of a fence says, which stands at `at` in its line; `None` for plain code."""
         bare = info.strip()
         if bare == "math":
             return cls("math", "math")
@@ -85,7 +85,7 @@ class Directive:
 
     @classmethod
     def of_div(cls, info: str, at: int) -> Directive:
-        """What the text after the colons of a div says: a directive, attributes, or a bare name."""
+        """Return what the text after the colons of a div says: a directive, attributes, or a bare name."""
         if found := cls._in_braces(info, at):
             return found
         braces = _IN_BRACES.match(info.strip())
@@ -120,5 +120,5 @@ class Directive:
 
 
 def _bare(name: str) -> str:
-    """A directive's name without the domain it belongs to (`prf:theorem`), in lower case."""
+    """Return a directive's name without the domain it belongs to (`prf:theorem`), in lower case."""
     return name.rpartition(":")[2].rpartition(".")[2].lower().rstrip("*")

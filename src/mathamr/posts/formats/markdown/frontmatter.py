@@ -42,7 +42,7 @@ class FrontMatter(NamedTuple):
 
     @classmethod
     def read(cls, text: str, report: Report) -> FrontMatter:
-        """The front matter of a note; unreadable parts are reported and left out.
+        """Return the front matter of a note; unreadable parts are reported and left out.
 
         >>> note = "---\\ntitle: 'On limits'\\ntags: [analysis, limits]\\ndate: 2024-05-01\\n---\\nText."
         >>> found = FrontMatter.read(note, Report())
@@ -71,7 +71,7 @@ class FrontMatter(NamedTuple):
 
 
 def _scalars(value: Any) -> Iterator[str]:
-    """The texts in a value, those of its lists within bounds; what has names of its own is no text."""
+    """Yield the texts in a value, those of its lists within bounds; what has names of its own is no text."""
     waiting, seen = [value], 0
     while waiting and seen < MOST_VALUES:
         seen += 1
@@ -83,12 +83,12 @@ def _scalars(value: Any) -> Iterator[str]:
 
 
 def _line(value: Any) -> str:
-    """A value as one line."""
+    """Return a value as one line."""
     return " ".join(" ".join(_scalars(value)).split())
 
 
 def _yaml(source: str, report: Report) -> dict[str, Any]:
-    """The mapping of a YAML text, all its values texts or lists; key by key where the whole is not YAML."""
+    """Return the mapping of a YAML text, all its values texts or lists; key by key where the whole is not YAML."""
     if len(source) > LONGEST:
         report.repair(
             "front matter", f"more than {LONGEST:,} characters of front matter; only these are read"
@@ -111,13 +111,13 @@ def _yaml(source: str, report: Report) -> dict[str, Any]:
 
 
 def _single_quoted(match: re.Match[str]) -> str:
-    """A text with formulas in the quotes in which a backslash is itself: no one means the bell by `"$\\alpha$"`."""
+    """Return a text with formulas in the quotes in which a backslash is itself: no one means the bell by `"$\\alpha$"`."""
     inside = match.group(2)
     return match.group() if "\\\\" in inside else match.group(1) + "'" + inside.replace("'", "''") + "'"
 
 
 def _one_key(key: str, source: str) -> dict[str, Any]:
-    """What follows a key: YAML, or a list that is indented as no YAML is, or the rest of its line."""
+    """Return what follows a key: YAML, or a list that is indented as no YAML is, or the rest of its line."""
     lines = [line.strip() for line in source.splitlines() if line.strip()]
     listed = "\n".join(lines) if all(line.startswith("- ") for line in lines) else None
     for candidate in (source, listed):
@@ -131,13 +131,13 @@ def _one_key(key: str, source: str) -> dict[str, Any]:
 
 
 def _mapping(source: str) -> dict[str, Any]:
-    """YAML with texts for all that is no list and no mapping: nothing is built that could run or be a surprise."""
+    """Return YAML with texts for all that is no list and no mapping: nothing is built that could run or be a surprise."""
     loaded = yaml.load(source, Loader=yaml.BaseLoader)  # the loader that builds nothing but text
     return loaded if isinstance(loaded, dict) else {}
 
 
 def _toml(source: str, report: Report) -> dict[str, Any]:
-    """The values of a TOML text as texts or lists; none if it is not TOML, too long or too deep."""
+    """Return the values of a TOML text as texts or lists; none if it is not TOML, too long or too deep."""
     try:
         if len(source) > LONGEST:
             raise ValueError(f"more than {LONGEST:,} characters")

@@ -74,30 +74,30 @@ class PlacedState(StateInline):
         """Where marks end whose beginnings were read: [start, end), not to be shown."""
 
     def region(self, match: re.Match[str]) -> Region | Literal["unclosed"] | None:
-        """The formula that begins here; looked for once, however often a rule asks."""
+        """Return the formula that begins here; looked for once, however often a rule asks."""
         start = match.start()
         if start not in self._regions:
             self._regions[start] = self._scanner.at(match)
         return self._regions[start]
 
     def find(self, closing: str, start: int) -> int:
-        """Where something is closed, or -1, which takes no time however often it is asked."""
+        """Return where something is closed, or -1, which takes no time however often it is asked."""
         return self.src.find(closing, start) if self.html_terminator_last(closing) >= start else -1
 
     def append_pending(self, text: str) -> None:
-        """Text that no rule wanted."""
+        """Add text that no rule wanted."""
         if not self.pending:
             self._pending_at = self.pos
         super().append_pending(text)
 
     def pushPending(self) -> Token:  # noqa: N802 - the library's name
-        """The text so far as a token."""
+        """Return the text so far as a token."""
         token = super().pushPending()
         token.meta["at"] = self._pending_at
         return token
 
     def push(self, ttype: str, tag: str, nesting: Literal[-1, 0, 1]) -> Token:
-        """A token, with its place; the marks of one run of emphasis come one by one."""
+        """Return a token, with its place; the marks of one run of emphasis come one by one."""
         before = None if self.pending or not self.tokens else self.tokens[-1]
         token = super().push(ttype, tag, nesting)
         repeated = (
@@ -127,13 +127,13 @@ class PlacedInline(ParserInline):
         }
 
     def _rules_at(self, state: StateInline) -> Sequence[_Rule]:
-        """The rules that can begin here; none where brackets are nested too deeply."""
+        """Return the rules that can begin here; none where brackets are nested too deeply."""
         if state.level >= state.md.options["maxNesting"]:
             return ()
         return self._by_sign.get(state.src[state.pos], _TEXT)
 
     def skipToken(self, state: StateInline) -> None:  # noqa: N802 - the library's name
-        """Moves behind one token without making it; where brackets are nested too deeply, to the end."""
+        """Move behind one token without making it; where brackets are nested too deeply, to the end."""
         start = state.pos
         if start not in state.cache:
             rules = self._rules_at(state)
@@ -147,7 +147,7 @@ class PlacedInline(ParserInline):
         state.pos = state.cache[start]
 
     def tokenize(self, state: StateInline) -> None:
-        """Makes the tokens of what is being read."""
+        """Make the tokens of what is being read."""
         end = state.posMax
         while state.pos < end:
             for rule in self._rules_at(state):
@@ -160,7 +160,7 @@ class PlacedInline(ParserInline):
             state.pushPending()
 
     def parse(self, src: str, md: MarkdownIt, env: Any, tokens: list[Token]) -> list[Token]:
-        """The tokens of a text."""
+        """Return the tokens of a text."""
         state = PlacedState(src, md, env, tokens)
         self.tokenize(state)
         for rule in self.ruler2.getRules(""):
@@ -179,7 +179,7 @@ class LinkHelpers:
 
     @staticmethod
     def parseLinkLabel(state: PlacedState, start: int, disableNested: bool = False) -> int:  # noqa: N802, N803
-        """Where the label that begins at `start` ends; -1 where it does not, or holds a link and must not."""
+        """Return where the label that begins at `start` ends; -1 where it does not, or holds a link and must not."""
         key = (start, disableNested)
         if key not in state.labels:
             state.labels[key] = _label_end(state, start, disableNested)
@@ -188,7 +188,7 @@ class LinkHelpers:
 
 
 def _label_end(state: PlacedState, start: int, disable_nested: bool) -> int:
-    """The end of a label, found as markdown-it finds it, but known ends of inner labels are not looked for again."""
+    """Return the end of a label, found as markdown-it finds it, but known ends of inner labels are not looked for again."""
     before, state.pos, level = state.pos, start + 1, 1
     try:
         while state.pos < state.posMax:
@@ -225,7 +225,7 @@ def _matched(
 
 
 def _math(state: StateInline, silent: bool) -> bool:
-    """Formulas between dollars, brackets and in environments; those of GitHub in ticks, and with doubled backslashes."""
+    """Read formulas between dollars, brackets and in environments; those of GitHub in ticks, and with doubled backslashes."""
     src, pos = state.src, state.pos
     if src[pos] not in "$\\" or not isinstance(state, PlacedState):
         return False
@@ -255,7 +255,7 @@ def _math(state: StateInline, silent: bool) -> bool:
 
 
 def _role(state: StateInline, silent: bool) -> bool:
-    """A role of MyST: a name in braces and its text in ticks."""
+    """Read a role of MyST: a name in braces and its text in ticks."""
     if state.src[state.pos] != "{" or not isinstance(state, PlacedState):
         return False
     if found := _ROLE.match(state.src, state.pos):
@@ -277,7 +277,7 @@ def _role(state: StateInline, silent: bool) -> bool:
 
 
 def _bracket(state: StateInline, silent: bool) -> bool:
-    """Links of wikis, references to footnotes, citations, the marks of tasks, and spans with attributes."""
+    """Read links of wikis, references to footnotes, citations, the marks of tasks, and spans with attributes."""
     src, pos = state.src, state.pos
     if src[pos] not in "[!]" or not isinstance(state, PlacedState):
         return False
@@ -302,7 +302,7 @@ def _bracket(state: StateInline, silent: bool) -> bool:
 
 
 def _is_defined(state: StateInline, found: re.Match[str]) -> bool:
-    """Whether brackets with `@` name a link that the text defines: `[@scope/package]: address`."""
+    """Return whether brackets with `@` name a link that the text defines: `[@scope/package]: address`."""
     label = _LABEL.match(state.src, found.end())
     names = (found.group()[1:-1], label[1] if label else "")
     defined = state.env.get("references", {})
@@ -310,7 +310,7 @@ def _is_defined(state: StateInline, found: re.Match[str]) -> bool:
 
 
 def _at_sign(state: StateInline, silent: bool) -> bool:
-    """A cross-reference of Quarto."""
+    """Read a cross-reference of Quarto."""
     src, pos = state.src, state.pos
     if src[pos] != "@" or (pos and (src[pos - 1].isalnum() or src[pos - 1] in "\\_")):
         return False
@@ -319,7 +319,7 @@ def _at_sign(state: StateInline, silent: bool) -> bool:
 
 
 def _caret(state: StateInline, silent: bool) -> bool:
-    """The id of a block at its end, and the mark of a footnote in the line."""
+    """Read the id of a block at its end, and the mark of a footnote in the line."""
     src, pos = state.src, state.pos
     if src[pos] != "^":
         return False
@@ -332,7 +332,7 @@ def _caret(state: StateInline, silent: bool) -> bool:
 
 
 def _percent(state: StateInline, silent: bool) -> bool:
-    """A comment of Obsidian."""
+    """Read a comment of Obsidian."""
     if not state.src.startswith("%%", state.pos) or not isinstance(state, PlacedState):
         return False
     close = state.find("%%", state.pos + 2)
@@ -340,7 +340,7 @@ def _percent(state: StateInline, silent: bool) -> bool:
 
 
 def _highlight(state: StateInline, silent: bool) -> bool:
-    """`==highlighted==`: the marks go, the text stays."""
+    """Read `==highlighted==`: the marks go, the text stays."""
     src, pos = state.src, state.pos
     if not src.startswith("==", pos) or not isinstance(state, PlacedState):
         return False
@@ -357,7 +357,7 @@ def _highlight(state: StateInline, silent: bool) -> bool:
 
 
 def _element(state: StateInline, silent: bool) -> bool:
-    """An element whose text is not Markdown, or says together with its tags what it is."""
+    """Read an element whose text is not Markdown, or says together with its tags what it is."""
     if state.src[state.pos] != "<" or not isinstance(state, PlacedState):
         return False
     found = _ELEMENT.match(state.src, state.pos)
@@ -372,15 +372,10 @@ def _element(state: StateInline, silent: bool) -> bool:
 
 
 _RULES: dict[str, tuple[str, _Rule]] = {
-    "math": ("$\\", _math),
-    "role": ("{", _role),
-    "bracket": ("[!]", _bracket),
-    "at_sign": ("@", _at_sign),
-    "caret": ("^", _caret),
-    "percent": ("%", _percent),
-    "highlight": ("=", _highlight),
+    "math": ("$\\", _math), "role": ("{", _role), "bracket": ("[!]", _bracket), "at_sign": ("@", _at_sign),
+    "caret": ("^", _caret), "percent": ("%", _percent), "highlight": ("=", _highlight),
     "element": ("<", _element),
-}
+}  # fmt: skip
 """Our rules, each with the signs with which it can begin."""
 _BEGINS = {name: signs for name, (signs, _) in _RULES.items()} | {
     "text": "",

@@ -89,7 +89,7 @@ class Notes:
             yield Link(target, "mention", words, address[2:-2] if wiki else address)
 
     def _anchored(self, note: str, anchor: str) -> str:
-        """The post of a note that an anchor leads to: its section, or the note itself."""
+        """Return the post of a note that an anchor leads to: its section, or the note itself."""
         if not anchor:
             return note
         last = anchor.rpartition("#")[2].strip()
@@ -145,7 +145,7 @@ class Notes:
         return found
 
     def _read_anchors(self, note: str) -> dict[str, str]:
-        """The posts of a note by their anchors and labels."""
+        """Return the posts of a note by their anchors and labels."""
         file = self._files.get(note)
         unreported = Report()  # the file is reported on when it is read itself
         text = self._read(file, unreported) if file is not None and file != STDIN else None
@@ -161,5 +161,5 @@ class Notes:
 
 
 def _folded(name: str) -> str:
-    """A name as names are compared: composed, in lower case."""
+    """Return a name as names are compared: composed, in lower case."""
     return unicodedata.normalize("NFC", name).lower()

@@ -72,13 +72,13 @@ class NotePart(OutlinePart):
 
 
 def labels_in(text: str) -> Iterator[str]:
-    """The labels that a text gives to itself and to what stands in it."""
+    """Yield the labels that a text gives to itself and to what stands in it."""
     for match in LABEL.finditer(text):
         yield f"^{match['block']}" if match["block"] else next(filter(None, match.groups()))
 
 
 def outline(text: str, front: FrontMatter, name: str) -> list[NotePart]:
-    """The parts of a note: itself or its sections, and after each the statements that stand in it.
+    """Return the parts of a note: itself or its sections, and after each the statements that stand in it.
 
     The title is that of the front matter, or a first heading of level 1 with no words above it, or the file's name. A
     short note stays whole but for statements (`{prf:theorem}`, `::: {#thm-…}`, `> [!theorem]`), which are posts of their own. A long one
@@ -105,7 +105,7 @@ class _Outline:
         self._title(name)
 
     def _is_stated(self, heading: Heading) -> bool:
-        """Whether a heading stands in a statement."""
+        """Return whether a heading stands in a statement."""
         before = bisect_right(self._stated_at, heading.first) - 1
         return before >= 0 and heading.first < self._statements[before].last
 
@@ -132,7 +132,7 @@ class _Outline:
         self.title = self.title or name
 
     def parts(self) -> list[NotePart]:
-        """The note's parts in order, each section followed by its statements."""
+        """Return the note's parts in order, each section followed by its statements."""
         found: list[NotePart] = []
         sections = self._sections()
         taken: dict[str, int] = {part.id: 1 for part in sections}
@@ -156,7 +156,7 @@ class _Outline:
         return found
 
     def _defined_elsewhere(self, part: NotePart) -> list[tuple[int, int]]:
-        """The lines of other parts that define the links which a part names by a label: `[label]: address`."""
+        """Return the lines of other parts that define the links which a part names by a label: `[label]: address`."""
         found: dict[tuple[int, int], None] = {}
         for match in _NAMED.finditer(part.body):
             if definition := self._definitions.get(normalizeReference(match[1])):
@@ -169,7 +169,7 @@ class _Outline:
         return list(found)
 
     def _named(self, heading: str) -> str:
-        """A heading with the words of its links alone, where these name their address by a label."""
+        """Return a heading with the words of its links alone, where these name their address by a label."""
 
         def words(match: re.Match[str]) -> str:
             label = normalizeReference(match["label"] or match["words"])
@@ -199,7 +199,7 @@ class _Outline:
     def _stated(
         self, statements: list[_Statement], titles: tuple[str, ...], taken: dict[str, int]
     ) -> Iterator[NotePart]:
-        """The posts of statements; a proof belongs to the statement before it."""
+        """Yield the posts of statements; a proof belongs to the statement before it."""
         statement: NotePart | None = None
         for each in statements:
             span = (self._starts[each.begin], self._starts[each.end])
@@ -220,7 +220,7 @@ class _Outline:
             yield part
 
     def _around(self, start: int, end: int, statements: list[_Statement]) -> list[tuple[int, int]]:
-        """The stretch [start, end) of the text without the statements in it."""
+        """Return the stretch [start, end) of the text without the statements in it."""
         spans, done = [], start
         for each in statements:
             spans.append((done, self._starts[each.line]))
@@ -232,7 +232,7 @@ class _Outline:
         return sum(1 for _ in _WORD.finditer(self._text, start, end))
 
     def _line_of(self, offset: int) -> int:
-        """The line at which the text from an offset says something."""
+        """Return the line at which the text from an offset says something."""
         line = bisect_right(self._starts, offset) - 1
         while (
             line < len(self._starts) - 2
@@ -256,7 +256,7 @@ class _Statement:
 
 
 def headings(tokens: list[Token]) -> Iterator[Heading]:
-    """The headings that stand in no other block."""
+    """Yield the headings that stand in no other block."""
     for place, token in enumerate(tokens):
         if token.type == "heading_open" and token.level == 0 and token.map:
             text = tokens[place + 1].content
@@ -268,7 +268,7 @@ def headings(tokens: list[Token]) -> Iterator[Heading]:
 
 
 def _statements(tokens: list[Token], lines: list[str], known: list[Heading]) -> Iterator[_Statement]:
-    """The theorem-like blocks that stand in no other block, in order."""
+    """Yield the theorem-like blocks that stand in no other block, in order."""
     divs: list[tuple[Directive, Token]] = []
     for token in tokens:
         if token.level or not token.map:
@@ -297,7 +297,7 @@ def _statements(tokens: list[Token], lines: list[str], known: list[Heading]) -> 
 
 
 def _of_call_out(opening: Token, lines: list[str]) -> _Statement | None:
-    """A statement in a call-out of Obsidian, `> [!theorem] Title`; `None` if it is another one, or has no text."""
+    """Return a statement in a call-out of Obsidian, `> [!theorem] Title`; `None` if it is another one, or has no text."""
     first, last = opening.map or [0, 0]
     marked = _CALL_OUT.match(lines[first]) if last - first > 1 else None
     kind = kind_named(marked[1]) if marked else None
@@ -316,7 +316,7 @@ def _of_div(
     known: list[Heading],
     lines: list[str],
 ) -> _Statement:
-    """A statement between lines of colons; a heading at its head is its title."""
+    """Return a statement between lines of colons; a heading at its head is its title."""
     first, begin = opening.map or [0, 0]
     end, last = closing.map or [0, 0]
     label = directive.label or opening.meta["options"].get("label") or opening.meta["options"].get("name", "")
@@ -330,13 +330,13 @@ def _of_div(
 
 
 def _options(lines: list[str]) -> str:
-    """The label among the options of a directive."""
+    """Return the label among the options of a directive."""
     found = {match.group(1): match.group(2) for line in lines if (match := OPTION.match(line))}
     return found.get("label") or found.get("name", "")
 
 
 def _is_no_prose(text: str) -> bool:
-    """Whether a text above a title holds no prose, only badges, labels, tags or comments."""
+    """Return whether a text above a title holds no prose, only badges, labels, tags or comments."""
     if not text.strip():
         return True
     linked = -1

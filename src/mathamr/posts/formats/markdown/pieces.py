@@ -57,17 +57,17 @@ REFERENCE = "(*)"
 
 @cache
 def parser() -> Parser:
-    """The one parser; it keeps nothing between texts."""
+    """Return the one parser; it keeps nothing between texts."""
     return Parser()
 
 
 def with_line_feeds(text: str) -> str:
-    """The text with LF line ends and as many characters as before."""
+    """Return the text with LF line ends and as many characters as before."""
     return text.replace("\r\n", " \n").replace("\r", "\n") if "\r" in text else text
 
 
 def pieces(text: str, note: Note) -> Iterator[Piece]:
-    """The pieces of a Markdown text without front matter."""
+    """Yield the pieces of a Markdown text without front matter."""
     run = PieceRun()
     run.add(with_line_feeds(text), 0, len(text))
     return _Reader(note).pieces(run)
@@ -81,7 +81,7 @@ class _Reader:
         self._references: dict[str, Any] = {}
 
     def pieces(self, source: PieceRun, depth: int = 0) -> Iterator[Piece]:
-        """The pieces of a text that came from `source`: the whole, or what a directive holds."""
+        """Yield the pieces of a text that came from `source`: the whole, or what a directive holds."""
         if not len(source):
             return
         lines = _Lines(source)
@@ -111,7 +111,7 @@ class _Reader:
             heading = {"heading_open": token.markup, "td_open": "|", "th_open": "|"}.get(token.type, "")
 
     def _callout(self, run: PieceRun, start: int, env: dict[str, object]) -> Iterator[Piece]:
-        """The first paragraph of a call-out: its title is the rest of its first line."""
+        """Yield the first paragraph of a call-out: its title is the rest of its first line."""
         text = run.text()
         newline = text.find("\n", start)
         end = len(text) if newline < 0 else newline
@@ -120,7 +120,7 @@ class _Reader:
         yield from self._inline(run, end, len(text), env)
 
     def _title(self, token: Token, lines: _Lines, env: dict[str, object]) -> Iterator[Piece]:
-        """The words that a directive or a div has for a title."""
+        """Yield the words that a directive or a div has for a title."""
         directive: Directive | None = token.meta.get("directive")
         yield Piece("break", *lines.point(token), "heading")
         if directive and directive.title and token.map:
@@ -153,7 +153,7 @@ class _Reader:
         yield Piece("break", *lines.point(token), "paragraph")
 
     def _displayed(self, run: PieceRun) -> Iterator[Piece]:
-        """The formula of a fence: LaTeX without delimiters, or with them all the same."""
+        """Yield the formula of a fence: LaTeX without delimiters, or with them all the same."""
         text = run.text()
         inner = len(text) - len(text.lstrip())
         opening = OPENING.match(text, inner)
@@ -190,7 +190,7 @@ class _Reader:
                 yield piece._replace(start=start, end=end)
 
     def _inline(self, run: PieceRun, first: int, last: int, env: dict[str, object]) -> Iterator[Piece]:
-        """The pieces of [first, last) of a run of inline text."""
+        """Yield the pieces of [first, last) of a run of inline text."""
         if first >= last:
             return
         if first or last < len(run):
@@ -284,7 +284,7 @@ class _Reader:
             yield Piece("text", *place, named.group(1) if named else content)
 
     def _citation(self, content: str, run: PieceRun, start: int, end: int) -> Iterator[Piece]:
-        """Cross-references lead somewhere and are read as what they name; a cited book is a link without words."""
+        """Yield cross-references lead somewhere and are read as what they name; a cited book is a link without words."""
         place = run.origin(start, end)
         for label in _CITED.findall(content):
             prefix = re.split("[-:]", label, maxsplit=1)[0]
@@ -309,28 +309,28 @@ class _Lines:
         self._cell = (-1, 0)
 
     def offset(self, token: Token) -> int:
-        """Where a token begins in the post."""
+        """Return where a token begins in the post."""
         return self.point(token)[0]
 
     def point(self, token: Token) -> tuple[int, int]:
-        """Where something ends or begins: an empty stretch of the post."""
+        """Return where something ends or begins: an empty stretch of the post."""
         line = token.map[0] if token.map else 0
         start = min(self._starts[min(line, len(self._lines))], len(self.text) - 1)
         at = self._source.origin(start, start + 1)[0]
         return at, at
 
     def place(self, line: int, column: int, length: int) -> tuple[int, int]:
-        """The offsets in the post of a stretch of a line."""
+        """Return the offsets in the post of a stretch of a line."""
         start = min(self._starts[line] + column, len(self.text) - 1)
         return self._source.origin(start, min(start + length, len(self.text)))
 
     def directive(self, token: Token) -> Directive | None:
-        """What the opening of a fence says."""
+        """Return what the opening of a fence says."""
         line = (token.map or [0])[0]
         return Directive.of_fence(token.info, max(0, len(self._lines[line]) - len(token.info)))
 
     def run(self, content: str, first: int) -> PieceRun:
-        """The content of a block, whose lines are the ends of the lines from `first` on."""
+        """Return the content of a block, whose lines are the ends of the lines from `first` on."""
         run = PieceRun()
         for number, text in enumerate(content.split("\n"), first):
             if number >= len(self._lines):
@@ -339,7 +339,7 @@ class _Lines:
         return run
 
     def inline(self, token: Token, inside: str) -> PieceRun:
-        """The text of a paragraph, of a heading with `#`, or of a cell of a table."""
+        """Return the text of a paragraph, of a heading with `#`, or of a cell of a table."""
         first = (token.map or [0])[0]
         if inside not in ("|",) and not inside.startswith("#"):
             return self.run(token.content, first)
@@ -361,7 +361,7 @@ class _Lines:
         return run
 
     def _add(self, run: PieceRun, text: str, number: int, column: int) -> None:
-        """A line of a block, character for character where it stands in the source, with its line end."""
+        """Add a line of a block, character for character where it stands in the source, with its line end."""
         bare = text.strip()
         lead = text[: len(text) - len(text.lstrip())] if bare else ""
         if len(run):
@@ -374,7 +374,7 @@ class _Lines:
 
 
 def without_options(content: str) -> tuple[int, str]:
-    """How many lines at the head of a directive's content set its options, and the content without them.
+    """Return how many lines at the head of a directive's content set its options, and the content without them.
 
     >>> without_options(":label: thm-a\\n\\nLet $x$.\\n")
     (1, '\\nLet $x$.\\n')

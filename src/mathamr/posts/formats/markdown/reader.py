@@ -31,12 +31,7 @@ def read_markdown(collection: Collection, report: Report) -> Iterator[Post]:
 
 
 def note_posts(
-    front: FrontMatter,
-    parts: list[NotePart],
-    notes: Notes,
-    note: str,
-    file: Path,
-    report: Report,
+    front: FrontMatter, parts: list[NotePart], notes: Notes, note: str, file: Path, report: Report
 ) -> Iterator[Post]:
     """Yield the posts of the parts of a note."""
     path = file.name if file == STDIN else note

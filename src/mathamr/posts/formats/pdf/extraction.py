@@ -67,7 +67,7 @@ def _print(row: dict[str, Any]) -> int:
 
 
 def _attempt(work: Any) -> Any:
-    """The result of a step; `None` if the file is damaged there."""
+    """Return the result of a step; `None` if the file is damaged there."""
     try:
         return work()
     except Exception:  # a damaged part of a file raises anything; the other parts are read
@@ -80,7 +80,7 @@ def _title(reader: Any) -> str:
 
 
 def _formulas(reader: Any) -> dict[int, list[dict[str, str]]]:
-    """The formulas that a tagged file carries, by page: `Formula` elements with a source, or MathML beside them."""
+    """Return the formulas that a tagged file carries, by page: `Formula` elements with a source, or MathML beside them."""
     root = reader.trailer["/Root"].get("/StructTreeRoot")
     found: dict[int, list[dict[str, str]]] = {}
     if root is None:
@@ -109,7 +109,7 @@ def _formulas(reader: Any) -> dict[int, list[dict[str, str]]]:
 
 
 def _source(node: Any) -> dict[str, str] | None:
-    """LaTeX or MathML of a formula: of a file associated with it, else of its alternative text."""
+    """Return LaTeX or MathML of a formula: of a file associated with it, else of its alternative text."""
     files = node.get("/AF")
     for reference in (files if isinstance(files, list) else [files]) if files is not None else []:
         specification = reference.get_object()
@@ -131,7 +131,7 @@ def _source(node: Any) -> dict[str, str] | None:
 
 
 def _attachments(reader: Any) -> Iterator[tuple[str, str, bytes]]:
-    """Whole files of LaTeX or MathML that lie in the PDF."""
+    """Yield whole files of LaTeX or MathML that lie in the PDF."""
     for attached in reader.attachment_list:
         kind = next(
             (kind for suffix, kind in _SOURCES.items() if str(attached.name).lower().endswith(suffix)), None

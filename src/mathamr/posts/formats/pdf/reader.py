@@ -98,7 +98,7 @@ def _formula(formula: dict[str, str]) -> str:
 
 
 def _attachment(row: dict[str, Any], file: Path, name: str, title: str, report: Report) -> Post:
-    """A file of LaTeX or MathML inside the PDF, as a note."""
+    """Return a file of LaTeX or MathML inside the PDF, as a note."""
     own = f"{name}#attachment={row['attachment']}"
     body = cleaned(row["text"], report)
     markup: Markup = "latex" if row["kind"] == "latex" else "html"
@@ -116,7 +116,7 @@ def _attachment(row: dict[str, Any], file: Path, name: str, title: str, report: 
 
 
 def _rows(data: bytes, report: Report, seconds: int) -> Iterator[dict[str, Any]]:
-    """The output of the process that reads the file; the process has limits on processor time and memory."""
+    """Yield the output of the process that reads the file; the process has limits on processor time and memory."""
     command = [sys.executable, "-m", "mathamr.posts.formats.pdf.extraction"]
     with subprocess.Popen(
         command,

@@ -32,7 +32,7 @@ _NOT_PLAIN = re.compile(
 
 
 def dump_formulas(post_id: str, title: str, body: str, note: Note) -> tuple[Formula, ...]:
-    """The formulas of a post of a dump: those of `formulas_of`, found faster where the post is plain."""
+    """Return the formulas of a post of a dump: those of `formulas_of`, found faster where the post is plain."""
     rest, ids, contents = (parts := _CONTAINER.split(body))[::3], parts[1::3], parts[2::3]
     formulas = [
         (_remembered_latex if len(content) < LONGEST_REMEMBERED else _latex)(content) for content in contents
@@ -52,7 +52,7 @@ def dump_formulas(post_id: str, title: str, body: str, note: Note) -> tuple[Form
 
 
 def _latex(content: str) -> tuple[str, bool]:
-    """The LaTeX in a container, without delimiters and closing punctuation, and whether it is displayed."""
+    """Return the LaTeX in a container, without delimiters and closing punctuation, and whether it is displayed."""
     latex, display = (unescape(content) if "&" in content else content).strip(), False
     for left, right, displays in _DELIMITERS:
         if latex.startswith(left) and latex.endswith(right) and len(latex) >= len(left) + len(right):

@@ -87,7 +87,7 @@ class DumpRows:
             report.repair("truncated XML", "the file ends without a closing tag; rows may be missing")
 
     def text(self, value: str) -> str:
-        """An attribute's value with its references resolved; an entity that XML does not define stays text."""
+        """Return an attribute's value with its references resolved; an entity that XML does not define stays text."""
         if "\n" in value or "\t" in value or "\r" in value:
             value = value.replace("\r\n", " ").replace("\n", " ").replace("\t", " ").replace("\r", " ")
         if "&" not in value:
@@ -120,7 +120,7 @@ class DumpRows:
         return cleaned(text, self._report)
 
     def _pieces(self) -> Iterator[bytes | None]:
-        """What comes before the first `<row`, then what follows each; `None` for a row that is too large."""
+        """Yield what comes before the first `<row`, then what follows each; `None` for a row that is too large."""
         rest, started, dropped = b"", False, False
         for chunk in self._chunks():
             *done, last = (rest + chunk).split(_MARK)
@@ -143,7 +143,7 @@ class DumpRows:
             yield None if dropped else rest[len(_MARK) :]
 
     def _chunks(self) -> Iterator[bytes]:
-        """The stream by blocks of UTF-8, whatever encoding its first bytes declare."""
+        """Yield the stream by blocks of UTF-8, whatever encoding its first bytes declare."""
         first = self._stream.read(self._chunk) or b""
         declared = _DECLARED.match(first)
         encoding = "utf-8"
@@ -171,7 +171,7 @@ class DumpRows:
         return decoded(piece, self._report)
 
     def _row(self, text: str) -> dict[str, str] | None:
-        """The attributes of a row, given what is between its `<row` and the next."""
+        """Return the attributes of a row, given what is between its `<row` and the next."""
         *parts, tail = text.split('"')
         names = self._names
         if not len(parts) % 2 and "<" not in text and tail.strip() == "/>":

@@ -19,13 +19,9 @@ from mathamr.posts.report import Report
 
 KINDS: dict[str, PostKind] = {"1": "question", "2": "answer"}
 OTHER_POST_TYPES = {
-    "3": "orphaned tag wiki",
-    "4": "tag wiki excerpt",
-    "5": "tag wiki",
-    "6": "moderator nomination",
-    "7": "wiki placeholder",
-    "8": "privilege wiki",
-}
+    "3": "orphaned tag wiki", "4": "tag wiki excerpt", "5": "tag wiki", "6": "moderator nomination",
+    "7": "wiki placeholder", "8": "privilege wiki",
+}  # fmt: skip
 
 _TAG = re.compile(r"[^<>|\s]+")
 
@@ -87,7 +83,7 @@ def _posts(file: Path, prefix: str, side: TableIndex, report: Report) -> Iterato
 
 
 def _kind(row: dict[str, str], report: Report) -> PostKind | None:
-    """The kind of a row; `None`, with a report, if it is neither a question nor an answer."""
+    """Return the kind of a row; `None`, with a report, if it is neither a question nor an answer."""
     code = row.get("PostTypeId", "").strip()
     if not row.get("Id", "").strip():
         report.skip("no id", "a row without Id")

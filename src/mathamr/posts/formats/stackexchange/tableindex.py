@@ -77,7 +77,7 @@ class TableIndex(Closing):
         self._found = bytearray(self._formulas // 8 + 1)
 
     def enriched(self, formulas: tuple[Formula, ...]) -> tuple[Formula, ...]:
-        """The formulas of a post with the visual ids and the MathML that the tables know."""
+        """Return the formulas of a post with the visual ids and the MathML that the tables know."""
         if not self._formulas or not formulas:
             return formulas
         identifiers = json.dumps([_key(formula.id) for formula in formulas])
@@ -89,7 +89,7 @@ class TableIndex(Closing):
         )
 
     def links(self, post: str) -> tuple[Link, ...]:
-        """The links of a post, in the order of the table."""
+        """Return the links of a post, in the order of the table."""
         if not self._links:
             return ()
         query = "SELECT target, type FROM link WHERE post = ? ORDER BY rowid"
@@ -215,13 +215,13 @@ def _links(path: Path, report: Report) -> Iterator[tuple[str, str, str]]:
 
 
 def _is_content(mathml: str) -> bool:
-    """Whether Content MathML comes first; parallel markup counts as what it shows."""
+    """Return whether Content MathML comes first; parallel markup counts as what it shows."""
     content = _CONTENT.search(mathml)
     return content is not None and not _PRESENTATION.search(mathml, 0, content.start())
 
 
 def _key(identifier: str) -> int | str:
-    """An id as the database keeps it: numbers as numbers, which are smaller and sort as they come."""
+    """Return an id as the database keeps it: numbers as numbers, which are smaller and sort as they come."""
     return (
         int(identifier)
         if identifier.isascii() and identifier.isdigit() and _is_plain(identifier)

@@ -22,7 +22,7 @@ _LINK_ROW = re.compile(rb"<row\s[^<]*\sRelatedPostId\s*=")
 
 
 def table_kind(file_head: Head) -> TableKind | None:
-    """What a file beside posts holds, recognised by its header; `None` if it is not such a table."""
+    """Return what a file beside posts holds, recognised by its header; `None` if it is not such a table."""
     if _LINK_ROW.search(file_head.start):
         return "links"
     columns = set(columns_of(file_head.text.split("\n", 1)[0]))
@@ -36,7 +36,7 @@ def table_kind(file_head: Head) -> TableKind | None:
 
 
 def columns_of(header: str) -> list[str]:
-    """The names of a header line, in lower case; empty where the line is not a table's.
+    """Return the names of a header line, in lower case; empty where the line is not a table's.
 
     >>> columns_of("id\\tpost_id\\tFormula\\r")
     ['id', 'post_id', 'formula']
@@ -46,7 +46,7 @@ def columns_of(header: str) -> list[str]:
 
 
 def tables_beside(posts: Path, beside: Iterable[Path], report: Report) -> list[tuple[TableKind, Path]]:
-    """The tables of a file of posts: those in its folder, in folders of tables there, and those that the user named.
+    """Return the tables of a file of posts: those in its folder, in folders of tables there, and those that the user named.
 
     A file named by the user that is not such a table is an error; other files in the folder are ignored.
     """
@@ -63,7 +63,7 @@ def tables_beside(posts: Path, beside: Iterable[Path], report: Report) -> list[t
 
 
 def _around(posts: Path, report: Report) -> Iterator[Path]:
-    """The files that may be tables of these posts, by their names and those of their folders."""
+    """Yield the files that may be tables of these posts, by their names and those of their folders."""
     try:
         entries = sorted(posts.parent.iterdir())
     except OSError as error:
@@ -90,7 +90,7 @@ def _kinds(paths: Iterable[Path], report: Report) -> Iterator[tuple[Path, TableK
 
 
 def table(path: Path, report: Report) -> Iterator[dict[str, str]]:
-    """The rows of a tab-separated file by the names of its header, quoted as Python's `csv` does or not at all.
+    """Yield the rows of a tab-separated file by the names of its header, quoted as Python's `csv` does or not at all.
 
     A line break inside a quoted last field is kept. A line with too few columns is skipped and reported.
     """
@@ -123,7 +123,7 @@ def _lines(stream: io.BufferedReader, file: str, report: Report) -> Iterator[str
 
 
 def _logical_lines(lines: Iterator[str]) -> Iterator[str]:
-    """Lines joined again that were cut by a line break inside a quoted last field.
+    """Yield lines joined again that were cut by a line break inside a quoted last field.
 
     A quotation mark that is never closed takes nothing with it: a line with all columns starts a row in any case.
     """

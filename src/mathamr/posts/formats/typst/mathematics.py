@@ -95,7 +95,7 @@ def symbols() -> dict[str, dict[frozenset[str], str]]:
 
 
 def symbol(name: str) -> str | None:
-    """The LaTeX of a symbol; its modifiers may come in any order, and some may be left out.
+    """Return the LaTeX of a symbol; its modifiers may come in any order, and some may be left out.
 
     >>> symbol("arrow.r"), symbol("arrow.long.r"), symbol("RR"), symbol("lt.eq"), symbol("foo")
     ('\\\\to', '\\\\to', '\\\\mathbb{R}', '\\\\le', None)
@@ -109,7 +109,7 @@ def symbol(name: str) -> str | None:
 
 
 def typst_to_latex(formula: str, macros: Macros | None = None) -> str:
-    r"""A formula of Typst as LaTeX; what is not understood stays readable as text.
+    r"""Return a formula of Typst as LaTeX; what is not understood stays readable as text.
 
     >>> print(typst_to_latex("sum_(n=1)^oo 1/n^2 = pi^2/6"))
     \sum _{n=1}^{\infty } \frac{1}{n^{2}} = \frac{\pi ^{2}}{6}
@@ -173,7 +173,7 @@ class _Parser:
     # -- rows
 
     def row(self, stops: frozenset[str]) -> str:
-        """LaTeX up to one of the stops, which stays unread, or to the end."""
+        """Return LaTeX up to one of the stops, which stays unread, or to the end."""
         written: list[str] = []
         while True:
             spaced = self._skip_space()
@@ -185,7 +185,7 @@ class _Parser:
             written.append(self._fraction())
 
     def _fraction(self) -> str:
-        """A term, or fractions of terms: `a/b/c` is read from the left."""
+        """Return a term, or fractions of terms: `a/b/c` is read from the left."""
         latex, bare = self._scripted()
         while True:
             here, ahead = self._at, self._next
@@ -199,7 +199,7 @@ class _Parser:
             latex = bare = f"\\frac{{{bare or latex}}}{{{below_bare or below_latex}}}"
 
     def _scripted(self) -> tuple[str, str]:
-        """A term with its scripts; if it is a group in parentheses, also what is in it."""
+        """Return a term with its scripts; if it is a group in parentheses, also what is in it."""
         latex, inside = self._primary()
         while True:
             here, ahead = self._at, self._next
@@ -218,7 +218,7 @@ class _Parser:
                 return latex, inside
 
     def _script(self, sign: str) -> tuple[str, str]:
-        """What is in a script; `x^y^z` is read from the right."""
+        """Return what is in a script; `x^y^z` is read from the right."""
         token = self._peek()
         if token is None:
             return "", ""
@@ -234,7 +234,7 @@ class _Parser:
         return latex, bare
 
     def _primary(self) -> tuple[str, str]:
-        """One piece of a formula, and what is inside if it is a group in parentheses."""
+        """Return one piece of a formula, and what is inside if it is a group in parentheses."""
         token = self._take()
         kind, text = token.kind, token.text
         if kind == "open":
@@ -318,14 +318,14 @@ class _Parser:
         return f"{{{parser.row(frozenset())}}}" if macro.body else ""
 
     def _code(self, text: str) -> str:
-        """`#name` in a formula: a macro, or code, of which only the text in its last brackets is kept."""
+        """Return `#name` in a formula: a macro, or code, of which only the text in its last brackets is kept."""
         name = text[1:].removeprefix("math.").removeprefix("sym.")
         if name in self._macros or (name and (symbol(name) or self._follows("("))):
             return self._named(name)
         return ""
 
     def _arguments(self) -> tuple[list[str], dict[str, str], list[int]]:
-        """The arguments of a call as they are written: in their order, by name, and where rows end."""
+        """Return the arguments of a call as they are written: in their order, by name, and where rows end."""
         self._take()
         start, depth = self._at, 0
         values: list[str] = []
@@ -355,13 +355,13 @@ class _Parser:
         return values, named, rows
 
     def _read(self, argument: str) -> str:
-        """The LaTeX of an argument."""
+        """Return the LaTeX of an argument."""
         if self._depth >= DEEPEST or self._steps[0] <= 0:
             return f"\\text{{{_text(argument)}}}"
         return _Parser(argument.strip(), self._macros, self._steps, self._depth + 1).row(frozenset())
 
     def _function(self, name: str) -> str | None:
-        """The LaTeX of a call of one of Typst's functions; `None` if the name is no function."""
+        """Return the LaTeX of a call of one of Typst's functions; `None` if the name is no function."""
         known = name in _WRAPPED or name in _FENCED or name in _FUNCTIONS or name in _TRANSPARENT
         if not known:
             return None
@@ -449,7 +449,7 @@ def _class(read: list[str], values: list[str]) -> str:
 
 
 def _derivative(sign: str) -> _Writer:
-    """`dv(f, x, 2)` of the package physica."""
+    """Return `dv(f, x, 2)` of the package physica."""
 
     def write(read: list[str], values: list[str]) -> str:
         above, below = (read[0], read[1]) if len(read) > 1 else ("", read[0])
@@ -460,29 +460,16 @@ def _derivative(sign: str) -> _Writer:
 
 
 _FUNCTIONS: dict[str, _Writer] = {
-    "frac": _fraction,
-    "root": _root,
-    "binom": _binomial,
-    "overbrace": _brace("overbrace", "^"),
-    "underbrace": _brace("underbrace", "_"),
-    "overparen": _brace("overparen", "^"),
-    "underparen": _brace("underparen", "_"),
-    "accent": _accent,
-    "op": _operator,
-    "text": _words,
-    "lr": _lr,
-    "class": _class,
-    "attach": _class,
-    "mat": _lr,
-    "vec": _lr,
-    "cases": _lr,
-    "dv": _derivative(r"\mathrm{d}"),
+    "frac": _fraction, "root": _root, "binom": _binomial, "overbrace": _brace("overbrace", "^"),
+    "underbrace": _brace("underbrace", "_"), "overparen": _brace("overparen", "^"),
+    "underparen": _brace("underparen", "_"), "accent": _accent, "op": _operator, "text": _words, "lr": _lr,
+    "class": _class, "attach": _class, "mat": _lr, "vec": _lr, "cases": _lr, "dv": _derivative(r"\mathrm{d}"),
     "pdv": _derivative(r"\partial"),
-}
+}  # fmt: skip
 
 
 def _command(latex: str) -> str:
-    """LaTeX with a blank behind a command, so that a letter may follow."""
+    """Return LaTeX with a blank behind a command, so that a letter may follow."""
     return f"{latex} " if latex[:1] == "\\" and latex[-1:].isalpha() else latex
 
 
@@ -494,7 +481,7 @@ def _escaped(text: str) -> str:
 
 
 def _text(words: str) -> str:
-    """Words for `\\text{…}`."""
+    """Return words for `\\text{…}`."""
     return _BRACES.sub(
         lambda match: {"\\": ""}.get(match.group(), f"\\{match.group()}"),
         words.replace("^", "").replace("~", " "),

@@ -116,7 +116,7 @@ class _Definitions:
                 self.kinds[match[1]] = kind
 
     def with_imports(self, path: str, defined: dict[str, _Definitions]) -> _Definitions:
-        """These definitions with those of the files that are imported, and of those that they import."""
+        """Return these definitions with those of the files that are imported, and of those that they import."""
         found, waiting, seen = _Definitions(), [path], {path}
         found.title = self.title
         while waiting:
@@ -198,7 +198,7 @@ class _Typst:
         self._tag = "p"
 
     def _here(self, offset: int) -> int:
-        """The line of an offset; offsets only grow."""
+        """Return the line of an offset; offsets only grow."""
         self._line += self._source.count("\n", self._counted, offset)
         self._counted = max(self._counted, offset)
         return self._line
@@ -216,7 +216,7 @@ class _Typst:
         self._document.heading(len(match[1]), plain(self._inline(words)), line, label)
 
     def _inline(self, words: str) -> str:
-        """Words of a heading or a title as HTML."""
+        """Return words of a heading or a title as HTML."""
         document = Document("", "")
         _Typst(document, words[:2000], self._definitions, Report()).read()
         return "".join(document.current.html)
@@ -254,7 +254,7 @@ class _Typst:
     # -- code
 
     def _call(self, start: int) -> None:
-        """Code: its content in brackets is read on, the rest is left out."""
+        """Read code: its content in brackets is read on, the rest is left out."""
         match = _CALL.match(self._source, start)
         if match is None:
             opening = self._source[self._at : self._at + 1]
@@ -291,7 +291,7 @@ class _Typst:
         return self._definitions.kinds.get(base) or kind_named(re.sub(r"[-_](?:box|block|env)\Z", "", base))
 
     def _content(self, kind: PostKind | None, name: str, arguments: str, start: int) -> None:
-        """`#name(…)[content]`: a statement, or content that is read where it is."""
+        """Read `#name(…)[content]`: a statement, or content that is read where it is."""
         self._at += 1
         if len(self._open) >= DEEPEST:
             return
@@ -313,7 +313,7 @@ class _Typst:
         self._open.append(("statement", self._document.current))
 
     def _title_content(self) -> str:
-        """`#theorem[Title][content]`: the first of two contents is the title."""
+        """Return `#theorem[Title][content]`: the first of two contents is the title."""
         end = self._code_end(self._at - 1)
         if end - self._at > 300 or not self._source.startswith("[", end):
             return ""
@@ -341,7 +341,7 @@ class _Typst:
                 self._at = label.end()
 
     def _words_of(self, name: str, arguments: str) -> None:
-        """What a call without content shows: the caption of a figure, the address of a link."""
+        """Write what a call without content shows: the caption of a figure, the address of a link."""
         if name == "figure" and (caption := _CAPTION.search(arguments)):
             self._flush()
             self._document.write(self._inline(caption[1]))
@@ -383,7 +383,7 @@ class _Typst:
         return len(self._source) if end < 0 else end
 
     def _code_end(self, start: int) -> int:
-        """Behind the bracket that closes the one at `start`; behind `start` itself where none does."""
+        """Return behind the bracket that closes the one at `start`; behind `start` itself where none does."""
         depth = 0
         for match in _CODE.finditer(self._source, start):
             self._steps -= match.end() - start if depth == 0 else 1
@@ -402,7 +402,7 @@ class _Typst:
 
 
 def _statement_title(arguments: str) -> str:
-    """The title among the arguments of a statement: `title: "…"`, `name: […]`, or the first string."""
+    """Return the title among the arguments of a statement: `title: "…"`, `name: […]`, or the first string."""
     if named := _NAMED_TITLE.search(arguments[:2000]):
         return named[1] or named[2] or ""
     first = re.match(r"\s*(?:\"((?:[^\"\\]|\\.)*)\"|\[([^\[\]]*)\])", arguments[:2000])

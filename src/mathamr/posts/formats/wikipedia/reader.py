@@ -32,7 +32,7 @@ def read_wikipedia(collection: Collection, report: Report) -> Iterator[Post]:
 
 
 def _pages(stream: io.BufferedReader, report: Report) -> Iterator[Any]:
-    """The pages of a dump, one in memory at a time; a truncated dump gives the pages before its end."""
+    """Yield the pages of a dump, one in memory at a time; a truncated dump gives the pages before its end."""
     try:
         context = etree.iterparse(
             stream,

@@ -55,7 +55,7 @@ class _Wikitext:
             self._line(line.strip(), self._first_line + number)
 
     def _without_elements(self, source: str) -> Iterator[str]:
-        """The text with formulas and code held out, and without comments, references and pictures.
+        """Yield the text with formulas and code held out, and without comments, references and pictures.
 
         The end of an element that is never closed is searched only once, so that the time is linear in the text.
         """
@@ -93,7 +93,7 @@ class _Wikitext:
         return f"\ue000{len(self._held) - 1}\ue001"
 
     def _without_templates(self, source: str) -> str:
-        """The text with each template replaced by its words, inner ones first; tables become lists."""
+        """Return the text with each template replaced by its words, inner ones first; tables become lists."""
         stack: list[tuple[str, list[str]]] = [("", [])]
         done = 0
         for match in _BRACES.finditer(source):
@@ -197,7 +197,7 @@ class _Wikitext:
         return anchor(address, said)
 
     def _words(self, source: str) -> str:
-        """Words without quotes of emphasis and tags, with what was held out put back.
+        """Return words without quotes of emphasis and tags, with what was held out put back.
 
         Character references are decoded between the marks only: an author may write a mark as one.
         """
@@ -212,7 +212,7 @@ def _script(match: re.Match[str]) -> str:
 
 
 def _latex(words: str) -> str:
-    """The LaTeX of what a template shows in italics: `''x''<sup>2</sup>` is `x^{2}`."""
+    """Return the LaTeX of what a template shows in italics: `''x''<sup>2</sup>` is `x^{2}`."""
     if "\ue000" in words or "[[" in words:
         return ""
     words = re.sub(
@@ -230,7 +230,7 @@ def _is_formula(html: str) -> bool:
 
 
 def _arguments(inside: str) -> list[str]:
-    """The parts of a template between bars that are not those of a link."""
+    """Return the parts of a template between bars that are not those of a link."""
     parts, depth, begun = [], 0, 0
     for match in re.finditer(r"\[\[|\]\]|\|", inside):
         if match.group() == "|" and depth <= 0:
@@ -242,7 +242,7 @@ def _arguments(inside: str) -> list[str]:
 
 
 def _table(inside: str) -> str:
-    """The cells of a table, one a line; styling is dropped."""
+    """Return the cells of a table, one a line; styling is dropped."""
     cells: list[str] = []
     for line in inside.split("\n")[1:]:
         bare = line.strip()

@@ -19,7 +19,7 @@ _STYLES = {"b": "bold", "bi": "bold-italic", "p": "normal"}
 
 
 def mathml(element: Any, display: bool = False) -> str:
-    """An `m:oMath` element as a `math` element; the mark that ends its sentence follows it as text."""
+    """Return an `m:oMath` element as a `math` element; the mark that ends its sentence follows it as text."""
     block = ' display="block"' if display else ""
     written = [part for child in element for part in _written(child)]
     mark = _CLOSING.fullmatch(written[-1]) if len(written) > 1 else None
@@ -29,7 +29,7 @@ def mathml(element: Any, display: bool = False) -> str:
 
 
 def _row(element: Any) -> str:
-    """The children of an element side by side, in a row if they are not just one."""
+    """Return the children of an element side by side, in a row if they are not just one."""
     written = [part for child in (element if element is not None else ()) for part in _written(child)]
     return written[0] if len(written) == 1 else f"<mrow>{''.join(written)}</mrow>"
 
@@ -57,7 +57,7 @@ def _arg(element: Any, name: str = "e") -> str:
 
 
 def _property(element: Any, name: str, default: str = "") -> str:
-    """The value of a property of an element; an element without a value says yes."""
+    """Return the value of a property of an element; an element without a value says yes."""
     tag = element.tag[len(MATH) :]
     found = element.find(f"{MATH}{tag}Pr/{MATH}{name}")
     return default if found is None else str(found.get(f"{MATH}val", "1"))
@@ -164,14 +164,8 @@ def _prescripts(element: Any) -> str:
 
 
 _ACCENTS = {
-    "\u0302": "^",
-    "\u0303": "~",
-    "\u0304": "¯",
-    "\u0305": "¯",
-    "\u0307": "˙",
-    "\u0308": "¨",
-    "\u20d7": "→",
-}
+    "\u0302": "^", "\u0303": "~", "\u0304": "¯", "\u0305": "¯", "\u0307": "˙", "\u0308": "¨", "\u20d7": "→",
+}  # fmt: skip
 _WRITERS = {
     "f": _fraction,
     "sSup": _scripts("msup", "e", "sup"),

@@ -63,7 +63,7 @@ class _WordBody:
         self._end_statement()
 
     def _xml(self, name: str) -> Any:
-        """A member as a tree; namespaces of the strict variant of the standard are replaced by the usual ones."""
+        """Return a member as a tree; namespaces of the strict variant of the standard are replaced by the usual ones."""
         data = self._archive.read(name)
         if data is None:
             return None
