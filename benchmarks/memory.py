@@ -46,7 +46,7 @@ _NODES = "--set nodes.formulas=500 --set nodes.epochs=1 --set nodes.validation=1
 _STRUCTURE = "--set structure.formulas=500 --set structure.epochs=1 --set structure.validation=10"
 _MARF = (
     "size=16 length=32 formula_size=16 formula_layers=1 formula_heads=2 formula_inner=16 formula_length=16 fusion_heads=2"
-    " formula_batch=8 held=4 context_epochs=1 formula_epochs=1 fusion_epochs=1 seconds=20"
+    " formula_batch=8 validation=0.2 context_epochs=1 formula_epochs=1 fusion_epochs=1"
 )
 _PAIRINGS = f"{_EXPERIMENT.format('formula-graph-pairings')} {_TASK2} {_NODES} --out formulas"
 _ABLATION = f"{_EXPERIMENT.format('ssemb-ablation')} {_TASK2} {_STRUCTURE} --out formulas"

@@ -36,7 +36,7 @@ def test_loading_a_published_base_keeps_to_itself(tmp_path: Path) -> None:
         "-c",
         "from pathlib import Path\n"
         "from mathamr_lab.recipes.bases import published_encoder\n"
-        "from mathamr_lab.experiments.trials.publishedbase import PublishedBase\n"
+        "from mathamr_lab.systems.stateencoder import PublishedBase\n"
         "published_encoder(Path('base'), 'cpu'); PublishedBase('base')\n"
         "try: PublishedBase('nobody/nothing')\n"
         "except Exception as error: print(error)",

@@ -23,7 +23,7 @@ from mathamr.systems.system import SYSTEMS, Encoded, Item, System, VisualFormula
 from mathamr.systems.text.system import TextSystem
 from tests.systems.formulamodels import tiny_formula_graph, tiny_ssemb
 from tests.systems.tiny import TINY, NodeSystem, WordSystem
-from tests.systems.tinytext import tiny_base, tiny_marf, tiny_mathamr
+from tests.systems.tinytext import tiny_base, tiny_marf, tiny_mathamr, tiny_published_marf
 from tests.text.small import small_text_encoder
 
 PARSER = "tests.amr.rule_parser:RuleParser"
@@ -65,6 +65,7 @@ def folders(model_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Fol
     return {
         "mathamr": lambda folder: _saved(tiny_mathamr(base), folder),
         "marf": lambda folder: _saved(tiny_marf(base), folder),
+        "marf-paper": lambda folder: _saved(tiny_published_marf(base), folder),
         "mathamrplus": lambda folder: model_folder,
         "text": lambda folder: _saved(TextSystem(small_text_encoder(projection=8)), folder),
         "formula-graph": lambda folder: _saved(tiny_formula_graph(), folder),

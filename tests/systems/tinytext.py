@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import string
+from dataclasses import replace
 from pathlib import Path
 
 import torch
 
 from mathamr.core.tensorfile import halved
-from mathamr.systems.marf.configuration import CONFIGURATIONS
+from mathamr.systems.marf.configuration import CONFIGURATIONS, MarfConfiguration
 from mathamr.systems.marf.mathtokens import MathTokens
 from mathamr.systems.marf.model import MarfVocabularies, made_model
+from mathamr.systems.marf.network import MarfNetwork
 from mathamr.systems.marf.postinput import PAD as LATEX_PAD
 from mathamr.systems.marf.postinput import UNKNOWN as LATEX_UNKNOWN
 from mathamr.systems.marf.postinput import LatexVocabulary
-from mathamr.systems.marf.system import MarfSystem
+from mathamr.systems.marf.system import MarfSystem, PublishedMarfSystem
 from mathamr.systems.mathamr.configuration import MathAMRConfiguration
 from mathamr.systems.mathamr.system import MathAMRSystem
 from mathamr.text.encoder import TextEncoder
@@ -22,6 +24,7 @@ from mathamr.text.torchfolder import load_text_encoder, save_text_encoder
 from mathamr.text.transformer import Transformer, TransformerConfiguration
 from mathamr.text.wordpieces import WordPieces
 from mathamr_lab.systems.marf.freshnetwork import fresh_network, stored_weights
+from mathamr_lab.systems.stateencoder import BoxedBase
 from mathamr_lab.training.lowrank import add_changes, changes_of
 
 LETTERS = [*string.ascii_lowercase, *string.digits, *"$^_={}+-.,?\\"]
@@ -69,13 +72,27 @@ def tiny_marf(base: Path) -> MarfSystem:
     """MaRF with a fusion that does change something."""
     torch.manual_seed(7)
     configuration = CONFIGURATIONS["tiny"].changed([f'base="{base}"'])
-    network = fresh_network(load_text_encoder(base, "cpu"), VOCABULARIES, configuration)
+    network = tiny_network(base, configuration)
     torch.nn.init.normal_(network.fusion.outer.weight, std=0.3)
-    learned = {
-        name: each
-        for name, each in network.named_parameters()
-        if not name.startswith("context.transformer.") or name.endswith((".down", ".up", "pieces.added"))
-    }
-    weights = stored_weights(learned, torch.eye(configuration.size)[:, : configuration.stored])
+    weights = stored_weights(network, torch.eye(configuration.size)[:, : configuration.stored])
     model = made_model(load_text_encoder(base, "cpu"), VOCABULARIES, configuration, weights)
     return MarfSystem(model, "cpu")
+
+
+def tiny_published_marf(base: Path) -> PublishedMarfSystem:
+    """MaRF with the post as the context of formulas."""
+    model = tiny_marf(base).model
+    return PublishedMarfSystem(replace(model, name="marf-paper"), "cpu")
+
+
+def tiny_network(base: Path, configuration: MarfConfiguration, tuning: str = "low-rank") -> MarfNetwork:
+    """A network that starts from the tiny base."""
+    text = BoxedBase(
+        load_text_encoder(base, "cpu"),
+        str(base),
+        tuning=tuning,
+        rank=configuration.rank,
+        commands=VOCABULARIES.mathematics,
+        projected=False,
+    )
+    return fresh_network(text, configuration, len(VOCABULARIES.latex))

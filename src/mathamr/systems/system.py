@@ -123,6 +123,7 @@ SYSTEMS: Registry[type[System]] = Registry(
         "mathamrplus": "mathamr.systems.mathamrplus.system:MathAMRPlusSystem",
         "mathamr": "mathamr.systems.mathamr.system:MathAMRSystem",
         "marf": "mathamr.systems.marf.system:MarfSystem",
+        "marf-paper": "mathamr.systems.marf.system:PublishedMarfSystem",
         "text": "mathamr.systems.text.system:TextSystem",
         "formula-graph": "mathamr.systems.formulagraph.system:FormulaGraphSystem",
         "ssemb": "mathamr.systems.ssemb.system:SsembSystem",

@@ -23,7 +23,7 @@ BASES = {
 }
 _MARF = (
     "size=16 length=32 formula_size=16 formula_layers=1 formula_heads=2 formula_inner=16 formula_length=16 fusion_heads=2"
-    " batch=8 formula_batch=8 held=4 context_epochs=1 formula_epochs=1 fusion_epochs=1"
+    " batch=8 formula_batch=8 validation=0.2 context_epochs=1 formula_epochs=1 fusion_epochs=1"
 )
 _PARSER = "--parser tests.amr.rule_parser:RuleParser"
 _NODES = "--set nodes.formulas=60 --set nodes.epochs=1 --set nodes.validation=10 --set nodes.batch_size=16"

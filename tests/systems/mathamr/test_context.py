@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from mathamr.amr.parser import load_parser
@@ -30,6 +32,14 @@ def test_the_five_contexts_of_a_formula() -> None:
         assert found[kind]["7:0"] != found[kind]["7:1"]
         assert "solve" in found[kind]["7:1"].lower()
         assert "FORMULA" not in found[kind]["7:1"]
+
+
+def test_a_formula_without_an_operator_tree_keeps_the_papers_placeholder() -> None:
+    (made,) = GraphMaker(load_parser("tests.amr.rule_parser:RuleParser")).make([POST])
+    graph = replace(made.graph, formulas=tuple(replace(each, opt=None) for each in made.graph.formulas))
+    line = dict(contexts(graph, POST, "amr-opt"))["7:1"]
+    assert {"EQ:1", "EQ:2"} <= set(line.split())
+    assert "x^2=4" in dict(contexts(graph, POST, "text-opt"))["7:1"]
 
 
 def test_an_unknown_context_is_refused_with_the_known_ones() -> None:

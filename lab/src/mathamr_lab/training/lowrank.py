@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import torch
 from torch import Tensor, nn
 
 from mathamr.core.errors import MathAMRError
-from mathamr.systems.layers.lowrank import DOWN, UP
+from mathamr.systems.layers.lowrank import CHANGE, DOWN, UP
 
 
 class LowRank(nn.Module):
@@ -28,13 +28,13 @@ class LowRank(nn.Module):
         nn.init.kaiming_uniform_(self.down, a=5**0.5)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Returns the output of the layer plus that of the change."""
+        """Return the output of the layer plus that of the change."""
         result: Tensor = self.linear(x) + (x @ self.down.T) @ self.up.T
         return result
 
 
 def add_changes(model: nn.Module, rank: int, within: Iterable[str] = ("layers",)) -> list[str]:
-    """Freezes a network and adds a change to every linear layer below these parts; returns the names of the layers."""
+    """Freeze a network and add a change to every linear layer below these parts; returns the names of the layers."""
     for parameter in model.parameters():
         parameter.requires_grad_(False)
     roots = tuple(f"{part}." for part in within)
@@ -51,10 +51,36 @@ def add_changes(model: nn.Module, rank: int, within: Iterable[str] = ("layers",)
 
 
 def changes_of(model: nn.Module) -> dict[str, Tensor]:
-    """Returns the changes of a network's layers, by the layer's name."""
+    """Return the changes of a network's layers, by the layer's name."""
     return {
         f"{name}.{kind}": getattr(module, kind).detach()
         for name, module in model.named_modules()
         if isinstance(module, LowRank)
         for kind in (DOWN, UP)
     }
+
+
+def changes_between(
+    before: Mapping[str, Tensor], after: Mapping[str, Tensor], rank: int
+) -> dict[str, Tensor]:
+    """Return the difference of two states: of every larger matrix the best approximation of this rank, all else as it is.
+
+    >>> before, after = {"a.weight": torch.zeros(3, 2)}, {"a.weight": torch.tensor([[1.0, 2.0], [2.0, 4.0], [0.0, 0.0]])}
+    >>> found = changes_between(before, after, 1)
+    >>> torch.allclose(found["a.up"] @ found["a.down"], after["a.weight"])
+    True
+    """
+    found: dict[str, Tensor] = {}
+    for name, value in after.items():
+        change = value.detach().cpu().double() - before[name].cpu().double()
+        if not bool(change.any()):
+            continue
+        if change.ndim != 2 or min(change.shape) <= rank or not name.endswith(".weight"):
+            found[f"{name}.{CHANGE}"] = change.float()
+            continue
+        module = name.removesuffix(".weight")
+        # The directions of the rows that hold most of the difference.
+        _, directions = torch.linalg.eigh(change.T @ change)
+        down = directions[:, -rank:].T
+        found[f"{module}.{DOWN}"], found[f"{module}.{UP}"] = down.float(), (change @ down.T).float()
+    return found

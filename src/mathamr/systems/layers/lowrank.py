@@ -10,22 +10,25 @@ from torch import Tensor, nn
 
 from mathamr.core.errors import MathAMRError
 
-DOWN, UP = "down", "up"
+DOWN, UP, CHANGE = "down", "up", "change"
+"""The last part of a name: the two factors of a change to a module's matrix, and what is added to a parameter as it is."""
 
 
 def merge(model: nn.Module, changes: dict[str, Tensor]) -> None:
-    """Adds the changes to the layers of a plain network, which then computes what the changed network computed."""
-    names = sorted({name.rpartition(".")[0] for name in changes})
-    for name in names:
+    """Add the changes to the parameters of a plain network, which then computes what the changed network computed."""
+    for name in sorted({name.rpartition(".")[0] for name in changes}):
+        kept = changes.get(f"{name}.{CHANGE}")
         try:
-            layer = model.get_submodule(name)
-            down, up = changes[f"{name}.{DOWN}"].float(), changes[f"{name}.{UP}"].float()
-        except (AttributeError, KeyError) as error:
+            if kept is not None:
+                target, added = model.get_parameter(name), kept.float()
+            else:
+                target = model.get_submodule(name).get_parameter("weight")
+                added = changes[f"{name}.{UP}"].float() @ changes[f"{name}.{DOWN}"].float()
+        except (AttributeError, KeyError, RuntimeError) as error:
             raise MathAMRError(
                 f"these changes belong to another network: {name or 'a layer'} ({error})"
             ) from error
-        weight = getattr(layer, "weight", None)
-        if not isinstance(layer, nn.Linear) or weight is None or (up @ down).shape != weight.shape:
+        if target.shape != added.shape:
             raise MathAMRError(f"these changes belong to another network: {name} has another shape")
         with torch.no_grad():
-            weight += (up @ down).to(weight)
+            target += added.to(target)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from mathamr.core.configured import changed, check_ranges, known_fields
@@ -11,6 +11,10 @@ from mathamr.core.errors import MathAMRError, UnknownNameError
 
 SCORINGS = ("token", "passage")
 """How formulas are compared while their encoder is trained: token by token (MaxSim), or by one mean vector."""
+LAYERS = ("bert", "llama")
+"""The kind of a formula encoder's layers; Llama's are the paper's."""
+_LATER = ("formula_inner", "formula_kind", "fusion_inner", "normalised", "formula_rows")
+"""Fields that older folders lack; they are left out of JSON while they have their defaults, so that fingerprints stay."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,7 +25,9 @@ class MarfConfiguration:
     vector. The `formulas` longest formulas of a post are fused: 1 is the paper's longest-formula setting,
     6 its setting with several.
     `stored` is the size of a vector in an index (its first principal components), `rows` the most rows a
-    representation has there: neighbouring tokens are pooled.
+    representation has there: neighbouring tokens are pooled; `formula_rows` is the same for a formula in its post.
+    `formula_inner` and `fusion_inner` are the widths of feed-forward networks (0: four times the size). With `normalised`
+    the LaTeX in a post's text is written by its normalised tokens, as that of its formulas is.
     """
 
     base: str = "mathamr-2"
@@ -37,6 +43,11 @@ class MarfConfiguration:
     formulas: int = 1
     stored: int = 128
     rows: int = 256
+    formula_inner: int = 0
+    formula_kind: str = "bert"
+    fusion_inner: int = 0
+    normalised: bool = False
+    formula_rows: int = 16
 
     def __post_init__(self) -> None:
         check_ranges(
@@ -54,42 +65,54 @@ class MarfConfiguration:
                 "formulas": (1, 6),
                 "stored": (1, 8192),
                 "rows": (1, 510),
+                "formula_inner": (0, 65536),
+                "fusion_inner": (0, 65536),
+                "formula_rows": (1, 510),
             },
         )
         if self.scoring not in SCORINGS:
             raise UnknownNameError("scoring", self.scoring, list(SCORINGS))
+        if self.formula_kind not in LAYERS:
+            raise UnknownNameError("kind of layers", self.formula_kind, list(LAYERS))
         if self.formula_size % self.formula_heads or self.size % self.fusion_heads:
             raise MathAMRError("a size must be a multiple of its number of heads")
         if self.stored > self.size:
             raise MathAMRError(f"{self.stored} principal components of vectors of size {self.size}: too many")
 
     def to_json(self) -> dict[str, Any]:
-        """Returns the JSON form for a model's folder."""
-        return asdict(self)
+        """Return the JSON form for a model's folder."""
+        usual = {each.name: each.default for each in fields(self)}
+        return {
+            name: value for name, value in asdict(self).items() if name not in _LATER or value != usual[name]
+        }
 
     @classmethod
     def from_json(cls, row: dict[str, Any]) -> MarfConfiguration:
-        """The inverse of `to_json`."""
+        """Read what `to_json` returned."""
         return cls(**known_fields(cls, row, "MaRF"))
 
     def changed(self, changes: Iterable[str]) -> MarfConfiguration:
-        """Returns a copy with some fields changed, each given as ``NAME=VALUE``."""
+        """Return a copy with some fields changed, each given as ``NAME=VALUE``."""
         result: MarfConfiguration = changed({"MaRF": self}, changes)["MaRF"]
         return result
 
 
 CONFIGURATIONS = {
     "small": MarfConfiguration(),
-    "seed": MarfConfiguration(
-        size=384,
+    "paper": MarfConfiguration(
+        base="mathamr-3",
         rank=64,
-        formula_size=512,
+        size=384,
         formula_layers=8,
         formula_heads=8,
-        formula_length=256,
+        formula_inner=512,
+        formula_kind="llama",
+        formula_length=128,
         fusion_heads=8,
+        fusion_inner=384,
+        scoring="passage",
         formulas=6,
-        stored=384,
+        normalised=True,
     ),
     "tiny": MarfConfiguration(
         rank=2,
@@ -105,4 +128,4 @@ CONFIGURATIONS = {
         rows=8,
     ),
 }
-"""`small` fits the box; `seed` has the paper's formula encoder (8 layers, 8 heads, 512; appendix B.3) and stores everything."""
+"""`small` and `paper` are in the box as `marf` and `marf-paper`: `paper` has the paper's method with the largest parts that 12 MB hold."""

@@ -17,7 +17,7 @@ BUDGET = 8_192
 
 
 def context_vectors(network: MarfNetwork, posts: Sequence[PostInput], device: torch.device) -> list[Tensor]:
-    """The token vectors of each post's text (tokens, size)."""
+    """Return the token vectors of each post's text (tokens, size)."""
     found: list[Tensor | None] = [None] * len(posts)
     for places in _alike([len(post.numbers) for post in posts], _budget(device)):
         numbers, lengths = padded([posts[place].numbers for place in places], 0)
@@ -31,7 +31,7 @@ def context_vectors(network: MarfNetwork, posts: Sequence[PostInput], device: to
 def formula_vectors(
     network: MarfNetwork, posts: Sequence[PostInput], device: torch.device
 ) -> list[list[Tensor]]:
-    """The token vectors of each post's formulas (tokens, size), the longest formula first."""
+    """Return the token vectors of each post's formulas (tokens, size), the longest formula first."""
     flat = [numbers for post in posts for _, numbers in post.formulas]
     found: list[Tensor] = [torch.zeros(0)] * len(flat)
     for places in _alike([len(numbers) for numbers in flat], _budget(device)):
@@ -45,13 +45,18 @@ def formula_vectors(
 
 
 def fused_vectors(
-    network: MarfNetwork, posts: Sequence[PostInput], device: torch.device, most: int
+    network: MarfNetwork,
+    posts: Sequence[PostInput],
+    device: torch.device,
+    most: int,
+    contexts: Sequence[Tensor] | None = None,
 ) -> list[list[Tensor]]:
-    """Fuses each post's text with each of its formulas, up to a maximum; a post without formulas has only its text.
+    """Fuse each post's text with each of its formulas, up to a maximum; a post without formulas has only its text.
 
-    Algorithm 1 of the paper, lines 9 and 10, for many posts at a time.
+    Algorithm 1 of the paper, lines 9 and 10, for many posts at a time. `contexts` are the token vectors of the texts, if
+    they are known.
     """
-    contexts = context_vectors(network, posts, device)
+    contexts = context_vectors(network, posts, device) if contexts is None else contexts
     formulas = formula_vectors(network, posts, device)
     jobs = [
         (place, number) for place, own in enumerate(formulas) for number in range(min(most, len(own)) or 1)
@@ -77,12 +82,12 @@ def fused_vectors(
 
 
 def stored(vectors: Tensor, components: Tensor, rows: int) -> Tensor:
-    """Reduces a representation to what an index stores: neighbouring tokens pooled to at most `rows` rows, fewer numbers each."""
+    """Reduce a representation to what an index stores: neighbouring tokens pooled to at most `rows` rows, fewer numbers each."""
     return functional.normalize(neighbours_pooled(vectors, rows).float() @ components, dim=-1)
 
 
 def neighbours_pooled(vectors: Tensor, rows: int) -> Tensor:
-    """Pools neighbouring rows by their means to at most this many rows; the runs are as equal as possible.
+    """Pool neighbouring rows by their means to at most this many rows; the runs are as equal as possible.
 
     >>> neighbours_pooled(torch.tensor([[1.0], [3.0], [5.0]]), 2).tolist()
     [[2.0], [5.0]]
@@ -96,7 +101,7 @@ def neighbours_pooled(vectors: Tensor, rows: int) -> Tensor:
 
 
 def pooled_into(count: int, rows: int) -> Tensor:
-    """Returns for each of this many tokens the row that it is pooled into.
+    """Return for each of this many tokens the row that it is pooled into.
 
     >>> pooled_into(5, 2).tolist(), pooled_into(2, 8).tolist()
     ([0, 0, 0, 1, 1], [0, 1])
@@ -109,7 +114,7 @@ def _budget(device: torch.device) -> int:
 
 
 def _alike(lengths: Sequence[int], budget: int) -> list[list[int]]:
-    """Groups places of similar length, as many as fit the budget."""
+    """Group places of similar length, as many as fit the budget."""
     order = sorted(range(len(lengths)), key=lambda place: -lengths[place])
     groups: list[list[int]] = []
     for place in order:

@@ -1,4 +1,4 @@
-"""MaRF's model folder: the learned weights in sixteen bits and the name of the text encoder they change; no pickles.
+"""MaRF's model folder: the learned weights in sixteen or eight bits and the name of the text encoder they change; no pickles.
 
 config.json           the sizes, the text encoder it starts from, hashes of the other files
 weights.safetensors   changes of low rank and added embeddings, the formula encoder, the fusion, principal components
@@ -27,6 +27,7 @@ from mathamr.systems.marf.mathtokens import MathTokens
 from mathamr.systems.marf.network import ContextEncoder, FormulaEncoder, MarfNetwork
 from mathamr.systems.marf.postinput import InputReader, LatexVocabulary
 from mathamr.text.encoder import TextEncoder
+from mathamr.text.torchfolder import restored
 from mathamr.text.wordpieces import WordPieces
 
 MATH_TOKENS, LATEX_TOKENS = "mathtokens.txt", "latextokens.txt"
@@ -41,28 +42,29 @@ class MarfVocabularies:
     latex: LatexVocabulary
 
     def reader(self, pieces: WordPieces, configuration: MarfConfiguration) -> InputReader:
-        """Makes the reader of posts for a model; `pieces` are those of the base."""
+        """Make the reader of posts for a model; `pieces` are those of the base."""
         return InputReader(
             self.mathematics.added_to(pieces),
             self.mathematics,
             self.latex,
             length=configuration.length,
             formula_length=configuration.formula_length,
+            normalised=configuration.normalised,
         )
 
     def files(self) -> dict[str, bytes]:
-        """Returns the two files of a folder by name."""
+        """Return the two files of a folder by name."""
         commands = "".join(f"{command}\n" for command in self.mathematics.commands)
         return {MATH_TOKENS: commands.encode(), LATEX_TOKENS: self.latex.to_text().encode()}
 
     def save(self, folder: Path) -> None:
-        """Writes both files."""
+        """Write both files."""
         for name, content in self.files().items():
             (folder / name).write_bytes(content)
 
     @classmethod
     def load(cls, folder: Path) -> MarfVocabularies:
-        """The vocabularies in a folder."""
+        """Read the vocabularies of a folder."""
         path = folder / MATH_TOKENS
         try:
             commands = read_description(path).decode().split()
@@ -96,8 +98,9 @@ def made_model(
     about: dict[str, Any] | None = None,
     source: Path | None = None,
 ) -> MarfModel:
-    """Builds the network from stored weights; low-rank changes are merged into the layers they change."""
+    """Build the network from stored weights; changes are merged into the layers they change."""
     source = source or Path(WEIGHTS)
+    stored, weights = weights, restored(weights)
     reader = vocabularies.reader(base.pieces, configuration)
     fingerprint = base.fingerprint
     transformer = base.model
@@ -123,7 +126,7 @@ def made_model(
     transformer.configuration = replace(
         transformer.configuration, pieces=len(transformer.pieces.weight), projection=0
     )
-    context = ContextEncoder(transformer, configuration.size)
+    context = ContextEncoder(transformer, transformer.configuration.size, configuration.size)
     with unfilled():
         formula = FormulaEncoder(configuration, len(vocabularies.latex))
         empty = MarfNetwork(context, formula, configuration)
@@ -138,17 +141,17 @@ def made_model(
         network=empty.eval(),
         components=components,
         reader=reader,
-        weights=weights,
+        weights=stored,
         about=about or {},
     )
 
 
-def save_marf(folder: Path, model: MarfModel) -> None:
-    """Writes the folder that `load_marf` reads."""
+def save_marf(folder: Path, model: MarfModel, system: str = "marf") -> None:
+    """Write the folder that `load_marf` reads."""
     write_model_folder(
         folder,
         {
-            "system": "marf",
+            "system": system,
             "name": model.name,
             "configuration": model.configuration.to_json(),
             "base": {"name": model.configuration.base, "fingerprint": model.base_fingerprint},
@@ -159,7 +162,7 @@ def save_marf(folder: Path, model: MarfModel) -> None:
 
 
 def load_marf(folder: Path) -> MarfModel:
-    """The model in a folder, after the hashes of its files were checked."""
+    """Read the model of a folder after checking the hashes of its files."""
     read = ModelFolder.read(folder, "MaRF model")
     with read.parsing():
         configuration = MarfConfiguration.from_json(dict(read.config["configuration"]))

@@ -15,8 +15,9 @@ from torch import Tensor
 from mathamr.core.device import chosen_device
 from mathamr.core.tensorfile import tensor_bytes
 from mathamr.posts.level import Level
+from mathamr.posts.post import Post
 from mathamr.systems.field import Field
-from mathamr.systems.marf.inference import fused_vectors, pooled_into, stored
+from mathamr.systems.marf.inference import context_vectors, fused_vectors, pooled_into, stored
 from mathamr.systems.marf.model import MarfModel, load_marf, save_marf
 from mathamr.systems.marf.postinput import PostInput
 from mathamr.systems.ranking import (
@@ -35,7 +36,7 @@ from mathamr.systems.vectors import Vectors
 
 REPRESENTATIONS = tuple(f"fused{number}" for number in range(1, 7))
 """The fields of a post's text fused with its longest formula, its second longest, and so on; a post has one per formula."""
-VISUAL = "visual"
+VISUAL, FORMULA = "visual", "formula"
 POOL = 200
 AT_A_TIME = 32
 
@@ -111,34 +112,44 @@ class MarfSystem:
         return None
 
     def encode(self, items: Iterable[Item]) -> Iterator[Encoded]:
-        """Yields the representations of every post, in order; an empty post has none."""
+        """Yield the representations of every post, in order; an empty post has none."""
         stream = iter(items)
         while chosen := list(islice(stream, AT_A_TIME)):
             read = self.model.reader.posts([item.post for item in chosen])
             saying = [place for place, each in enumerate(read) if len(each.numbers) > 2]
-            most = self.model.configuration.formulas
-            made = iter(
-                fused_vectors(self.model.network, [read[place] for place in saying], self.device, most)
-            )
+            configuration, inputs = self.model.configuration, [read[place] for place in saying]
+            contexts = context_vectors(self.model.network, inputs, self.device)
+            fused = fused_vectors(self.model.network, inputs, self.device, configuration.formulas, contexts)
+            made = dict(zip(saying, zip(contexts, fused, strict=True), strict=True))
             for place, item in enumerate(chosen):
-                if place not in saying:
+                if place not in made:
                     yield Encoded(id=item.post.id)
                     continue
-                rows = [self._rows(each, read[place]) for each in next(made)]
-                yield Encoded(id=item.post.id, post=dict(zip(REPRESENTATIONS, rows, strict=False)))
+                context, representations = made[place]
+                rows = [self._rows(each, read[place], configuration.rows) for each in representations]
+                yield Encoded(
+                    id=item.post.id,
+                    post=dict(zip(REPRESENTATIONS, rows, strict=False)),
+                    formulas=tuple(self._formulas(item.post, read[place], context)),
+                )
+
+    def _formulas(
+        self, post: Post, read: PostInput, context: Tensor
+    ) -> Iterator[tuple[str, Mapping[str, Vectors]]]:
+        """Yield nothing: formulas are their own texts, each visual class once."""
+        yield from ()
 
     def encode_visuals(self, visuals: Iterable[VisualFormula]) -> Iterator[Mapping[str, Vectors]]:
-        """Encodes each visual class as its own text, fused with itself."""
+        """Encode each visual class as its own text, fused with itself."""
         stream = iter(visuals)
         while chosen := list(islice(stream, AT_A_TIME)):
             read = self.model.reader.formulas([visual.formula for visual in chosen])
             made = fused_vectors(self.model.network, read, self.device, 1)
             for each, vectors in zip(read, made, strict=True):
-                yield {VISUAL: self._rows(vectors[0], each)}
+                yield {VISUAL: self._rows(vectors[0], each, self.model.configuration.rows)}
 
-    def _rows(self, vectors: Tensor, read: PostInput) -> Vectors:
-        """Reduces rows to their stored form; each refers to the sentence of its middle token, so that hits can be explained."""
-        most = self.model.configuration.rows
+    def _rows(self, vectors: Tensor, read: PostInput, most: int) -> Vectors:
+        """Reduce rows to their stored form; each refers to the sentence of its middle token, so that hits can be explained."""
         rows = stored(vectors, self._components, most)
         into, places = pooled_into(len(vectors), most).numpy(), np.arange(len(rows))
         middles = (np.searchsorted(into, places) + np.searchsorted(into, places, "right")) // 2
@@ -149,10 +160,55 @@ class MarfSystem:
         )
 
     def save(self, folder: Path) -> None:
-        """Writes the model folder."""
-        save_marf(folder, self.model)
+        """Write the model folder."""
+        save_marf(folder, self.model, self.kind)
 
     @classmethod
     def load(cls, folder: Path, device: str = "auto") -> Self:
-        """Loads the system from a model folder; the text encoder that it changes must be installed unchanged."""
+        """Load the system from a model folder; the text encoder that it changes must be installed unchanged."""
         return cls(load_marf(folder), device)
+
+
+class PublishedMarfSystem(MarfSystem):
+    """MaRF with the post as the context of its formulas in formula search, too, as in the paper's Task 2."""
+
+    kind: ClassVar[str] = "marf-paper"
+    rankings: ClassVar[Rankings] = {
+        "answers": MarfSystem.rankings["answers"],
+        "formulas": {
+            "marf": MaxSim(FORMULA),
+            "hybrid": Promote(
+                Fuse(
+                    parts=(Component("lexical", _LEXICAL, 1.0), Component("marf", MaxSim(FORMULA), 1.0)),
+                    normalisation="z",
+                )
+            ),
+            "lexical": _LEXICAL,
+        },
+    }
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """The representations of posts, and one of formulas."""
+        size = self.model.configuration.stored
+        return (*super().fields[:-1], Field(name=FORMULA, of="formulas", size=size, many=True))
+
+    def _formulas(
+        self, post: Post, read: PostInput, context: Tensor
+    ) -> Iterator[tuple[str, Mapping[str, Vectors]]]:
+        """Yield the post fused with each of its formulas."""
+        inputs = self.model.reader.in_post(post, read)
+        distinct = list({id(each): each for each in inputs.values()}.values())
+        found: dict[int, Vectors] = {}
+        for start in range(0, len(distinct), AT_A_TIME):
+            chosen = distinct[start : start + AT_A_TIME]
+            contexts = [context] * len(chosen)
+            made = fused_vectors(self.model.network, chosen, self.device, 1, contexts)
+            for each, (vectors,) in zip(chosen, made, strict=True):
+                found[id(each)] = self._rows(vectors, each, self.model.configuration.formula_rows)
+        for name, each in inputs.items():
+            yield name, {FORMULA: found[id(each)]}
+
+    def encode_visuals(self, visuals: Iterable[VisualFormula]) -> Iterator[Mapping[str, Vectors]]:
+        """Yield no vectors: a formula's vectors depend on its post."""
+        return ({} for _ in visuals)

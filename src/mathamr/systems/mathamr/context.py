@@ -19,16 +19,16 @@ CONTEXTS: tuple[ContextName, ...] = get_args(ContextName)
 
 
 def check_context(name: str) -> None:
-    """Refuses an unknown context."""
+    """Refuse an unknown context."""
     if name not in CONTEXTS:
         raise UnknownNameError("context", name, list(CONTEXTS))
 
 
 def contexts(graph: MathGraph, post: Post, kind: ContextName) -> Iterator[tuple[str, str]]:
-    """Returns (formula id, context) of every formula of a post; those of one sentence share it, except with the OPT alone.
+    """Yield (formula id, context) of every formula of a post; those of one sentence share it, except with the OPT alone.
 
     Sentences are those of the post's passage, which moves a full stop at a formula's end behind the formula before it splits. A
-    formula without an operator tree is written as LaTeX.
+    formula without an operator tree is written as LaTeX; in the paper's own context it stays the placeholder ``EQ:ID``.
     """
     latex = {formula.id: " ".join(formula.latex.split()) for formula in post.formulas}
     if kind == "opt":
@@ -46,6 +46,7 @@ def _sentence(graph: MathGraph, number: int, kind: ContextName, latex: Mapping[s
     written = {part.placeholder: latex.get(part.formula_id, "") for part in graph.formulas}
     if kind == "amr-opt":
         line = linearise(mathamr(sentence_graph(graph, number)).to_penman(one_line=True))
+        written = {name: f"EQ:{name.rpartition('_')[2]}" for name in written}
     elif kind == "amr-latex":
         line = linearise(sentence_graph(graph, number).amr.to_penman(one_line=True))
     else:

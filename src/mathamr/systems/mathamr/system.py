@@ -25,6 +25,7 @@ from mathamr.systems.ranking import Component, Fuse, Lexical, Nearest, Rankings,
 from mathamr.systems.system import Encoded, GraphInput, Item, Need, VisualFormula
 from mathamr.systems.vectors import Vectors
 from mathamr.text.encoder import TextEncoder
+from mathamr.text.torchfolder import restored
 
 SENTENCE = "sentence"
 AT_A_TIME = 16
@@ -68,7 +69,9 @@ class MathAMRSystem:
     ) -> None:
         self.configuration, self._changes, self._name = configuration, changes, name
         self._base_fingerprint, self._about = base.fingerprint, dict(about or {})
-        merge(base.model, changes)
+        if not configuration.projected:
+            base.model.head, base.size = None, base.model.configuration.size
+        merge(base.model, restored(changes))
         self.encoder = SentenceEncoder(base, configuration.length)
 
     @property
@@ -95,7 +98,7 @@ class MathAMRSystem:
         return None
 
     def encode(self, items: Iterable[Item]) -> Iterator[Encoded]:
-        """The vectors of every post's formulas, in the order of the posts."""
+        """Yield the vectors of every post's formulas, in the order of the posts."""
         stream = iter(items)
         while chosen := list(islice(stream, AT_A_TIME)):
             found = [self._contexts(item) for item in chosen]
@@ -115,11 +118,11 @@ class MathAMRSystem:
         return list(contexts(item.graph, item.post, cast(ContextName, self.configuration.context)))
 
     def encode_visuals(self, visuals: Iterable[VisualFormula]) -> Iterator[Mapping[str, Vectors]]:
-        """Yields no vectors: a formula's vector depends on its sentence."""
+        """Yield no vectors: a formula's vector depends on its sentence."""
         return ({} for _ in visuals)
 
     def save(self, folder: Path) -> None:
-        """Writes the model folder: the changes in sixteen bits, and the name of the text encoder they change."""
+        """Write the model folder: the changes in sixteen or eight bits, and the name of the text encoder they change."""
         write_model_folder(
             folder,
             {
@@ -134,7 +137,7 @@ class MathAMRSystem:
 
     @classmethod
     def load(cls, folder: Path, device: str = "auto") -> Self:
-        """Loads the system from a model folder; the text encoder that it changes must be installed unchanged."""
+        """Load the system from a model folder; the text encoder that it changes must be installed unchanged."""
         read = ModelFolder.read(folder, "MathAMR model")
         with read.parsing():
             configuration = MathAMRConfiguration.from_json(dict(read.config["configuration"]))

@@ -1,25 +1,25 @@
 from __future__ import annotations
 
+import json
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor
 
-from mathamr.evaluation.qrels import Qrels
+from mathamr.evaluation.qrels import Qrels, write_qrels
 from mathamr.posts.post import Formula, Post
 from mathamr.systems.marf.fusion import GatedFusion
-from mathamr_lab.experiments.trials.marf import (
-    FormulaTransformer,
-    Marf,
-    MarfPaper,
-    SearchTask,
-    maxsim,
-    rank_all,
-)
-from mathamr_lab.experiments.trials.marftexts import MarfText, MarfTexts
+from mathamr.systems.marf.llama import LlamaLayers
+from mathamr.systems.marf.network import FormulaEncoder
+from mathamr.systems.marf.postinput import PostInput, draw_formulas
+from mathamr_lab.experiments.trials.marf import MarfPaper, MarfTrial, SearchTask, rank_all
+from mathamr_lab.systems.marf.texts import MarfText, MarfTexts, write_commands
 from tests.lab.experiments.trials.tinybases import tiny_published
+from tests.systems.tinytext import tiny_base
 
 CPU = torch.device("cpu")
 
@@ -30,42 +30,50 @@ def millions(module: torch.nn.Module) -> float:
 
 def test_the_parts_have_the_published_sizes() -> None:
     recipe = MarfPaper()
+    training = recipe.training("passage", "several", 0)
     with torch.device("meta"):
-        assert millions(FormulaTransformer(recipe, 30_522)) == pytest.approx(50, abs=1)
+        assert millions(FormulaEncoder(training.model, 1_500)) == pytest.approx(50, abs=1)
         assert millions(GatedFusion(recipe.size, recipe.fusion_heads, recipe.size)) < 5
-    epochs = (recipe.context_epochs, recipe.formula_epochs, recipe.fusion_epochs)
-    assert (epochs, recipe.most) == ((3, 3, 4), 6)
+    epochs = [training.of(stage).epochs for stage in ("context", "formulas", "fusion")]
+    assert (epochs, training.model.formulas) == ([3, 3, 4], 6)
 
 
-def test_the_formula_encoder_sees_all_tokens_and_no_padding() -> None:
+def test_llamas_layers_are_those_of_transformers_and_see_all_tokens_but_no_padding() -> None:
+    from transformers import LlamaConfig, LlamaModel
+
     torch.manual_seed(0)
-    recipe = MarfPaper(
-        size=8, formula_size=16, formula_layers=2, formula_heads=2, formula_inner=16, fusion_heads=2
+    ours = LlamaLayers(tokens=20, size=16, layers=2, heads=2, inner=24).eval()
+    shape = LlamaConfig(
+        vocab_size=20,
+        hidden_size=16,
+        intermediate_size=24,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        num_key_value_heads=2,
+        use_cache=False,
     )
-    encoder = FormulaTransformer(recipe, 20).eval()
-    real = torch.tensor([[True, True, True, False]])
+    theirs = LlamaModel(shape).eval()
+    state = {"embed_tokens.weight": ours.pieces.weight, "norm.weight": ours.norm.weight}
+    for number, layer in enumerate(ours.layers):
+        names = ("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj")
+        parts = dict(zip(names, layer.attention.weight.chunk(3), strict=True))
+        parts |= dict(zip(("mlp.gate_proj", "mlp.up_proj"), layer.gated.weight.chunk(2), strict=True))
+        parts |= {"self_attn.o_proj": layer.attended.weight, "mlp.down_proj": layer.outer.weight}
+        parts |= {"input_layernorm": layer.attention_norm.weight}
+        parts |= {"post_attention_layernorm": layer.inner_norm.weight}
+        state |= {f"layers.{number}.{name}.weight": value for name, value in parts.items()}
+    theirs.load_state_dict(state)
+    numbers, lengths = torch.tensor([[3, 4, 5, 0], [6, 7, 8, 9]]), torch.tensor([3, 4])
+    seen = torch.arange(4) < lengths[:, None]
+    mask = torch.zeros(2, 1, 4, 4).masked_fill(~seen[:, None, None, :], torch.finfo(torch.float32).min)
     with torch.no_grad():
-        one = encoder(torch.tensor([[3, 4, 5, 0]]), real)
-        other_padding = encoder(torch.tensor([[3, 4, 5, 9]]), real)
-        other_last = encoder(torch.tensor([[3, 4, 6, 0]]), real)
-    torch.testing.assert_close(one[:, :3], other_padding[:, :3])
-    assert not torch.allclose(one[:, 0], other_last[:, 0]), "the first token sees the last"
-
-
-def test_maxsim_sums_over_the_tokens_of_a_query() -> None:
-    torch.manual_seed(1)
-    queries = torch.nn.functional.normalize(torch.randn(2, 3, 4), dim=-1)
-    documents = torch.nn.functional.normalize(torch.randn(3, 5, 4), dim=-1)
-    asked = torch.tensor([[True, True, True], [True, False, False]])
-    real = torch.arange(5) < torch.tensor([5, 2, 4])[:, None]
-    expected = [
-        [
-            float((query[own] @ document[there].T).amax(1).sum())
-            for document, there in zip(documents, real, strict=True)
-        ]
-        for query, own in zip(queries, asked, strict=True)
-    ]
-    torch.testing.assert_close(maxsim(queries, asked, documents, real), torch.tensor(expected))
+        found = ours(numbers, lengths)
+        wanted = theirs(input_ids=numbers, attention_mask=mask).last_hidden_state
+        other_padding = ours(torch.tensor([[3, 4, 5, 9], [6, 7, 8, 9]]), lengths)
+        other_last = ours(torch.tensor([[3, 4, 6, 0], [6, 7, 8, 9]]), lengths)
+    torch.testing.assert_close(found[seen], wanted[seen], atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(found[:1, :3], other_padding[:1, :3])
+    assert not torch.allclose(found[0, 0], other_last[0, 0]), "the first token sees the last"
 
 
 def test_all_candidates_are_ranked_by_the_mean_over_their_representations(tmp_path: Path) -> None:
@@ -79,23 +87,20 @@ def test_all_candidates_are_ranked_by_the_mean_over_their_representations(tmp_pa
     }
     queries = {"q0": torch.nn.functional.normalize(torch.randn(3, 4), dim=-1)}
 
-    def asked(entries: Sequence[MarfText]) -> tuple[Tensor, Tensor, Sequence[int]]:
-        return queries[entries[0].id][None], torch.ones(1, 3, dtype=torch.bool), [0]
+    def read(entries: Sequence[MarfText]) -> list[PostInput]:
+        return [PostInput(np.array([int(each.id[1:])], np.uint16)) for each in entries]
 
-    def represented(entries: Sequence[MarfText]) -> tuple[Tensor, Tensor, Sequence[int]]:
-        jobs = [
-            (place, table[each.id, n])
-            for place, each in enumerate(entries)
-            for n in range(len(each.formulas))
+    def asked(entries: Sequence[PostInput]) -> list[list[Tensor]]:
+        return [[queries["q0"]]]
+
+    def represented(entries: Sequence[PostInput]) -> list[list[Tensor]]:
+        return [
+            [table[f"a{number}", n] for n in range(number % 3)]
+            for number in (int(each.numbers[0]) for each in entries)
         ]
-        if not jobs:
-            return torch.zeros(0, 1, 1), torch.zeros(0, 1, dtype=torch.bool), ()
-        rows = torch.nn.utils.rnn.pad_sequence([row for _, row in jobs], True)
-        lengths = torch.tensor([len(row) for _, row in jobs])
-        return rows, torch.arange(rows.shape[1]) < lengths[:, None], [place for place, _ in jobs]
 
     task = SearchTask("t", [MarfText("q0", [], [])], MarfTexts(tmp_path / "answers.jsonl"), Qrels({}), ())
-    found = rank_all(task, asked, represented, CPU, at_a_time=4)["q0"]
+    found = rank_all(task, read, asked, represented, CPU, at_a_time=4)["q0"]
     expected = {
         text.id: float(
             torch.stack(
@@ -113,28 +118,62 @@ def test_some_formulas_of_a_post_are_always_the_same_and_the_first_is_the_longes
     formulas = tuple(Formula(f"1:{n}", "+".join(["a"] * (n + 1))) for n in range(9))
     text = MarfText.of("1", Post("1", "answer", "$a$", markup="text", formulas=formulas))
     assert len(text.formulas[0].split()) == 17
-    assert text.some(1) == text.formulas[:1]
-    assert text.some(6) == text.some(6)
-    assert len(set(text.some(6))) == 6
+    drawn = draw_formulas(text.formulas, text.id)
+    assert drawn == draw_formulas(text.formulas, text.id)
+    assert drawn[0] == text.formulas[0]
+    assert len(set(drawn)) == 6
+    assert drawn != draw_formulas(text.formulas, "2")
 
 
-def test_every_fusion_starts_with_a_projection_that_has_not_learned(tmp_path: Path) -> None:
+def test_latex_is_normalised_in_the_context_and_a_formula_has_its_post_as_context() -> None:
+    formulas = (Formula("1:0", "\\dfrac12"), Formula("1:1", "a\\le b"))
+    post = Post("1", "answer", "As $\\dfrac12$ and $a\\le b$.", markup="text", formulas=formulas)
+    text = MarfText.of("v1", post, formulas[1])
+    assert text.sentences == ["As $\\frac { 1 } { 2 }$ and $a \\leq b$."]
+    assert text.formulas == ["a \\leq b"]
+
+
+@pytest.mark.parametrize("kind", ["qwen3", "bert", "box"])
+def test_a_trial_trains_and_measures_over_any_base(tmp_path: Path, kind: str) -> None:
+    base = str(tiny_base(tmp_path / "box")) if kind == "box" else tiny_published(tmp_path, kind)
+    posts = [
+        MarfText(f"q{n}", [f"ab {letter}.", "cd."], [f"{letter} + {n}"])
+        for n, letter in enumerate("abcdefgh")
+    ]
+    posts += [
+        MarfText(f"a{n}", [f"{letter} ef."], [f"{letter} = {n}", "b"]) for n, letter in enumerate("abcdefgh")
+    ]
+    MarfTexts.write(tmp_path / "posts.jsonl", posts)
+    MarfTexts.write(tmp_path / "answers.jsonl", posts[8:])
+    MarfTexts.write(tmp_path / "topics-task1.jsonl", posts[:3])
+    np.save(tmp_path / "pairs.npy", np.array([(n, n + 8) for n in range(8)]), allow_pickle=False)
+    write_commands(tmp_path, Counter({"frac": 30}))
+    (tmp_path / "qrels").mkdir()
+    write_qrels(Qrels({f"q{n}": {f"a{n}": 3, "a7": 0} for n in range(3)}), tmp_path / "qrels" / "task1.qrels")
     recipe = MarfPaper(
-        base=tiny_published(tmp_path, "qwen3"),
-        tuning="frozen",
+        base=base,
+        tuning="frozen" if kind == "qwen3" else "full",
         size=8,
+        length=24,
         formula_size=16,
         formula_layers=1,
         formula_heads=2,
         formula_inner=16,
+        formula_length=16,
         fusion_heads=2,
+        context_epochs=1,
+        formula_epochs=1,
+        fusion_epochs=1,
+        batch=4,
+        formula_batch=4,
+        validation=0.25,
     )
-    marf = Marf(recipe, [], CPU)
-    started = []
-    for _ in range(2):
-        torch.manual_seed(0)
-        marf.renew_fusion()
-        weight = marf.head.get_parameter("weight")
-        started.append(weight.detach().clone())
-        torch.nn.init.ones_(weight)  # as if it had learned
-    assert torch.equal(*started)
+    rows = ("context", "formula-passage-several", "marf-passage-several")
+    MarfTrial(tmp_path, tmp_path / "out", recipe, CPU, 0).run(rows)
+    for row in rows:
+        scores = json.loads((tmp_path / "out" / "seed-0" / row / "task1.json").read_text(encoding="utf-8"))
+        assert set(scores["nDCG'"]) == {"q0", "q1", "q2"}
+    learned = json.loads((tmp_path / "out" / "seed-0" / rows[2] / "learned.json").read_text(encoding="utf-8"))
+    trained = {"formulas", "fusion"} if kind == "qwen3" else {"words", "context", "formulas", "fusion"}
+    assert set(learned) == trained
+    assert all(each["steps"] for each in learned.values())

@@ -67,7 +67,7 @@ def test_contexts_are_prepared_for_topics_and_judged_formulas(
 
 
 SMALL = ("size=16", "length=32", "formula_size=16", "formula_layers=1", "formula_heads=2", "formula_inner=16")
-SMALL += ("formula_length=16", "fusion_heads=2", "batch=4", "formula_batch=4", "held=2")
+SMALL += ("formula_length=16", "fusion_heads=2", "batch=4", "formula_batch=4", "validation=0.3")
 SMALL += ("context_epochs=1", "formula_epochs=1", "fusion_epochs=1")
 
 

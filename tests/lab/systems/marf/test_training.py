@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,19 +11,24 @@ import torch
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Post
 from mathamr.systems.marf.configuration import CONFIGURATIONS
+from mathamr.systems.marf.inference import context_vectors
+from mathamr.systems.marf.model import made_model
 from mathamr.systems.marf.network import MarfNetwork
+from mathamr.systems.marf.postinput import PostInput
 from mathamr.systems.marf.system import MarfSystem
 from mathamr.systems.system import Item
 from mathamr.text.torchfolder import load_text_encoder
 from mathamr_lab.recipes.prepared import prepare, train_prepared
 from mathamr_lab.recipes.recipe import TrainingSettings, TrainingSources
 from mathamr_lab.systems.marf.configuration import PartTraining
-from mathamr_lab.systems.marf.freshnetwork import fresh_network
+from mathamr_lab.systems.marf.freshnetwork import stored_weights
 from mathamr_lab.systems.marf.postshard import PostShard
-from mathamr_lab.systems.marf.trainers import ContextTrainer, FormulaTrainer, FusionTrainer, WordTrainer
+from mathamr_lab.systems.marf.recipe import part_trainer
+from mathamr_lab.systems.marf.trainers import FormulaTrainer, FusionTrainer, WordTrainer
+from mathamr_lab.systems.stateencoder import BoxedBase
 from mathamr_lab.training.resources import Resources
 from tests.lab.training.contract import check_trainer
-from tests.systems.tinytext import VOCABULARIES, tiny_base
+from tests.systems.tinytext import VOCABULARIES, tiny_base, tiny_network
 
 CPU = torch.device("cpu")
 WAY = PartTraining(batch_size=3, epochs=2, validation=0.3, length=32)
@@ -55,9 +61,9 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tiny_base(tmp_path_factory.mktemp("marf") / "base")
 
 
-def network(base: Path) -> MarfNetwork:
+def network(base: Path, tuning: str = "low-rank") -> MarfNetwork:
     torch.manual_seed(1)
-    return fresh_network(load_text_encoder(base, "cpu"), VOCABULARIES, CONFIGURATIONS["tiny"])
+    return tiny_network(base, CONFIGURATIONS["tiny"], tuning)
 
 
 @pytest.fixture(scope="module")
@@ -66,21 +72,69 @@ def shard(base: Path) -> PostShard:
     return PostShard.of([each.id for each in POSTS], reader.posts(POSTS), PAIRS)
 
 
-@pytest.mark.parametrize("part", ["words", "context", "token", "passage", "fusion"])
+@pytest.mark.parametrize(
+    ("stage", "way"),
+    [
+        ("words", WAY),
+        ("words", replace(WAY, next_sentence=True)),
+        ("context", WAY),
+        ("context", replace(WAY, total=True, temperature=1.0)),
+        ("formulas", WAY),
+        ("fusion", WAY),
+    ],
+)
 def test_the_trainers_keep_to_the_contract(
-    part: str, base: Path, shard: PostShard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    stage: str,
+    way: PartTraining,
+    base: Path,
+    shard: PostShard,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def made() -> WordTrainer | ContextTrainer | FormulaTrainer | FusionTrainer:
-        fresh = network(base)
-        if part == "words":
-            return WordTrainer(shard, fresh.context, 4, WAY, CPU)
-        if part == "context":
-            return ContextTrainer(shard, fresh.context, WAY, CPU)
-        if part == "fusion":
-            return FusionTrainer(shard, fresh, WAY, CPU)
-        return FormulaTrainer(shard, fresh.formula, part, WAY, CPU)
+    check_trainer(lambda: part_trainer(stage, shard, network(base), way, CPU), tmp_path, monkeypatch)
 
-    check_trainer(made, tmp_path, monkeypatch)
+
+def test_half_of_the_second_sentences_follow_the_first(base: Path) -> None:
+    # Eight sentences of two tokens, 10 11, 12 13, …, between the marks 2 and 3.
+    numbers = np.array([2, *range(10, 26), 3], np.uint16)
+    of = np.array([0, *np.repeat(np.arange(8), 2), 7], np.uint16)
+    shard = PostShard(
+        tuple(map(str, range(60))), (PostInput(numbers, (), of),) * 60, np.zeros((0, 2), np.int32)
+    )
+    text = network(base).context.transformer
+    assert isinstance(text, BoxedBase)
+    step = WordTrainer(shard, text, replace(WAY, next_sentence=True), CPU).step(np.arange(60), 0)
+    assert step.follows is not None
+    assert 15 < int(step.follows.sum()) < 45
+    shown = step.numbers.masked_scatter(step.hidden, step.were)
+    assert set(shown[:, [0, 3, 6]].unique().tolist()) == {2, 3}
+    firsts, seconds = shown[:, 1:3], shown[:, 4:6]
+    assert (firsts[:, 1] == firsts[:, 0] + 1).all()
+    assert (seconds[:, 0] == firsts[:, 1] + 1)[step.follows.bool()].all()
+    assert step.segments[:, 4:6].all()
+    assert not step.segments[:, :4].any()
+
+
+def test_a_full_training_is_stored_as_changes_that_give_its_vectors_back(
+    base: Path, shard: PostShard
+) -> None:
+    fresh = network(base, "full")
+    trainer = part_trainer("context", shard, fresh, replace(WAY, learning_rate=0.03), CPU)
+    for number, batch in enumerate(trainer.plan(0)):
+        trainer.learn(trainer.step(batch, 0), number)
+    fresh.eval()
+    rank = min(16, fresh.context.transformer.size)
+    configuration = replace(CONFIGURATIONS["tiny"], rank=rank, base=str(base))
+    fresh.configuration = configuration
+    weights = stored_weights(fresh, torch.eye(configuration.size)[:, : configuration.stored])
+    made = made_model(load_text_encoder(base, "cpu"), VOCABULARIES, configuration, weights)
+    untrained = network(base, "full").eval()
+    sample = shard.posts[:6]
+    wanted, found, before = (
+        torch.cat(context_vectors(each, sample, CPU)) for each in (fresh, made.network, untrained)
+    )
+    assert float((wanted * found).sum(1).min()) > 0.995
+    assert float((wanted * before).sum(1).min()) < 0.995
 
 
 def test_only_the_fusion_learns_while_both_encoders_stay(base: Path, shard: PostShard) -> None:
@@ -98,7 +152,8 @@ def test_only_the_fusion_learns_while_both_encoders_stay(base: Path, shard: Post
 
 
 def test_formulas_are_learned_from_pairs_where_both_sides_have_some(base: Path, shard: PostShard) -> None:
-    trainer = FormulaTrainer(shard, network(base).formula, "token", WAY, CPU)
+    trainer = part_trainer("formulas", shard, network(base), WAY, CPU)
+    assert isinstance(trainer, FormulaTrainer)
     used = {shard.ids[number] for number in np.concatenate([trainer.train, trainer.held]).flatten().tolist()}
     assert "a0" not in used
     assert len(used) == 18
@@ -111,6 +166,7 @@ def test_a_shard_comes_back_as_it_was_saved(shard: PostShard, tmp_path: Path) ->
     assert again.pairs.tolist() == shard.pairs.tolist()
     for number in range(len(shard)):
         assert again.posts[number].numbers.tolist() == shard.posts[number].numbers.tolist()
+        assert again.posts[number].sentences.tolist() == shard.posts[number].sentences.tolist()
         assert [each.tolist() for each in again.formulas(number)] == [
             each.tolist() for each in shard.formulas(number)
         ]

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,13 +9,20 @@ import pytest
 import torch
 
 from mathamr.core.errors import MathAMRError
+from mathamr.systems.mathamr.sentenceencoder import SentenceEncoder
 from mathamr.systems.mathamr.system import MathAMRSystem
 from mathamr.text.torchfolder import load_text_encoder
 from mathamr_lab.recipes.prepared import prepare, train_prepared
 from mathamr_lab.recipes.recipe import TrainingSettings, TrainingSources
-from mathamr_lab.systems.mathamr.judgedlines import JudgedLines, split_by_grade
-from mathamr_lab.systems.mathamr.trainer import LineTrainer, LineTraining, spearman
-from mathamr_lab.training.lowrank import add_changes
+from mathamr_lab.systems.mathamr.judgedlines import (
+    SCORES,
+    pairs_of,
+    read_pairs,
+    split_by_grade,
+    write_pairs,
+)
+from mathamr_lab.systems.mathamr.trainer import LEARNED, LineTrainer, LineTraining, spearman, use_learned
+from mathamr_lab.systems.stateencoder import BoxedBase, plain_line
 from mathamr_lab.training.resources import Resources
 from tests.lab.training.contract import check_trainer
 from tests.systems.tinytext import tiny_base
@@ -30,6 +38,7 @@ ROWS = [
     for topic in range(6)
     for other in range(6)
 ]
+CPU = torch.device("cpu")
 SMALL = {"batch_size": 4, "epochs": 2, "validation": 0.2}
 
 
@@ -38,55 +47,85 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tiny_base(tmp_path_factory.mktemp("lines") / "base")
 
 
+def encoder(base: Path) -> BoxedBase:
+    torch.manual_seed(3)
+    return BoxedBase(load_text_encoder(base, "cpu"), str(base), tuning="low-rank", rank=2)
+
+
 @pytest.mark.parametrize("objective", ["contrast", "ranking"])
+@pytest.mark.parametrize("monitor", ["spearman", "loss"])
 def test_the_trainer_keeps_to_the_contract(
-    objective: str, base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    objective: str, monitor: str, base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def made() -> LineTrainer:
-        encoder = load_text_encoder(base, "cpu")
-        torch.manual_seed(3)
-        add_changes(encoder.model, 2)
-        judged = JudgedLines.of_rows(ROWS, encoder.pieces, 16)
-        way = LineTraining(objective=objective, batch_size=2, epochs=2, validation=0.2)
-        return LineTrainer(encoder, judged, way, torch.device("cpu"))
-
-    check_trainer(made, tmp_path, monkeypatch)
-
-
-def test_ranking_takes_relevant_pairs_and_ignores_those_of_the_same_topic(base: Path) -> None:
-    encoder = load_text_encoder(base, "cpu")
-    add_changes(encoder.model, 2)
-    rows = [*ROWS, {"topic": "T0", "query": "ab a", "candidate": "mn b", "grade": 2}]
-    judged = JudgedLines.of_rows(rows, encoder.pieces, 16)
-    trainer = LineTrainer(
-        encoder, judged, LineTraining(objective="ranking", validation=0.0), torch.device("cpu")
+    way = LineTraining(
+        objective=objective, batch_size=2, epochs=2, validation=0.2, length=18, monitor=monitor
     )
+    check_trainer(lambda: LineTrainer(encoder(base), pairs_of(ROWS), way, CPU), tmp_path, monkeypatch)
+
+
+def test_ranking_takes_relevant_pairs_and_ignores_those_of_the_same_topic_if_asked(base: Path) -> None:
+    rows = [*ROWS, {"topic": "T0", "query": "ab a", "candidate": "mn b", "grade": 2}]
+    way = LineTraining(objective="ranking", validation=0.0)
+    trainer = LineTrainer(encoder(base), pairs_of(rows), way, CPU)
     assert len(trainer.judged) == 7
-    assert set(trainer.judged.grades.tolist()) == {2, 3}
+    assert {pair.grade for pair in trainer.judged} == {2, 3}
     step = trainer.step(np.arange(7), 0)
-    same = trainer.judged.topics[:, None] == trainer.judged.topics[None]
+    topics = np.array([pair.topic for pair in trainer.judged])
+    same = topics[:, None] == topics[None]
     np.fill_diagonal(same, False)
     assert step.ignored.numpy().tolist() == same.tolist()
     assert same.any()
+    as_published = LineTrainer(encoder(base), pairs_of(rows), replace(way, masked=False), CPU)
+    assert not as_published.step(np.arange(7), 0).ignored.any()
 
 
-def test_grades_are_scores_as_the_seed_has_them_and_are_split_alike(base: Path, tmp_path: Path) -> None:
-    judged = JudgedLines.of_rows(
-        [{"topic": "T", "query": "a", "candidate": f"{grade}", "grade": grade} for grade in range(4)],
-        load_text_encoder(base, "cpu").pieces,
-        8,
+def test_grades_are_scores_as_the_seed_has_them_and_are_split_alike(tmp_path: Path) -> None:
+    judged = pairs_of(
+        {"topic": "T", "query": "a", "candidate": f"{grade}", "grade": grade} for grade in range(4)
     )
-    assert judged.scores.tolist() == [0.0, 0.5, 1.0, 1.0]
+    assert [SCORES[pair.grade] for pair in judged] == [0.0, 0.5, 1.0, 1.0]
     grades = [0] * 40 + [1] * 20 + [2] * 10 + [3] * 30
     train, held = split_by_grade(grades, 0.1, seed=4)
     assert [grades[place] for place in held] == [0] * 4 + [1] * 2 + [2] + [3] * 3
     assert not set(train) & set(held)
-    judged.save(tmp_path / "judged.npz")
-    again = JudgedLines.load(tmp_path / "judged.npz")
-    assert again.grades.tolist() == [0, 1, 2, 3]
-    assert [line.numbers.tolist() for line in again.lines] == [line.numbers.tolist() for line in judged.lines]
+    write_pairs(judged, tmp_path / "judged.jsonl")
+    assert read_pairs(tmp_path / "judged.jsonl") == judged
     with pytest.raises(MathAMRError, match="judgment 1"):
-        JudgedLines.of_rows([{"topic": "T"}], load_text_encoder(base, "cpu").pieces, 8)
+        pairs_of([{"topic": "T"}])
+
+
+def test_a_trained_encoder_reads_a_line_as_the_product_does(base: Path) -> None:
+    lines = ["ab cd 𝑥 e", "", "a " * 100]
+    ours = encoder(base).eval().means([plain_line(line) for line in lines], 18, CPU)
+    product = SentenceEncoder(load_text_encoder(base, "cpu"), 16).encode(lines)
+    np.testing.assert_allclose(ours.numpy(), product, atol=1e-5)
+
+
+def test_the_paper_is_trained_fully_and_stored_in_eight_bits(base: Path, tmp_path: Path) -> None:
+    lines = tmp_path / "judged.jsonl"
+    lines.write_text("".join(json.dumps(row) + "\n" for row in ROWS), encoding="utf-8")
+    changes = tuple(f"{stage}.epochs=2" for stage in ("contrast", "ranking"))
+    settings = TrainingSettings(
+        config="paper", changes=(*changes, "contrast.learning_rate=0.001", "model.rank=16")
+    )
+    sources = TrainingSources(path=lines, base=base)
+    prepare("mathamr", sources, settings, tmp_path / "prepared", say=lambda line: None)
+    list(train_prepared(tmp_path / "prepared", tmp_path / "out", Resources(device=CPU, threads=0)))
+    system = MathAMRSystem.load(tmp_path / "out" / "model", "cpu")
+    assert (system.name, system.configuration.context, system.fields[0].size) == (
+        "mathamr-paper",
+        "amr-opt",
+        16,
+    )
+    trained = BoxedBase(load_text_encoder(base, "cpu"), str(base), projected=False)
+    before = trained.eval().means([row["query"] for row in ROWS], 128, CPU)
+    use_learned(trained, tmp_path / "out" / "ranking" / LEARNED)
+    wanted = trained.eval().means([row["query"] for row in ROWS], 128, CPU).numpy()
+    found = system.encoder.encode([row["query"] for row in ROWS])
+    assert float((wanted * found).sum(1).min()) > 0.995
+    assert float((wanted * before.numpy()).sum(1).min()) < 0.999
+    card = (tmp_path / "out" / "contrast" / "card.md").read_text(encoding="utf-8")
+    assert "Spearman" in card
 
 
 def test_spearman_is_that_of_ranks_with_ties() -> None:

@@ -9,14 +9,13 @@ import argparse
 import json
 import sys
 from collections.abc import Iterable
-from dataclasses import asdict
 from pathlib import Path
 
 from mathamr.core.errors import MathAMRError, UnknownNameError
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Returns exit code 0 when done, 1 after a clear error."""
+    """Return exit code 0 when done, 1 after a clear error."""
     parser = argparse.ArgumentParser(prog="python -m mathamr_lab.experiments.trials", description=__doc__)
     trials = parser.add_subparsers(dest="trial", required=True)
     for name in ("contexts", "marf"):
@@ -27,6 +26,14 @@ def main(arguments: list[str] | None = None) -> int:
         each.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
         each.add_argument("--rows", nargs="+", default=[], help="only these contexts, or these rows of MaRF")
         each.add_argument("--set", action="append", default=[], metavar=f"{name}.FIELD=VALUE")
+    model = trials.add_parser("marf-model", help="measure a model folder of MaRF and its parts")
+    model.add_argument("prepared", type=Path)
+    model.add_argument("--model", required=True, help="name or folder")
+    model.add_argument("--out", type=Path, required=True)
+    model.add_argument("--device", default="auto")
+    model.add_argument(
+        "--tests", nargs="+", default=[], help="only these of task1, task2, known-items, ntcir12"
+    )
     lines = trials.add_parser("judged", help="write judged pairs of contexts as JSON lines")
     lines.add_argument("corpus", type=Path, help="posts with topics/ and qrels/ of Task 2 beside them")
     lines.add_argument("--out", type=Path, required=True, help="file to write, or -")
@@ -40,7 +47,8 @@ def main(arguments: list[str] | None = None) -> int:
     lines.add_argument("--parser-model", help="model of the AMR parser")
     given = parser.parse_args(arguments)
     try:
-        {"judged": _judged, "contexts": _contexts, "marf": _marf}[given.trial](given)
+        chosen = {"judged": _judged, "contexts": _contexts, "marf": _marf, "marf-model": _marf_model}
+        chosen[given.trial](given)
     except MathAMRError as error:
         print(f"mathamr: {error}", file=sys.stderr)
         return 1
@@ -97,12 +105,14 @@ def _contexts(given: argparse.Namespace) -> None:
             name = f"seed-{seed}/{context}"
             if (given.out / f"{name}.json").exists():
                 continue
-            found, learned = ranked_by_others(materials, context, training, seed, chosen_device(given.device))
+            found, learned = ranked_by_others(
+                materials, context, training, seed, chosen_device(given.device), given.out / name
+            )
             depth = 1_000_000 if context.startswith("amr-") else 0
             keep_figures(
                 given.out / name,
                 {
-                    f"{number}, {stage}": asdict(each)
+                    f"{number}, {stage}": each
                     for number, stages in enumerate(learned, 1)
                     for stage, each in stages.items()
                 },
@@ -128,6 +138,16 @@ def _marf(given: argparse.Namespace) -> None:
     _known_rows(given.rows, ROWS)
     for seed in given.seeds:
         MarfTrial(given.prepared, given.out, recipe, chosen_device(given.device), seed).run(given.rows)
+
+
+def _marf_model(given: argparse.Namespace) -> None:
+    from mathamr.core.device import chosen_device
+    from mathamr.systems.marf.model import load_marf
+    from mathamr.systems.models import model_folder
+    from mathamr_lab.experiments.trials.marf import measure_model
+
+    model = load_marf(model_folder(given.model))
+    measure_model(given.prepared, given.out, model, chosen_device(given.device), frozenset(given.tests))
 
 
 def _known_rows(rows: Iterable[str], known: Iterable[str]) -> None:

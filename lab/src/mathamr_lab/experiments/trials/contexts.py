@@ -7,26 +7,25 @@ ranked by the model trained on the others, or some topics are only trained on an
 from __future__ import annotations
 
 import re
-import unicodedata
+import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 import torch
-from torch import Tensor
-from torch.nn import functional
 
 from mathamr.core.configured import check_ranges
 from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.qrels import Qrels
 from mathamr_lab.experiments.formulaplaces import FormulaPlace
-from mathamr_lab.experiments.trials.descent import Descent, descend
-from mathamr_lab.experiments.trials.publishedbase import PublishedBase, mean_vectors
-from mathamr_lab.experiments.trials.scorefiles import say
-from mathamr_lab.systems.mathamr.judgedlines import SCORES, split_by_grade
-from mathamr_lab.systems.mathamr.trainer import contrastive
+from mathamr_lab.experiments.trials.scorefiles import learned_figures, say
+from mathamr_lab.systems.mathamr.judgedlines import JudgedPair
+from mathamr_lab.systems.mathamr.trainer import LEARNED, OBJECTIVES, LineTrainer, LineTraining, use_learned
+from mathamr_lab.systems.stateencoder import StateEncoder, load_state_encoder, plain_line
+from mathamr_lab.training.loop import train
+from mathamr_lab.training.resources import Resources
 
 FOLDS, FIRST_YEAR = "folds", "first-year"
 _YEAR_OF = re.compile(r"\D*(\d+)$")
@@ -52,31 +51,36 @@ class ContextTraining:
     scale: float = 20.0
     length: int = 128
     validation: float = 0.1
-    seconds: float = 0.0
 
     def __post_init__(self) -> None:
         ranges = {
-            "epochs": (0, 1e4),
+            "epochs": (1, 1e4),
             "batch": (2, 1e5),
             "rate": (0, 1),
             "margin": (0, 2),
             "length": (4, 8192),
         }
-        check_ranges(self, self.title, {**ranges, "validation": (0, 0.9), "seconds": (0, 1e6)})
+        check_ranges(self, self.title, {**ranges, "scale": (1e-2, 1e3), "validation": (0, 0.9)})
 
     def length_of(self, context: str) -> int:
-        """The number of tokens that are read of a context."""
+        """Return the number of tokens that are read of a context."""
         return self.length * (2 if context == "text-opt" else 1)
 
-
-@dataclass(frozen=True, slots=True)
-class JudgedPair:
-    """Two lines of a topic, and their grade."""
-
-    topic: str
-    query: str
-    candidate: str
-    grade: int
+    def of(self, objective: str, context: str, seed: int) -> LineTraining:
+        """Return the training by one of the two losses."""
+        return LineTraining(
+            objective=objective,
+            epochs=self.epochs,
+            batch_size=self.batch,
+            learning_rate=self.rate,
+            margin=self.margin,
+            temperature=1 / self.scale,
+            validation=self.validation,
+            length=self.length_of(context),
+            masked=False,
+            monitor="loss",
+            seed=seed,
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,7 +92,7 @@ class ContextMaterials:
     qrels: Qrels
 
     def pairs(self, context: str, topics: Iterable[str]) -> list[JudgedPair]:
-        """Returns judged pairs of lines of these topics: every place of a judged visual class is a candidate."""
+        """Return judged pairs of lines of these topics: every place of a judged visual class is a candidate."""
         by_visual: dict[str, list[str]] = {}
         for place in self.places:
             lines = by_visual.setdefault(place.visual, [])
@@ -104,14 +108,11 @@ class ContextMaterials:
         ]
 
     def rows(self, context: str, topics: Iterable[str]) -> list[dict[str, Any]]:
-        """Returns the same as rows that `mathamr train mathamr` reads."""
-        return [
-            {"topic": each.topic, "query": each.query, "candidate": each.candidate, "grade": each.grade}
-            for each in self.pairs(context, topics)
-        ]
+        """Return the same as rows that `mathamr train mathamr` reads."""
+        return [asdict(each) for each in self.pairs(context, topics)]
 
     def splits(self, topics: str, folds: int = 5) -> Iterator[tuple[list[str], list[str]]]:
-        """Yields (topics to train on, topics to rank)."""
+        """Yield (topics to train on, topics to rank)."""
         known = sorted(place.topic for place in self.topics if place.topic in self.qrels.grades)
         if topics == FOLDS:
             order = np.random.default_rng([0, 11]).permutation(len(known))
@@ -137,77 +138,49 @@ class ContextMaterials:
 
 
 def encoder_of(
-    pairs: Sequence[JudgedPair], context: str, training: ContextTraining, seed: int, device: torch.device
-) -> tuple[PublishedBase, dict[str, Descent]]:
-    """Fine-tunes the base on judged pairs: by the contrastive loss, then by multiple negatives ranking of the relevant ones.
+    pairs: Sequence[JudgedPair],
+    context: str,
+    training: ContextTraining,
+    seed: int,
+    device: torch.device,
+    folder: Path,
+) -> tuple[StateEncoder, dict[str, Any]]:
+    """Fine-tune the base on judged pairs: by the contrastive loss, then by multiple negatives ranking of the relevant ones.
 
-    After each, the epoch with the lowest loss over a tenth of the pairs of every grade is taken, or the state before.
+    After each, the epoch with the lowest loss over a tenth of the pairs of every grade is taken. Returns how it learned, too.
     """
     torch.manual_seed(seed)
-    base = PublishedBase(training.base, tuning=training.tuning).to(device)
-    train, held = split_by_grade([each.grade for each in pairs], training.validation, seed)
-    length = training.length_of(context)
-
-    def vectors(lines: Sequence[str]) -> Tensor:
-        numbers, real = base.padded(base.numbers([_plain(line) for line in lines], length))
-        real = real.to(device)
-        return mean_vectors(base(numbers.to(device), real), real)
-
-    def both(chosen: Sequence[JudgedPair]) -> tuple[Tensor, Tensor]:
-        one, two = vectors([each.query for each in chosen] + [each.candidate for each in chosen]).chunk(2)
-        return one, two
-
-    def contrast(chosen: Sequence[JudgedPair], chance: object) -> Tensor:
-        scores = torch.tensor([SCORES[each.grade] for each in chosen], device=device)
-        return contrastive(*both(chosen), scores, training.margin)
-
-    def ranking(chosen: Sequence[JudgedPair], chance: object) -> Tensor:
-        one, two = both(chosen)
-        return functional.cross_entropy(
-            training.scale * one @ two.T, torch.arange(len(chosen), device=device)
-        )
-
+    base = load_state_encoder(training.base, tuning=training.tuning)
     found = {}
-    for name, loss, least in (("contrast", contrast, 0), ("ranking", ranking, 2)):
-        examples, kept = (
-            [pairs[place] for place in places if pairs[place].grade >= least] for places in (train, held)
+    for objective in OBJECTIVES:
+        trainer = LineTrainer(base, pairs, training.of(objective, context, seed), device)
+        progress = train(trainer, folder / objective, Resources(device=device, threads=0), fresh=True)
+        use_learned(base, folder / objective / LEARNED)
+        found[objective] = learned_figures(progress)
+        shutil.rmtree(folder / objective)
+        say(
+            f"{context} by {objective}: {trainer.steps * progress.epoch} steps, epoch {progress.best_epoch} is taken"
         )
-        if len(examples) < 2:
-            raise MathAMRError(f"{len(examples)} judged pairs are too few to learn from by {name}")
-        found[name] = descend(
-            base,
-            examples,
-            loss,
-            epochs=training.epochs,
-            batch=training.batch,
-            rate=training.rate,
-            seed=seed,
-            device=device,
-            held=kept,
-            before=True,
-            seconds=training.seconds / 2 or None,
-        )
-        say(f"{context} by {name}: {found[name].steps} steps, epoch {found[name].kept} is taken")
-    return base, found
+    return base.eval(), found
 
 
 def ranked(
-    base: PublishedBase,
+    base: StateEncoder,
     context: str,
     length: int,
     topics: Sequence[FormulaPlace],
     places: Sequence[FormulaPlace],
     device: torch.device,
 ) -> dict[str, dict[str, float]]:
-    """Returns the cosines of visual classes for each topic, each by its best place."""
-    lines = list(dict.fromkeys(_plain(place.contexts[context]) for place in (*topics, *places)))
+    """Return the cosines of visual classes for each topic, each by its best place."""
+    lines = list(dict.fromkeys(place.contexts[context] for place in (*topics, *places)))
     row = {line: number for number, line in enumerate(lines)}
-    table = base.means(lines, length, device)
-    candidates = table[[row[_plain(place.contexts[context])] for place in places]]
+    table = base.means([plain_line(line) for line in lines], length, device)
+    candidates = table[[row[place.contexts[context]] for place in places]]
     names, of = np.unique([place.visual for place in places], return_inverse=True)
     found: dict[str, dict[str, float]] = {}
     for topic in topics:
-        scores = (candidates @ table[row[_plain(topic.contexts[context])]]).numpy()
+        scores = (candidates @ table[row[topic.contexts[context]]]).numpy()
         best = np.full(len(names), -2.0, np.float32)
         np.maximum.at(best, of, scores)
         found[topic.topic] = dict(zip(names.tolist(), best.tolist(), strict=True))
@@ -215,19 +188,20 @@ def ranked(
 
 
 def ranked_by_others(
-    materials: ContextMaterials, context: str, training: ContextTraining, seed: int, device: torch.device
-) -> tuple[dict[str, dict[str, float]], list[Mapping[str, Descent]]]:
-    """Ranks the places for every topic by a model that was trained on other topics, and tells how it learned."""
+    materials: ContextMaterials,
+    context: str,
+    training: ContextTraining,
+    seed: int,
+    device: torch.device,
+    folder: Path,
+) -> tuple[dict[str, dict[str, float]], list[Mapping[str, Any]]]:
+    """Rank the places for every topic by a model that was trained on other topics, and return how it learned."""
     found: dict[str, dict[str, float]] = {}
-    learned: list[Mapping[str, Descent]] = []
+    learned: list[Mapping[str, Any]] = []
     for known, asked in materials.splits(training.topics):
-        base, descents = encoder_of(materials.pairs(context, known), context, training, seed, device)
+        pairs = materials.pairs(context, known)
+        base, figures = encoder_of(pairs, context, training, seed, device, folder)
         topics = [place for place in materials.topics if place.topic in asked]
         found |= ranked(base, context, training.length_of(context), topics, materials.places, device)
-        learned.append(descents)
+        learned.append(figures)
     return found, learned
-
-
-def _plain(line: str) -> str:
-    """Returns a line with mathematical letters, as OPTs have them, made plain; an empty one becomes a question mark."""
-    return unicodedata.normalize("NFKC", line).strip() or "?"

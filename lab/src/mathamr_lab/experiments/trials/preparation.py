@@ -17,21 +17,19 @@ from mathamr.amr.parser import load_parser
 from mathamr.core.arrays import AnyArray
 from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.qrels import Qrels, write_qrels
-from mathamr.posts.identifiers import SeenIds
 from mathamr.posts.passage import PLACEHOLDER, passage
 from mathamr.posts.post import Formula, Post
 from mathamr.systems.marf.latextokens import latex_tokens
 from mathamr_lab.experiments import ntcir12
 from mathamr_lab.experiments.collection import TestCollection, TestSet
-from mathamr_lab.experiments.formulaplaces import collection_places, topic_places, write_places
-from mathamr_lab.experiments.trials.marftexts import (
-    MarfText,
-    MarfTexts,
-    MarfWriter,
-    commands_in,
-    write_commands,
+from mathamr_lab.experiments.formulaplaces import (
+    PLACES_A_VISUAL,
+    collection_places,
+    topic_places,
+    write_places,
 )
 from mathamr_lab.experiments.trials.trialtables import SHARES, STRATA, STRATA_NAMES
+from mathamr_lab.systems.marf.texts import MarfText, MarfTexts, MarfWriter, commands_in, write_commands
 from mathamr_lab.training.export import listed
 
 VOTES = 5
@@ -40,7 +38,7 @@ _WORD = re.compile(r"\w+|[^\w\s]")
 
 
 def sets_by_task(collection: TestCollection) -> dict[str, list[TestSet]]:
-    """Returns the test sets by the names that trials use."""
+    """Return the test sets by the names that trials use."""
     found: dict[str, list[TestSet]] = {"task1": [], "known-items": [], "task2": []}
     for test in collection.tests:
         name = "task2" if test.task == "formulas" else "known-items" if test.is_known_items else "task1"
@@ -49,7 +47,7 @@ def sets_by_task(collection: TestCollection) -> dict[str, list[TestSet]]:
 
 
 def judged(tests: Iterable[TestSet]) -> Qrels:
-    """Merges the judgments of several test sets."""
+    """Merge the judgments of several test sets."""
     return Qrels({topic: grades for test in tests for topic, grades in test.qrels.grades.items()})
 
 
@@ -61,7 +59,7 @@ def prepare_contexts(
     say: Callable[[str], None],
     further: Iterable[str] = (),
 ) -> None:
-    """Writes the contexts of all query formulas, and of judged visual classes and those that are `further` named."""
+    """Write the contexts of all query formulas, and of judged visual classes and those that are `further` named."""
     tests = sets_by_task(collection).get("task2")
     if tests is None:
         raise MathAMRError(
@@ -87,7 +85,7 @@ def prepare_contexts(
 def prepare_marf(
     collection: TestCollection, folder: Path, say: Callable[[str], None], ntcir: Path | None = None
 ) -> None:
-    """Writes the posts and pairs to learn from, the searched entries, the topics, and the shares of mathematics.
+    """Write the posts and pairs to learn from, the searched entries, the topics, and the shares of mathematics.
 
     `ntcir` is a folder of NTCIR-12, whose formulas are searched, too.
     """
@@ -96,11 +94,16 @@ def prepare_marf(
     commands: Counter[str] = Counter()
     shares: dict[str, dict[str, float]] = {"answers": {}}
     learned = _Learned(collection.without)
-    visuals = SeenIds()
+    # Every occurrence is read with its post, so only judged visual classes are: the others would not be measured.
+    wanted = {
+        visual: PLACES_A_VISUAL
+        for grades in judged(by_task.get("task2", [])).grades.values()
+        for visual in grades
+    }
     with (
         MarfWriter(folder / "posts.jsonl") as posts,
         MarfWriter(folder / "answers.jsonl") as answers,
-        MarfWriter(folder / "visual.jsonl") as visual,
+        MarfWriter(folder / "formulas.jsonl") as formulas,
     ):
         for post in collection.posts():
             text = MarfText.of(post.id, post)
@@ -110,9 +113,10 @@ def prepare_marf(
             if learned.wants(post):
                 commands.update(commands_in(post.formulas))
                 learned.add(post, posts.add(text))
-            for formula in post.formulas if "task2" in by_task else ():
-                if formula.visual_id and visuals.add(formula.visual_id):
-                    visual.add(MarfText.of_formula(formula.visual_id, formula))
+            for formula in post.formulas:
+                if formula.visual_id and wanted.get(formula.visual_id, 0):
+                    wanted[formula.visual_id] -= 1
+                    formulas.add(MarfText.of(formula.visual_id, post, formula))
         for post in filter(learned.wants, collection.further_posts()):
             commands.update(commands_in(post.formulas))
             learned.add(post, posts.add(MarfText.of(post.id, post)))
@@ -127,15 +131,15 @@ def prepare_marf(
     if not answers.count:
         raise MathAMRError("the collection has no answers to search")
     if "task2" in by_task:
-        if not visual.count:
-            raise MathAMRError("no formula of the posts has a visual id, by which Task 2 is judged")
-        say(f"{visual.count:,} visual classes of formulas")
+        if not formulas.count:
+            raise MathAMRError("no formula of the posts has a judged visual id, by which Task 2 is judged")
+        say(f"{formulas.count:,} occurrences of judged formulas")
     (folder / "qrels").mkdir(exist_ok=True)
     for name, tests in by_task.items():
         topics = [topic for test in tests for topic in test.topics]
         write_qrels(judged(tests), folder / "qrels" / f"{name}.qrels")
         if name == "task2":
-            asked = (MarfText.of_formula(each.id, each.formula or Formula(each.id, "")) for each in topics)
+            asked = (MarfText.of(each.id, each.post, each.formula or Formula(each.id, "")) for each in topics)
             MarfTexts.write(folder / f"topics-{name}.jsonl", asked)
         else:
             MarfTexts.write(
@@ -163,11 +167,11 @@ class _Learned:
         self._accepted: dict[str, str] = {}
 
     def wants(self, post: Post) -> bool:
-        """True if a post may be learned from."""
+        """Return whether a post may be learned from."""
         return not listed(post.id, self._without) and not listed(post.parent or "", self._without)
 
     def add(self, post: Post, line: int) -> None:
-        """Counts a post that was written to a line."""
+        """Count a post that was written to a line."""
         self._line[post.id] = line
         if post.accepted_answer:
             self._accepted[post.id] = post.accepted_answer
@@ -176,7 +180,7 @@ class _Learned:
             self._answers.append((post.parent, line, votes))
 
     def pairs(self) -> tuple[AnyArray, int]:
-        """Returns the lines of questions and positive answers, and how many answers have a question."""
+        """Return the lines of questions and positive answers, and how many answers have a question."""
         accepted = {self._line.get(answer, -1) for answer in self._accepted.values()}
         known = [each for each in self._answers if each[0] in self._line]
         found = [
@@ -193,7 +197,7 @@ def _alone(formulas: Iterable[tuple[str, str]]) -> Iterator[MarfText]:
 
 
 def math_share(post: Post) -> float:
-    """Returns the share of mathematics in a post: formula tokens among all its tokens (Wang, Zheng and Kani, section 4.3).
+    """Return the share of mathematics in a post: formula tokens among all its tokens (Wang, Zheng and Kani, section 4.3).
 
     A post without tokens has 0.
 
@@ -209,7 +213,7 @@ def math_share(post: Post) -> float:
 
 
 def write_complexity(tests: Iterable[TestSet], path: Path) -> None:
-    """Writes the complexity of topics, if `complexity*.tsv` beside them (a topic, a tab, high, medium or low) says it."""
+    """Write the complexity of topics, if `complexity*.tsv` beside them (a topic, a tab, high, medium or low) says it."""
     files = {
         file for test in tests for topics, _ in test.files for file in topics.parent.glob("complexity*.tsv")
     }

@@ -15,6 +15,7 @@ from mathamr.evaluation.measures import measures
 from mathamr.evaluation.qrels import RELEVANT, Qrels, read_qrels
 from mathamr.evaluation.runs import Run, run_lines
 from mathamr.evaluation.scores import evaluate
+from mathamr_lab.training.checkpoint import TrainingProgress
 
 JUDGED = ("nDCG'", "MAP'", "P'@10", "Bpref", "nDCG'@5", "nDCG'@10", "P'@5")
 LEARNED = "learned.json"
@@ -24,12 +25,12 @@ _BEGAN = time.monotonic()
 
 
 def say(line: str) -> None:
-    """Prints a line of progress with the time."""
+    """Print a line of progress with the time."""
     print(f"[{time.monotonic() - _BEGAN:6.1f} s] {line}", file=sys.stderr, flush=True)
 
 
 def judgments(folder: Path, name: str, relevant: int = RELEVANT) -> Qrels:
-    """Reads the judgments of `NAME.qrels`, or of several years, `NAME-YEAR.qrels`, as one.
+    """Read the judgments of `NAME.qrels`, or of several years, `NAME-YEAR.qrels`, as one.
 
     Topics without an item of at least the grade `relevant` are left out, as ARQMath did.
     """
@@ -49,7 +50,7 @@ def keep_run(
     *,
     judged_only: bool = False,
 ) -> dict[str, float]:
-    """Writes a run's measures by topic (`NAME.json`) and its best `depth` results (`NAME.run.gz`); returns the means.
+    """Write a run's measures by topic (`NAME.json`) and its best `depth` results (`NAME.run.gz`); return the means.
 
     With `judged_only` a topic's own judged items alone are measured, however many others are ranked above them.
     """
@@ -83,6 +84,18 @@ def keep_run(
 
 
 def keep_figures(folder: Path, figures: Mapping[str, Any]) -> None:
-    """Writes how the models of a row learned."""
+    """Write how the models of a row learned."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / LEARNED).write_text(json.dumps(figures) + "\n", encoding="utf-8")
+
+
+def learned_figures(progress: TrainingProgress) -> dict[str, Any]:
+    """Return what a training went through: steps, the loss of every epoch and of its validation, and the epoch that was taken."""
+    checks = [row["validation"] for row in progress.history]
+    return {
+        "steps": progress.history[-1]["step"] if progress.history else 0,
+        "losses": [row["loss"] for row in progress.history],
+        "validation": [check["loss"] for check in checks if check and "loss" in check],
+        "spearman": [check["spearman"] for check in checks if check and "spearman" in check],
+        "kept": progress.best_epoch,
+    }

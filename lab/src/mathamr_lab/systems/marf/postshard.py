@@ -27,17 +27,18 @@ class PostShard:
         return len(self.ids)
 
     def formulas(self, post: int) -> tuple[PieceNumbers, ...]:
-        """The tokens of a post's formulas, the longest first."""
+        """Return the tokens of a post's formulas, the longest first."""
         return tuple(numbers for _, numbers in self.posts[post].formulas)
 
     def save(self, path: Path) -> None:
-        """Writes the file."""
+        """Write the file."""
         formulas = [self.formulas(post) for post in range(len(self))]
         flat = [numbers for each in formulas for numbers in each]
         np.savez_compressed(
             path,
             ids=np.array(self.ids),
             numbers=_joined([post.numbers for post in self.posts]),
+            sentences=_joined([post.sentences for post in self.posts]),
             lengths=np.array([len(post.numbers) for post in self.posts], np.int32),
             tokens=_joined(flat),
             token_lengths=np.array([len(numbers) for numbers in flat], np.int32),
@@ -47,14 +48,15 @@ class PostShard:
 
     @classmethod
     def load(cls, path: Path) -> Self:
-        """The inverse of `save`."""
+        """Read what `save` wrote."""
         try:
             with np.load(path, allow_pickle=False) as file:
                 numbers = _split(file["numbers"], file["lengths"])
+                sentences = _split(file["sentences"], file["lengths"])
                 tokens = iter(_split(file["tokens"], file["token_lengths"]))
                 posts = tuple(
-                    PostInput(each, tuple(("", next(tokens)) for _ in range(int(count))))
-                    for each, count in zip(numbers, file["counts"], strict=True)
+                    PostInput(each, tuple(("", next(tokens)) for _ in range(int(count))), own)
+                    for each, own, count in zip(numbers, sentences, file["counts"], strict=True)
                 )
                 return cls(tuple(map(str, file["ids"])), posts, file["pairs"])
         except (OSError, ValueError, KeyError, StopIteration) as error:
@@ -62,7 +64,7 @@ class PostShard:
 
     @classmethod
     def of(cls, ids: Sequence[str], posts: Iterable[PostInput], pairs: Iterable[tuple[str, str]]) -> Self:
-        """Builds it from posts with their ids, and pairs of ids; pairs of unknown posts are left out."""
+        """Build it from posts with their ids, and pairs of ids; pairs of unknown posts are left out."""
         number = {each: place for place, each in enumerate(ids)}
         known = [(number[one], number[other]) for one, other in pairs if one in number and other in number]
         return cls(tuple(ids), tuple(posts), np.array(known, np.int32).reshape(-1, 2))

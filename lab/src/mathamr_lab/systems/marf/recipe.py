@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import nn
@@ -16,6 +17,7 @@ from mathamr.core.tensorfile import read_tensors
 from mathamr.posts.post import Post
 from mathamr.systems.marf.configuration import CONFIGURATIONS, MarfConfiguration
 from mathamr.systems.marf.inference import fused_vectors
+from mathamr.systems.marf.latextokens import latex_tokens
 from mathamr.systems.marf.mathtokens import MathTokens
 from mathamr.systems.marf.model import LATEX_TOKENS, MATH_TOKENS, MarfVocabularies, made_model, save_marf
 from mathamr.systems.marf.network import MarfNetwork
@@ -28,7 +30,7 @@ from mathamr_lab.recipes.recipe import (
     TrainingSources,
     TrainingStage,
 )
-from mathamr_lab.systems.marf.configuration import STAGES, MarfTraining, marf_training
+from mathamr_lab.systems.marf.configuration import STAGES, MarfTraining, PartTraining, marf_training
 from mathamr_lab.systems.marf.freshnetwork import fresh_network, principal_components, stored_weights
 from mathamr_lab.systems.marf.postshard import PostShard
 from mathamr_lab.systems.marf.trainers import (
@@ -39,6 +41,7 @@ from mathamr_lab.systems.marf.trainers import (
     PartTrainer,
     WordTrainer,
 )
+from mathamr_lab.systems.stateencoder import BoxedBase, StateEncoder
 from mathamr_lab.training.export import ids_in, listed
 from mathamr_lab.training.loop import train
 
@@ -53,7 +56,8 @@ _BEFORE = {
     "fusion": ("context", "formulas"),
     "join": ("context", "formulas", "fusion"),
 }
-_PREFIX = {"words": "", "context": "context.", "formulas": "formula.", "fusion": ""}
+PREFIX = {"words": "context.transformer.", "context": "context.", "formulas": "formula.", "fusion": ""}
+"""What the names of a stage's parameters have before them in the network; those of words begin with `base.`."""
 
 
 class MarfRecipe:
@@ -64,13 +68,13 @@ class MarfRecipe:
     reads = ("posts", "without", "base")
 
     def check(self, settings: TrainingSettings) -> None:
-        """Refuses settings that cannot be trained."""
+        """Refuse settings that cannot be trained."""
         marf_training(settings)
 
     def prepare(
         self, sources: TrainingSources, settings: TrainingSettings, folder: Path, say: Callable[[str], None]
     ) -> list[Path]:
-        """Reads posts, and writes those of pairs as word pieces and tokens, with the vocabularies."""
+        """Read posts, and write those of pairs as word pieces and tokens, with the vocabularies."""
         from mathamr.posts.reader import read_posts
         from mathamr.posts.report import Report
 
@@ -105,14 +109,14 @@ class MarfRecipe:
         return [*(folder / name for name in (POSTS, MATH_TOKENS, LATEX_TOKENS, MODEL)), *converted]
 
     def planned(self, settings: TrainingSettings) -> Sequence[TrainingStage]:
-        """The stages in order."""
+        """Return the stages in order."""
         found = marf_training(settings)
         runs: dict[str, Callable[[StageWork], StageResult]] = {
             "words": lambda work: _learn(work, found, "words"),
             "context": lambda work: _learn(work, found, "context"),
             "formulas": lambda work: _learn(work, found, "formulas"),
             "fusion": lambda work: _learn(work, found, "fusion"),
-            "join": _join,
+            "join": lambda work: _join(work, found),
         }
         return [TrainingStage(name, runs[name]) for name in found.stages]
 
@@ -121,10 +125,12 @@ RECIPE = MarfRecipe()
 
 
 def vocabularies_of(posts: Sequence[Post]) -> MarfVocabularies:
-    """Returns the commands and tokens that occur often enough in posts."""
+    """Return the commands and tokens that occur often enough in posts."""
     return MarfVocabularies(
         MathTokens.frequent((f.latex for p in posts for f in p.formulas), MOST_COMMANDS, LEAST_COMMANDS),
-        LatexVocabulary.frequent((f.latex for p in posts for f in p.formulas), MOST_TOKENS, LEAST_TOKENS),
+        LatexVocabulary.frequent(
+            (latex_tokens(f.latex) for p in posts for f in p.formulas), MOST_TOKENS, LEAST_TOKENS
+        ),
     )
 
 
@@ -138,66 +144,87 @@ def _prepared(work: StageWork) -> tuple[MarfConfiguration, MarfVocabularies]:
     return MarfConfiguration.from_json(row), MarfVocabularies.load(work.prepared)
 
 
-def _network(work: StageWork, before: Sequence[str], seed: int) -> tuple[MarfNetwork, int]:
-    """Returns a new network with the weights of the stages before, and the number of the mask among its pieces."""
+def _network(work: StageWork, before: Sequence[str], training: MarfTraining, seed: int) -> MarfNetwork:
+    """Return a new network with the weights of the stages before."""
     model, vocabularies = _prepared(work)
     torch.manual_seed(seed)
-    base = training_base(model.base, work.prepared)
-    mask = base.pieces.mask
-    network = fresh_network(base, vocabularies, model)
+    base = BoxedBase(
+        training_base(model.base, work.prepared),
+        model.base,
+        tuning=training.tuning,
+        rank=model.rank,
+        commands=vocabularies.mathematics,
+        projected=False,
+    )
+    network = fresh_network(base, model, len(vocabularies.latex))
     for stage in before:
         path = work.folder(stage) / LEARNED
         if path.exists():
-            use_learned(network, path, _PREFIX[stage])
+            use_learned(network, path, PREFIX[stage])
         elif stage != "words":
             raise MathAMRError(f"{path} does not exist: train the stage {stage} first, or all stages")
-    return network, mask
+    return network
 
 
 def use_learned(network: nn.Module, path: Path, prefix: str) -> None:
-    """Loads what a stage learned into a network; a head that only the stage had is left out."""
+    """Load what a stage learned into a network; a head that only the stage had is left out."""
     parameters = dict(network.named_parameters())
     with torch.no_grad():
         for name, value in read_tensors(path).items():
-            if f"{prefix}{name}" in parameters:
-                parameters[f"{prefix}{name}"].copy_(value)
+            own = f"{prefix}{name.removeprefix('base.')}"
+            if own in parameters:
+                parameters[own].copy_(value)
+
+
+def part_trainer(
+    stage: str, shard: PostShard, network: MarfNetwork, configuration: PartTraining, device: torch.device
+) -> PartTrainer[Any]:
+    """Return the trainer of a stage."""
+    network.to(device)
+    if stage == "words":
+        base = network.context.transformer
+        assert isinstance(base, StateEncoder)
+        return WordTrainer(shard, base, configuration, device)
+    if stage == "context":
+        return ContextTrainer(shard, network.context, configuration, device)
+    if stage == "formulas":
+        return FormulaTrainer(shard, network.formula, network.configuration.scoring, configuration, device)
+    return FusionTrainer(shard, network, configuration, device)
 
 
 def _learn(work: StageWork, training: MarfTraining, stage: str) -> StageResult:
     configuration = training.of(stage)
-    network, mask = _network(work, _BEFORE.get(stage, ()), configuration.seed)
-    shard, device = PostShard.load(work.prepared / POSTS), work.resources.device
-    network.to(device)
-    trainer: PartTrainer[object]
-    if stage == "words":
-        trainer = WordTrainer(shard, network.context, mask, configuration, device)  # type: ignore[assignment]
-    elif stage == "context":
-        trainer = ContextTrainer(shard, network.context, configuration, device)  # type: ignore[assignment]
-    elif stage == "formulas":
-        scoring = network.configuration.scoring
-        trainer = FormulaTrainer(shard, network.formula, scoring, configuration, device)  # type: ignore[assignment]
-    else:
-        trainer = FusionTrainer(shard, network, configuration, device)  # type: ignore[assignment]
+    network = _network(work, _BEFORE.get(stage, ()), training, configuration.seed)
+    shard = PostShard.load(work.prepared / POSTS)
+    if stage == "fusion" and training.tuning == "full":
+        # The fusion learns over the context as it is stored, so that nothing is lost between them.
+        _as_stored(network)
+    trainer = part_trainer(stage, shard, network, configuration, work.resources.device)
     progress = train(trainer, work.folder(stage), work.resources, fresh=work.fresh)
     return StageResult(progress.history, progress.done)
 
 
-def _join(work: StageWork) -> StageResult:
-    """Writes the learned weights and the principal components of fused rows as one model folder."""
-    network, _ = _network(work, _BEFORE["join"], 0)
+def _as_stored(network: MarfNetwork) -> None:
+    """Give a network's base the weights that a folder would give it back: its own plus changes of the stored rank."""
+    base = network.context.transformer
+    assert isinstance(base, BoxedBase)
+    base.use_stored(network.configuration.rank)
+
+
+def _join(work: StageWork, training: MarfTraining) -> StageResult:
+    """Write the learned weights and the principal components of fused rows as one model folder."""
+    network = _network(work, _BEFORE["join"], training, 0)
+    if training.tuning == "full":
+        _as_stored(network)
     device = work.resources.device
     network.to(device).eval()
     shard = PostShard.load(work.prepared / POSTS)
     sample = [shard.posts[place] for place in shard.pairs[:_SAMPLE, 1].tolist()]
     rows = torch.cat([each for own in fused_vectors(network, sample, device, 1) for each in own])
     model, vocabularies = _prepared(work)
-    learned = {
-        name: each
-        for name, each in network.named_parameters()
-        if not name.startswith("context.transformer.") or name.endswith((".down", ".up", "pieces.added"))
-    }
-    weights = stored_weights(learned, principal_components(rows, model.stored))
-    base = training_base(model.base, work.prepared)
-    save_marf(work.model, made_model(base, vocabularies, model, weights))
+    weights = stored_weights(network.cpu(), principal_components(rows.cpu(), model.stored))
+    system = "marf-paper" if training.tuning == "full" else "marf"
+    text = training_base(model.base, work.prepared)
+    save_marf(work.model, made_model(text, vocabularies, model, weights, name=system), system)
     copy_base(model.base, work.prepared, work.model)
     return StageResult([{"model": str(work.model)}])

@@ -8,18 +8,23 @@ from torch.nn import functional
 
 
 def pooled(vectors: Tensor, lengths: Tensor) -> Tensor:
-    """Returns the unit mean of each row's tokens: a formula as one vector (passage-level scoring)."""
+    """Return the unit mean of each row's tokens: a formula as one vector (passage-level scoring)."""
     places = torch.arange(vectors.shape[1], device=vectors.device)
     real = (places < lengths[:, None])[..., None]
     return functional.normalize((vectors * real).sum(1), dim=-1)
 
 
+def mean_vector(vectors: Tensor) -> Tensor:
+    """Return the unit mean of one formula's tokens as the only row (1, size)."""
+    return functional.normalize(vectors.float().sum(0, keepdim=True), dim=-1)
+
+
 def padded_maxsim(
     queries: Tensor, query_lengths: Tensor, documents: Tensor, document_lengths: Tensor
 ) -> Tensor:
-    """Returns MaxSim of every query with every document, both padded (rows, width, size): the mean over a query's tokens.
+    """Return MaxSim of every query with every document, both padded (rows, width, size): the mean over a query's tokens.
 
-    Equation 2 of the paper has the sum; the mean gives the same order of documents for a query.
+    Equation 2 of the paper has the sum; both give the same order of documents for a query.
     """
     similar = torch.einsum("qis,djs->qdij", queries, documents)
     width = torch.arange(documents.shape[1], device=documents.device)

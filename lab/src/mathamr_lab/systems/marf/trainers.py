@@ -18,13 +18,13 @@ from mathamr.core.arrays import IntArray
 from mathamr.core.errors import MathAMRError
 from mathamr.core.tensorfile import tensor_bytes
 from mathamr.systems.marf.network import ContextEncoder, FormulaEncoder, MarfNetwork
-from mathamr.systems.marf.postinput import padded
+from mathamr.systems.marf.postinput import PostInput, padded
 from mathamr.text.encoder import precision
 from mathamr.text.wordpieces import PieceNumbers
 from mathamr_lab.systems.marf.configuration import PartTraining
-from mathamr_lab.systems.marf.freshnetwork import AddedPieces
 from mathamr_lab.systems.marf.postshard import PostShard
 from mathamr_lab.systems.marf.scoring import padded_maxsim, pooled
+from mathamr_lab.systems.stateencoder import StateEncoder
 from mathamr_lab.training.pairs import Answers, checked, split
 from mathamr_lab.training.plain import PlainTrainer
 from mathamr_lab.training.trainer import TrainingSubject, Validation, ValidationFigure
@@ -40,7 +40,7 @@ S = TypeVar("S")
 
 
 class PartTrainer(PlainTrainer[S]):
-    """The common part: the shard, the configuration, and the stored parameters: those that were trained, in sixteen bits."""
+    """The common part: the shard, the configuration, and the stored parameters: those that were trained."""
 
     what = "a part of MaRF"
     configuration: PartTraining
@@ -59,7 +59,7 @@ class PartTrainer(PlainTrainer[S]):
         super().__init__(model, count, configuration, device)
 
     def identity(self) -> dict[str, Any]:
-        """Identifies the run."""
+        """Identify the run."""
         return {
             "part": self.what,
             "training": self.configuration.to_json(),
@@ -68,12 +68,12 @@ class PartTrainer(PlainTrainer[S]):
         }
 
     def save(self, folder: Path, about: dict[str, Any]) -> None:
-        """Writes the trained parameters."""
-        stored = {name: each.detach().to("cpu", torch.float16) for name, each in self.learned.items()}
+        """Write the trained parameters."""
+        stored = {name: each.detach().cpu() for name, each in self.learned.items()}
         (folder / LEARNED).write_bytes(tensor_bytes(stored))
 
     def subject(self) -> TrainingSubject:
-        """The pairs and the configuration."""
+        """Describe the pairs and the configuration."""
         parameters = sum(each.numel() for each in self.learned.values())
         return TrainingSubject(
             summary=f"training {self.what} on {self.count:,} {self.unit}; {parameters:,} parameters learn",
@@ -85,58 +85,60 @@ class PartTrainer(PlainTrainer[S]):
 
 
 class MaskedWords(nn.Module):
-    """A context encoder's transformer with a head that predicts masked pieces, tied to its embeddings (BERT)."""
+    """A base with heads that predict masked tokens, tied to its embeddings, and whether a sentence follows another (BERT)."""
 
-    def __init__(self, context: ContextEncoder) -> None:
+    def __init__(self, base: StateEncoder) -> None:
         super().__init__()
-        size = context.transformer.configuration.size
-        self.context = context
-        self.transform = nn.Sequential(nn.Linear(size, size), nn.GELU(), nn.LayerNorm(size))
-        self.bias = nn.Parameter(torch.zeros(context.transformer.configuration.pieces))
+        self.base = base
+        self.transform = nn.Sequential(nn.Linear(base.size, base.size), nn.GELU(), nn.LayerNorm(base.size))
+        self.bias = nn.Parameter(torch.zeros(len(base.embeddings)))
+        self.follows = nn.Linear(base.size, 2)
 
-    def forward(self, numbers: Tensor, lengths: Tensor, hidden: Tensor) -> Tensor:
-        """Returns the logits of hidden pieces."""
-        states = self.context.transformer(numbers, lengths)[hidden]
-        pieces = self.context.transformer.pieces
-        assert isinstance(pieces, AddedPieces)
-        return functional.linear(self.transform(states), pieces.weight, self.bias)
+    def forward(
+        self, numbers: Tensor, lengths: Tensor, segments: Tensor, hidden: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """Return the logits of hidden tokens, and of whether the second sentence of each row follows the first."""
+        states = self.base(numbers, lengths, segments)
+        return (
+            functional.linear(self.transform(states[hidden]), self.base.embeddings, self.bias),
+            self.follows(states[:, 0]),
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MaskedStep:
-    """Rows with masked pieces, their positions, and the original pieces."""
+    """Rows with masked tokens, their second sentences, the masked positions, the original tokens, and which rows follow on."""
 
     numbers: Tensor
     lengths: Tensor
+    segments: Tensor
     hidden: Tensor
     were: Tensor
+    follows: Tensor | None
 
 
 class WordTrainer(PartTrainer[MaskedStep]):
-    """Continues masked-language training on the posts' text, so that added tokens get a meaning."""
+    """Continues the pretraining of a base on the posts' text, so that added tokens get a meaning (section 3.4)."""
 
     what, unit = "words", "posts"
 
     def __init__(
-        self,
-        shard: PostShard,
-        context: ContextEncoder,
-        mask: int,
-        configuration: PartTraining,
-        device: torch.device,
+        self, shard: PostShard, base: StateEncoder, configuration: PartTraining, device: torch.device
     ) -> None:
-        for parameter in context.head.parameters():
-            parameter.requires_grad_(False)
-        self._mask = mask
-        self._words = MaskedWords(context)
+        self._mask = base.mask
+        self._words = MaskedWords(base)
         super().__init__(shard, self._words, len(shard), configuration, device)
 
     def step(self, batch: IntArray, epoch: int) -> MaskedStep:
-        """Returns posts with 15 % of their pieces hidden: most by the mask, some by another piece, some unchanged."""
+        """Return posts with 15 % of their tokens hidden: most by the mask, some by another token, some unchanged."""
         chance = self.chance(batch, epoch)
-        numbers, lengths = padded(
-            [self.shard.posts[post].numbers[: self.configuration.length] for post in batch], 0
-        )
+        length, is_pair = self.configuration.length, self.configuration.next_sentence
+        if is_pair:
+            rows, seconds, follow = self._sentence_pairs(batch, chance)
+        else:
+            rows = [self.shard.posts[post].numbers for post in batch]
+            seconds, follow = [len(row) for row in rows], []
+        numbers, lengths = padded([row[:length] for row in rows], 0)
         places = np.arange(numbers.shape[1])
         inside = (places > 0) & (places < lengths.numpy()[:, None] - 1)
         hidden = torch.from_numpy(inside & (chance.random(numbers.shape) < MASKED))
@@ -146,18 +148,50 @@ class WordTrainer(PartTrainer[MaskedStep]):
         shown = torch.where(
             kind < 0.8, torch.full_like(were, self._mask), torch.where(kind < 0.9, other, were)
         )
-        return MaskedStep(numbers.masked_scatter(hidden, shown), lengths, hidden, were)
+        segments = torch.from_numpy((places >= np.array(seconds)[:, None]).astype(np.int64))
+        follows = torch.tensor(follow) if is_pair else None
+        return MaskedStep(numbers.masked_scatter(hidden, shown), lengths, segments, hidden, were, follows)
+
+    def _sentence_pairs(
+        self, batch: IntArray, chance: np.random.Generator
+    ) -> tuple[list[PieceNumbers], list[int], list[int]]:
+        """Return a sentence of each post with the next one, or in half of all rows with one of another post."""
+        rows, seconds, follow = [], [], []
+        for post in batch.tolist():
+            first = _sentences(self.shard.posts[post])
+            place = int(chance.integers(max(1, len(first) - 1)))
+            is_next = bool(chance.random() < 0.5) and place + 1 < len(first)
+            other = _sentences(self.shard.posts[int(chance.integers(len(self.shard)))])
+            second = first[place + 1] if is_next else other[int(chance.integers(len(other)))]
+            begin, end = self.shard.posts[post].numbers[:1], self.shard.posts[post].numbers[-1:]
+            half = self.configuration.length // 2
+            head = np.concatenate([begin, first[place][: half - 2], end])
+            rows.append(np.concatenate([head, second[: half - 1], end]))
+            seconds.append(len(head))
+            follow.append(int(is_next))
+        return rows, seconds, follow
 
     def loss(self, step: MaskedStep) -> Tensor:
-        """The cross entropy of hidden pieces."""
-        logits = self._words(
-            step.numbers.to(self.device), step.lengths.to(self.device), step.hidden.to(self.device)
+        """Return the cross entropy of hidden tokens, and of which sentences follow each other."""
+        words, follows = self._words(
+            *(each.to(self.device) for each in (step.numbers, step.lengths, step.segments, step.hidden))
         )
-        return functional.cross_entropy(logits.float(), step.were.to(self.device))
+        found = functional.cross_entropy(words.float(), step.were.to(self.device))
+        if step.follows is None:
+            return found
+        return found + functional.cross_entropy(follows.float(), step.follows.to(self.device))
 
     def validate(self) -> None:
-        """Returns nothing: the last epoch is taken."""
+        """Return nothing: the last epoch is taken."""
         return None
+
+
+def _sentences(post: PostInput) -> list[PieceNumbers]:
+    """Return the tokens of each sentence of a post without its marks; of an empty post an empty sentence."""
+    numbers, of = post.numbers[1:-1], post.sentences[1:-1]
+    if not len(numbers):
+        return [numbers]
+    return np.split(numbers, np.flatnonzero(np.diff(of)) + 1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -188,7 +222,7 @@ class PairTrainer(PartTrainer[PairStep]):
         return pairs
 
     def step(self, batch: IntArray, epoch: int) -> PairStep:
-        """The posts of some pairs."""
+        """Return the posts of some pairs."""
         chance = self.chance(batch, epoch)
         return self._step(self.train[batch], chance)
 
@@ -206,16 +240,16 @@ class PairTrainer(PartTrainer[PairStep]):
 
     @abstractmethod
     def scores(self, step: PairStep) -> Tensor:
-        """Returns the scores of every question of a step with every answer."""
+        """Return the scores of every question of a step with every answer."""
 
     def loss(self, step: PairStep) -> Tensor:
-        """InfoNCE over the batch."""
+        """Return InfoNCE over the batch (equation 3 with the exponential of InfoNCE)."""
         logits = self.scores(step).float() / self.configuration.temperature
         logits = logits.masked_fill(step.ignored.to(self.device), -torch.inf)
         return functional.cross_entropy(logits, torch.arange(len(logits), device=self.device))
 
     def validate(self) -> Validation | None:
-        """Returns MRR@10 and recall@10 of the validation questions' answers among each other."""
+        """Return MRR@10 and recall@10 of the validation questions' answers among each other."""
         if len(self.held) < 2:
             return None
         self.model.eval()
@@ -229,6 +263,12 @@ class PairTrainer(PartTrainer[PairStep]):
         mrr = float(np.mean([1 / (rank + 1) if rank < 10 else 0.0 for rank in ranks]))
         recall = float(np.mean([rank < 10 for rank in ranks]))
         return Validation(figures={"mrr": mrr, "recall": recall}, searched=2 * _AT_A_TIME, worth=mrr)
+
+    def _halves(self, vectors: Tensor, lengths: Tensor) -> Tensor:
+        """Return MaxSim of the first half of some rows with the second, as a mean or a sum over tokens."""
+        (questions, answers), (ours, theirs) = vectors.chunk(2), lengths.chunk(2)
+        found = padded_maxsim(questions, ours, answers, theirs)
+        return found * ours[:, None] if self.configuration.total else found
 
     def _rows(self, rows: Rows | None) -> Rows:
         if rows is None:
@@ -244,21 +284,13 @@ class ContextTrainer(PairTrainer):
     def __init__(
         self, shard: PostShard, context: ContextEncoder, configuration: PartTraining, device: torch.device
     ) -> None:
-        for parameter in context.head.parameters():
-            parameter.requires_grad_(True)
         self.context = context
         super().__init__(shard, context, configuration, device)
 
     def scores(self, step: PairStep) -> Tensor:
-        """MaxSim of texts."""
+        """Return MaxSim of texts."""
         numbers, lengths = self._rows(step.texts)
-        return _halves(self.context(numbers, lengths), lengths)
-
-
-def _halves(vectors: Tensor, lengths: Tensor) -> Tensor:
-    """Returns MaxSim of the first half of some rows with the second."""
-    (questions, answers), (ours, theirs) = vectors.chunk(2), lengths.chunk(2)
-    return padded_maxsim(questions, ours, answers, theirs)
+        return self._halves(self.context(numbers, lengths), lengths)
 
 
 class FormulaTrainer(PairTrainer):
@@ -288,16 +320,16 @@ class FormulaTrainer(PairTrainer):
         return padded([_chosen(self.shard.formulas(post), chance) for post in posts], 0)
 
     def scores(self, step: PairStep) -> Tensor:
-        """MaxSim of formulas, or the cosine of their means."""
+        """Return MaxSim of formulas, or the cosine of their means."""
         numbers, lengths = self._rows(step.formulas)
         vectors = self.encoder(numbers, lengths)
         if self._scoring == "token":
-            return _halves(vectors, lengths)
+            return self._halves(vectors, lengths)
         questions, answers = pooled(vectors, lengths).chunk(2)
         return questions @ answers.T
 
     def identity(self) -> dict[str, Any]:
-        """Identifies the run, including the scoring of formulas."""
+        """Identify the run, including the scoring of formulas."""
         return {**super().identity(), "scoring": self._scoring}
 
 
@@ -309,9 +341,11 @@ class FusionTrainer(PairTrainer):
     def __init__(
         self, shard: PostShard, network: MarfNetwork, configuration: PartTraining, device: torch.device
     ) -> None:
-        for part in (network.context, network.formula):
-            for parameter in part.parameters():
-                parameter.requires_grad_(False)
+        network.requires_grad_(False)
+        network.fusion.requires_grad_(True)
+        # The projection of a base that was not trained learns with the fusion, as that of Qwen3 does.
+        is_frozen = getattr(network.context.transformer, "tuning", "") == "frozen"
+        network.context.head.requires_grad_(is_frozen)
         self.network = network
         super().__init__(shard, network, configuration, device)
 
@@ -328,21 +362,22 @@ class FusionTrainer(PairTrainer):
         )
 
     def scores(self, step: PairStep) -> Tensor:
-        """MaxSim of fused tokens."""
+        """Return MaxSim of fused tokens."""
         (numbers, lengths), (tokens, counts) = self._rows(step.texts), self._rows(step.formulas)
         self.network.context.eval()
         self.network.formula.eval()
         with torch.no_grad():
-            context = self.network.context(numbers, lengths)
+            states = self.network.context.transformer(numbers, lengths)
             formula = self.network.formula(tokens, counts.clamp(min=1))
-        return _halves(self.network.fused(context, formula, counts), lengths)
+        context = functional.normalize(self.network.context.head(states).float(), dim=-1)
+        return self._halves(self.network.fused(context, formula, counts), lengths)
 
 
 _NOTHING = np.zeros(0, np.uint16)
 
 
 def _chosen(formulas: tuple[PieceNumbers, ...], chance: np.random.Generator | None) -> PieceNumbers:
-    """Returns a random one of a post's formulas, or the longest; nothing if there is none."""
+    """Return a random one of a post's formulas, or the longest; nothing if there is none."""
     if not formulas:
         return _NOTHING
     return formulas[0 if chance is None else int(chance.integers(len(formulas)))]

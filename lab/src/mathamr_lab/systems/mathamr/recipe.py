@@ -11,10 +11,10 @@ import torch
 
 from mathamr.core.configured import changed
 from mathamr.core.errors import MathAMRError, UnknownNameError
-from mathamr.core.tensorfile import halved, read_tensors
+from mathamr.core.tensorfile import halved
 from mathamr.systems.mathamr.configuration import MathAMRConfiguration
 from mathamr.systems.mathamr.system import MathAMRSystem
-from mathamr.text.encoder import TextEncoder
+from mathamr.text.torchfolder import quantised
 from mathamr_lab.recipes.bases import copy_base, prepared_base, training_base
 from mathamr_lab.recipes.recipe import (
     StageResult,
@@ -23,12 +23,12 @@ from mathamr_lab.recipes.recipe import (
     TrainingSources,
     TrainingStage,
 )
-from mathamr_lab.systems.mathamr.judgedlines import JudgedLines
-from mathamr_lab.systems.mathamr.trainer import CHANGES, LineTrainer, LineTraining
+from mathamr_lab.systems.mathamr.judgedlines import read_pairs, write_pairs
+from mathamr_lab.systems.mathamr.trainer import LEARNED, LineTrainer, LineTraining, use_learned
+from mathamr_lab.systems.stateencoder import BoxedBase
 from mathamr_lab.training.loop import train
-from mathamr_lab.training.lowrank import add_changes, changes_of
 
-JUDGED, MODEL = "judged.npz", "model.json"
+JUDGED, MODEL = "judged.jsonl", "model.json"
 STAGES = ("contrast", "ranking", "join")
 CONFIGURATIONS = {
     "amr-opt": MathAMRConfiguration(),
@@ -36,8 +36,18 @@ CONFIGURATIONS = {
     "text-opt": MathAMRConfiguration(context="text-opt", length=254),
     "text-latex": MathAMRConfiguration(context="text-latex"),
     "opt": MathAMRConfiguration(context="opt"),
+    "paper": MathAMRConfiguration(base="mathamr-3", rank=64, length=126, projected=False),
 }
-"""One configuration per context of Table 1, the paper's own first."""
+"""One configuration per context of Table 1, by our recipe; `paper` is the paper's own context by the paper's training."""
+PAPER = {
+    "epochs": 50,
+    "batch_size": 16,
+    "learning_rate": 2e-5,
+    "length": 128,
+    "masked": False,
+    "monitor": "loss",
+}
+"""The published training (sections 4 and 5), and Sentence-BERT's defaults where it is silent."""
 
 
 class MathAMRRecipe:
@@ -48,7 +58,7 @@ class MathAMRRecipe:
     reads = ("base",)
 
     def check(self, settings: TrainingSettings) -> None:
-        """Refuses settings that cannot be trained."""
+        """Refuse settings that cannot be trained."""
         _model(settings)
         for stage in STAGES[:2]:
             _training(settings, stage)
@@ -56,7 +66,7 @@ class MathAMRRecipe:
     def prepare(
         self, sources: TrainingSources, settings: TrainingSettings, folder: Path, say: Callable[[str], None]
     ) -> list[Path]:
-        """Reads judged lines (JSON lines with topic, query, candidate, grade) and writes their word pieces."""
+        """Read judged lines (JSON lines with topic, query, candidate, grade)."""
         model = _model(settings)
         converted: list[Path] = []
         if sources.base is not None:
@@ -66,21 +76,21 @@ class MathAMRRecipe:
             raise MathAMRError(
                 f"{sources.path} is not a file: MathAMR learns from JSON lines with topic, query, candidate and grade"
             )
-        judged = JudgedLines.read(sources.path, training_base(model.base, folder).pieces, model.length)
-        judged.save(folder / JUDGED)
+        judged = read_pairs(sources.path)
+        write_pairs(judged, folder / JUDGED)
         (folder / MODEL).write_text(json.dumps(model.to_json()) + "\n", encoding="utf-8")
-        say(
-            f"{len(judged):,} judgments of {len(set(judged.topics.tolist()))} topics, {len(judged.lines):,} lines"
-        )
+        topics = {pair.topic for pair in judged}
+        lines = {line for pair in judged for line in (pair.query, pair.candidate)}
+        say(f"{len(judged):,} judgments of {len(topics)} topics, {len(lines):,} lines")
         return [folder / JUDGED, folder / MODEL, *converted]
 
     def planned(self, settings: TrainingSettings) -> Sequence[TrainingStage]:
-        """The stages in order."""
+        """Return the stages in order."""
         settings.checked((*STAGES, "model"))
         runs: dict[str, Callable[[StageWork], StageResult]] = {
-            "contrast": lambda work: _learn(work, _training(settings, "contrast"), None),
-            "ranking": lambda work: _learn(work, _training(settings, "ranking"), "contrast"),
-            "join": _join,
+            "contrast": lambda work: _learn(work, settings, "contrast", None),
+            "ranking": lambda work: _learn(work, settings, "ranking", "contrast"),
+            "join": lambda work: _join(work, settings),
         }
         return [
             TrainingStage(name, runs[name])
@@ -93,11 +103,6 @@ RECIPE = MathAMRRecipe()
 
 
 def _model(settings: TrainingSettings) -> MathAMRConfiguration:
-    if settings.config == "paper":
-        raise MathAMRError(
-            "MathAMR as published is trained and measured by: mathamr experiment mathamr-contexts --set contexts.base=BASE; no"
-            f" index loads such a model. Configurations of a model for an index: {', '.join(CONFIGURATIONS)}"
-        )
     if settings.config not in CONFIGURATIONS:
         raise UnknownNameError("configuration", settings.config, list(CONFIGURATIONS))
     settings.checked((*STAGES, "model"))
@@ -108,46 +113,52 @@ def _model(settings: TrainingSettings) -> MathAMRConfiguration:
 
 
 def _training(settings: TrainingSettings, stage: str) -> LineTraining:
-    return LineTraining(objective=stage).changed(settings.of(stage))
+    published = PAPER if settings.config == "paper" else {"length": _model(settings).length + 2}
+    return LineTraining(objective=stage, **published).changed(settings.of(stage))  # type: ignore[arg-type]
 
 
 def _prepared_model(work: StageWork) -> MathAMRConfiguration:
     return MathAMRConfiguration.from_json(json.loads((work.prepared / MODEL).read_text(encoding="utf-8")))
 
 
-def _changed(work: StageWork, model: MathAMRConfiguration, before: str | None, seed: int) -> TextEncoder:
-    """Returns the base with changes beside its layers, as an earlier stage left them."""
-    encoder = training_base(model.base, work.prepared)
+def _base(work: StageWork, settings: TrainingSettings, before: str | None, seed: int) -> BoxedBase:
+    """Return the base as an earlier stage left it."""
+    model = _prepared_model(work)
     torch.manual_seed(seed)
-    add_changes(encoder.model, model.rank)
-    if before is not None and (work.folder(before) / CHANGES).exists():
-        parameters = dict(encoder.model.named_parameters())
-        with torch.no_grad():
-            for name, value in read_tensors(work.folder(before) / CHANGES).items():
-                parameters[name].copy_(value)
-    return encoder
-
-
-def _learn(work: StageWork, configuration: LineTraining, before: str | None) -> StageResult:
-    encoder = _changed(work, _prepared_model(work), before, configuration.seed)
-    encoder.model.to(work.resources.device)
-    trainer = LineTrainer(
-        encoder, JudgedLines.load(work.prepared / JUDGED), configuration, work.resources.device
+    base = BoxedBase(
+        training_base(model.base, work.prepared),
+        model.base,
+        tuning="full" if settings.config == "paper" else "low-rank",
+        rank=model.rank,
+        projected=model.projected,
     )
-    progress = train(trainer, work.folder(configuration.objective), work.resources, fresh=work.fresh)
+    if before is not None and (work.folder(before) / LEARNED).exists():
+        use_learned(base, work.folder(before) / LEARNED)
+    return base
+
+
+def _learn(work: StageWork, settings: TrainingSettings, stage: str, before: str | None) -> StageResult:
+    configuration = _training(settings, stage)
+    base = _base(work, settings, before, configuration.seed)
+    trainer = LineTrainer(base, read_pairs(work.prepared / JUDGED), configuration, work.resources.device)
+    progress = train(trainer, work.folder(stage), work.resources, fresh=work.fresh)
     return StageResult(progress.history, progress.done)
 
 
-def _join(work: StageWork) -> StageResult:
-    model = _prepared_model(work)
-    last = next((stage for stage in ("ranking", "contrast") if (work.folder(stage) / CHANGES).exists()), None)
+def _join(work: StageWork, settings: TrainingSettings) -> StageResult:
+    last = next((stage for stage in ("ranking", "contrast") if (work.folder(stage) / LEARNED).exists()), None)
     if last is None:
         raise MathAMRError(f"nothing was trained in {work.out} yet: train contrast or ranking first")
-    changes = halved(changes_of(_changed(work, model, last, 0).model))
-    judged = JudgedLines.load(work.prepared / JUDGED)
+    model, base = _prepared_model(work), _base(work, settings, last, 0)
+    changes = base.changes(model.rank)
+    rounded = {name: each for name, each in changes.items() if each.ndim == 2 and base.tuning == "full"}
+    others = {name: each for name, each in changes.items() if name not in rounded}
+    judged = read_pairs(work.prepared / JUDGED)
     # A model must not be measured on its training judgments, so the folder records their number.
-    learned = {"judgments": len(judged), "topics": len(set(judged.topics.tolist()))}
-    base = training_base(model.base, work.prepared)
-    MathAMRSystem(base, model, changes, about={"training": learned}).save(work.model)
+    learned = {"judgments": len(judged), "topics": len({pair.topic for pair in judged})}
+    stored = {**quantised(rounded), **halved(others)}
+    text = training_base(model.base, work.prepared)
+    name = "mathamr-paper" if base.tuning == "full" else "mathamr"
+    MathAMRSystem(text, model, stored, name=name, about={"training": learned}).save(work.model)
     copy_base(model.base, work.prepared, work.model)
     return StageResult([{"model": str(work.model)}])

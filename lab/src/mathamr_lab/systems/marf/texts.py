@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 import json
-import zlib
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
 
+from mathamr.core.arrays import AnyArray
 from mathamr.core.closing import Closing
 from mathamr.core.errors import MathAMRError
 from mathamr.posts.post import Formula, Post
 from mathamr.systems.marf.latextokens import latex_tokens
 from mathamr.systems.marf.mathtokens import MathTokens
-from mathamr.text.wording import written_sentences
+from mathamr.systems.marf.postinput import (
+    LatexVocabulary,
+    PostInput,
+    context_sentences,
+    draw_formulas,
+    normalised_latex,
+)
+from mathamr_lab.systems.marf.postshard import PostShard
+from mathamr_lab.systems.stateencoder import StateEncoder
 
 COMMANDS = "commands.txt"
 MOST_COMMANDS, LEAST_USES = 1000, 25
@@ -26,33 +35,60 @@ MOST_COMMANDS, LEAST_USES = 1000, 25
 
 @dataclass(frozen=True, slots=True)
 class MarfText:
-    """The sentences of a post with its formulas as LaTeX, and the normalised tokens of each formula, the longest first."""
+    """The sentences of a post with its formulas as normalised LaTeX, and the tokens of each formula, the longest first."""
 
     id: str
     sentences: list[str]
     formulas: list[str]
 
     @classmethod
-    def of(cls, name: str, post: Post) -> MarfText:
-        """Reads a post."""
-        return cls(name, written_sentences(post), _longest_first(post.formulas))
+    def of(cls, name: str, post: Post, formula: Formula | None = None) -> MarfText:
+        """Read a post; with `formula` only that one, whose context the post is."""
+        formulas = post.formulas if formula is None else [formula]
+        return cls(name, context_sentences(post, normalised=True), _longest_first(formulas))
 
     @classmethod
     def of_formula(cls, name: str, formula: Formula) -> MarfText:
-        """Reads a formula alone, which is its own text."""
-        return cls(name, [f"${formula.latex}$"], _longest_first([formula]))
+        """Read a formula alone, which is its own text."""
+        return cls(name, [f"${normalised_latex(formula.latex)}$"], _longest_first([formula]))
 
     @property
     def text(self) -> str:
         """All sentences."""
         return " ".join(self.sentences)
 
-    def some(self, most: int) -> list[str]:
-        """The longest formula, or up to `most` random ones, always the same of a post (section 3.4)."""
-        if most == 1 or len(self.formulas) <= most:
-            return self.formulas[:most]
-        chance = np.random.default_rng(zlib.crc32(self.id.encode()))
-        return [self.formulas[place] for place in sorted(chance.permutation(len(self.formulas))[:most])]
+
+class TextReader:
+    """Reads texts as a network's input: tokens of the base, and tokens of normalised LaTeX."""
+
+    def __init__(
+        self, base: StateEncoder, latex: LatexVocabulary, *, length: int, formula_length: int
+    ) -> None:
+        self._base, self._latex = base, latex
+        self._length, self._formula_length = length, formula_length
+
+    def read(self, texts: Sequence[MarfText]) -> list[PostInput]:
+        """Read texts, in order; formulas are drawn as an index draws them."""
+        cut = self._base.cut([text.sentences for text in texts], self._length)
+        return [
+            PostInput(
+                numbers,
+                tuple(
+                    ("", self._latex.numbers_of(latex.split(), self._formula_length))
+                    for latex in draw_formulas(text.formulas, text.id)
+                ),
+                sentences,
+            )
+            for text, (numbers, sentences) in zip(texts, cut, strict=True)
+        ]
+
+    def shard(self, texts: MarfTexts, pairs: AnyArray, at_a_time: int = 1000) -> PostShard:
+        """Read all texts of a file, and pairs of their lines."""
+        stream, posts, ids = iter(texts), list[PostInput](), list[str]()
+        while some := list(islice(stream, at_a_time)):
+            posts += self.read(some)
+            ids += [text.id for text in some]
+        return PostShard(tuple(ids), tuple(posts), np.asarray(pairs, np.int32).reshape(-1, 2))
 
 
 def _longest_first(formulas: Iterable[Formula]) -> list[str]:
@@ -88,7 +124,7 @@ class MarfTexts:
 
     @staticmethod
     def write(path: Path, texts: Iterable[MarfText]) -> int:
-        """Writes a file and returns the number of its lines."""
+        """Write a file and return the number of its lines."""
         with MarfWriter(path) as writer:
             for text in texts:
                 writer.add(text)
@@ -96,35 +132,35 @@ class MarfTexts:
 
 
 class MarfWriter(Closing):
-    """Writes the lines of a file one after the other."""
+    """Write the lines of a file one after the other."""
 
     def __init__(self, path: Path) -> None:
         self._file = path.open("w", encoding="utf-8")
         self.count = 0
 
     def add(self, text: MarfText) -> int:
-        """Appends a text and returns its line."""
+        """Append a text and return its line."""
         self._file.write(json.dumps(asdict(text), ensure_ascii=False) + "\n")
         self.count += 1
         return self.count - 1
 
     def close(self) -> None:
-        """Closes the file."""
+        """Close the file."""
         self._file.close()
 
 
 def write_commands(folder: Path, counts: Counter[str]) -> None:
-    """Writes the most frequent commands, one a line."""
+    """Write the most frequent commands, one a line."""
     common = [name for name, count in counts.most_common(MOST_COMMANDS) if count >= LEAST_USES]
     (folder / COMMANDS).write_text("".join(f"\\{name}\n" for name in common), encoding="utf-8")
 
 
 def read_commands(folder: Path) -> list[str]:
-    """The commands that are added to a base's vocabulary."""
-    return (folder / COMMANDS).read_text(encoding="utf-8").split()
+    """Return the commands that are added to a base's vocabulary."""
+    return (folder / COMMANDS).read_text(encoding="utf-8").replace("\\", "").split()
 
 
 def commands_in(formulas: Iterable[Formula]) -> Iterator[str]:
-    """The commands in formulas, without their backslash."""
+    """Yield the commands in formulas, without their backslash."""
     for formula in formulas:
         yield from MathTokens.commands_in(formula.latex)
