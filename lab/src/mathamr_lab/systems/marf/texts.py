@@ -42,10 +42,12 @@ class MarfText:
     formulas: list[str]
 
     @classmethod
-    def of(cls, name: str, post: Post, formula: Formula | None = None) -> MarfText:
-        """Read a post; with `formula` only that one, whose context the post is."""
+    def of(
+        cls, name: str, post: Post, formula: Formula | None = None, *, normalised: bool = True
+    ) -> MarfText:
+        """Read a post, its LaTeX normalised or as written; with `formula` only that one, whose context the post is."""
         formulas = post.formulas if formula is None else [formula]
-        return cls(name, context_sentences(post, normalised=True), _longest_first(formulas))
+        return cls(name, context_sentences(post, normalised), _longest_first(formulas))
 
     @classmethod
     def of_formula(cls, name: str, formula: Formula) -> MarfText:
