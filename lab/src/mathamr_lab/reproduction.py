@@ -38,7 +38,7 @@ class Figure:
             raise MathAMRError(f"the pattern of the figure {self.what!r} needs exactly one group")
 
     def found(self, output: str) -> float | None:
-        """Returns the value in an output, or `None` if the pattern is not there."""
+        """Return the value in an output, or `None` if the pattern is not there."""
         match = re.search(self.pattern, output, re.MULTILINE)
         return None if match is None else float(match[1].replace(",", ""))
 
@@ -71,7 +71,7 @@ class Outcome:
 
 
 def read_matrix(path: Path = MATRIX) -> dict[str, MatrixRow]:
-    """Reads the rows by name."""
+    """Read the rows by name."""
     try:
         rows = tomllib.loads(path.read_text(encoding="utf-8"))
         return {name: _row(name, row) for name, row in rows.items()}
@@ -87,7 +87,7 @@ def _row(name: str, row: dict[str, Any]) -> MatrixRow:
 
 
 def chosen_rows(matrix: dict[str, MatrixRow], names: list[str], fast: bool) -> list[MatrixRow]:
-    """Returns the named rows; with `fast`, those of the sample."""
+    """Return the named rows; with `fast`, those of the sample."""
     for name in names:
         if name not in matrix:
             raise UnknownNameError("row", name, list(matrix))
@@ -97,7 +97,7 @@ def chosen_rows(matrix: dict[str, MatrixRow], names: list[str], fast: bool) -> l
 
 
 def reproduce(row: MatrixRow, folder: Path) -> list[Outcome]:
-    """Runs the commands of a row in a folder and compares its figures; a command that fails is an error."""
+    """Run the commands of a row in a folder and compares its figures; a command that fails is an error."""
     output = ""
     for command in row.commands:
         words = [_filled(word) for word in shlex.split(command)]

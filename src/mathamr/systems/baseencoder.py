@@ -20,7 +20,7 @@ MINILM = "minilm"
 
 
 def load_base_encoder(name: str, device: str = "cpu") -> TextEncoder:
-    """Loads the text encoder with this name or in this folder, in our format or that of transformers and sentence-transformers."""
+    """Load the text encoder with this name or in this folder, in our format or that of transformers and sentence-transformers."""
     if name == MINILM:
         return packaged_minilm(device)
     if (model := boxed_folder(name)) is not None:
@@ -37,7 +37,7 @@ def load_base_encoder(name: str, device: str = "cpu") -> TextEncoder:
 
 
 def checked_base_encoder(name: str, fingerprint: str, device: str, what: str) -> TextEncoder:
-    """Loads the base of a model that is stored as changes to it, and refuses a base with another fingerprint."""
+    """Load the base of a model that is stored as changes to it, and refuses a base with another fingerprint."""
     # A base that was converted for training is stored in the model folder itself.
     inside = Path(what) / name
     is_inside = (inside / CONFIG).is_file()

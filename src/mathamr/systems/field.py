@@ -32,11 +32,11 @@ class Field:
             raise MathAMRError(f"vectors have 1 to {LARGEST:,} numbers, not {self.size}")
 
     def to_json(self) -> dict[str, Any]:
-        """Returns the JSON form for a manifest."""
+        """Return the JSON form for a manifest."""
         return asdict(self)
 
     @classmethod
     def from_json(cls, row: dict[str, Any]) -> Field:
-        """The inverse of `to_json`; unknown fields are refused."""
+        """Reverse `to_json`; unknown fields are refused."""
         sample = cls(name="name", of="posts", size=1)
         return cls(**known_fields(cls, row, "field", asdict(sample)))

@@ -23,7 +23,7 @@ LABELS = "labels.txt"
 
 
 def read_formula_folder(path: Path, system: str) -> tuple[ModelFolder, FormulaLabels]:
-    """Reads the folder of a model of this system and its labels, after checking the hashes of all files."""
+    """Read the folder of a model of this system and its labels, after checking the hashes of all files."""
     folder = ModelFolder.read(path)
     with folder.parsing():
         found = folder.config["system"]
@@ -34,12 +34,12 @@ def read_formula_folder(path: Path, system: str) -> tuple[ModelFolder, FormulaLa
 
 
 def read_network(folder: ModelFolder, network: nn.Module) -> None:
-    """Loads the weights of a folder into a network of the same shape."""
+    """Load the weights of a folder into a network of the same shape."""
     use_weights(network, read_tensors(folder.path / WEIGHTS), folder.path / WEIGHTS)
 
 
 def formula_fingerprint(config: Mapping[str, Any], network: nn.Module, labels: FormulaLabels) -> str:
-    """Identifies exactly this model: models with equal fingerprints give equal vectors."""
+    """Identify exactly this model: models with equal fingerprints give equal vectors."""
     more = {name: value for name, value in config.items() if name not in ("system", "name", "model")}
     content = hashlib.sha256(tensor_bytes(halved(network.state_dict())))
     content.update("\n".join(labels.labels).encode())
@@ -50,6 +50,6 @@ def formula_fingerprint(config: Mapping[str, Any], network: nn.Module, labels: F
 def save_formula_model(
     path: Path, config: Mapping[str, Any], network: nn.Module, labels: FormulaLabels, about: Mapping[str, Any]
 ) -> None:
-    """Writes the folder."""
+    """Write the folder."""
     files = {WEIGHTS: tensor_bytes(halved(network.state_dict())), LABELS: labels.to_text().encode()}
     write_model_folder(path, config, files, about)

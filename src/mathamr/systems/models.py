@@ -47,7 +47,7 @@ class Model:
         return default_first(self.system.rankings[task], default_rankings(self.folder).get(task))
 
     def to_json(self) -> dict[str, Any]:
-        """Returns the JSON form for `mathamr models --json`."""
+        """Return the JSON form for `mathamr models --json`."""
         return {
             "name": self.name,
             "system": self.system.kind,
@@ -60,12 +60,12 @@ class Model:
 
 
 def box() -> Path:
-    """The folder of the models that come with the package, one folder a model."""
+    """Return the folder of the models that come with the package, one folder a model."""
     return Path(__file__).parent / "box"
 
 
 def boxes() -> Iterator[Path]:
-    """The folders that hold models by name: the package's own, then those of packages that bring more."""
+    """Return the folders that hold models by name: the package's own, then those of packages that bring more."""
     yield box()
     # Entry points are read only if the model is not in the box: reading them takes a tenth of a first query's time.
     from importlib import metadata, resources
@@ -81,20 +81,20 @@ def boxes() -> Iterator[Path]:
 
 
 def boxed_folder(name: str) -> Path | None:
-    """The folder of a model in the box, by its name."""
+    """Return the folder of a model in the box, by its name."""
     if Path(name).name != name or len(name) > LONGEST_NAME:
         return None
     return next((folder / name for folder in boxes() if (folder / name / CONFIG).is_file()), None)
 
 
 def boxed() -> list[str]:
-    """The names of the models in the box, the default first."""
+    """Return the names of the models in the box, the default first."""
     names = sorted({path.parent.name for folder in boxes() for path in folder.glob(f"*/{CONFIG}")})
     return sorted(names, key=lambda name: name != DEFAULT)
 
 
 def model_folder(model: Path | str | None) -> Path:
-    """Returns the folder of a model: a path, the name of a model in the box, or by default the default model."""
+    """Return the folder of a model: a path, the name of a model in the box, or by default the default model."""
     if model is None:
         folder = boxed_folder(DEFAULT)
         if folder is None:
@@ -119,7 +119,7 @@ def model_folder(model: Path | str | None) -> Path:
 
 
 def system_of(folder: Path) -> type[System]:
-    """The class of the system in a model folder; no weights are loaded."""
+    """Return the class of the system in a model folder; no weights are loaded."""
     row = read_config(folder)
     kind = row.get("system") or _OF_ENCODER.get(str(row.get("encoder")))
     if kind is None:
@@ -140,7 +140,7 @@ def default_rankings(folder: Path) -> dict[str, str]:
 def load_system(
     model: Path | str | None = None, device: str = "auto", text_backend: str | None = None
 ) -> System:
-    """Loads the system from a model folder, or from the box by name; by default the default model.
+    """Load the system from a model folder, or from the box by name; by default the default model.
 
     `text_backend` is the backend of the system's index; by default it is chosen for the device.
     """
@@ -150,7 +150,7 @@ def load_system(
 
 
 def checked_model(model: Path | str | None = None) -> Model:
-    """Returns a model after checking the hashes of its files, without loading it."""
+    """Return a model after checking the hashes of its files, without loading it."""
     folder = model_folder(model)
     row = read_config(folder)
     about: dict[str, Any] = {name: row[name] for name in ("measured", "license") if name in row}
@@ -164,20 +164,20 @@ def checked_model(model: Path | str | None = None) -> Model:
 
 
 def _elsewhere(row: Mapping[str, Any]) -> Iterator[Path]:
-    """Returns the parts, `text` or `graph`, that a model takes from another model, with that model's name."""
+    """Return the parts, `text` or `graph`, that a model takes from another model, with that model's name."""
     for part in (TEXT, GRAPH):
         if isinstance(row.get(part), str):
             yield _by_name(row[part]) / part
 
 
 def part_of(folder: Path, part: str) -> Path:
-    """Returns the folder of a model's text or graph encoder: its own, or that of the model it names."""
+    """Return the folder of a model's text or graph encoder: its own, or that of the model it names."""
     named = read_config(folder).get(part)
     return folder / part if named is None else _by_name(str(named)) / part
 
 
 def _by_name(name: str) -> Path:
-    """The folder of a model that a model folder names: no path, because the folder may come from anybody."""
+    """Return the folder of a model that a model folder names: no path, because the folder may come from anybody."""
     found = boxed_folder(name)
     if found is None:
         raise _missing(name) if name in IN_MORE else UnknownNameError("model", name, boxed())
@@ -189,7 +189,7 @@ def _missing(name: str) -> MissingExtraError:
 
 
 def _checked(folder: Path) -> Iterator[int]:
-    """Returns the sizes of all files that the folder and its subfolders list, after checking their hashes."""
+    """Return the sizes of all files that the folder and its subfolders list, after checking their hashes."""
     parts = [path.parent for path in sorted(folder.rglob(CONFIG))]
     found = any(True for _ in _elsewhere(read_config(folder)))
     for part in parts:

@@ -44,7 +44,7 @@ class MatchesNodes(Protocol):
     """A system that can match nodes; the others are explained by the alignment of trees alone."""
 
     def match_nodes(self, query: VisualFormula, found: VisualFormula) -> Sequence[TreeMatch]:
-        """The pairs of nodes by view, for the views that the system compares."""
+        """Return the pairs of nodes by view, for the views that the system compares."""
         ...
 
 
@@ -63,12 +63,12 @@ NODE_COMPARERS: Registry[Callable[[str], NodeComparer]] = Registry(
 
 
 def node_comparer(model: str) -> NodeComparer:
-    """The node comparer of a model, by the model's name or folder."""
+    """Return the node comparer of a model, by the model's name or folder."""
     return NODE_COMPARERS[str(read_config(model_folder(model)).get("system"))](model)
 
 
 def most_similar(similar: FloatArray) -> tuple[NodePair, ...]:
-    """The most similar node for each node of the query, which is a row of cosines; nodes similar to nothing are left out.
+    """Return the most similar node for each node of the query, which is a row of cosines; nodes similar to nothing are left out.
 
     Among equally similar nodes, such as all places of one variable, the one with the fewest matches so far is taken, so
     that equal parts match side by side.

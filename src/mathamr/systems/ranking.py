@@ -151,7 +151,7 @@ class Component:
     weights: tuple[tuple[QueryKind, float], ...] = ()
 
     def weight_for(self, kind: QueryKind) -> float:
-        """Returns the weight for a kind of query."""
+        """Return the weight for a kind of query."""
         return dict(self.weights).get(kind, self.weight)
 
 
@@ -182,7 +182,7 @@ class Fuse:
         )
 
     def suited(self, kind: QueryKind) -> Fuse:
-        """Returns the fusion with the weights for a kind of query.
+        """Return the fusion with the weights for a kind of query.
 
         >>> both = Fuse(parts=(Component("a", Lexical()), Component("b", Nearest("b"), 2.0, (("name", 0.0),))))
         >>> [part.weight for part in both.suited("words").asked], [part.name for part in both.suited("name").asked]
@@ -270,7 +270,7 @@ FORMULA_SEARCH = BestFormula(
 
 
 def fields_of(ranking: Ranking) -> Iterator[str]:
-    """Returns the names of the fields that a ranking compares with the query's vectors; none if it only needs words."""
+    """Return the names of the fields that a ranking compares with the query's vectors; none if it only needs words."""
     match ranking:
         case Nearest(field) | MaxSim(field) | Mutual(field) | NearestRows(field):
             yield field
@@ -289,7 +289,7 @@ def fields_of(ranking: Ranking) -> Iterator[str]:
 
 
 def uses_words(ranking: Ranking) -> bool:
-    """True if a ranking uses the lexical index."""
+    """Return True if a ranking uses the lexical index."""
     match ranking:
         case Lexical():
             return True
@@ -306,7 +306,7 @@ def uses_words(ranking: Ranking) -> bool:
 
 
 def without_vectors(ranking: Ranking) -> Ranking | None:
-    """Returns what remains of a ranking without vectors, or `None` if nothing remains.
+    """Return what remains of a ranking without vectors, or `None` if nothing remains.
 
     >>> hybrid = Fuse(parts=(Component("words", Lexical()), Component("parts", MaxSim("parts"))))
     >>> [part.name for part in without_vectors(hybrid).parts]

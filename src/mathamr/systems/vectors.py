@@ -30,7 +30,7 @@ class Vectors:
 
     @classmethod
     def one(cls, vector: FloatArray, level: Level, reference: str) -> Vectors:
-        """Makes a single row."""
+        """Make a single row."""
         return cls(np.asarray(vector, np.float32)[None], np.array([level], np.int8), (reference,))
 
     @property
@@ -40,12 +40,12 @@ class Vectors:
         return next(iter(vectors), None)
 
     def at(self, level: Level) -> tuple[tuple[str, ...], FloatArray]:
-        """Returns the references and vectors of one level."""
+        """Return the references and vectors of one level."""
         (rows,) = np.nonzero(self.levels == level)
         return tuple(self.references[row] for row in rows), self.vectors[rows]
 
     def renamed(self, old: str, new: str) -> Vectors:
-        """Returns the same rows for a post whose id has changed."""
+        """Return the same rows for a post whose id has changed."""
         names = tuple(
             renamed(reference, old, new) if level in (Level.DOCUMENT, Level.FORMULA) else reference
             for level, reference in zip(self.levels, self.references, strict=True)
@@ -53,7 +53,7 @@ class Vectors:
         return Vectors(self.vectors, self.levels, names)
 
     def take(self, rows: Sequence[int]) -> Vectors:
-        """Returns some rows, in that order."""
+        """Return some rows, in that order."""
         chosen = list(rows)
         return Vectors(
             self.vectors[chosen], self.levels[chosen], tuple(self.references[row] for row in chosen)

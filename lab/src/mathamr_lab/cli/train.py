@@ -85,7 +85,7 @@ def command(
     half: Annotated[bool, typer.Option("--half", help="Store the weights in sixteen bits.")] = False,
     fresh: Annotated[bool, typer.Option("--fresh", help="Do not go on from a checkpoint.")] = False,
 ) -> None:
-    """Train a system, or a graph network alone, on pairs of questions and answers; prints one JSON object an epoch."""
+    """Train a system, or a graph network alone, on pairs of questions and answers; print one JSON object an epoch."""
     if len(what) > 2:
         raise typer.BadParameter("expected [SYSTEM] PATH")
     path, chosen = Path(what[-1]), tuple(changes or ())
@@ -151,7 +151,7 @@ class _Run:
 def _train_system(
     system: str, sources: TrainingSources, settings: TrainingSettings, folder: Path | None, run: _Run
 ) -> None:
-    """Prepares the input of a system's training and, unless only preparing, trains it."""
+    """Prepare the input of a system's training and, unless only preparing, train it."""
     if (run.out is None) == (folder is None):
         raise typer.BadParameter("give either --out, to train, or --prepare, to write what training reads")
     if run.out is None and (run.device, run.threads, run.minutes) != ("auto", 1, None):
@@ -173,7 +173,7 @@ def _train_system(
 
 
 def _train_graph(request: GraphRequest, sources: TrainingSources, export: Path | None) -> None:
-    """Trains the graph network of MathAMR+ alone, or only writes the shard for its training."""
+    """Train the graph network of MathAMR+ alone, or only writes the shard for its training."""
     from mathamr_lab.systems.mathamrplus.graph.command import train_graph
     from mathamr_lab.systems.mathamrplus.graph.configuration import configured
     from mathamr_lab.training.export import export_store

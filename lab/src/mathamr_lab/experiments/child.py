@@ -22,7 +22,7 @@ _RUNNING: set[subprocess.Popen[bytes]] = set()
 def run_child(
     what: str, command: Sequence[str], folder: Path, log: str, threads: int, given: bytes = b""
 ) -> None:
-    """Runs a command, shows its standard error and writes it to the file `log` of the folder; `given` is its input.
+    """Run a command, show its standard error and write it to the file `log` of the folder; `given` is its input.
 
     The folder stays locked until the last process that works in it has ended, even if this one is killed first.
     """
@@ -58,7 +58,7 @@ def run_child(
 
 
 def stop_children() -> None:
-    """Asks all children of this process to end, and waits: trainings finish their step and save their state."""
+    """Ask all children of this process to end, and waits: trainings finish their step and save their state."""
     for process in list(_RUNNING):
         process.terminate()
     for process in list(_RUNNING):
@@ -66,7 +66,7 @@ def stop_children() -> None:
 
 
 def as_child(work: Callable[[Any], None]) -> int:
-    """Does the work that the parent process sends on standard input; returns 0 when done, 1 after a clear error."""
+    """Do the work that the parent process sends on standard input; return 0 when done, 1 after a clear error."""
     try:
         work(json.load(sys.stdin.buffer))
     except MathAMRError as error:
@@ -77,7 +77,7 @@ def as_child(work: Callable[[Any], None]) -> int:
 
 @contextmanager
 def stopping_children() -> Iterator[None]:
-    """Ends the child processes when this process is interrupted or terminated; trainings save their state."""
+    """End the child processes when this process is interrupted or terminated; trainings save their state."""
     is_main = threading.current_thread() is threading.main_thread()
     before = signal.getsignal(signal.SIGTERM) if is_main else None
     if is_main:
@@ -106,7 +106,7 @@ def _feed(process: subprocess.Popen[bytes], given: bytes) -> None:
 
 
 def _locked(what: str, folder: Path) -> int:
-    """Returns a file descriptor that locks the folder until the last process that holds it ends."""
+    """Return a file descriptor that locks the folder until the last process that holds it ends."""
     import fcntl
 
     folder.mkdir(parents=True, exist_ok=True)

@@ -70,7 +70,7 @@ class TestSet:
             yield self.key(topic), topic.post
 
     def key(self, topic: Topic) -> str:
-        """A topic's id among the topics of all sets."""
+        """Return a topic's id among the topics of all sets."""
         return f"{self.name}/{topic.id}"
 
     @cached_property
@@ -114,19 +114,19 @@ class TestCollection:
         )
 
     def searches(self, post: Post) -> bool:
-        """True if a post can be found."""
+        """Return True if a post can be found."""
         return not self.judged_only or post.role != "answer" or post.id in self.judged
 
     def posts(self, report: Report | None = None) -> Iterator[Post]:
-        """All posts that are searched, one at a time."""
+        """Return all posts that are searched, one at a time."""
         return _read(self.paths, report, self.beside)
 
     def further_posts(self, report: Report | None = None) -> Iterator[Post]:
-        """The posts that are only learned from, one at a time."""
+        """Return the posts that are only learned from, one at a time."""
         return _read(self.further, report)
 
     def topic_posts(self) -> Iterator[Post]:
-        """The posts of the topics of all test sets, named by their keys."""
+        """Return the posts of the topics of all test sets, named by their keys."""
         for test in self.tests:
             yield from (replace(post, id=key) for key, post in test.posts())
 
@@ -168,7 +168,7 @@ def collection_of(
     *,
     judged_only: bool = False,
 ) -> TestCollection:
-    """Returns the collection of some paths, with `further` posts to learn from.
+    """Return the collection of some paths, with `further` posts to learn from.
 
     Without `topics` and `qrels`, the folders ``topics`` and ``qrels`` beside the posts are searched: files of the
     same name belong together. Without `without`, files ``heldout*.txt`` beside posts, searched or only learned from,
@@ -203,7 +203,7 @@ def collection_of(
 
 
 def collection_named(options: Sequence[str]) -> TestCollection:
-    """Returns the collection that the `options` of another one name."""
+    """Return the collection that the `options` of another one name."""
     given: dict[str, list[Path]] = {}
     named = [word for word in options if word != JUDGED_ONLY]
     for name, path in zip(named[::2], named[1::2], strict=True):
@@ -224,7 +224,7 @@ def _folder(path: Path) -> Path:
 
 
 def _posts_of(path: Path) -> Path:
-    """Reads posts; a folder in ARQMath's format also has topics, which are not searched."""
+    """Read posts; a folder in ARQMath's format also has topics, which are not searched."""
     found = sorted(path.glob("Posts*.xml")) if path.is_dir() else []
     return found[0] if found else path
 

@@ -81,7 +81,7 @@ class Strategy:
         return f"{self.ranking}{pool}{'' if self.exact else '-approximate'}"
 
     def pool_size(self, candidates: int) -> int:
-        """Returns how many candidates are reranked; at least ten, at most all."""
+        """Return how many candidates are reranked; at least ten, at most all."""
         return min(candidates, max(10, round(self.pool * candidates)))
 
 
@@ -110,7 +110,7 @@ class Published:
         spread: tuple[tuple[float, float], ...] = (),
         costs: Mapping[Column, float] | None = None,
     ) -> Published:
-        """Makes it from figures in the order of `JUDGED`.
+        """Make it from figures in the order of `JUDGED`.
 
         >>> Published.of((0.497, 0.150, 0.217, 0.228)).best["P'@10"]
         0.217
@@ -203,7 +203,7 @@ class GraphExperiment(Experiment):
         return tuple(variant.name for variant in self.variants)
 
     def variant(self, name: str) -> Variant:
-        """The variant of that name."""
+        """Return the variant of that name."""
         return next(variant for variant in self.variants if variant.name == name)
 
 

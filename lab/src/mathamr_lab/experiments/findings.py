@@ -84,7 +84,7 @@ class TestFindings:
         )
 
     def stars(self, variant: str, measure: str) -> str:
-        """Returns an asterisk for a difference that is significant after the correction."""
+        """Return an asterisk for a difference that is significant after the correction."""
         return next(
             (
                 "*"
@@ -112,7 +112,7 @@ class Findings:
 
 
 def findings(plan: GraphPlan) -> Findings:
-    """Collects what is measured so far; stages that are not done are left out."""
+    """Collect what is measured so far; stages that are not done are left out."""
     setting = plan.setting
     tests = []
     for test in setting.tests:
@@ -144,7 +144,7 @@ def findings(plan: GraphPlan) -> Findings:
 
 
 def of_one_model(rows: Sequence[VariantFindings]) -> tuple[VariantFindings, ...]:
-    """Returns the rows, those of the same models with one best seed: that of the baseline, otherwise of the first row."""
+    """Return the rows, those of the same models with one best seed: that of the baseline, otherwise of the first row."""
     leads: dict[tuple[GraphConfiguration, tuple[str, ...]], VariantFindings] = {}
     for row in sorted(rows, key=lambda row: row.variant.baseline is not None):
         leads.setdefault((row.variant.graphs, row.variant.changes), row)
@@ -172,7 +172,7 @@ def _references(test: TestSet, measured: Sequence[Measured]) -> tuple[Scores, ..
 
 
 def _costs(measured: Sequence[Measured], variant: Variant) -> dict[Column, Spread]:
-    """Returns the costs of a variant over its seeds: memory in GB, the index in MB, search time on its first set of answers.
+    """Return the costs of a variant over its seeds: memory in GB, the index in MB, search time on its first set of answers.
 
     Those of formula search are the number of indexed formulas and the queries a second.
     """
@@ -197,7 +197,7 @@ def _costs(measured: Sequence[Measured], variant: Variant) -> dict[Column, Sprea
 
 
 def _rates(measured: Sequence[Measured]) -> list[float]:
-    """Returns the queries a second over all test sets, one figure per seed."""
+    """Return the queries a second over all test sets, one figure per seed."""
     found = []
     for seed in {each.seed for each in measured}:
         marks = [mark.figures for each in measured if each.seed == seed and (mark := each.run.mark())]

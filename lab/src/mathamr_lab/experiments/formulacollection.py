@@ -38,7 +38,7 @@ class WrittenFormula(NamedTuple):
     is_legible: bool = True
 
     def terms(self, trees: Trees, reading: str | None = None) -> Terms:
-        """Returns its terms for lexical search; if it is not legible, those of its trees in every reading."""
+        """Return its terms for lexical search; if it is not legible, those of its trees in every reading."""
         from mathamr.index.lexical.terms import terms_of, terms_of_trees
         from mathamr.posts.post import Formula
 
@@ -83,7 +83,7 @@ class FormulaCollection:
         among_judged: bool = False,
         sets: Mapping[str, Sequence[str]] | None = None,
     ) -> FormulaCollection:
-        """Builds it from formulas, which are read one at a time; topics without a judgment are left out."""
+        """Build it from formulas, which are read one at a time; topics without a judgment are left out."""
         names: list[str] = []
         topics: list[str] = []
         written: list[WrittenFormula] = []
@@ -107,7 +107,7 @@ class FormulaCollection:
         return cls(name, shard, tuple(names), tuple(topics), chosen, among_judged, tuple(written), own)
 
     def save(self, path: Path) -> None:
-        """Writes the shard, beside it `NAME.json` with topics and grades, and `NAME.jsonl` with a line for each formula."""
+        """Write the shard, beside it `NAME.json` with topics and grades, and `NAME.jsonl` with a line for each formula."""
         self.shard.save(path)
         with path.with_suffix(".jsonl").open("w", encoding="utf-8") as file:
             for number, name in enumerate((*self.candidates, *self.topics)):
@@ -126,7 +126,7 @@ class FormulaCollection:
 
     @classmethod
     def load(cls, path: Path) -> FormulaCollection:
-        """The inverse of `save`."""
+        """Reverse `save`."""
         beside = path.with_suffix(".json")
         names: list[str] = []
         written: list[WrittenFormula] = []
@@ -170,7 +170,7 @@ class FormulaCollection:
         return found
 
     def ranked_for(self, topic: str) -> AnyArray:
-        """Returns the numbers of the candidates that are ranked for a topic."""
+        """Return the numbers of the candidates that are ranked for a topic."""
         if not self.among_judged:
             return np.arange(len(self.candidates))
         return np.array([self.places[item] for item in self.grades[topic]])
@@ -181,13 +181,13 @@ class FormulaCollection:
         return {name: number for number, name in enumerate(self.candidates)}
 
     def queries(self, trees: FormulaTrees) -> tuple[FormulaTrees, FormulaTrees]:
-        """Splits one view of the shard into (candidates, queries)."""
+        """Split one view of the shard into (candidates, queries)."""
         cut = len(self.candidates)
         return trees.chosen(np.arange(cut)), trees.chosen(np.arange(cut, len(trees)))
 
 
 def is_pool(path: Path) -> bool:
-    """True if a folder holds a judged pool of trees."""
+    """Return True if a folder holds a judged pool of trees."""
     return (path / POOL).is_file()
 
 
@@ -198,7 +198,7 @@ def task2_collection(
     name: str,
     sets: Mapping[str, Sequence[str]] | None = None,
 ) -> FormulaCollection:
-    """Returns every visual class of some posts by its visual id, and the query formulas of Task 2's topics."""
+    """Return every visual class of some posts by its visual id, and the query formulas of Task 2's topics."""
     judged = {item for items in grades.values() for item in items}
     seen, found_judged = SeenIds(), 0
 
@@ -230,7 +230,7 @@ def task2_collection(
 
 
 def named_formula(name: str, formula: Formula, macros: tuple[str, ...] = ()) -> NamedFormula | None:
-    """Returns a formula with its trees; `None` if it cannot be parsed."""
+    """Return a formula with its trees; `None` if it cannot be parsed."""
     (opt, slt), _ = trees_of(formula, macros)
     if opt is None or slt is None:
         return None

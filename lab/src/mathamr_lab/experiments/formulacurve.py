@@ -43,7 +43,7 @@ RANKINGS = {
 def measured(
     folder: Path, collections: Iterable[FormulaCollection], rankings: Sequence[str], device: str
 ) -> Iterator[dict[str, Any]]:
-    """Yields the means of all measures of a model in a folder, by collection, ranking and set of topics."""
+    """Yield the means of all measures of a model in a folder, by collection, ranking and set of topics."""
     system = load_system(folder, device)
     for collection in collections:
         fields = collection_scores(system, collection)

@@ -26,7 +26,7 @@ ALIGNED_POOL = 200
 
 
 def other_scores(name: str, collection: FormulaCollection) -> FloatArray | None:
-    """Scores every candidate for every topic; `None` if the collection lacks the LaTeX that this ranking reads."""
+    """Score every candidate for every topic; `None` if the collection lacks the LaTeX that this ranking reads."""
     if name not in OTHERS:
         raise MathAMRError(
             f"unknown ranking of formulas without a network {name!r}; known: {', '.join(OTHERS)}"
@@ -38,7 +38,7 @@ class _ListedTokens(Bm25):
     """BM25 over the tokens that a candidate's text lists, one per line."""
 
     def tokens(self, candidate: Candidate) -> list[str]:
-        """The lines."""
+        """Return the lines."""
         return candidate.text.split("\n")
 
 
@@ -51,7 +51,7 @@ def _of_latex(collection: FormulaCollection) -> FloatArray | None:
 
 
 def _of_tuples(view: int) -> Callable[[FormulaCollection], FloatArray]:
-    """Scores by symbols, and pairs of symbols with the path between them, of one of the two trees."""
+    """Score by symbols, and pairs of symbols with the path between them, of one of the two trees."""
 
     def tokens(tree: Tree) -> str:
         pairs = (f"{each.ancestor} {each.path} {each.descendant}" for each in tuples(tree, 2))
@@ -67,7 +67,7 @@ def _of_tuples(view: int) -> Callable[[FormulaCollection], FloatArray]:
 
 
 def _bm25(collection: FormulaCollection, kind: type[Bm25], formula: Callable[[int], Candidate]) -> FloatArray:
-    """Scores by BM25; candidates come first, then the queries."""
+    """Score by BM25; candidates come first, then the queries."""
     cut = len(collection.candidates)
     queries = [formula(cut + topic) for topic in range(len(collection.topics))]
     scores = np.zeros((len(queries), cut), np.float32)
@@ -77,7 +77,7 @@ def _bm25(collection: FormulaCollection, kind: type[Bm25], formula: Callable[[in
 
 
 def _lexical(collection: FormulaCollection) -> FloatArray | None:
-    """Scores by the terms of our lexical search."""
+    """Score by the terms of our lexical search."""
     if not collection.written:
         return None
     cut, shard = len(collection.candidates), collection.shard

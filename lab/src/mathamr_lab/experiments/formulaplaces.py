@@ -39,7 +39,7 @@ class FormulaPlace:
 
 
 def topic_places(topics: Iterable[Topic], parser: AmrParser) -> Iterator[FormulaPlace]:
-    """Reads the query formulas of topics."""
+    """Read the query formulas of topics."""
     wanted = [(topic.post, {topic.formula_id or ""}) for topic in topics]
     names = [topic.id for topic in topics]
     for topic, found in zip(names, _read(wanted, parser), strict=True):
@@ -50,7 +50,7 @@ def topic_places(topics: Iterable[Topic], parser: AmrParser) -> Iterator[Formula
 def collection_places(
     posts: Iterable[Post], qrels: Qrels, parser: AmrParser, further: Iterable[str] = ()
 ) -> Iterator[FormulaPlace]:
-    """Reads some places of each judged visual class, and one of each `further` one; posts are read one at a time."""
+    """Read some places of each judged visual class, and one of each `further` one; posts are read one at a time."""
     left = dict.fromkeys(further, 1)
     left |= {visual: PLACES_A_VISUAL for grades in qrels.grades.values() for visual in grades}
 
@@ -71,7 +71,7 @@ def collection_places(
 
 
 def _read(wanted: Sequence[tuple[Post, set[str]]], parser: AmrParser) -> Iterator[list[FormulaPlace]]:
-    """Reads the places of wanted formulas, post by post; only their sentences are parsed, each as a post of its own."""
+    """Read the places of wanted formulas, post by post; only their sentences are parsed, each as a post of its own."""
     read = [passage(post) for post, _ in wanted]
     chosen = [
         [number for number, sentence in enumerate(each.sentences) if _holds(each, number, own)]
@@ -114,7 +114,7 @@ def _holds(read: Passage, number: int, wanted: set[str]) -> bool:
 
 
 def write_places(places: Iterable[FormulaPlace], path: Path) -> int:
-    """Writes places as compressed JSON lines and returns how many."""
+    """Write places as compressed JSON lines and return how many."""
     count = 0
     with gzip.open(path, "wt", encoding="utf-8") as file:
         for place in places:
@@ -130,7 +130,7 @@ def write_places(places: Iterable[FormulaPlace], path: Path) -> int:
 
 
 def read_places(path: Path) -> list[FormulaPlace]:
-    """The inverse of `write_places`."""
+    """Reverse `write_places`."""
     try:
         with gzip.open(path, "rt", encoding="utf-8") as file:
             return [FormulaPlace(**json.loads(line)) for line in file]

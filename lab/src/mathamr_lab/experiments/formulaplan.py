@@ -103,7 +103,7 @@ class MeasuredVariant:
     stage: Stage
 
     def scores(self) -> Scores | None:
-        """Returns the scores; `None` while there are none, or if the collection lacks what the variant reads."""
+        """Return the scores; `None` while there are none, or if the collection lacks what the variant reads."""
         mark = self.stage.mark()
         if mark is None or NOT_APPLICABLE in mark.figures:
             return None
@@ -174,7 +174,7 @@ class FormulaPlan(Plan):
         return self.setting.out / "formulas"
 
     def path(self, collection: str) -> Path:
-        """The file of a collection."""
+        """Return the file of a collection."""
         return self._shared / f"{slug(collection)}.npz"
 
     def _collection(self, name: str) -> Stage:
@@ -224,7 +224,7 @@ class FormulaPlan(Plan):
         return self.stages.add(Stage("prepare", "formulas to learn from", mark, inputs, (), work, 1, 1 / 60))
 
     def model(self, variant: FormulaVariant, seed: int) -> FormulaModel:
-        """The model of a variant with a seed."""
+        """Return the model of a variant with a seed."""
         recipe = _recipe(variant.system)
         scale = self.experiment.scale if variant.config == "paper" else ()
         wanted = (*scale, *variant.changes, *self.setting.changes, f"{recipe.stage}.seed={seed}")
@@ -268,7 +268,7 @@ class FormulaPlan(Plan):
         }
 
     def scores_path(self, model: FormulaModel, collection: str) -> Path:
-        """The folder of a model's scores, with a file for each field."""
+        """Return the folder of a model's scores, with a file for each field."""
         return self._folder(model) / f"scores-{slug(collection)}"
 
     def _score(self, model: FormulaModel, collection: str) -> Stage:
@@ -319,7 +319,7 @@ class FormulaPlan(Plan):
         return self.stages.add(stage)
 
     def _run_scores(self, name: str, path: Path, collection: FormulaCollection) -> FloatArray:
-        """The results of another system's run, by visual id: the higher, the earlier."""
+        """Return the results of another system's run, by visual id: the higher, the earlier."""
         run = by_visual({name: read_run(path)}, self.setting.collection.posts())[name]
         scores = np.full((len(collection.topics), len(collection.candidates)), NOT_FOUND, np.float32)
         for row, topic in enumerate(collection.topics):
@@ -351,7 +351,7 @@ class FormulaPlan(Plan):
         )
 
     def _measured(self, variant: FormulaVariant, seed: int, collection: str) -> Iterator[MeasuredVariant]:
-        """Returns the measured variant, if it is measured with this seed on this collection."""
+        """Return the measured variant, if it is measured with this seed on this collection."""
         if (seed and not variant.system) or not (variant.system or variant.ranking or variant.others):
             return
         names = self._without_network(variant)
@@ -395,7 +395,7 @@ class FormulaPlan(Plan):
         context = self._array(self._context(variant, collection)) if variant.share < 1 else None
 
         def scored() -> Iterator[FloatArray]:
-            """The scores of a topic at a time."""
+            """Return the scores of a topic at a time."""
             for row, topic in enumerate(loaded.topics):
                 among = loaded.ranked_for(topic)
                 parts = [each[row] for each in others if each is not None]
@@ -414,7 +414,7 @@ class FormulaPlan(Plan):
         return {"values": {measure: dict(each) for measure, each in values.items()}}
 
     def _judged(self, collection: FormulaCollection, name: str) -> Qrels:
-        """The judgments of the topics that have a relevant formula."""
+        """Return the judgments of the topics that have a relevant formula."""
         qrels = Qrels(collection.grades)
         return qrels.with_relevant(NTCIR_RELEVANT) if name == NTCIR_NAME else qrels.with_relevant()
 
@@ -422,14 +422,14 @@ class FormulaPlan(Plan):
         return NTCIR_MEASURES if collection == NTCIR_NAME else self.experiment.measures
 
     def _array(self, stage: Stage) -> FloatArray | None:
-        """Returns the scores that a stage wrote beside its mark; `None` if it was not applicable."""
+        """Return the scores that a stage wrote beside its mark; `None` if it was not applicable."""
         mark = stage.mark()
         if mark is not None and NOT_APPLICABLE in mark.figures:
             return None
         return _mapped(stage.mark_path.with_suffix(".npy"))
 
     def markdown(self, folder: Path) -> str:
-        """Returns a table for each prepared collection."""
+        """Return a table for each prepared collection."""
         lines = [
             f"# {self.experiment.title}",
             "",
@@ -532,7 +532,7 @@ def _recipe(system: str) -> FormulaRecipe[Any]:
 def context_scores(
     collection: FormulaCollection, posts: Iterable[Post], topics: Sequence[Topic], reader: ContextReader
 ) -> FloatArray:
-    """Returns cosines of the text around query formulas (rows) with that around candidates (SSEmb, equation 2).
+    """Return cosines of the text around query formulas (rows) with that around candidates (SSEmb, equation 2).
 
     A candidate that occurs several times has its best score, one without text -1.
     """
@@ -555,12 +555,12 @@ def context_scores(
 
 
 def slug(name: str) -> str:
-    """Converts a name to a part of a file name."""
+    """Convert a name to a part of a file name."""
     return "".join(letter if letter.isalnum() else "-" for letter in name.lower())
 
 
 def _years(test: TestSet) -> dict[str, list[str]]:
-    """Returns the topics of each file, if there are several."""
+    """Return the topics of each file, if there are several."""
     if len(test.files) < 2:
         return {}
     return {topics.stem: [topic.id for topic in read_topics(topics)] for topics, _ in test.files}

@@ -74,7 +74,7 @@ def collection_scores(
 def _of_nodes(
     system: FormulaGraphSystem, collection: FormulaCollection, room: Room, costs: ScoringCosts
 ) -> dict[str, FloatArray]:
-    """Scores a block of candidates at a time: the vectors of all nodes would not fit into memory.
+    """Score a block of candidates at a time: the vectors of all nodes would not fit into memory.
 
     In a search the candidates of a view are the formulas of the nearest nodes of each query node, as in the paper
     (section 4); the others have no score. Of a judged pool every formula is scored.
@@ -117,7 +117,7 @@ class _NearestNodes:
         self._formulas: Tensor | None = None
 
     def add(self, similar: Tensor, starts: Tensor, first: int) -> None:
-        """Adds the cosines of a block of formulas (nodes, query nodes); `first` is the number of its first formula."""
+        """Add the cosines of a block of formulas (nodes, query nodes); `first` is the number of its first formula."""
         with torch.inference_mode():
             owners = first + torch.repeat_interleave(
                 torch.arange(len(starts) - 1, device=similar.device), starts.diff().long()
@@ -145,7 +145,7 @@ def _blocks(count: int) -> Iterator[AnyArray]:
 def _node_vectors(
     system: FormulaGraphSystem, view: str, trees: FormulaTrees, chosen: AnyArray
 ) -> tuple[Tensor, Tensor]:
-    """The vectors of all nodes of some trees, and where each tree begins."""
+    """Return the vectors of all nodes of some trees, and where each tree begins."""
     device = next(system.network.parameters()).device
     system.network.eval()
     with torch.inference_mode():
@@ -154,7 +154,7 @@ def _node_vectors(
 
 
 def _maxsim(similar: Tensor, starts: Tensor) -> FloatArray:
-    """Returns for candidates the sum over a query's nodes of their best cosine (Amador and Zanibbi, equation 4)."""
+    """Return for candidates the sum over a query's nodes of their best cosine (Amador and Zanibbi, equation 4)."""
     with torch.inference_mode():
         lengths = starts.diff().long()
         best = torch.segment_reduce(similar, "max", lengths=lengths, axis=0)
@@ -188,7 +188,7 @@ def _of_structures(
 
 
 def harmonic_mean(one: FloatArray, two: FloatArray) -> FloatArray:
-    """The harmonic mean of two scores, negative ones as 0."""
+    """Return the harmonic mean of two scores, negative ones as 0."""
     one, two = np.maximum(one, 0), np.maximum(two, 0)
     found: FloatArray = 2 * one * two / np.maximum(one + two, 1e-9)
     return found
@@ -197,7 +197,7 @@ def harmonic_mean(one: FloatArray, two: FloatArray) -> FloatArray:
 def ranked(
     collection: FormulaCollection, scores: Iterable[FloatArray], depth: int = 1000
 ) -> dict[str, list[tuple[str, float]]]:
-    """Returns the best candidates of every topic, or all judged ones if only these are ranked; scores are read topic by topic."""
+    """Return the best candidates of every topic, or all judged ones if only these are ranked; scores are read topic by topic."""
     found: dict[str, list[tuple[str, float]]] = {}
     for topic, row in zip(collection.topics, scores, strict=True):
         chosen = collection.ranked_for(topic)
@@ -210,7 +210,7 @@ def ranked(
 
 
 def first_scores(row: FloatArray, count: int) -> FloatArray:
-    """Returns the scores of a topic with only the `count` highest left."""
+    """Return the scores of a topic with only the `count` highest left."""
     if len(row) <= count:
         return row
     found = np.full_like(row, NOT_FOUND)
@@ -220,7 +220,7 @@ def first_scores(row: FloatArray, count: int) -> FloatArray:
 
 
 def fused(scores: Mapping[str, FloatArray], ranking: str, among: AnyArray | None = None) -> FloatArray:
-    """Computes a ranking for the tables from a topic's scores by field: of one field, or of both views by MAX, AVG, F1 or RRF.
+    """Compute a ranking for the tables from a topic's scores by field: of one field, or of both views by MAX, AVG, F1 or RRF.
 
     `among` are the numbers of the candidates among which ranks are counted.
     """
@@ -251,14 +251,14 @@ def reciprocal_ranks(
 
 
 def _mean(one: FloatArray, two: FloatArray) -> FloatArray:
-    """The mean of two scores; one that is missing counts 0."""
+    """Return the mean of two scores; one that is missing counts 0."""
     return np.asarray((np.maximum(one, 0) + np.maximum(two, 0)) / 2, np.float32)
 
 
 def _of_found(
     fuse: Callable[[FloatArray, FloatArray], FloatArray], one: FloatArray, two: FloatArray
 ) -> FloatArray:
-    """Fuses two scores; what neither ranking has found has no score."""
+    """Fuse two scores; what neither ranking has found has no score."""
     return np.asarray(np.where(np.maximum(one, two) > NOT_FOUND, fuse(one, two), NOT_FOUND), np.float32)
 
 

@@ -43,7 +43,7 @@ class Measured:
     evaluate: Stage
 
     def scores(self) -> Scores | None:
-        """Returns the scores, or `None` if the variant cannot do this task."""
+        """Return the scores, or `None` if the variant cannot do this task."""
         mark = self.evaluate.mark()
         if mark is None or "not applicable" in mark.figures:
             return None
@@ -68,7 +68,7 @@ class GraphPlan(Plan):
 
     @classmethod
     def of(cls, setting: ExperimentSetting) -> Self:
-        """Returns the plan of an experiment; the posts are read once to count them and their pairs, unless that is known."""
+        """Return the plan of an experiment; the posts are read once to count them and their pairs, unless that is known."""
         mark = cls(setting, 0, 0).materials.corpus().mark()
         if mark is None:
             return cls(setting, *setting.collection.counts)
@@ -95,7 +95,7 @@ class GraphPlan(Plan):
         return found
 
     def index_folder(self, variant: Variant, seed: int) -> Path:
-        """Returns the folder of the vectors of a variant's model."""
+        """Return the folder of the vectors of a variant's model."""
         return self.setting.out / "index" / self._model_path(variant, seed)
 
     def _model_path(self, variant: Variant, seed: int) -> Path:

@@ -14,7 +14,7 @@ class ReportedGraphPlan(GraphPlan):
     """The stages of an experiment with graph networks, reported in the thesis's form."""
 
     def markdown(self, folder: Path) -> str:
-        """Returns the tables; `results.csv` and the pictures go into the folder."""
+        """Return the tables; `results.csv` and the pictures go into the folder."""
         found = findings(self)
         (folder / "results.csv").write_text(csv_text(found), encoding="utf-8")
         return markdown(found, draw(self, folder))

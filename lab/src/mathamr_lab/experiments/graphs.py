@@ -34,7 +34,7 @@ class ParserChoice:
     model: str | None = None
 
     def load(self) -> AmrParser:
-        """The parser itself."""
+        """Return the parser itself."""
         return load_parser(self.name, self.model)
 
 
@@ -52,7 +52,7 @@ class CorpusCatalogue:
 
     @classmethod
     def read(cls, folder: Path) -> CorpusCatalogue:
-        """The catalogue that `build_corpus` wrote."""
+        """Return the catalogue that `build_corpus` wrote."""
         rows = [line.split("\t") for line in (folder / POSTS).read_text(encoding="utf-8").splitlines()]
         return cls(
             tuple(post_id for post_id, _ in rows),
@@ -124,7 +124,7 @@ def build_corpus(
 
 
 def _catalogued(collection: TestCollection, folder: Path, report: Report) -> Iterator[Post]:
-    """Yields the posts and lists them in the catalogue; of two with the same id, the searched one is kept."""
+    """Yield the posts and lists them in the catalogue; of two with the same id, the searched one is kept."""
     searched: set[str] = set()
     with (
         (folder / POSTS).open("w", encoding="utf-8") as listed_posts,
@@ -150,7 +150,7 @@ def _rankable(posts: Iterable[Post]) -> Iterator[Post]:
 
 
 def _forget_others(store: GraphStore, wanted: Iterable[str]) -> None:
-    """Deletes posts of an earlier corpus in the same folder."""
+    """Delete posts of an earlier corpus in the same folder."""
     kept = set(wanted)
     others = [post_id for post_id in store.ids() if post_id not in kept]
     with store.transaction():
@@ -178,7 +178,7 @@ def build_topics(
 def build_both_tensors(
     corpus: Path, topics: Path, configuration: GraphConfiguration, workers: int
 ) -> Figures:
-    """The tensors of one configuration, of posts and of topics."""
+    """Return the tensors of one configuration, of posts and of topics."""
     made = 0
     for folder, unit in ((corpus, "posts"), (topics, "topics")):
         with (
@@ -199,7 +199,7 @@ def export_pairs(
     *,
     accepted: bool = False,
 ) -> Figures:
-    """The pairs to train on, at most `most` of them drawn at random, as the file that training reads."""
+    """Return the pairs to train on, at most `most` of them drawn at random, as the file that training reads."""
     with GraphStore(corpus) as store:
         pairs = _pairs(store, catalogue, without, accepted=accepted)
         if accepted and not pairs:
@@ -232,7 +232,7 @@ def _pairs(
 
 
 def _fingerprint(store: GraphStore, ids: Iterable[str]) -> str:
-    """A hash of graphs and vocabularies, equal for the same posts."""
+    """Return a hash of graphs and vocabularies, equal for the same posts."""
     check = hashlib.sha256()
     for post_id in ids:
         check.update(post_id.encode("utf-8", "surrogatepass") + b"\0" + (store.digest(post_id) or b""))

@@ -30,7 +30,7 @@ class PoolFormula:
 
     @classmethod
     def of_trees(cls, opt: str, slt: str, latex: str) -> PoolFormula:
-        """Makes a formula from a row of the table."""
+        """Make a formula from a row of the table."""
         try:
             slt = _unquoted(slt)
             layout, operators = slt_from_string(slt), opt_from_string(_unquoted(opt))
@@ -55,7 +55,7 @@ class JudgedPool:
 
     @classmethod
     def read(cls, folder: Path) -> JudgedPool:
-        """The pool in its folder of the evaluation data."""
+        """Return the pool in its folder of the evaluation data."""
         formulas: dict[str, PoolFormula] = {}
         grades: dict[str, dict[str, int]] = {}
         official: set[str] = set()
@@ -79,7 +79,7 @@ class JudgedPool:
 
 
 def pool_collection(folder: Path) -> FormulaCollection:
-    """Returns the complete judged pool of ARQMath-1, Task 2: the official topics, with the formulas of the others among the candidates."""
+    """Return the complete judged pool of ARQMath-1, Task 2: the official topics, with the formulas of the others among the candidates."""
     pool = JudgedPool.read(folder)
     candidates, queries = list(_named(pool.formulas)), list(_named(pool.queries))
     known = {each.name for each in candidates}
@@ -99,10 +99,10 @@ def _named(formulas: Mapping[str, PoolFormula]) -> Iterator[NamedFormula]:
 
 
 def _alike(tree: str) -> str:
-    """Rewrites a tree as older LaTeXML writes it."""
+    """Rewrite a tree as older LaTeXML writes it."""
     return tree.replace("−", "-").replace("∥", "‖").replace("||", "‖")
 
 
 def _unquoted(tree: str) -> str:
-    r"""A tree that contains a quotation mark is in the table as \"…\", with its own marks doubled."""
+    r"""Return a tree that contains a quotation mark is in the table as \"…\", with its own marks doubled."""
     return tree[2:-2].replace(r"\"\"", '"') if tree.startswith(r"\"") else tree

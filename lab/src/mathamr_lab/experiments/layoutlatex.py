@@ -54,7 +54,7 @@ _SPECIAL = frozenset("{}%#&|$_^~")
 
 
 def latex_of(tree: Slt) -> str:
-    """Returns LaTeX with the layout of the tree."""
+    """Return LaTeX with the layout of the tree."""
     children = [{tree.edges[child]: child for child in below} for below in tree.children()]
 
     def line(node: int | None) -> str:
@@ -118,7 +118,7 @@ def latex_of(tree: Slt) -> str:
 
 
 def _shown(label: str) -> str:
-    """Returns the LaTeX of a symbol by its label."""
+    """Return the LaTeX of a symbol by its label."""
     text = value(label)
     for escape, character in _ESCAPES.items():
         text = text.replace(escape, character)

@@ -31,7 +31,7 @@ class Materials:
         return {} if self._parser == graphs.ParserChoice() else asdict(self._parser)
 
     def corpus(self) -> Stage:
-        """The graphs of all posts, including those that are only learned from."""
+        """Return the graphs of all posts, including those that are only learned from."""
         setting = self._setting
         folder = setting.out / "graphs"
         inputs = {"posts": setting.collection.digest, "store": str(setting.store or ""), **self._parsed_by}
@@ -65,7 +65,7 @@ class Materials:
         return self._setting.out / "graphs" / "topics"
 
     def topic_graphs(self) -> Stage:
-        """The graphs of the topics of all test sets."""
+        """Return the graphs of the topics of all test sets."""
         setting = self._setting
         count = sum(len(test.topics) for test in setting.collection.tests)
         return self._stages.add(
@@ -89,7 +89,7 @@ class Materials:
         )
 
     def tensors(self, configuration: GraphConfiguration) -> Stage:
-        """The tensors of posts and topics in one configuration."""
+        """Return the tensors of posts and topics in one configuration."""
         return self._stages.add(
             Stage(
                 "graphs",
@@ -110,11 +110,11 @@ class Materials:
         )
 
     def catalogue(self) -> graphs.CorpusCatalogue:
-        """The searched items; known once the graphs of the posts are built."""
+        """Return the searched items; known once the graphs of the posts are built."""
         return graphs.CorpusCatalogue.read(self._setting.out / "graphs")
 
     def pairs(self, configuration: GraphConfiguration) -> Stage:
-        """The pairs to train on."""
+        """Return the pairs to train on."""
         setting = self._setting
         path = self.shard(configuration)
         without = sorted(setting.collection.without)
@@ -149,7 +149,7 @@ class Materials:
         )
 
     def shard(self, configuration: GraphConfiguration) -> Path:
-        """The file of these pairs."""
+        """Return the file of these pairs."""
         which = "-accepted" if self._setting.accepted else ""
         return (
             self._setting.out

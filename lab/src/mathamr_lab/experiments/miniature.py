@@ -45,7 +45,7 @@ _MATH = (
 
 
 def write_arqmath(folder: Path) -> None:
-    """Writes `Collection`, `Formulas`, `Topics`, `Qrels` and `Runs`."""
+    """Write `Collection`, `Formulas`, `Topics`, `Qrels` and `Runs`."""
     source = sample.folder()
     for name in ("Collection", "Formulas/latex_representation_v3", "Topics", "Qrels", "Runs"):
         (folder / name).mkdir(parents=True, exist_ok=True)
@@ -62,7 +62,7 @@ def write_arqmath(folder: Path) -> None:
 
 
 def _table(path: Path, rows: Sequence[dict[str, str]], *, comments: bool) -> None:
-    """Writes a table; formulas are escaped as in HTML, and the first table has a row of a comment and one with an issue."""
+    """Write a table; formulas are escaped as in HTML, and the first table has a row of a comment and one with an issue."""
     with path.open("w", encoding="utf-8", newline="") as file:
         file.write("\t".join(COLUMNS) + "\n")
         for row in rows:
@@ -100,7 +100,7 @@ def _topics(source: Path, folder: Path, task: int, prefix: str, least: int = 0) 
 
 
 def _run(folder: Path, rows: Sequence[dict[str, str]], year: int) -> None:
-    """Writes a run as participants submit it for Task 2: topic, formula id, post id, rank, score, run."""
+    """Write a run as participants submit it for Task 2: topic, formula id, post id, rank, score, run."""
     qrels = folder / "Qrels" / f"qrel_task2_{year}_official.tsv"
     judged = [line.split() for line in qrels.read_text().splitlines()]
     of_visual: dict[str, dict[str, str]] = {}
@@ -119,7 +119,7 @@ def _run(folder: Path, rows: Sequence[dict[str, str]], year: int) -> None:
 
 
 def write_many(folder: Path, posts: int) -> None:
-    """Writes ARQMath with so many posts: the sample again and again, to measure memory.
+    """Write ARQMath with so many posts: the sample again and again, to measure memory.
 
     Every copy has ids of its own. Half of its visual classes are new, with a term more in their LaTeX: a third of all
     formulas, as in ARQMath, whose 28 million formulas are of 9.4 million classes.
@@ -152,7 +152,7 @@ def write_many(folder: Path, posts: int) -> None:
 
 
 def _copied(row: etree._Element, copy: int, new: Container[str]) -> etree._Element:
-    """A copy of a post with other ids, and a term more in some formulas."""
+    """Return a copy of a post with other ids, and a term more in some formulas."""
     if not copy:
         return row
 
@@ -175,7 +175,7 @@ def _added(copy: int) -> str:
 
 
 def write_ntcir12(folder: Path) -> None:
-    """Writes articles with MathML, queries, one of them with a wildcard, and judgments from 0 to 4."""
+    """Write articles with MathML, queries, one of them with a wildcard, and judgments from 0 to 4."""
     with (sample.folder() / "formulas.tsv").open(encoding="utf-8", newline="") as lines:
         rows = list(csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
     articles: dict[str, list[str]] = {}
@@ -203,7 +203,7 @@ def write_ntcir12(folder: Path) -> None:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Writes both miniatures."""
+    """Write both miniatures."""
     parser = argparse.ArgumentParser(prog="python -m mathamr_lab.experiments.miniature", description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument(

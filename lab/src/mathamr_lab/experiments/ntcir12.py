@@ -34,12 +34,12 @@ _WILDCARD = re.compile(r"\\qvar|\\q?wildcard")
 
 
 def is_ntcir12(path: Path) -> bool:
-    """True if a folder has the formulas of NTCIR-12 in one of the layouts."""
+    """Return True if a folder has the formulas of NTCIR-12 in one of the layouts."""
     return (path / _ARTICLES).is_dir() or (path / _CORPUS).is_file()
 
 
 def ntcir12_collection(folder: Path) -> FormulaCollection:
-    """Reads the formulas, the queries without wildcards, and the judgments; formulas without trees are left out."""
+    """Read the formulas, the queries without wildcards, and the judgments; formulas without trees are left out."""
     found = FormulaCollection.of(
         NTCIR_NAME, _named(formulas(folder)), _named(concrete_topics(folder)), judgments(folder).grades
     )
@@ -56,23 +56,23 @@ def ntcir12_collection(folder: Path) -> FormulaCollection:
 
 
 def distinct_trees(folder: Path) -> Iterator[Both]:
-    """Yields the trees of every visual class of the formulas once, to learn from; the queries are not among them."""
+    """Yield the trees of every visual class of the formulas once, to learn from; the queries are not among them."""
     seen = SeenIds()
     return (each.trees for each in _named(formulas(folder)) if seen.add(visual_key(each.trees[0])))
 
 
 def judgments(folder: Path) -> Qrels:
-    """The judgments, by topic and formula."""
+    """Return the judgments, by topic and formula."""
     return read_qrels(_one(folder, "judgments", "*.dat", "*.qrels", "*qrels*.txt"))
 
 
 def concrete_topics(folder: Path) -> Iterator[tuple[str, str]]:
-    """Yields the topics without wildcards."""
+    """Yield the topics without wildcards."""
     return ((name, latex) for name, latex in topics(folder) if not _WILDCARD.search(latex))
 
 
 def formulas(folder: Path) -> Iterator[tuple[str, str]]:
-    """Yields (id, LaTeX) of all formulas, one article at a time."""
+    """Yield (id, LaTeX) of all formulas, one article at a time."""
     if (folder / _CORPUS).is_file():
         yield from _lines(folder / _CORPUS)
         return
@@ -84,7 +84,7 @@ def formulas(folder: Path) -> Iterator[tuple[str, str]]:
 
 
 def topics(folder: Path) -> Iterator[tuple[str, str]]:
-    """Yields (topic, LaTeX of its formula)."""
+    """Yield (topic, LaTeX of its formula)."""
     if (folder / "topics.txt").is_file():
         yield from _lines(folder / "topics.txt")
         return
@@ -104,7 +104,7 @@ def topics(folder: Path) -> Iterator[tuple[str, str]]:
 
 
 def _annotations(path: Path) -> Iterator[str]:
-    """Yields the LaTeX of every formula of an article, "" for one without."""
+    """Yield the LaTeX of every formula of an article, "" for one without."""
     from lxml import etree
 
     try:

@@ -25,7 +25,7 @@ class PathTuple(NamedTuple):
 
 
 def tuples(tree: Tree, window: int = 1) -> list[PathTuple]:
-    """All tuples whose path has at most `window` edges (1: parents and children; Tangent-CFT uses 2).
+    """Return all tuples whose path has at most `window` edges (1: parents and children; Tangent-CFT uses 2).
 
     All operands of an unordered operator are on edge 0, as in Tangent-CFT. Paths longer than five edges are run-length
     coded, tuples longer than 200 characters left out, both as published.
@@ -70,7 +70,7 @@ def _keep(found: list[PathTuple], ancestor: str, descendant: str, path: str, loc
 
 
 def run_length_coded(path: str) -> str:
-    """A path of more than five edges with its runs counted.
+    """Return a path of more than five edges with its runs counted.
 
     >>> run_length_coded("nnaann"), run_length_coded("nnn")
     ('2n2a2n', 'nnn')
@@ -110,7 +110,7 @@ class _Locations:
 
 
 def tuple_f1(found: Tree, expected: Tree) -> float:
-    """Returns how many of the expected tree's tuples (window 1) the found tree has: F1 over multisets.
+    """Return how many of the expected tree's tuples (window 1) the found tree has: F1 over multisets.
 
     A tree of one node has no tuples: such a pair counts 1 if the trees are equal, else 0.
     """
@@ -122,6 +122,6 @@ def tuple_f1(found: Tree, expected: Tree) -> float:
 
 
 def mean_tuple_f1(pairs: Iterable[tuple[Tree | None, Tree]]) -> float:
-    """The mean of `tuple_f1` over (found, expected); a formula without a tree counts 0."""
+    """Return the mean of `tuple_f1` over (found, expected); a formula without a tree counts 0."""
     scores = [0.0 if found is None else tuple_f1(found, expected) for found, expected in pairs]
     return sum(scores) / len(scores) if scores else 0.0

@@ -80,10 +80,10 @@ class Plan(ABC):
 
     @abstractmethod
     def markdown(self, folder: Path) -> str:
-        """Returns the report on what is measured so far; pictures and other files go into the folder."""
+        """Return the report on what is measured so far; pictures and other files go into the folder."""
 
     def lines(self) -> Iterator[str]:
-        """Returns the plan as text: what is done, what is left, and about how long that takes."""
+        """Return the plan as text: what is done, what is left, and about how long that takes."""
         paces, left = self._paces(), 0.0
         for stage in self.stages:
             mark = stage.mark()
@@ -95,7 +95,7 @@ class Plan(ABC):
         yield f"{done} of {len(self.stages)} stages done; about {duration(left)} left"
 
     def _paces(self) -> dict[str, float]:
-        """Returns seconds per unit for each sort of stage, measured on those that are done in this folder."""
+        """Return seconds per unit for each sort of stage, measured on those that are done in this folder."""
         known: dict[str, list[float]] = {}
         for stage in self.stages:
             mark = read_mark(stage.mark_path)

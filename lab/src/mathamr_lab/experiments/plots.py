@@ -28,7 +28,7 @@ READABLE = range(3, 31)
 
 
 def draw(plan: GraphPlan, folder: Path) -> list[str]:
-    """Draws the heatmaps, if there are vectors, and returns the names of the PNG files."""
+    """Draw the heatmaps, if there are vectors, and return the names of the PNG files."""
     figure = _heatmaps(plan)
     if figure is None:
         return []
@@ -59,7 +59,7 @@ def _models(plan: GraphPlan) -> list[_Model]:
 
 
 def _shared_cells(variants: Sequence[Variant]) -> str:
-    """Returns the cells that all of them share; those of the first if there are none."""
+    """Return the cells that all of them share; those of the first if there are none."""
     rows = zip(*(variant.cells for variant in variants), strict=True)
     shared = [cells[0] for cells in rows if len(set(cells)) == 1]
     return ", ".join(shared or variants[0].cells)
@@ -94,7 +94,7 @@ def _heatmaps(plan: GraphPlan) -> Figure | None:
 
 
 def _parts(folder: Path, ids: Sequence[str]) -> dict[str, Vectors]:
-    """The vectors of the parts of posts."""
+    """Return the vectors of the parts of posts."""
     engine = open_engine(folder, read_only=True)
     try:
         return engine[PARTS].fetch(ids)
@@ -123,7 +123,7 @@ def _names(vectors: Vectors) -> Iterator[str]:
 
 
 def _pair(plan: GraphPlan, models: Sequence[_Model]) -> tuple[str, str] | None:
-    """Chooses the (topic, answer) to show: the first topic with an answer of the best grade, both of a readable size."""
+    """Choose the (topic, answer) to show: the first topic with an answer of the best grade, both of a readable size."""
     tests = [test for test in plan.setting.tests if test.task == "answers"]
     if not models or not tests:
         return None

@@ -41,7 +41,7 @@ class Searcher:
         self._queries = StoredQueries(topics)
 
     def asked(self, topic: Topic) -> QueryContext | None:
-        """Returns a topic as a query with its vectors; `None` if its formula is not in its graph."""
+        """Return a topic as a query with its vectors; `None` if its formula is not in its graph."""
         formula_id = topic.formula_id if self._test.task == "formulas" else None
         post = replace(topic.post, id=self._test.key(topic))
         query = Query.of_post(post, formula_id)
@@ -55,7 +55,7 @@ class Searcher:
         return asked
 
     def ranked(self, asked: QueryContext, visuals: VisualTable) -> Sequence[Scored]:
-        """Returns answers by id, or visual classes by visual id."""
+        """Return answers by id, or visual classes by visual id."""
         if self._test.task == "answers":
             posts = PostRanker(asked, self._engine, _no_words).rank(self._ranking, self._demand, "")
             return [Scored(each.id, each.score) for each in posts]
@@ -72,7 +72,7 @@ def search(
     catalogue: CorpusCatalogue,
     path: Path,
 ) -> Figures:
-    """Ranks for every topic in one engine of a model's index, and writes the run.
+    """Rank for every topic in one engine of a model's index, and write the run.
 
     The speed is the processor time of searching alone, one topic after the other: other work on the
     machine does not count, and the times of several threads are added.
@@ -110,7 +110,7 @@ def search(
 
 
 def ranking_of(strategy: Strategy, system: type[System], task: str, candidates: int) -> Ranking:
-    """Returns the system's ranking of that name; its pool is a share of the candidates, and the rest follows."""
+    """Return the system's ranking of that name; its pool is a share of the candidates, and the rest follows."""
     named = system.rankings["answers" if task == "answers" else "formulas"]
     ranking = named[strategy.ranking]
     if isinstance(ranking, Rerank):

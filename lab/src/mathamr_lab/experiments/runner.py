@@ -27,7 +27,7 @@ LOG = "measuring.log"
 
 
 def run(settings: Sequence[ExperimentSetting]) -> list[Plan]:
-    """Does the remaining stages of some experiments of one folder; after a kill it continues with the interrupted stage."""
+    """Do the remaining stages of some experiments of one folder; after a kill it continues with the interrupted stage."""
     folder = settings[0].out
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -52,7 +52,7 @@ class _Run:
         self._number = {stage.mark_path: number for number, stage in enumerate(self._stages, 1)}
 
     def go(self) -> None:
-        """Prepares first and then trains one model after the other; or does both at a time, several models at once."""
+        """Prepare first and then trains one model after the other; or does both at a time, several models at once."""
         if self._settings[0].workers == 1:
             for stage in (*self._preparing(), *self._stages):
                 self._do(stage)
@@ -63,7 +63,7 @@ class _Run:
         return (stage for stage in self._stages if stage.kind in PREPARING)
 
     def _in_parallel(self, workers: int) -> None:
-        """Trains models as soon as what they need is prepared, while others are measured, all in separate processes."""
+        """Train models as soon as what they need is prepared, while others are measured, all in separate processes."""
         training, measuring = ThreadPoolExecutor(workers), ThreadPoolExecutor(workers)
         models = [stage for stage in self._stages if stage.kind == "train"]
         followers = {
@@ -112,7 +112,7 @@ class _Run:
                 pool.shutdown()
 
     def _measure(self, model: Stage, stages: Sequence[Stage]) -> None:
-        """Does the stages that follow a training in another process."""
+        """Do the stages that follow a training in another process."""
         if any(stage.mark() is None for stage in stages):
             command = [sys.executable, "-m", "mathamr_lab.experiments.runner"]
             rows = [setting.to_json() for setting in self._settings]
@@ -133,7 +133,7 @@ class _Run:
 
 
 def threads_of(workers: int) -> int:
-    """Returns the threads for each of several trainings on this machine, unless the environment sets them."""
+    """Return the threads for each of several trainings on this machine, unless the environment sets them."""
     wanted = os.environ.get("OMP_NUM_THREADS", "")
     return int(wanted) if wanted.isdigit() and int(wanted) else max(1, (os.cpu_count() or 1) // workers)
 
@@ -143,7 +143,7 @@ def _say(line: str) -> None:
 
 
 def _measure_followers(work: tuple[list[dict[str, Any]], str]) -> None:
-    """Does the stages of experiments that follow the training with this mark."""
+    """Do the stages of experiments that follow the training with this mark."""
     rows, model = work
     for setting in [ExperimentSetting.from_json(row) for row in rows]:
         for stage in planned(setting).stages:

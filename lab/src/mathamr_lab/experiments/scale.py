@@ -25,12 +25,12 @@ class Scale:
     pace: float = 100.0
 
     def changed(self, changes: Iterable[str]) -> Scale:
-        """Returns the scale with further changes, which override earlier ones of the same field."""
+        """Return the scale with further changes, which override earlier ones of the same field."""
         kept = {change.partition("=")[0]: change for change in (*self.changes, *changes)}
         return replace(self, changes=tuple(kept.values()))
 
     def effective(self, changes: Iterable[str]) -> tuple[str, ...]:
-        """Returns the changes that make a difference, so that a variant may name what is the default of some scales.
+        """Return the changes that make a difference, so that a variant may name what is the default of some scales.
 
         >>> SCALES["thesis"].effective(["beta=1.0"]), SCALES["thesis-full"].effective(["beta=1.0"])
         ((), ('beta=1.0',))
@@ -39,14 +39,14 @@ class Scale:
         return tuple(change for change in changes if self.configurations((change,), 0) != own)
 
     def configurations(self, changes: Iterable[str], seed: int) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Returns (model, training) as JSON, with a variant's own changes, which are the subject of the experiment."""
+        """Return (model, training) as JSON, with a variant's own changes, which are the subject of the experiment."""
         from mathamr_lab.systems.mathamrplus.graph.configuration import configured
 
         model, training = configured(self.config, self.settings(changes, seed))
         return model.to_json(), training.to_json()
 
     def settings(self, changes: Iterable[str], seed: int) -> tuple[str, ...]:
-        """All fields that differ from the named configuration, as ``name=value``."""
+        """Return all fields that differ from the named configuration, as ``name=value``."""
         return (*self.changed(changes).changes, f"seed={seed}")
 
 
@@ -79,7 +79,7 @@ SCALES = {
 
 
 def scale_named(name: str) -> Scale:
-    """The scale of that name."""
+    """Return the scale of that name."""
     if name not in SCALES:
         raise UnknownNameError("scale", name, list(SCALES))
     return SCALES[name]

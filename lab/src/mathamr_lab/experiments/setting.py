@@ -96,11 +96,11 @@ class ExperimentSetting:
             raise MathAMRError("the experiments rank answers: give topics and judgments of answers, too")
 
     def wants(self, row: str) -> bool:
-        """True if a row of the experiment's tables is run."""
+        """Return True if a row of the experiment's tables is run."""
         return not self.only or row in self.only
 
     def to_json(self) -> dict[str, Any]:
-        """Returns the JSON form for another process, which reads the same files."""
+        """Return the JSON form for another process, which reads the same files."""
         row = {each.name: getattr(self, each.name) for each in fields(self)}
         return row | {
             "experiment": self.experiment.name,
@@ -114,7 +114,7 @@ class ExperimentSetting:
 
     @classmethod
     def from_json(cls, row: dict[str, Any]) -> ExperimentSetting:
-        """The inverse of `to_json`."""
+        """Reverse `to_json`."""
         name, changes = row["scale"]
         return cls(
             **row

@@ -53,11 +53,11 @@ class Stage:
         return self.name.partition(" ")[0]
 
     def follows(self, other: Path) -> bool:
-        """True if it needs the stage with that mark, directly or indirectly."""
+        """Return True if it needs the stage with that mark, directly or indirectly."""
         return any(need.mark_path == other or need.follows(other) for need in self.needs)
 
     def digest(self) -> str | None:
-        """A hash of the current inputs; `None` while a stage that it needs is not done."""
+        """Return a hash of the current inputs; `None` while a stage that it needs is not done."""
         before = []
         for need in self.needs:
             mark = need.mark()
@@ -68,12 +68,12 @@ class Stage:
         return blake2b(row.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
     def mark(self) -> Mark | None:
-        """The mark of this stage with its current inputs; `None` while there is none."""
+        """Return the mark of this stage with its current inputs; `None` while there is none."""
         found = read_mark(self.mark_path)
         return found if found is not None and found.digest == self.digest() else None
 
     def do(self) -> Mark:
-        """Does the work and marks it done."""
+        """Do the work and marks it done."""
         digest = self.digest()
         if digest is None:
             raise MathAMRError(f"{self.name}: a stage that it needs is not done yet")
@@ -93,7 +93,7 @@ class ExperimentStages:
         self._by_mark: dict[Path, Stage] = {}
 
     def add(self, stage: Stage) -> Stage:
-        """Appends a stage and returns it, or the existing one with its mark."""
+        """Append a stage and return it, or the existing one with its mark."""
         return self._by_mark.setdefault(stage.mark_path, stage)
 
     def __iter__(self) -> Iterator[Stage]:
@@ -104,7 +104,7 @@ class ExperimentStages:
 
 
 def read_mark(path: Path) -> Mark | None:
-    """Reads the mark in a file; a damaged one counts as missing, since its stage can be done again."""
+    """Read the mark in a file; a damaged one counts as missing, since its stage can be done again."""
     try:
         row = json.loads(path.read_text(encoding="utf-8"))
         return Mark(

@@ -28,7 +28,7 @@ class MeasuredRow:
     known: Mapping[str, float] = field(default_factory=dict)
 
     def averaged(self, seeds: Collection[int] = ()) -> Scores:
-        """Returns the mean for each topic over those of some seeds that it has, or over all."""
+        """Return the mean for each topic over those of some seeds that it has, or over all."""
         runs = [each for seed, each in self.seeds.items() if seed in seeds] or list(self.seeds.values())
         values = {
             measure: {
@@ -39,7 +39,7 @@ class MeasuredRow:
         return Scores(self.name, values)
 
     def spread(self, measure: str, topics: Sequence[str] | None = None) -> str:
-        """Returns the mean over some topics or all, and its deviation over seeds."""
+        """Return the mean over some topics or all, and its deviation over seeds."""
         chosen = {
             seed: each
             if topics is None
@@ -68,7 +68,7 @@ def comparison_table(
     list_tests: bool = False,
     searched: str = FULL,
 ) -> Iterator[str]:
-    """Returns Markdown: a line per row, followed by how it was measured; rows without scores are left out.
+    """Return Markdown: a line per row, followed by how it was measured; rows without scores are left out.
 
     `sets` are topics with a column of their own, for the first measure. `list_tests` adds a table of the tests against the
     first baseline. `searched` is what the published figures were measured on.
@@ -126,12 +126,12 @@ def comparison_table(
 
 
 def published_head(source: str, name: str, searched: str = FULL) -> str:
-    """The head of a column of published figures, which never share a column with ours: what was searched is another set."""
+    """Return the head of a column of published figures, which never share a column with ours: what was searched is another set."""
     return f"{source} {name} ({searched})"
 
 
 def tests_table(comparison: Comparison) -> str:
-    """Lists every test against the baseline: the difference, its interval, and p after the correction."""
+    """List every test against the baseline: the difference, its interval, and p after the correction."""
     cells = [
         [
             f"against {comparison.baseline}",
@@ -150,7 +150,7 @@ def tests_table(comparison: Comparison) -> str:
 
 
 def markdown_table(rows: Sequence[Sequence[str]], left: int = 1) -> str:
-    """Returns a Markdown table with the first row as its head; all but the first `left` columns are right-aligned."""
+    """Return a Markdown table with the first row as its head; all but the first `left` columns are right-aligned."""
     rule = ["---"] * left + ["--:"] * (len(rows[0]) - left)
     return "\n".join("| " + " | ".join(cells) + " |" for cells in [rows[0], rule, *rows[1:]])
 

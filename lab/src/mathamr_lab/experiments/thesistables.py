@@ -29,7 +29,7 @@ COLUMNS: dict[Column, tuple[str, str]] = {
 
 
 def markdown(findings: Findings, pictures: Sequence[str] = ()) -> str:
-    """Returns the complete report."""
+    """Return the complete report."""
     experiment = findings.setting.graphs
     parts = [f"# {experiment.title}", f"{experiment.question} (Thesis, section {experiment.section}.)"]
     parts.append("```\n" + command(findings.setting) + "\n```")
@@ -43,7 +43,7 @@ def markdown(findings: Findings, pictures: Sequence[str] = ()) -> str:
 
 
 def command(setting: ExperimentSetting) -> str:
-    """Returns the command that reproduces these findings."""
+    """Return the command that reproduces these findings."""
     words = ["mathamr", "experiment", setting.graphs.name, *setting.collection.options]
     words += ["--scale", setting.scale.name]
     for change in setting.changes:
@@ -150,7 +150,7 @@ def _figure(value: float | None) -> str:
 
 
 def _pivot(experiment: GraphExperiment, test: TestFindings, is_thesis: bool) -> str:
-    """Returns the form of Table 4.17: the varied setting in rows, the rankings side by side, then the thesis's figures."""
+    """Return the form of Table 4.17: the varied setting in rows, the rankings side by side, then the thesis's figures."""
     groups = list(dict.fromkeys(row.variant.cells[-1] for row in test.rows))
     lines = list(dict.fromkeys(row.variant.cells[0] for row in test.rows))
     baselines = {row.variant.baseline for row in test.rows}
@@ -273,7 +273,7 @@ def _cost_note(experiment: GraphExperiment) -> str:
 
 
 def csv_text(findings: Findings) -> str:
-    """Returns every figure on a line: the mean of each measure for each variant, seed and test set, then the costs.
+    """Return every figure on a line: the mean of each measure for each variant, seed and test set, then the costs.
 
     The thesis's figures are beside them: that of its best seed, and its mean and deviation.
     """

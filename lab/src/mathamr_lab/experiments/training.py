@@ -21,7 +21,7 @@ LOG = "training.log"
 def train_model(
     shard: Path, folder: Path, config: str, settings: Sequence[str], device: str, threads: int
 ) -> Figures:
-    """Trains a model into a folder and returns its curve and costs; it continues from a checkpoint of the same run."""
+    """Train a model into a folder and return its curve and costs; it continues from a checkpoint of the same run."""
     command = [sys.executable, "-m", "mathamr_lab.recipes", str(shard), "--out", str(folder)]
     command += ["--config", config]
     for setting in settings:
@@ -57,7 +57,7 @@ def train_model(
 
 
 def _belongs(path: Path, config: str, settings: Sequence[str]) -> bool:
-    """True if a checkpoint has this configuration; one of another configuration is ignored."""
+    """Return True if a checkpoint has this configuration; one of another configuration is ignored."""
     from mathamr_lab.systems.mathamrplus.graph.configuration import configured
 
     run, _ = _checkpoint(path)
@@ -69,7 +69,7 @@ def _belongs(path: Path, config: str, settings: Sequence[str]) -> bool:
 
 
 def _checkpoint(path: Path) -> tuple[dict[str, Any], TrainingProgress]:
-    """Reads (identity, progress) of a checkpoint; if there is none, those of a run that has not begun."""
+    """Read (identity, progress) of a checkpoint; if there is none, those of a run that has not begun."""
     try:
         return read_progress(path)
     except MathAMRError:

@@ -50,7 +50,7 @@ class Corpus:
 
 
 def encode_all(model: Path, corpus: Corpus, folder: Path, device: str) -> Figures:
-    """Encodes the posts and the topics with a model, each into an exact engine in the folder.
+    """Encode the posts and the topics with a model, each into an exact engine in the folder.
 
     The network reads graphs alone, so that the posts of the collection need not be read again for every model.
     """
@@ -73,7 +73,7 @@ def _fill(
     store: GraphStore,
     catalogue: CorpusCatalogue | None = None,
 ) -> Figures:
-    """Fills an engine with the vectors of posts; with a catalogue, only of the answers and visual classes that are searched."""
+    """Fill an engine with the vectors of posts; with a catalogue, only of the answers and visual classes that are searched."""
     answers = None if catalogue is None else set(catalogue.answers)
     levels: Counter[str] = Counter()
     rows: Counter[str] = Counter()
@@ -112,7 +112,7 @@ def _items(system: System, posts: Iterable[Post], store: GraphStore) -> Iterator
 def _formulas(
     made: Iterable[Encoded], payloads: Mapping[str, Payload], catalogue: CorpusCatalogue | None
 ) -> Iterator[Entry]:
-    """Yields the formulas of posts, each id once; with a catalogue only those that have a visual class.
+    """Yield the formulas of posts, each id once; with a catalogue only those that have a visual class.
 
     Without one the posts are topics, whose formulas are named with them: those of other years have the same ids.
     """
@@ -132,7 +132,7 @@ def _in_topic(topic: str, formula: str) -> str:
 
 
 class engine_in:  # noqa: N801 - a context, used like a function
-    """Creates an engine in an emptied folder, closes it at the end, and removes it when something fails."""
+    """Create an engine in an emptied folder, close it at the end, and remove it when something fails."""
 
     def __init__(self, folder: Path, name: str, fields: Sequence[Field]) -> None:
         shutil.rmtree(folder, ignore_errors=True)
@@ -149,7 +149,7 @@ class engine_in:  # noqa: N801 - a context, used like a function
 
 
 def copy_into(index: Path, name: str) -> Figures:
-    """Copies the vectors of a model into another engine, prepared for approximate search."""
+    """Copy the vectors of a model into another engine, prepared for approximate search."""
     source = open_engine(index / EXACT, read_only=True)
     try:
         with engine_in(index / name, name, source.fields) as engine:
@@ -184,7 +184,7 @@ class StoredQueries:
         self._topics = topics
 
     def encoded(self, query: Query, timer: StageTimer) -> Encoded:
-        """Returns the vectors of a topic, whose post has the topic's key as its id."""
+        """Return the vectors of a topic, whose post has the topic's key as its id."""
         key = query.post.id
         post: dict[str, Vectors] = {}
         formulas: dict[str, dict[str, Vectors]] = {}
@@ -196,5 +196,5 @@ class StoredQueries:
         return Encoded(id=key, post=post, formulas=tuple(formulas.items()))
 
     def visual(self, query: Query, formula: Formula, timer: StageTimer) -> Mapping[str, Vectors]:
-        """Raises an error: visual classes are not stored for topics."""
+        """Raise an error: visual classes are not stored for topics."""
         raise MathAMRError("an experiment on stored vectors has no vectors of visual classes")

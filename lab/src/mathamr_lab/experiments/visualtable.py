@@ -31,7 +31,7 @@ class VisualTable:
     @classmethod
     @contextmanager
     def writing(cls, path: Path) -> Iterator[Callable[[Iterable[tuple[str, str]]], None]]:
-        """Creates the table; the function that is returned adds rows of a formula and its visual id."""
+        """Create the table; the function that is returned adds rows of a formula and its visual id."""
         path.unlink(missing_ok=True)
         # Posts may be read by another thread than the one that began.
         database = sqlite3.connect(path, check_same_thread=False)
@@ -52,24 +52,24 @@ class VisualTable:
         return int(count)
 
     def visuals_of(self, formulas: Sequence[str]) -> dict[str, str]:
-        """The visual ids of formulas."""
+        """Return the visual ids of formulas."""
         query = (
             "SELECT formula.id, visual FROM json_each(?) AS wanted JOIN formula ON formula.id = wanted.value"
         )
         return dict(self._database.execute(query, (json.dumps(formulas),)))
 
     def with_visual(self, visual: str) -> list[str]:
-        """The formulas with a visual id."""
+        """Return the formulas with a visual id."""
         query = "SELECT id FROM formula WHERE visual = ? ORDER BY number"
         return [formula for (formula,) in self._database.execute(query, (visual,))]
 
     def first_with(self, visuals: Sequence[str]) -> dict[str, str]:
-        """The first formula with each visual id."""
+        """Return the first formula with each visual id."""
         query = "SELECT visual, formula.id, min(number) FROM json_each(?) AS wanted JOIN formula ON visual = wanted.value GROUP BY visual"
         found = self._database.execute(query, (json.dumps(visuals),))
         first = {visual: formula for visual, formula, _ in found}
         return {visual: first[visual] for visual in visuals if visual in first}
 
     def trees(self, visuals: Sequence[str], reading: str, affords: Affords) -> dict[str, Trees]:
-        """Returns nothing: experiments compare vectors, not trees."""
+        """Return nothing: experiments compare vectors, not trees."""
         return {}

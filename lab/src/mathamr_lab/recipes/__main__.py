@@ -14,7 +14,7 @@ from mathamr.core.errors import MathAMRError
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Returns exit code 0 when done or stopped on demand, 1 after a clear error."""
+    """Return exit code 0 when done or stopped on demand, 1 after a clear error."""
     parser = argparse.ArgumentParser(
         prog="python -m mathamr_lab.recipes",
         description="Train a system from a prepared folder, or a graph network from a shard.",

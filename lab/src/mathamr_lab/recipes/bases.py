@@ -70,7 +70,7 @@ _NAMES: Mapping[str, tuple[str, Mapping[str, str]]] = {
 
 
 def is_published(folder: Path) -> bool:
-    """True if a folder holds an encoder as `transformers` writes it."""
+    """Return True if a folder holds an encoder as `transformers` writes it."""
     try:
         row = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -79,7 +79,7 @@ def is_published(folder: Path) -> bool:
 
 
 def prepared_base(base: Path, folder: Path) -> tuple[str, list[Path]]:
-    """Returns the name of a training's base, and the files that were written for it into the prepared folder.
+    """Return the name of a training's base, and the files that were written for it into the prepared folder.
 
     A folder of ours keeps its path; a published one is converted, and the model folder will have a copy of it.
     """
@@ -90,23 +90,23 @@ def prepared_base(base: Path, folder: Path) -> tuple[str, list[Path]]:
 
 
 def training_base(name: str, prepared: Path, device: str = "cpu") -> TextEncoder:
-    """Loads the base of a training: a converted one from the prepared folder, or the named one."""
+    """Load the base of a training: a converted one from the prepared folder, or the named one."""
     return load_text_encoder(prepared / BASE, device) if name == BASE else load_base_encoder(name, device)
 
 
 def copy_base(name: str, prepared: Path, model: Path) -> None:
-    """Copies a converted base into the model folder, where the product looks for it."""
+    """Copy a converted base into the model folder, where the product looks for it."""
     if name == BASE:
         shutil.copytree(prepared / BASE, model / BASE, dirs_exist_ok=True)
 
 
 def folder_base(folder: Path) -> TextEncoder:
-    """Loads the encoder in a folder, ours or published."""
+    """Load the encoder in a folder, ours or published."""
     return published_encoder(folder) if is_published(folder) else load_text_encoder(folder, "cpu")
 
 
 def published_encoder(folder: Path, device: str = "cpu") -> TextEncoder:
-    """Loads the encoder in a local folder with `transformers`; its vectors are means of its states."""
+    """Load the encoder in a local folder with `transformers`; its vectors are means of its states."""
     try:
         from transformers import AutoModel, AutoTokenizer
     except ImportError as error:
@@ -145,7 +145,7 @@ def _word_pieces(tokenizer: Any, folder: Path) -> WordPieces:
 def _converted(
     config: Any, state: Mapping[str, Tensor], folder: Path
 ) -> tuple[TransformerConfiguration, dict[str, Tensor]]:
-    """Returns the shape of a published encoder, and its weights under our names."""
+    """Return the shape of a published encoder, and its weights under our names."""
     if config.model_type not in _NAMES:
         raise MathAMRError(
             f"{folder} holds a model of type {config.model_type!r}; a base can be of type {', '.join(_NAMES)}"

@@ -93,7 +93,7 @@ class SharedParts:
         return self._owners[order], np.append(0, np.cumsum(self._counts))
 
     def scores(self, formula: int) -> AnyArray:
-        """Returns the BM25 score of every formula for one of them."""
+        """Return the BM25 score of every formula for one of them."""
         owners, starts = self._postings
         tokens = self._tokens[self._starts[formula] : self._starts[formula + 1]]
         tokens = tokens[self._counts[tokens] <= COMMON]
@@ -105,7 +105,7 @@ class SharedParts:
 
 
 def _distinct_parts(shard: FormulaShard) -> tuple[AnyArray, AnyArray]:
-    """The parts of formulas, each once a formula, ordered by formula: the numbers of the formulas, and hashes of the parts."""
+    """Return the parts of formulas, each once a formula, ordered by formula: the numbers of the formulas, and hashes of the parts."""
     pieces = [each for kind in ("slt", "opt") for each in _parts(shard, kind)]
     owners = np.concatenate([owner for owner, _ in pieces])
     tokens = np.concatenate([token for _, token in pieces])
@@ -155,13 +155,13 @@ def make_orders(
     workers: int = 1,
     say: Callable[[str], None] = lambda line: None,
 ) -> Teacher:
-    """Computes for some formulas of the shard other formulas, near and far, and the score of each."""
-    chance = np.random.default_rng(settings.seed)
-    among = np.sort(chance.permutation(len(shard))[: settings.formulas])
+    """Compute for some formulas of the shard other formulas, near and far, and the score of each."""
+    generator = np.random.default_rng(settings.seed)
+    among = np.sort(generator.permutation(len(shard))[: settings.formulas])
     drawn = shard.chosen(among)
     sizes = np.diff(drawn.opt.starts)
     usable = np.flatnonzero((sizes >= settings.smallest) & (sizes <= settings.largest))
-    anchors = chance.permutation(usable)[: settings.anchors]
+    anchors = generator.permutation(usable)[: settings.anchors]
     work = _OrderWork(drawn, SharedParts(drawn), settings)
     say(f"{len(anchors):,} anchors among {len(drawn):,} formulas")
     cuts = np.array_split(anchors, max(1, 8 * workers))
@@ -194,7 +194,7 @@ class _OrderWork:
     settings: OrderSettings
 
     def rows(self, anchors: AnyArray) -> list[_Order]:
-        """Returns the orders of some anchors; an anchor with too few similar formulas has none."""
+        """Return the orders of some anchors; an anchor with too few similar formulas has none."""
         return [row for anchor in anchors.tolist() if (row := self._row(anchor)) is not None]
 
     def _row(self, anchor: int) -> _Order | None:
@@ -204,12 +204,12 @@ class _OrderWork:
         nearest = nearest[(nearest != anchor) & (scores[nearest] > 0)]
         if len(nearest) < settings.nearest + settings.others or scores[anchor] <= 0:
             return None
-        chance = np.random.default_rng([settings.seed, anchor])
+        generator = np.random.default_rng([settings.seed, anchor])
         candidates = np.concatenate(
             [
                 nearest[: settings.nearest],
-                chance.choice(nearest[settings.nearest :], settings.others, replace=False),
-                chance.integers(0, len(self.shard), settings.any),
+                generator.choice(nearest[settings.nearest :], settings.others, replace=False),
+                generator.integers(0, len(self.shard), settings.any),
             ]
         )
         trees = self.shard.both(anchor)
@@ -227,7 +227,7 @@ def _rows(anchors: AnyArray) -> list[_Order]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Makes the orders of a shard."""
+    """Make the orders of a shard."""
     parser = argparse.ArgumentParser(prog="python -m mathamr_lab.recipes.formulaorders", description=__doc__)
     parser.add_argument("shard", type=Path, help="formulas.npz of a prepared folder")
     parser.add_argument("out", type=Path, help="where the orders go (.npz)")

@@ -49,23 +49,23 @@ class FormulaRecipe(Generic[Configured]):
         return (self.stage,)
 
     def check(self, settings: TrainingSettings) -> None:
-        """Refuses settings that cannot be trained."""
+        """Refuse settings that cannot be trained."""
         settings.checked(self.stages)
         self._configured(settings)
 
     def is_taught(self, settings: TrainingSettings) -> bool:
-        """True if the orders of a teacher are learned."""
+        """Return True if the orders of a teacher are learned."""
         training: FormulaTraining = self._configured(settings)[-1]
         return training.teacher > 0
 
     def prepare(
         self, sources: TrainingSources, settings: TrainingSettings, folder: Path, say: Callable[[str], None]
     ) -> Sequence[Path]:
-        """Writes the trees of the formulas and, if a teacher is used, its orders."""
+        """Write the trees of the formulas and, if a teacher is used, its orders."""
         return prepare_formulas(sources, folder, say, orders=self.is_taught(settings))
 
     def planned(self, settings: TrainingSettings) -> Sequence[TrainingStage]:
-        """The one stage."""
+        """Return the one stage."""
         return [TrainingStage(self.stage, lambda work: self._train(work, settings))]
 
     def _configured(self, settings: TrainingSettings) -> Configured:

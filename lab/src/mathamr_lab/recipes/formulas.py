@@ -31,7 +31,7 @@ class FormulaCounts:
 def prepare_formulas(
     sources: TrainingSources, folder: Path, say: Callable[[str], None], *, orders: bool
 ) -> list[Path]:
-    """Writes the trees of all visual classes of the sources, and the orders that a teacher gives some of them."""
+    """Write the trees of all visual classes of the sources, and the orders that a teacher gives some of them."""
     path = folder / FORMULAS
     files = (sources.path, *sources.posts)
     if len(files) == 1 and sources.path.suffix == ".npz":
@@ -60,7 +60,7 @@ def prepare_formulas(
 
 
 def formulas_of_sources(paths: tuple[Path, ...], counts: FormulaCounts) -> Iterator[tuple[Slt, Opt]]:
-    """Yields the trees of every visual class once, from posts or from tables with the columns `slt` and `opt` (Tangent strings)."""
+    """Yield the trees of every visual class once, from posts or from tables with the columns `slt` and `opt` (Tangent strings)."""
     from mathamr.formulas.visualkey import visual_key
 
     for path in paths:

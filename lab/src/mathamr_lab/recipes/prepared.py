@@ -39,7 +39,7 @@ class PreparedTraining:
 
     @classmethod
     def load(cls, folder: Path) -> PreparedTraining:
-        """Reads it from a folder after checking the hashes of its files."""
+        """Read it from a folder after checking the hashes of its files."""
         path = folder / FILE
         with describing(path, "prepared training"):
             row = json.loads(path.read_text(encoding="utf-8"))
@@ -59,7 +59,7 @@ class PreparedTraining:
         return read
 
     def save(self, folder: Path) -> None:
-        """Writes `training.json`, the last file of a prepared folder."""
+        """Write `training.json`, the last file of a prepared folder."""
         row = {
             "format": FORMAT,
             "system": self.system,
@@ -83,7 +83,7 @@ def prepare(
     fresh: bool = False,
     say: Callable[[str], None] | None = None,
 ) -> None:
-    """Creates a prepared folder; one with the same sources is kept."""
+    """Create a prepared folder; one with the same sources is kept."""
     say = say or _say
     recipe = RECIPES[system]
     recipe.check(settings)
@@ -120,7 +120,7 @@ def _kept(folder: Path, wanted: PreparedTraining) -> bool:
 def train_prepared(
     folder: Path, out: Path, resources: Resources, *, fresh: bool = False
 ) -> Iterator[dict[str, Any]]:
-    """Does the stages of a prepared training one after the other and yields their results as rows.
+    """Do the stages of a prepared training one after the other and yield their results as rows.
 
     Finished stages are skipped, and a stopped one continues. `minutes` bounds all stages together.
     """

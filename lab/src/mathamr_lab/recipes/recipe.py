@@ -32,7 +32,7 @@ class TrainingSources:
     base: Path | None = None
 
     def given(self) -> list[str]:
-        """The options that were given beside the path."""
+        """Return the options that were given beside the path."""
         return [
             each.name
             for each in fields(self)
@@ -40,7 +40,7 @@ class TrainingSources:
         ]
 
     def to_json(self) -> dict[str, Any]:
-        """Returns the JSON form for a prepared folder, which is created again when it changes."""
+        """Return the JSON form for a prepared folder, which is created again when it changes."""
         paths = [self.path, *self.posts, *self.without, *filter(None, [self.base])]
         return {
             "path": str(self.path),
@@ -54,7 +54,7 @@ class TrainingSources:
 
 
 def _stamp(path: Path) -> list[int]:
-    """Returns the size and modification time of a file, or of the files directly below a folder; database journals are ignored."""
+    """Return the size and modification time of a file, or of the files directly below a folder; database journals are ignored."""
     try:
         files = [each for each in path.iterdir() if each.is_file()] if path.is_dir() else [path]
         states = [
@@ -74,7 +74,7 @@ class TrainingSettings:
     stages: tuple[str, ...] = ()
 
     def of(self, stage: str) -> list[str]:
-        """The changes of one stage, without its name.
+        """Return the changes of one stage, without its name.
 
         >>> TrainingSettings(config="box", changes=("graph.epochs=2", "text.epochs=1")).of("text")
         ['epochs=1']
@@ -82,7 +82,7 @@ class TrainingSettings:
         return [change.partition(".")[2] for change in self.changes if change.partition(".")[0] == stage]
 
     def checked(self, known: Sequence[str]) -> TrainingSettings:
-        """Returns itself if all its stages are known."""
+        """Return itself if all its stages are known."""
         for change in self.changes:
             stage, dot, rest = change.partition(".")
             if not dot or "=" in stage or "=" not in rest:
@@ -105,7 +105,7 @@ class StageWork:
     fresh: bool = False
 
     def folder(self, stage: str) -> Path:
-        """The folder of a stage's results."""
+        """Return the folder of a stage's results."""
         return self.out / stage
 
     @property
@@ -149,7 +149,7 @@ class TrainingRecipe(Protocol):
         ...
 
     def check(self, settings: TrainingSettings) -> None:
-        """Refuses settings that cannot be trained, before anything is written."""
+        """Refuse settings that cannot be trained, before anything is written."""
         ...
 
     def prepare(
@@ -159,11 +159,11 @@ class TrainingRecipe(Protocol):
         folder: Path,
         say: Callable[[str], None],
     ) -> Sequence[Path]:
-        """Writes the files that the stages read, so that a machine with only torch and numpy can train; returns their paths."""
+        """Write the files that the stages read, so that a machine with only torch and numpy can train; return their paths."""
         ...
 
     def planned(self, settings: TrainingSettings) -> Sequence[TrainingStage]:
-        """Returns the stages of these settings, in order."""
+        """Return the stages of these settings, in order."""
         ...
 
 

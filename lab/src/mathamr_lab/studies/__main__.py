@@ -12,7 +12,7 @@ from mathamr.core.errors import MathAMRError
 
 
 def studies() -> dict[str, str]:
-    """Returns the modules here that have a function `run`, with the first lines of their docstrings; nothing is imported."""
+    """Return the modules here that have a function `run`, with the first lines of their docstrings; nothing is imported."""
     found = {}
     for path in sorted(Path(__file__).parent.glob("*.py")):
         tree = ast.parse(path.read_text(encoding="utf-8"))
@@ -22,7 +22,7 @@ def studies() -> dict[str, str]:
 
 
 def main(names: list[str]) -> int:
-    """Returns exit code 0 if all studies ran, 1 if one failed, 2 for an unknown name."""
+    """Return exit code 0 if all studies ran, 1 if one failed, 2 for an unknown name."""
     known = studies()
     chosen = [name.replace("_", "").replace("-", "") for name in names]
     unknown = [name for name in chosen if name not in known]

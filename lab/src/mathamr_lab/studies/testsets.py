@@ -26,13 +26,13 @@ def read_topic_files(files: Sequence[tuple[Path, Path]]) -> tuple[list[Topic], Q
 
 
 def mini_files(data: Path, *names: str) -> list[tuple[Path, Path]]:
-    """The files of topics and judgments of arqmath-mini by name."""
+    """Return the files of topics and judgments of arqmath-mini by name."""
     mini = data / "arqmath-mini"
     return [(mini / "topics" / f"{name}.xml", mini / "qrels" / f"{name}.qrels") for name in names]
 
 
 def environment(name: str) -> str:
-    """Returns the value of an environment variable that a study requires."""
+    """Return the value of an environment variable that a study requires."""
     if not os.environ.get(name):
         raise MathAMRError(
             f"this study needs the environment variable {name}; its module's docstring says for what"

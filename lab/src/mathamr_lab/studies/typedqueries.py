@@ -71,8 +71,8 @@ class TypedQuery:
 def draw(index: Index, count: int) -> list[TypedQuery]:
     """Draw queries for `count` entries of an index, one each; the form that was drawn least and applies, half in other letters."""
     entries = list(_candidates(index))
-    chance = np.random.default_rng(zlib.crc32(SALT.encode()))
-    order = chance.permutation(len(entries))
+    generator = np.random.default_rng(zlib.crc32(SALT.encode()))
+    order = generator.permutation(len(entries))
     found: list[TypedQuery] = []
     drawn_forms: Counter[tuple[str, bool]] = Counter()
     for place in order:
@@ -84,7 +84,7 @@ def draw(index: Index, count: int) -> list[TypedQuery]:
             product(FORMS, (False, True)), key=lambda each: (drawn_forms[each], FORMS.index(each[0]))
         )
         for form, renamed in rarest:
-            text = _typed(post, formula.latex, form, renamed, chance)
+            text = _typed(post, formula.latex, form, renamed, generator)
             if text is not None:
                 drawn_forms[form, renamed] += 1
                 found.append(TypedQuery(text, post.id, form, renamed, held, formula.latex))
@@ -110,7 +110,7 @@ def _candidates(index: Index) -> Iterator[tuple[Post, Formula]]:
                 holders[key].add(post.id)
                 own[post.id].setdefault(key, formula)
     for identifier, formulas in own.items():
-        chance = np.random.default_rng(zlib.crc32(f"{SALT}:{identifier}".encode()))
+        generator = np.random.default_rng(zlib.crc32(f"{SALT}:{identifier}".encode()))
         single = [
             formula
             for key, formula in formulas.items()
@@ -120,7 +120,7 @@ def _candidates(index: Index) -> Iterator[tuple[Post, Formula]]:
             and not posts[identifier].macros
         ]
         if single:
-            yield posts[identifier], single[int(chance.integers(len(single)))]
+            yield posts[identifier], single[int(generator.integers(len(single)))]
 
 
 def _content(post: Post) -> list[str]:
@@ -139,7 +139,7 @@ def _typed(
     latex: str,
     form: str,
     renamed: bool,
-    chance: np.random.Generator,
+    generator: np.random.Generator,
 ) -> str | None:
     """Return what is typed for a formula of an entry; None if the form does not apply."""
     if form.startswith("part"):
@@ -151,7 +151,7 @@ def _typed(
         variables = variables_of([latex])
         if not variables:
             return None
-        latex = drawn(variables, chance, usual=True)(latex)
+        latex = drawn(variables, generator, usual=True)(latex)
     if form in ("unicode", "ascii"):
         written = (_unicode if form == "unicode" else _ascii)(latex)
         return written
@@ -167,8 +167,8 @@ def _typed(
     known = _content(post)
     if len(known) < count:
         return None
-    chosen = [known[place] for place in sorted(chance.choice(len(known), count, replace=False))]
-    return f"{' '.join(chosen)} ${latex}$" if chance.random() < 0.5 else f"${latex}$ {' '.join(chosen)}"
+    chosen = [known[place] for place in sorted(generator.choice(len(known), count, replace=False))]
+    return f"{' '.join(chosen)} ${latex}$" if generator.random() < 0.5 else f"${latex}$ {' '.join(chosen)}"
 
 
 def _part(latex: str) -> str | None:

@@ -26,7 +26,7 @@ def write_card(
     progress: TrainingProgress,
     resources: Resources,
 ) -> None:
-    """Writes `card.md` and `curves.svg` into a model's folder."""
+    """Write `card.md` and `curves.svg` into a model's folder."""
     try:
         (folder / CARD).write_text(card(subject, measured, progress, resources), encoding="utf-8")
         (folder / CURVES).write_text(curves(measured, progress), encoding="utf-8")
@@ -40,7 +40,7 @@ def card(
     progress: TrainingProgress,
     resources: Resources,
 ) -> str:
-    """The card as Markdown."""
+    """Return the card as Markdown."""
     state = "finished" if progress.done else f"in epoch {progress.epoch + 1}"
     count = resources.processes.count
     lines = [
@@ -108,7 +108,7 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
 
 
 def curves(measured: Sequence[ValidationFigure], progress: TrainingProgress) -> str:
-    """The losses and the measures over the steps, as SVG."""
+    """Return the losses and the measures over the steps, as SVG."""
     drawing = Drawing("Curves of a training")
     steps = max((step for step, _ in progress.curve), default=1)
     losses: list[tuple[str, str, Points]] = [("training loss", "amr", progress.curve)]
@@ -129,7 +129,7 @@ def curves(measured: Sequence[ValidationFigure], progress: TrainingProgress) -> 
 def _chart(
     drawing: Drawing, top: float, series: Sequence[tuple[str, str, Points]], steps: float, high: float
 ) -> None:
-    """Draws lines from zero to `high`: a loss is never negative."""
+    """Draw lines from zero to `high`: a loss is never negative."""
     high = high if high > 0 else 1.0
     base = top + _TOP + _HEIGHT
 

@@ -44,7 +44,7 @@ class TrainingProgress:
 def save_checkpoint(
     path: Path, state: dict[str, Tensor], progress: TrainingProgress, identity: dict[str, Any]
 ) -> None:
-    """Writes a checkpoint atomically: a kill leaves the previous one. `identity` says which run it belongs to."""
+    """Write a checkpoint atomically: a kill leaves the previous one. `identity` says which run it belongs to."""
     temporary = path.with_name(path.name + ".new")
     head = {
         "format": FORMAT,
@@ -59,7 +59,7 @@ def save_checkpoint(
 
 
 def load_checkpoint(path: Path, identity: dict[str, Any]) -> tuple[dict[str, Tensor], TrainingProgress]:
-    """Reads the state and progress of a checkpoint of this run; one of another run is refused."""
+    """Read the state and progress of a checkpoint of this run; one of another run is refused."""
     state = read_tensors(path)
     before, progress = read_progress(path)
     now: dict[str, Any] = json.loads(json.dumps(identity))
@@ -72,7 +72,7 @@ def load_checkpoint(path: Path, identity: dict[str, Any]) -> tuple[dict[str, Ten
 
 
 def read_progress(path: Path) -> tuple[dict[str, Any], TrainingProgress]:
-    """Reads (identity, progress) of a checkpoint, without its tensors."""
+    """Read (identity, progress) of a checkpoint, without its tensors."""
     head = read_metadata(path)
     if head.get("format") != FORMAT:
         raise MathAMRError(

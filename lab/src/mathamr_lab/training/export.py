@@ -19,7 +19,7 @@ def export_store(
     accepted_only: bool = False,
     without: Iterable[Path] = (),
 ) -> str:
-    """Writes the pairs of a store and their graphs to a shard; reports what was taken and what was left out."""
+    """Write the pairs of a store and their graphs to a shard; report what was taken and what was left out."""
     name = GraphConfiguration.from_name(graphs).name
     unwanted = {post_id for file in without for post_id in ids_in(file)}
     with GraphStore(folder) as store:
@@ -48,7 +48,7 @@ def export_store(
 
 
 def listed(post_id: str, ids: Collection[str]) -> bool:
-    """True if an id, or an id above it, is in the list.
+    """Return True if an id, or an id above it, is in the list.
 
     >>> listed("stacks/12/answer", {"stacks/12"}), listed("stacks/12", {"stacks/1"})
     (True, False)
@@ -57,7 +57,7 @@ def listed(post_id: str, ids: Collection[str]) -> bool:
 
 
 def ids_in(path: Path) -> list[str]:
-    """Reads the ids in a file, one per line."""
+    """Read the ids in a file, one per line."""
     try:
         return [line.strip() for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
     except (OSError, UnicodeDecodeError) as error:

@@ -52,7 +52,7 @@ class ContrastiveLearner(Generic[P]):
         self._encode, self._size, self._optimiser = encode, size, optimiser
 
     def learn(self, step: ContrastiveStep[P], number: int) -> Tensor:
-        """Takes one step; the loss stays on the device, so that nothing waits for it."""
+        """Take one step; the loss stays on the device, so that nothing waits for it."""
         self._optimiser.begin(number)
         self.model.train()
         loss = self._whole(step) if len(step.parts) <= 1 else self._in_parts(step)
@@ -61,7 +61,7 @@ class ContrastiveLearner(Generic[P]):
         return loss.detach()
 
     def encoded(self, parts: Iterable[P]) -> Tensor:
-        """Returns the vectors of parts, without gradients and without dropout."""
+        """Return the vectors of parts, without gradients and without dropout."""
         self.model.eval()
         with torch.inference_mode():
             return self._joined([self._encode(part) for part in parts])
@@ -83,7 +83,7 @@ class ContrastiveLearner(Generic[P]):
         return loss
 
     def _in_parts(self, step: ContrastiveStep[P]) -> Tensor:
-        """Computes the gradient of a batch that exceeds memory: first all vectors, then each part with its gradient.
+        """Compute the gradient of a batch that exceeds memory: first all vectors, then each part with its gradient.
 
         Each part is encoded twice, with the same random numbers.
         """
@@ -106,7 +106,7 @@ class ContrastiveLearner(Generic[P]):
         return loss
 
     def state(self) -> dict[str, Tensor]:
-        """Everything that the next step depends on: weights, moments of the optimiser, random states."""
+        """Return everything that the next step depends on: weights, moments of the optimiser, random states."""
         state = {f"model.{name}": tensor for name, tensor in self.model.state_dict().items()}
         state |= {f"loss.{name}": tensor for name, tensor in self.loss.state_dict().items()}
         state |= self._optimiser.state() | random_states(self.device)

@@ -37,7 +37,7 @@ S = TypeVar("S")
 def train(
     trainer: Trainer[B, S], out: Path, resources: Resources, *, fresh: bool = False
 ) -> TrainingProgress:
-    """Trains into a folder; a stopped run continues from its checkpoint there."""
+    """Train into a folder; a stopped run continues from its checkpoint there."""
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -62,12 +62,12 @@ class _Run(Generic[B, S]):
         self._seconds_before = 0.0
 
     def say(self, line: str) -> None:
-        """Prints a line of progress, in one process only."""
+        """Print a line of progress, in one process only."""
         if self.resources.processes.first:
             print(line, file=self.resources.stream or sys.stderr, flush=True)
 
     def go(self) -> None:
-        """Trains until the last epoch, early stopping, or a request to stop."""
+        """Train until the last epoch, early stopping, or a request to stop."""
         progress = self.progress
         if progress.done:
             self._say_done()
@@ -100,7 +100,7 @@ class _Run(Generic[B, S]):
             self.say(f"before training: {self._worded(validation)}")
 
     def _epoch(self, stop: threading.Event) -> bool:
-        """Trains the rest of an epoch; returns False if it was stopped before its end."""
+        """Train the rest of an epoch; return False if it was stopped before its end."""
         progress, trainer, first = self.progress, self.trainer, self.resources.processes.first
         plan = trainer.plan(progress.epoch)
         loss_sum = torch.tensor(progress.loss_sum, dtype=torch.float64, device=self.resources.device)
@@ -130,7 +130,7 @@ class _Run(Generic[B, S]):
         return True
 
     def _mark(self, loss_sum: float, count: int) -> None:
-        """Adds a point to the curve; a loss that is not a number ends the run here."""
+        """Add a point to the curve; a loss that is not a number ends the run here."""
         progress = self.progress
         mean = (loss_sum - progress.marked) / count
         if not np.isfinite(mean):
@@ -199,7 +199,7 @@ class _Run(Generic[B, S]):
         self._checkpoint()
 
     def _validated(self) -> Validation | None:
-        """Returns the first process's figures, so that all processes agree."""
+        """Return the first process's figures, so that all processes agree."""
         result = self.trainer.validate()
         if result is None or self.resources.processes.count == 1:
             return result
@@ -216,7 +216,7 @@ class _Run(Generic[B, S]):
         return self._seconds_before + time.monotonic() - self._started
 
     def _checkpoint(self) -> None:
-        """Writes the state, and the card; a finished run needs no state."""
+        """Write the state, and the card; a finished run needs no state."""
         progress = self.progress
         progress.seconds = self._elapsed()
         self._saved = time.monotonic()
@@ -229,7 +229,7 @@ class _Run(Generic[B, S]):
 
 @contextmanager
 def _wish_to_stop() -> Iterator[threading.Event]:
-    """Returns an event that a first interrupt sets, so that the step is finished and saved; a second one ends at once."""
+    """Return an event that a first interrupt sets, so that the step is finished and saved; a second one ends at once."""
     stop = threading.Event()
     if threading.current_thread() is not threading.main_thread():
         yield stop

@@ -43,7 +43,7 @@ class Contrast:
         document_documents: AnyArray,
         device: torch.device,
     ) -> Contrast:
-        """Builds it from the number of vectors of each question and document; `answers` marks which document answers which."""
+        """Build it from the number of vectors of each question and document; `answers` marks which document answers which."""
         ignored = answers.copy()
         np.fill_diagonal(ignored, False)
         return cls(
@@ -76,7 +76,7 @@ class ContrastiveLoss(TemperedLoss):
         self.beta = beta
 
     def forward(self, queries: Tensor, documents: Tensor, contrast: Contrast) -> Tensor:
-        """The loss of a step from the vectors of its questions and documents."""
+        """Return the loss of a step from the vectors of its questions and documents."""
         loss = queries.new_zeros(())
         if self.beta > 0:
             scores = maxsim(queries, contrast.query_rows, documents, contrast.document_rows)
@@ -91,7 +91,7 @@ class ContrastiveLoss(TemperedLoss):
 
 
 def info_nce(scores: Tensor, temperature: Tensor, ignored: Tensor | None = None) -> Tensor:
-    """The mean of -log softmax of each row's own column, column i for row i (equation 3.6)."""
+    """Return the mean of -log softmax of each row's own column, column i for row i (equation 3.6)."""
     logits = scores / temperature
     if ignored is not None:
         logits = logits.masked_fill(ignored, -torch.inf)

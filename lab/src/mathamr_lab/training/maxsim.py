@@ -34,7 +34,7 @@ class VectorRows:
 
     @classmethod
     def of(cls, counts: Sequence[int] | AnyArray, device: torch.device | str = "cpu") -> VectorRows:
-        """Returns the rows of posts with these numbers of vectors."""
+        """Return the rows of posts with these numbers of vectors."""
         numbers = np.asarray(counts, np.int64)
         width = max(1, int(numbers.max())) if len(numbers) else 1
         begins = np.cumsum(numbers) - numbers
@@ -48,7 +48,7 @@ class VectorRows:
 
 
 def there(array: AnyArray, device: torch.device | str) -> Tensor:
-    """Copies an array to a device without waiting."""
+    """Copy an array to a device without waiting."""
     tensor = torch.from_numpy(array)
     if torch.device(device).type == "cuda":
         tensor = tensor.pin_memory()
@@ -62,7 +62,7 @@ def maxsim(
     document_rows: VectorRows,
     limit: int = LIMIT,
 ) -> Tensor:
-    """Returns the mean over a question's vectors of their best match in each document (equations 3.5 and 3.7).
+    """Return the mean over a question's vectors of their best match in each document (equations 3.5 and 3.7).
 
     Padding never counts. A gradient flows only into the best match, and no similarities are stored for it. About `limit`
     similarities are computed at a time.

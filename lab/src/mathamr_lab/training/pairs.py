@@ -9,7 +9,7 @@ from mathamr.core.errors import MathAMRError
 
 
 def split(pairs: IntArray, validation: float, seed: int) -> tuple[IntArray, IntArray]:
-    """Splits pairs into (training, validation) by a fixed seed; the pairs of one question stay together.
+    """Split pairs into (training, validation) by a fixed seed; the pairs of one question stay together.
 
     >>> train, held = split(np.array([[0, 1], [0, 2], [3, 4], [5, 6], [7, 8]]), 0.4, seed=1)
     >>> len(train) + len(held), set(train[:, 0]) & set(held[:, 0])
@@ -26,7 +26,7 @@ def split(pairs: IntArray, validation: float, seed: int) -> tuple[IntArray, IntA
 
 
 def batches(count: int, size: int, seed: int, epoch: int) -> list[IntArray]:
-    """Returns the shuffled pairs of every step of an epoch; a last batch of one pair is left out because it has no negative."""
+    """Return the shuffled pairs of every step of an epoch; a last batch of one pair is left out because it has no negative."""
     order = np.random.default_rng([seed, 1, epoch]).permutation(count)
     steps = [order[start : start + size] for start in range(0, count, size)]
     return [step for step in steps if len(step) > 1]
@@ -40,7 +40,7 @@ class Answers:
         self._keys = np.unique(pairs[:, 0] * posts + pairs[:, 1])
 
     def among(self, questions: AnyArray, documents: AnyArray) -> BoolArray:
-        """Returns for every question and document whether the document answers the question."""
+        """Return for every question and document whether the document answers the question."""
         if not len(self._keys):
             return np.zeros((len(questions), len(documents)), np.bool_)
         wanted = questions.astype(np.int64)[:, None] * self._posts + documents.astype(np.int64)[None, :]
@@ -49,7 +49,7 @@ class Answers:
 
 
 def checked(pairs: IntArray, posts: int) -> IntArray:
-    """Returns the pairs if all their numbers are posts and there are enough to train on."""
+    """Return the pairs if all their numbers are posts and there are enough to train on."""
     if len(pairs) < 2:
         raise MathAMRError(f"{len(pairs)} pairs of question and answer are too few to train on")
     if int(pairs.min()) < 0 or int(pairs.max()) >= posts:

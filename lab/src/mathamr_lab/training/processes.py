@@ -40,7 +40,7 @@ class Processes:
         return self.rank == 0
 
     def share(self, batch_size: int) -> int:
-        """The pairs of a full batch that each process encodes."""
+        """Return the pairs of a full batch that each process encodes."""
         if batch_size % self.count:
             raise MathAMRError(
                 f"a batch of {batch_size} pairs cannot be shared evenly by {self.count} processes; choose a multiple"
@@ -54,7 +54,7 @@ class Processes:
         batch_size: int,
         device: torch.device,
     ) -> Division:
-        """Divides the posts of a step, with their numbers of vectors, by the place of the pair that each belongs to."""
+        """Divide the posts of a step, with their numbers of vectors, by the place of the pair that each belongs to."""
         home = owners // self.share(batch_size)
         gathered = np.bincount(home, counts, self.count).astype(np.int64)
         order = None
@@ -67,7 +67,7 @@ class Processes:
         return Division(np.flatnonzero(home == self.rank), tuple(gathered.tolist()), order)
 
     def gather(self, vectors: Tensor, counts: Sequence[int]) -> Tensor:
-        """Returns the vectors of all processes, end to end; gradients flow into this process's own.
+        """Return the vectors of all processes, end to end; gradients flow into this process's own.
 
         `counts` says how many each process has: all know it, so that it need not be communicated. Every process then
         computes the complete loss, and the sum of their gradients is the gradient of one process with the complete batch.
@@ -84,7 +84,7 @@ class Processes:
         return torch.cat(parts)
 
     def sum_gradients(self, parameters: Iterable[nn.Parameter], common: Iterable[nn.Parameter]) -> None:
-        """Sums the gradients of all processes; `common` are parameters of the loss, which each computed completely."""
+        """Sum the gradients of all processes; `common` are parameters of the loss, which each computed completely."""
         if self.count == 1:
             return
         shared = list(common)
@@ -103,14 +103,14 @@ class Processes:
             gradient.copy_(part.view_as(gradient))
 
     def agreed(self, numbers: Tensor) -> Tensor:
-        """Returns the first process's numbers, in every process."""
+        """Return the first process's numbers, in every process."""
         if self.count > 1:
             dist.broadcast(numbers, 0)
         return numbers
 
 
 def join(device: str) -> tuple[Processes, torch.device]:
-    """Joins the processes that torchrun started, if it did; each takes a GPU of its own if there are some."""
+    """Join the processes that torchrun started, if it did; each takes a GPU of its own if there are some."""
     count = int(os.environ.get("WORLD_SIZE", "1"))
     if count == 1:
         return Processes(), chosen_device(device)
@@ -126,14 +126,14 @@ def join(device: str) -> tuple[Processes, torch.device]:
 
 
 def leave() -> None:
-    """Ends what `join` began."""
+    """End what `join` began."""
     if dist.is_available() and dist.is_initialized():
         dist.destroy_process_group()
 
 
 @contextmanager
 def joined_processes(device: str) -> Iterator[tuple[Processes, torch.device]]:
-    """Calls `join` at the start and `leave` at the end."""
+    """Call `join` at the start and `leave` at the end."""
     try:
         yield join(device)
     finally:

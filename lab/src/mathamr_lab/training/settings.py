@@ -57,19 +57,19 @@ class TrainingConfiguration:
         self.check()
 
     def check(self) -> None:
-        """Refuses invalid fields, beyond their ranges."""
+        """Refuse invalid fields, beyond their ranges."""
 
     def to_json(self) -> dict[str, Any]:
-        """The fields, for checkpoints and cards."""
+        """Return the fields, for checkpoints and cards."""
         return asdict(self)
 
     @classmethod
     def from_json(cls, row: dict[str, Any]) -> Self:
-        """The inverse of `to_json`."""
+        """Reverse `to_json`."""
         return cls(**known_fields(cls, row, cls.title))
 
     def changed(self, changes: Iterable[str]) -> Self:
-        """Returns a copy with some fields changed, each as ``name=value``."""
+        """Return a copy with some fields changed, each as ``name=value``."""
         found: Self = changed({self.title: self}, changes)[self.title]
         return found
 
@@ -106,7 +106,7 @@ class FormulaTraining(TrainingConfiguration):
 
 
 def named_configuration(name: str, known: Mapping[str, Named], changes: Iterable[str]) -> Named:
-    """Returns the named configurations with some fields changed, each as ``name=value``."""
+    """Return the named configurations with some fields changed, each as ``name=value``."""
     if name not in known:
         raise UnknownNameError("configuration", name, list(known))
     parts = {getattr(part, "title", "model"): part for part in known[name]}
@@ -120,7 +120,7 @@ def check_precision(precision: str) -> None:
 
 
 def autocast(precision: str, device: torch.device) -> AbstractContextManager[object]:
-    """Returns the context for bfloat16 if it is wanted; ``auto`` wants it on a GPU."""
+    """Return the context for bfloat16 if it is wanted; ``auto`` wants it on a GPU."""
     import torch
 
     low = precision == "bfloat16" or (precision == "auto" and device.type == "cuda")

@@ -34,7 +34,7 @@ class Validation:
     worth: float
 
     def to_json(self) -> dict[str, Any]:
-        """Returns the JSON form for the history."""
+        """Return the JSON form for the history."""
         return {**self.figures, "searched": self.searched}
 
 
@@ -78,41 +78,41 @@ class Trainer(Protocol[B, S]):
         ...
 
     def identity(self) -> dict[str, Any]:
-        """Identifies the run: a checkpoint of another one is refused, with the difference."""
+        """Identify the run: a checkpoint of another one is refused, with the difference."""
         ...
 
     def subject(self) -> TrainingSubject:
-        """Describes what is trained."""
+        """Describe what is trained."""
         ...
 
     def plan(self, epoch: int) -> Sequence[B]:
-        """Returns the batches of an epoch, in order."""
+        """Return the batches of an epoch, in order."""
         ...
 
     def step(self, batch: B, epoch: int) -> S:
-        """Prepares a batch to learn from; called in prefetching threads."""
+        """Prepare a batch to learn from; called in prefetching threads."""
         ...
 
     def learn(self, step: S, number: int) -> Tensor:
-        """Takes step `number`, counted over all epochs; the loss may stay on the device, so that nothing waits for it."""
+        """Take step `number`, counted over all epochs; the loss may stay on the device, so that nothing waits for it."""
         ...
 
     def figures(self, number: int) -> dict[str, float]:
-        """Returns figures of the training itself after this many steps, such as the temperature, by name."""
+        """Return figures of the training itself after this many steps, such as the temperature, by name."""
         ...
 
     def validate(self) -> Validation | None:
-        """Measures the network; None if there is nothing to validate on."""
+        """Measure the network; None if there is nothing to validate on."""
         ...
 
     def state(self) -> dict[str, Tensor]:
-        """Returns everything that the next step depends on."""
+        """Return everything that the next step depends on."""
         ...
 
     def use_state(self, state: dict[str, Tensor]) -> None:
-        """The inverse of `state`."""
+        """Reverse `state`."""
         ...
 
     def save(self, folder: Path, about: dict[str, Any]) -> None:
-        """Writes the current network; `about` says which epoch it is from and how good it is."""
+        """Write the current network; `about` says which epoch it is from and how good it is."""
         ...

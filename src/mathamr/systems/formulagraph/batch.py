@@ -29,7 +29,7 @@ class FormulaBatch:
         return len(self.starts) - 1
 
     def to(self, device: torch.device) -> FormulaBatch:
-        """Returns the batch on a device; everything is copied at once."""
+        """Return the batch on a device; everything is copied at once."""
         if self.labels.device == device:
             return self
         moved = moved_together([self.labels, self.starts, self.owners, *self.groups.tensors()], device)
@@ -45,7 +45,7 @@ class Chosen:
 
 
 def whole(trees: FormulaTrees, chosen: AnyArray) -> Chosen:
-    """Chooses all nodes of some trees, which are in ascending order."""
+    """Choose all nodes of some trees, which are in ascending order."""
     counts = trees.starts[chosen + 1] - trees.starts[chosen]
     return Chosen(node_ranges(trees.starts[chosen], counts), counts)
 
@@ -53,7 +53,7 @@ def whole(trees: FormulaTrees, chosen: AnyArray) -> Chosen:
 def batch_of(
     trees: FormulaTrees, chosen: AnyArray, taken: Chosen, labels: AnyArray | None = None
 ) -> FormulaBatch:
-    """Makes a batch of the chosen nodes, with the edges whose two ends were chosen; `labels` replace those of the trees."""
+    """Make a batch of the chosen nodes, with the edges whose two ends were chosen; `labels` replace those of the trees."""
     nodes, counts = taken.nodes, taken.counts
     if len(nodes) and bool(np.any(np.diff(nodes) <= 0)):
         raise MathAMRError("the trees of a batch must be in ascending order, each at most once")
@@ -80,7 +80,7 @@ def batch_of(
 
 
 def node_ranges(begins: AnyArray, counts: AnyArray) -> AnyArray:
-    """Returns the concatenated ranges of numbers that start at each begin and have its count."""
+    """Return the concatenated ranges of numbers that start at each begin and have its count."""
     before = np.cumsum(counts) - counts
     found: AnyArray = np.arange(int(counts.sum())) - np.repeat(before - begins, counts)
     return found

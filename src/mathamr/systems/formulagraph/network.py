@@ -48,7 +48,7 @@ class FormulaGraphConfiguration:
 
     @classmethod
     def from_json(cls, row: dict[str, Any]) -> FormulaGraphConfiguration:
-        """The inverse of `to_json`; unknown fields are refused."""
+        """Reverse `to_json`; unknown fields are refused."""
         return cls(**known_fields(cls, row, "formula graph"))
 
 
@@ -84,7 +84,7 @@ class NodeNetwork(nn.Module):
         self.projection = None if printed else nn.Linear(hidden, configuration.size)
 
     def forward(self, batch: FormulaBatch) -> Tensor:
-        """The vectors of all nodes of a batch."""
+        """Return the vectors of all nodes of a batch."""
         x = self.embedding(batch.labels)
         if self.types is not None:
             x = x + self.types(self.kinds[batch.labels])
@@ -106,6 +106,6 @@ class FormulaGraphNetwork(nn.Module):
         self.views = nn.ModuleDict({view: NodeNetwork(configuration, labels, view) for view in VIEWS})
 
     def forward(self, view: str, batch: FormulaBatch) -> Tensor:
-        """The node vectors of one view."""
+        """Return the node vectors of one view."""
         found: Tensor = self.views[view](batch)
         return found

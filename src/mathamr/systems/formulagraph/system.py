@@ -153,11 +153,11 @@ class FormulaGraphSystem:
         return None
 
     def encode(self, items: Iterable[Item]) -> Iterator[Encoded]:
-        """Yields no vectors: posts are found only by their formulas."""
+        """Yield no vectors: posts are found only by their formulas."""
         return (Encoded(id=item.post.id) for item in items)
 
     def encode_visuals(self, visuals: Iterable[VisualFormula]) -> Iterator[Mapping[str, Vectors]]:
-        """Yields a row for every node of each tree that a visual class has."""
+        """Yield a row for every node of each tree that a visual class has."""
         stream = iter(visuals)
         while chosen := list(islice(stream, VISUALS)):
             found: list[dict[str, Vectors]] = [{} for _ in chosen]
@@ -170,7 +170,7 @@ class FormulaGraphSystem:
             yield from found
 
     def node_vectors(self, view: str, trees: Sequence[Tree]) -> Iterator[Vectors]:
-        """The vectors of the nodes of trees of one view, tree by tree."""
+        """Return the vectors of the nodes of trees of one view, tree by tree."""
         numbers = FormulaTrees.of(trees, self.labels, view)
         self.network.eval()
         for chosen in _within(np.diff(numbers.starts), NODES):
@@ -186,7 +186,7 @@ class FormulaGraphSystem:
                 )
 
     def match_nodes(self, query: VisualFormula, found: VisualFormula) -> Sequence[TreeMatch]:
-        """Matches every node of the query with a node of the found formula, by view, with MaxSim in both directions."""
+        """Match every node of the query with a node of the found formula, by view, with MaxSim in both directions."""
         matches: list[TreeMatch] = []
         views: tuple[tuple[View, Tree | None, Tree | None], ...] = (
             ("opt", query.opt, found.opt),
@@ -207,12 +207,12 @@ class FormulaGraphSystem:
         return {"system": self.kind, "name": self._name, "model": self.network.configuration.to_json()}
 
     def save(self, folder: Path) -> None:
-        """Writes the model folder."""
+        """Write the model folder."""
         save_formula_model(folder, self._config, self.network, self.labels, self.about)
 
     @classmethod
     def load(cls, folder: Path, device: str = "auto") -> Self:
-        """Loads the system from a folder."""
+        """Load the system from a folder."""
         read, labels = read_formula_folder(folder, cls.kind)
         with read.parsing():
             name, model = str(read.config["name"]), dict(read.config["model"])
@@ -225,7 +225,7 @@ class FormulaGraphSystem:
 
 
 def _within(sizes: np.ndarray[Any, Any], budget: int) -> Iterator[np.ndarray[Any, Any]]:
-    """Splits the numbers, in order, into runs whose nodes stay within the budget."""
+    """Split the numbers, in order, into runs whose nodes stay within the budget."""
     waiting: list[int] = []
     nodes = 0
     for place, size in enumerate(sizes.tolist()):

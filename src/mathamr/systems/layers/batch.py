@@ -26,7 +26,7 @@ class GraphBatch:
 
     @classmethod
     def of(cls, stack: GraphStack) -> GraphBatch:
-        """Makes the batch of a stack of graphs."""
+        """Make the batch of a stack of graphs."""
         return cls(
             tuple(stack.representative_counts.tolist()),
             EdgeGroups.of(stack.sources, stack.targets, stack.relations, len(stack.node_ids)),
@@ -39,7 +39,7 @@ class GraphBatch:
         return len(self.counts)
 
     def to(self, device: torch.device) -> GraphBatch:
-        """Returns the batch on a device; everything is copied at once, without waiting for the copy."""
+        """Return the batch on a device; everything is copied at once, without waiting for the copy."""
         if self.node_ids.device == device:
             return self
         tensors = [self.node_ids, self.representatives, self.levels, *self.groups.tensors()]
@@ -48,7 +48,7 @@ class GraphBatch:
 
 
 def moved_together(tensors: list[Tensor], device: torch.device) -> list[Tensor]:
-    """Copies tensors of four-byte numbers as one; each starts at a multiple of 16 bytes."""
+    """Copy tensors of four-byte numbers as one; each starts at a multiple of 16 bytes."""
     sizes = [-(-tensor.numel() // 4) * 4 for tensor in tensors]
     whole = torch.empty(sum(sizes), dtype=torch.int32, pin_memory=device.type == "cuda")
     for part, tensor in zip(torch.split(whole, sizes), tensors, strict=True):

@@ -55,7 +55,7 @@ class RelationalConvolution(nn.Module):
         nn.init.uniform_(self.bases, -limit, limit)
 
     def forward(self, x: Tensor, groups: EdgeGroups) -> Tensor:
-        """Computes new node vectors from those of the neighbours."""
+        """Compute new node vectors from those of the neighbours."""
         x = x.to(working_type(x))
         weights = self._relation_matrices(groups, x.dtype)
         vectors = None
@@ -73,7 +73,7 @@ class RelationalConvolution(nn.Module):
         return out + brought
 
     def _relation_matrices(self, groups: EdgeGroups, kind: torch.dtype) -> Tensor:
-        """The matrix of every relation that occurs."""
+        """Return the matrix of every relation that occurs."""
         if self.coefficients is None:
             return self.bases.index_select(0, groups.present).to(kind)
         present = self.coefficients.index_select(0, groups.present).to(kind)
@@ -88,7 +88,7 @@ def _add_in_pieces(
     vectors: Tensor | None,
     rows: int,
 ) -> Tensor:
-    """Adds what the groups contribute, a bounded number of them at a time and each relation separately.
+    """Add what the groups contribute, a bounded number of them at a time and each relation separately.
 
     The groups of one relation have different targets, so the result of adding in place does not depend on the order.
     """
@@ -107,13 +107,13 @@ def _add_in_pieces(
 
 
 def working_type(x: Tensor) -> torch.dtype:
-    """Returns the type to compute in: that of autocast if it is on."""
+    """Return the type to compute in: that of autocast if it is on."""
     kind = x.device.type
     return torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else x.dtype
 
 
 def group_means(x: Tensor, groups: EdgeGroups) -> Tensor:
-    """The mean of the sources of every group."""
+    """Return the mean of the sources of every group."""
     means: Tensor = _MeanByGroup.apply(x, groups)  # type: ignore[no-untyped-call]
     return means
 
@@ -175,7 +175,7 @@ def grouped_product(rows: Tensor, weights: Tensor, groups: EdgeGroups) -> Tensor
 
 
 def _fused_product(rows: Tensor, weights: Tensor, ends: Tensor) -> Tensor:
-    """Computes all products in one kernel, which needs both sizes to be multiples of eight."""
+    """Compute all products in one kernel, which needs both sizes to be multiples of eight."""
     into, out = -weights.shape[1] % 8, -weights.shape[2] % 8
     if into or out:
         rows, weights = functional.pad(rows, (0, into)), functional.pad(weights, (0, out, 0, into))
@@ -185,7 +185,7 @@ def _fused_product(rows: Tensor, weights: Tensor, ends: Tensor) -> Tensor:
 
 @cache
 def fused_products_work(device: int) -> bool:
-    """True if this torch and this GPU can multiply groups in one kernel, forward and backward."""
+    """Return True if this torch and this GPU can multiply groups in one kernel, forward and backward."""
     if not hasattr(torch, "_grouped_mm"):
         return False
     try:

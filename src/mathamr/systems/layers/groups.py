@@ -94,7 +94,7 @@ class EdgeGroups:
         return len(self.targets)
 
     def span(self, relation: int) -> tuple[slice, slice]:
-        """Returns the contiguous groups and edges of one relation."""
+        """Return the contiguous groups and edges of one relation."""
         rank = bisect_left(self.relations, relation)
         found = self.relations[rank : rank + 1] == (relation,)
         groups, edges = sum(self.sizes[:rank]), sum(self.edge_sizes[:rank])
@@ -102,7 +102,7 @@ class EdgeGroups:
         return slice(groups, groups + more), slice(edges, edges + more_edges)
 
     def tensors(self) -> list[Tensor]:
-        """All tensors, in the order of the fields."""
+        """Return all tensors, in the order of the fields."""
         return [
             value
             for value in (getattr(self, field.name) for field in fields(self))
@@ -110,11 +110,11 @@ class EdgeGroups:
         ]
 
     def with_tensors(self, tensors: list[Tensor]) -> EdgeGroups:
-        """Returns the same groups with other tensors, for example on another device."""
+        """Return the same groups with other tensors, for example on another device."""
         return EdgeGroups(self.relations, self.sizes, self.edge_sizes, *tensors)
 
     def to(self, device: torch.device | str) -> EdgeGroups:
-        """The same groups on another device."""
+        """Return the same groups on another device."""
         return self.with_tensors([tensor.to(device) for tensor in self.tensors()])
 
 
@@ -123,7 +123,7 @@ def _starts(numbers: AnyArray, bound: int) -> AnyArray:
 
 
 def radix_argsort(numbers: AnyArray, bound: int) -> AnyArray:
-    """Returns a stable argsort of numbers in [0, bound), in linear time.
+    """Return a stable argsort of numbers in [0, bound), in linear time.
 
     numpy uses radix sort for 16-bit numbers, which is about twenty times as fast as sorting wider ones.
 

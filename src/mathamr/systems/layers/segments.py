@@ -10,7 +10,7 @@ from torch.nn import functional
 
 
 def bag_sums(rows: Tensor, index: Tensor, starts: Tensor, weights: Tensor | None = None) -> Tensor:
-    """The weighted sum of `rows[index[starts[b] : starts[b + 1]]]` for every bag b, without gradients."""
+    """Return the weighted sum of `rows[index[starts[b] : starts[b + 1]]]` for every bag b, without gradients."""
     if not len(rows) or len(starts) == 1:
         return rows.new_zeros(len(starts) - 1, rows.shape[1])
     with torch.no_grad():
@@ -25,7 +25,7 @@ def bag_sums(rows: Tensor, index: Tensor, starts: Tensor, weights: Tensor | None
 
 
 def segment_sums(rows: Tensor, starts: Tensor, owners: Tensor) -> Tensor:
-    """Sums `rows[starts[s] : starts[s + 1]]` for every segment s; row r belongs to segment `owners[r]`."""
+    """Sum `rows[starts[s] : starts[s + 1]]` for every segment s; row r belongs to segment `owners[r]`."""
     sums: Tensor = _SegmentSums.apply(rows, starts, owners)  # type: ignore[no-untyped-call]
     return sums
 

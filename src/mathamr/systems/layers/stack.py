@@ -41,7 +41,7 @@ class GraphStack:
 
     @classmethod
     def of_shard(cls, shard: Shard, numbers: Sequence[int] | AnyArray) -> GraphStack:
-        """Takes graphs of a shard by number out of its columns, without a loop over graphs."""
+        """Take graphs of a shard by number out of its columns, without a loop over graphs."""
         chosen = np.asarray(numbers, np.int64)
         columns = shard.columns
         nodes, node_counts = _ranges(shard.starts["nodes"], chosen)
@@ -105,7 +105,7 @@ class GraphStack:
 
 
 def packed(items: Iterable[tuple[T, int]], budget: int) -> Iterator[list[T]]:
-    """Splits items, in order, into lists whose costs stay within the budget; an item above the budget gets a list of its own.
+    """Split items, in order, into lists whose costs stay within the budget; an item above the budget gets a list of its own.
 
     >>> list(packed([("a", 2), ("b", 3), ("c", 9), ("d", 1)], 5))
     [['a', 'b'], ['c'], ['d']]
@@ -123,12 +123,12 @@ def packed(items: Iterable[tuple[T, int]], budget: int) -> Iterator[list[T]]:
 
 
 def cost(tensor: GraphTensor) -> int:
-    """Returns the memory cost of a graph: its nodes and edges."""
+    """Return the memory cost of a graph: its nodes and edges."""
     return len(tensor) + len(tensor.relation_ids)
 
 
 def check_numbers(stack: GraphStack, tensors: Sequence[GraphTensor], labels: int, relations: int) -> None:
-    """Refuses numbers beyond the vocabularies, which would give wrong vectors or, on a GPU, kill the process."""
+    """Refuse numbers beyond the vocabularies, which would give wrong vectors or, on a GPU, kill the process."""
     for numbers, known, what in ((stack.node_ids, labels, "label"), (stack.relations, relations, "relation")):
         if len(numbers) and not 0 <= int(numbers.min()) <= int(numbers.max()) < known:
             raise MathAMRError(
@@ -138,7 +138,7 @@ def check_numbers(stack: GraphStack, tensors: Sequence[GraphTensor], labels: int
 
 
 def _ranges(starts: AnyArray, chosen: AnyArray) -> tuple[AnyArray, AnyArray]:
-    """Returns the concatenated positions of the chosen graphs' elements, and how many each graph has."""
+    """Return the concatenated positions of the chosen graphs' elements, and how many each graph has."""
     begins = starts[chosen]
     counts = starts[chosen + 1] - begins
     shift = begins - (np.cumsum(counts) - counts)

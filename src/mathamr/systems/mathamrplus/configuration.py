@@ -48,7 +48,7 @@ class ModelConfiguration:
 
     @classmethod
     def from_json(cls, row: dict[str, Any]) -> ModelConfiguration:
-        """The inverse of `to_json`; unknown fields are refused, except retired ones that are off."""
+        """Reverse `to_json`; unknown fields are refused, except retired ones that are off."""
         known = {name: value for name, value in row.items() if name not in RETIRED or value}
         return cls(**known_fields(cls, known, "model"))
 
@@ -63,7 +63,7 @@ MODELS = {
 
 
 def model_configuration(name: str) -> ModelConfiguration:
-    """Returns a named shape."""
+    """Return a named shape."""
     if name not in MODELS:
         raise UnknownNameError("model configuration", name, list(MODELS))
     return MODELS[name]

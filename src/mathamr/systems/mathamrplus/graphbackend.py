@@ -36,7 +36,7 @@ class GraphBackend(Protocol):
     size: int
 
     def encode(self, tensors: Iterable[GraphTensor]) -> Iterator[Vectors]:
-        """The vectors of every graph, in the order of the graphs."""
+        """Return the vectors of every graph, in the order of the graphs."""
         ...
 
 
@@ -58,7 +58,7 @@ class NumpyGraphEncoder:
         self.size = folder.configuration.projection
 
     def encode(self, tensors: Iterable[GraphTensor]) -> Iterator[Vectors]:
-        """The vectors of every graph, in the order of the graphs."""
+        """Return the vectors of every graph, in the order of the graphs."""
         for batch in packed(((tensor, cost(tensor)) for tensor in tensors), BUDGET):
             stack = GraphStack.of_tensors(batch)
             check_numbers(stack, batch, len(self.vocabulary), len(self.relations))
@@ -68,7 +68,7 @@ class NumpyGraphEncoder:
 
 
 def load_graph_backend(path: Path, device: str = "auto") -> GraphBackend:
-    """Loads the graph encoder in a folder: in numpy if it supports the network and no GPU is requested."""
+    """Load the graph encoder in a folder: in numpy if it supports the network and no GPU is requested."""
     folder = read_graph_folder(path)
     if runs_in_numpy(folder.configuration) and current_backend(device) == ONNX:
         return NumpyGraphEncoder(path, folder)
@@ -76,7 +76,7 @@ def load_graph_backend(path: Path, device: str = "auto") -> GraphBackend:
 
 
 def torch_graph_encoder(backend: GraphBackend) -> GraphEncoder:
-    """Loads the same encoder in torch, for saving and training."""
+    """Load the same encoder in torch, for saving and training."""
     from mathamr.systems.mathamrplus.graphencoder import GraphEncoder
 
     if isinstance(backend, GraphEncoder):

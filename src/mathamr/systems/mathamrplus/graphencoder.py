@@ -49,7 +49,7 @@ class GraphEncoder:
 
     @classmethod
     def load(cls, folder: Path, device: str = "auto") -> GraphEncoder:
-        """Loads the encoder from a model folder."""
+        """Load the encoder from a model folder."""
         read = read_graph_folder(folder)
         with unfilled():
             model = MathAMRPlus(read.configuration, len(read.vocabulary), len(read.relations))
@@ -65,7 +65,7 @@ class GraphEncoder:
         )
 
     def save(self, folder: Path, about: dict[str, Any] | None = None, *, half: bool = False) -> None:
-        """Writes the model folder that `load` reads."""
+        """Write the model folder that `load` reads."""
         save_graph_folder(
             folder,
             self.model.configuration,
@@ -78,7 +78,7 @@ class GraphEncoder:
         )
 
     def encode(self, tensors: Iterable[GraphTensor]) -> Iterator[Vectors]:
-        """The vectors of every graph, in the order of the graphs."""
+        """Return the vectors of every graph, in the order of the graphs."""
         for chosen in packed(((tensor, cost(tensor)) for tensor in tensors), self.budget):
             yield from self._vectors(chosen)
 

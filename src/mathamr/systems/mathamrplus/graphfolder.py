@@ -37,7 +37,7 @@ class GraphFolder:
 
 
 def read_graph_folder(path: Path) -> GraphFolder:
-    """The graph encoder in a folder."""
+    """Return the graph encoder in a folder."""
     folder = ModelFolder.read(path)
     with folder.parsing():
         encoder, model, graphs = (
@@ -71,7 +71,7 @@ def save_graph_folder(
     *,
     half: bool = False,
 ) -> None:
-    """Writes the folder that `read_graph_folder` reads; with `half`, numbers have sixteen bits."""
+    """Write the folder that `read_graph_folder` reads; with `half`, numbers have sixteen bits."""
     stored = (
         halved(weights) if half else {name: each.detach().cpu().float() for name, each in weights.items()}
     )

@@ -18,7 +18,7 @@ VIRTUAL_IDS = tuple(SPECIAL.index(label) for label in VIRTUAL_LABELS)
 
 
 def _inverse(relation: str) -> int:
-    """Returns the number of the relation from members to their virtual node, which is the same in every vocabulary."""
+    """Return the number of the relation from members to their virtual node, which is the same in every vocabulary."""
     return 2 * (1 + VIRTUAL_EDGES.index(relation)) + 1
 
 
@@ -40,7 +40,7 @@ class MathAMRPlus(nn.Module):
         self.head = ProjectionHead(size, configuration.projection)
 
     def forward(self, batch: GraphBatch) -> Tensor:
-        """The l2-normalised vectors of all representatives of the batch, graph by graph."""
+        """Return the l2-normalised vectors of all representatives of the batch, graph by graph."""
         x = self.start(self.embedding(batch.node_ids), batch)
         for layer in self.layers:
             x = layer(x, batch.groups)
@@ -59,7 +59,7 @@ class Layer(nn.Module):
         self.dropout = nn.Dropout(configuration.dropout)
 
     def forward(self, x: Tensor, groups: EdgeGroups) -> Tensor:
-        """The refined node vectors."""
+        """Return the refined node vectors."""
         added: Tensor = self.dropout(functional.gelu(self.convolution(self.norm(x), groups)))
         return x + added
 
@@ -97,13 +97,13 @@ class VirtualNodeStart(nn.Module):
         )
 
     def prepare(self, embedding: nn.Embedding) -> None:
-        """Sets the embeddings of virtual nodes to zero, unless they start at random."""
+        """Set the embeddings of virtual nodes to zero, unless they start at random."""
         if self.kind != "random-embedding":
             with torch.no_grad():
                 embedding.weight[list(VIRTUAL_IDS)] = 0.0
 
     def forward(self, x: Tensor, batch: GraphBatch) -> Tensor:
-        """Returns the node vectors with the virtual nodes initialised."""
+        """Return the node vectors with the virtual nodes initialised."""
         if self.kind.endswith("-embedding"):
             return x
         ids = batch.node_ids

@@ -29,7 +29,7 @@ PIECE_ROWS = 1 << 16
 
 
 def runs_in_numpy(configuration: ModelConfiguration) -> bool:
-    """True if this module can compute a network of this shape; other networks need torch."""
+    """Return True if this module can compute a network of this shape; other networks need torch."""
     return configuration.virtual_start in ("zero-embedding", "random-embedding")
 
 

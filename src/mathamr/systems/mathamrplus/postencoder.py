@@ -53,13 +53,13 @@ class Shares:
                 raise MathAMRError(f"the text's share of a {name} must be from 0 to 1, got {value!r}")
 
     def of(self, levels: AnyArray) -> FloatArray:
-        """The share of each representative by its level."""
+        """Return the share of each representative by its level."""
         table = np.zeros(len(Level), np.float32)
         table[[Level.FORMULA, Level.SENTENCE, Level.DOCUMENT]] = self.formula, self.sentence, self.document
         return np.asarray(table[levels])
 
     def to_json(self) -> dict[str, float]:
-        """Returns the JSON form for a model's folder."""
+        """Return the JSON form for a model's folder."""
         return {name: getattr(self, name) for name in self.__slots__}
 
 
@@ -92,7 +92,7 @@ class PostEncoder:
     def encode(
         self, items: Iterable[tuple[Post, GraphTensor]], passages: Iterable[Passage | None] | None = None
     ) -> Iterator[Vectors]:
-        """Yields the vectors of every post, in the order of the posts; passages that are known already are not computed again."""
+        """Yield the vectors of every post, in the order of the posts; passages that are known already are not computed again."""
         if self.text is None:
             yield from self.graph.encode(tensor for _, tensor in items)
             return
@@ -117,7 +117,7 @@ class PostEncoder:
 
 
 def load_post_encoder(folder: Path, device: str = "auto") -> PostEncoder:
-    """Loads the encoder from a model folder."""
+    """Load the encoder from a model folder."""
     if read_config(folder).get("encoder") != JOINED:
         return PostEncoder(load_graph_backend(folder, device))
     row = ModelFolder.read(folder).config
@@ -133,7 +133,7 @@ def load_post_encoder(folder: Path, device: str = "auto") -> PostEncoder:
 
 
 def save_post_encoder(folder: Path, encoder: PostEncoder) -> None:
-    """Writes the folder that `load_post_encoder` reads."""
+    """Write the folder that `load_post_encoder` reads."""
     if encoder.text is None:
         torch_graph_encoder(encoder.graph).save(folder)
         return
@@ -146,5 +146,5 @@ def save_post_encoder(folder: Path, encoder: PostEncoder) -> None:
 
 
 def save_joined(folder: Path, name: str, shares: Shares) -> None:
-    """Writes the configuration of a folder whose parts are in `graph/` and `text/` already."""
+    """Write the configuration of a folder whose parts are in `graph/` and `text/` already."""
     write_model_folder(folder, {"encoder": JOINED, "name": name, "shares": shares.to_json()})

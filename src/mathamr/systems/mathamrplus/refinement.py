@@ -28,7 +28,7 @@ class Sums:
     """
 
     def __init__(self, begins: AnyArray, counts: AnyArray, numbers: AnyArray) -> None:
-        """Prepares the sums over `numbers` from each begin, with its count; no count is zero."""
+        """Prepare the sums over `numbers` from each begin, with its count; no count is zero."""
         self.order = np.argsort(-counts, kind="stable")
         begins, counts = begins[self.order], counts[self.order]
         ranks = np.arange(int(counts.max(initial=0)))
@@ -38,7 +38,7 @@ class Sums:
         self._ends = np.cumsum(having).tolist()
 
     def __call__(self, x: AnyArray) -> AnyArray:
-        """Returns the sums of the rows of `x`."""
+        """Return the sums of the rows of `x`."""
         rows = np.take(x, self._rows, axis=0)
         sums = rows[: len(self.order)]
         for begin, end in pairwise(self._ends):
@@ -99,7 +99,7 @@ def refined(stack: GraphStack, layers: int, most: int, few: int = FEW) -> Refine
 
 
 def _unrefined(stack: GraphStack, edges: _Edges, wanted: list[BoolArray], most: int) -> Refinement:
-    """Makes every node a class of its own, in all layers but the last."""
+    """Make every node a class of its own, in all layers but the last."""
     nodes, groups = np.arange(len(stack.node_ids)), np.arange(len(edges.targets))
     whole = _step(edges, nodes, groups, groups, nodes, most)
     last, reaching = np.flatnonzero(wanted[-1]), np.flatnonzero(wanted[-1][edges.targets])
@@ -128,7 +128,7 @@ class _Edges:
 
 
 def _wanted(stack: GraphStack, layers: int) -> list[BoolArray]:
-    """Returns which nodes' states each layer must compute: the representatives' in the end, and before it also their sources'."""
+    """Return which nodes' states each layer must compute: the representatives' in the end, and before it also their sources'."""
     wanted = np.zeros(len(stack.node_ids), np.bool_)
     wanted[stack.representatives] = True
     found = [wanted]
@@ -140,7 +140,7 @@ def _wanted(stack: GraphStack, layers: int) -> list[BoolArray]:
 
 
 def _refining(edges: _Edges, classes: AnyArray, wanted: BoolArray, most: int) -> tuple[Step, AnyArray]:
-    """Refines one layer; returns its step and the new classes, which are meaningless for unwanted nodes."""
+    """Refine one layer; return its step and the new classes, which are meaningless for unwanted nodes."""
     before = int(classes.max(initial=-1)) + 1
     # Two groups are equal if they have the same relation and the same multiset of source classes.
     groups = np.flatnonzero(wanted[edges.targets])
@@ -165,7 +165,7 @@ def _refining(edges: _Edges, classes: AnyArray, wanted: BoolArray, most: int) ->
 def _step(
     edges: _Edges, classes: AnyArray, groups: AnyArray, among: AnyArray, nodes: AnyArray, most: int
 ) -> Step:
-    """Builds the layer that computes one group and one node per class; `among` maps each group to its representative."""
+    """Build the layer that computes one group and one node per class; `among` maps each group to its representative."""
     counts = edges.reached[nodes]
     received = among[edges.by_target[_ranges(edges.reached_begins[nodes], counts)]]
     ends = np.cumsum(counts)
@@ -183,7 +183,7 @@ def _step(
 def _part(
     edges: _Edges, classes: AnyArray, groups: AnyArray, received: AnyArray, counts: AnyArray, start: int
 ) -> Part:
-    """Builds the part for the node classes from `start`, with the groups that reach them."""
+    """Build the part for the node classes from `start`, with the groups that reach them."""
     relations, sizes, begins = edges.relations[groups], edges.counts[groups], edges.begins[groups]
     cuts = [0, *(np.flatnonzero(np.diff(relations)) + 1).tolist(), len(relations)]
     sources = classes[edges.sources]
@@ -204,19 +204,19 @@ def _part(
 
 
 def _drawn(count: int) -> AnyArray:
-    """Draws unpredictable numbers of 64 bits."""
+    """Draw unpredictable numbers of 64 bits."""
     return np.frombuffer(os.urandom(8 * count), np.uint64)
 
 
 def _totals(numbers: AnyArray, begins: AnyArray, ends: AnyArray) -> AnyArray:
-    """Returns the sums from begins to ends, modulo 2**64."""
+    """Return the sums from begins to ends, modulo 2**64."""
     sums = np.zeros(len(numbers) + 1, np.uint64)
     np.cumsum(numbers, out=sums[1:])
     return sums[ends] - sums[begins]
 
 
 def _numbered(numbers: AnyArray) -> tuple[AnyArray, AnyArray]:
-    """Returns the first position of each distinct number, and for every number its index among these, in order of appearance.
+    """Return the first position of each distinct number, and for every number its index among these, in order of appearance.
 
     >>> _numbered(np.array([7, 3, 7, 9, 3]))
     (array([0, 1, 3]), array([0, 1, 0, 2, 1]))
@@ -235,7 +235,7 @@ def _numbered(numbers: AnyArray) -> tuple[AnyArray, AnyArray]:
 
 
 def _ranges(begins: AnyArray, counts: AnyArray) -> AnyArray:
-    """Returns the concatenated ranges that start at each begin and have its count.
+    """Return the concatenated ranges that start at each begin and have its count.
 
     >>> _ranges(np.array([5, 2]), np.array([2, 3]))
     array([5, 6, 2, 3, 4])

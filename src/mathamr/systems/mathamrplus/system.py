@@ -140,7 +140,7 @@ class MathAMRPlusSystem:
         return GraphInput(self.encoder.graphs, self.encoder.vocabulary, self.encoder.relations)
 
     def encode(self, items: Iterable[Item]) -> Iterator[Encoded]:
-        """The vectors of every post, in the order of the posts."""
+        """Return the vectors of every post, in the order of the posts."""
         ours, theirs, passages = tee(items, 3)
         vectors = self.encoder.encode(
             ((item.post, _tensor(item)) for item in theirs), (item.passage for item in passages)
@@ -149,21 +149,21 @@ class MathAMRPlusSystem:
             yield encoded(item.post, found)
 
     def encode_visuals(self, visuals: Iterable[VisualFormula]) -> Iterator[Mapping[str, Vectors]]:
-        """Yields no vectors: a formula's vector depends on its post."""
+        """Yield no vectors: a formula's vector depends on its post."""
         return ({} for _ in visuals)
 
     def save(self, folder: Path) -> None:
-        """Writes the model folder."""
+        """Write the model folder."""
         save_post_encoder(folder, self.encoder)
 
     @classmethod
     def load(cls, folder: Path, device: str = "auto") -> Self:
-        """Loads the system from a folder: a graph encoder alone, or one with a text encoder beside it."""
+        """Load the system from a folder: a graph encoder alone, or one with a text encoder beside it."""
         return cls(load_post_encoder(folder, device))
 
 
 def encoded(post: Post, vectors: Vectors) -> Encoded:
-    """Returns a post's vectors by field; if the model has no document vector, the mean replaces it."""
+    """Return a post's vectors by field; if the model has no document vector, the mean replaces it."""
     if not len(vectors):
         return Encoded(id=post.id)
     document = vectors.document

@@ -62,7 +62,7 @@ class ContextReader:
         return load_encoder(folder, self._device, self._backend)
 
     def encode(self, posts: Iterable[Post]) -> Iterator[list[tuple[str, Vectors]]]:
-        """Yields for every post its formulas with the vectors of the text around them, in the order of the post."""
+        """Yield for every post its formulas with the vectors of the text around them, in the order of the post."""
         stream = iter(posts)
         while chosen := list(islice(stream, AT_A_TIME)):
             wordings = [surroundings(post) for post in chosen]
@@ -104,18 +104,18 @@ def _of_length_one(vectors: FloatArray) -> FloatArray:
 
 
 def _windows(wording: Wording, formulas: Sequence[str]) -> list[tuple[str, str]]:
-    """Returns the formulas of a post, each with the text around it."""
+    """Return the formulas of a post, each with the text around it."""
     return [(formulas[span.representative], wording.text[span.start : span.end]) for span in wording.spans]
 
 
 def _text_folder(name: str) -> Path | None:
-    """Returns the folder of the text encoder of a model in the box."""
+    """Return the folder of the text encoder of a model in the box."""
     model = boxed_folder(name)
     return model / TEXT if model is not None and (model / TEXT / CONFIG).is_file() else None
 
 
 def surroundings(post: Post) -> tuple[Wording, list[str]]:
-    """Returns the text of a post with the `CHARACTERS` around each formula in it, and the ids of these formulas.
+    """Return the text of a post with the `CHARACTERS` around each formula in it, and the ids of these formulas.
 
     >>> from mathamr.posts.post import Formula
     >>> post = Post("7", "answer", "Let $x>0$.", markup="text", formulas=(Formula("7:0", "x>0"),))
@@ -136,7 +136,7 @@ def surroundings(post: Post) -> tuple[Wording, list[str]]:
 
 
 def around(start: int, end: int, length: int) -> tuple[int, int]:
-    """Returns a window of `CHARACTERS` with [start, end) in its middle, moved inside a text of that length.
+    """Return a window of `CHARACTERS` with [start, end) in its middle, moved inside a text of that length.
 
     >>> around(0, 10, 5000), around(4990, 5000, 5000), around(2000, 2010, 5000), around(3, 5, 9)
     ((0, 1024), (3976, 5000), (1493, 2517), (0, 9))

@@ -31,7 +31,7 @@ class OperatorGraphs:
 
     @classmethod
     def of(cls, trees: Sequence[Opt], labels: FormulaLabels) -> OperatorGraphs:
-        """Builds the operator graphs of trees."""
+        """Build the operator graphs of trees."""
         return cls.of_numbers(FormulaTrees.of(trees, labels, "opt"), distinct_labels(trees))
 
     @classmethod
@@ -62,7 +62,7 @@ class OperatorGraphs:
         return len(self.node_starts) - 1
 
     def chosen(self, numbers: AnyArray) -> OperatorGraphs:
-        """Returns some graphs, in that order."""
+        """Return some graphs, in that order."""
         nodes, counts = _taken(self.node_starts, numbers)
         arcs, arc_counts = _taken(self.arc_starts, numbers)
         return OperatorGraphs(
@@ -81,16 +81,16 @@ class OperatorGraphs:
         return np.repeat(np.arange(len(self)), np.diff(self.node_starts))
 
     def arcs(self) -> tuple[AnyArray, AnyArray]:
-        """Returns sources and targets by their numbers among all nodes."""
+        """Return sources and targets by their numbers among all nodes."""
         offset = np.repeat(self.node_starts[:-1], np.diff(self.arc_starts))
         return self.sources + offset, self.targets + offset
 
     def changed(self, **changes: AnyArray) -> OperatorGraphs:
-        """Returns the graphs with other labels or arcs."""
+        """Return the graphs with other labels or arcs."""
         return OperatorGraphs(**{name: changes.get(name, getattr(self, name)) for name in self.__slots__})
 
     def with_arcs(self, kept: AnyArray) -> OperatorGraphs:
-        """Returns the graphs with only some of their arcs."""
+        """Return the graphs with only some of their arcs."""
         owners = np.repeat(np.arange(len(self)), np.diff(self.arc_starts))
         return self.changed(
             sources=self.sources[kept],
@@ -100,7 +100,7 @@ class OperatorGraphs:
         )
 
     def with_nodes(self, kept: AnyArray) -> OperatorGraphs:
-        """Returns the graphs with only some of their nodes, and the arcs between these."""
+        """Return the graphs with only some of their nodes, and the arcs between these."""
         if kept.all():
             return self
         sources, targets = self.arcs()
@@ -118,7 +118,7 @@ class OperatorGraphs:
         )
 
     def reachable(self) -> OperatorGraphs:
-        """Returns the graphs without the nodes that cannot be reached from their roots."""
+        """Return the graphs without the nodes that cannot be reached from their roots."""
         sources, targets = self.arcs()
         reached = np.zeros(len(self.labels), np.bool_)
         reached[self.node_starts[:-1]] = True
@@ -143,7 +143,7 @@ def shared_nodes(trees: FormulaTrees, distinct: AnyArray) -> AnyArray:
 
 
 def _orders(above: AnyArray) -> AnyArray:
-    """The order of every node of some trees: its distance to the nearest leaf below it, at most 3."""
+    """Return the order of every node of some trees: its distance to the nearest leaf below it, at most 3."""
     found = np.full(len(above), 3, np.int8)
     is_leaf = np.ones(len(above), np.bool_)
     is_leaf[above[above >= 0]] = False

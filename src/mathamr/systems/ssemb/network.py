@@ -44,12 +44,12 @@ class StructEmbConfiguration:
             )
 
     def to_json(self) -> dict[str, Any]:
-        """Returns the JSON form for a model's folder; `norm` is left out of the older shape, whose fingerprint stays."""
+        """Return the JSON form for a model's folder; `norm` is left out of the older shape, whose fingerprint stays."""
         return {name: value for name, value in asdict(self).items() if (name, value) != ("norm", "layer")}
 
     @classmethod
     def from_json(cls, row: dict[str, Any]) -> StructEmbConfiguration:
-        """The inverse of `to_json`; unknown fields are refused."""
+        """Reverse `to_json`; unknown fields are refused."""
         return cls(**known_fields(cls, row, "ssemb"))
 
 
@@ -66,7 +66,7 @@ class GraphNumbers:
 
     @classmethod
     def of(cls, graphs: OperatorGraphs, device: torch.device) -> GraphNumbers:
-        """Makes a batch in which messages go in both directions along every arc."""
+        """Make a batch in which messages go in both directions along every arc."""
         sources, targets = graphs.arcs()
         heard = np.concatenate([sources, targets])
         hearing = np.concatenate([targets, sources])
@@ -101,7 +101,7 @@ class StructEmb(nn.Module):
         self.head = nn.Sequential(nn.Linear(size, size), nn.LayerNorm(size), nn.ReLU(), nn.Linear(size, size))
 
     def states(self, graphs: GraphNumbers) -> Tensor:
-        """Returns for every node the sum of its states over all layers; a graph's vector is the mean of these."""
+        """Return for every node the sum of its states over all layers; a graph's vector is the mean of these."""
         x = self.embedding(graphs.labels)
         found: Tensor = x
         for layer in self.layers:
@@ -110,15 +110,15 @@ class StructEmb(nn.Module):
         return found
 
     def pooled(self, graphs: GraphNumbers) -> Tensor:
-        """Returns the mean over the nodes of every graph."""
+        """Return the mean over the nodes of every graph."""
         return _means(self.states(graphs), graphs)
 
     def forward(self, graphs: GraphNumbers) -> Tensor:
-        """Returns the vectors used for retrieval."""
+        """Return the vectors used for retrieval."""
         return functional.normalize(self.pooled(graphs).float(), dim=-1)
 
     def projected(self, graphs: GraphNumbers) -> Tensor:
-        """Returns the vectors that training compares."""
+        """Return the vectors that training compares."""
         return functional.normalize(self.head(self.pooled(graphs)).float(), dim=-1)
 
 

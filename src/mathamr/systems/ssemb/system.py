@@ -125,7 +125,7 @@ class SsembSystem:
         return None
 
     def encode(self, items: Iterable[Item]) -> Iterator[Encoded]:
-        """Yields the context vectors of every formula."""
+        """Yield the context vectors of every formula."""
         ours, theirs = tee(items)
         found = self.context.encode(item.post for item in theirs)
         for item, formulas in zip(ours, found, strict=True):
@@ -135,7 +135,7 @@ class SsembSystem:
             )
 
     def encode_visuals(self, visuals: Iterable[VisualFormula]) -> Iterator[Mapping[str, Vectors]]:
-        """Yields the structure vectors of every visual class that has an operator tree."""
+        """Yield the structure vectors of every visual class that has an operator tree."""
         stream = iter(visuals)
         while chosen := list(islice(stream, VISUALS)):
             rows = iter(self.structures([visual.opt for visual in chosen if visual.opt is not None]))
@@ -147,7 +147,7 @@ class SsembSystem:
                 )
 
     def structures(self, trees: Sequence[Opt]) -> FloatArray:
-        """The vectors of operator trees."""
+        """Return the vectors of operator trees."""
         if not trees:
             return np.zeros((0, self.network.configuration.size), np.float32)
         self.network.eval()
@@ -156,7 +156,7 @@ class SsembSystem:
             return np.asarray(self.network(batch).float().cpu().numpy())
 
     def match_nodes(self, query: VisualFormula, found: VisualFormula) -> Sequence[TreeMatch]:
-        """Finds for each operator of the query the most similar one of the found formula; the network merges equal subtrees.
+        """Find for each operator of the query the most similar one of the found formula; the network merges equal subtrees.
 
         The score is the cosine of both structure vectors, which are the means of the vectors compared here.
         """
@@ -177,14 +177,14 @@ class SsembSystem:
         return {"system": self.kind, "name": self._name, "model": model, "reader": self.reader}
 
     def save(self, folder: Path) -> None:
-        """Writes the model folder; a text encoder of the box is named, the model's own is copied."""
+        """Write the model folder; a text encoder of the box is named, the model's own is copied."""
         if self._own_text is not None and self._own_text != folder / TEXT:
             shutil.copytree(self._own_text, folder / TEXT, dirs_exist_ok=True)
         save_formula_model(folder, self._config, self.network, self.labels, self.about)
 
     @classmethod
     def load(cls, folder: Path, device: str = "auto") -> Self:
-        """Loads the system from a folder."""
+        """Load the system from a folder."""
         read, labels = read_formula_folder(folder, cls.kind)
         with read.parsing():
             name, model = str(read.config["name"]), dict(read.config["model"])

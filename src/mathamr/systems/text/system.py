@@ -111,7 +111,7 @@ class TextSystem:
         return None
 
     def encode(self, items: Iterable[Item]) -> Iterator[Encoded]:
-        """The vectors of every post, in the order of the posts."""
+        """Return the vectors of every post, in the order of the posts."""
         from mathamr.text.wording import wording_alone
 
         stream = iter(items)
@@ -130,11 +130,11 @@ class TextSystem:
                 )
 
     def encode_visuals(self, visuals: Iterable[VisualFormula]) -> Iterator[Mapping[str, Vectors]]:
-        """Yields no vectors: a formula's vector depends on its post."""
+        """Yield no vectors: a formula's vector depends on its post."""
         return ({} for _ in visuals)
 
     def save(self, folder: Path) -> None:
-        """Writes the model folder."""
+        """Write the model folder."""
         from mathamr.text.backend import exact_encoder
         from mathamr.text.torchfolder import save_text_encoder
 
@@ -143,7 +143,7 @@ class TextSystem:
 
     @classmethod
     def load(cls, folder: Path, device: str = "auto") -> Self:
-        """Loads the system from a folder."""
+        """Load the system from a folder."""
         row = ModelFolder.read(folder).config
         from mathamr.text.backend import load_encoder
 
@@ -151,5 +151,5 @@ class TextSystem:
 
 
 def save_text_system(folder: Path, name: str) -> None:
-    """Writes the configuration of a folder whose text encoder is in `text/` already."""
+    """Write the configuration of a folder whose text encoder is in `text/` already."""
     write_model_folder(folder, {"system": TextSystem.kind, "name": name})

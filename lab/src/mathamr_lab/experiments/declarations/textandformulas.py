@@ -83,7 +83,7 @@ def _rows(parts: Sequence[_Part], test: str) -> tuple[TrialRow, ...]:
 def _tables(
     parts: Sequence[_Part], sources: Mapping[str, str] | None = None, suffix: str = ""
 ) -> tuple[TrialTable, ...]:
-    """Makes a table of the same rows for each test set."""
+    """Make a table of the same rows for each test set."""
     return tuple(
         TrialTable(
             title=f"{title}{suffix}",
@@ -192,7 +192,7 @@ _QWEN = {
 
 
 def with_figures_of(experiment: TrialExperiment, changes: Sequence[str]) -> TrialExperiment:
-    """Returns an experiment with the paper's figures of the base that changes name: those of Qwen3 are other than BERT's."""
+    """Return an experiment with the paper's figures of the base that changes name: those of Qwen3 are other than BERT's."""
     bases = [change for change in changes if change.startswith("marf.base=")]
     if not bases or "qwen" not in bases[-1].lower():
         return experiment

@@ -62,7 +62,7 @@ CONFIGURATIONS: dict[str, Configurations] = {
 
 
 def configured(name: str, changes: Iterable[str]) -> Configurations:
-    """The named configuration with some fields changed.
+    """Return the named configuration with some fields changed.
 
     >>> model, training = configured("small", ["size=32", "pairing=outer"])
     >>> model.size, training.pairing

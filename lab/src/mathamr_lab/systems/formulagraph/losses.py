@@ -13,7 +13,7 @@ LEAST = 1e-3
 
 
 def node_losses(ours: Tensor, owners: Tensor, theirs: Tensor, starts: Tensor, temperature: float) -> Tensor:
-    """Returns the loss of equation 2 for every node of the first graphs.
+    """Return the loss of equation 2 for every node of the first graphs.
 
     Its partner in each graph of the second kind is the node with the highest cosine; the one of its own formula is
     positive, those of all other formulas of the batch are negative.
@@ -26,7 +26,7 @@ def node_losses(ours: Tensor, owners: Tensor, theirs: Tensor, starts: Tensor, te
 
 
 def best_in_each(ours: Tensor, theirs: Tensor, starts: Tensor) -> Tensor:
-    """Returns the highest cosine of every node of ours (columns) in each graph of theirs (rows).
+    """Return the highest cosine of every node of ours (columns) in each graph of theirs (rows).
 
     Graph i has the vectors from `starts[i]` to `starts[i + 1]`. Nodes that are equally similar share the gradient. That of
     `torch.segment_reduce` divides a positive gradient among them and gives each the whole of a negative one, which pulls
@@ -56,7 +56,7 @@ def joint_loss(of_pairs: Sequence[tuple[str, Tensor]]) -> Tensor:
 def mutual_scores(
     queries: Tensor, query_starts: Tensor, theirs: Tensor, starts: Tensor, pairs: tuple[Tensor, Tensor]
 ) -> Tensor:
-    """Returns for pairs (query, other) the harmonic mean of MaxSim in both directions.
+    """Return for pairs (query, other) the harmonic mean of MaxSim in both directions.
 
     MaxSim itself (equation 4) measures only what of the query is in the other formula, not what else it contains.
     """
@@ -68,12 +68,12 @@ def mutual_scores(
 
 
 def segment_means(values: Tensor, starts: Tensor) -> Tensor:
-    """Returns the means of runs of rows."""
+    """Return the means of runs of rows."""
     return torch.segment_reduce(values, "mean", lengths=starts.diff().long(), axis=0, unsafe=True)
 
 
 def order_loss(scores: Tensor, wanted: Tensor, temperature: float) -> Tensor:
-    """Returns the mean divergence between the order of candidates (a row for each query) and a teacher's, both as distributions."""
+    """Return the mean divergence between the order of candidates (a row for each query) and a teacher's, both as distributions."""
     return functional.kl_div(
         (scores / temperature).log_softmax(1),
         (wanted / temperature).log_softmax(1),

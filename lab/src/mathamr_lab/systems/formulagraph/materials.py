@@ -43,7 +43,7 @@ class FormulaMaterials:
     def of(
         cls, shard: FormulaShard, configuration: NodeTraining, teacher: Teacher | None
     ) -> FormulaMaterials:
-        """Takes the formulas of a shard; those that are too large are left out."""
+        """Take the formulas of a shard; those that are too large are left out."""
         own = shard.renumbered(shard.frequent(configuration.rare))
         sizes = np.maximum(np.diff(own.slt.starts), np.diff(own.opt.starts))
         usable = np.flatnonzero(sizes <= configuration.largest)
@@ -67,19 +67,19 @@ class FormulaMaterials:
         )
 
     def trees(self, view: str) -> FormulaTrees:
-        """The trees of one view."""
+        """Return the trees of one view."""
         return self.shard.slt if view == "slt" else self.shard.opt
 
-    def subexpressions(self, formulas: AnyArray, chance: np.random.Generator) -> dict[str, Chosen]:
-        """Draws a sub-expression of each formula in its operators, and the corresponding one in its layout (figure 2).
+    def subexpressions(self, formulas: AnyArray, generator: np.random.Generator) -> dict[str, Chosen]:
+        """Draw a sub-expression of each formula in its operators, and the corresponding one in its layout (figure 2).
 
         A pairing of one view draws in that view.
         """
         operators, layout = self.parts["opt"], self.parts["slt"]
         if self.configuration.pairing in ("slg", "opg"):
-            return {view: parts.drawn(formulas, chance) for view, parts in self.parts.items()}
-        kept = operators.drawn(formulas, chance)
-        removed = layout.like(self.shard.opt, formulas, kept, layout.removed(formulas, chance))
+            return {view: parts.drawn(formulas, generator) for view, parts in self.parts.items()}
+        kept = operators.drawn(formulas, generator)
+        removed = layout.like(self.shard.opt, formulas, kept, layout.removed(formulas, generator))
         return {"opt": kept, "slt": layout.without(formulas, removed)}
 
     @cached_property
@@ -88,7 +88,7 @@ class FormulaMaterials:
         return {view: Subexpressions(self.trees(view)) for view in ("slt", "opt")}
 
     def fingerprint(self) -> str:
-        """A hash of the training data."""
+        """Return a hash of the training data."""
         content = hashlib.sha256()
         for trees in (self.shard.slt, self.shard.opt):
             for array in (trees.labels, trees.parents, trees.edges):
@@ -98,37 +98,39 @@ class FormulaMaterials:
         return content.hexdigest()[:16]
 
     def batches(self, epoch: int) -> list[FormulaChoice]:
-        """Returns the shuffled batches of an epoch."""
+        """Return the shuffled batches of an epoch."""
         configuration = self.configuration
-        chance = np.random.default_rng([configuration.seed, 1, epoch])
-        order = self.train[chance.permutation(len(self.train))]
+        generator = np.random.default_rng([configuration.seed, 1, epoch])
+        order = self.train[generator.permutation(len(self.train))]
         size = configuration.batch_size
         cuts = [np.sort(order[start : start + size]) for start in range(0, len(order), size)]
         cuts = [cut for cut in cuts if len(cut) >= FEW]
         return [
             FormulaChoice(number, cut, anchors)
-            for number, (cut, anchors) in enumerate(zip(cuts, self._anchors(len(cuts), chance), strict=True))
+            for number, (cut, anchors) in enumerate(
+                zip(cuts, self._anchors(len(cuts), generator), strict=True)
+            )
         ]
 
     def held_batches(self) -> list[FormulaChoice]:
-        """The batches of a validation."""
+        """Return the batches of a validation."""
         size = self.configuration.batch_size
         cuts = [self.held[start : start + size] for start in range(0, len(self.held), size)]
         none = np.zeros(0, np.int64)
         return [FormulaChoice(number, cut, none) for number, cut in enumerate(cuts) if len(cut) >= FEW]
 
     def held_orders(self) -> FormulaChoice:
-        """The orders of a validation."""
+        """Return the orders of a validation."""
         none = np.zeros(0, np.int64)
         if self.teacher is None:
             return FormulaChoice(0, none, none)
         return FormulaChoice(0, none, np.arange(len(self.teacher) - self.teacher.held, len(self.teacher)))
 
-    def _anchors(self, steps: int, chance: np.random.Generator) -> list[AnyArray]:
+    def _anchors(self, steps: int, generator: np.random.Generator) -> list[AnyArray]:
         if self.teacher is None:
             return [np.zeros(0, np.int64)] * steps
         many = max(1, self.configuration.batch_size // self.teacher.candidates.shape[1])
         usable = len(self.teacher) - self.teacher.held
         repeats = -(-steps * many // usable)
-        order = np.concatenate([chance.permutation(usable) for _ in range(repeats)])
+        order = np.concatenate([generator.permutation(usable) for _ in range(repeats)])
         return [np.sort(order[step * many : (step + 1) * many]) for step in range(steps)]

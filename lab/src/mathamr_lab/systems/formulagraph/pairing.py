@@ -30,7 +30,7 @@ PAIRINGS: dict[str, tuple[Pair, ...]] = {
 
 
 def pairing(name: str) -> tuple[Pair, ...]:
-    """Returns the pairs of a named pairing."""
+    """Return the pairs of a named pairing."""
     if name not in PAIRINGS:
         raise UnknownNameError("pairing", name, list(PAIRINGS))
     return PAIRINGS[name]

@@ -26,17 +26,17 @@ class Renaming:
         )
         self._size = len(labels)
 
-    def drawn(self, formulas: int, chance: np.random.Generator) -> AnyArray:
-        """Draws for every formula how far its variables and its numbers are shifted; 0 leaves them."""
+    def drawn(self, formulas: int, generator: np.random.Generator) -> AnyArray:
+        """Draw for every formula how far its variables and its numbers are shifted; 0 leaves them."""
         moves = np.zeros((2, formulas), np.int64)
         for kind, (rate, circle) in enumerate(zip(self.rates, self._circles, strict=True)):
             if rate and len(circle) > 1:
-                moved = chance.random(formulas) < rate
-                moves[kind] = np.where(moved, chance.integers(1, len(circle), formulas), 0)
+                moved = generator.random(formulas) < rate
+                moves[kind] = np.where(moved, generator.integers(1, len(circle), formulas), 0)
         return moves
 
     def applied(self, labels: AnyArray, owners: AnyArray, moves: AnyArray) -> AnyArray:
-        """Returns the labels of nodes under the new names of their formulas."""
+        """Return the labels of nodes under the new names of their formulas."""
         found = labels
         for kind, circle in enumerate(self._circles):
             if not moves[kind].any():

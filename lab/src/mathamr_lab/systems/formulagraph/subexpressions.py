@@ -23,20 +23,20 @@ class Subexpressions:
         self._internal_starts = np.searchsorted(of[self._internal], np.arange(len(trees) + 1))
         self._heaviest = _heaviest(trees, of)
 
-    def removed(self, chosen: AnyArray, chance: np.random.Generator) -> AnyArray:
-        """Draws an internal node of each of these trees, by its number among all nodes; -1 for a tree without one."""
+    def removed(self, chosen: AnyArray, generator: np.random.Generator) -> AnyArray:
+        """Draw an internal node of each of these trees, by its number among all nodes; -1 for a tree without one."""
         begins = self._internal_starts[chosen]
         many = self._internal_starts[chosen + 1] - begins
-        drawn = begins + np.minimum((chance.random(len(chosen)) * many).astype(np.int64), many - 1)
+        drawn = begins + np.minimum((generator.random(len(chosen)) * many).astype(np.int64), many - 1)
         found: AnyArray = np.where(many > 0, self._internal[np.where(many > 0, drawn, 0)], -1)
         return found
 
-    def drawn(self, chosen: AnyArray, chance: np.random.Generator) -> Chosen:
-        """Draws one sub-expression of each of these trees, which are in ascending order."""
-        return self.without(chosen, self.removed(chosen, chance))
+    def drawn(self, chosen: AnyArray, generator: np.random.Generator) -> Chosen:
+        """Draw one sub-expression of each of these trees, which are in ascending order."""
+        return self.without(chosen, self.removed(chosen, generator))
 
     def like(self, others: FormulaTrees, chosen: AnyArray, kept: Chosen, instead: AnyArray) -> AnyArray:
-        """Returns the internal node of each tree whose removal keeps the symbols that `kept` has of its other view.
+        """Return the internal node of each tree whose removal keeps the symbols that `kept` has of its other view.
 
         The symbols of both views are the labels that occur in both trees of a formula; the removal with the highest share of
         common symbols (Dice's coefficient) is taken, among equals the one that keeps the fewest nodes. Where there is nothing to choose from, it is the node of `instead`.
@@ -79,7 +79,7 @@ class Subexpressions:
         return best
 
     def without(self, chosen: AnyArray, removed: AnyArray) -> Chosen:
-        """Returns the largest part of each tree without one of its nodes; -1 removes nothing."""
+        """Return the largest part of each tree without one of its nodes; -1 removes nothing."""
         trees = self._trees
         start, end = trees.starts[chosen], trees.starts[chosen + 1]
         gone = np.maximum(removed, 0)
@@ -99,7 +99,7 @@ class Subexpressions:
 
 
 def _heaviest(trees: FormulaTrees, of: AnyArray) -> AnyArray:
-    """Returns for every node, by its number among all nodes, its first child with the most nodes, or -1."""
+    """Return for every node, by its number among all nodes, its first child with the most nodes, or -1."""
     children = np.flatnonzero(trees.parents >= 0)
     above = trees.starts[of[children]] + trees.parents[children]
     order = np.lexsort((children, -trees.sizes[children].astype(np.int64), above))

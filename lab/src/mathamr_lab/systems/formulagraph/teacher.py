@@ -36,7 +36,7 @@ class Teacher:
         return min(MOST_HELD, len(self) // 10)
 
     def checked(self, formulas: int) -> Teacher:
-        """Returns itself if all its numbers are formulas."""
+        """Return itself if all its numbers are formulas."""
         for numbers in (self.anchors, self.candidates):
             if len(numbers) and not 0 <= int(numbers.min()) <= int(numbers.max()) < formulas:
                 raise MathAMRError(
@@ -45,13 +45,13 @@ class Teacher:
         return self
 
     def save(self, path: Path) -> None:
-        """Writes one `.npz` without pickles."""
+        """Write one `.npz` without pickles."""
         with path.open("wb") as file:
             np.savez_compressed(file, anchors=self.anchors, candidates=self.candidates, scores=self.scores)
 
     @classmethod
     def load(cls, path: Path) -> Teacher:
-        """The inverse of `save`."""
+        """Reverse `save`."""
         try:
             with np.load(path, allow_pickle=False) as file:
                 anchors, candidates, scores = (file[name] for name in ("anchors", "candidates", "scores"))

@@ -72,7 +72,7 @@ class NodeTrainer(TreeTrainer[NodeStep]):
         super().__init__(self.network, len(materials.train), configuration, device)
 
     def identity(self) -> dict[str, Any]:
-        """Identifies the run."""
+        """Identify the run."""
         return {
             "model": self.network.configuration.to_json(),
             "training": self.configuration.to_json(),
@@ -80,23 +80,23 @@ class NodeTrainer(TreeTrainer[NodeStep]):
         }
 
     def plan(self, epoch: int) -> list[FormulaChoice]:
-        """The formulas of every batch."""
+        """Return the formulas of every batch."""
         return self.materials.batches(epoch)
 
     def step(self, batch: FormulaChoice, epoch: int) -> NodeStep:
-        """Returns the graphs of a batch: complete ones, and sub-expressions drawn for this epoch, renamed at random."""
-        chance = np.random.default_rng([self.configuration.seed, 2, epoch, batch.number])
-        graphs = self._graphs(batch, chance) if self.configuration.contrast else {}
+        """Return the graphs of a batch: complete ones, and sub-expressions drawn for this epoch, renamed at random."""
+        generator = np.random.default_rng([self.configuration.seed, 2, epoch, batch.number])
+        graphs = self._graphs(batch, generator) if self.configuration.contrast else {}
         return NodeStep(graphs, self._taught(batch))
 
-    def _graphs(self, batch: FormulaChoice, chance: np.random.Generator) -> dict[Which, FormulaBatch]:
-        """Returns first graphs unchanged, and second ones, complete or in part, renamed."""
-        moves = self._renaming.drawn(len(batch.formulas), chance)
+    def _graphs(self, batch: FormulaChoice, generator: np.random.Generator) -> dict[Which, FormulaBatch]:
+        """Return first graphs unchanged, and second ones, complete or in part, renamed."""
+        moves = self._renaming.drawn(len(batch.formulas), generator)
         found: dict[Which, FormulaBatch] = {}
         for view in sorted({pair.first for pair in self._pairs}):
             trees = self.materials.trees(view)
             found[view, False] = batch_of(trees, batch.formulas, whole(trees, batch.formulas))
-        parts = self.materials.subexpressions(batch.formulas, chance)
+        parts = self.materials.subexpressions(batch.formulas, generator)
         for view, part in sorted({(pair.second, pair.part) for pair in self._pairs}):
             trees = self.materials.trees(view)
             taken = parts[view] if part else whole(trees, batch.formulas)
@@ -177,16 +177,16 @@ class NodeTrainer(TreeTrainer[NodeStep]):
 
     @torch.no_grad()
     def validate(self) -> Validation | None:
-        """Returns the loss of held-out formulas, and how well a sub-expression finds its own formula among them."""
+        """Return the loss of held-out formulas, and how well a sub-expression finds its own formula among them."""
         batches = self.materials.held_batches()
         if not batches:
             return None
         self.network.eval()
         losses, ranks = [], []
         for batch in batches:
-            chance = np.random.default_rng([self.configuration.seed, 3, batch.number])
-            losses.append(float(self._contrast(self._graphs(batch, chance))))
-            ranks += self._ranks(batch, chance)
+            generator = np.random.default_rng([self.configuration.seed, 3, batch.number])
+            losses.append(float(self._contrast(self._graphs(batch, generator))))
+            ranks += self._ranks(batch, generator)
         loss, mrr = float(np.mean(losses)), float(np.mean([1 / rank for rank in ranks]))
         taught = self._taught(self.materials.held_orders())
         order = 0.0 if taught is None else float(self._order_loss(taught))
@@ -196,9 +196,9 @@ class NodeTrainer(TreeTrainer[NodeStep]):
             worth=-self.configuration.contrast * loss - self.configuration.teacher * order,
         )
 
-    def _ranks(self, batch: FormulaChoice, chance: np.random.Generator) -> list[int]:
+    def _ranks(self, batch: FormulaChoice, generator: np.random.Generator) -> list[int]:
         found: list[int] = []
-        parts = self.materials.subexpressions(batch.formulas, chance)
+        parts = self.materials.subexpressions(batch.formulas, generator)
         for view in sorted({pair.first for pair in self._pairs}):
             trees = self.materials.trees(view)
             asked = batch_of(trees, batch.formulas, parts[view]).to(self.device)
@@ -210,14 +210,14 @@ class NodeTrainer(TreeTrainer[NodeStep]):
         return found
 
     def save(self, folder: Path, about: dict[str, Any]) -> None:
-        """Writes the model folder of the system."""
+        """Write the model folder of the system."""
         about = {"training": self.configuration.to_json(), "formulas": len(self.materials.train), **about}
         FormulaGraphSystem(self.network, self.materials.shard.labels, name=self.name, about=about).save(
             folder
         )
 
     def subject(self) -> TrainingSubject:
-        """The formulas, and both configurations."""
+        """Return the formulas, and both configurations."""
         materials, shard = self.materials, self.materials.shard
         layout, operators = (len(each.labels) / len(shard) for each in (shard.slt, shard.opt))
         return self.describe(

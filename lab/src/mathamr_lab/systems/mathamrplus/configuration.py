@@ -38,7 +38,7 @@ class JoinConfiguration:
         self.given()
 
     def given(self) -> Shares | None:
-        """The shares, unless they are to be chosen."""
+        """Return the shares, unless they are to be chosen."""
         if self.shares == BEST:
             return None
         try:
@@ -91,7 +91,7 @@ class StageConfigurations:
 
 
 def stage_configurations(settings: TrainingSettings) -> StageConfigurations:
-    """The named configuration with the changes of the settings."""
+    """Return the named configuration with the changes of the settings."""
     if settings.config not in WHOLE:
         raise UnknownNameError("configuration", settings.config, list(WHOLE))
     settings.checked(STAGES)

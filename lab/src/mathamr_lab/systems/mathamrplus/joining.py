@@ -29,7 +29,7 @@ SHARES = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 
 def between(base: TextEncoder, tuned: TextEncoder, share: float) -> TextEncoder:
-    """Interpolates between two encoders: this share of the tuned weights, the rest of the base.
+    """Interpolate between two encoders: this share of the tuned weights, the rest of the base.
 
     This restores what a tuned model forgot of texts outside its training (Wortsman et al., "Robust fine-tuning",
     2022). The head, which the base does not have, is that of the tuned one.
@@ -47,7 +47,7 @@ def between(base: TextEncoder, tuned: TextEncoder, share: float) -> TextEncoder:
 
 
 def averaged(encoders: Sequence[TextEncoder]) -> TextEncoder:
-    """Averages the weights of several encoders that had the same start."""
+    """Average the weights of several encoders that had the same start."""
     states = [encoder.model.state_dict() for encoder in encoders]
     if any(
         state.keys() != states[0].keys() or any(state[name].shape != states[0][name].shape for name in state)
@@ -62,32 +62,32 @@ def averaged(encoders: Sequence[TextEncoder]) -> TextEncoder:
 
 
 def without_head(encoder: TextEncoder) -> TextEncoder:
-    """Returns the encoder without its projection: its vectors are the means of its states."""
+    """Return the encoder without its projection: its vectors are the means of its states."""
     return _headed(encoder, None)
 
 
 def with_principal_components(
     encoder: TextEncoder, texts: TextShard, size: int, most: int = 2000
 ) -> TextEncoder:
-    """Returns the encoder with a projection to the first principal components of its states, computed on some of the texts."""
+    """Return the encoder with a projection to the first principal components of its states, computed on some of the texts."""
     return _headed(encoder, _components(_vectors_of_some(encoder, texts, most), size))
 
 
 def with_learned_projection(
     encoder: TextEncoder, texts: TextShard, size: int, *, most: int = 20_000, steps: int = 1500
 ) -> TextEncoder:
-    """Returns the encoder with a projection that keeps the order of similar texts, trained from the principal components.
+    """Return the encoder with a projection that keeps the order of similar texts, trained from the principal components.
 
     A step compares vectors of some of the texts with their nearest neighbours, before and after the projection, by the divergence of
     the two distributions. The encoder itself does not change.
     """
-    device, chance = encoder.device, torch.Generator().manual_seed(0)
+    device, generator = encoder.device, torch.Generator().manual_seed(0)
     found = _vectors_of_some(encoder, texts, most)
     head = torch.nn.Parameter(_components(found[: 4 * most], size).to(device))
     rows = torch.from_numpy(found).to(device)
     optimiser = Optimiser([ParameterGroup(parameters={"head": head}, rate=1e-3)], Schedule(steps))
     for number in range(steps):
-        drawn = rows[torch.randint(len(rows), (_DRAWN,), generator=chance).to(device)]
+        drawn = rows[torch.randint(len(rows), (_DRAWN,), generator=generator).to(device)]
         near = (drawn @ rows.T).topk(min(_NEAREST, len(rows))).indices
         near = torch.unique(near)
         loss = _divergence(drawn @ head.T, rows[near] @ head.T, drawn @ rows[near].T)
@@ -117,7 +117,7 @@ def _vectors_of_some(encoder: TextEncoder, texts: TextShard, most: int) -> Float
 
 
 def _components(vectors: FloatArray, size: int) -> torch.Tensor:
-    """Returns the first principal components, about the origin, not the mean, so that cosines are preserved."""
+    """Return the first principal components, about the origin, not the mean, so that cosines are preserved."""
     if len(vectors) < size:
         raise MathAMRError(f"{len(vectors)} vectors of texts are too few for {size} principal components")
     exact = vectors.astype(np.float64)
@@ -146,7 +146,7 @@ class Trial:
     text: dict[int, Any]
 
     def reciprocal(self, shares: Shares, size: int) -> float:
-        """Returns MRR@10 of the validation questions' answers by MaxSim with these shares."""
+        """Return MRR@10 of the validation questions' answers by MaxSim with these shares."""
         answers = [self._joined(int(post), shares, size) for post in self.documents]
         table = np.concatenate(answers)
         counts = np.array([len(rows) for rows in answers])
@@ -174,7 +174,7 @@ def trial(
     seed: int = 0,
     others: int = 3000,
 ) -> Trial:
-    """Encodes the validation pairs of a training, with further answers, by both encoders."""
+    """Encode the validation pairs of a training, with further answers, by both encoders."""
     pairs = checked(np.array(shard.pairs, np.int64), len(shard))
     _, held = split(pairs, validation, seed)
     if not len(held):
@@ -195,7 +195,7 @@ def trial(
 def chosen_shares(
     tried: Trial, size: int, shares: Sequence[float] = SHARES
 ) -> tuple[Shares, list[dict[str, float]]]:
-    """Returns the shares with the best MRR@10 of the validation pairs: one for all levels first, then one for formulas."""
+    """Return the shares with the best MRR@10 of the validation pairs: one for all levels first, then one for formulas."""
     rows: list[dict[str, float]] = []
 
     def worth(candidate: Shares) -> float:

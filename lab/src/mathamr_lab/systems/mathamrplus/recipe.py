@@ -60,7 +60,7 @@ class MathAMRPlusRecipe:
     reads = ("posts", "graphs", "accepted", "without", "base")
 
     def check(self, settings: TrainingSettings) -> None:
-        """Refuses settings that cannot be trained."""
+        """Refuse settings that cannot be trained."""
         stage_configurations(settings)
 
     def prepare(
@@ -70,7 +70,7 @@ class MathAMRPlusRecipe:
         folder: Path,
         say: Callable[[str], None],
     ) -> list[Path]:
-        """Writes the pairs with their graphs and, if text is trained, the texts and the encoder to start from."""
+        """Write the pairs with their graphs and, if text is trained, the texts and the encoder to start from."""
         reads_text = bool(_TEXT_STAGES & set(stage_configurations(settings).stages))
         if reads_text and not sources.posts:
             raise MathAMRError(
@@ -111,7 +111,7 @@ class MathAMRPlusRecipe:
         return [folder / TEXTS, *(folder / BASE / name for name in (CONFIG, WEIGHTS, PIECES))]
 
     def planned(self, settings: TrainingSettings) -> Sequence[TrainingStage]:
-        """The stages in order, each with its configuration."""
+        """Return the stages in order, each with its configuration."""
         found = stage_configurations(settings)
         runs: dict[str, Callable[[StageWork], StageResult]] = {
             "graph": lambda work: _graph(work, found),
@@ -153,13 +153,13 @@ def _text(work: StageWork, found: StageConfigurations, stage: str, base: Path) -
 
 
 def _trained_text(work: StageWork) -> Path:
-    """Returns the text encoder that was trained last."""
+    """Return the text encoder that was trained last."""
     tuned = work.folder("tune")
     return tuned if (tuned / CONFIG).exists() else work.folder("text")
 
 
 def _join(work: StageWork, found: StageConfigurations) -> StageResult:
-    """Writes both encoders to one model folder: text as principal components in eight bits, and the shares of both."""
+    """Write both encoders to one model folder: text as principal components in eight bits, and the shares of both."""
     if not work.resources.processes.first:
         return StageResult([])
     graph, text, configuration = work.folder("graph"), _trained_text(work), found.join
@@ -223,7 +223,7 @@ def _best_shares(
 
 
 def _joined_before(path: Path, model: Path, made_of: dict[str, Any]) -> list[dict[str, Any]]:
-    """Returns the report of an earlier joining of the same inputs."""
+    """Return the report of an earlier joining of the same inputs."""
     try:
         row = json.loads(path.read_text(encoding="utf-8"))
         same = row["made of"] == made_of and (model / CONFIG).exists()

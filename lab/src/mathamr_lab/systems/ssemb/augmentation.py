@@ -46,9 +46,12 @@ class AugmentationConfiguration:
 
 
 def view(
-    graphs: OperatorGraphs, configuration: AugmentationConfiguration, labels: int, chance: np.random.Generator
+    graphs: OperatorGraphs,
+    configuration: AugmentationConfiguration,
+    labels: int,
+    generator: np.random.Generator,
 ) -> OperatorGraphs:
-    """Returns another view of every graph; `labels` is the number of labels in the vocabulary."""
+    """Return another view of every graph; `labels` is the number of labels in the vocabulary."""
     steps: dict[str, tuple[Callable[..., OperatorGraphs], ...]] = {
         "both": (substituted, masked),
         "substitution": (substituted,),
@@ -56,49 +59,61 @@ def view(
         "attribute": (masked,),
     }
     for step in steps[configuration.kind]:
-        graphs = step(graphs, configuration, labels, chance)
+        graphs = step(graphs, configuration, labels, generator)
     return graphs
 
 
 def masked(
-    graphs: OperatorGraphs, configuration: AugmentationConfiguration, labels: int, chance: np.random.Generator
+    graphs: OperatorGraphs,
+    configuration: AugmentationConfiguration,
+    labels: int,
+    generator: np.random.Generator,
 ) -> OperatorGraphs:
     """Attribute masking: replaces some labels by the unknown one."""
-    hidden = chance.random(len(graphs.labels)) < configuration.mask
+    hidden = generator.random(len(graphs.labels)) < configuration.mask
     return graphs.changed(labels=np.where(hidden, 0, graphs.labels).astype(np.int32))
 
 
 def substituted(
-    graphs: OperatorGraphs, configuration: AugmentationConfiguration, labels: int, chance: np.random.Generator
+    graphs: OperatorGraphs,
+    configuration: AugmentationConfiguration,
+    labels: int,
+    generator: np.random.Generator,
 ) -> OperatorGraphs:
-    """Substructure substitution: turns chosen roots into wildcards and removes what is below them.
+    """Substitute substructures: turn chosen roots into wildcards and remove what is below them.
 
     Leaves are of first order, their parents of second, grandparents of third; unreachable nodes are removed.
     """
     rate = np.array([configuration.first, configuration.second, configuration.third])
     level = np.minimum(graphs.orders, 3)
-    chosen = chance.random(len(graphs.labels)) < np.append(rate, 0.0)[level]
-    drawn = labels + chance.integers(0, WILDCARDS, len(graphs.labels))
+    chosen = generator.random(len(graphs.labels)) < np.append(rate, 0.0)[level]
+    drawn = labels + generator.integers(0, WILDCARDS, len(graphs.labels))
     changed = graphs.changed(labels=np.where(chosen, drawn, graphs.labels).astype(np.int32))
     sources, _ = graphs.arcs()
     return changed.with_arcs(~chosen[sources]).reachable()
 
 
 def dropped(
-    graphs: OperatorGraphs, configuration: AugmentationConfiguration, labels: int, chance: np.random.Generator
+    graphs: OperatorGraphs,
+    configuration: AugmentationConfiguration,
+    labels: int,
+    generator: np.random.Generator,
 ) -> OperatorGraphs:
     """Node dropping: removes some nodes, never a graph's root, with their edges."""
-    kept = chance.random(len(graphs.labels)) >= configuration.drop
+    kept = generator.random(len(graphs.labels)) >= configuration.drop
     kept[graphs.node_starts[:-1]] = True
     return graphs.with_nodes(kept)
 
 
 def perturbed(
-    graphs: OperatorGraphs, configuration: AugmentationConfiguration, labels: int, chance: np.random.Generator
+    graphs: OperatorGraphs,
+    configuration: AugmentationConfiguration,
+    labels: int,
+    generator: np.random.Generator,
 ) -> OperatorGraphs:
     """Edge perturbation: redirects some edges to another node of their graph."""
     counts = np.diff(graphs.node_starts)
     sizes = np.repeat(counts, np.diff(graphs.arc_starts))
-    moved = chance.random(len(graphs.targets)) < configuration.drop
-    drawn = (chance.random(len(graphs.targets)) * sizes).astype(np.int32)
+    moved = generator.random(len(graphs.targets)) < configuration.drop
+    drawn = (generator.random(len(graphs.targets)) * sizes).astype(np.int32)
     return graphs.changed(targets=np.where(moved, drawn, graphs.targets).astype(np.int32))

@@ -60,7 +60,7 @@ CONFIGURATIONS: dict[str, Configurations] = {
 
 
 def configured(name: str, changes: Iterable[str]) -> Configurations:
-    """Returns the named configuration with some fields changed.
+    """Return the named configuration with some fields changed.
 
     >>> model, augmentation, training = configured("paper", ["size=64", "kind=attribute", "epochs=2"])
     >>> model.size, augmentation.kind, training.epochs

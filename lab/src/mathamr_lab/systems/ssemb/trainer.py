@@ -42,7 +42,7 @@ class StructMaterials:
     def of(
         cls, shard: FormulaShard, configuration: StructTraining, teacher: Teacher | None
     ) -> StructMaterials:
-        """Takes formulas with enough nodes; labels that are rare in operator trees count as their type."""
+        """Take formulas with enough nodes; labels that are rare in operator trees count as their type."""
         if configuration.teacher and teacher is None:
             raise MathAMRError("there is no teacher to learn from: prepare one, or set teacher=0")
         counts = np.bincount(shard.opt.labels, minlength=len(shard.labels)).tolist()
@@ -106,7 +106,7 @@ class StructTrainer(TreeTrainer[StructStep]):
         super().__init__(self.network, len(materials.train), configuration, device)
 
     def identity(self) -> dict[str, Any]:
-        """Identifies the run."""
+        """Identify the run."""
         return {
             "model": self.network.configuration.to_json(),
             "augmentation": self.augmentation.to_json(),
@@ -115,30 +115,30 @@ class StructTrainer(TreeTrainer[StructStep]):
         }
 
     def plan(self, epoch: int) -> list[StructChoice]:
-        """The formulas of every batch, shuffled."""
+        """Return the formulas of every batch, shuffled."""
         configuration, teacher = self.configuration, self.materials.teacher
-        chance = np.random.default_rng([configuration.seed, 1, epoch])
-        order, size = chance.permutation(self.materials.train), configuration.batch_size
+        generator = np.random.default_rng([configuration.seed, 1, epoch])
+        order, size = generator.permutation(self.materials.train), configuration.batch_size
         cuts = [order[start : start + size] for start in range(0, len(order), size)]
         cuts = [cut for cut in cuts if len(cut) > 1]
         anchors = [np.zeros(0, np.int64)] * len(cuts)
         if teacher is not None:
             usable = len(teacher) - teacher.held
             many = max(1, min(size // teacher.candidates.shape[1], usable))
-            anchors = [chance.choice(usable, many, replace=False) for _ in cuts]
+            anchors = [generator.choice(usable, many, replace=False) for _ in cuts]
         return [StructChoice(number, *each) for number, each in enumerate(zip(cuts, anchors, strict=True))]
 
     def step(self, batch: StructChoice, epoch: int) -> StructStep:
-        """Returns both views, drawn for this epoch."""
-        chance = np.random.default_rng([self.configuration.seed, 2, epoch, batch.number])
-        return self._views(batch, chance)
+        """Return both views, drawn for this epoch."""
+        generator = np.random.default_rng([self.configuration.seed, 2, epoch, batch.number])
+        return self._views(batch, generator)
 
-    def _views(self, batch: StructChoice, chance: np.random.Generator) -> StructStep:
+    def _views(self, batch: StructChoice, generator: np.random.Generator) -> StructStep:
         graphs, labels = self.materials.graphs.chosen(batch.formulas), len(self.materials.labels)
-        moves = self._renaming.drawn(len(graphs), chance)
+        moves = self._renaming.drawn(len(graphs), generator)
         renamed = self._renaming.applied(graphs.labels.astype(np.int64), graphs.owners, moves)
-        one = view(graphs, self.augmentation, labels, chance)
-        other = view(graphs.changed(labels=renamed.astype(np.int32)), self.augmentation, labels, chance)
+        one = view(graphs, self.augmentation, labels, generator)
+        other = view(graphs.changed(labels=renamed.astype(np.int32)), self.augmentation, labels, generator)
         return StructStep(
             GraphNumbers.of(one, self.device), GraphNumbers.of(other, self.device), self._taught(batch)
         )
@@ -176,15 +176,15 @@ class StructTrainer(TreeTrainer[StructStep]):
 
     @torch.no_grad()
     def validate(self) -> Validation | None:
-        """Returns the loss of held-out formulas, and how well one view finds the other among them."""
+        """Return the loss of held-out formulas, and how well one view finds the other among them."""
         held = self.materials.held
         if len(held) < 2:
             return None
         self.network.eval()
-        chance = np.random.default_rng([self.configuration.seed, 3])
+        generator = np.random.default_rng([self.configuration.seed, 3])
         teacher = self.materials.teacher
         orders = np.zeros(0, np.int64) if teacher is None else np.arange(len(teacher))[-teacher.held :]
-        step = self._views(StructChoice(0, held, orders), chance)
+        step = self._views(StructChoice(0, held, orders), generator)
         loss = float(self._agreement(step))
         order = 0.0 if step.taught is None else float(self._order_loss(step.taught))
         scores = self.network(step.one) @ self.network(step.other).T
@@ -196,7 +196,7 @@ class StructTrainer(TreeTrainer[StructStep]):
         )
 
     def save(self, folder: Path, about: dict[str, Any]) -> None:
-        """Writes the folder of the network; the recipe's next stage adds the text encoder."""
+        """Write the folder of the network; the recipe's next stage adds the text encoder."""
         about = {
             "training": {**self.augmentation.to_json(), **self.configuration.to_json()},
             "formulas": len(self.materials.train),
@@ -208,7 +208,7 @@ class StructTrainer(TreeTrainer[StructStep]):
         )
 
     def subject(self) -> TrainingSubject:
-        """The formulas, and the configurations."""
+        """Return the formulas, and the configurations."""
         materials, graphs = self.materials, self.materials.graphs
         return self.describe(
             len(materials.train),

@@ -69,7 +69,7 @@ class TextJoin:
 
 
 def kept_parts(learned: str) -> tuple[float, ...]:
-    """Returns the shares of the tuned weights that are tried.
+    """Return the shares of the tuned weights that are tried.
 
     >>> kept_parts("0.7/1")
     (0.7, 1.0)
@@ -128,7 +128,7 @@ CONFIGURATIONS = {
 
 
 def configured(settings: TrainingSettings) -> TextRecipe:
-    """Returns the named configuration with the changes of the settings; `base.start=…` changes what it starts from."""
+    """Return the named configuration with the changes of the settings; `base.start=…` changes what it starts from."""
     if settings.config not in CONFIGURATIONS:
         raise UnknownNameError("configuration", settings.config, list(CONFIGURATIONS))
     settings.checked((*STAGES, "base"))
@@ -150,7 +150,7 @@ def configured(settings: TrainingSettings) -> TextRecipe:
 
 
 def _as_text(changes: list[str], name: str) -> list[str]:
-    """Quotes the values of text fields in changes, also if they look like numbers."""
+    """Quote the values of text fields in changes, also if they look like numbers."""
     return [
         f'{name}="{change.partition("=")[2]}"' if change.startswith(f"{name}=") else change
         for change in changes

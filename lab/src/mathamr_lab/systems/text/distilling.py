@@ -63,7 +63,7 @@ class Distilling:
 def distilling(
     changes: Iterable[str], base: Distilling, text: TextTraining
 ) -> tuple[Distilling, TextTraining]:
-    """Returns both configurations of a student with some fields changed, each as ``name=value``."""
+    """Return both configurations of a student with some fields changed, each as ``name=value``."""
     found = changed({"distilling": base, "text training": text}, changes)
     return found["distilling"], found["text training"]
 
@@ -100,7 +100,7 @@ class DistillingLoss(TemperedLoss):
         self._teacher = (teacher,)
 
     def forward(self, queries: Tensor, documents: Tensor, lesson: Lesson) -> Tensor:
-        """The loss of a step from the student's vectors of its questions and documents."""
+        """Return the loss of a step from the student's vectors of its questions and documents."""
         assert lesson.taught is not None
         assert lesson.drawn is not None
         assert lesson.taught_rows is not None
@@ -133,7 +133,7 @@ class DistillingLoss(TemperedLoss):
         return loss
 
     def _alike(self, ours: Tensor, theirs: Tensor, rows: Tensor) -> Tensor:
-        """Returns the divergence of the similarities among some vectors, without the diagonal."""
+        """Return the divergence of the similarities among some vectors, without the diagonal."""
         ours, theirs = ours.index_select(0, rows), theirs.index_select(0, rows)
         same = torch.eye(len(rows), dtype=torch.bool, device=rows.device)
         return self._apart(
@@ -185,7 +185,7 @@ class DistillingTrainer(TextTrainer):
         return self._taught.index_select(0, rows).float()
 
     def step(self, batch: IntArray, epoch: int) -> ContrastiveStep[PieceBatch]:
-        """Returns the word pieces of a batch, and the rows of the teacher's vectors for them."""
+        """Return the word pieces of a batch, and the rows of the teacher's vectors for them."""
         made = super().step(batch, epoch)
         chosen, posts, foils = self.read(batch, epoch)
         known = len(chosen) - foils
@@ -199,8 +199,8 @@ class DistillingTrainer(TextTrainer):
             [post is self.texts.posts[number] for number, post in zip(chosen, posts, strict=True)][:known],
             [len(post.of) for post in posts[:known]],
         )
-        chance = np.random.default_rng([self.configuration.seed, 3, epoch, int(batch[0])])
-        drawn = chance.permutation(len(rows))[: self.lessons.drawn]
+        generator = np.random.default_rng([self.configuration.seed, 3, epoch, int(batch[0])])
+        drawn = generator.permutation(len(rows))[: self.lessons.drawn]
         fields = {name: getattr(made.contrast, name) for name in Contrast.__slots__}
         counts = np.array([len(post.of) for post in posts[len(batch) : known]])
         lesson = Lesson(
@@ -213,23 +213,23 @@ class DistillingTrainer(TextTrainer):
         return replace(made, contrast=lesson)
 
     def identity(self) -> dict[str, Any]:
-        """Identifies the run."""
+        """Identify the run."""
         return {**super().identity(), "distilling": self.lessons.to_json(), "teacher": self._checksum}
 
 
 def corpus_vectors(encoder: TextEncoder, corpus: TextCorpus) -> npt.NDArray[np.float16]:
-    """Returns an encoder's vectors of all parts of a corpus, in sixteen bits."""
+    """Return an encoder's vectors of all parts of a corpus, in sixteen bits."""
     found = encoder.encode_pieces(corpus.texts.posts, BUDGET * (16 if encoder.device.type == "cuda" else 1))
     return np.concatenate([row.vectors.astype(np.float16) for row in found])
 
 
 def taught(teacher: TextEncoder, corpus: TextCorpus, path: Path) -> None:
-    """Writes the teacher's vectors of all parts of a corpus."""
+    """Write the teacher's vectors of all parts of a corpus."""
     np.save(path, corpus_vectors(teacher, corpus), allow_pickle=False)
 
 
 def read_taught(path: Path) -> npt.NDArray[np.float16]:
-    """The inverse of `taught`."""
+    """Reverse `taught`."""
     try:
         rows = np.load(path, allow_pickle=False)
     except (OSError, ValueError, EOFError) as error:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def export(posts: Iterator[Post], path: Path) -> str:
-    """Writes posts as word pieces with the spans of their parts; returns how many."""
+    """Write posts as word pieces with the spans of their parts; return how many."""
     from mathamr.text.minilm import packaged_minilm
     from mathamr_lab.systems.text.materials import cut_posts
 
@@ -48,7 +48,7 @@ def export(posts: Iterator[Post], path: Path) -> str:
 
 
 def precomputed(encoder: TextEncoder, texts: TextCorpus) -> PrecomputedVectors:
-    """Returns the vectors of all texts from the encoder."""
+    """Return the vectors of all texts from the encoder."""
     posts = texts.numbered_for(encoder.pieces).texts.posts
     budget = BUDGET * (16 if encoder.device.type == "cuda" else 1)
     return PrecomputedVectors.of(encoder.fingerprint, posts, encoder.encode_pieces(posts, budget))
@@ -63,7 +63,7 @@ def _posts(paths: list[Path]) -> Iterator[Post]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Returns exit code 0 when done, 1 after a clear error."""
+    """Return exit code 0 when done, 1 after a clear error."""
     parser = argparse.ArgumentParser(prog="python -m mathamr_lab.systems.text.encoding", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     texts = commands.add_parser("texts", help="posts as word pieces")

@@ -57,7 +57,7 @@ class Foil:
 
 
 def foils_of(post: Post) -> list[Foil]:
-    """Returns one foil of each kind that can be made of a post, in the order of the kinds."""
+    """Return one foil of each kind that can be made of a post, in the order of the kinds."""
     found: dict[str, str] = {}
     for kind, one, other in _PAIRS:
         for before, after in ((one, other), (other, one)):

@@ -62,7 +62,7 @@ class Letters:
     names: Mapping[str, str]
 
     def __call__(self, latex: str) -> str:
-        """Returns LaTeX with its variables renamed.
+        """Return LaTeX with its variables renamed.
 
         >>> Letters({"x": "t", "n": "k"})(r"\\sin x^n+\\text{x}+dx+\\mathbb{x}+xn")
         '\\\\sin t^k+\\\\text{x}+dt+\\\\mathbb{x}+tk'
@@ -79,7 +79,7 @@ class Letters:
 
 
 def tokens(latex: str) -> Iterator[tuple[str, bool]]:
-    """Returns the tokens of LaTeX that join to it again, and whether each is a run of letters, or a Greek one, of a formula."""
+    """Return the tokens of LaTeX that join to it again, and whether each is a run of letters, or a Greek one, of a formula."""
     at = 0
     while at < len(latex):
         match = _TOKEN.match(latex, at)
@@ -99,7 +99,7 @@ _KNOWN = frozenset((*GREEK, *CAPITALS))
 
 
 def _closing(latex: str, start: int) -> int:
-    """Returns the end of the group whose contents start here."""
+    """Return the end of the group whose contents start here."""
     depth = 1
     for place in range(start, len(latex)):
         if latex[place] in "{}" and (place == 0 or latex[place - 1] != "\\"):
@@ -110,7 +110,7 @@ def _closing(latex: str, start: int) -> int:
 
 
 def variables_in(token: str, known: Iterable[str]) -> Iterator[str]:
-    """Returns the letters of a run. A run of several is a product of known variables, a differential (`dx`), or one word."""
+    """Return the letters of a run. A run of several is a product of known variables, a differential (`dx`), or one word."""
     if token[0] == "\\" or len(token) == 1 or token in _NAMES:
         yield token
     elif (len(token) <= 3 and all(letter in known for letter in token[token[0] in "RL" :])) or (
@@ -122,7 +122,7 @@ def variables_in(token: str, known: Iterable[str]) -> Iterator[str]:
 
 
 def variables_of(formulas: Iterable[str]) -> list[str]:
-    """Returns the variables of a post's formulas in the order of their appearance, those known by a differential last.
+    """Return the variables of a post's formulas in the order of their appearance, those known by a differential last.
 
     >>> variables_of([r"\\int e^{ix} dx", r"\\sum_{n} \\alpha_n \\pi"])
     ['n', '\\\\alpha', 'x']
@@ -152,8 +152,8 @@ def variables_of(formulas: Iterable[str]) -> list[str]:
     return [letter for letter in found if letter not in fixed]
 
 
-def drawn(variables: Iterable[str], chance: np.random.Generator, *, usual: bool = False) -> Letters:
-    """Draws a new name for every variable, different variables differently, none its own.
+def drawn(variables: Iterable[str], generator: np.random.Generator, *, usual: bool = False) -> Letters:
+    """Draw a new name for every variable, different variables differently, none its own.
 
     `usual` prefers letters of the same family, as another author would.
     """
@@ -161,7 +161,7 @@ def drawn(variables: Iterable[str], chance: np.random.Generator, *, usual: bool 
     names: dict[str, str] = {}
     for alphabet in ALPHABETS:
         own = [letter for letter in given if letter in alphabet or (alphabet[0] == "a" and letter in "deiol")]
-        free = [alphabet[place] for place in chance.permutation(len(alphabet))]
+        free = [alphabet[place] for place in generator.permutation(len(alphabet))]
         for letter in own:
             kin = {kin for family in FAMILIES if letter in family for kin in family} if usual else set()
             choices = [name for name in free if name != letter]
@@ -173,13 +173,13 @@ def drawn(variables: Iterable[str], chance: np.random.Generator, *, usual: bool 
 
 
 def letters_for(post: Post, salt: str, *, usual: bool = False) -> Letters:
-    """Returns a renaming of a post's variables that depends only on its id and the salt."""
-    chance = np.random.default_rng([zlib.crc32(post.id.encode()), zlib.crc32(salt.encode())])
-    return drawn(variables_of(formula.latex for formula in post.formulas), chance, usual=usual)
+    """Return a renaming of a post's variables that depends only on its id and the salt."""
+    generator = np.random.default_rng([zlib.crc32(post.id.encode()), zlib.crc32(salt.encode())])
+    return drawn(variables_of(formula.latex for formula in post.formulas), generator, usual=usual)
 
 
 def renamed(post: Post, letters: Letters) -> Post:
-    """Returns a post with its variables renamed in its source, and its formulas read again."""
+    """Return a post with its variables renamed in its source, and its formulas read again."""
     title = _renamed_source(post.title, title_pieces(post.title, post.markup), letters)
     body = _renamed_source(post.body, pieces(post.body, post.markup), letters)
     return replace(post, title=title, body=body, formulas=formulas_of(post.id, title, body, post.markup))
@@ -200,7 +200,7 @@ def _renamed_source(source: str, found: Iterable[Piece], letters: Letters) -> st
 
 
 def _renamed_segment(source: str, letters: Letters) -> str:
-    """Renames a formula as it stands in its source, in an element of its own or between delimiters, escaped or not."""
+    """Rename a formula as it stands in its source, in an element of its own or between delimiters, escaped or not."""
     if "<span" not in source and "&" not in source:
         return letters(source)
     parts = _TAGS.split(source)

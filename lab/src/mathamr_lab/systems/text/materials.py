@@ -78,13 +78,13 @@ class TextMaterials:
     """The share of statements that `same_texts` pairs with themselves."""
 
     def add(self, post: Post, group: str) -> int:
-        """Adds a text and returns its number."""
+        """Add a text and return its number."""
         self.posts.append(post)
         self.groups.append(group)
         return len(self.posts) - 1
 
     def ask(self, text: str, of: Post, group: str, name: str) -> int:
-        """Adds a query text for something, with its formulas."""
+        """Add a query text for something, with its formulas."""
         identifier = f"{of.id}#{name}"
         markup = of.markup if of.markup != "html" else "text"
         post = Post(identifier, "question", text, markup=markup)
@@ -92,7 +92,7 @@ class TextMaterials:
 
 
 def read_materials(path: Path, without: Iterable[Path], materials: TextMaterials) -> None:
-    """Reads all training data of a path: the threads of posts, or the entries of an encyclopedia except those of `held_names`."""
+    """Read all training data of a path: the threads of posts, or the entries of an encyclopedia except those of `held_names`."""
     unwanted = {line.strip() for file in without for line in file.read_text(encoding="utf-8").splitlines()}
     if _is_encyclopedia(path):
         entries(path, held_names(path) | unwanted, materials)
@@ -116,7 +116,7 @@ def _is_encyclopedia(path: Path) -> bool:
 def threads(
     posts: Iterable[Post], without: Collection[str], materials: TextMaterials, name: str = ""
 ) -> None:
-    """Pairs questions with answers; titles with bodies and answers; a single formula or sentence with its answer.
+    """Pair questions with answers; titles with bodies and answers; a single formula or sentence with its answer.
 
     `name` is that of the collection, to validate on each separately. Posts in `without`, those below such an id, and the answers of such questions are left out.
     """
@@ -151,7 +151,7 @@ def threads(
 
 
 def held_threads(questions: Collection[str], most: float = MOST_HELD_SHARE) -> set[str]:
-    """Returns the answered questions that are held out for validation: at most this share of them."""
+    """Return the answered questions that are held out for validation: at most this share of them."""
     share = min(most, MOST_HELD / max(1, len(questions)))
     return {each for each in questions if _share(each, "validation") < share}
 
@@ -161,7 +161,7 @@ def _left_out(post: Post, without: Collection[str]) -> bool:
 
 
 def _ask_formula(question: Post, answer: int, materials: TextMaterials) -> None:
-    """Adds the longest formula of a question as a query, if it is long enough."""
+    """Add the longest formula of a question as a query, if it is long enough."""
     longest: Formula | None = max(question.formulas, key=lambda each: len(each.latex), default=None)
     if longest is not None and LEAST_FORMULA <= len(longest.latex) <= 400:
         asked = materials.ask(f"${longest.latex}$", question, question.id, f"formula-{answer}")
@@ -169,7 +169,7 @@ def _ask_formula(question: Post, answer: int, materials: TextMaterials) -> None:
 
 
 def _ask_sentence(post: Post, number: int, group: str, materials: TextMaterials) -> None:
-    """Adds a random sentence of a post as a query for the post: without a label, only to compare similarities."""
+    """Add a random sentence of a post as a query for the post: without a label, only to compare similarities."""
     found, parts = wording_alone(post)
     texts = [
         found.text[span.start : span.end]
@@ -184,7 +184,7 @@ def _ask_sentence(post: Post, number: int, group: str, materials: TextMaterials)
 
 
 def entries(path: Path, without: Collection[str], materials: TextMaterials) -> None:
-    """Pairs names, synonyms and defined words of an encyclopedia with texts; statements with proofs; related entries."""
+    """Pair names, synonyms and defined words of an encyclopedia with texts; statements with proofs; related entries."""
     rows = {str(row["id"]): row for row in encyclopedia(path) if str(row["id"]) not in without}
     posts = {identifier: entry_post(row) for identifier, row in rows.items()}
     numbers = {identifier: materials.add(post, identifier) for identifier, post in posts.items()}
@@ -204,7 +204,7 @@ def entries(path: Path, without: Collection[str], materials: TextMaterials) -> N
 
 
 def library(folder: Path, materials: TextMaterials) -> None:
-    """Pairs documentation, names and statements of a library of formal mathematics with its declarations.
+    """Pair documentation, names and statements of a library of formal mathematics with its declarations.
 
     The folder holds the library's sources, unpacked, and its maps; what these name is left out, and so is what is held out
     to ask for it in several ways. A document is written as an index reads it.
@@ -237,7 +237,7 @@ def _asked(text: str, identifier: str, group: str, materials: TextMaterials) -> 
 
 
 def same_texts(materials: TextMaterials) -> None:
-    """Pairs some statements with themselves: the question is in other letters, and a foil is a negative."""
+    """Pair some statements with themselves: the question is in other letters, and a foil is a negative."""
     documents = {answer for _, answer, _ in materials.pairs}
     questions = {question for question, _, kind in materials.pairs if kind.startswith(ANSWER)}
     for number in sorted(documents | questions):
@@ -259,7 +259,7 @@ def _questions(name: str, key: str) -> Iterator[tuple[str, str]]:
 
 
 def encyclopedia(path: Path) -> Iterator[dict[str, Any]]:
-    """Reads the entries of a file of JSON lines with titles, synonyms and texts."""
+    """Read the entries of a file of JSON lines with titles, synonyms and texts."""
     try:
         with gzip.open(path, "rt", encoding="utf-8") as file:
             for line in file:
@@ -271,26 +271,26 @@ def encyclopedia(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def entry_post(row: dict[str, Any]) -> Post:
-    """The text of an entry without its name."""
+    """Return the text of an entry without its name."""
     identifier, text = str(row["id"]), str(row["text"])
     return Post(identifier, "note", text, markup="latex", formulas=formulas_of(identifier, "", text, "latex"))
 
 
 def names_of(row: dict[str, Any]) -> list[str]:
-    """Returns the title, the synonyms and the defined words of an entry, each once."""
+    """Return the title, the synonyms and the defined words of an entry, each once."""
     names = [row["title"], *row["synonyms"], *row["defines"]]
     return list(dict.fromkeys(name.strip() for name in names if isinstance(name, str) and name.strip()))
 
 
 def held_names(path: Path) -> set[str]:
-    """Returns the ids of the entries whose names are used in tests: a tenth of them by the hash of the id."""
+    """Return the ids of the entries whose names are used in tests: a tenth of them by the hash of the id."""
     return {str(row["id"]) for row in encyclopedia(path) if zlib.crc32(str(row["id"]).encode()) % 10 == 0}
 
 
 def gathered(
     materials: TextMaterials, pieces: WordPieces, letters: int = 0, spread: Spread = map
 ) -> TextCorpus:
-    """Returns the corpus: texts cut into pieces. Texts without a piece are left out with their pairs.
+    """Return the corpus: texts cut into pieces. Texts without a piece are left out with their pairs.
 
     `letters` is the number of forms in other letters of every question; some documents have one; texts that are paired with
     themselves have foils. `spread` maps over parts of the texts, in several processes if it can.
@@ -322,7 +322,7 @@ def gathered(
 
 
 def _wanted(materials: TextMaterials, letters: int) -> dict[int, tuple[int, bool]]:
-    """Returns of how many texts in other letters, and whether foils, a text is to have."""
+    """Return of how many texts in other letters, and whether foils, a text is to have."""
     if not letters:
         return {}
     forms = {
@@ -338,7 +338,7 @@ def _wanted(materials: TextMaterials, letters: int) -> dict[int, tuple[int, bool
 def _cut(
     pieces: WordPieces, given: Sequence[tuple[int, Post, int, bool]]
 ) -> list[tuple[int, Pieces, list[Pieces], list[Pieces]]]:
-    """Cuts texts, their forms in other letters and their foils into pieces."""
+    """Cut texts, their forms in other letters and their foils into pieces."""
     wordings: list[Wording] = []
     counts = []
     for _, post, letters, is_same in given:
@@ -360,7 +360,7 @@ def _cut(
 
 
 def _in_other_letters(post: Post, count: int) -> Iterator[Post]:
-    """Returns a post in other letters; the first form draws among all letters, every second one among usual ones."""
+    """Return a post in other letters; the first form draws among all letters, every second one among usual ones."""
     if not variables_of(formula.latex for formula in post.formulas):
         return
     for form in range(count):
@@ -377,12 +377,12 @@ def _variants(given: Iterable[tuple[int, list[Pieces]]]) -> Variants:
 
 
 def cut_posts(posts: Iterable[Post], pieces: WordPieces, most: int) -> Iterator[Pieces]:
-    """Returns the first pieces of posts, with the spans of their formulas, sentences and complete text."""
+    """Return the first pieces of posts, with the spans of their formulas, sentences and complete text."""
     for chunk in batches(posts, 256):
         wordings = [wording_alone(post)[0] for post in chunk]
         yield from (found.cut(most) for found in pieces.cut(wordings))
 
 
 def _share(name: str, salt: str) -> float:
-    """Returns a fixed number from 0 to 1 for a name."""
+    """Return a fixed number from 0 to 1 for a name."""
     return zlib.crc32(f"{salt}:{name}".encode()) / 2**32

@@ -65,18 +65,18 @@ class LibraryEntry:
 
 
 def is_held_name(name: str) -> bool:
-    """True if a documented declaration of that name belongs to the bed of several ways to ask."""
+    """Return True if a documented declaration of that name belongs to the bed of several ways to ask."""
     return zlib.crc32(f"bed:{name}".encode()) / 2**32 < HELD / _DOCUMENTED
 
 
 def declarations(folder: Path) -> Iterator[LibraryEntry]:
-    """Reads the declarations of all Lean files of a folder."""
+    """Read the declarations of all Lean files of a folder."""
     posts = read_posts(folder, Report(), "lean")
     return (library_entry(post) for post in posts if post.markup == "declaration")
 
 
 def library_entry(post: Post) -> LibraryEntry:
-    """The entry of a declaration's post."""
+    """Return the entry of a declaration's post."""
     code = code_of(post)
     origin = [link.label for link in post.links[:1] if {"generated", "alias"} & set(post.tags)]
     return LibraryEntry(
@@ -127,12 +127,12 @@ def queries(folder: Path) -> Iterator[tuple[str, str, tuple[str, ...]]]:
 
 
 def mapped(folder: Path) -> frozenset[str]:
-    """The last parts of all names in the maps."""
+    """Return the last parts of all names in the maps."""
     return frozenset(name.rpartition(".")[2] for *_, names in queries(folder) for name in names)
 
 
 def trained_on(entries: Iterable[LibraryEntry], held_back: frozenset[str]) -> Iterator[LibraryEntry]:
-    """The entries that may be trained on, each name once: neither named in the maps nor held out."""
+    """Return the entries that may be trained on, each name once: neither named in the maps nor held out."""
     seen: set[str] = set()
     for entry in entries:
         if entry.name in seen or entry.names & held_back or entry.is_held:

@@ -56,7 +56,7 @@ class TextEncoderRecipe:
     reads = ("posts", "without")
 
     def check(self, settings: TrainingSettings) -> None:
-        """Refuses settings that cannot be trained."""
+        """Refuse settings that cannot be trained."""
         configured(settings)
 
     def prepare(
@@ -66,7 +66,7 @@ class TextEncoderRecipe:
         folder: Path,
         say: Callable[[str], None],
     ) -> list[Path]:
-        """Writes the corpus of the path and further posts."""
+        """Write the corpus of the path and further posts."""
         from mathamr.text.minilm import packaged_minilm
         from mathamr_lab.systems.text.materials import TextMaterials, gathered, read_materials, same_texts
 
@@ -87,7 +87,7 @@ class TextEncoderRecipe:
         return [path]
 
     def planned(self, settings: TrainingSettings) -> Sequence[TrainingStage]:
-        """The stages in order, each with its configuration."""
+        """Return the stages in order, each with its configuration."""
         found = configured(settings)
         runs: dict[str, Callable[[StageWork], StageResult]] = {
             "tune": lambda work: _tune(work, found),
@@ -103,7 +103,7 @@ RECIPE = TextEncoderRecipe()
 
 
 def start_of(name: str) -> TextEncoder:
-    """Returns the encoder that a training starts from, without a head."""
+    """Return the encoder that a training starts from, without a head."""
     if name == "mpnet":
         from mathamr.text.mpnet import packaged_mpnet
 
@@ -132,7 +132,7 @@ def _tune(work: StageWork, found: TextRecipe) -> StageResult:
 
 
 def _teach(work: StageWork) -> StageResult:
-    """Writes the teacher's vectors only once: students are comparable if they learned from the same teacher."""
+    """Write the teacher's vectors only once: students are comparable if they learned from the same teacher."""
     path = work.out / TAUGHT
     if work.resources.processes.first and (work.fresh or not path.exists()):
         teacher = load_text_encoder(_trained(work, ("blend", "tune")), str(work.resources.device))
@@ -160,7 +160,7 @@ def _distil(work: StageWork, found: TextRecipe) -> StageResult:
 
 
 def _trained(work: StageWork, stages: Sequence[str]) -> Path:
-    """Returns the folder of the encoder from the first of these stages that left one."""
+    """Return the folder of the encoder from the first of these stages that left one."""
     folder = next((path for path in map(work.folder, stages) if (path / CONFIG).exists()), None)
     if folder is None:
         raise MathAMRError(f"{work.out} has no trained text encoder; train it first")
@@ -168,7 +168,7 @@ def _trained(work: StageWork, stages: Sequence[str]) -> Path:
 
 
 def _blend(work: StageWork, found: TextRecipe) -> StageResult:
-    """Writes the encoder with the best validation: one training or the average of several, interpolated towards the start."""
+    """Write the encoder with the best validation: one training or the average of several, interpolated towards the start."""
     if not work.resources.processes.first:
         return StageResult([])
     device = str(work.resources.device)
@@ -193,7 +193,7 @@ def _blend(work: StageWork, found: TextRecipe) -> StageResult:
 
 
 def _tried(base: TextEncoder, tuned: TextEncoder, learned: str, corpus: TextCorpus) -> list[dict[str, Any]]:
-    """Returns the validation of every interpolation between the start and the tuned encoder."""
+    """Return the validation of every interpolation between the start and the tuned encoder."""
     rows: list[dict[str, Any]] = []
     for share in kept_parts(learned):
         figures = validated(between(base, tuned, share), corpus)
@@ -202,7 +202,7 @@ def _tried(base: TextEncoder, tuned: TextEncoder, learned: str, corpus: TextCorp
 
 
 def _join(work: StageWork, found: TextRecipe) -> StageResult:
-    """Writes the model folder: interpolated towards the start, in principal components, in few bits."""
+    """Write the model folder: interpolated towards the start, in principal components, in few bits."""
     if not work.resources.processes.first:
         return StageResult([])
     device = str(work.resources.device)
@@ -229,7 +229,7 @@ def _join(work: StageWork, found: TextRecipe) -> StageResult:
 
 
 def validated(encoder: TextEncoder, corpus: TextCorpus) -> dict[str, float]:
-    """Returns MRR@10 of the held-out answers of each collection, by complete texts and by MaxSim, as asked and in other letters."""
+    """Return MRR@10 of the held-out answers of each collection, by complete texts and by MaxSim, as asked and in other letters."""
     answers = np.unique(corpus.pairs[[kind.startswith("answer") for kind in corpus.kinds], 1])
     kinds = np.array(corpus.kinds)
     other = {text: corpus.forms.texts.posts[places[0]] for text, places in corpus.forms.places.items()}

@@ -25,7 +25,7 @@ class GraphRequest:
 
 
 def train_graph(request: GraphRequest) -> TrainingProgress | None:
-    """Trains as requested; only the first of several processes returns a result."""
+    """Train as requested; only the first of several processes returns a result."""
     from mathamr_lab.systems.mathamrplus.graph.materials import GraphMaterials
     from mathamr_lab.systems.mathamrplus.graph.trainer import GraphTrainer
     from mathamr_lab.training.loop import train

@@ -49,7 +49,7 @@ class GraphTraining(TrainingConfiguration):
     precision: Precision = "auto"
 
     def check(self) -> None:
-        """Refuses an unknown measure to monitor or an unknown precision."""
+        """Refuse an unknown measure to monitor or an unknown precision."""
         check_precision(self.precision)
         if self.monitor not in get_args(Monitor):
             raise UnknownNameError("measure to monitor", self.monitor, list(get_args(Monitor)))
@@ -74,7 +74,7 @@ TRAININGS = {
 
 
 def configured(name: str, changes: Iterable[str]) -> tuple[ModelConfiguration, GraphTraining]:
-    """Returns the named configuration with some fields changed.
+    """Return the named configuration with some fields changed.
 
     >>> model, training = configured("thesis", ["hidden=128", "beta=0.3", "virtual_start=mean"])
     >>> model.hidden, model.virtual_start, training.beta

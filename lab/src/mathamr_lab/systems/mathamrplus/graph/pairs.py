@@ -61,7 +61,7 @@ class GraphPairs:
     def step(
         self, pairs: IntArray, places: AnyArray, epoch: int, device: torch.device
     ) -> ContrastiveStep[GraphBatch]:
-        """Returns the work of a training step on these pairs; `places` are their numbers among the training pairs."""
+        """Return the work of a training step on these pairs; `places` are their numbers among the training pairs."""
         configuration = self.configuration
         # The factor 3 keeps the random numbers of earlier trainings.
         slots = np.concatenate([3 * places, 3 * places + 1])
@@ -90,7 +90,7 @@ class GraphPairs:
         )
 
     def contrast(self, questions: AnyArray, documents: AnyArray, device: torch.device) -> Contrast:
-        """Returns what the vectors of these questions and documents represent."""
+        """Return what the vectors of these questions and documents represent."""
         ours, theirs = self._counts[questions], self._counts[documents]
         return Contrast.of(
             ours,
@@ -102,7 +102,7 @@ class GraphPairs:
         )
 
     def plain(self, graphs: AnyArray) -> Iterator[GraphBatch]:
-        """Returns graphs without augmentation, a few at a time."""
+        """Return graphs without augmentation, a few at a time."""
         costs = ((number, int(self._costs[number])) for number in graphs)
         for part in packed(costs, min(BUDGET, self.configuration.budget)):
             yield self.made(GraphStack.of_shard(self.shard, np.array(part)))

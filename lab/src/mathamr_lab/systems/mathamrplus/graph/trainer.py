@@ -87,7 +87,7 @@ class GraphTrainer:
         return vectors
 
     def identity(self) -> dict[str, Any]:
-        """Identifies the run."""
+        """Identify the run."""
         return {
             "model": self.network.configuration.to_json(),
             "training": self.configuration.to_json(),
@@ -95,37 +95,37 @@ class GraphTrainer:
         }
 
     def plan(self, epoch: int) -> list[IntArray]:
-        """Returns the shuffled places of training pairs."""
+        """Return the shuffled places of training pairs."""
         configuration = self.configuration
         return batches(len(self.pairs.train), configuration.batch_size, configuration.seed, epoch)
 
     def step(self, batch: IntArray, epoch: int) -> ContrastiveStep[GraphBatch]:
-        """Returns the augmented graphs of a batch."""
+        """Return the augmented graphs of a batch."""
         return self.pairs.step(self.pairs.train[batch], batch, epoch, self.device)
 
     def learn(self, step: ContrastiveStep[GraphBatch], number: int) -> Tensor:
-        """Takes one step."""
+        """Take one step."""
         return self.learner.learn(step, number)
 
     def figures(self, number: int) -> dict[str, float]:
-        """The temperature and the rate."""
+        """Return the temperature and the rate."""
         temperature = float(self.learner.loss.temperature.detach())
         return {"temperature": temperature, "rate": self.optimiser.rate(number)}
 
     def validate(self) -> Validation | None:
-        """Returns the loss of the validation pairs, and how well questions find their answers."""
+        """Return the loss of the validation pairs, and how well questions find their answers."""
         return validate(self.learner, self.pairs)
 
     def state(self) -> dict[str, Tensor]:
-        """Everything that the next step depends on."""
+        """Return everything that the next step depends on."""
         return self.learner.state()
 
     def use_state(self, state: dict[str, Tensor]) -> None:
-        """The inverse of `state`."""
+        """Reverse `state`."""
         self.learner.use_state(state)
 
     def save(self, folder: Path, about: dict[str, Any]) -> None:
-        """Writes a model folder of the graph network."""
+        """Write a model folder of the graph network."""
         shard = self.materials.shard
         about = {"training": self.configuration.to_json(), "pairs": len(self.pairs.train), **about}
         save_graph_folder(
@@ -140,7 +140,7 @@ class GraphTrainer:
         )
 
     def subject(self) -> TrainingSubject:
-        """The graphs, the pairs, and both configurations."""
+        """Return the graphs, the pairs, and both configurations."""
         shard = self.materials.shard
         nodes, edges, reps = (int(shard.starts[name][-1]) for name in ("nodes", "edges", "reps"))
         posts = max(1, len(shard))

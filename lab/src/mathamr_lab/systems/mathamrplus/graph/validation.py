@@ -33,7 +33,7 @@ class _Table:
         self._begins = np.cumsum(self._counts[posts]) - self._counts[posts]
 
     def vectors(self, numbers: IntArray) -> torch.Tensor:
-        """The vectors of these posts, end to end."""
+        """Return the vectors of these posts, end to end."""
         places = np.searchsorted(self._posts, numbers)
         counts = self._counts[numbers]
         within = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
@@ -46,7 +46,7 @@ class _Table:
 
 
 def validate(learner: ContrastiveLearner[GraphBatch], pairs: GraphPairs) -> Validation | None:
-    """Measures the network on the validation pairs, searching among at most `SEARCHED`; None if there are none."""
+    """Measure the network on the validation pairs, searching among at most `SEARCHED`; None if there are none."""
     if len(pairs.validation) < 2:
         return None
     table = _Table(learner, pairs, np.unique(pairs.validation))
@@ -71,7 +71,7 @@ def _loss(learner: ContrastiveLearner[GraphBatch], pairs: GraphPairs, table: _Ta
 
 
 def _search(pairs: GraphPairs, table: _Table) -> tuple[float, float, int]:
-    """Returns (MRR@10, recall@10, searched): each question searches all the answers, without its other answers."""
+    """Return (MRR@10, recall@10, searched): each question searches all the answers, without its other answers."""
     chosen = pairs.validation[:SEARCHED]
     questions, answers = chosen[:, 0], chosen[:, 1]
     ours, theirs = table.vectors(questions), table.vectors(answers)

@@ -57,7 +57,7 @@ class TextTraining(TrainingConfiguration):
 
 
 def text_training(changes: Iterable[str], base: TextTraining | None = None) -> TextTraining:
-    """Returns the training with some fields changed, each as ``name=value``.
+    """Return the training with some fields changed, each as ``name=value``.
 
     >>> text_training(["epochs=3", "beta=0.3"]).beta
     0.3

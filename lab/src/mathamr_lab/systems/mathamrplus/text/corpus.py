@@ -37,17 +37,17 @@ class Variants:
             found.setdefault(text, []).append(place)
         return found
 
-    def drawn(self, text: int, chance: np.random.Generator) -> Pieces | None:
-        """Returns one of a text's variants."""
+    def drawn(self, text: int, generator: np.random.Generator) -> Pieces | None:
+        """Return one of a text's variants."""
         found = self.places.get(text)
-        return self.texts.posts[found[int(chance.integers(len(found)))]] if found else None
+        return self.texts.posts[found[int(generator.integers(len(found)))]] if found else None
 
     def each(self, change: Callable[[Pieces], Pieces]) -> Variants:
-        """Returns the variants with every one changed."""
+        """Return the variants with every one changed."""
         return Variants(TextShard(tuple(map(change, self.texts.posts))), self.of)
 
     def of_parts(self, texts: TextShard) -> Variants:
-        """Returns the variants with only those parts that their texts have too, in order."""
+        """Return the variants with only those parts that their texts have too, in order."""
 
         def kept(place: int, variant: Pieces) -> Pieces:
             parts = np.isin(variant.of, texts.posts[self.of[place]].of)
@@ -64,7 +64,7 @@ class Variants:
 
     @classmethod
     def read(cls, file: Mapping[str, AnyArray], prefix: str) -> Variants:
-        """The inverse of `arrays`; a file of before has none."""
+        """Reverse `arrays`; a file of before has none."""
         if f"{prefix}text" not in file or not len(file[f"{prefix}text"]):
             return cls()
         found = {name.removeprefix(prefix): file[name] for name in file if name.startswith(prefix)}
@@ -103,7 +103,7 @@ class TextCorpus:
         return len(self.ids)
 
     def representatives(self, place: int) -> int:
-        """Returns the number of parts of a text, including the complete text."""
+        """Return the number of parts of a text, including the complete text."""
         return int(self.texts.posts[place].of[-1]) + 1
 
     @cached_property
@@ -112,7 +112,7 @@ class TextCorpus:
         return np.isin(self.groups, self.groups[self.pairs[self.held].flatten()])
 
     def parted(self) -> tuple[IntArray, IntArray]:
-        """Returns (training, validation) pairs."""
+        """Return (training, validation) pairs."""
         return self.pairs[self.learned], self.pairs[self.held]
 
     @cached_property
@@ -121,17 +121,17 @@ class TextCorpus:
         return np.asarray(~self.held & ~self.apart[self.pairs].any(1))
 
     def of_kinds(self, unwanted: Sequence[str]) -> TextCorpus:
-        """Returns the same texts without the pairs of some kinds."""
+        """Return the same texts without the pairs of some kinds."""
         kept = np.array([kind not in unwanted for kind in self.kinds], np.bool_)
         kinds = tuple(kind for kind in self.kinds if kind not in unwanted)
         return replace(self, pairs=self.pairs[kept], held=self.held[kept], kinds=kinds)
 
     def among(self, questions: AnyArray, documents: AnyArray) -> BoolArray:
-        """Returns for every question and document whether they belong together."""
+        """Return for every question and document whether they belong together."""
         return np.asarray(self.groups[questions][:, None] == self.groups[documents][None, :])
 
     def cut(self, most: int) -> TextCorpus:
-        """Returns only the first pieces of every text."""
+        """Return only the first pieces of every text."""
         return self._each(lambda post: post.cut(most))
 
     def _each(self, change: Callable[[Pieces], Pieces]) -> TextCorpus:
@@ -144,7 +144,7 @@ class TextCorpus:
         )
 
     def numbered_for(self, pieces: WordPieces) -> TextCorpus:
-        """Returns the same texts with a vocabulary's numbers for their pieces."""
+        """Return the same texts with a vocabulary's numbers for their pieces."""
         shift = offset(pieces, self.vocabulary)
         if not shift:
             return self
@@ -155,7 +155,7 @@ class TextCorpus:
         )
 
     def save(self, path: Path) -> None:
-        """Writes one `.npz` without pickles."""
+        """Write one `.npz` without pickles."""
         arrays = {
             **text_arrays(self.texts),
             "ids": _lines(self.ids),
@@ -172,7 +172,7 @@ class TextCorpus:
 
     @classmethod
     def load(cls, path: Path) -> TextCorpus:
-        """The inverse of `save`; refuses anything else."""
+        """Reverse `save`; refuses anything else."""
         try:
             with np.load(path, allow_pickle=False) as file:
                 return cls(
@@ -191,7 +191,7 @@ class TextCorpus:
 
 
 def offset(pieces: WordPieces, checksum: int | None = None) -> int:
-    """Returns the offset of BERT's pieces in a vocabulary."""
+    """Return the offset of BERT's pieces in a vocabulary."""
     shift = pieces.vocabulary.index(FIRST) if FIRST in pieces.vocabulary else 0
     if checksum is not None and checksum != vocabulary_checksum(pieces, shift):
         raise MathAMRError("these texts were cut into different word pieces than the text encoder reads")
@@ -199,7 +199,7 @@ def offset(pieces: WordPieces, checksum: int | None = None) -> int:
 
 
 def vocabulary_checksum(pieces: WordPieces, shift: int = 0) -> int:
-    """A checksum of BERT's pieces."""
+    """Return a checksum of BERT's pieces."""
     return zlib.crc32("\n".join(pieces.vocabulary[shift : shift + PIECES]).encode())
 
 

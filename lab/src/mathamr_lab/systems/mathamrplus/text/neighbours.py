@@ -10,21 +10,21 @@ from mathamr.core.arrays import IntArray
 
 
 def neighbour_batches(
-    vectors: Tensor, size: int, neighbours: int, chance: np.random.Generator
+    vectors: Tensor, size: int, neighbours: int, generator: np.random.Generator
 ) -> list[IntArray]:
-    """Makes batches of groups of neighbouring pairs; with one neighbour per group the order is random.
+    """Make batches of groups of neighbouring pairs; with one neighbour per group the order is random.
 
     Every pair is in one batch; a last batch of a single pair is left out because it has no negative.
     """
-    groups = _groups(vectors, max(1, neighbours), chance)
-    chance.shuffle(groups)
+    groups = _groups(vectors, max(1, neighbours), generator)
+    generator.shuffle(groups)
     order = np.concatenate(groups) if groups else np.zeros(0, np.int64)
     cuts = [order[start : start + size] for start in range(0, len(order), size)]
     return [cut for cut in cuts if len(cut) > 1]
 
 
-def _groups(vectors: Tensor, size: int, chance: np.random.Generator) -> list[IntArray]:
-    order = chance.permutation(len(vectors))
+def _groups(vectors: Tensor, size: int, generator: np.random.Generator) -> list[IntArray]:
+    order = generator.permutation(len(vectors))
     if size == 1:
         return [order[place : place + 1] for place in range(len(order))]
     taken = np.zeros(len(vectors), np.bool_)

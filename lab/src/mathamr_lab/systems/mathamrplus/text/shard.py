@@ -41,13 +41,13 @@ class TextShard:
         return check
 
     def save(self, path: Path) -> None:
-        """Writes one `.npz` without pickles."""
+        """Write one `.npz` without pickles."""
         with path.open("wb") as file:
             np.savez_compressed(file, allow_pickle=False, **text_arrays(self))
 
     @classmethod
     def load(cls, path: Path) -> TextShard:
-        """The inverse of `save`; refuses anything else."""
+        """Reverse `save`; refuses anything else."""
         try:
             with np.load(path, allow_pickle=False) as file:
                 return texts_from(file)
@@ -56,7 +56,7 @@ class TextShard:
 
 
 def text_arrays(texts: TextShard) -> dict[str, npt.NDArray[np.generic]]:
-    """Returns texts as concatenated arrays."""
+    """Return texts as concatenated arrays."""
     none = [np.zeros(0, np.int32)]
     return {
         "numbers": np.concatenate([post.numbers for post in texts.posts] or [np.zeros(0, np.uint16)]),
@@ -69,7 +69,7 @@ def text_arrays(texts: TextShard) -> dict[str, npt.NDArray[np.generic]]:
 
 
 def texts_from(file: Mapping[str, npt.NDArray[np.generic]]) -> TextShard:
-    """The inverse of `text_arrays`."""
+    """Reverse `text_arrays`."""
     arrays = {name: file[name] for name in _COLUMNS}
     cuts, spans = np.cumsum(arrays["counts"])[:-1], np.cumsum(arrays["spans"])[:-1]
     numbers = np.split(arrays["numbers"].astype(np.uint16), cuts)
@@ -81,7 +81,7 @@ def texts_from(file: Mapping[str, npt.NDArray[np.generic]]) -> TextShard:
 
 
 def export_texts(posts: Iterable[Post], shard: Shard, pieces: WordPieces, most: int, path: Path) -> str:
-    """Writes the first pieces of every post of a shard of graphs; a missing post is an error."""
+    """Write the first pieces of every post of a shard of graphs; a missing post is an error."""
     from mathamr.core.progress import Progress
     from mathamr.text.wording import wording
 

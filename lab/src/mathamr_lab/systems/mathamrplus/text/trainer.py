@@ -136,7 +136,7 @@ class TextTrainer:
             return vectors_of(self.encoder.model, part.to(self.device))
 
     def identity(self) -> dict[str, Any]:
-        """Identifies the run."""
+        """Identify the run."""
         return {
             "model": self.encoder.model.configuration.to_json(),
             "training": self.configuration.to_json(),
@@ -145,35 +145,35 @@ class TextTrainer:
         }
 
     def plan(self, epoch: int) -> list[IntArray]:
-        """Returns batches of neighbours by the weights at the start of the epoch; they are kept until its end."""
+        """Return batches of neighbours by the weights at the start of the epoch; they are kept until its end."""
         if self._plan is None or self._plan[0] != epoch:
             self._plan = epoch, self._batches(epoch)
         return self._plan[1]
 
     def _batches(self, epoch: int) -> list[IntArray]:
         configuration, pairs = self.configuration, self.train
-        chance = np.random.default_rng([configuration.seed, 2, epoch])
+        generator = np.random.default_rng([configuration.seed, 2, epoch])
         vectors = torch.zeros(len(pairs), 1)
         if configuration.neighbours > 1:
             posts, places = np.unique(pairs, return_inverse=True)
             vectors = nn.functional.normalize(
                 self._likened(posts)[places.reshape(pairs.shape)].sum(1), dim=-1
             )
-        found = neighbour_batches(vectors, configuration.batch_size, configuration.neighbours, chance)
+        found = neighbour_batches(vectors, configuration.batch_size, configuration.neighbours, generator)
         return [self._agreed(batch) for batch in found]
 
     def _likened(self, posts: IntArray) -> Tensor:
-        """Returns the vectors that decide which pairs are neighbours."""
+        """Return the vectors that decide which pairs are neighbours."""
         return self._wholes(posts)
 
     def _agreed(self, batch: IntArray) -> IntArray:
-        """Returns the first process's batch: on a GPU the neighbours of two processes might differ in the last digit."""
+        """Return the first process's batch: on a GPU the neighbours of two processes might differ in the last digit."""
         if self.processes.count == 1:
             return batch
         return self.processes.agreed(torch.from_numpy(batch).to(self.device)).cpu().numpy()
 
     def step(self, batch: IntArray, epoch: int) -> ContrastiveStep[PieceBatch]:
-        """Returns the word pieces of a batch: questions first, then their answers."""
+        """Return the word pieces of a batch: questions first, then their answers."""
         pairs = self.train[batch]
         chosen, posts, foils = self.read(batch, epoch)
         counts = np.array([len(post.of) for post in posts])
@@ -209,13 +209,13 @@ class TextTrainer:
         )
 
     def _answered(self, pairs: IntArray, documents: IntArray, foils: int) -> BoolArray:
-        """Returns which document answers which question; the last ones, the foils, answer none."""
+        """Return which document answers which question; the last ones, the foils, answer none."""
         found = self.answers.among(pairs[:, 0], documents)
         found[:, len(documents) - foils :] = False
         return found
 
     def read(self, batch: IntArray, epoch: int) -> tuple[IntArray, list[Pieces], int]:
-        """Returns the numbers and texts of a batch, questions, documents and foils of documents, and how many the foils are.
+        """Return the numbers and texts of a batch, questions, documents and foils of documents, and how many the foils are.
 
         What is read in other letters, and which foils are added, depends on seed, epoch and batch alone. A text that is its own
         document is asked for in other letters, with its foil as a negative.
@@ -225,30 +225,34 @@ class TextTrainer:
         settings, corpus, questions = self.configuration, self.shard, len(batch)
         if not isinstance(corpus, TextCorpus) or not (len(corpus.forms.of) or len(corpus.foils.of)):
             return chosen, posts, 0
-        chance = np.random.default_rng([settings.seed, 5, epoch, int(batch[0])])
-        lots, foils = chance.random(len(chosen)), []
+        generator = np.random.default_rng([settings.seed, 5, epoch, int(batch[0])])
+        lots, foils = generator.random(len(chosen)), []
         for place, number in enumerate(chosen.tolist()):
             is_own = place < questions and number == chosen[place + questions]
             share = settings.renamed if place < questions else settings.renamed_documents
             if is_own or lots[place] < share:
-                posts[place] = corpus.forms.drawn(number, chance) or posts[place]
-            foil = corpus.foils.drawn(number, chance) if is_own and chance.random() < settings.foils else None
+                posts[place] = corpus.forms.drawn(number, generator) or posts[place]
+            foil = (
+                corpus.foils.drawn(number, generator)
+                if is_own and generator.random() < settings.foils
+                else None
+            )
             if foil is not None:
                 foils.append((number, foil))
         numbers = np.concatenate([chosen, np.array([number for number, _ in foils], np.int64)])
         return numbers, [*posts, *(foil for _, foil in foils)], len(foils)
 
     def learn(self, step: ContrastiveStep[PieceBatch], number: int) -> Tensor:
-        """Takes one step."""
+        """Take one step."""
         return self.learner.learn(step, number)
 
     def figures(self, number: int) -> dict[str, float]:
-        """Returns the temperature and the rate of all parameters but the projection."""
+        """Return the temperature and the rate of all parameters but the projection."""
         temperature = float(self.learner.loss.temperature.detach())
         return {"temperature": temperature, "rate": self.optimiser.rate(number)}
 
     def vectors(self, posts: Sequence[int] | IntArray) -> list[PostVectors]:
-        """Returns the vectors of posts by number, and which of them is the complete post's."""
+        """Return the vectors of posts by number, and which of them is the complete post's."""
         self.encoder.model.eval()
         chosen = [self.texts.posts[post] for post in posts]
         found = self.encoder.encode_pieces(chosen, self._budget)
@@ -258,7 +262,7 @@ class TextTrainer:
         ]
 
     def _wholes(self, posts: Sequence[int] | IntArray) -> Tensor:
-        """Returns the vectors of complete posts, without their parts."""
+        """Return the vectors of complete posts, without their parts."""
         self.encoder.model.eval()
         chosen = [self.texts.posts[post].only(int(self.whole[post])) for post in posts]
         rows = self.encoder.encode_pieces(chosen, self._budget)
@@ -269,14 +273,14 @@ class TextTrainer:
         return BUDGET * (16 if self.device.type == "cuda" else 1)
 
     def validate(self) -> Validation | None:
-        """Returns MRR@10 of the validation questions' answers among all answers of the shard, by complete posts and by MaxSim."""
+        """Return MRR@10 of the validation questions' answers among all answers of the shard, by complete posts and by MaxSim."""
         documents = np.unique(np.array(self.shard.pairs)[:, 1])
         if isinstance(self.shard, TextCorpus):
             documents = among_others(documents, self.validation[:, 1])
         return searched(self.vectors, documents, self.validation, self.answers, self.device)
 
     def state(self) -> dict[str, Tensor]:
-        """Returns everything that the next step depends on, including the batches of the current epoch."""
+        """Return everything that the next step depends on, including the batches of the current epoch."""
         state = self.learner.state()
         if self._plan is not None:
             epoch, batches = self._plan
@@ -286,7 +290,7 @@ class TextTrainer:
         return state
 
     def use_state(self, state: dict[str, Tensor]) -> None:
-        """The inverse of `state`."""
+        """Reverse `state`."""
         self.learner.use_state(state)
         plan = under(state, "plan.")
         if plan:
@@ -294,11 +298,11 @@ class TextTrainer:
             self._plan = int(plan["epoch"]), np.split(plan["places"].numpy(), cuts)
 
     def save(self, folder: Path, about: dict[str, Any]) -> None:
-        """Writes the folder of the text encoder."""
+        """Write the folder of the text encoder."""
         save_text_encoder(folder, self.encoder, half=self.configuration.half)
 
     def subject(self) -> TrainingSubject:
-        """The texts, the pairs, and both configurations."""
+        """Return the texts, the pairs, and both configurations."""
         train, held = len(self.train), len(self.validation)
         parameters = sum(parameter.numel() for parameter in self.encoder.model.parameters())
         pieces = sum(len(post) for post in self.texts.posts)
@@ -320,7 +324,7 @@ class TextTrainer:
 
 
 def projected(model: Transformer, size: int) -> Transformer:
-    """Returns a copy of a transformer with a projection to vectors of this size, orthogonal at first."""
+    """Return a copy of a transformer with a projection to vectors of this size, orthogonal at first."""
     copy = Transformer(replace(model.configuration, projection=size))
     weights = model.state_dict()
     if copy.head is not None and model.head is None:
@@ -330,7 +334,7 @@ def projected(model: Transformer, size: int) -> Transformer:
 
 
 def _whole(of: Int32Array, shard: Shard | TextCorpus, place: int) -> int:
-    """Returns which of a post's spans is the complete post: the last representative or, if that has no text, its first span."""
+    """Return which of a post's spans is the complete post: the last representative or, if that has no text, its first span."""
     last = shard.representatives(place) - 1
     (found,) = np.nonzero(of == last)
     if not len(of):

@@ -41,7 +41,7 @@ def searched(
     answered: Answers | TextCorpus,
     device: torch.device,
 ) -> Validation | None:
-    """Returns MRR@10 of the pairs' answers among these documents, by complete posts and by MaxSim over their parts."""
+    """Return MRR@10 of the pairs' answers among these documents, by complete posts and by MaxSim over their parts."""
     asked = pairs[:ASKED]
     if not len(asked):
         return None
@@ -56,7 +56,7 @@ def compared(
     answered: Answers | TextCorpus,
     device: torch.device,
 ) -> Validation:
-    """Returns MRR@10 of the answers of the asked pairs among these documents, from the vectors of both."""
+    """Return MRR@10 of the answers of the asked pairs among these documents, from the vectors of both."""
     own = np.searchsorted(documents, asked[:, 1])
     ignored = torch.from_numpy(answered.among(asked[:, 0], documents)).to(device)
     ignored[torch.arange(len(own)), torch.from_numpy(own)] = False
@@ -71,7 +71,7 @@ def compared(
 
 
 def among_others(documents: IntArray, own: IntArray, others: int = OTHERS) -> IntArray:
-    """Returns the searched answers and further ones, drawn once for all."""
+    """Return the searched answers and further ones, drawn once for all."""
     rest = np.setdiff1d(documents, own)
     return np.union1d(own, np.random.default_rng(1).permutation(rest)[:others])
 
@@ -83,7 +83,7 @@ def _wholes(found: Sequence[PostVectors], device: torch.device) -> Tensor:
 def _by_parts(
     questions: Sequence[PostVectors], answers: Sequence[PostVectors], device: torch.device
 ) -> Tensor:
-    """Returns MaxSim of questions and answers by their parts."""
+    """Return MaxSim of questions and answers by their parts."""
     documents = torch.from_numpy(np.concatenate([row.vectors for row in answers])).to(device)
     owners = np.repeat(np.arange(len(answers)), [len(row.of) for row in answers])
     of = torch.from_numpy(owners).to(device)
