@@ -11,7 +11,7 @@ from mathamr.core.workers import Lost
 from mathamr.graphs import notation
 from mathamr.graphs.guarded import GuardedGraphs
 from mathamr.index.identifiers import LONGEST_ID
-from mathamr.index.indexing.intake import LONGEST_POST_ID
+from mathamr.index.indexing.analysis import LONGEST_POST_ID
 from mathamr.index.indexing.writer import IndexWriter
 from mathamr.posts.post import Post
 from mathamr.search.searcher import Index

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import sys
 from collections import Counter
 from dataclasses import replace
@@ -111,11 +110,7 @@ def command(
     ] = None,
     shards: Annotated[
         str | None,
-        typer.Option(
-            help="With --ray: a folder or URL (s3://…) that all machines share, for finished shards.",
-            metavar="URL",
-            show_default="for local: beside the index, removed when it is complete",
-        ),
+        typer.Option(help="Not used any more: what is finished is in the index.", metavar="URL", hidden=True),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as one JSON object.")] = False,
     verbose: Annotated[
@@ -162,7 +157,7 @@ def command(
         device=device,
         rebuild=rebuild,
         show_progress=True,
-        cluster=_cluster(ray, shards, out, workers, device),
+        cluster=_cluster(ray, shards, workers, device),
     )
     if check:
         from mathamr.index.admin.check import check_index
@@ -174,7 +169,6 @@ def command(
         return
     inputs = _with_packages(paths or [], out) if dependencies and format in (None, "lean") else paths or []
     summary = build_index(inputs, out, options, without=without or (), again=True)
-    _sweep(options.cluster, shards)
     _print(summary, as_json, verbose)
     if watch:
         from mathamr.index.indexing.watching import changes
@@ -186,7 +180,6 @@ def command(
             print(f"changed: {visible(', '.join(changed))}", file=sys.stderr, flush=True)
             try:
                 _print(build_index([], out, again, again=True), as_json, verbose)
-                _sweep(options.cluster, shards)
             except MathAMRError as error:  # such as an input that is away: the next change may bring it back
                 print(visible(f"mathamr: {error}; still watching"), file=sys.stderr, flush=True)
 
@@ -215,30 +208,16 @@ def _with_packages(paths: list[Path], out: Path) -> list[Path]:
 
 
 def _cluster(
-    address: str | None, shards: str | None, out: Path, workers: int | None, device: str
+    address: str | None, shards: str | None, workers: int | None, device: str
 ) -> ClusterOptions | None:
-    """The cluster options of `--ray` and `--shards`."""
+    """The cluster options of `--ray`."""
+    if shards is not None:
+        print("mathamr: --shards is not needed any more and is ignored", file=sys.stderr)
     if address is None:
-        if shards is not None:
-            raise typer.BadParameter("--shards needs --ray, which names the cluster")
         return None
     from mathamr.index.indexing.cluster.clusters import ClusterOptions
-    from mathamr.index.indexing.cluster.raycluster import LOCAL
 
-    if shards is None:
-        if address != LOCAL:
-            raise typer.BadParameter(
-                "name a folder or URL that all machines of the cluster share: --shards URL"
-            )
-        full = out.expanduser().resolve()
-        shards = str(full.with_name(f"{full.name}.shards"))
-    return ClusterOptions(address=address, shards=shards, workers=workers, device=device)
-
-
-def _sweep(cluster: ClusterOptions | None, shards: str | None) -> None:
-    """Remove the temporary shards of a local cluster once the index is complete."""
-    if cluster is not None and shards is None:
-        shutil.rmtree(cluster.shards, ignore_errors=True)
+    return ClusterOptions(address=address, workers=workers, device=device)
 
 
 def _print(summary: BuildSummary, as_json: bool, verbose: bool) -> None:
@@ -313,11 +292,7 @@ def _show(summary: BuildSummary) -> None:
     table.add_row("on disk", f"{sum(summary.sizes.values()) / 2**20:,.1f} MiB", parts)
     if (cluster := summary.cluster) is not None:
         lost = f", {cluster.lost_workers} workers lost" if cluster.lost_workers else ""
-        table.add_row(
-            "shards",
-            f"{cluster.made:,}",
-            f"made on {len(cluster.nodes)} machines, {cluster.found:,} found{lost}",
-        )
+        table.add_row("cluster", f"{cluster.made:,}", f"portions on {len(cluster.nodes)} machines{lost}")
     SafeConsole().print(table)
     notes = SafeConsole(stderr=True)
     for path, report in intake.reports.items():

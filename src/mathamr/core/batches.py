@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from itertools import islice
 from queue import Empty, Queue
 from typing import TypeVar
@@ -70,3 +71,37 @@ def arriving(items: Iterable[T], size: int) -> Iterator[list[T]]:
             yield batch
     if isinstance(ended, BaseException):
         raise ended
+
+
+def ahead(items: Iterable[T], size: int) -> Iterator[T]:
+    """Yield the items while a thread computes the next ones, at most `size` of them.
+
+    >>> list(ahead(iter("abc"), 2))
+    ['a', 'b', 'c']
+    """
+    queue: Queue[tuple[T] | BaseException | None] = Queue(size)
+    is_left = threading.Event()
+
+    def fill() -> None:
+        try:
+            for item in items:
+                queue.put((item,))
+                if is_left.is_set():
+                    return
+            queue.put(None)
+        except BaseException as error:
+            queue.put(error)
+
+    thread = threading.Thread(target=fill, daemon=True)
+    thread.start()
+    try:
+        while (arrived := queue.get()) is not None:
+            if isinstance(arrived, BaseException):
+                raise arrived
+            yield arrived[0]
+    finally:
+        is_left.set()
+        while thread.is_alive():
+            with suppress(Empty):
+                queue.get(timeout=_PATIENCE)
+        thread.join()

@@ -1,7 +1,8 @@
 """`WorkerPool`: runs the same work in several processes; answers come in order, and none is lost.
 
 The processes are started afresh rather than forked, because numpy, ONNX Runtime and torch hold threads and locks that do
-not survive a fork, and they talk JSON lines over pipes, so that a script without a ``__main__`` guard can use them.
+not survive a fork, and they talk over pipes, so that a script without a ``__main__`` guard can use them. A message is a pickle
+after its length; both ends are our own processes.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import gc
 import json
 import os
+import pickle
 import resource
 import select
 import signal
@@ -32,6 +34,8 @@ from mathamr.core.garbage import collect_rarely
 TIMEOUT = 600.0
 _LOOK_AHEAD = 4
 _AT_A_TIME = 1 << 16
+_LENGTH = 8
+"""Bytes of a message's length."""
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 """Variables that keep numpy's libraries from starting threads of their own, if they are set before numpy is imported."""
 
@@ -41,7 +45,7 @@ class Work(Protocol):
 
     @property
     def hello(self) -> Any:
-        """The first message to the parent, any JSON value."""
+        """The first message to the parent."""
         ...
 
     def __call__(self, request: Any) -> Any:
@@ -263,21 +267,21 @@ class _Worker:
         process = self._process
         if process is None or process.stdin is None or process.stdout is None:
             raise MathAMRError("the worker pool is closed; create another one")
-        sent = b"" if request is None else json.dumps(request).encode() + b"\n"
+        sent = b"" if request is None else _message(request)
         try:
-            line = _line_for(sent, process.stdin.fileno(), process.stdout.fileno(), timeout)
+            received = _answer_to(sent, process.stdin.fileno(), process.stdout.fileno(), timeout)
         except TimeoutError:
             self.stop()
             return Lost("time-out", f"no answer within {timeout:g} s")
         except BaseException:
             self.stop()  # else the next request would get the answer to this one
             raise
-        if not line.endswith(b"\n"):
+        if received is None:
             self.stop()
             if process.returncode == -signal.SIGPROF:
                 return Lost("time-out", f"no answer within {self.allowance.processor:g} s of a processor")
             return Lost("worker died", f"the process ended with exit code {process.returncode}")
-        answer: dict[str, Any] = json.loads(line)
+        answer: dict[str, Any] = pickle.loads(received)
         if "error" in answer:
             self.stop()
             raise MathAMRError(answer["error"])
@@ -302,13 +306,18 @@ class _Worker:
                     pipe.close()
 
 
-def _line_for(sent: bytes, to: int, of: int, timeout: float | None) -> bytes:
-    """Sends a line and returns the answer, incomplete if the other side ended; raises `TimeoutError`.
+def _message(content: Any) -> bytes:
+    packed = pickle.dumps(content, pickle.HIGHEST_PROTOCOL)
+    return len(packed).to_bytes(_LENGTH, "little") + packed
+
+
+def _answer_to(sent: bytes, to: int, of: int, timeout: float | None) -> bytes | None:
+    """Send a message and return the answer, `None` if the other side ended; raise `TimeoutError`.
 
     One thread waits for both pipes, since starting a second one takes longer than most answers.
     """
     end = None if timeout is None else time.monotonic() + timeout
-    waiting, left, got = select.poll(), memoryview(sent), bytearray()
+    waiting, left, got, wanted = select.poll(), memoryview(sent), bytearray(), _LENGTH
     waiting.register(of, select.POLLIN)
     if left:
         waiting.register(to, select.POLLOUT)
@@ -322,17 +331,21 @@ def _line_for(sent: bytes, to: int, of: int, timeout: float | None) -> bytes:
                     left = left[os.write(to, left) :]
                     if not left:
                         waiting.unregister(to)
-                else:
-                    part = os.read(of, _AT_A_TIME)
-                    got += part
-                    if not part or part.endswith(b"\n"):
-                        return bytes(got)
+                    continue
+                part = os.read(of, max(_AT_A_TIME, wanted - len(got)))
+                if not part:
+                    return None
+                got += part
+                if wanted == _LENGTH and len(got) >= _LENGTH:
+                    wanted += int.from_bytes(got[:_LENGTH], "little")
+                if wanted > _LENGTH and len(got) >= wanted:
+                    return bytes(memoryview(got)[_LENGTH:wanted])
         except OSError:
-            return b""
+            return None
 
 
 def _work(factory: str, arguments: str, allowance: str) -> None:
-    """Runs in the worker process: sends hello, then answers every line with a line."""
+    """Runs in the worker process: sends hello, then answers every request."""
     processor, memory = json.loads(allowance)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its workers itself
     # Output that the work prints goes to stderr, because stdout carries the answers.
@@ -340,7 +353,7 @@ def _work(factory: str, arguments: str, allowance: str) -> None:
     os.dup2(2, 1)
 
     def answer(row: dict[str, Any]) -> None:
-        answers.write(json.dumps(row).encode() + b"\n")
+        answers.write(_message(row))
         answers.flush()
 
     try:
@@ -353,10 +366,11 @@ def _work(factory: str, arguments: str, allowance: str) -> None:
         gc.freeze()  # loaded models stay for good: requests need not wait while the garbage collector scans them
         if memory:
             _limit_memory(memory)
-        for line in sys.stdin.buffer:
+        while length := sys.stdin.buffer.read(_LENGTH):
+            request = pickle.loads(sys.stdin.buffer.read(int.from_bytes(length, "little")))
             # The default action of the signal ends the process, even inside a library that never returns to Python.
             signal.setitimer(signal.ITIMER_PROF, processor or 0)
-            result = work(json.loads(line))
+            result = work(request)
             signal.setitimer(signal.ITIMER_PROF, 0)
             answer({"answer": result})
     except MathAMRError as error:

@@ -29,14 +29,15 @@ def payload_of(post: Post, tags: tuple[str, ...] | None = None) -> Payload:
 def post_payloads(catalogue: Catalogue, ids: Sequence[str]) -> dict[str, Payload]:
     """The payloads of posts; unknown ids are left out."""
     posts = catalogue.posts(ids)
-    questions = catalogue.posts(
-        sorted({post.parent for post in posts.values() if post.parent and is_tagged_by_question(post)})
-    )
-    payloads = {}
-    for post_id, post in posts.items():
-        question = questions.get(post.parent or "") if is_tagged_by_question(post) else None
-        payloads[post_id] = payload_of(post, question.tags if question else None)
-    return payloads
+    tags = question_tags(catalogue, list(posts.values()))
+    return {post_id: payload_of(post, tags.get(post_id)) for post_id, post in posts.items()}
+
+
+def question_tags(catalogue: Catalogue, posts: Sequence[Post]) -> dict[str, tuple[str, ...]]:
+    """Return the tags that answers among some posts get from their questions, by the answers' ids."""
+    asked = {post.id: post.parent for post in posts if post.parent and is_tagged_by_question(post)}
+    questions = catalogue.posts(sorted(set(asked.values())))
+    return {name: questions[parent].tags for name, parent in asked.items() if parent in questions}
 
 
 def formula_payloads(catalogue: Catalogue, ids: Sequence[str]) -> dict[str, Payload]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 from mathamr.core.errors import MathAMRError, UnknownNameError
 from mathamr.core.registry import Registry
@@ -84,18 +84,33 @@ class Format:
     markup: Markup = "html"
     suffixes: tuple[str, ...] = ()
     sniff: Callable[[Head], bool] | None = None
+    by_file: bool = False
+    """True if files may be read one by one and in parallel, given the names of all of them (`Collection.known`)."""
+    learner: str | None = None
+    """A function from the text of a file to what reading the others needs to know of it, in JSON; `None` if it neither tells nor needs
+    anything. The reader's third argument is then the list of these of all files, or `None` if it must find out itself."""
 
     def recognises(self, head: Head) -> bool:
         """Return whether a file is of this format."""
         return self.sniff(head) if self.sniff is not None else head.is_text(*self.suffixes)
 
-    def read(self, collection: Collection, report: Report) -> Iterator[Post]:
-        """Yield the posts of the files in order."""
+    def read(
+        self, collection: Collection, report: Report, learned: Sequence[Any] | None = None
+    ) -> Iterator[Post]:
+        """Yield the posts of the files in order; `learned` is what was learned of all files, if only some are read."""
         if not isinstance(self.reader, str):
             return self.reader(collection, report)
-        module, _, name = self.reader.partition(":")
-        found: ReadPosts = getattr(import_module(f"mathamr.posts.formats.{module}"), name)
-        return found(collection, report)
+        return _function(self.reader)(collection, report, *(() if learned is None else (learned,)))
+
+    def learn(self, text: str) -> Any:
+        """Return what reading other files needs to know of a file."""
+        return None if self.learner is None else _function(self.learner)(text)
+
+
+def _function(name: str) -> Callable[..., Any]:
+    module, _, own = name.partition(":")
+    found: Callable[..., Any] = getattr(import_module(f"mathamr.posts.formats.{module}"), own)
+    return found
 
 
 MARKDOWN_SUFFIXES = (".md", ".markdown", ".mdown", ".mkd", ".qmd", ".rmd", ".mdx", ".myst")
@@ -222,23 +237,27 @@ _BUILT_IN = {
         "Word documents (.docx), with their formulas",
         "word.reader:read_word",
         sniff=lambda head: head.suffix in _WORD_SUFFIXES and head.start[:4] == _ZIP,
+        by_file=True,
     ),
-    "epub": Format("EPUB books", "epub:read_epub", sniff=_is_epub),
+    "epub": Format("EPUB books", "epub:read_epub", sniff=_is_epub, by_file=True),
     "pdf": Format(
         "PDF files: text by page; formulas only where the file carries their source",
         "pdf.reader:read_pdf",
         sniff=lambda head: b"%PDF-" in head.start[:1024],
+        by_file=True,
     ),
     "jsonl": Format(
         "JSON lines: a post a line, or a pair of question and answer a line",
         "jsonlines:read_jsonlines",
         sniff=_is_jsonl,
+        by_file=True,
     ),
     "notebook": Format(
         "Jupyter notebooks: their Markdown cells",
         "notebook:read_notebook",
         "markdown",
         sniff=lambda head: head.suffix in NOTEBOOK_SUFFIXES and head.text.lstrip()[:1] == "{",
+        by_file=True,
     ),
     "pretext": Format("PreTeXt documents (.ptx, .xml)", "pretext:read_pretext", sniff=_is_pretext),
     "html": Format(
@@ -260,28 +279,46 @@ _BUILT_IN = {
         "markdown.reader:read_markdown",
         "markdown",
         MARKDOWN_SUFFIXES,
+        by_file=True,
     ),
     "rst": Format(
         "reStructuredText, with the roles and directives of Sphinx",
         "rst:read_rst",
         suffixes=(".rst", ".rest"),
+        by_file=True,
     ),
-    "org": Format("Org files, as Emacs keeps notes", "org:read_org", suffixes=(".org",)),
+    "org": Format("Org files, as Emacs keeps notes", "org:read_org", suffixes=(".org",), by_file=True),
     "asciidoc": Format(
         "AsciiDoc documents",
         "asciidoc.reader:read_asciidoc",
         sniff=lambda head: head.is_text(*ASCIIDOC_SUFFIXES) and not head.text.startswith("-----BEGIN"),
+        by_file=True,
     ),
     "typst": Format("Typst documents", "typst.reader:read_typst", suffixes=(".typ",)),
     "lean": Format(
-        "Lean: declarations with their documentation", "lean.reader:read_lean", "declaration", (".lean",)
+        "Lean: declarations with their documentation",
+        "lean.reader:read_lean",
+        "declaration",
+        (".lean",),
+        by_file=True,
+        learner="lean.reader:learn_lean",
     ),
-    "coq": Format("Coq: declarations with their documentation", "coq:read_coq", "declaration", sniff=_is_coq),
+    "coq": Format(
+        "Coq: declarations with their documentation",
+        "coq:read_coq",
+        "declaration",
+        sniff=_is_coq,
+        by_file=True,
+    ),
     "bibtex": Format(
-        "BibTeX and BibLaTeX bibliographies", "bibtex:read_bibtex", "latex", (".bib", ".bibtex")
+        "BibTeX and BibLaTeX bibliographies", "bibtex:read_bibtex", "latex", (".bib", ".bibtex"), by_file=True
     ),
     "text": Format(
-        "plain text with formulas between dollars", "plaintext:read_text", "text", sniff=_is_prose
+        "plain text with formulas between dollars",
+        "plaintext:read_text",
+        "text",
+        sniff=_is_prose,
+        by_file=True,
     ),
 }
 

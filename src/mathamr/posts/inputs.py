@@ -5,7 +5,8 @@ from __future__ import annotations
 import io
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -18,6 +19,7 @@ from mathamr.posts.ignorerules import IGNORE_FILE, IgnoreRules
 from mathamr.posts.report import Report
 
 STDIN = Path("-")
+_observers: list[Callable[[Path], object]] = []
 HEAD_BYTES = 1 << 16
 FREELY_UNPACKED = 32 << 20
 HIGHEST_RATIO = 100  # dumps of posts unpack to 4 to 10 times their size
@@ -250,7 +252,19 @@ def _peekable(stream: io.BufferedIOBase) -> io.BufferedReader:
     return io.BufferedReader(_WholeBlocks(stream), HEAD_BYTES)
 
 
+@contextmanager
+def observing(opened: Callable[[Path], object]) -> Iterator[None]:
+    """Call a function with every file that is opened for reading meanwhile, so that a caller knows what posts depend on."""
+    _observers.append(opened)
+    try:
+        yield
+    finally:
+        _observers.remove(opened)
+
+
 def _open(path: Path) -> io.BufferedReader:
+    for opened in _observers:
+        opened(path)
     try:
         return cast("io.BufferedReader", path.open("rb", buffering=1 << 18))
     except OSError as error:

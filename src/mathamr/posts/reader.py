@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from mathamr.core.errors import MathAMRError
 from mathamr.posts.format import FORMATS, Collection, Format, format_of
@@ -31,28 +32,54 @@ def read_posts(
     Without `format` each file of a folder is read by its own kind; `exclude` are patterns of files in it that are left
     out, besides those of its ignore files and the defaults (see `IgnoreRules`). Of posts with the same id the first counts.
     """
-    path = Path(path)
+    return _unique(find_collections(Path(path), report, format, beside, exclude), report)
+
+
+def find_collections(
+    path: Path,
+    report: Report,
+    format: str | None = None,
+    beside: Iterable[Path] = (),
+    exclude: Sequence[str] = (),
+    known_format: Callable[[Path], str | None] = lambda _: None,
+) -> list[tuple[str, Collection]]:
+    """Return the files of an input by format, each format with its files, in the order in which `read_posts` reads them.
+
+    `known_format` names the format of a file whose first bytes need not be looked at.
+    """
     beside = tuple(beside)
     for table in beside:
         if not table.exists():
             raise MathAMRError(f"{table}: no such file or folder")
     if path.is_dir():
-        parts = _folder(path, report, format, beside, exclude)
+        parts = _folder(path, report, format, beside, exclude, known_format)
     elif path == STDIN or path.exists():
         parts = [_file(path, format, beside)]
     else:
         raise MathAMRError(f"{path}: no such file or folder")
     report.bytes_total = _size(parts)
-    return _unique(parts, report)
+    return parts
 
 
-def _file(path: Path, format: str | None, beside: tuple[Path, ...]) -> tuple[Format, Collection]:
+def read_collection(
+    format: str, collection: Collection, report: Report, learned: Sequence[Any] | None = None
+) -> Iterator[Post]:
+    """Stream the posts of files of one format, with all posts of the same id.
+
+    `learned` is what was learned of all files of the format, if only some are read.
+    """
+    for post in _whatever_happens(FORMATS[format], collection, report, learned):
+        yield _in_unicode(post, report)
+
+
+def _file(path: Path, format: str | None, beside: tuple[Path, ...]) -> tuple[str, Collection]:
     if format is None:
         file_head = head(path)
         format = format_of(file_head, FORMATS)
         if format is None:
             raise MathAMRError(f"{shown(path)}: {_why_unknown(file_head)}")
-    return FORMATS[format], Collection(path.parent, (path,), beside)
+    _ = FORMATS[format]  # an unknown one raises an error
+    return format, Collection(path.parent, (path,), beside)
 
 
 def _why_unknown(file_head: Head) -> str:
@@ -64,11 +91,19 @@ def _why_unknown(file_head: Head) -> str:
 
 
 def _folder(
-    root: Path, report: Report, format: str | None, beside: tuple[Path, ...], exclude: Sequence[str]
-) -> list[tuple[Format, Collection]]:
+    root: Path,
+    report: Report,
+    format: str | None,
+    beside: tuple[Path, ...],
+    exclude: Sequence[str],
+    known_format: Callable[[Path], str | None],
+) -> list[tuple[str, Collection]]:
     formats = list(FORMATS) if format is None else [format]
     groups: dict[str, list[Path]] = {name: [] for name in formats}
     for file in walk(root, report, exclude):
+        if (name := known_format(file)) in groups:
+            groups[name].append(file)
+            continue
         try:
             file_head = head(file)
         except MathAMRError as error:
@@ -85,12 +120,10 @@ def _folder(
         rules = ", ".join(report.excluded)
         excluded = f"; files were left out by {rules}" if rules else ""
         raise MathAMRError(f"{root}: no {what} in this folder (formats: {', '.join(FORMATS)}){excluded}")
-    return [
-        (FORMATS[name], Collection(root, tuple(files), beside)) for name, files in groups.items() if files
-    ]
+    return [(name, Collection(root, tuple(files), beside)) for name, files in groups.items() if files]
 
 
-def _size(parts: list[tuple[Format, Collection]]) -> int | None:
+def _size(parts: list[tuple[str, Collection]]) -> int | None:
     files = [file for _, collection in parts for file in collection.files]
     return None if STDIN in files else sum(file.stat().st_size for file in files)
 
@@ -105,22 +138,24 @@ def _in_unicode(post: Post, report: Report) -> Post:
     return post
 
 
-def _unique(parts: list[tuple[Format, Collection]], report: Report) -> Iterator[Post]:
+def _unique(parts: list[tuple[str, Collection]], report: Report) -> Iterator[Post]:
     seen = SeenIds()
-    for reader, collection in parts:
-        for post in (_in_unicode(each, report) for each in _whatever_happens(reader, collection, report)):
+    for format, collection in parts:
+        for post in read_collection(format, collection, report):
             if seen.add(post.id):
                 yield post
             else:
                 report.skip("duplicate id", f"a second post with the id {post.id!r}")
 
 
-def _whatever_happens(reader: Format, collection: Collection, report: Report) -> Iterator[Post]:
-    """Yield the posts of a collection; a document that makes its reader fail is counted, and the reader goes on after it."""
+def _whatever_happens(
+    reader: Format, collection: Collection, report: Report, learned: Sequence[Any] | None
+) -> Iterator[Post]:
+    """The posts of a collection; a document that makes its reader fail is counted, and the reader goes on after it."""
     begun = set()
     while True:
         try:
-            for post in reader.read(collection, report):
+            for post in reader.read(collection, report, learned):
                 begun.add(report.file)
                 yield post
             return

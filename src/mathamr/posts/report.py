@@ -9,6 +9,8 @@ from typing import Any
 
 from mathamr.core.terminal import visible
 
+_COUNTS = ("skipped", "repaired", "missing", "ignored", "excluded", "companions")
+
 
 @dataclass(frozen=True, slots=True)
 class Problem:
@@ -125,6 +127,37 @@ class Report:
             "companions": dict(self.companions),
             "examples": [asdict(problem) for problems in self.examples.values() for problem in problems],
         }
+
+    def to_row(self) -> dict[str, Any]:
+        """Return what was reported, for storing it or sending it to another process; empty if there was nothing."""
+        counts = {name: dict(getattr(self, name)) for name in _COUNTS if getattr(self, name)}
+        if self.examples:
+            counts["examples"] = {
+                cause: [[each.file, each.row, each.message] for each in found]
+                for cause, found in self.examples.items()
+            }
+        return counts
+
+    def add(self, row: dict[str, Any]) -> None:
+        """Add what another report counted, as `to_row` wrote it.
+
+        >>> report, other = Report(), Report()
+        >>> other.skip("no id", "a row without Id")
+        >>> report.add(other.to_row())
+        >>> report.lines()
+        ['skipped 1: no id (as in a row without Id)']
+        """
+        for name in _COUNTS:
+            getattr(self, name).update(row.get(name, {}))
+        for cause, found in row.get("examples", {}).items():
+            examples = self.examples.setdefault(cause, [])
+            examples += [Problem(cause, *each) for each in found[: self.EXAMPLES_PER_CAUSE - len(examples)]]
+
+    def clear(self) -> None:
+        """Forget what was reported."""
+        for name in _COUNTS:
+            getattr(self, name).clear()
+        self.examples = {}
 
     def _counted(self, counts: Counter[str], cause: str, message: str) -> None:
         cause = cause if cause in counts or len(counts) < self.MOST_CAUSES else "other"

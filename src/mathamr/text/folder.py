@@ -66,6 +66,17 @@ def load_pieces(path: Path, configuration: TransformerConfiguration) -> WordPiec
     return pieces
 
 
+def load_word_pieces(folder: Path) -> tuple[WordPieces, str]:
+    """Return the word pieces of the text encoder in a folder, and the encoder's fingerprint, without loading its weights."""
+    head = read_head(folder)
+    if head.base is None:
+        return load_pieces(folder / PIECES, head.configuration), head.fingerprint
+    from mathamr.text.mpnet import mpnet_folder
+    from mathamr.text.published import VOCABULARY
+
+    return load_pieces(mpnet_folder() / VOCABULARY, head.configuration), head.fingerprint
+
+
 def loaded_onnx_encoders() -> dict[str, OnnxTextEncoder]:
     """The text encoders of this process, by fingerprint."""
     return {fingerprint: encoder for (_, fingerprint), encoder in list(_LOADED.items())}

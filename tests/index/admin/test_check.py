@@ -16,7 +16,7 @@ from mathamr.core.storage.writerlock import InUseError, WriterLock
 from mathamr.index.admin.check import check_index
 from mathamr.index.admin.inspection import CheckReport
 from mathamr.index.archive import Archive
-from mathamr.index.catalogue.journal import packed
+from mathamr.index.catalogue.postrow import row_of
 from mathamr.index.engines.entry import Entry
 from mathamr.index.indexing.writer import IndexWriter
 from mathamr.index.manifest import Manifest
@@ -318,6 +318,11 @@ def test_posts_that_a_program_put_outlive_a_damaged_page(index: Path) -> None:
 def test_a_post_that_was_changed_on_disk_is_reported_and_not_shown(index: Path) -> None:
     victim = sample_posts(1)[0]
     other = replace(victim, body="Something else.")
-    sql(index / "catalogue.db", "UPDATE posts SET post = ? WHERE id = ?", packed(other), victim.id)
+    sql(
+        index / "catalogue.db",
+        "UPDATE posts SET post = ? WHERE id = ?",
+        row_of(other, [""] * len(other.formulas)).packed,
+        victim.id,
+    )
     with Archive.open(index) as archive, pytest.raises(MathAMRError, match="not as it was stored"):
         archive.catalogue.post(victim.id)

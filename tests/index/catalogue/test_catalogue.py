@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from mathamr.core.errors import MathAMRError
 from mathamr.index.catalogue.catalogue import Catalogue, digest_of
-from mathamr.index.catalogue.journal import LARGEST_POST, VISUAL_STAGES, Sketch, unpacked
-from mathamr.index.indexing.intake import check_usable
+from mathamr.index.catalogue.journal import LARGEST_POST, VISUAL_STAGES, VectorChecksum, meaning_of, unpacked
+from mathamr.index.indexing.analysis import check_usable
 from mathamr.index.indexing.visualkeys import visual_keys
 from mathamr.posts.post import Formula, Place, Post
 from tests.index.small import note
@@ -35,8 +35,16 @@ def settle(catalogue: Catalogue) -> None:
     """Marks everything as derived."""
     with catalogue.transaction():
         catalogue.mark("graph", list(catalogue.pending("graph")))
-        for each in list(catalogue.pending("vectors")):
-            catalogue.mark_vectors(each, Sketch(1, 0.5), {name: Sketch(2, 0.25) for name, _ in each.formulas})
+        marks = [
+            (
+                each,
+                None if each.post is None else meaning_of(each.post),
+                VectorChecksum(1, 0.5),
+                {name: VectorChecksum(2, 0.25) for name, _ in each.formulas},
+            )
+            for each in catalogue.pending("vectors")
+        ]
+        catalogue.mark_vectors(marks)
         catalogue.mark("lexical", list(catalogue.pending("lexical")))
         for stage in VISUAL_STAGES:
             living = set(catalogue.visual_keys())
@@ -179,7 +187,7 @@ def test_the_first_post_by_id_stands_for_a_visual_and_in_it_the_first_formula(ca
         catalogue.delete("b")
     catalogue.choose_representatives("lexical")
     assert catalogue.represented_by(list(numbers.values())) == {numbers["c"]: {squares}}
-    assert [formula.latex for formula, _ in catalogue.representatives([squares, y, z]).values()] == ["x^{2}"]
+    assert [formula.latex for formula, _ in catalogue.representatives([squares, y]).values()] == ["x^{2}"]
 
 
 def test_the_sketch_of_every_entry_is_remembered_until_its_vectors_are_lost(catalogue: Catalogue) -> None:
@@ -187,16 +195,19 @@ def test_the_sketch_of_every_entry_is_remembered_until_its_vectors_are_lost(cata
     x, y = (visual_keys(note("n", body))[0] for body in ("$x$", "$y$"))
     settle(catalogue)
     with catalogue.transaction():
-        catalogue.mark_visual_vectors(x, b"source", Sketch(3, -1.5))
-    assert dict(catalogue.post_sketches()) == {"a": Sketch(1, 0.5), "b": Sketch(1, 0.5)}
-    assert dict(catalogue.formula_sketches()) == {"a:0": Sketch(2, 0.25), "b:0": Sketch(2, 0.25)}
-    assert dict(catalogue.visual_sketches()) == {x: Sketch(3, -1.5), y: Sketch()}
+        catalogue.mark_visual_vectors(x, b"source", VectorChecksum(3, -1.5))
+    assert dict(catalogue.post_checksums()) == {"a": VectorChecksum(1, 0.5), "b": VectorChecksum(1, 0.5)}
+    assert dict(catalogue.formula_checksums()) == {
+        "a:0": VectorChecksum(2, 0.25),
+        "b:0": VectorChecksum(2, 0.25),
+    }
+    assert dict(catalogue.visual_checksums()) == {x: VectorChecksum(3, -1.5), y: VectorChecksum()}
     assert catalogue.visuals_made_of([x, y]) == {x: b"source"}
     with catalogue.transaction():
         catalogue.unmark("vectors", ["a"])
         catalogue.unmark_visuals("vectors", [x])
-    assert set(dict(catalogue.post_sketches())) == {"b"}
-    assert set(dict(catalogue.visual_sketches())) == {y}
+    assert set(dict(catalogue.post_checksums())) == {"b"}
+    assert set(dict(catalogue.visual_checksums())) == {y}
     assert catalogue.visuals_made_of([x, y]) == {}
 
 
@@ -229,7 +240,7 @@ def test_a_post_that_changed_again_is_not_marked(catalogue: Catalogue) -> None:
     put(catalogue, note("a", "two"))
     with catalogue.transaction():
         catalogue.mark("graph", [pending])
-        catalogue.mark_vectors(pending, Sketch(1), {})
+        catalogue.mark_vectors([(pending, b"content", VectorChecksum(1), {})])
     assert catalogue.count_pending("graph") == catalogue.count_pending("vectors") == 1
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -8,17 +9,29 @@ import pytest
 from mathamr.core.workers import Lost
 from mathamr.graphs.store import GraphStore
 from mathamr.index.archive import GRAPHS, Archive
+from mathamr.index.catalogue.journal import unpacked
+from mathamr.index.catalogue.postrow import row_of
 from mathamr.index.indexing import encoding
 from mathamr.index.indexing.buildpool import BuildPool
-from mathamr.index.indexing.encoding import Encoders, read_tensor
+from mathamr.index.indexing.encoding import Derived, Encoders, Material
+from mathamr.index.indexing.visualkeys import visual_keys
+from mathamr.posts.passage import Passage
 from mathamr.posts.post import Post
-from mathamr.systems.system import Encoded, Item
+from mathamr.systems.models import load_system, model_folder
+from mathamr.systems.system import Encoded
+from mathamr.systems.text.system import TextSystem
+from tests.index.small import note
 
 
-def items(archive: Archive, posts: list[Post]) -> list[Item]:
-    assert archive.system.graphs is not None
+def materials(archive: Archive) -> list[Material]:
+    """Of every post, with the graph in the store."""
+    posts = archive.catalogue.posts(sorted(archive.catalogue.ids())).values()
     with GraphStore(archive.folder / GRAPHS, read_only=True) as store:
-        return [Item(post=post, tensor=read_tensor(store, post.id, archive.system.graphs)) for post in posts]
+        return [Material(row_of(post, visual_keys(post)).packed, graph=store.text(post.id)) for post in posts]
+
+
+def vectors_of(found: Iterable[Derived | Lost]) -> list[Encoded]:
+    return [each.encoded for each in found if isinstance(each, Derived)]
 
 
 def same(ours: list[Encoded], theirs: list[Encoded]) -> bool:
@@ -49,14 +62,15 @@ def test_processes_give_what_is_made_here_in_the_same_order(
 ) -> None:
     monkeypatch.setattr(encoding, "CHUNK", 3)
     with Archive.open(small_index) as archive:
-        posts = list(archive.catalogue.posts(sorted(archive.catalogue.ids())).values())
-        here = list(archive.system.encode(items(archive, posts)))
-        with Encoders(archive, BuildPool(1), 1000) as alone:
-            assert same(list(alone.posts(posts, lambda chosen: items(archive, list(chosen)))), here)
+        given = materials(archive)
+        here = vectors_of(encoding.derive(archive.system, given))
+        assert len(here) == len(given)
+        with Encoders(archive, BuildPool(1), 1) as alone:
+            assert same(vectors_of(alone.derive(given)), here)
         with Encoders(archive, BuildPool(2), 1000) as encoders:
             assert encoders._workers is not None
-            assert same(list(encoders.posts(posts, lambda _: [])), here)
-            # A worker that is lost over some posts costs nothing: they are encoded here.
+            assert same(vectors_of(encoders.derive(given)), here)
+            # A worker that is lost over some posts costs nothing: they are encoded one by one.
             pool = encoders._workers.map
             monkeypatch.setattr(
                 encoders._workers,
@@ -66,8 +80,41 @@ def test_processes_give_what_is_made_here_in_the_same_order(
                     for number, (request, answer) in enumerate(pool(requests))
                 ),
             )
-            found = list(encoders.posts(posts, lambda chosen: items(archive, list(chosen))))
-            assert same(found, here)
+            assert same(vectors_of(encoders.derive(given)), here)
+
+
+def test_a_post_that_makes_the_code_fail_costs_no_other(
+    small_index: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Archive.open(small_index) as archive:
+        given = materials(archive)
+        says_nothing = encoding.says_nothing
+        hard = unpacked(given[1].packed).id
+
+        def failing(post: Post, read: Passage) -> bool:
+            if post.id == hard:
+                raise ZeroDivisionError("no way")
+            return says_nothing(post, read)
+
+        monkeypatch.setattr(encoding, "says_nothing", failing)
+        with Encoders(archive, BuildPool(1), 1) as encoders:
+            found = list(encoders.derive(given))
+    assert [isinstance(each, Lost) for each in found] == [place == 1 for place in range(len(given))]
+    assert found[1] == Lost("cannot be encoded", "ZeroDivisionError: no way")
+
+
+def test_word_pieces_cut_apart_give_the_same_vectors() -> None:
+    posts = [
+        note("one", "Let $x>0$. Then $x$ is positive."),
+        note("two", "Every sequence has a limit. " * 60),
+    ]
+    given = [Material(row_of(post, visual_keys(post)).packed) for post in posts]
+    system = load_system("mathamr-3", "cpu", "onnx")
+    assert isinstance(system, TextSystem)
+    cut = encoding.PiecesWork(str(model_folder("mathamr-3")))
+    assert cut.hello == system.fingerprint
+    pieces = [each.pieces for each in cut(given) if isinstance(each, Derived)]
+    assert same(system.encode_pieces(pieces), vectors_of(encoding.derive(system, given)))
 
 
 def test_few_posts_are_not_worth_processes(small_index: Path) -> None:

@@ -8,18 +8,17 @@ import subprocess
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from mathamr.core.workers import Lost, WorkerPool
-from mathamr.formulas.trees import trees_of, written_trees
-from mathamr.graphs.corpus import MINIMAL
 from mathamr.index.archive import Archive
+from mathamr.index.catalogue.journal import unpacked
 from mathamr.index.indexing import encoding
 from mathamr.index.indexing.builder import build_index
-from mathamr.index.indexing.encoding import Encoders, NewPost, portions
+from mathamr.index.indexing.encoding import Derived, Encoders, Material
 from mathamr.posts.passage import passage
-from mathamr.posts.post import Formula, Post
 from tests.conftest import ROOT
 from tests.index.kills import content, differences
 from tests.index.small import build, note, options
@@ -33,14 +32,14 @@ from mathamr.index.indexing import encoding, stages
 from mathamr.index.indexing.builder import build_index
 from tests.index.small import options
 encoding.FEW, encoding.CHUNK, stages.SECONDS = 2, 1, 0.0
-written, write = 0, stages.IndexStages._write_new
-def counting(self, *part):
+written, write = 0, stages.IndexStages._write
+def counting(self, store, derived, *rest):
     global written
     if written == {WRITTEN}:
         os.kill(os.getpid(), signal.SIGKILL)
-    write(self, *part)
-    written += 1
-stages.IndexStages._write_new = counting
+    write(self, store, derived, *rest)
+    written += len(derived)
+stages.IndexStages._write = counting
 build_index([Path(sys.argv[1])], Path(sys.argv[2]), options(Path(sys.argv[3]), workers=2))
 """
 
@@ -71,20 +70,20 @@ def test_a_kill_loses_what_was_not_written_and_the_rest_is_what_nobody_disturbed
     with Archive.open(index, device="cpu") as archive:
         for stage in ("graph", "vectors"):
             assert archive.catalogue.count_pending(stage) == COUNT - WRITTEN
-        # Who parsed a post has cut it into sentences: nobody does so again.
+        # Who read a post has cut it into sentences: nobody does so again.
         kept = archive.catalogue.stored_previews([post.id for post in posts])
         assert {each: preview.passage for each, preview in kept.items()} == {
-            post.id: passage(post) for post in posts[:WRITTEN]
+            post.id: passage(post) for post in posts
         }
     made: list[str] = []
-    new = Encoders.new
+    derive = Encoders.derive
 
-    def remembering(encoders: Encoders, posts: Iterable[Post]) -> Iterator[NewPost | Lost]:
-        chosen = list(posts)
-        made.extend(post.id for post in chosen)
-        return new(encoders, chosen)
+    def remembering(encoders: Encoders, materials: Iterable[Material]) -> Iterator[Derived | Lost]:
+        chosen = list(materials)
+        made.extend(unpacked(each.packed).id for each in chosen)
+        return derive(encoders, chosen)
 
-    monkeypatch.setattr(Encoders, "new", remembering)
+    monkeypatch.setattr(Encoders, "derive", remembering)
     summary = build_index([source], index, options(model_folder, workers=2))
     assert made == [post.id for post in posts[WRITTEN:]]
     assert summary.log.posts["graphs"] == summary.log.posts["vectors"] == COUNT - WRITTEN
@@ -96,48 +95,32 @@ def test_a_post_over_which_processes_are_lost_costs_nobody_else_anything(
     model_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     posts = [note(f"note-{number}", f"The number ${number}$ is one of many here.") for number in range(6)]
-    whole, trees = WorkerPool.map, set()
+    whole = WorkerPool.map
 
-    def losing(pool: WorkerPool, requests: Iterable[list[str]]) -> Iterator[tuple[list[str], object]]:
+    def losing(pool: WorkerPool, requests: Iterable[list[Any]]) -> Iterator[tuple[list[Any], object]]:
         for request, answer in whole(pool, requests):
-            is_hard = any('"note-2"' in line and not line.startswith(MINIMAL) for line in request[1:])
-            is_hopeless = any('"note-4"' in line for line in request[1:])
-            trees.update(line.partition("\n")[2] for line in request[1:] if request[0] == "new")
-            lost = request[0] == "new" and (is_hard or is_hopeless)
+            posts = [
+                (unpacked(each.packed).id, each.is_minimal) for each in request if isinstance(each, Material)
+            ]
+            lost = ("note-2", False) in posts or any(name == "note-4" for name, _ in posts)
             yield request, Lost("worker died", "too heavy") if lost else answer
 
     monkeypatch.setattr(WorkerPool, "map", losing)
     summary = build(tmp_path / "index", posts, model_folder, workers=2)
-    # The trees of its formula go with every post, whatever becomes of it.
-    assert trees == {
-        written_trees([Formula("", str(number))], ())
-        for number in range(6)
-        if trees_of(Formula("", str(number)))
-    }
     assert summary.log.fallbacks["post: worker died"] == 1
     assert summary.log.fallbacks["post 'note-4' is left out: too heavy"] == 1
     with Archive.open(tmp_path / "index", device="cpu") as archive:
         assert sorted(archive.catalogue.ids()) == [f"note-{number}" for number in (0, 1, 2, 3, 5)]
         assert archive.catalogue.settled
-        assert archive.catalogue.quarantined("note-4") is not None
+        assert "note-4" in archive.catalogue.quarantined()
         assert set(archive.engine.ids("posts")) == set(archive.catalogue.ids())
 
 
 def test_a_portion_is_a_few_short_posts_or_one_long_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(encoding, "CHUNK", 3)
-    monkeypatch.setattr(encoding, "LETTERS", 1_000)
+    monkeypatch.setattr(encoding, "BYTES", 1_000)
     sizes = [10, 10, 10, 10, 5_000, 10]
-    posts = [note(str(number), "x" * size) for number, size in enumerate(sizes)]
-    made = [[Post.from_json(line).id for line in portion] for portion in portions(posts)]
-    assert made == [["0", "1", "2"], ["3"], ["4"], ["5"]]
-
-
-def test_long_portions_are_the_same_again_wherever_somebody_begins() -> None:
-    posts = [note(str(number), f"Post {number} says " + "x" * (number**3 % 997)) for number in range(400)]
-    whole = [tuple(portion) for portion in portions(posts, 2)]
-    assert 12 < len(whole) < 40
-    for start in range(1, 200, 7):
-        again = [tuple(portion) for portion in portions(posts[start:], 2)]
-        anew = [portion for portion in again if portion not in whole]
-        assert len(anew) <= 1, "only where we begin"
-        assert [line for portion in again for line in portion] == [post.to_json() for post in posts[start:]]
+    made = [
+        [len(each.packed) for each in few] for few in encoding._portions(Material(b"x" * n) for n in sizes)
+    ]
+    assert made == [[10, 10, 10], [10], [5_000], [10]]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from mathamr.index.archive import Archive
-from mathamr.index.indexing import encoding, stages
+from mathamr.index.indexing import encoding, intake, stages
 from mathamr.index.lexical import bags, terms
 from mathamr.index.lexical.bags import formula_bag, post_bag
 from mathamr.index.lexical.lexicalindex import LexicalPart
@@ -52,14 +52,15 @@ def test_processes_that_encode_outlive_a_batch(
 def test_lexical_entries_do_not_depend_on_batches_and_order(
     model_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, batch: int
 ) -> None:
-    monkeypatch.setattr(stages, "LEXICAL_BATCH", batch)
+    monkeypatch.setattr(intake, "BATCH", batch)
+    monkeypatch.setattr(intake, "TAKEN", batch)
     written: dict[str, Any] = {}
     update = LexicalPart.update_bags
 
-    def remembering(part: LexicalPart, upserts: Any, deletes: Any = ()) -> None:
+    def remembering(part: LexicalPart, upserts: Any, deletes: Any = (), new: Any = ()) -> None:
         entries = list(upserts)
         written.update(entries)
-        update(part, entries, deletes)
+        update(part, entries, deletes, new)
 
     monkeypatch.setattr(LexicalPart, "update_bags", remembering)
     posts = [note("c", "$x^{2}$ and $z$"), note("b", "${x}^2$ again"), note("a", "$y$"), note("d", "$y$ $y$")]

@@ -7,7 +7,7 @@ the new one. Files that the list does not name are removed by the next writer.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
@@ -93,3 +93,30 @@ def _texts(value: Any) -> Iterator[str]:
     elif isinstance(value, dict | list):
         for each in value.values() if isinstance(value, dict) else value:
             yield from _texts(each)
+
+
+LARGE = 4096
+"""The size from which a segment waits for `FAN` - 1 others before it is merged."""
+FAN = 8
+
+
+def merge_start(sizes: Sequence[int]) -> int:
+    """Return the place of the first of the last segments that are merged into one, given their sizes in the order of writing.
+
+    Small segments are merged with those that are at most twice as large as what follows them, so that single changes leave few
+    segments. A large one waits for seven others of its size: an entry is rewritten once whenever the segments grow eightfold.
+
+    >>> merge_start([5000, 100, 60, 30]), merge_start([5000, 10, 1]), merge_start([5000] * 7), merge_start([5000] * 8)
+    (1, 2, 6, 0)
+    """
+    first = max(0, len(sizes) - 1)
+    while first and sizes[first - 1] < LARGE and sizes[first - 1] <= 2 * sum(sizes[first:]):
+        first -= 1
+    while (total := sum(sizes[first:])) >= LARGE:
+        start = first
+        while start and sizes[start - 1] <= 2 * total:
+            start -= 1
+        if first - start < FAN - 1:
+            break
+        first = start
+    return first

@@ -22,12 +22,14 @@ from mathamr.index.admin.inventory import size_on_disk, take_stock
 from mathamr.index.archive import GRAPHS, Archive
 from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
 from mathamr.index.catalogue.salvage import salvage
+from mathamr.index.indexing.analysis import Unusable
 from mathamr.index.indexing.builder import BuildOptions
 from mathamr.index.indexing.buildlog import BuildLog
 from mathamr.index.indexing.buildpool import BuildPool
 from mathamr.index.indexing.graphstages import make_tensors
 from mathamr.index.indexing.intake import IntakeCounts, input_record, take_in
 from mathamr.index.indexing.outdated import remove, reset_lexical, reset_outdated, reset_vectors
+from mathamr.index.indexing.reading import analysed
 from mathamr.index.indexing.writer import OWN_INPUT, IndexWriter
 from mathamr.index.manifest import MANIFEST, Manifest, OutdatedFormatError
 from mathamr.posts.report import Report
@@ -139,11 +141,12 @@ def _save(catalogue: Catalogue, aside: Path, options: BuildOptions) -> Counter[s
     saved: Counter[str] = Counter()
     with BuildPool(options.workers) as pool:
         for batch in batches(salvage(aside), BATCH):
-            keys = list(pool.visual_keys([post for post, _ in batch]))
+            found = analysed((post for post, _ in batch), pool)
             with catalogue.transaction():
-                for (post, source), visuals in zip(batch, keys, strict=True):
-                    catalogue.put(post, source, visuals)
-                    saved[source] += 1
+                for (_, source), post in zip(batch, found, strict=True):
+                    if not isinstance(post, Unusable):
+                        catalogue.put_rows([post.row], source)
+                        saved[source] += 1
     return saved
 
 

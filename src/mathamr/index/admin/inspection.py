@@ -16,9 +16,9 @@ from mathamr.graphs.store import GraphStore
 from mathamr.index.admin.inventory import FIXED_FILES
 from mathamr.index.archive import GRAPHS, LEXICAL, VECTORS, Archive
 from mathamr.index.catalogue.catalogue import CATALOGUE
-from mathamr.index.catalogue.journal import STAGES, VISUAL_STAGES, Sketch
+from mathamr.index.catalogue.journal import STAGES, VISUAL_STAGES, VectorChecksum
 from mathamr.index.engines.engine import ENGINES, Engine
-from mathamr.index.indexing.entries import agree, sketch
+from mathamr.index.indexing.entries import agree, checksum_of
 from mathamr.index.indexing.graphstages import parser_of
 from mathamr.index.manifest import MANIFEST
 from mathamr.systems.field import FieldTarget
@@ -205,15 +205,15 @@ def _inspect_vectors(archive: Archive, report: CheckReport, damage: Damage) -> N
     if words:
         raise MathAMRError("; ".join(words))
     pending = list(catalogue.pending("vectors"))
-    posts = _Entries(engine, "posts", dict(catalogue.post_sketches()), {each.id for each in pending})
+    posts = _Entries(engine, "posts", dict(catalogue.post_checksums()), {each.id for each in pending})
     formulas = _Entries(
         engine,
         "formulas",
-        dict(catalogue.formula_sketches()),
+        dict(catalogue.formula_checksums()),
         {name for each in pending for name in (*each.gone, *(name for name, _ in each.formulas))},
     )
     visuals = _Entries(
-        engine, "visual", dict(catalogue.visual_sketches()), set(catalogue.stale_visuals("vectors", -1))
+        engine, "visual", dict(catalogue.visual_checksums()), set(catalogue.stale_visuals("vectors", -1))
     )
     for entries in (posts, formulas, visuals):
         damage.extra_entries[entries.of] = entries.extra
@@ -230,12 +230,12 @@ class _Entries:
     """Compares the entries of a kind in an engine with their sketches in the catalogue."""
 
     def __init__(
-        self, engine: Engine, of: FieldTarget, expected: dict[str, Sketch], pending: set[str]
+        self, engine: Engine, of: FieldTarget, expected: dict[str, VectorChecksum], pending: set[str]
     ) -> None:
         self.of = of
         there = set(engine.ids(of))
         self.missing = {name for name, known in expected.items() if known.rows} - there - pending
-        self.extra = {name for name in there - pending if not expected.get(name, Sketch()).rows}
+        self.extra = {name for name in there - pending if not expected.get(name, VectorChecksum()).rows}
         self.wrong: set[str] = set()
         fields = [each for each in engine.fields if each.of == of]
         for batch in batches(sorted((there & expected.keys()) - self.extra - pending), BATCH):
@@ -244,7 +244,9 @@ class _Entries:
                 for name, rows in engine[each.name].fetch(batch).items():
                     found[name][each.name] = rows
             self.wrong |= {
-                name for name, rows in found.items() if not agree(sketch(rows, fields, of), expected[name])
+                name
+                for name, rows in found.items()
+                if not agree(checksum_of(rows, fields, of), expected[name])
             }
 
 

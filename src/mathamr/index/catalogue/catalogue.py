@@ -13,12 +13,14 @@ from pathlib import Path
 
 from mathamr.core.cache import Cache
 from mathamr.core.errors import MathAMRError
-from mathamr.index.catalogue.journal import Journal, packed, unpacked, unpacked_with_content
+from mathamr.index.catalogue.journal import Journal, unpacked, unpacked_with_content
 from mathamr.index.catalogue.occurrences import Occurrences
+from mathamr.index.catalogue.postrow import PostRow, row_of, storable
+from mathamr.index.catalogue.readfiles import FILES_SCHEMA, ReadFiles
 from mathamr.index.catalogue.storedmacros import MACROS_SCHEMA, StoredMacros
 from mathamr.index.catalogue.storedpassages import PASSAGES_SCHEMA, Preview, StoredPassages
 from mathamr.index.identifiers import LONGEST_ID
-from mathamr.posts.post import Formula, Post
+from mathamr.posts.post import Post
 from mathamr.posts.postkind import ANSWERING
 
 FORMAT = 5
@@ -65,12 +67,14 @@ CREATE TABLE IF NOT EXISTS visuals (
 CREATE INDEX IF NOT EXISTS stale_lexical ON visuals (visual) WHERE lexical = 0;
 CREATE INDEX IF NOT EXISTS stale_vectors ON visuals (visual) WHERE vectors = 0;
 CREATE INDEX IF NOT EXISTS visuals_gone ON visuals (visual) WHERE gone = 1;
+CREATE TABLE IF NOT EXISTS representatives (visual TEXT PRIMARY KEY, post INTEGER NOT NULL) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS representatives_post ON representatives (post);
 """
-SCHEMA = _SCHEMA + MACROS_SCHEMA + PASSAGES_SCHEMA
+SCHEMA = _SCHEMA + MACROS_SCHEMA + PASSAGES_SCHEMA + FILES_SCHEMA
 """All tables and indexes of the file, and no others."""
 
 
-class Catalogue(Journal, Occurrences, StoredMacros, StoredPassages):
+class Catalogue(Journal, Occurrences, StoredMacros, StoredPassages, ReadFiles):
     """Posts and formulas by id. Any thread may read; one thread at a time may write, inside `transaction`."""
 
     def __init__(self, path: Path, *, create: bool = False, read_only: bool = False) -> None:
@@ -184,7 +188,7 @@ class Catalogue(Journal, Occurrences, StoredMacros, StoredPassages):
             "SELECT id FROM labels l JOIN posts p ON l.post = p.number"
             " WHERE label = ? AND deleted = 0 ORDER BY own DESC, number LIMIT ?"
         )
-        return [post_id for (post_id,) in self._rows(sql, (_text(label), most))]
+        return [post_id for (post_id,) in self._rows(sql, (storable(label), most))]
 
     def sources(self) -> Counter[str]:
         """The number of posts from each source."""
@@ -251,65 +255,121 @@ class Catalogue(Journal, Occurrences, StoredMacros, StoredPassages):
             "SELECT number, id FROM posts WHERE input = ? AND deleted = 0 ORDER BY number", (source,)
         )
 
+    def known_among(self, ids: Sequence[str]) -> dict[str, tuple[int, bytes, str]]:
+        """Return (number, digest, input) of those of some posts that exist."""
+        sql = "SELECT id, number, digest, input FROM posts WHERE deleted = 0 AND id IN "
+        return {
+            post_id: (number, digest, source) for post_id, number, digest, source in self._chosen(sql, ids)
+        }
+
     def put(self, post: Post, source: str, visuals: Sequence[str]) -> int:
-        """Adds or replaces a post of an input, given the visual classes of its formulas; returns its number."""
-        self._count_change()
-        parent = None if post.parent is None else _text(post.parent)
-        row = (_text(post.kind), parent, source, _text(post.source), digest_of(post), packed(post))
-        found = self._rows("SELECT number, deleted, post FROM posts WHERE id = ?", (post.id,))
-        if found and not found[0][1] and _is_only_moved(unpacked(found[0][2]), post):
-            number = int(found[0][0])
-            sql = "UPDATE posts SET kind=?, parent=?, input=?, source=?, digest=?, post=? WHERE number = ?"
-            self._db.execute(sql, (*row, number))
-            self._put_labels(number, post)
-            return number
-        if found:
-            number, was_deleted = int(found[0][0]), bool(found[0][1])
-            tags = self._rows("SELECT tag FROM tags WHERE post = ?", (number,))
-            if was_deleted or {tag for (tag,) in tags} != set(map(_text, post.tags)):
-                self._unmark_answers(post.id)
-            self._db.execute(
-                "UPDATE posts SET kind = ?, parent = ?, input = ?, source = ?, digest = ?, post = ?, deleted = 0,"
-                " graph = 0, vectors = 0, lexical = 0 WHERE number = ?",
-                (*row, number),
-            )
-            self._db.execute("DELETE FROM tags WHERE post = ?", (number,))
-            self._unmark_visuals_of(number)
-            self._db.execute("UPDATE formulas SET gone = 1 WHERE post = ?", (number,))
-        else:
-            sql = "INSERT INTO posts (id, kind, parent, input, source, digest, post) VALUES (?,?,?,?,?,?,?)"
-            number = int(self._db.execute(sql, (post.id, *row)).lastrowid or 0)
-            self._unmark_answers(post.id)
+        """Add or replace a post of an input, given the visual classes of its formulas; return its number."""
+        return self.put_rows([row_of(post, visuals)], source)[0]
+
+    def put_rows(self, rows: Sequence[PostRow], source: str) -> list[int]:
+        """Add or replace posts of an input, in this order, and return their numbers.
+
+        New posts take a few statements together, since there may be millions of them.
+        """
+        self._count_changes(len(rows))
+        known = dict(self._chosen("SELECT id, number FROM posts WHERE id IN ", [row.id for row in rows]))
+        following = self._next_number()
+        numbers: list[int] = []
+        new: dict[str, tuple[int, PostRow]] = {}
+        for row in rows:
+            if row.id in known:
+                numbers.append(known[row.id])
+            elif row.id not in new:
+                new[row.id] = (following, row)
+                numbers.append(following)
+                following += 1
+            else:
+                raise AssertionError(f"two rows of the post {row.id!r}")
+        for number, row in zip(numbers, rows, strict=True):
+            if row.id in known:
+                self._replace(number, row, source)
         self._db.executemany(
-            "INSERT OR IGNORE INTO tags VALUES (?, ?)", ((_text(tag), number) for tag in post.tags)
+            "INSERT INTO posts (number, id, kind, parent, input, source, digest, post) VALUES (?,?,?,?,?,?,?,?)",
+            (
+                (number, row.id, row.kind, row.parent, source, row.source, row.digest, row.packed)
+                for number, row in new.values()
+            ),
         )
-        self._put_labels(number, post)
-        self._put_macros(number, post)
-        for position, (formula, visual) in enumerate(zip(post.formulas, visuals, strict=True)):
-            self._put_formula(number, post.id, position, formula, visual)
+        self._unmark_answers(list(new))
+        self._put_parts(list(new.values()))
+        self._put_passages(
+            (number, row.digest, row.passage)
+            for number, row in zip(numbers, rows, strict=True)
+            if row.passage
+        )
+        if any(row.passage is None for row in rows):
+            self._forget_rules()
+        return numbers
+
+    def _next_number(self) -> int:
+        """The number of the next new post; numbers of deleted posts are not used again."""
+        rows = self._rows("SELECT seq FROM sqlite_sequence WHERE name = 'posts'")
+        highest = self._value("SELECT max(number) FROM posts")
+        return 1 + max(int(rows[0][0]) if rows else 0, int(highest or 0))
+
+    def _replace(self, number: int, row: PostRow, source: str) -> None:
+        """Store another version of a post; if only its place is another, nothing must be derived again."""
+        values = (row.kind, row.parent, source, row.source, row.digest, row.packed)
+        was_deleted, before = self._rows("SELECT deleted, post FROM posts WHERE number = ?", (number,))[0]
+        if not was_deleted and _is_only_moved(unpacked(before), unpacked(row.packed)):
+            sql = "UPDATE posts SET kind=?, parent=?, input=?, source=?, digest=?, post=? WHERE number = ?"
+            self._db.execute(sql, (*values, number))
+            self._db.execute("DELETE FROM labels WHERE post = ?", (number,))
+            self._put_labels([(number, row)])
+            return
+        tags = self._rows("SELECT tag FROM tags WHERE post = ?", (number,))
+        if was_deleted or {tag for (tag,) in tags} != set(row.tags):
+            self._unmark_answers([row.id])
+        self._db.execute(
+            "UPDATE posts SET kind = ?, parent = ?, input = ?, source = ?, digest = ?, post = ?, deleted = 0,"
+            " graph = 0, vectors = 0, lexical = 0 WHERE number = ?",
+            (*values, number),
+        )
+        for table in ("tags", "labels", "macros"):
+            self._db.execute(f"DELETE FROM {table} WHERE post = ?", (number,))
         self._unmark_visuals_of(number)
-        return number
+        self._db.execute("UPDATE formulas SET gone = 1 WHERE post = ?", (number,))
+        self._put_parts([(number, row)])
 
-    def _put_labels(self, number: int, post: Post) -> None:
-        self._db.execute("DELETE FROM labels WHERE post = ?", (number,))
-        if post.place is not None:
-            self._db.executemany(
-                "INSERT OR IGNORE INTO labels VALUES (?, ?, ?)",
-                ((_text(label), number, label == post.place.label) for label in post.place.labels),
-            )
-
-    def _unmark_answers(self, post_id: str) -> None:
-        """Unmarks the vectors of a question's answers, which are filtered by its tags, after these have changed."""
-        self._db.execute(
-            "UPDATE posts SET vectors = 0 WHERE parent = ? AND deleted = 0"
-            f" AND kind IN ({', '.join('?' * len(ANSWERING))})",
-            (post_id, *sorted(ANSWERING)),
+    def _put_parts(self, posts: Sequence[tuple[int, PostRow]]) -> None:
+        """Store tags, labels, macros, formulas and visual classes of posts."""
+        self._db.executemany(
+            "INSERT OR IGNORE INTO tags VALUES (?, ?)",
+            ((tag, number) for number, row in posts for tag in row.tags),
+        )
+        self._put_labels(posts)
+        self._db.executemany(
+            "INSERT OR IGNORE INTO macros VALUES (?, ?)",
+            ((macro, number) for number, row in posts for macro in row.macros),
+        )
+        self._put_formulas(posts)
+        self._db.executemany(
+            "INSERT INTO visuals (visual) VALUES (?) ON CONFLICT (visual) DO UPDATE SET gone = 0, lexical = 0, vectors = 0",
+            ((visual,) for visual in sorted({visual for _, row in posts for visual in row.visuals})),
         )
 
-    def _count_change(self) -> None:
+    def _put_labels(self, posts: Sequence[tuple[int, PostRow]]) -> None:
+        self._db.executemany(
+            "INSERT OR IGNORE INTO labels VALUES (?, ?, ?)",
+            ((label, number, own) for number, row in posts for label, own in row.labels),
+        )
+
+    def _unmark_answers(self, ids: Sequence[str]) -> None:
+        """Unmark the vectors of questions' answers, which are filtered by their tags, after these have changed."""
+        kinds = ", ".join(f"'{kind}'" for kind in sorted(ANSWERING))
+        sql = f"UPDATE posts SET vectors = 0 WHERE deleted = 0 AND vectors = 1 AND kind IN ({kinds}) AND parent = ?"
+        self._db.executemany(sql, ((post_id,) for post_id in ids))
+
+    def _count_changes(self, count: int = 1) -> None:
         self._db.execute(
-            "INSERT INTO meta VALUES ('revision', '1')"
-            " ON CONFLICT (key) DO UPDATE SET value = CAST(value AS INTEGER) + 1"
+            "INSERT INTO meta VALUES ('revision', ?1)"
+            " ON CONFLICT (key) DO UPDATE SET value = CAST(value AS INTEGER) + ?1",
+            (count,),
         )
 
     def _unmark_visuals_of(self, number: int) -> None:
@@ -320,18 +380,40 @@ class Catalogue(Journal, Occurrences, StoredMacros, StoredPassages):
             (number,),
         )
 
-    def _put_formula(self, number: int, post_id: str, position: int, formula: Formula, visual: str) -> None:
-        """Stores a formula under its own id, or under one derived from its post if that id is taken or invalid."""
-        visual_id = None if formula.visual_id is None else _text(formula.visual_id)
-        for name in chain((formula.id, f"{post_id}/{formula.id}"), _numbered(f"{post_id}/{position}")):
-            if not name or len(name) > LONGEST_ID or _text(name) != name:
+    def _put_formulas(self, posts: Sequence[tuple[int, PostRow]]) -> None:
+        """Store the formulas of posts; those whose ids are free, nearly all of them, in one statement."""
+        each = [
+            (number, row.id, position, *formula)
+            for number, row in posts
+            for position, formula in enumerate(row.formulas)
+        ]
+        often = Counter(name for _, _, _, name, _, _ in each)
+        names = [name for name, count in often.items() if count == 1 and _is_valid_id(name)]
+        taken = {name for (name,) in self._chosen("SELECT id FROM formulas WHERE id IN ", names)}
+        unused = set(names) - taken
+        free = [one for one in each if one[3] in unused]
+        self._db.executemany(
+            "INSERT INTO formulas (post, position, id, visual, visual_id) VALUES (?,?,?,?,?)",
+            ((number, position, *formula) for number, _, position, *formula in free),
+        )
+        if len(free) < len(each):
+            for one in each:
+                if one[3] not in unused:
+                    self._put_formula(*one)
+
+    def _put_formula(
+        self, number: int, post_id: str, position: int, name: str, visual: str, visual_id: str | None
+    ) -> None:
+        """Store a formula under its own id, or under one derived from its post if that id is taken or invalid."""
+        for chosen in chain((name, f"{post_id}/{name}"), _numbered(f"{post_id}/{position}")):
+            if not _is_valid_id(chosen):
                 continue
             changed = self._db.execute(
                 "INSERT INTO formulas (id, post, position, visual, visual_id) VALUES (?,?,?,?,?)"
                 " ON CONFLICT (id) DO UPDATE SET post = excluded.post, position = excluded.position,"
                 " visual = excluded.visual, visual_id = excluded.visual_id, gone = 0, rows = 0, sketch = 0"
                 " WHERE gone = 1 OR post IN (SELECT number FROM posts WHERE deleted = 1)",
-                (name, number, position, visual, visual_id),
+                (chosen, number, position, visual, visual_id),
             )
             if changed.rowcount:
                 return
@@ -341,9 +423,9 @@ class Catalogue(Journal, Occurrences, StoredMacros, StoredPassages):
         known = self.known(post_id)
         if known is None:
             return False
-        self._count_change()
+        self._count_changes()
         self._unmark_visuals_of(known[0])
-        self._unmark_answers(post_id)
+        self._unmark_answers([post_id])
         self._db.execute(
             "UPDATE posts SET deleted = 1, graph = 0, vectors = 0, lexical = 0 WHERE number = ?", known[:1]
         )
@@ -356,13 +438,16 @@ class Catalogue(Journal, Occurrences, StoredMacros, StoredPassages):
             self.set_meta(f"{_QUARANTINE}{post_id}", json.dumps([known[1].hex(), reason]))
             self.delete(post_id)
 
-    def quarantined(self, post_id: str) -> tuple[bytes, str] | None:
-        """(digest, reason) of an excluded post."""
-        found = self.meta(f"{_QUARANTINE}{post_id}")
-        if found is None:
-            return None
-        digest, reason = json.loads(found)
-        return bytes.fromhex(digest), str(reason)
+    def quarantined(self) -> dict[str, tuple[bytes, str]]:
+        """Return (digest, reason) of every excluded post."""
+        sql = "SELECT key, value FROM meta WHERE key >= ? AND key < ?"
+        rows = self._rows(sql, (_QUARANTINE, f"{_QUARANTINE}\U0010ffff"))
+        found = {key.removeprefix(_QUARANTINE): json.loads(value) for key, value in rows}
+        return {post_id: (bytes.fromhex(digest), str(reason)) for post_id, (digest, reason) in found.items()}
+
+
+def _is_valid_id(name: str) -> bool:
+    return 0 < len(name) <= LONGEST_ID and storable(name) == name
 
 
 def _numbered(name: str) -> Iterator[str]:
@@ -393,8 +478,3 @@ def _as_stored(digest: bytes, blob: bytes) -> Post | None:
 def digest_of(post: Post) -> bytes:
     """A digest of the content of a post."""
     return blake2b(post.to_json().encode("utf-8", "surrogatepass"), digest_size=16).digest()
-
-
-def _text(text: str) -> str:
-    """Replaces lone halves of surrogate pairs, which SQLite cannot store."""
-    return text.encode("utf-8", "replace").decode()

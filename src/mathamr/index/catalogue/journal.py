@@ -10,6 +10,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from hashlib import blake2b
 from typing import Literal
 
@@ -25,7 +26,7 @@ VISUAL_STAGES: tuple[VisualStage, ...] = ("vectors", "lexical")
 _AT_A_TIME = 500
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PendingPost:
     """A post for which a derived part is outdated: the current post, or `None` if it was deleted.
 
@@ -36,13 +37,23 @@ class PendingPost:
     number: int
     id: str
     digest: bytes
-    post: Post | None
+    packed: bytes | None
     formulas: tuple[tuple[str, str], ...] = ()
     gone: tuple[str, ...] = ()
 
+    @cached_property
+    def post(self) -> Post | None:
+        """The current post, unpacked when it is first needed."""
+        return None if self.packed is None else unpacked(self.packed)
+
+    @property
+    def is_deleted(self) -> bool:
+        """True if the post was deleted."""
+        return self.packed is None
+
 
 @dataclass(frozen=True, slots=True)
-class Sketch:
+class VectorChecksum:
     """A summary of an entry's vectors: the number of rows in all fields, and a number computed from them."""
 
     rows: int = 0
@@ -54,7 +65,7 @@ class Duplicate:
     """A post whose content is or was the same as another's: its id, and a summary of its vectors in the engine."""
 
     id: str
-    post: Sketch
+    post: VectorChecksum
     formulas: int
     """The number of rows of its formulas."""
 
@@ -120,26 +131,26 @@ class Journal(Database):
                         number, post_id, digest, None, (), left + tuple(name for name, _ in own)
                     )
                 else:
-                    yield PendingPost(number, post_id, digest, unpacked(blob), own, left)
+                    yield PendingPost(number, post_id, digest, blob, own, left)
 
     def follows(self, stage: Stage, post_id: str) -> bool:
         """True if that part is up to date with that post."""
         return bool(self._rows(f"SELECT 1 FROM posts WHERE id = ? AND {stage} = 1", (post_id,)))
 
-    def post_sketches(self) -> Iterator[tuple[str, Sketch]]:
+    def post_checksums(self) -> Iterator[tuple[str, VectorChecksum]]:
         """The sketch of every post whose vectors are up to date."""
         sql = "SELECT number, id, rows, sketch FROM posts WHERE deleted = 0 AND vectors = 1"
         for post_id, rows, value in self._each(sql):
-            yield post_id, Sketch(rows, value)
+            yield post_id, VectorChecksum(rows, value)
 
-    def formula_sketches(self) -> Iterator[tuple[str, Sketch]]:
+    def formula_checksums(self) -> Iterator[tuple[str, VectorChecksum]]:
         """The sketch of every formula that has vectors in the engine."""
         for formula_id, rows, value in self._each(
             "SELECT number, id, rows, sketch FROM formulas WHERE rows > 0"
         ):
-            yield formula_id, Sketch(rows, value)
+            yield formula_id, VectorChecksum(rows, value)
 
-    def visual_sketches(self) -> Iterator[tuple[str, Sketch]]:
+    def visual_checksums(self) -> Iterator[tuple[str, VectorChecksum]]:
         """The sketch of every visual class whose vectors are up to date."""
         last = ""
         sql = (
@@ -149,7 +160,7 @@ class Journal(Database):
         while rows := self._rows(sql, (last,)):
             last = rows[-1][0]
             for visual, count, value in rows:
-                yield visual, Sketch(count, value)
+                yield visual, VectorChecksum(count, value)
 
     def visuals_made_of(self, visuals: Sequence[str]) -> dict[str, bytes]:
         """The digest of the formula from which the vectors of each visual class were computed, if there are any."""
@@ -161,33 +172,59 @@ class Journal(Database):
         """Marks that part as up to date with these posts, unless they were changed again meanwhile."""
         self._db.executemany(
             f"UPDATE posts SET {stage} = 1 WHERE number = ? AND digest = ? AND deleted = ?",
-            ((each.number, each.digest, int(each.post is None)) for each in pending),
+            ((each.number, each.digest, int(each.is_deleted)) for each in pending),
         )
 
-    def mark_vectors(self, each: PendingPost, sketch: Sketch, formulas: Mapping[str, Sketch]) -> None:
-        """Records that the engine has the vectors of this post and of these formulas of it."""
-        self._db.execute(
+    def mark_words(self, posts: Iterable[tuple[int, bytes]]) -> None:
+        """Mark the lexical entries of posts, given by number and digest, as up to date."""
+        sql = "UPDATE posts SET lexical = 1 WHERE number = ? AND digest = ? AND deleted = 0"
+        self._db.executemany(sql, posts)
+
+    def mark_vectors(
+        self, marks: Iterable[tuple[PendingPost, bytes | None, VectorChecksum, Mapping[str, VectorChecksum]]]
+    ) -> None:
+        """Record that the engine has the vectors of posts and of some of their formulas, and from what content they were made."""
+        marks = list(marks)
+        self._db.executemany(
             "UPDATE posts SET vectors = 1, rows = ?, sketch = ? WHERE number = ? AND digest = ? AND deleted = ?",
-            (sketch.rows, sketch.value, each.number, each.digest, int(each.post is None)),
+            (
+                (own.rows, own.value, each.number, each.digest, int(each.is_deleted))
+                for each, _, own, _ in marks
+            ),
         )
-        self._db.execute("DELETE FROM encoded WHERE post = ?", (each.number,))
-        if each.post is not None:
-            row = (
-                each.number,
-                meaning_of(each.post),
-                sketch.rows,
-                sum(own.rows for own in formulas.values()),
-            )
-            self._db.execute("INSERT INTO encoded VALUES (?, ?, ?, ?)", row)
-        self._db.execute("UPDATE formulas SET rows = 0, sketch = 0 WHERE post = ?", (each.number,))
+        self._db.executemany(
+            "DELETE FROM encoded WHERE post = ?",
+            ((each.number,) for each, made_of, _, _ in marks if not made_of),
+        )
+        self._db.executemany(
+            "INSERT OR REPLACE INTO encoded VALUES (?, ?, ?, ?)",
+            (
+                (each.number, made_of, own.rows, sum(part.rows for part in formulas.values()))
+                for each, made_of, own, formulas in marks
+                if made_of
+            ),
+        )
+        without = [
+            (name, each.number)
+            for each, _, _, formulas in marks
+            for name in (*(name for name, _ in each.formulas), *each.gone)
+            if name not in formulas
+        ]
+        self._db.executemany(
+            "UPDATE formulas SET rows = 0, sketch = 0 WHERE id = ? AND post = ? AND rows > 0", without
+        )
         self._db.executemany(
             "UPDATE formulas SET rows = ?, sketch = ? WHERE id = ? AND post = ?",
-            ((own.rows, own.value, formula_id, each.number) for formula_id, own in formulas.items()),
+            (
+                (part.rows, part.value, name, each.number)
+                for each, _, _, formulas in marks
+                for name, part in formulas.items()
+            ),
         )
 
     def encoded(self, pending: Iterable[PendingPost]) -> dict[str, tuple[int, int]]:
         """For the posts whose vectors in the engine are still valid: the numbers of rows of the post and of its formulas."""
-        named = {each.number: each for each in pending if each.post is not None}
+        named = {each.number: each for each in pending if not each.is_deleted}
         rows = self._chosen("SELECT post, meaning, rows, formulas FROM encoded WHERE post IN ", list(named))
         return {
             named[number].id: (own, formulas)
@@ -204,7 +241,7 @@ class Journal(Database):
 
     def duplicates(self, pending: Iterable[PendingPost]) -> dict[str, Duplicate]:
         """For posts without valid vectors of their own: another post with the same content that has vectors in the engine."""
-        living = [each for each in pending if each.post is not None]
+        living = [each for each in pending if not each.is_deleted]
         own = self.encoded(living)
         wanted = {each.id: meaning_of(each.post) for each in living if each.post and each.id not in own}
         sql = (
@@ -212,7 +249,7 @@ class Journal(Database):
             " JOIN posts p ON p.number = e.post WHERE e.meaning IN "
         )
         known = {
-            meaning: Duplicate(name, Sketch(rows, value), formulas)
+            meaning: Duplicate(name, VectorChecksum(rows, value), formulas)
             for meaning, name, rows, value, formulas in self._chosen(sql, list(set(wanted.values())))
         }
         return {name: known[meaning] for name, meaning in wanted.items() if meaning in known}
@@ -231,7 +268,7 @@ class Journal(Database):
             f"UPDATE visuals SET {stage} = 1, gone = 1 WHERE visual = ?", ((each,) for each in gone)
         )
 
-    def mark_visual_vectors(self, visual: str, made_of: bytes, sketch: Sketch) -> None:
+    def mark_visual_vectors(self, visual: str, made_of: bytes, sketch: VectorChecksum) -> None:
         """Records that the engine has the vectors of this visual class, computed from that formula."""
         self._db.execute(
             "UPDATE visuals SET vectors = 1, made_of = ?, rows = ?, sketch = ? WHERE visual = ?",
@@ -275,15 +312,18 @@ class Journal(Database):
         self._db.execute(f"DELETE FROM labels WHERE post IN ({gone})")
         self._db.execute(f"DELETE FROM macros WHERE post IN ({gone})")
         self._db.execute(f"DELETE FROM encoded WHERE post IN ({gone})")
+        self._db.execute(f"DELETE FROM passages WHERE post IN ({gone})")
         self._db.execute(f"DELETE FROM posts WHERE number IN ({gone})")
         self._db.execute(
             "DELETE FROM formulas WHERE gone = 1 AND post IN"
             " (SELECT number FROM posts WHERE vectors = 1 AND lexical = 1)"
         )
-        self._db.execute(
+        left = self._db.execute(
             "DELETE FROM visuals WHERE gone = 1 AND vectors = 1 AND lexical = 1"
             " AND NOT EXISTS (SELECT 1 FROM formulas WHERE formulas.visual = visuals.visual)"
-        )
+            " RETURNING visual"
+        ).fetchall()
+        self._db.executemany("DELETE FROM representatives WHERE visual = ?", left)
 
 
 def meaning_of(post: Post) -> bytes:
@@ -301,11 +341,6 @@ def meaning_of(post: Post) -> bytes:
         aliases=(),
     )
     return blake2b(said.to_json().encode("utf-8", "surrogatepass"), digest_size=16).digest()
-
-
-def packed(post: Post) -> bytes:
-    """A post as it is stored in a row."""
-    return zlib.compress(post.to_json().encode("utf-8", "surrogatepass"), 6)
 
 
 LARGEST_POST = 32 << 20

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -154,36 +154,58 @@ class Occurrences(Database):
         return found
 
     def choose_representatives(self, stage: VisualStage) -> None:
-        """Finds for each stale visual class the post whose formula represents it, always the first by id.
+        """Find for each stale visual class the post whose formula represents it, always the first by id.
 
         The visual classes stay stale; `represented_by` and `representatives` use the most recent choice.
         """
-        for sql in (
-            "CREATE TEMP TABLE IF NOT EXISTS chosen (visual TEXT PRIMARY KEY, post INTEGER) WITHOUT ROWID",
-            "CREATE INDEX IF NOT EXISTS temp.chosen_post ON chosen (post)",
-            "DELETE FROM temp.chosen",
-            # With min(), SQLite takes the other columns from the row that has the minimum.
-            "INSERT INTO temp.chosen SELECT visual, number FROM (SELECT visual, p.number AS number, min(p.id)"
-            f" {_LIVING} AND visual IN (SELECT visual FROM visuals WHERE {stage} = 0) GROUP BY visual)",
-        ):
-            self._rows(sql)
+        # With min(), SQLite takes the other columns from the row that has the minimum.
+        self._rows(
+            "INSERT OR REPLACE INTO representatives SELECT visual, number FROM (SELECT visual, p.number AS number, min(p.id)"
+            f" {_LIVING} AND visual IN (SELECT visual FROM visuals WHERE {stage} = 0) GROUP BY visual)"
+        )
 
     def represented_by(self, numbers: Sequence[int]) -> dict[int, set[str]]:
-        """The stale visual classes that posts represent, by the posts' numbers."""
+        """Return the visual classes with outdated words that posts represent, by the posts' numbers."""
         found: dict[int, set[str]] = {}
-        for number, visual in self._chosen("SELECT post, visual FROM temp.chosen WHERE post IN ", numbers):
+        sql = (
+            "SELECT r.post, r.visual FROM representatives r JOIN visuals v ON v.visual = r.visual"
+            " JOIN posts p ON p.number = r.post WHERE v.lexical = 0 AND p.deleted = 0 AND r.post IN "
+        )
+        for number, visual in self._chosen(sql, numbers):
             found.setdefault(number, set()).add(visual)
         return found
 
     def representatives(self, visuals: Sequence[str]) -> dict[str, tuple[Formula, tuple[str, ...]]]:
-        """The formula, with its macros, that represents each stale visual class of an existing post."""
+        """Return the formula, with its macros, that represents each stale visual class of an existing post."""
         once = cache(unpacked)  # several may be of one post
         sql = (
-            "SELECT c.visual, p.post, (SELECT min(position) FROM formulas f WHERE f.post = c.post"
-            " AND f.visual = c.visual AND gone = 0) FROM temp.chosen c JOIN posts p ON p.number = c.post"
-            " WHERE c.visual IN "
+            "SELECT r.visual, p.post, (SELECT min(position) FROM formulas f WHERE f.post = r.post"
+            " AND f.visual = r.visual AND gone = 0) FROM representatives r JOIN posts p ON p.number = r.post"
+            " WHERE p.deleted = 0 AND r.visual IN "
         )
         return {
             visual: (once(blob).formulas[position], once(blob).macros)
             for visual, blob, position in self._chosen(sql, visuals)
+            if position is not None
         }
+
+    def represented_words(self, visuals: Sequence[str]) -> dict[str, str | None]:
+        """Return the visual classes that exist: each with the id of the post whose formula its words are of.
+
+        It is `None` where the words are outdated or it is not known of which post they are.
+        """
+        sql = (
+            "SELECT v.visual, CASE WHEN v.lexical = 1 THEN p.id END FROM visuals v"
+            " LEFT JOIN representatives r ON r.visual = v.visual LEFT JOIN posts p ON p.number = r.post AND p.deleted = 0"
+            " WHERE v.visual IN "
+        )
+        return dict(self._chosen(sql, visuals))
+
+    def mark_represented(self, chosen: Iterable[tuple[str, int]], same: Iterable[str]) -> None:
+        """Record that the words of visual classes are those of posts' formulas, and that those of others stay valid."""
+        chosen = list(chosen)
+        self._db.executemany("INSERT OR REPLACE INTO representatives VALUES (?, ?)", chosen)
+        self._db.executemany(
+            "UPDATE visuals SET lexical = 1 WHERE visual = ?",
+            ((visual,) for visual in (*dict(chosen), *same)),
+        )

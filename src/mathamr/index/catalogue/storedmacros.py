@@ -5,7 +5,6 @@ from __future__ import annotations
 from mathamr.core.sqlite import Database
 from mathamr.formulas.parse import is_command
 from mathamr.posts.formats.latex.definitions import macros_in
-from mathamr.posts.post import Post
 
 MACROS_SCHEMA = """
 CREATE TABLE IF NOT EXISTS macros (
@@ -38,13 +37,6 @@ class StoredMacros(Database):
                 name: each for name, each in own.items() if 2 * often > total or not _redefines(name, each)
             }
         return found
-
-    def _put_macros(self, number: int, post: Post) -> None:
-        self._db.execute("DELETE FROM macros WHERE post = ?", (number,))
-        self._db.executemany(
-            "INSERT OR IGNORE INTO macros VALUES (?, ?)",
-            ((macro.encode("utf-8", "replace").decode(), number) for macro in post.macros),
-        )
 
 
 def _redefines(name: str, definition: str) -> bool:

@@ -18,7 +18,7 @@ from typing import get_args
 from mathamr.core.cache import Cache
 from mathamr.core.errors import MathAMRError
 from mathamr.core.sqlite import Database, inflated
-from mathamr.index.catalogue.journal import LARGEST_POST, PendingPost, unpacked
+from mathamr.index.catalogue.journal import LARGEST_POST, unpacked
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.passage import Passage, passage, passage_fingerprint
 from mathamr.posts.post import Formula, Markup, Post
@@ -31,6 +31,8 @@ FORMAT = 2
 """The version of what is stored; rows of another one count as missing."""
 MARKUPS: tuple[Markup, ...] = get_args(Markup)
 _AT_A_TIME = 200
+_RULES = "passages by"
+"""The note of the rules by which all previews were made."""
 _INSERT = "INSERT OR REPLACE INTO passages VALUES (?, ?, ?, ?)"
 
 
@@ -67,11 +69,23 @@ class StoredPassage:
 class StoredPassages(Database):
     """Previews of posts by the posts' ids."""
 
-    def put_passages(self, made: Iterable[tuple[PendingPost, StoredPassage]]) -> None:
-        """Store previews of posts at a given version; `keep_passages` later replaces those of posts that have changed."""
+    def _put_passages(self, made: Iterable[tuple[int, bytes, StoredPassage | None]]) -> None:
+        """Store previews of posts by number, each for the version with that digest."""
         self._db.executemany(
-            _INSERT, ((each.number, each.digest, stored.rules, stored.packed) for each, stored in made)
+            _INSERT, ((number, digest, each.rules, each.packed) for number, digest, each in made if each)
         )
+
+    def _forget_rules(self) -> None:
+        """Record that some previews are missing."""
+        self._db.execute("DELETE FROM meta WHERE key = ?", (_RULES,))
+
+    def stored_passages(self, numbers: Sequence[int]) -> dict[int, StoredPassage]:
+        """Return the stored previews of some posts in their current version, by number and packed."""
+        sql = (
+            "SELECT p.number, k.rules, k.passage FROM posts p JOIN passages k"
+            " ON k.post = p.number AND k.digest = p.digest WHERE p.deleted = 0 AND p.number IN "
+        )
+        return {number: StoredPassage(rules, blob) for number, rules, blob in self._chosen(sql, numbers)}
 
     def stored_previews(self, ids: Sequence[str]) -> dict[str, Preview]:
         """Return the stored previews of some posts in their current version; damaged rows count as missing."""
@@ -84,12 +98,14 @@ class StoredPassages(Database):
         return {post_id: read for post_id, read in found if read is not None}
 
     def keep_passages(self, on_progress: Callable[[int], None] = lambda count: None) -> int:
-        """Compute missing and outdated previews, and delete those of deleted posts; return how many were computed.
+        """Compute missing and outdated previews; return how many there were.
 
+        Posts are stored with their previews, so this is for posts that an earlier version stored, or that were read by other rules.
         What a module of a formal library declares is left out: it is short, and there are hundreds of thousands.
         """
-        with self.transaction():
-            self._db.execute("DELETE FROM passages WHERE post NOT IN (SELECT number FROM posts)")
+        rules = " ".join(map(rules_of, MARKUPS))
+        if self.meta(_RULES) == rules:
+            return 0
         places = ", ".join("?" * len(MARKUPS))
         missing = iter(
             self._rows(
@@ -107,6 +123,8 @@ class StoredPassages(Database):
                 self._db.executemany(_INSERT, rows)
             computed += len(rows)
             on_progress(len(rows))
+        with self.transaction():
+            self.set_meta(_RULES, rules)
         return computed
 
 
@@ -139,6 +157,15 @@ def _passage_rows(number: int, digest: bytes, blob: bytes) -> Iterator[tuple[int
         post = unpacked(blob)
         stored = stored_passage(post, passage(post))
         yield number, digest, stored.rules, stored.packed
+
+
+def read_passage(stored: StoredPassage) -> Passage | None:
+    """Return the sentences of a stored preview, if it is not damaged and its rules are still in force."""
+    if in_force(stored.rules):
+        with suppress(zlib.error, ValueError, TypeError, KeyError, AttributeError):
+            content = inflated(stored.packed, 2 * LARGEST_POST).decode("utf-8", "surrogatepass")
+            return Passage.from_json(content.partition("\n")[2])
+    return None
 
 
 def _read(blob: bytes) -> Preview | None:

@@ -32,6 +32,7 @@ from mathamr.index.indexing.buildpool import BuildPool
 from mathamr.index.indexing.cluster.clusters import CLUSTERS, ClusterCounts, ClusterOptions
 from mathamr.index.indexing.intake import IntakeCounts, forget, input_record, take_in
 from mathamr.index.indexing.outdated import reset_outdated
+from mathamr.index.indexing.stages import WordWriter
 from mathamr.index.indexing.writer import IndexWriter
 from mathamr.index.manifest import (
     MANIFEST,
@@ -146,11 +147,11 @@ def build_index(
             read_posts(path, Report(), record.format, options.beside, record.exclude)
     log, counts = BuildLog(show=options.show_progress), IntakeCounts()
     with pool or _pool(options) as pool, _opened(out, options, bool(inputs), pool) as archive:
-        pool.keeps_trees = archive.has_graphs
+        words = WordWriter(archive, log)
         for path, record in inputs:
             report = Report()
             with log.stage("read", share=report.share) as progress:
-                take_in(archive.catalogue, path, record, counts, report, pool, progress)
+                take_in(archive.catalogue, path, record, counts, report, pool, progress, words)
         for path in without:
             counts.deleted += forget(archive.catalogue, _remembered(path, archive.manifest))
         archive.settle(pool=pool, log=log)
@@ -158,6 +159,7 @@ def build_index(
             archive.catalogue.keep_passages(progress.advance if progress else lambda count: None)
         if not archive.manifest.finished or log.posts["vectors"] + log.posts["visual"] >= MANY:
             with log.stage("optimize", "fields"):
+                archive.lexical.optimize()
                 archive.engine.optimize()
                 archive.engine.flush()
         _remember(archive, [record for _, record in inputs])
@@ -342,7 +344,9 @@ def _remember(archive: IndexWriter, inputs: Sequence[InputRecord]) -> None:
         record.path: record for record in inputs
     }
     remaining = tuple(record for path, record in records.items() if counted[path] or record in inputs)
-    take_stock(archive, replace(archive.manifest, inputs=remaining))
+    now = archive.manifest
+    if (now.finished, now.revision, now.inputs) != (True, archive.catalogue.revision, remaining):
+        take_stock(archive, replace(now, inputs=remaining))
 
 
 def peak_memory() -> int:

@@ -13,9 +13,9 @@ from mathamr.core.batches import batches
 from mathamr.graphs.maker import digest
 from mathamr.graphs.store import GraphStore
 from mathamr.index.archive import GRAPHS, Archive
-from mathamr.index.catalogue.journal import Duplicate, PendingPost, Sketch
-from mathamr.index.indexing.entries import PostEntries, agree, entries_of, says_nothing, sketch
-from mathamr.index.payloads import is_tagged_by_question
+from mathamr.index.catalogue.journal import Duplicate, PendingPost, VectorChecksum, meaning_of
+from mathamr.index.indexing.entries import PostEntries, agree, checksum_of, entries_of
+from mathamr.index.payloads import payload_of, question_tags
 from mathamr.posts.identifiers import renamed, with_id
 from mathamr.posts.post import Post
 from mathamr.systems.field import FieldTarget
@@ -56,14 +56,17 @@ def take_over(archive: Archive) -> int:
             archive.engine.upsert("formulas", formulas)
         archive.engine.flush()
         with catalogue.transaction():
-            for each in taken:
-                own = each.entries.post
-                parts = {
-                    entry.id: _sketch(archive, "formulas", entry.rows) for entry in each.entries.formulas
-                }
-                catalogue.mark_vectors(
-                    each.pending, Sketch() if own is None else _sketch(archive, "posts", own.rows), parts
+            catalogue.mark_vectors(
+                (
+                    each.pending,
+                    meaning_of(each.post),
+                    VectorChecksum()
+                    if (own := each.entries.post) is None
+                    else _checksum(archive, "posts", own.rows),
+                    {entry.id: _checksum(archive, "formulas", entry.rows) for entry in each.entries.formulas},
                 )
+                for each in taken
+            )
         count += len(taken)
     return count
 
@@ -73,15 +76,13 @@ def _taken(archive: Archive, batch: list[PendingPost]) -> list[_Taken]:
     catalogue = archive.catalogue
     duplicates = catalogue.duplicates(batch)
     chosen = [(each, each.post, duplicates[each.id]) for each in batch if each.post and each.id in duplicates]
-    posts = fetched(archive, "posts", [duplicate.id for _, _, duplicate in chosen])
-    formulas = fetched(
+    posts = fetch(archive, "posts", [duplicate.id for _, _, duplicate in chosen])
+    formulas = fetch(
         archive,
         "formulas",
         [renamed(name, each.id, duplicate.id) for each, _, duplicate in chosen for name, _ in each.formulas],
     )
-    questions = catalogue.posts(
-        sorted({post.parent for _, post, _ in chosen if post.parent and is_tagged_by_question(post)})
-    )
+    tags = question_tags(catalogue, [post for _, post, _ in chosen])
     taken = []
     for each, post, duplicate in chosen:
         own = {
@@ -96,14 +97,14 @@ def _taken(archive: Archive, batch: list[PendingPost]) -> list[_Taken]:
         )
         rows = sum(len(found) for _, by in parts for found in by.values())
         if (
-            says_nothing(post)
+            not own
             or rows != duplicate.formulas
-            or not agree(_sketch(archive, "posts", own), duplicate.post)
+            or not agree(_checksum(archive, "posts", own), duplicate.post)
         ):
             continue
-        question = questions.get(post.parent or "") if is_tagged_by_question(post) else None
         encoded = Encoded(id=post.id, post=own, formulas=parts)
-        entries = entries_of(each, post, encoded, question.tags if question else None)
+        names = [formula.id for formula in post.formulas]
+        entries = entries_of(each, payload_of(post, tags.get(post.id)), names, encoded)
         taken.append(_Taken(each, post, duplicate, entries))
     return taken
 
@@ -112,8 +113,8 @@ def _renamed(rows: dict[str, Vectors], old: str, new: str) -> dict[str, Vectors]
     return {name: found.renamed(old, new) for name, found in rows.items()}
 
 
-def fetched(archive: Archive, of: FieldTarget, ids: list[str]) -> dict[str, dict[str, Vectors]]:
-    """Fetches the vectors of entries by field from the engine."""
+def fetch(archive: Archive, of: FieldTarget, ids: list[str]) -> dict[str, dict[str, Vectors]]:
+    """Fetch the vectors of entries by field from the engine."""
     found: dict[str, dict[str, Vectors]] = {}
     for field in archive.manifest.model.fields:
         if field.of == of and ids:
@@ -122,8 +123,8 @@ def fetched(archive: Archive, of: FieldTarget, ids: list[str]) -> dict[str, dict
     return found
 
 
-def _sketch(archive: Archive, of: FieldTarget, rows: Mapping[str, Vectors]) -> Sketch:
-    return sketch(rows, archive.manifest.model.fields, of)
+def _checksum(archive: Archive, of: FieldTarget, rows: Mapping[str, Vectors]) -> VectorChecksum:
+    return checksum_of(rows, archive.manifest.model.fields, of)
 
 
 def _with_graphs(archive: Archive, taken: list[_Taken]) -> list[_Taken]:

@@ -1,69 +1,91 @@
-"""`Encoders`: compute the vectors of many posts or visual classes in parallel processes, and of a few in this process.
+"""`derive`: the one route from a post to its vectors; `Encoders` runs it in this process, in a pool or on a cluster.
 
-Each process uses one thread, since threads would mostly wait for each other in such small networks. A post without a graph
-gets it from the process that encodes it; for other posts a worker reads graphs and tensors from the index itself, so that only
-posts are sent and vectors come back.
+What a worker gets holds everything that it needs (`Material`), and what it returns everything that is written (`Derived`), so that
+it does not matter where it runs. On a GPU the workers cut posts into word pieces and this process encodes large batches of them.
 """
 
 from __future__ import annotations
 
-import base64
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
-from zlib import crc32
 
-import numpy as np
-
-from mathamr.core.batches import batches
+from mathamr.core.batches import ahead, batches
 from mathamr.core.closing import Closing
-from mathamr.core.workers import Lost, Pool
+from mathamr.core.errors import MathAMRError
+from mathamr.core.workers import Allowance, Lost, Pool
 from mathamr.formulas.trees import trees_of
 from mathamr.graphs import notation
 from mathamr.graphs.configuration import GraphConfiguration
-from mathamr.graphs.corpus import ALLOWANCE, MINIMAL, GraphWork, stored_post, with_trees
-from mathamr.graphs.maker import MadeGraph
+from mathamr.graphs.corpus import ALLOWANCE, MINIMAL, GraphWork, stored_post
 from mathamr.graphs.mathgraph import MathGraph
-from mathamr.graphs.store import GraphStore, StoredPost
+from mathamr.graphs.store import StoredPost
 from mathamr.graphs.tensor import GraphTensor, tensorise
-from mathamr.index.archive import GRAPHS, Archive, needs_graphs, recorded_model
-from mathamr.index.catalogue.storedpassages import StoredPassage, stored_passage
-from mathamr.index.indexing.buildpool import FEW, BuildPool, understood
-from mathamr.posts.post import Formula, Post
-from mathamr.systems.models import load_system
-from mathamr.systems.system import Encoded, GraphInput, Item, VisualFormula
+from mathamr.index.archive import Archive, needs_graphs, recorded_model
+from mathamr.index.catalogue.journal import meaning_of, unpacked
+from mathamr.index.catalogue.storedpassages import StoredPassage, read_passage
+from mathamr.index.engines.entry import Payload
+from mathamr.index.indexing.buildpool import FEW, BuildPool
+from mathamr.index.indexing.entries import says_nothing
+from mathamr.index.payloads import is_tagged_by_question, payload_of
+from mathamr.posts.passage import passage
+from mathamr.posts.post import Formula
+from mathamr.systems.models import load_system, model_folder, system_of
+from mathamr.systems.system import Encoded, GraphInput, Item, System, VisualFormula
 from mathamr.systems.vectors import Vectors
 from mathamr.text.backend import FLOAT, ONNX
 
 CHUNK = 48
 """Number of short posts that a worker gets at a time: enough to parse their sentences together."""
-LETTERS = 84_000
-"""Total characters of such posts, about a second's work, so that progress is visible and little is lost."""
+BYTES = 28_000
+"""Total bytes of such posts as they are stored, about a second's work, so that progress is visible and little is lost."""
 VISUALS = 64
+AT_ONCE = 4096
+"""Posts whose word pieces are encoded together on a GPU, sorted by length."""
 ReadFormula = tuple[Formula, tuple[str, ...]]
 """A formula, and the macros for parsing it."""
 
 
 @dataclass(frozen=True, slots=True)
-class NewPost:
-    """The results for a new post: its sentences, its graph, its tensor if the system needs one, and its vectors."""
+class Material:
+    """What everything else is derived from: a post as it is stored, its sentences, and its graph and tensor if it has them."""
 
-    passage: StoredPassage
-    graph: StoredPost
-    tensor: bytes | None
+    packed: bytes
+    passage: StoredPassage | None = None
+    graph: str | None = None
+    tensor: bytes | None = None
+    is_minimal: bool = False
+    """True if its graph is to be made without the AMR parser, over which processes were lost."""
+
+
+@dataclass(frozen=True, slots=True)
+class Derived:
+    """What a system derives from one post."""
+
+    made_of: bytes
+    """A digest of the content from which the vectors were computed."""
+    payload: Payload
+    tagged_by: str | None
+    """The question whose tags the payload gets, if any."""
+    formulas: tuple[str, ...]
+    """The ids of the post's formulas, in order."""
     encoded: Encoded
+    graph: StoredPost | None = None
+    """The graph, if it was made here."""
+    tensor: bytes | None = None
+    """The tensor, if it was made here."""
+    pieces: Any = None
+    """The post's word pieces, from which another process computes `encoded`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """Vectors that were computed before, by their sources: posts as JSON, and the digests of formulas."""
+    """Vectors that were computed before: posts by their content as it is stored, visual classes by the digests of formulas."""
 
-    posts: Mapping[str, Encoded] = field(default_factory=dict)
-    tensors: Mapping[str, bytes] = field(default_factory=dict)
-    """The tensors of these posts, by post id."""
+    posts: Mapping[bytes, Derived] = field(default_factory=dict)
     visuals: Mapping[bytes, Mapping[str, Vectors]] = field(default_factory=dict)
 
 
@@ -71,162 +93,66 @@ NOTHING = Prepared()
 """No vectors."""
 
 
-class Encoders(Closing):
-    """Computes vectors for an index that is being built; a context manager."""
+def derive(system: System, materials: Sequence[Material], graphs: GraphWork | None = None) -> list[Derived]:
+    """Return what a system derives from posts; `graphs` makes the graphs of those that have none."""
+    results, items = _with_items(system, materials, graphs)
+    encoded = iter(system.encode(item for item in items if item is not None))
+    return [
+        each if item is None else replace(each, encoded=next(encoded))
+        for each, item in zip(results, items, strict=True)
+    ]
 
-    def __init__(self, archive: Archive, pool: BuildPool, count: int, prepared: Prepared = NOTHING) -> None:
-        self._archive, self._pool, self.prepared = archive, pool, prepared
-        self._workers: Pool | None = None
-        backend = archive.manifest.model.text_backend
-        model = archive.model_source or recorded_model(archive.manifest.model)
-        here = pool.has_index and backend == FLOAT
-        parser = archive.manifest.parser
-        # One process is worth starting if it parses too: it reads the text of a post once for graph and vectors.
-        if (pool.is_alone and parser is None) or count <= FEW or model is None or here:
-            return
-        read_with = (parser.name, parser.model) if parser else (None, None)
-        workers = pool.workers_for(
-            "mathamr.index.indexing.encoding:EncodingWork",
-            (str(archive.folder), str(model), *read_with, pool.device, backend),
-            allowance=ALLOWANCE if parser else None,
-            made_with=f"{parser.fingerprint if parser else ''} on {pool.device} by {backend}",
-        )
-        if workers.hello == archive.system.fingerprint:
-            self._workers = workers
-        else:
-            workers.close()  # the caller passed a system that is not the one of that folder
 
-    @property
-    def are_apart(self) -> bool:
-        """True if separate processes do the work, which can also compute graphs."""
-        return self._workers is not None
-
-    @property
-    def scale(self) -> int:
-        """The factor by which batches are larger than two processes need."""
-        return self._pool.scale
-
-    def new(self, posts: Iterable[Post]) -> Iterator[NewPost | Lost]:
-        """The results for new posts, in order; `Lost` for a post over which every process was lost."""
-        if self._workers is None:
-            raise AssertionError("graphs are computed by separate processes")
-        for request, answer in self._workers.map(
-            ["new", *chunk] for chunk in portions(posts, self._pool.portion, self._pool.kept.trees)
-        ):
-            if isinstance(answer, Lost):
-                for line in request[1:]:
-                    yield self._alone(self._workers, line)
-            else:
-                yield from understood(_new_post, request, answer)
-
-    def _alone(self, workers: Pool, line: str) -> NewPost | Lost:
-        """Encodes one post of a chunk over which a process was lost: with its own graph, a minimal one, or none."""
-        ((_, answer),) = workers.map([["new", line]])
-        if not isinstance(answer, Lost):
-            return next(understood(_new_post, ["new", line], answer))
-        ((_, minimal),) = workers.map([["new", MINIMAL + line]])
-        if isinstance(minimal, Lost):
-            return minimal
-        result = next(understood(_new_post, ["new", line], minimal))
-        result.graph.fallbacks[f"post: {answer.cause}"] = 1
-        return result
-
-    def posts(
-        self, posts: Sequence[Post], here: Callable[[Sequence[Post]], Iterable[Item]]
-    ) -> Iterator[Encoded]:
-        """The vectors of posts, in order; `here` gives the items of posts that are encoded in this process."""
-        prepared = {post.id: self.prepared.posts.get(post.to_json()) for post in posts}
-        encoded = self._encoded([post for post in posts if prepared[post.id] is None], here)
-        for post in posts:
-            yield prepared[post.id] or next(encoded)
-        yield from encoded  # there is no more, but a generator that is left early ends its processes
-
-    def _encoded(
-        self, posts: Sequence[Post], here: Callable[[Sequence[Post]], Iterable[Item]]
-    ) -> Iterator[Encoded]:
-        if self._workers is None:
-            yield from self._archive.system.encode(here(posts))
-            return
-        requests: Iterable[list[Any]] = (["posts", *chunk] for chunk in portions(posts))
-        if not self._pool.has_index:
-            requests = (["items", *chunk] for chunk in batches(map(_item_row, here(posts)), CHUNK))
-        for request, answer in self._workers.map(requests):
-            if not isinstance(answer, Lost):
-                yield from understood(_encoded, request, answer)
-            elif request[0] == "items":
-                yield from self._archive.system.encode(map(_item_of, request[1:]))
-            else:
-                yield from self._archive.system.encode(here([*map(Post.from_json, request[1:])]))
-
-    def visuals(self, visuals: Sequence[tuple[str, ReadFormula]]) -> Iterator[Mapping[str, Vectors]]:
-        """The vectors of visual classes, in order."""
-        prepared = {key: self.prepared.visuals.get(source_digest(*read)) for key, read in visuals}
-        encoded = self._encoded_visuals([each for each in visuals if prepared[each[0]] is None])
-        for key, _ in visuals:
-            rows = prepared[key]
-            yield next(encoded) if rows is None else rows
-        yield from encoded
-
-    def _encoded_visuals(self, visuals: Sequence[tuple[str, ReadFormula]]) -> Iterator[Mapping[str, Vectors]]:
-        needs_trees = "trees" in self._archive.needs
-        if self._workers is None:
-            yield from self._archive.system.encode_visuals(
-                visual_formula(*each, needs_trees) for each in visuals
+def _with_items(
+    system: System, materials: Sequence[Material], graphs: GraphWork | None
+) -> tuple[list[Derived], list[Item | None]]:
+    """Everything but the vectors, and what is encoded; `None` for a post without vectors."""
+    posts = [unpacked(each.packed) for each in materials]
+    made = {}
+    if needs_graphs(system.needs):
+        missing = [place for place, each in enumerate(materials) if each.graph is None]
+        if missing and graphs is None:
+            raise AssertionError("a post came without its graph")
+        lines = [MINIMAL * materials[place].is_minimal + posts[place].to_json() for place in missing]
+        made = dict(zip(missing, graphs.made(lines) if graphs else (), strict=True))
+    results: list[Derived] = []
+    items: list[Item | None] = []
+    for place, (material, post) in enumerate(zip(materials, posts, strict=True)):
+        row, graph, read = None, None, None
+        if place in made:
+            row, found = made[place]
+            graph, read = found.graph, found.passage
+        elif material.graph is not None:
+            graph = notation.read(material.graph, post.id)
+        if read is None and material.passage is not None:
+            read = read_passage(material.passage)
+        read = read or passage(post)
+        tensor = None
+        if "tensor" in system.needs and graph is not None and system.graphs is not None:
+            given = material.tensor
+            tensor = GraphTensor.from_bytes(given) if given else made_tensor(graph, system.graphs)
+        results.append(
+            Derived(
+                made_of=meaning_of(post),
+                payload=payload_of(post),
+                tagged_by=post.parent if is_tagged_by_question(post) else None,
+                formulas=tuple(formula.id for formula in post.formulas),
+                encoded=Encoded(id=post.id),
+                graph=None if row is None else stored_post(row),
+                tensor=None if tensor is None or material.tensor else tensor.to_bytes(),
             )
-            return
-        rows = ((key, asdict(formula), macros) for key, (formula, macros) in visuals)
-        for request, answer in self._workers.map(["visual", *chunk] for chunk in batches(rows, VISUALS)):
-            if isinstance(answer, Lost):
-                again = (
-                    visual_formula(key, (Formula(**row), tuple(m)), needs_trees)
-                    for key, row, m in request[1:]
-                )
-                yield from self._archive.system.encode_visuals(again)
-            else:
-                yield from understood(_fields, request, answer)
-
-    def close(self) -> None:
-        """Ends the processes, if there are any."""
-        if self._workers is not None:
-            self._workers.close()
-
-
-def portions(
-    posts: Iterable[Post], seconds: int = 1, trees: Callable[[Post], str] = lambda _: ""
-) -> Iterator[list[str]]:
-    """Groups posts as JSON into portions of about a second's work, or several; known trees are sent with them.
-
-    Long portions also end at posts that a hash selects, so that a build that resumes in the middle arrives at the same
-    portions again.
-    """
-    portion: list[str] = []
-    letters = 0
-    ends = False
-    for post in posts:
-        line = post.to_json()
-        full = len(portion) == seconds * CHUNK or letters + len(line) > seconds * LETTERS
-        if portion and (full or ends):
-            yield portion
-            portion, letters = [], 0
-        portion.append(with_trees(line, trees(post)))
-        letters += len(line)
-        ends = seconds > 1 and _is_end(line, seconds)
-    if portion:
-        yield portion
-
-
-def _is_end(line: str, seconds: int) -> bool:
-    """True if a long portion ends with this post: on average at a quarter of its limit, so hardly any portion is full."""
-    share = 4 / seconds * max(1 / CHUNK, len(line) / LETTERS)
-    return crc32(line.encode("utf-8", "surrogatepass")) < share * 2**32
+        )
+        graph = graph if "graph" in system.needs else None
+        silent = says_nothing(post, read)
+        items.append(None if silent else Item(post=post, graph=graph, tensor=tensor, passage=read))
+    return results, items
 
 
 class EncodingWork:
-    """The task of a worker: it turns posts or visual classes as JSON into vectors, and new posts also into graphs."""
+    """The task of a worker: it derives from posts what is stored, or encodes visual classes."""
 
     def __init__(
         self,
-        folder: str,
         model: str,
         parser: str | None = None,
         parser_model: str | None = None,
@@ -234,163 +160,204 @@ class EncodingWork:
         text_backend: str = ONNX,
     ) -> None:
         self._system = load_system(Path(model), device, text_backend)
-        self._folder, self._parser = Path(folder), (parser or "builtin", parser_model)
+        self._parser = (parser or "builtin", parser_model)
         self.hello = self._system.fingerprint
-
-    @cached_property
-    def _store(self) -> GraphStore | None:
-        """The graph store of the index; in a new index it appears when the first posts are written."""
-        needed = needs_graphs(self._system.needs)
-        return GraphStore(self._folder / GRAPHS, read_only=True) if needed else None
 
     @cached_property
     def _graphs(self) -> GraphWork:
         return GraphWork(*self._parser)
 
-    def __call__(self, request: list[Any]) -> list[Any]:
-        """One answer per item; the first element of the request names the kind of the items."""
-        wanted, *items = request
-        if wanted == "visual":
-            needs_trees = "trees" in self._system.needs
-            visuals = (
-                visual_formula(key, (Formula(**row), tuple(macros)), needs_trees)
-                for key, row, macros in items
-            )
-            return [_fields_row(fields) for fields in self._system.encode_visuals(visuals)]
-        if wanted == "new":
-            return self._new([*items])
-        if wanted == "items":
-            return [_row(encoded) for encoded in self._system.encode(map(_item_of, items))]
-        posts = map(Post.from_json, items)
-        return [_row(encoded) for encoded in self._system.encode(map(self._item, posts))]
-
-    def _new(self, lines: list[str]) -> list[Any]:
-        """The sentences of posts, their graphs as rows of the store, their tensors, and their vectors.
-
-        The text encoder's states that the parser has read wait for the vectors, so a few posts are made at a time.
-        """
-        return [row for made in batches(self._graphs.made(lines), CHUNK) for row in self._made(made)]
-
-    def _made(self, found: list[tuple[dict[str, Any], MadeGraph]]) -> Iterator[tuple[Any, ...]]:
-        rows, items = [], []
-        needs, graphs = self._system.needs, self._system.graphs
-        for row, made in found:
-            rows.append((_passage_row(stored_passage(made.post, made.passage)), row))
-            items.append(
-                Item(
-                    post=made.post,
-                    graph=made.graph if "graph" in needs else None,
-                    tensor=made_tensor(made.graph, graphs) if "tensor" in needs and graphs else None,
-                    passage=made.passage,
-                )
-            )
-        blobs = [item.tensor and base64.b64encode(item.tensor.to_bytes()).decode() for item in items]
-        encoded = map(_row, self._system.encode(items))
-        return ((*row, blob, vectors) for row, blob, vectors in zip(rows, blobs, encoded, strict=True))
-
-    def _item(self, post: Post) -> Item:
-        store, needs = self._store, self._system.needs
-        if store is None:
-            return Item(post=post)
-        graphs = self._system.graphs
-        return Item(
-            post=post,
-            graph=store.graph(post.id) if "graph" in needs else None,
-            tensor=read_tensor(store, post.id, graphs) if "tensor" in needs and graphs else None,
-        )
+    def __call__(self, request: Sequence[Any]) -> list[Any]:
+        """Return one answer per item."""
+        if request and not isinstance(request[0], Material):
+            return encode_visuals(self._system, request)
+        graphs = self._graphs if needs_graphs(self._system.needs) else None
+        # The text encoder's states that the parser has read wait for the vectors, so a few posts are made at a time.
+        return [each for few in batches(request, CHUNK) for each in _isolated(self._system, few, graphs)]
 
 
-def read_tensor(store: GraphStore, post_id: str, graphs: GraphInput) -> GraphTensor:
-    """The stored tensor of a post, or a newly computed one."""
-    if store.has_tensor(graphs.configuration, post_id):
-        return store.tensor(graphs.configuration, post_id)
-    return made_tensor(store.graph(post_id), graphs)
+def _isolated(
+    system: System, materials: Sequence[Material], graphs: GraphWork | None
+) -> list[Derived | Lost]:
+    """What is derived from posts; one that makes the code fail is replaced by the reason, unless all of several do."""
+    try:
+        return [*derive(system, materials, graphs)]
+    except MathAMRError:
+        raise  # it is about the model, and says what to do
+    except Exception as error:
+        if len(materials) == 1:
+            return [Lost("cannot be encoded", f"{type(error).__name__}: {error}")]
+        found = [each for one in materials for each in _isolated(system, [one], graphs)]
+        if all(isinstance(each, Lost) for each in found):
+            raise
+        return found
+
+
+class PiecesWork:
+    """The task of a worker beside a GPU: it cuts posts into word pieces, without loading the model's weights."""
+
+    def __init__(self, model: str) -> None:
+        folder = model_folder(Path(model))
+        system: Any = system_of(folder)
+        self._system = system.without_weights(folder)
+        self.hello = self._system.fingerprint
+
+    def __call__(self, request: Sequence[Material]) -> list[Derived | Lost]:
+        """Return one answer per post."""
+        return [each for one in request for each in self._cut(one)]
+
+    def _cut(self, material: Material) -> list[Derived | Lost]:
+        try:
+            (found,), (item,) = _with_items(self._system, [material], None)
+            return [found if item is None else replace(found, pieces=self._system.cut(item))]
+        except Exception as error:
+            return [Lost("cannot be encoded", f"{type(error).__name__}: {error}")]
+
+
+class Encoders(Closing):
+    """Computes vectors for an index that is being built; a context manager."""
+
+    def __init__(self, archive: Archive, pool: BuildPool, count: int, prepared: Prepared = NOTHING) -> None:
+        self._archive, self._prepared = archive, prepared
+        self._workers: Pool | None = None
+        self._cuts_apart = False
+        backend = archive.manifest.model.text_backend
+        model = archive.model_source or recorded_model(archive.manifest.model)
+        parser = archive.manifest.parser
+        # One process is worth starting if it parses too: it reads the text of a post once for graph and vectors.
+        if (pool.is_alone and parser is None) or count <= FEW or model is None:
+            return
+        has_gpu = pool.has_files and backend == FLOAT
+        if has_gpu and not hasattr(archive.system, "encode_pieces"):
+            return
+        self._cuts_apart = has_gpu
+        arguments: tuple[Any, ...] = (str(model),)
+        allowance: Allowance | None = None
+        if not has_gpu:
+            arguments += (*((parser.name, parser.model) if parser else (None, None)), pool.device, backend)
+            allowance = ALLOWANCE if parser else None
+        task = "PiecesWork" if has_gpu else "EncodingWork"
+        workers = pool.workers_for(f"{__name__}:{task}", arguments, allowance=allowance)
+        if workers.hello == archive.system.fingerprint:
+            self._workers = workers
+        else:
+            workers.close()  # the caller passed a system that is not the one of that folder
+
+    @property
+    def makes_graphs(self) -> bool:
+        """True if graphs are made by the processes that encode."""
+        return self._workers is not None and not self._cuts_apart
+
+    def derive(self, materials: Iterable[Material]) -> Iterator[Derived | Lost]:
+        """Yield what is derived from posts, in order; `Lost` for a post over which every process was lost."""
+        if self._prepared.posts:
+            materials = list(materials)
+            known = [self._prepared.posts.get(each.packed) for each in materials]
+            rest = self._derive(each for each, own in zip(materials, known, strict=True) if own is None)
+            for own in known:
+                yield own or next(rest)
+            return
+        yield from self._derive(materials)
+
+    def _derive(self, materials: Iterable[Material]) -> Iterator[Derived | Lost]:
+        if self._workers is None:
+            for few in batches(materials, CHUNK):
+                yield from _isolated(self._archive.system, few, None)
+        elif self._cuts_apart:
+            yield from ahead(self._encode_pieces(self._everywhere(self._workers, materials)), 2 * AT_ONCE)
+        else:
+            yield from self._everywhere(self._workers, materials)
+
+    def _everywhere(self, workers: Pool, materials: Iterable[Material]) -> Iterator[Derived | Lost]:
+        for request, answer in workers.map(_portions(materials)):
+            if not isinstance(answer, Lost):
+                yield from answer
+                continue
+            for material in request:
+                yield self._alone(workers, material)
+
+    def _alone(self, workers: Pool, material: Material) -> Derived | Lost:
+        """Derives from one post of a portion over which a process was lost: with its own graph, a minimal one, or not at all."""
+        ((_, answer),) = workers.map([[material]])
+        if not isinstance(answer, Lost):
+            found: Derived | Lost = answer[0]
+            return found
+        if not self._archive.has_graphs or material.graph is not None:
+            return answer
+        ((_, minimal),) = workers.map([[replace(material, is_minimal=True)]])
+        if isinstance(minimal, Lost) or isinstance(minimal[0], Lost):
+            return answer
+        minimal[0].graph.fallbacks[f"post: {answer.cause}"] = 1
+        found = minimal[0]
+        return found
+
+    def _encode_pieces(self, cut: Iterable[Derived | Lost]) -> Iterator[Derived | Lost]:
+        """Encodes word pieces that other processes cut, many posts at a time."""
+        system: Any = self._archive.system
+        for few in batches(cut, AT_ONCE):
+            chosen = [each.pieces for each in few if isinstance(each, Derived) and each.pieces is not None]
+            encoded = iter(system.encode_pieces(chosen))
+            for each in few:
+                if isinstance(each, Derived) and each.pieces is not None:
+                    yield replace(each, encoded=next(encoded), pieces=None)
+                else:
+                    yield each
+
+    def visuals(self, visuals: Sequence[tuple[str, ReadFormula]]) -> Iterator[Mapping[str, Vectors]]:
+        """Yield the vectors of visual classes, in order."""
+        prepared = {key: self._prepared.visuals.get(source_digest(*read)) for key, read in visuals}
+        encoded = self._encode_visuals([each for each in visuals if prepared[each[0]] is None])
+        for key, _ in visuals:
+            rows = prepared[key]
+            yield next(encoded) if rows is None else rows
+        yield from encoded  # there is no more, but a generator that is left early ends its processes
+
+    def _encode_visuals(self, visuals: Sequence[tuple[str, ReadFormula]]) -> Iterator[Mapping[str, Vectors]]:
+        if self._workers is None or self._cuts_apart:
+            yield from encode_visuals(self._archive.system, visuals)
+            return
+        for request, answer in self._workers.map(batches(visuals, VISUALS)):
+            yield from encode_visuals(self._archive.system, request) if isinstance(answer, Lost) else answer
+
+    def close(self) -> None:
+        """End the processes, if there are any."""
+        if self._workers is not None:
+            self._workers.close()
+
+
+def _portions(materials: Iterable[Material]) -> Iterator[list[Material]]:
+    """Groups posts into portions of about a second's work."""
+    portion: list[Material] = []
+    size = 0
+    for material in materials:
+        if portion and (len(portion) == CHUNK or size + len(material.packed) > BYTES):
+            yield portion
+            portion, size = [], 0
+        portion.append(material)
+        size += len(material.packed)
+    if portion:
+        yield portion
 
 
 def made_tensor(graph: MathGraph, graphs: GraphInput) -> GraphTensor:
-    """The tensor of a graph, numbered by the model's vocabularies."""
+    """Return the tensor of a graph, numbered by the model's vocabularies."""
     configuration = GraphConfiguration.from_name(graphs.configuration)
     return tensorise(graph, graphs.vocabulary, graphs.relations, configuration)
 
 
 def source_digest(formula: Formula, macros: tuple[str, ...]) -> bytes:
-    """A digest of the formula from which the vectors of a visual class are computed."""
+    """Return a digest of the formula from which the vectors of a visual class are computed."""
     said = (formula.latex, formula.presentation_mathml or "", formula.content_mathml or "", *macros)
     return blake2b("\0".join(said).encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
+def encode_visuals(system: System, visuals: Sequence[tuple[str, ReadFormula]]) -> list[Mapping[str, Vectors]]:
+    """Return the vectors of visual classes, each given with one of its formulas."""
+    needs_trees = "trees" in system.needs
+    return list(system.encode_visuals(visual_formula(*each, needs_trees) for each in visuals))
+
+
 def visual_formula(key: str, read: ReadFormula, needs_trees: bool) -> VisualFormula:
-    """A visual class with the trees of one of its formulas, if the system needs them."""
+    """Return a visual class with the trees of one of its formulas, if the system needs them."""
     opt, slt = trees_of(*read)[0] if needs_trees else (None, None)
     return VisualFormula(key=key, formula=read[0], opt=opt, slt=slt)
-
-
-def _item_row(item: Item) -> list[str | None]:
-    """A post with its graph for a process that cannot read the index."""
-    return [
-        item.post.to_json(),
-        None if item.graph is None else notation.write(item.graph, one_line=True),
-        None if item.tensor is None else base64.b64encode(item.tensor.to_bytes()).decode(),
-    ]
-
-
-def _item_of(row: list[Any]) -> Item:
-    line, text, blob = row
-    post = Post.from_json(line)
-    return Item(
-        post=post,
-        graph=None if text is None else notation.read(text, post.id),
-        tensor=None if blob is None else GraphTensor.from_bytes(base64.b64decode(blob)),
-    )
-
-
-def _row(encoded: Encoded) -> list[Any]:
-    return [
-        encoded.id,
-        _fields_row(encoded.post),
-        [[name, _fields_row(fields)] for name, fields in encoded.formulas],
-    ]
-
-
-def _passage_row(stored: StoredPassage) -> tuple[str, str]:
-    return stored.rules, base64.b64encode(stored.packed).decode()
-
-
-def _new_post(row: list[Any]) -> NewPost:
-    (rules, passage), graph, tensor, encoded = row
-    stored = StoredPassage(str(rules), base64.b64decode(passage))
-    return NewPost(
-        stored, stored_post(graph), base64.b64decode(tensor) if tensor else None, _encoded(encoded)
-    )
-
-
-def _encoded(row: list[Any]) -> Encoded:
-    identifier, post, formulas = row
-    return Encoded(
-        id=identifier,
-        post=_fields(post),
-        formulas=tuple((name, _fields(fields)) for name, fields in formulas),
-    )
-
-
-def _fields_row(fields: Mapping[str, Vectors]) -> dict[str, Any]:
-    return {
-        name: [
-            base64.b64encode(np.ascontiguousarray(rows.vectors, np.float32).tobytes()).decode(),
-            rows.vectors.shape[1],
-            rows.levels.tolist(),
-            rows.references,
-        ]
-        for name, rows in fields.items()
-    }
-
-
-def _fields(row: Mapping[str, Any]) -> dict[str, Vectors]:
-    return {
-        name: Vectors(
-            np.frombuffer(base64.b64decode(numbers), np.float32).reshape(-1, size),
-            np.array(levels, np.int8),
-            tuple(references),
-        )
-        for name, (numbers, size, levels, references) in row.items()
-    }

@@ -10,10 +10,9 @@ from functools import lru_cache
 import numpy as np
 
 from mathamr.core.arrays import DoubleArray
-from mathamr.index.catalogue.journal import PendingPost, Sketch
+from mathamr.index.catalogue.journal import PendingPost, VectorChecksum
 from mathamr.index.engines.entry import Entry, Payload
-from mathamr.index.payloads import payload_of
-from mathamr.posts.markup import pieces
+from mathamr.posts.passage import Passage
 from mathamr.posts.post import Post
 from mathamr.systems.field import Field, FieldTarget
 from mathamr.systems.system import Encoded
@@ -21,7 +20,7 @@ from mathamr.systems.vectors import Vectors
 
 FEWEST_WORDS = 3
 """A note with fewer words below its title and without formulas gets no vectors; only its words are searched."""
-SKETCH_TOLERANCE = 0.003
+CHECKSUM_TOLERANCE = 0.003
 """Tolerance of the sketch of one vector, since engines may store half precision."""
 
 
@@ -33,46 +32,43 @@ class PostEntries:
     formulas: tuple[Entry, ...] = ()
 
 
-def says_nothing(post: Post) -> bool:
+def says_nothing(post: Post, read: Passage) -> bool:
     """True if a note has hardly more than a title: the page of a part, a table of contents, a stub.
 
     Its vectors would be close to everything, so only its words are searched.
 
-    >>> says_nothing(Post("a", "section", "\\\\maketitle", "Part II", "latex"))
-    True
-    >>> says_nothing(Post("a", "note", "Let $x > 0$.", markup="text"))
-    False
+    >>> from mathamr.posts.passage import passage
+    >>> stub, note = Post("a", "section", "\\\\maketitle", "Part II", "latex"), Post("a", "note", "Let $x > 0$.", markup="text")
+    >>> says_nothing(stub, passage(stub)), says_nothing(note, passage(note))
+    (True, False)
     """
     if post.role != "note" or not post.title or post.formulas:
         return False
-    count = 0
-    for piece in pieces(post.body, post.markup):
-        if piece.kind == "formula":
-            return False
-        count += len(piece.text.split()) if piece.kind in ("text", "code") else 0
-        if count >= FEWEST_WORDS:
-            return False
-    return True
+    body = [sentence for sentence in read.sentences if sentence.field == "body"]
+    return (
+        not any(sentence.placeholders for sentence in body)
+        and sum(len(sentence.text.split()) for sentence in body) < FEWEST_WORDS
+    )
 
 
 def entries_of(
-    pending: PendingPost, post: Post, encoded: Encoded, tags: tuple[str, ...] | None = None
+    pending: PendingPost, payload: Payload, formulas: Sequence[str], encoded: Encoded
 ) -> PostEntries:
-    """The entries of a post and its formulas, given their vectors; `tags` replaces the post's own tags."""
-    payload = payload_of(post, tags)
+    """Return the entries of a post and its formulas, given their vectors; `formulas` are the formulas' ids in the post."""
     own = _filled(encoded.post)
     return PostEntries(
-        Entry(post.id, own, payload) if own else None, _formula_entries(pending, post, encoded, payload)
+        Entry(pending.id, own, payload) if own else None,
+        _formula_entries(pending, formulas, encoded, payload),
     )
 
 
 def _formula_entries(
-    pending: PendingPost, post: Post, encoded: Encoded, payload: Payload
+    pending: PendingPost, formulas: Sequence[str], encoded: Encoded, payload: Payload
 ) -> tuple[Entry, ...]:
     # A post may use one id for several formulas: their order distinguishes them.
     known: dict[str, list[tuple[str, str]]] = defaultdict(list)
-    for formula, names in zip(post.formulas, pending.formulas, strict=True):
-        known[formula.id].append(names)
+    for formula, names in zip(formulas, pending.formulas, strict=True):
+        known[formula].append(names)
     entries = []
     for reference, rows in encoded.formulas:
         if not known[reference]:
@@ -80,7 +76,7 @@ def _formula_entries(
         formula_id, visual = known[reference].pop(0)
         own = _filled(rows)
         if own:
-            entries.append(Entry(formula_id, own, replace(payload, post=post.id, visual=visual)))
+            entries.append(Entry(formula_id, own, replace(payload, post=pending.id, visual=visual)))
     return tuple(entries)
 
 
@@ -94,7 +90,7 @@ def _filled(rows: Mapping[str, Vectors]) -> dict[str, Vectors]:
     return {name: own for name, own in rows.items() if len(own)}
 
 
-def sketch(rows: Mapping[str, Vectors], fields: Sequence[Field], of: FieldTarget) -> Sketch:
+def checksum_of(rows: Mapping[str, Vectors], fields: Sequence[Field], of: FieldTarget) -> VectorChecksum:
     """A sketch of an entry's vectors in all fields; damaged or swapped vectors have a different one."""
     value, count = 0.0, 0
     for number, field in enumerate(field for field in fields if field.of == of):
@@ -106,7 +102,7 @@ def sketch(rows: Mapping[str, Vectors], fields: Sequence[Field], of: FieldTarget
             lengths[lengths == 0] = 1.0
             value += (1 + number % 3) * float((vectors @ columns / lengths) @ weights)
             count += len(vectors)
-    return Sketch(count, value)
+    return VectorChecksum(count, value)
 
 
 @lru_cache(maxsize=256)
@@ -115,7 +111,7 @@ def _weights(size: int, rows: int) -> tuple[DoubleArray, DoubleArray]:
     return columns / np.linalg.norm(columns), (1 + np.arange(rows) % 7).astype(np.float64)
 
 
-def agree(found: Sketch, expected: Sketch) -> bool:
+def agree(found: VectorChecksum, expected: VectorChecksum) -> bool:
     """True if two sketches belong to the same vectors, possibly in half precision."""
-    tolerance = SKETCH_TOLERANCE * max(1, expected.rows) ** 0.5
+    tolerance = CHECKSUM_TOLERANCE * max(1, expected.rows) ** 0.5
     return found.rows == expected.rows and abs(found.value - expected.value) <= tolerance

@@ -11,12 +11,10 @@ from mathamr.graphs.configuration import GraphConfiguration
 from mathamr.graphs.corpus import BuildCounts, build_graphs, build_tensors, use_vocabularies
 from mathamr.graphs.maker import digest
 from mathamr.graphs.store import GraphStore
-from mathamr.graphs.tensor import GraphTensor
 from mathamr.index.archive import GRAPHS, Archive
 from mathamr.index.catalogue.journal import PendingPost
 from mathamr.index.indexing.buildlog import BuildLog
 from mathamr.index.indexing.buildpool import FEW
-from mathamr.index.indexing.encoding import made_tensor
 from mathamr.index.manifest import ParserRecord
 from mathamr.systems.system import GraphInput
 
@@ -68,8 +66,8 @@ def make_graphs(archive: Archive, workers: int, log: BuildLog) -> None:
     log.fallbacks += counts.fallbacks
 
 
-def quarantine(archive: Archive, lost: dict[str, str], store: GraphStore, log: BuildLog) -> None:
-    """Excludes posts whose graph exceeds the limits and records them, so that the others can continue."""
+def quarantine(archive: Archive, lost: dict[str, str], store: GraphStore | None, log: BuildLog) -> None:
+    """Exclude posts from which something cannot be derived and record them, so that the others can continue."""
     catalogue = archive.catalogue
     if not lost:
         return
@@ -77,9 +75,10 @@ def quarantine(archive: Archive, lost: dict[str, str], store: GraphStore, log: B
         for post_id, reason in lost.items():
             catalogue.quarantine(post_id, reason)
             log.fallbacks[f"post {post_id!r} is left out: {reason}"] += 1
-    with store.transaction():
-        for post_id in lost:
-            store.delete(post_id)
+    if store is not None:
+        with store.transaction():
+            for post_id in lost:
+                store.delete(post_id)
     with catalogue.transaction():
         catalogue.mark("graph", [each for each in catalogue.pending("graph") if each.id in lost])
 
@@ -114,16 +113,6 @@ def graph_input(archive: Archive) -> GraphInput:
             f"the system {archive.system.kind!r} needs tensors and does not say of which graphs"
         )
     return graphs
-
-
-def tensor_of(store: GraphStore, post_id: str, graphs: GraphInput) -> GraphTensor:
-    """The stored tensor of a post, or a new one, which is stored."""
-    if store.has_tensor(graphs.configuration, post_id):
-        return store.tensor(graphs.configuration, post_id)
-    tensor = made_tensor(store.graph(post_id), graphs)
-    with store.transaction():
-        store.put_tensors(graphs.configuration, [(post_id, tensor.to_bytes())])
-    return tensor
 
 
 def has_graph(store: GraphStore, each: PendingPost, fingerprint: str) -> bool:

@@ -1,5 +1,8 @@
 """Reads inputs into the catalogue: finds what is new, changed, unchanged or gone since the last time.
 
+Files that did not change are not opened. What is new is written a few seconds' work at a time: first the posts, then their words,
+then the marks that say so, and last that their files were read; whatever a kill leaves out is done again.
+
 A post belongs to the input that contained it first; a post of another input with the same id gets that input's name as a
 prefix. Only posts of the inputs that are read can be deleted, and only if the input was read to its end: a damaged input
 deletes nothing.
@@ -8,28 +11,49 @@ deletes nothing.
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any, Protocol
 
 from mathamr.core.batches import batches
 from mathamr.core.errors import MathAMRError
 from mathamr.core.progress import Progress
-from mathamr.index.catalogue.catalogue import Catalogue, digest_of
-from mathamr.index.catalogue.journal import LARGEST_POST
-from mathamr.index.identifiers import LONGEST_ID, check_id
+from mathamr.index.catalogue.catalogue import Catalogue
+from mathamr.index.catalogue.journal import unpacked
+from mathamr.index.catalogue.readfiles import ReadUnit, hash_of, stamp_of
+from mathamr.index.indexing.analysis import AnalysedPost, Unusable, analyse
 from mathamr.index.indexing.buildpool import BuildPool
+from mathamr.index.indexing.reading import (
+    MOST_CONSULTED,
+    ReadFile,
+    SharedReading,
+    context_of,
+    learn,
+    read_by_file,
+    read_whole,
+    reading_version,
+    reads_by_file,
+)
 from mathamr.index.indexing.uniqueids import UniqueIds
 from mathamr.index.manifest import InputRecord
-from mathamr.posts.inputs import STDIN
-from mathamr.posts.post import Post
-from mathamr.posts.reader import read_posts
+from mathamr.posts.format import FORMATS, Collection
+from mathamr.posts.identifiers import SeenIds
+from mathamr.posts.inputs import INDEX_FILES, STDIN
+from mathamr.posts.reader import find_collections, read_posts
 from mathamr.posts.report import Report
 
-BATCH = 200
-LONGEST_POST_ID = LONGEST_ID - 96
-"""The longest id of a post; it leaves room for the ids of its formulas, which may contain it."""
-HIGHEST_SCORE = 2**53 - 1
+BATCH = 4000
+"""The most posts that are written together."""
+TAKEN = 200
+"""Posts that are looked up together."""
+SECONDS = 2.0
+"""Seconds between two writes."""
+RACY = 2 * 10**9
+"""Nanoseconds: a file that was written so shortly before it was read may have been written again since, at the same time."""
+ALL = "*"
+"""Stands for all files of a collection among those on which a unit depends."""
 INCOMPLETE = (
     "damaged archive", "archive too dense", "unreadable", "unreadable input", "file too large", "reader failed",
 )  # fmt: skip
@@ -55,10 +79,20 @@ class IntakeCounts:
         return self.new + self.changed + self.unchanged
 
 
+class Words(Protocol):
+    """Writes the words of posts that were just stored."""
+
+    def write(
+        self, stored: Sequence[tuple[int, AnalysedPost]], new: set[str], represented: dict[str, str | None]
+    ) -> None:
+        """Write the words of posts with these numbers, and mark them in the catalogue."""
+        ...
+
+
 def input_record(
     path: Path, format: str | None = None, beside: Iterable[Path] = (), exclude: Iterable[str] = ()
 ) -> InputRecord:
-    """The record of an input under its full path, which does not depend on the working directory."""
+    """Return the record of an input under its full path, which does not depend on the working directory."""
     if path != STDIN and not path.exists():
         raise MathAMRError(f"{path}: no such file or folder")
     return InputRecord(_named(path), format, tuple(_named(each) for each in beside), tuple(exclude))
@@ -66,6 +100,10 @@ def input_record(
 
 def _named(path: Path) -> str:
     return str(path) if path == STDIN else os.fsencode(path.resolve()).decode("utf-8", "replace")
+
+
+class _ReadAllError(Exception):
+    """Raised if what is remembered of files is not enough to decide about a post."""
 
 
 def take_in(
@@ -76,130 +114,379 @@ def take_in(
     report: Report,
     pool: BuildPool,
     progress: Progress | None = None,
+    words: Words | None = None,
 ) -> None:
-    """Brings the catalogue up to date with the input; if it is killed, part of the changes are stored."""
+    """Bring the catalogue up to date with the input; if it is killed, part of the changes are stored.
+
+    `words` writes the words of posts as they are stored; without it they are left for later.
+    """
+    try:
+        own = IntakeCounts()
+        _Intake(catalogue, path, record, own, report, pool, progress, words).run()
+    except _ReadAllError:
+        with catalogue.transaction():
+            catalogue.forget_units(record.path)
+        own, report_again = IntakeCounts(), Report()
+        _Intake(catalogue, path, record, own, report_again, pool, progress, words).run()
+        report = report_again
     counts.reports[record.path] = report
-    # The full path, so that a post's source does not depend on the working directory.
-    full = path if path == STDIN else path.resolve()
-    beside = [Path(each) for each in record.beside]
-    posts = read_posts(full, report, record.format, beside, record.exclude)
-    if progress is not None:
-        shown = progress
-        report.on_bytes = lambda: shown.advance(0)
-    intake = _Intake(catalogue, record.path, counts, report)
-    if path != STDIN:
-        naming = UniqueIds(
-            catalogue,
-            record.path,
-            intake.is_another,
-            lambda: read_posts(full, Report(), record.format, beside, record.exclude),
-        )
-        posts = map(naming.named, posts)
-    for batch in batches(_usable(posts, report), BATCH * pool.scale):
-        wanted = [post for post in batch if intake.wants(post)]
-        keys = list(pool.taken_in(wanted))
-        with catalogue.transaction():
-            intake.take(wanted, keys)
-        if progress is not None:
-            progress.advance(len(batch))
-    gone = intake.gone()
-    if any(report.skipped[cause] for cause in INCOMPLETE):
-        counts.held_back += len(gone)
-        return
-    for ids in batches(gone, BATCH):
-        with catalogue.transaction():
-            counts.deleted += sum(catalogue.delete(post_id) for post_id in ids)
+    for name in ("new", "changed", "unchanged", "deleted", "held_back", "others"):
+        setattr(counts, name, getattr(counts, name) + getattr(own, name))
 
 
 class _Intake:
     """One pass over an input: finds its new and changed posts, and the known ones that it no longer has."""
 
-    def __init__(self, catalogue: Catalogue, source: str, counts: IntakeCounts, report: Report) -> None:
-        self._catalogue, self._source = catalogue, source
-        self._counts, self._report = counts, report
+    def __init__(
+        self,
+        catalogue: Catalogue,
+        path: Path,
+        record: InputRecord,
+        counts: IntakeCounts,
+        report: Report,
+        pool: BuildPool,
+        progress: Progress | None,
+        words: Words | None,
+    ) -> None:
+        self._catalogue, self._source, self._record = catalogue, record.path, record
+        self._counts, self._report, self._pool, self._words = counts, report, pool, words
+        self._progress = progress
+        # The full path, so that a post's source does not depend on the working directory.
+        self._path = path if path == STDIN else path.resolve()
+        self._beside = [Path(each) for each in record.beside]
         self._left = {
-            owner for owner in catalogue.inputs() if owner not in ("", source) and not Path(owner).exists()
+            owner
+            for owner in catalogue.inputs()
+            if owner not in ("", self._source) and not Path(owner).exists()
         }
         """Inputs that no longer exist; another input may take over their posts."""
         self._seen = bytearray()
-        """One byte per post number: whether the post was seen."""
+        """One byte per post number: 1 if the post was seen, 2 if it is of a file that was not read again."""
+        self._seen_ids = SeenIds()
+        self._quarantined = catalogue.quarantined()
+        self._waiting: list[tuple[AnalysedPost, bool]] = []
+        """Posts to store, each with whether it is new."""
+        self._units: list[tuple[ReadUnit, dict[str, str], list[str]]] = []
+        """Units whose posts are all stored or waiting, with the stamps of files and the ids of posts."""
+        self._stamps: dict[tuple[str, str], tuple[str, bytes] | None] = {}
+        """The stamps and hashes of files that were opened, by path and stamp at that time."""
+        self._due = time.monotonic() + SECONDS
+        self._naming = UniqueIds(
+            catalogue,
+            self._source,
+            self._is_another,
+            lambda: read_posts(self._path, Report(), record.format, self._beside, record.exclude),
+        )
 
-    def is_another(self, owner: str) -> bool:
+    def run(self) -> None:
+        """Read the input and bring the catalogue up to date with it."""
+        known = _KnownFiles(self._catalogue, self._record)
+        report = self._report
+        parts = find_collections(
+            self._path, report, self._record.format, self._beside, self._record.exclude, known.format_of
+        )
+        if self._progress is not None:
+            shown = self._progress
+            report.on_bytes = lambda: shown.advance(0)
+        living = {number for number, _ in self._catalogue.of_input(self._source)}
+        units: dict[str, None] = {}
+        for format, collection in parts:
+            for unit in self._part(format, collection, known, living):
+                units[unit] = None
+        self._write()
+        if gone := [name for name in known.units if name not in units]:
+            with self._catalogue.transaction():
+                self._catalogue.forget_units(self._source, gone)
+        self._delete_rest()
+
+    def _part(
+        self, format: str, collection: Collection, known: _KnownFiles, living: set[int]
+    ) -> Iterator[str]:
+        """Take in the files of one format; yields the names of its units."""
+        context = known.context(format, collection, self._path)
+        if self._path == STDIN:
+            self._read(
+                read_whole("", SharedReading(format, collection), collection, self._pool, self._report), None
+            )
+            return
+        if not reads_by_file(format, collection):
+            name = f"{ALL}{format}"
+            yield name
+            if not self._is_kept(known, name, context, collection, living):
+                found = read_whole(
+                    name, SharedReading(format, collection), collection, self._pool, self._report
+                )
+                self._read(found, lambda unit: known.unit(unit, format, context, None), known)
+            return
+        learned = self._learned(format, collection, known)
+        told = context_of([context, [each for each in learned if each]])
+        changed: list[Path] = []
+        contexts: dict[str, str] = {}
+        for file, own in zip(collection.files, learned, strict=True):
+            name = str(file)
+            contexts[name] = context if own is None else told
+            yield name
+            if not self._is_kept(known, name, contexts[name], collection, living):
+                changed.append(file)
+        shared = SharedReading(format, collection, learned if FORMATS[format].learner else None)
+        by_name = dict(zip(map(str, collection.files), learned, strict=True))
+        for found in read_by_file(shared, changed, self._pool, self._report):
+            if found.name in contexts:
+                self._report.count_bytes(_size(found.name))
+            self._read(
+                found,
+                lambda unit: known.unit(unit, format, contexts[unit.name], by_name[unit.name]),
+                known,
+            )
+
+    def _learned(self, format: str, collection: Collection, known: _KnownFiles) -> list[Any]:
+        """What the reader learned of every file, from earlier where the file is the same."""
+        if FORMATS[format].learner is None:
+            return [None] * len(collection.files)
+        before = {file: known.units.get(str(file)) for file in collection.files}
+        found = {
+            file: unit.shared
+            for file, unit in before.items()
+            if unit is not None and known.is_same(str(file))
+        }
+        missing = [file for file in collection.files if file not in found]
+        found |= dict(zip(missing, learn(format, missing, self._pool), strict=True))
+        return [found[file] for file in collection.files]
+
+    def _is_kept(
+        self, known: _KnownFiles, name: str, context: str, collection: Collection, living: set[int]
+    ) -> bool:
+        """True if a unit need not be read; its posts count as seen."""
+        unit = known.units.get(name)
+        if unit is None or unit.context != context or not living.issuperset(unit.posts):
+            return False
+        if not all(
+            known.are_same(collection.files) if path == ALL else known.is_same(path) for path in unit.files
+        ):
+            return False
+        for number in unit.posts:
+            self._see(number, 2)
+        self._counts.unchanged += len(unit.posts)
+        self._report.add(unit.report)
+        if not name.startswith(ALL):
+            self._report.count_bytes(_size(name))
+        if self._progress is not None:
+            self._progress.advance(len(unit.posts))
+        return True
+
+    def _read(self, found: ReadFile, unit_of: Any, known: _KnownFiles | None = None) -> None:
+        """Take the posts of a file or collection; it is remembered unless what became of them depends on other inputs."""
+        ids: list[str] = []
+        depends = False
+        for batch in batches(found.posts, TAKEN):
+            posts: list[AnalysedPost] = []
+            for post in batch:
+                if isinstance(post, Unusable):
+                    self._report.skip(post.cause, post.message)
+                    depends = True
+                    continue
+                named = post if self._path == STDIN else self._named(post)
+                depends = depends or named is not post
+                if self._seen_ids.add(named.row.id):
+                    posts.append(named)
+                else:
+                    self._report.skip("duplicate id", f"a second post with the id {named.row.id!r}")
+                    depends = True
+            ids += [post.row.id for post in posts]
+            depends = not self._take(posts) or depends
+            if self._progress is not None:
+                self._progress.advance(len(batch))
+            if len(self._waiting) >= BATCH or time.monotonic() >= self._due:
+                self._write()
+        self._report.add(found.report)
+        if (
+            known is not None
+            and not depends
+            and not any(cause in found.report.get("skipped", {}) for cause in INCOMPLETE)
+        ):
+            unit = unit_of(found)
+            self._units.append((unit, {path: found.opened[path] for path in unit.files if path != ALL}, ids))
+
+    def _named(self, post: AnalysedPost) -> AnalysedPost:
+        """The post with its id and its references as in the index; analysed again if another input uses them."""
+        if not self._naming.is_needed((post.row.id, *post.row.mentioned)):
+            return post
+        before = unpacked(post.row.packed)
+        named = self._naming.named(before)
+        return post if named is before else analyse(named)
+
+    def _is_another(self, owner: str) -> bool:
         """True if that input is another existing one: not this input, not posts put one by one, not a missing input."""
         return owner not in ("", self._source) and owner not in self._left
 
-    def wants(self, post: Post) -> bool:
-        """True if a post must be written, because it is new or has changed."""
-        known = self._catalogue.known(post.id)
-        held = self._catalogue.quarantined(post.id) if known is None else None
-        if held is not None and held[0] == digest_of(post):
-            self._report.skip("quarantined", f"the post {post.id!r} was left out before: {held[1]}")
-            return False
-        if known is None:
-            self._counts.new += 1
-            return True
-        number, digest, owner = known
-        if owner != self._source and owner not in self._left:
-            self._counts.others += 1
-            self._report.skip(
-                "id of another input",
-                f"the post {post.id!r} is in the index already, from {owner or 'no file'}",
+    def _take(self, posts: Sequence[AnalysedPost]) -> bool:
+        """Sort out which posts must be written; returns False if one of them was left to another input or to nobody."""
+        known = self._catalogue.known_among([post.row.id for post in posts])
+        all_own = True
+        for post in posts:
+            row, found = post.row, known.get(post.row.id)
+            held = self._quarantined.get(row.id) if found is None else None
+            if held is not None and held[0] == row.digest:
+                self._report.skip("quarantined", f"the post {row.id!r} was left out before: {held[1]}")
+                all_own = False
+            elif found is None:
+                self._counts.new += 1
+                self._waiting.append((post, True))
+            elif found[2] != self._source and found[2] not in self._left:
+                self._counts.others += 1
+                self._report.skip(
+                    "id of another input",
+                    f"the post {row.id!r} is in the index already, from {found[2] or 'no file'}",
+                )
+                all_own = False
+            elif self._was_seen(found[0]) == 2:
+                raise _ReadAllError  # a file that was not read again has a post of the same id
+            elif found[1] == row.digest and found[2] == self._source:
+                self._counts.unchanged += 1
+                self._see(found[0])
+            else:
+                self._counts.changed += 1
+                self._waiting.append((post, False))
+        return all_own
+
+    def _write(self) -> None:
+        """Store what waits: posts, words, and last which files were read."""
+        catalogue, waiting, units = self._catalogue, self._waiting, self._units
+        self._waiting, self._units = [], []
+        if waiting:
+            posts = [post for post, _ in waiting]
+            visuals = sorted({visual for post in posts for visual in post.row.visuals})
+            represented = catalogue.represented_words(visuals) if self._words else {}
+            with catalogue.transaction():
+                numbers = catalogue.put_rows([post.row for post in posts], self._source)
+            for number in numbers:
+                self._see(number)
+            if self._words is not None:
+                new = {post.row.id for post, is_new in waiting if is_new}
+                self._words.write(list(zip(numbers, posts, strict=True)), new, represented)
+        if units:
+            self._keep(units)
+        self._due = time.monotonic() + SECONDS
+
+    def _keep(self, units: list[tuple[ReadUnit, dict[str, str], list[str]]]) -> None:
+        """Remember units, unless one of their files was written since it was opened."""
+        numbers = self._catalogue.known_among([post_id for _, _, ids in units for post_id in ids])
+        now: dict[str, tuple[str, bytes] | None] = {}
+        for path, stamp in ((path, stamp) for _, opened, _ in units for path, stamp in opened.items()):
+            if (path, stamp) not in self._stamps:
+                self._stamps[path, stamp] = _stamped(path, stamp)
+            now[path] = self._stamps[path, stamp]
+        with self._catalogue.transaction():
+            self._catalogue.keep_files(self._source, ((path, *found) for path, found in now.items() if found))
+            self._catalogue.keep_units(
+                self._source,
+                [
+                    replace(unit, posts=tuple(numbers[post_id][0] for post_id in ids))
+                    for unit, opened, ids in units
+                    if all(map(now.get, opened)) and all(post_id in numbers for post_id in ids)
+                ],
             )
-            return False
-        if digest == digest_of(post) and owner == self._source:
-            self._counts.unchanged += 1
-            self._see(number)
-            return False
-        self._counts.changed += 1
-        return True
 
-    def take(self, posts: Sequence[Post], keys: Sequence[list[str]]) -> None:
-        """Writes posts, with the visual classes of their formulas."""
-        for post, visuals in zip(posts, keys, strict=True):
-            self._see(self._catalogue.put(post, self._source, visuals))
-
-    def gone(self) -> list[str]:
-        """The known posts of the input that were not seen."""
-        return [
+    def _delete_rest(self) -> None:
+        """Delete the known posts of the input that were not seen."""
+        gone = [
             post_id
             for number, post_id in self._catalogue.of_input(self._source)
-            if number >= len(self._seen) or not self._seen[number]
+            if not self._was_seen(number)
         ]
+        if any(self._report.skipped[cause] for cause in INCOMPLETE):
+            self._counts.held_back += len(gone)
+            return
+        for ids in batches(gone, 200):
+            with self._catalogue.transaction():
+                self._counts.deleted += sum(self._catalogue.delete(post_id) for post_id in ids)
 
-    def _see(self, number: int) -> None:
+    def _see(self, number: int, how: int = 1) -> None:
         self._seen.extend(bytes(max(0, number + 1 - len(self._seen))))
-        self._seen[number] = 1
+        self._seen[number] = how
+
+    def _was_seen(self, number: int) -> int:
+        return self._seen[number] if number < len(self._seen) else 0
+
+
+class _KnownFiles:
+    """What the catalogue remembers of an input's files, and which of them are still the same."""
+
+    def __init__(self, catalogue: Catalogue, record: InputRecord) -> None:
+        self._options = [reading_version(), record.format, record.beside, record.exclude]
+        self.units = catalogue.read_units(record.path) if record.path != str(STDIN) else {}
+        self._files = catalogue.read_files(record.path) if self.units else {}
+        self._same: dict[str, bool] = {}
+        self._root = Path(record.path)
+
+    def is_same(self, path: str) -> bool:
+        """True if a file has the content that it had when it was read."""
+        found = self._same.get(path)
+        if found is None:
+            stamp, digest = self._files.get(path, ("", b""))
+            found = bool(stamp) and (stamp_of(path) == stamp or (bool(digest) and hash_of(path) == digest))
+            self._same[path] = found
+        return found
+
+    def are_same(self, files: Iterable[Path]) -> bool:
+        """True if all of these files are the same."""
+        return all(self.is_same(str(file)) for file in files)
+
+    def format_of(self, file: Path) -> str | None:
+        """The format of a file that is the same as before."""
+        unit = self.units.get(str(file))
+        return unit.format if unit is not None and self.is_same(str(file)) else None
+
+    def context(self, format: str, collection: Collection, path: Path) -> str:
+        """A digest of everything but file contents on which posts of a collection depend."""
+        names = [str(file) for file in collection.known or collection.files]
+        if path.is_file():  # tables and included files lie beside it
+            names += sorted(
+                entry.name for entry in path.parent.iterdir() if not entry.name.endswith(".index")
+            )
+        elif not reads_by_file(format, collection):
+            names += _files_under(path)
+        return context_of([*self._options, format, names])
+
+    def unit(self, found: ReadFile, format: str, context: str, shared: Any) -> ReadUnit:
+        """The unit of what was read, still without the numbers of its posts."""
+        files = tuple(found.opened)
+        if len(files) > MOST_CONSULTED and not found.name.startswith(ALL):
+            files = (found.name, ALL)
+        return ReadUnit(found.name, format, context, files, (), found.report, shared)
+
+
+def _files_under(root: Path) -> list[str]:
+    """The names of all files of a folder but those of indexes and hidden folders."""
+    found: list[str] = []
+    for folder, folders, names in os.walk(root):
+        if set(INDEX_FILES) <= set(names):
+            folders.clear()
+            continue
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        found += (f"{folder}/{name}" for name in sorted(names))
+    return found
+
+
+def _stamped(path: str, before: str) -> tuple[str, bytes] | None:
+    """The stamp and the hash of a file, `None` if it was written meanwhile; an unsure stamp if it may be at this moment."""
+    digest = hash_of(path)
+    if not before or stamp_of(path) != before:
+        return None
+    is_racy = time.time_ns() - int(before.split()[1]) < RACY
+    return ("unsure" if is_racy else before), digest
+
+
+def _size(path: str) -> int:
+    try:
+        return Path(path).stat().st_size
+    except OSError:
+        return 0
 
 
 def forget(catalogue: Catalogue, record: InputRecord) -> int:
-    """Deletes all posts of an input; returns their number."""
+    """Delete all posts of an input; return their number."""
     gone = [post_id for _, post_id in catalogue.of_input(record.path)]
     with catalogue.transaction():
+        catalogue.forget_units(record.path)
         return sum(catalogue.delete(post_id) for post_id in gone)
-
-
-def _usable(posts: Iterable[Post], report: Report) -> Iterator[Post]:
-    """The posts that an engine can store."""
-    for post in posts:
-        try:
-            check_usable(post)
-        except MathAMRError as error:
-            report.skip("not usable", str(error))
-            continue
-        yield post
-
-
-def check_usable(post: Post) -> None:
-    """Raises an error for a post that no engine could store."""
-    check_id(post.id)
-    if len(post.id) > LONGEST_POST_ID:
-        raise MathAMRError(
-            f"the id {post.id[:40]!r}… has {len(post.id):,} characters, more than {LONGEST_POST_ID:,}"
-        )
-    letters = len(post.body) + len(post.title) + sum(map(len, post.macros))
-    if letters > LARGEST_POST // 64 and len(post.to_json().encode("utf-8", "replace")) > LARGEST_POST:
-        raise MathAMRError(
-            f"the post {post.id[:100]!r} is larger than {LARGEST_POST >> 20} MB; cut it into several posts"
-        )
-    if post.score is not None and abs(post.score) > HIGHEST_SCORE:
-        raise MathAMRError(f"the score of {post.id[:100]!r} is out of range: {str(post.score)[:40]}")

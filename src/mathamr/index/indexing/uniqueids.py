@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import PurePath
 
@@ -27,15 +27,20 @@ class UniqueIds:
     ) -> None:
         self._catalogue, self._source, self._others, self._again = catalogue, source, others, again
         self._names: dict[str, str] | None = None
+        self._has_others = any(map(others, catalogue.inputs()))
+
+    def is_needed(self, mentioned: Sequence[str]) -> bool:
+        """True if a post that mentions these ids, its own among them, has to be renamed or to name others differently."""
+        if not self._has_others:
+            return False
+        if self._names is None and any(map(self._is_others, mentioned)):
+            self._names = dict(self._collisions())
+        names = self._names or {}
+        return any(name in names for name in mentioned)
 
     def named(self, post: Post) -> Post:
-        """The post with its id and its references as in the index."""
-        mentioned = [post.id, post.parent, post.accepted_answer, *(link.target for link in post.links)]
-        if self._names is None and any(name and self._is_others(name) for name in mentioned):
-            self._names = dict(self._collisions())
-        if not self._names or not any(name in self._names for name in mentioned):
-            return post
-        names = self._names
+        """Return the post with its id and its references as in the index."""
+        names = self._names or {}
         identifier = names.get(post.id, post.id)
         return replace(
             with_id(post, identifier),

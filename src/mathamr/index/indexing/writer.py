@@ -19,13 +19,12 @@ from mathamr.core.storage.writerlock import WriterLock
 from mathamr.index.admin.inventory import take_stock
 from mathamr.index.archive import Archive, check_finished
 from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
+from mathamr.index.indexing.analysis import analyse, check_usable
 from mathamr.index.indexing.buildlog import BuildLog
 from mathamr.index.indexing.buildpool import BuildPool
 from mathamr.index.indexing.encoding import NOTHING, Prepared
-from mathamr.index.indexing.intake import check_usable
 from mathamr.index.indexing.prepared import prepare
 from mathamr.index.indexing.stages import IndexStages
-from mathamr.index.indexing.visualkeys import visual_keys
 from mathamr.index.manifest import Manifest
 from mathamr.posts.post import Post
 
@@ -100,17 +99,16 @@ class IndexWriter(Archive):
         """
         for post in posts:
             check_usable(post)
-        rows = [post.to_json() for post in posts]
+        lines = [post.to_json() for post in posts]
         with self._writing:
-            check_room(self.folder, _RESERVE + _ROOM * sum(map(len, rows)))
+            check_room(self.folder, _RESERVE + _ROOM * sum(map(len, lines)))
             if self.has_graphs:
-                self.work.prepare(rows, [post.id for post in posts])
-            visuals = [visual_keys(post) for post in posts]
-            prepared = prepare(self, posts, visuals)
+                self.work.prepare(lines, [post.id for post in posts])
+            analysed = list({post.id: analyse(post) for post in posts}.values())
+            prepared = prepare(self, analysed)
             with self._sharing.alone(), self._undone([post.id for post in posts]):
                 with self.catalogue.transaction():
-                    for post, keys in zip(posts, visuals, strict=True):
-                        self.catalogue.put(post, OWN_INPUT, keys)
+                    self.catalogue.put_rows([post.row for post in analysed], OWN_INPUT)
                 self.settle(prepared=prepared)
 
     def delete(self, ids: Sequence[str]) -> list[str]:
@@ -149,7 +147,7 @@ class IndexWriter(Archive):
                     for post_id in dict.fromkeys(ids):
                         if post_id in before:
                             post, source = before[post_id]
-                            self.catalogue.put(post, source, visual_keys(post))
+                            self.catalogue.put_rows([analyse(post).row], source)
                         else:
                             self.catalogue.delete(post_id)
                 self.settle()

@@ -155,8 +155,13 @@ class LexicalPart:
         """
         self.update_bags(((identifier, bag_of(terms)) for identifier, terms in upserts), deletes)
 
-    def update_bags(self, upserts: Iterable[tuple[str, Bag]], deletes: Iterable[str] = ()) -> None:
-        """Like `update`, with terms that are already numbers."""
+    def update_bags(
+        self,
+        upserts: Iterable[tuple[str, Bag]],
+        deletes: Iterable[str] = (),
+        new: Collection[str] = frozenset(),
+    ) -> None:
+        """Like `update`, with terms that are already numbers; entries in `new` are known not to exist yet."""
         if self._read_only:
             raise MathAMRError(f"the lexical index {self._folder} was opened for reading only")
         with self._writing:
@@ -168,9 +173,19 @@ class LexicalPart:
                 while batch := dict(islice(entries, self._batch)):
                     for identifier in batch:
                         check_id(identifier)
-                    change.add(batch)
+                    change.add(batch, new)
                 if not change.is_empty:
                     self._scorer = Scorer(change.publish())
+            finally:
+                segment_list(self._folder).remove_unlisted()
+
+    def optimize(self) -> None:
+        """Merge all segments into one."""
+        with self._writing:
+            change = Change(self._folder, self._state)
+            try:
+                if change.has_several:
+                    self._impacts = Impacts(change.publish(everything=True))
             finally:
                 segment_list(self._folder).remove_unlisted()
 
@@ -210,6 +225,11 @@ class LexicalIndex(Closing):
         """Sees what another process has written since."""
         self.posts.refresh()
         self.formulas.refresh()
+
+    def optimize(self) -> None:
+        """Merge the segments of each kind into one."""
+        self.posts.optimize()
+        self.formulas.optimize()
 
     def verify(self) -> list[str]:
         """Messages about damage; empty if everything is intact."""

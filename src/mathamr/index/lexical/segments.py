@@ -1,6 +1,6 @@
 """`Segments`: the segments of a folder and which of their entries are alive; `Change`: an update of them.
 
-Segments are merged as they grow, so that their number is about the binary logarithm of the number of entries.
+Segments are merged as they grow, so that their number is about the logarithm of the number of entries (`merge_start`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from mathamr.core.arrays import BoolArray, IntArray
 from mathamr.core.errors import MathAMRError
 from mathamr.core.storage.mappedarrays import map_arrays, write_arrays
-from mathamr.core.storage.segmentlist import SegmentList
+from mathamr.core.storage.segmentlist import SegmentList, merge_start
 from mathamr.index.lexical.bags import Bag
 from mathamr.index.lexical.segment import Segment
 from mathamr.index.lexical.terms import FIELDS
@@ -135,16 +135,22 @@ class Change:
                 alive[row] = False
                 self.is_empty = False
 
-    def add(self, entries: Mapping[str, Bag]) -> None:
-        """Adds entries or replaces those of the same id."""
+    @property
+    def has_several(self) -> bool:
+        """True if there is more than one segment."""
+        return len(self._parts) > 1
+
+    def add(self, entries: Mapping[str, Bag], new: Collection[str] = frozenset()) -> None:
+        """Add entries or replace those of the same id; those in `new` are known not to exist yet."""
         for identifier in entries:
-            self.delete(identifier)
+            if identifier not in new:
+                self.delete(identifier)
         self._parts.append(_all_alive(Segment.write(self._new("segment"), list(entries.items()))))
         self.is_empty = False
 
-    def publish(self) -> Segments:
-        """Makes the change the state of the folder atomically."""
-        self._merge()
+    def publish(self, everything: bool = False) -> Segments:
+        """Make the change the state of the folder atomically; `everything` merges all segments."""
+        self._merge(everything)
         rows = []
         for segment, alive in self._parts:
             name = None
@@ -157,16 +163,13 @@ class Change:
         segment_list(self._folder).replace(head)
         return Segments(tuple(self._parts), self._generation)
 
-    def _merge(self) -> None:
-        """Merges the last segments until the one before them is more than twice as large as they are together.
+    def _merge(self, everything: bool) -> None:
+        """Merge the last segments as `merge_start` says.
 
         A segment in which most entries are deleted is rewritten without them.
         """
         self._parts = [(segment, alive) for segment, alive in self._parts if alive.any()]
-        sizes = [int(alive.sum()) for _, alive in self._parts]
-        first = max(0, len(sizes) - 1)
-        while first and sizes[first - 1] <= 2 * sum(sizes[first:]):
-            first -= 1
+        first = 0 if everything else merge_start([int(alive.sum()) for _, alive in self._parts])
         groups = [[part] for part in self._parts[:first]] + [self._parts[first:]]
         self._parts = [part for group in groups for part in self._merged(group)]
 

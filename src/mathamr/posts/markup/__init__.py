@@ -46,7 +46,7 @@ def pieces(text: str, markup: str, note: Note = ignore) -> Iterator[Piece]:
     return iter(found)
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=64)
 def _remembered(text: str, markup: str) -> tuple[tuple[Piece, ...], tuple[tuple[str, int], ...]]:
     repairs: list[tuple[str, int]] = []
     found = tuple(_parse(text, markup, lambda message, offset: repairs.append((message, offset))))

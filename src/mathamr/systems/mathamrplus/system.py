@@ -10,7 +10,6 @@ from typing import ClassVar, Self
 from mathamr.core.errors import MathAMRError
 from mathamr.graphs.tensor import GraphTensor
 from mathamr.posts.level import Level
-from mathamr.posts.post import Post
 from mathamr.systems.field import Field
 from mathamr.systems.mathamrplus.postencoder import PostEncoder, load_post_encoder, save_post_encoder
 from mathamr.systems.ranking import (
@@ -146,7 +145,7 @@ class MathAMRPlusSystem:
             ((item.post, _tensor(item)) for item in theirs), (item.passage for item in passages)
         )
         for item, found in zip(ours, vectors, strict=True):
-            yield encoded(item.post, found)
+            yield encoded(item.post.id, found)
 
     def encode_visuals(self, visuals: Iterable[VisualFormula]) -> Iterator[Mapping[str, Vectors]]:
         """Yield no vectors: a formula's vector depends on its post."""
@@ -162,16 +161,16 @@ class MathAMRPlusSystem:
         return cls(load_post_encoder(folder, device))
 
 
-def encoded(post: Post, vectors: Vectors) -> Encoded:
+def encoded(post_id: str, vectors: Vectors) -> Encoded:
     """Return a post's vectors by field; if the model has no document vector, the mean replaces it."""
     if not len(vectors):
-        return Encoded(id=post.id)
+        return Encoded(id=post_id)
     document = vectors.document
     whole = vectors.vectors.mean(axis=0) if document is None else document
     references, rows = vectors.at(Level.FORMULA)
     return Encoded(
-        id=post.id,
-        post={DOCUMENT: Vectors.one(whole, Level.DOCUMENT, post.id), PARTS: vectors},
+        id=post_id,
+        post={DOCUMENT: Vectors.one(whole, Level.DOCUMENT, post_id), PARTS: vectors},
         formulas=tuple(
             (reference, {FORMULA: Vectors.one(row, Level.FORMULA, reference)})
             for reference, row in zip(references, rows, strict=True)

@@ -7,7 +7,8 @@ whose text encoder it uses.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Self
@@ -42,7 +43,9 @@ from mathamr.systems.system import Encoded, Item, Need, VisualFormula
 from mathamr.systems.vectors import Vectors
 
 if TYPE_CHECKING:
-    from mathamr.text.textvectors import AnyTextEncoder
+    from mathamr.posts.level import Level
+    from mathamr.text.textvectors import AnyTextEncoder, TextVectors
+    from mathamr.text.wordpieces import Pieces, WordPieces
 
 AT_A_TIME = 256
 
@@ -111,23 +114,27 @@ class TextSystem:
         return None
 
     def encode(self, items: Iterable[Item]) -> Iterator[Encoded]:
-        """Return the vectors of every post, in the order of the posts."""
+        """Yield the vectors of every post, in the order of the posts."""
         from mathamr.text.wording import wording_alone
 
         stream = iter(items)
         while chosen := list(islice(stream, AT_A_TIME)):
-            worded = [wording_alone(item.post) for item in chosen]
+            worded = [wording_alone(item.post, item.passage) for item in chosen]
             found = self.encoder.encode([wording for wording, _ in worded])
             for item, (_, parts), rows in zip(chosen, worded, found, strict=True):
-                kept = [parts[number] for number in rows.of]
-                yield encoded(
-                    item.post,
-                    Vectors(
-                        np.asarray(rows.vectors, np.float32),
-                        np.array([level for level, _ in kept], np.int8),
-                        tuple(reference for _, reference in kept),
-                    ),
-                )
+                yield _encoded(item.post.id, parts, rows)
+
+    @classmethod
+    def without_weights(cls, folder: Path) -> PieceCutter:
+        """Return the part of the system in a folder that cuts posts into word pieces, for a process beside the one with a GPU."""
+        from mathamr.text.folder import load_word_pieces
+
+        return PieceCutter(*load_word_pieces(part_of(folder, TEXT)))
+
+    def encode_pieces(self, posts: Sequence[CutPost]) -> list[Encoded]:
+        """Return the vectors of posts that a `PieceCutter` has cut, in order."""
+        found = self.encoder.encode_pieces([post.pieces for post in posts])
+        return [_encoded(post.id, post.parts, rows) for post, rows in zip(posts, found, strict=True)]
 
     def encode_visuals(self, visuals: Iterable[VisualFormula]) -> Iterator[Mapping[str, Vectors]]:
         """Yield no vectors: a formula's vector depends on its post."""
@@ -148,6 +155,44 @@ class TextSystem:
         from mathamr.text.backend import load_encoder
 
         return cls(load_encoder(part_of(folder, TEXT), device), str(row.get("name") or folder.name))
+
+
+@dataclass(frozen=True, slots=True)
+class CutPost:
+    """A post as word pieces, and what its spans represent."""
+
+    id: str
+    pieces: Pieces
+    parts: tuple[tuple[Level, str], ...]
+
+
+class PieceCutter:
+    """Cuts posts into word pieces as the system does before it encodes them."""
+
+    needs = TextSystem.needs
+    graphs = None
+
+    def __init__(self, pieces: WordPieces, fingerprint: str) -> None:
+        self._pieces, self.fingerprint = pieces, f"{TextSystem.kind}-{fingerprint}"
+
+    def cut(self, item: Item) -> CutPost:
+        """Return the word pieces of a post."""
+        from mathamr.text.configuration import WINDOW, WINDOWS
+        from mathamr.text.wording import wording_alone
+
+        wording, parts = wording_alone(item.post, item.passage)
+        (pieces,) = self._pieces.cut([wording])
+        return CutPost(item.post.id, pieces.cut(WINDOW * WINDOWS), parts)
+
+
+def _encoded(post_id: str, parts: Sequence[tuple[Level, str]], rows: TextVectors) -> Encoded:
+    kept = [parts[number] for number in rows.of]
+    vectors = Vectors(
+        np.asarray(rows.vectors, np.float32),
+        np.array([level for level, _ in kept], np.int8),
+        tuple(reference for _, reference in kept),
+    )
+    return encoded(post_id, vectors)
 
 
 def save_text_system(folder: Path, name: str) -> None:

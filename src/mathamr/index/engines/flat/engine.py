@@ -17,7 +17,7 @@ import numpy as np
 
 from mathamr.core.errors import MathAMRError
 from mathamr.core.storage.mappedarrays import intact, map_arrays, write_arrays
-from mathamr.core.storage.segmentlist import SegmentList
+from mathamr.core.storage.segmentlist import SegmentList, merge_start
 from mathamr.core.storage.writerlock import WriterLock
 from mathamr.index.engines.base import EngineBase
 from mathamr.index.engines.engine import Capabilities, EngineHead, by_kind, read_options
@@ -171,9 +171,8 @@ def _plan(entries: FlatEntries, everything: bool) -> _Plan:
     if several or (everything and keep and len(keep[0].dead)):
         keep, merge = [], keep
     else:
-        while keep and size and keep[-1].living <= 2 * size:
-            merge.append(keep.pop())
-            size += merge[-1].living
+        first = merge_start([*(one.living for one in keep), size]) if size else len(keep)
+        keep, merge = keep[:first], keep[first:]
         merge += [one for one in sparse if one not in merge]
         keep = [one for one in keep if one not in merge]
     parts: list[StoredSegment | FlatSegment] = list(keep)

@@ -1,1 +1,1 @@
-"""Builds an index on many machines: workers compute shards of posts anywhere, and one process assembles them."""
+"""Builds an index on many machines: workers anywhere do what workers of one machine do, and one process writes."""

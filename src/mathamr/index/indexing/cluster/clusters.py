@@ -20,10 +20,9 @@ CLUSTERS: Registry[type[BuildPool]] = Registry(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterOptions:
-    """The cluster that builds an index (address ``local``: this machine's processors), and the location of its shards."""
+    """The cluster that builds an index; the address ``local`` means this machine's processors."""
 
     address: str
-    shards: str
     workers: int | None = None
     """Total number of workers; by default one per processor of the cluster."""
     device: str = "cpu"
@@ -36,9 +35,7 @@ class ClusterCounts:
     """Counts of a cluster's work."""
 
     made: int = 0
-    found: int = 0
-    """Shards reused from an earlier run."""
-    damaged: int = 0
+    """Requests that were answered."""
     lost_workers: int = 0
     started_workers: int = 0
     repeated: int = 0
@@ -46,4 +43,4 @@ class ClusterCounts:
     seconds: float = 0.0
     """Total busy seconds of all workers."""
     nodes: dict[str, int] = field(default_factory=dict)
-    """Shards by machine."""
+    """Answered requests by machine."""

@@ -22,16 +22,10 @@ from mathamr.core.errors import MathAMRError, MissingExtraError
 from mathamr.core.version import __version__
 from mathamr.core.workers import Lost, processors
 from mathamr.index.indexing.cluster.clusters import ClusterCounts
-from mathamr.index.indexing.cluster.shardstore import (
-    INSTALL,
-    DamagedShardError,
-    ShardName,
-    ShardStore,
-)
-from mathamr.index.indexing.cluster.shardworker import ShardWorker
-from mathamr.index.indexing.cluster.workspec import WorkSpec
+from mathamr.index.indexing.cluster.clusterworker import ClusterWorker, WorkSpec
 
 LOCAL = "local"
+INSTALL = 'pip install "mathamr[ray]"'
 DEEP = 2
 """Number of requests per worker: the one it works on and the next."""
 AHEAD = 4
@@ -43,21 +37,18 @@ PATIENCE = 300.0
 SECONDS_BETWEEN_SCANS = 5.0
 """Seconds between two checks for machines that have joined."""
 _OBJECTS = 100 << 20
-"""Memory for Ray's object store on a machine that we start; it is small since requests are small and answers are files."""
+"""Memory for Ray's object store on a machine that we start; it is small since requests and answers are."""
 
 
 @dataclass(slots=True, eq=False)
 class _Request:
-    """A request in flight; its answer is a shard, or `lost`."""
+    """A request in flight, and its answer once it is there."""
 
     work: WorkSpec
     request: Any
-    key: str
     attempts: int = 0
     is_done: bool = False
-    was_known: bool = False
-    """True if an earlier run wrote the shard."""
-    lost: Lost | None = None
+    answer: Any = None
 
 
 _END = object()
@@ -73,8 +64,7 @@ class _Actor:
 class RayCluster(Closing):
     """A connection to Ray and our workers; a context manager."""
 
-    def __init__(self, address: str, url: str, *, workers: int | None = None, gpus: bool = False) -> None:
-        self.store = ShardStore(url)
+    def __init__(self, address: str, *, workers: int | None = None, gpus: bool = False) -> None:
         self.counts = ClusterCounts()
         self._ray = _connected(address, workers)
         # Ray prints the errors of the cluster to standard output, which belongs to the results of our commands.
@@ -84,8 +74,6 @@ class RayCluster(Closing):
         self._actors: list[_Actor] = []
         self._starting: dict[Any, _Actor] = {}
         self._waiting: deque[_Request] = deque()
-        self._known: dict[str, set[str]] = {}
-        """The shards that existed at the start, by work."""
         self._looked = -SECONDS_BETWEEN_SCANS
         self._alone_since = time.monotonic()
 
@@ -122,9 +110,6 @@ class RayCluster(Closing):
 
         Another `map` may run between two answers.
         """
-        if work.name not in self._known:
-            self._known[work.name] = self.store.keys(work.name)
-        known = self._known[work.name]
         stream, exhausted = iter(requests), False
         pending: deque[_Request] = deque()
         while True:
@@ -133,45 +118,17 @@ class RayCluster(Closing):
                 if request is _END:
                     exhausted = True
                     break
-                each = _Request(work, request, work.key(request))
-                each.is_done = each.was_known = each.key in known
+                each = _Request(work, request)
                 pending.append(each)
-                if not each.is_done:
-                    self._waiting.append(each)
+                self._waiting.append(each)
             if not pending:
                 return
             first = pending[0]
             while not first.is_done:
                 self._work(1.0)
-            try:
-                answer = first.lost or self._read(first)
-            except DamagedShardError:
-                known.discard(first.key)
-                first.is_done = first.was_known = False
-                self._waiting.appendleft(first)
-                continue
             pending.popleft()
-            self.counts.found += first.was_known
-            yield first.request, answer
+            yield first.request, first.answer
             self._work(0.0)
-
-    def _read(self, each: _Request) -> Any:
-        name = ShardName(each.work.name, each.key)
-        try:
-            return self.store.read(name)
-        except FileNotFoundError as error:
-            if not each.was_known:
-                raise MathAMRError(
-                    f"a worker has written {name.path} to {self.store.url}, but it is not there for us: name"
-                    " a folder or object store that all machines share with --shards"
-                ) from error
-            raise DamagedShardError(f"{name.path} went away") from error
-        except DamagedShardError:
-            self.counts.damaged += 1
-            self.store.forget(name)
-            raise
-        except OSError as error:
-            raise MathAMRError(f"cannot read {name.path} at {self.store.url}: {error}") from error
 
     def _work(self, patience: float) -> None:
         """One round: replaces lost workers, hands out waiting requests, and collects answers."""
@@ -195,12 +152,12 @@ class RayCluster(Closing):
             if len(actor.requests) >= DEEP:
                 return
             each = self._waiting.popleft()
-            actor.requests[actor.handle.make.remote(each.work, each.key, each.request)] = each
+            actor.requests[actor.handle.make.remote(each.work, each.request)] = each
 
     def _take(self, actor: _Actor, ref: Any) -> None:
         """Collects one answer; if its worker is gone, the worker's requests are queued again."""
         try:
-            kind, said = self._ray.get(ref)
+            kind, said, seconds = self._ray.get(ref)
         except self._gone:
             for each in self._lose(actor):
                 each.attempts += 1
@@ -208,7 +165,7 @@ class RayCluster(Closing):
                 if each.attempts < ATTEMPTS:
                     self._waiting.appendleft(each)
                 else:
-                    each.lost = Lost("worker died", f"{ATTEMPTS} workers were lost over it")
+                    each.answer = Lost("worker died", f"{ATTEMPTS} workers were lost over it")
                     each.is_done = True
             return
         except self._ray.exceptions.RayError as error:
@@ -216,12 +173,9 @@ class RayCluster(Closing):
         each = actor.requests.pop(ref)
         if kind == "error":
             raise MathAMRError(f"a worker stopped: {said}")
-        each.is_done = True
-        if kind == "lost":
-            each.lost = Lost(*said)
-            return
+        each.is_done, each.answer = True, Lost(*said) if kind == "lost" else said
         self.counts.made += 1
-        self.counts.seconds += float(said)
+        self.counts.seconds += seconds
         self.counts.nodes[actor.node] = self.counts.nodes.get(actor.node, 0) + 1
 
     def _lose(self, actor: _Actor) -> list[_Request]:
@@ -229,7 +183,7 @@ class RayCluster(Closing):
         if actor in self._actors:
             self._actors.remove(actor)
             self.counts.lost_workers += 1
-            print(f"ray: a worker on {actor.node} was lost; others make its shards", file=sys.stderr)
+            print(f"ray: a worker on {actor.node} was lost; others do its work", file=sys.stderr)
             with suppress(Exception):
                 # A worker that is merely unreachable would keep occupying its resources.
                 self._ray.kill(actor.handle)
@@ -270,7 +224,7 @@ class RayCluster(Closing):
                 )
             # Ray counts shares of an accelerator to four digits; if they were rounded up, the last worker would not fit.
             options["num_gpus"] = math.floor(1e4 * min(1.0, there / self.wanted)) / 1e4
-        handle = self._ray.remote(**options)(ShardWorker).remote(self.store.url)
+        handle = self._ray.remote(**options)(ClusterWorker).remote()
         self._starting[handle.hello.remote()] = _Actor(handle)
 
     def _welcome(self, ref: Any) -> None:

@@ -103,7 +103,7 @@ def declarations(source: LeanSource, translations: Translations | None = None) -
     """
     known = translations or Translations()
     if translations is None:
-        learned(known, source)
+        learn_translations(known, source)
     for each in _File(source).declarations():
         yield each
         made = each.translation
@@ -131,7 +131,7 @@ def declarations(source: LeanSource, translations: Translations | None = None) -
             made = nested
 
 
-def learned(translations: Translations, source: LeanSource) -> None:
+def learn_translations(translations: Translations, source: LeanSource) -> None:
     """Remember the counterparts of a file's types and definitions, which can be namespaces."""
     for declared in _File(source).declarations():
         made = declared.translation

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from mathamr.posts.format import Collection
 from mathamr.posts.formats.declaration.posts import declaration_post, documentation_post
-from mathamr.posts.formats.lean.commands import declarations, learned
+from mathamr.posts.formats.lean.commands import declarations, learn_translations
 from mathamr.posts.formats.lean.source import LeanSource
 from mathamr.posts.formats.lean.translation import Translations
 from mathamr.posts.post import Post
@@ -16,9 +17,18 @@ from mathamr.posts.report import Report
 _TRANSLATED = ("to_additive", "to_dual")
 
 
-def read_lean(collection: Collection, report: Report) -> Iterator[Post]:
-    """Read declarations, documented or not, under their full names, and `/-! … -/`, in which Lean writes Markdown."""
-    known = _translations(collection)
+def read_lean(collection: Collection, report: Report, learned: Sequence[Any] | None = None) -> Iterator[Post]:
+    """Read declarations, documented or not, under their full names, and `/-! … -/`, in which Lean writes Markdown.
+
+    A first pass learns which types have a counterpart by `to_additive`, since these are namespaces of names that
+    other files make; `learned` is its result.
+    """
+    if learned is None:
+        learned = [learn_lean(text) for _, _, text in collection.texts(Report())]
+    known = Translations()
+    for each in learned:
+        for attribute, name, given in each or ():
+            known.add(attribute, name, given)
     for file, path, text in collection.texts(report):
         source = LeanSource(text)
         if source.unclosed is not None:
@@ -34,12 +44,13 @@ def read_lean(collection: Collection, report: Report) -> Iterator[Post]:
             report.ignore("nothing declared", "the file has no declaration and no documentation")
 
 
-def _translations(collection: Collection) -> Translations:
-    known = Translations()
-    for _, _, text in collection.texts(Report()):
-        if any(attribute in text for attribute in _TRANSLATED):
-            learned(known, LeanSource(text))
-    return known
+def learn_lean(text: str) -> list[tuple[str, str, str]] | None:
+    """Return the counterparts of a file's types and definitions; `None` if it has no attribute that makes them."""
+    if not any(attribute in text for attribute in _TRANSLATED):
+        return None
+    found = Translations()
+    learn_translations(found, LeanSource(text))
+    return [(attribute, name, given) for attribute, own in found.known.items() for name, given in own.items()]
 
 
 def _posts(source: LeanSource, file: Path, path: str, known: Translations, report: Report) -> Iterator[Post]:

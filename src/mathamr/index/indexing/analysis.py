@@ -1,0 +1,79 @@
+"""`AnalysedPost`: everything that is stored of a post or derived from it without a model.
+
+It is computed once, in the process that read the post, and handed on: the row of the catalogue with the sentences, the visual classes
+of formulas, and the terms. What the reader parsed of the text is shared (`mathamr.posts.markup.pieces`), and a formula is parsed
+once for its terms and its visual class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from mathamr.core.errors import MathAMRError
+from mathamr.index.catalogue.journal import LARGEST_POST
+from mathamr.index.catalogue.postrow import PostRow, row_of
+from mathamr.index.catalogue.storedpassages import stored_passage
+from mathamr.index.identifiers import LONGEST_ID, check_id
+from mathamr.index.indexing.visualkeys import visual_keys
+from mathamr.index.lexical.bags import PostBags
+from mathamr.posts.passage import passage
+from mathamr.posts.post import Post
+
+LONGEST_POST_ID = LONGEST_ID - 96
+"""The longest id of a post; it leaves room for the ids of its formulas, which may contain it."""
+HIGHEST_SCORE = 2**53 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class AnalysedPost:
+    """A post as it is stored, and the terms of its text and of its formulas."""
+
+    row: PostRow
+    bags: PostBags
+
+
+@dataclass(frozen=True, slots=True)
+class Unusable:
+    """Replaces a post that cannot be stored or analysed; it is counted and reported."""
+
+    cause: str
+    message: str
+
+
+def analyse(post: Post) -> AnalysedPost:
+    """Return the analysis of a post; raise an error for a post that no engine could store."""
+    check_usable(post)
+    bags = PostBags.of(post)  # first: its parse of a formula also gives the layout tree of the visual class
+    row = row_of(post, visual_keys(post), stored_passage(post, passage(post)))
+    return AnalysedPost(row, bags)
+
+
+def analyse_all(posts: Iterable[Post]) -> Iterator[AnalysedPost | Unusable]:
+    """Yield the analysis of every post; one that cannot be analysed does not end the work."""
+    for post in posts:
+        try:
+            yield analyse(post)
+        except MathAMRError as error:
+            yield Unusable("not usable", str(error))
+        except Exception as error:
+            why = f"{type(error).__name__}: {error}"
+            yield Unusable(
+                "cannot be analysed", f"the post {post.id[:100]!r} is left out ({why}); please report it"
+            )
+
+
+def check_usable(post: Post) -> None:
+    """Raise an error for a post that no engine could store."""
+    check_id(post.id)
+    if len(post.id) > LONGEST_POST_ID:
+        raise MathAMRError(
+            f"the id {post.id[:40]!r}… has {len(post.id):,} characters, more than {LONGEST_POST_ID:,}"
+        )
+    letters = len(post.body) + len(post.title) + sum(map(len, post.macros))
+    if letters > LARGEST_POST // 64 and len(post.to_json().encode("utf-8", "replace")) > LARGEST_POST:
+        raise MathAMRError(
+            f"the post {post.id[:100]!r} is larger than {LARGEST_POST >> 20} MB; cut it into several posts"
+        )
+    if post.score is not None and abs(post.score) > HIGHEST_SCORE:
+        raise MathAMRError(f"the score of {post.id[:100]!r} is out of range: {str(post.score)[:40]}")
