@@ -16,7 +16,6 @@ SOURCES = [path for folder in ("src", "lab/src") for path in sorted((ROOT / fold
 HARMLESS = {
     ("models", "as_json", "verbose"): "JSON always has the rankings and the measured quality",
     ("search", "as_json", "verbose"): "JSON always has everything that is known of a hit",
-    ("plan", "measure", "as_json"): "constants are always JSON",
 }
 """By verb, option that chooses a branch, and option that the branch does not read: why nothing is ignored."""
 LISTS = {("experiment", "not names"): "without a name, the experiments are listed and nothing runs"}
@@ -117,8 +116,8 @@ def test_every_option_of_a_module_that_is_run_is_read() -> None:
         ("index --check x --without y", "--check builds nothing"),
         ("index x --no-repair", "--no-repair belongs to --check"),
         ("open x y --print --editor vi", "--print opens no editor"),
-        ("plan --measure --posts 7", "--measure prints constants"),
-        ("plan --posts 7 --device cuda", "--like and --device belong to --measure"),
+        ("plan --measure notes --posts 7", "--measure prints costs"),
+        ("plan --posts 7 --device cuda", "--model, --engine and --device belong to --measure"),
     ],
 )
 def test_an_option_without_effect_is_refused(words: str, said: str) -> None:

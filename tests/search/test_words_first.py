@@ -12,7 +12,7 @@ from mathamr.core.errors import MathAMRError, VectorsMissingError
 from mathamr.index import snapshot
 from mathamr.index.admin.check import check_index
 from mathamr.index.indexing.builder import build_index
-from mathamr.index.indexing.stages import IndexStages
+from mathamr.index.indexing.stages import IndexStages, WordWriter
 from mathamr.search.hits import Hits
 from mathamr.search.searcher import Index
 from mathamr.systems.mathamrplus.system import MathAMRPlusSystem
@@ -156,7 +156,7 @@ def test_an_index_whose_words_are_not_there_is_refused(
             Index.open(tmp_path / "index")
         raise Killed
 
-    monkeypatch.setattr(IndexStages, "make_lexical", killed)
+    monkeypatch.setattr(WordWriter, "write", killed)
     with pytest.raises(Killed):
         build(tmp_path / "index", sample_posts(2), model_folder)
     with pytest.raises(MathAMRError, match="is not finished; finish it with: mathamr index --out"):

@@ -100,7 +100,9 @@ class Format:
         """Yield the posts of the files in order; `learned` is what was learned of all files, if only some are read."""
         if not isinstance(self.reader, str):
             return self.reader(collection, report)
-        return _function(self.reader)(collection, report, *(() if learned is None else (learned,)))
+        more = () if learned is None else (learned,)
+        posts: Iterator[Post] = _function(self.reader)(collection, report, *more)
+        return posts
 
     def learn(self, text: str) -> Any:
         """Return what reading other files needs to know of a file."""

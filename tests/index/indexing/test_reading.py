@@ -20,7 +20,7 @@ from mathamr.index.indexing.analysis import AnalysedPost, analyse
 from mathamr.index.indexing.builder import BuildOptions, build_index
 from mathamr.index.indexing.buildpool import FEW, BuildPool
 from mathamr.index.indexing.intake import IntakeCounts, input_record, take_in
-from mathamr.index.indexing.reading import SharedReading, analysed, read_by_file
+from mathamr.index.indexing.reading import ReadingContext, analysed, read_by_file
 from mathamr.index.indexing.visualkeys import visual_keys
 from mathamr.index.indexing.writer import IndexWriter
 from mathamr.index.lexical.bags import PostBags
@@ -274,6 +274,6 @@ def test_a_file_over_which_a_worker_is_lost_is_reported_and_costs_no_other(
                 yield request, Lost("worker died", "too heavy") if is_hard else answer
 
         monkeypatch.setattr(pool, "map", losing)
-        found = list(read_by_file(SharedReading(format, collection), collection.files, pool, report))
+        found = list(read_by_file(ReadingContext(format, collection), collection.files, pool, report))
     assert [Path(each.name).name for each in found] == ["groups.md", "sums.md"]
     assert report.skipped == {"reader failed": 1}

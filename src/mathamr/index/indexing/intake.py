@@ -28,7 +28,7 @@ from mathamr.index.indexing.buildpool import BuildPool
 from mathamr.index.indexing.reading import (
     MOST_CONSULTED,
     ReadFile,
-    SharedReading,
+    ReadingContext,
     context_of,
     learn,
     read_by_file,
@@ -206,7 +206,7 @@ class _Intake:
         context = known.context(format, collection, self._path)
         if self._path == STDIN:
             self._read(
-                read_whole("", SharedReading(format, collection), collection, self._pool, self._report), None
+                read_whole("", ReadingContext(format, collection), collection, self._pool, self._report), None
             )
             return
         if not reads_by_file(format, collection):
@@ -214,7 +214,7 @@ class _Intake:
             yield name
             if not self._is_kept(known, name, context, collection, living):
                 found = read_whole(
-                    name, SharedReading(format, collection), collection, self._pool, self._report
+                    name, ReadingContext(format, collection), collection, self._pool, self._report
                 )
                 self._read(found, lambda unit: known.unit(unit, format, context, None), known)
             return
@@ -228,7 +228,7 @@ class _Intake:
             yield name
             if not self._is_kept(known, name, contexts[name], collection, living):
                 changed.append(file)
-        shared = SharedReading(format, collection, learned if FORMATS[format].learner else None)
+        shared = ReadingContext(format, collection, learned if FORMATS[format].learner else None)
         by_name = dict(zip(map(str, collection.files), learned, strict=True))
         for found in read_by_file(shared, changed, self._pool, self._report):
             if found.name in contexts:

@@ -69,7 +69,7 @@ class FileTask:
 
 
 @dataclass(frozen=True, slots=True)
-class SharedReading:
+class ReadingContext:
     """What all tasks of one collection need: its format, all of its files, and what was learned of them."""
 
     format: str
@@ -95,12 +95,12 @@ class ReadingWork:
 
 
 @lru_cache(maxsize=2)
-def _shared(place: str) -> SharedReading:
-    found: SharedReading = pickle.loads(Path(place).read_bytes())
+def _shared(place: str) -> ReadingContext:
+    found: ReadingContext = pickle.loads(Path(place).read_bytes())
     return found
 
 
-def read_files(shared: SharedReading, files: tuple[Path, ...]) -> list[ReadFile]:
+def read_files(shared: ReadingContext, files: tuple[Path, ...]) -> list[ReadFile]:
     """Read some files of a collection one after the other; each result lists what had to be opened for any of them."""
     collection = replace(
         shared.collection, files=files, known=shared.collection.known or shared.collection.files
@@ -178,7 +178,7 @@ def reads_by_file(format: str, collection: Collection) -> bool:
 
 
 def read_by_file(
-    shared: SharedReading, files: Sequence[Path], pool: BuildPool, report: Report
+    shared: ReadingContext, files: Sequence[Path], pool: BuildPool, report: Report
 ) -> Iterator[ReadFile]:
     """Read files of a collection, several at a time in the pool; the results have the order of the files.
 
@@ -225,7 +225,7 @@ def _one_by_one(task: FileTask, answer: Any, pool: BuildPool, report: Report) ->
 
 
 def read_whole(
-    name: str, shared: SharedReading, collection: Collection, pool: BuildPool, report: Report
+    name: str, shared: ReadingContext, collection: Collection, pool: BuildPool, report: Report
 ) -> ReadFile:
     """Read a collection in this process, as a stream; its posts are analysed in the pool."""
     own, given = Report(), ReadFile(name)
