@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable
-from typing import Any
-
 from mathamr.core.errors import MathAMRError
 from mathamr.core.settings import TREES
 from mathamr.formulas.latex.diagrams import with_arrays
 from mathamr.formulas.latex.unicode import unicode_to_latex
 from mathamr.formulas.mathml.markup import opt_from_mathml, slt_from_mathml
 from mathamr.formulas.parse import EMPTY, Context, both_readings, check_reading, parse
-from mathamr.formulas.tree import Opt, Slt, Tree
+from mathamr.formulas.tree import Opt, Slt
 from mathamr.formulas.treecache import Readings, TreeCache, TreeKey
 from mathamr.posts.post import Formula
 
@@ -63,31 +59,6 @@ def _trees_of_mathml(formula: Formula) -> tuple[Trees, bool]:
     except MathAMRError:
         return (opt, slt), True
     return (opt, slt), False
-
-
-def written_trees(formulas: Iterable[Formula], macros: tuple[str, ...]) -> str:
-    """Returns the cached published trees of formulas as one line, for another process of this machine."""
-    rows = []
-    for latex in dict.fromkeys(formula.latex for formula in formulas):
-        found = REMEMBERED.get((latex, macros))
-        if found is not None and found.opt is not None and found.slt is not None:
-            rows.append((latex, _row(found.opt), _row(found.slt), found.repaired))
-    return json.dumps(rows) if rows else ""
-
-
-def remember_trees(line: str, macros: tuple[str, ...]) -> None:
-    """Caches trees that another process wrote: those of a line of `written_trees`."""
-    for latex, opt, slt, repaired in json.loads(line):
-        REMEMBERED.put((latex, macros), Readings(Opt(*_read_row(opt)), Slt(*_read_row(slt)), bool(repaired)))
-
-
-def _row(tree: Tree) -> tuple[tuple[str, ...], tuple[int, ...], str]:
-    return tree.labels, tree.parents, tree.edges
-
-
-def _read_row(row: list[Any]) -> tuple[tuple[str, ...], tuple[int, ...], str]:
-    labels, parents, edges = row
-    return tuple(labels), tuple(parents), edges
 
 
 def _readings(key: TreeKey, with_meaning: bool) -> Readings:

@@ -23,7 +23,6 @@ from mathamr.core.closing import Closing
 from mathamr.core.errors import MathAMRError
 from mathamr.core.progress import Progress
 from mathamr.core.workers import Allowance, Lost, Work, WorkerPool
-from mathamr.formulas.trees import remember_trees
 from mathamr.graphs import notation
 from mathamr.graphs.configuration import GraphConfiguration
 from mathamr.graphs.maker import GraphMaker, MadeGraph, digest
@@ -175,20 +174,6 @@ MINIMAL = "minimal "
 """Prefix of a post whose sentences get minimal graphs, without the AMR parser."""
 
 
-def with_trees(line: str, trees: str) -> str:
-    """Returns a post as JSON with the known trees of its formulas, for `GraphWork`."""
-    return f"{line}\n{trees}" if trees else line
-
-
-def _post(line: str) -> Post:
-    """Parses the post in a line; trees that came with it are not parsed again."""
-    text, _, trees = line.partition("\n")
-    post = Post.from_json(text)
-    if trees:
-        remember_trees(trees, post.macros)
-    return post
-
-
 class GraphWork:
     """Makes graphs: maps a list of posts as JSON lines to a list of rows of the store."""
 
@@ -208,7 +193,7 @@ class GraphWork:
     def made(self, request: list[str]) -> Iterator[tuple[dict[str, Any], MadeGraph]]:
         """One row per post, and the graph as it will be read from the store."""
         maker = self._minimal if request and request[0].startswith(MINIMAL) else self.maker
-        for made in maker.make(_post(line.removeprefix(MINIMAL)) for line in request):
+        for made in maker.make(Post.from_json(line.removeprefix(MINIMAL)) for line in request):
             text, graph = notation.write_and_read(made.graph)
             yield _row(made, text, self.hello), replace(made, graph=graph)
 

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from array import array
 from collections import Counter
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from mathamr.index.lexical.bags import (
     NUMBER,
     Bag,
-    bag_of,
     formula_bag,
-    from_json,
     post_bag,
     term_number,
-    to_json,
 )
 from mathamr.index.lexical.storedtrees import TREES
 from mathamr.index.lexical.terms import Terms, formula_terms, post_terms
@@ -61,9 +55,3 @@ def test_a_formula_is_read_with_the_macros_of_its_post() -> None:
 
 def test_numbers_are_the_same_on_every_machine() -> None:
     assert term_number("$x") == int.from_bytes(bytes.fromhex("edc6e22b5f6a0f2d"), "little", signed=True)
-
-
-@given(st.dictionaries(st.sampled_from(["words", "latex"]), st.lists(st.text(max_size=3))))
-def test_a_bag_travels_between_processes(terms: dict[str, list[str]]) -> None:
-    bag = bag_of(terms)
-    assert from_json(json.loads(json.dumps(to_json(bag)))) == bag

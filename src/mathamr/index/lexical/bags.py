@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import sys
-from base64 import b64decode, b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
-from typing import Any, Self
+from typing import Self
 
 from mathamr.formulas.trees import LONGEST_REMEMBERED, trees_of
 from mathamr.index.lexical.storedtrees import TREES, pack_trees
@@ -20,8 +19,6 @@ Bag = Mapping[str, bytes]
 trees too (`TREES`)."""
 NUMBER = "q"
 """A term's number as the modules `array` and `numpy` call it: an integer of 64 bits."""
-_OVERHEAD = 500
-"""Bytes of a bag in Python in addition to its numbers."""
 
 
 def term_number(term: str) -> int:
@@ -70,28 +67,6 @@ class PostBags:
                     parts.setdefault(field, []).append(numbers)
         return {field: b"".join(numbers) for field, numbers in parts.items()}
 
-    @property
-    def size(self) -> int:
-        """Approximate bytes in memory."""
-        bags = (self.text, *{id(bag): bag for bag in self.formulas}.values())
-        return sum(_OVERHEAD + sum(map(len, bag.values())) for bag in bags)
-
-    def to_json(self) -> list[Any]:
-        """The terms for another process of this machine; formulas that share a bag are written once."""
-        places: dict[int, int] = {}
-        bags: list[Bag] = []
-        for bag in self.formulas:
-            if places.setdefault(id(bag), len(bags)) == len(bags):
-                bags.append(bag)
-        return [to_json(self.text), [*map(to_json, bags)], [places[id(bag)] for bag in self.formulas]]
-
-    @classmethod
-    def from_json(cls, row: Sequence[Any]) -> Self:
-        """The inverse of `to_json`."""
-        text, rows, places = row
-        bags = [*map(from_json, rows)]
-        return cls(from_json(text), tuple(bags[place] for place in places))
-
 
 def post_bag(post: Post) -> Bag:
     """The terms of a post, as `post_terms` finds them."""
@@ -114,13 +89,3 @@ def _bag_of_latex(latex: str, macros: tuple[str, ...], reading: str) -> Bag:
 def _bag_of_trees(formula: Formula, macros: tuple[str, ...], reading: str) -> Bag:
     trees, _ = trees_of(formula, macros, reading)
     return {**bag_of(terms_of_trees(formula.latex, *trees)), TREES: pack_trees(trees)}
-
-
-def to_json(bag: Bag) -> dict[str, str]:
-    """A bag for another process of this machine."""
-    return {field: b64encode(numbers).decode() for field, numbers in bag.items()}
-
-
-def from_json(row: Mapping[str, str]) -> Bag:
-    """The inverse of `to_json`."""
-    return {field: b64decode(numbers) for field, numbers in row.items()}

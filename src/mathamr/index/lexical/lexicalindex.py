@@ -185,7 +185,7 @@ class LexicalPart:
             change = Change(self._folder, self._state)
             try:
                 if change.has_several:
-                    self._impacts = Impacts(change.publish(everything=True))
+                    self._scorer = Scorer(change.publish(everything=True))
             finally:
                 segment_list(self._folder).remove_unlisted()
 
