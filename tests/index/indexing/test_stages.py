@@ -23,14 +23,14 @@ def test_no_formula_becomes_terms_twice_for_its_post_and_for_its_visual(
     model_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made: Counter[str] = Counter()
-    terms_of = terms.terms_of
+    terms_of_trees = terms.terms_of_trees
 
-    def counting(formula: Formula, macros: tuple[str, ...], reading: str | None = None) -> Any:
-        made[formula.latex] += 1
-        return terms_of(formula, macros, reading)
+    def counting(latex: str, *trees: Any) -> Any:
+        made[latex] += 1
+        return terms_of_trees(latex, *trees)
 
     bags._bag_of_latex.cache_clear()
-    monkeypatch.setattr(bags, "terms_of", counting)
+    monkeypatch.setattr(bags, "terms_of_trees", counting)
     posts = sample_posts(8)
     build(tmp_path / "index", posts, model_folder)
     assert made == dict.fromkeys((formula.latex for post in posts for formula in post.formulas), 1)
