@@ -14,6 +14,7 @@ from mathamr_lab.experiments.experiment import (
     Variant,
 )
 
+# fmt: off
 FORMULA_REPRESENTATIONS = GraphExperiment(
     name="formula-representations",
     title="Formula representations",
@@ -22,57 +23,15 @@ FORMULA_REPRESENTATIONS = GraphExperiment(
     heads=("Formula mode",),
     tables=("4.6", "4.7", "4.8"),
     variants=(
-        Variant(
-            "both",
-            ("Both (OPT+SLT)",),
-            baseline="absent",
-            published=Published.of(
-                (0.497, 0.150, 0.217, 0.228),
-                JUDGED,
-                ((0.494, 0.002), (0.147, 0.004), (0.211, 0.010), (0.224, 0.004)),
-                {"seconds": 472.5, "memory": 52.3, "index": 145.6},
-            ),
-        ),
-        Variant(
-            "opt",
-            ("OPT-only",),
-            GraphConfiguration("opt"),
-            baseline="absent",
-            published=Published.of(
-                (0.496, 0.143, 0.199, 0.222),
-                JUDGED,
-                ((0.486, 0.007), (0.141, 0.004), (0.198, 0.010), (0.217, 0.008)),
-                {"seconds": 362.4, "memory": 41.3, "index": 145.6},
-            ),
-        ),
-        Variant(
-            "slt",
-            ("SLT-only",),
-            GraphConfiguration("slt"),
-            baseline="absent",
-            published=Published.of(
-                (0.495, 0.147, 0.196, 0.213),
-                JUDGED,
-                ((0.488, 0.006), (0.141, 0.005), (0.197, 0.010), (0.217, 0.005)),
-                {"seconds": 340.9, "memory": 36.3, "index": 145.6},
-            ),
-        ),
-        Variant(
-            "absent",
-            ("None, placeholders dropped",),
-            GraphConfiguration("absent"),
-            published=Published.of(
-                (0.404, 0.106, 0.167, 0.183),
-                (),
-                ((0.392, 0.009), (0.098, 0.005), (0.155, 0.011), (0.177, 0.006)),
-                {"seconds": 262.1, "memory": 24.5, "index": 58.3},
-            ),
-        ),
-        Variant(
-            "none",
-            ("None, placeholders kept",),
-            GraphConfiguration("none"),
-        ),
+        Variant("both", ("Both (OPT+SLT)",), baseline="absent",
+            published=Published.of((0.497, 0.150, 0.217, 0.228), JUDGED, ((0.494, 0.002), (0.147, 0.004), (0.211, 0.010), (0.224, 0.004)), {"seconds": 472.5, "memory": 52.3, "index": 145.6})),
+        Variant("opt", ("OPT-only",), GraphConfiguration("opt"), baseline="absent",
+            published=Published.of((0.496, 0.143, 0.199, 0.222), JUDGED, ((0.486, 0.007), (0.141, 0.004), (0.198, 0.010), (0.217, 0.008)), {"seconds": 362.4, "memory": 41.3, "index": 145.6})),
+        Variant("slt", ("SLT-only",), GraphConfiguration("slt"), baseline="absent",
+            published=Published.of((0.495, 0.147, 0.196, 0.213), JUDGED, ((0.488, 0.006), (0.141, 0.005), (0.197, 0.010), (0.217, 0.005)), {"seconds": 340.9, "memory": 36.3, "index": 145.6})),
+        Variant("absent", ("None, placeholders dropped",), GraphConfiguration("absent"),
+            published=Published.of((0.404, 0.106, 0.167, 0.183), (), ((0.392, 0.009), (0.098, 0.005), (0.155, 0.011), (0.177, 0.006)), {"seconds": 262.1, "memory": 24.5, "index": 58.3})),
+        Variant("none", ("None, placeholders kept",), GraphConfiguration("none")),
     ),
 )
 
@@ -87,37 +46,13 @@ VIRTUAL_NODES = GraphExperiment(
     heads=("VN structure", "Retrieval"),
     tables=("4.9", "", ""),
     variants=(
-        Variant(
-            "hierarchy",
-            ("Full hierarchy", "MaxSim"),
-            changes=_MAXSIM_LOSS,
-            published=Published.of((0.461, 0.145, 0.221, 0.235)),
-        ),
-        Variant(
-            "none",
-            ("No VNs", "MaxSim"),
-            GraphConfiguration(structure="none"),
-            _MAXSIM_LOSS,
-            baseline="hierarchy",
-            published=Published.of((0.368, 0.109, 0.183, 0.228), ("nDCG'", "MAP'")),
-        ),
-        Variant(
-            "global",
-            ("Global VN", "MaxSim"),
-            GraphConfiguration(structure="global"),
-            _MAXSIM_LOSS,
-            baseline="hierarchy",
-            published=Published.of((0.459, 0.129, 0.199, 0.217)),
-        ),
-        Variant(
-            "global-single",
-            ("Global VN", "Single-vector"),
-            GraphConfiguration(structure="global"),
-            ("beta=0.0",),
-            SINGLE,
-            baseline="hierarchy",
-            published=Published.of((0.486, 0.134, 0.182, 0.229)),
-        ),
+        Variant("hierarchy", ("Full hierarchy", "MaxSim"), changes=_MAXSIM_LOSS, published=Published.of((0.461, 0.145, 0.221, 0.235))),
+        Variant("none", ("No VNs", "MaxSim"), GraphConfiguration(structure="none"), _MAXSIM_LOSS, baseline="hierarchy",
+            published=Published.of((0.368, 0.109, 0.183, 0.228), ("nDCG'", "MAP'"))),
+        Variant("global", ("Global VN", "MaxSim"), GraphConfiguration(structure="global"), _MAXSIM_LOSS, baseline="hierarchy",
+            published=Published.of((0.459, 0.129, 0.199, 0.217))),
+        Variant("global-single", ("Global VN", "Single-vector"), GraphConfiguration(structure="global"), ("beta=0.0",), SINGLE, baseline="hierarchy",
+            published=Published.of((0.486, 0.134, 0.182, 0.229))),
     ),
 )
 
@@ -129,52 +64,14 @@ CONNECTIVITY = GraphExperiment(
     heads=("Aux. edges",),
     tables=("4.10", "4.11", "4.12"),
     variants=(
-        Variant(
-            "none",
-            ("None",),
-            published=Published.of(
-                (0.431, 0.131, 0.212, 0.229),
-                (),
-                ((0.421, 0.008), (0.125, 0.004), (0.205, 0.014), (0.216, 0.008)),
-                {"seconds": 628.3, "memory": 5.752},
-            ),
-        ),
-        Variant(
-            "sequential",
-            ("Sequential",),
-            GraphConfiguration(auxiliary="sequential"),
-            baseline="none",
-            published=Published.of(
-                (0.423, 0.121, 0.194, 0.218),
-                (),
-                ((0.409, 0.011), (0.118, 0.004), (0.187, 0.009), (0.204, 0.008)),
-                {"seconds": 646.0, "memory": 5.848},
-            ),
-        ),
-        Variant(
-            "circular",
-            ("Circular",),
-            GraphConfiguration(auxiliary="circular"),
-            baseline="none",
-            published=Published.of(
-                (0.422, 0.125, 0.205, 0.213),
-                (),
-                ((0.409, 0.008), (0.119, 0.004), (0.188, 0.011), (0.205, 0.006)),
-                {"seconds": 650.0, "memory": 5.852},
-            ),
-        ),
-        Variant(
-            "full",
-            ("Fully connected",),
-            GraphConfiguration(auxiliary="full"),
-            baseline="none",
-            published=Published.of(
-                (0.420, 0.118, 0.181, 0.214),
-                (),
-                ((0.417, 0.004), (0.119, 0.004), (0.190, 0.013), (0.215, 0.002)),
-                {"seconds": 870.4, "memory": 7.368},
-            ),
-        ),
+        Variant("none", ("None",),
+            published=Published.of((0.431, 0.131, 0.212, 0.229), (), ((0.421, 0.008), (0.125, 0.004), (0.205, 0.014), (0.216, 0.008)), {"seconds": 628.3, "memory": 5.752})),
+        Variant("sequential", ("Sequential",), GraphConfiguration(auxiliary="sequential"), baseline="none",
+            published=Published.of((0.423, 0.121, 0.194, 0.218), (), ((0.409, 0.011), (0.118, 0.004), (0.187, 0.009), (0.204, 0.008)), {"seconds": 646.0, "memory": 5.848})),
+        Variant("circular", ("Circular",), GraphConfiguration(auxiliary="circular"), baseline="none",
+            published=Published.of((0.422, 0.125, 0.205, 0.213), (), ((0.409, 0.008), (0.119, 0.004), (0.188, 0.011), (0.205, 0.006)), {"seconds": 650.0, "memory": 5.852})),
+        Variant("full", ("Fully connected",), GraphConfiguration(auxiliary="full"), baseline="none",
+            published=Published.of((0.420, 0.118, 0.181, 0.214), (), ((0.417, 0.004), (0.119, 0.004), (0.190, 0.013), (0.215, 0.002)), {"seconds": 870.4, "memory": 7.368})),
     ),
 )
 
@@ -186,65 +83,18 @@ INITIALISATION = GraphExperiment(
     heads=("Init value", "Learned"),
     tables=("", "4.13", "4.14"),
     variants=(
-        Variant(
-            "zero",
-            ("Zero", "None"),
-            changes=("virtual_start=zero",),
-            published=Published.of(
-                spread=((0.467, 0.003), (0.134, 0.005), (0.199, 0.005), (0.217, 0.005)),
-                costs={"seconds": 455.184, "parameters": 7.917e6},
-            ),
-        ),
-        Variant(
-            "zero-embedding",
-            ("Zero", "Embedding"),
-            changes=("virtual_start=zero-embedding",),
-            baseline="zero",
-            published=Published.of(
-                spread=((0.483, 0.004), (0.145, 0.003), (0.206, 0.008), (0.215, 0.006)),
-                costs={"seconds": 455.343, "parameters": 7.917e6},
-            ),
-        ),
-        Variant(
-            "random-embedding",
-            ("Random", "Embedding"),
-            changes=("virtual_start=random-embedding",),
-            baseline="zero",
-            published=Published.of(
-                spread=((0.476, 0.007), (0.139, 0.006), (0.200, 0.008), (0.217, 0.005)),
-                costs={"seconds": 456.293, "parameters": 7.917e6},
-            ),
-        ),
-        Variant(
-            "mean",
-            ("Mean-pooled", "None"),
-            changes=("virtual_start=mean",),
-            baseline="zero",
-            published=Published.of(
-                spread=((0.470, 0.008), (0.134, 0.005), (0.201, 0.010), (0.215, 0.006)),
-                costs={"seconds": 460.883, "parameters": 7.917e6},
-            ),
-        ),
-        Variant(
-            "mean-projection",
-            ("Mean-pooled", "Projection"),
-            changes=("virtual_start=mean-projection",),
-            baseline="zero",
-            published=Published.of(
-                spread=((0.477, 0.010), (0.138, 0.006), (0.204, 0.002), (0.219, 0.002)),
-                costs={"seconds": 459.146, "parameters": 7.921e6},
-            ),
-        ),
-        Variant(
-            "mean-typed-projection",
-            ("Mean-pooled", "Typed proj."),
-            changes=("virtual_start=mean-typed-projection",),
-            baseline="zero",
-            published=Published.of(
-                spread=((0.477, 0.005), (0.137, 0.003), (0.204, 0.007), (0.213, 0.007)),
-                costs={"seconds": 468.075, "parameters": 7.929e6},
-            ),
-        ),
+        Variant("zero", ("Zero", "None"), changes=("virtual_start=zero",),
+            published=Published.of(spread=((0.467, 0.003), (0.134, 0.005), (0.199, 0.005), (0.217, 0.005)), costs={"seconds": 455.184, "parameters": 7.917e6})),
+        Variant("zero-embedding", ("Zero", "Embedding"), changes=("virtual_start=zero-embedding",), baseline="zero",
+            published=Published.of(spread=((0.483, 0.004), (0.145, 0.003), (0.206, 0.008), (0.215, 0.006)), costs={"seconds": 455.343, "parameters": 7.917e6})),
+        Variant("random-embedding", ("Random", "Embedding"), changes=("virtual_start=random-embedding",), baseline="zero",
+            published=Published.of(spread=((0.476, 0.007), (0.139, 0.006), (0.200, 0.008), (0.217, 0.005)), costs={"seconds": 456.293, "parameters": 7.917e6})),
+        Variant("mean", ("Mean-pooled", "None"), changes=("virtual_start=mean",), baseline="zero",
+            published=Published.of(spread=((0.470, 0.008), (0.134, 0.005), (0.201, 0.010), (0.215, 0.006)), costs={"seconds": 460.883, "parameters": 7.917e6})),
+        Variant("mean-projection", ("Mean-pooled", "Projection"), changes=("virtual_start=mean-projection",), baseline="zero",
+            published=Published.of(spread=((0.477, 0.010), (0.138, 0.006), (0.204, 0.002), (0.219, 0.002)), costs={"seconds": 459.146, "parameters": 7.921e6})),
+        Variant("mean-typed-projection", ("Mean-pooled", "Typed proj."), changes=("virtual_start=mean-typed-projection",), baseline="zero",
+            published=Published.of(spread=((0.477, 0.005), (0.137, 0.003), (0.204, 0.007), (0.213, 0.007)), costs={"seconds": 468.075, "parameters": 7.929e6})),
     ),
 )
 
@@ -271,71 +121,25 @@ RETRIEVAL_STRATEGIES = GraphExperiment(
     columns=("rate", "index", "vectors"),
     formulas=False,
     variants=(
-        Variant(
-            "maxsim-exact",
-            (_MAXSIM_NAME, "exact"),
-            baseline="maxsim-hnsw",
-            published=Published.of(
-                spread=((0.452, 0.013), (0.132, 0.007), (0.194, 0.012), (0.221, 0.005)), costs={"rate": 62.9}
-            ),
-        ),
-        Variant(
-            "maxsim-hnsw",
-            (_MAXSIM_NAME, "HNSW"),
-            strategy=Strategy("maxsim", exact=False),
-            published=Published.of(
-                (0.454, 0.136, 0.209, 0.221),
-                (),
-                ((0.440, 0.014), (0.127, 0.007), (0.195, 0.013), (0.218, 0.005)),
-                {"rate": 87.2},
-            ),
-        ),
-        Variant(
-            "rerank-large-exact",
-            (_LARGE_NAME, "exact"),
-            strategy=Strategy("rerank", pool=LARGE),
-            baseline="maxsim-hnsw",
-            published=Published.of(spread=_LARGE_SPREAD, costs={"rate": 85.7}),
-        ),
-        Variant(
-            "rerank-large-hnsw",
-            (_LARGE_NAME, "HNSW"),
-            strategy=Strategy("rerank", exact=False, pool=LARGE),
-            baseline="maxsim-hnsw",
-            published=Published.of((0.451, 0.133, 0.203, 0.220), (), _LARGE_SPREAD, {"rate": 83.4}),
-        ),
-        Variant(
-            "rerank-small-exact",
-            (_SMALL_NAME, "exact"),
-            strategy=Strategy("rerank", pool=SMALL),
-            baseline="maxsim-hnsw",
-            published=Published.of(spread=_SMALL_SPREAD, costs={"rate": 112.0}),
-        ),
-        Variant(
-            "rerank-small-hnsw",
-            (_SMALL_NAME, "HNSW"),
-            strategy=Strategy("rerank", exact=False, pool=SMALL),
-            baseline="maxsim-hnsw",
-            published=Published.of(
-                (0.352, 0.103, 0.191, 0.230), ("nDCG'", "MAP'"), _SMALL_SPREAD, {"rate": 114.9}
-            ),
-        ),
-        Variant(
-            "single-exact",
-            (_SINGLE_NAME, "exact"),
-            strategy=Strategy("single"),
-            baseline="maxsim-hnsw",
-            published=Published.of(spread=_SINGLE_SPREAD, costs={"rate": 131.5}),
-        ),
-        Variant(
-            "single-hnsw",
-            (_SINGLE_NAME, "HNSW"),
-            strategy=Strategy("single", exact=False),
-            baseline="maxsim-hnsw",
-            published=Published.of((0.330, 0.083, 0.142, 0.180), JUDGED, _SINGLE_SPREAD, {"rate": 131.7}),
-        ),
+        Variant("maxsim-exact", (_MAXSIM_NAME, "exact"), baseline="maxsim-hnsw",
+            published=Published.of(spread=((0.452, 0.013), (0.132, 0.007), (0.194, 0.012), (0.221, 0.005)), costs={"rate": 62.9})),
+        Variant("maxsim-hnsw", (_MAXSIM_NAME, "HNSW"), strategy=Strategy("maxsim", exact=False),
+            published=Published.of((0.454, 0.136, 0.209, 0.221), (), ((0.440, 0.014), (0.127, 0.007), (0.195, 0.013), (0.218, 0.005)), {"rate": 87.2})),
+        Variant("rerank-large-exact", (_LARGE_NAME, "exact"), strategy=Strategy("rerank", pool=LARGE), baseline="maxsim-hnsw",
+            published=Published.of(spread=_LARGE_SPREAD, costs={"rate": 85.7})),
+        Variant("rerank-large-hnsw", (_LARGE_NAME, "HNSW"), strategy=Strategy("rerank", exact=False, pool=LARGE), baseline="maxsim-hnsw",
+            published=Published.of((0.451, 0.133, 0.203, 0.220), (), _LARGE_SPREAD, {"rate": 83.4})),
+        Variant("rerank-small-exact", (_SMALL_NAME, "exact"), strategy=Strategy("rerank", pool=SMALL), baseline="maxsim-hnsw",
+            published=Published.of(spread=_SMALL_SPREAD, costs={"rate": 112.0})),
+        Variant("rerank-small-hnsw", (_SMALL_NAME, "HNSW"), strategy=Strategy("rerank", exact=False, pool=SMALL), baseline="maxsim-hnsw",
+            published=Published.of((0.352, 0.103, 0.191, 0.230), ("nDCG'", "MAP'"), _SMALL_SPREAD, {"rate": 114.9})),
+        Variant("single-exact", (_SINGLE_NAME, "exact"), strategy=Strategy("single"), baseline="maxsim-hnsw",
+            published=Published.of(spread=_SINGLE_SPREAD, costs={"rate": 131.5})),
+        Variant("single-hnsw", (_SINGLE_NAME, "HNSW"), strategy=Strategy("single", exact=False), baseline="maxsim-hnsw",
+            published=Published.of((0.330, 0.083, 0.142, 0.180), JUDGED, _SINGLE_SPREAD, {"rate": 131.7})),
     ),
 )
+# fmt: on
 
 # Section 4.4.2: all of them search approximately.
 _STRATEGIES = (
