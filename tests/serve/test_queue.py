@@ -8,6 +8,7 @@ from contextlib import contextmanager
 import pytest
 
 from mathamr.core.cancellation import check_cancelled
+from mathamr.core.errors import MathAMRError
 from mathamr.serve.errors import ApiError
 from mathamr.serve.queue import CLIENT, WorkQueue
 
@@ -324,3 +325,18 @@ def test_quick_clients_are_not_refused_because_another_is_slow() -> None:
 
     asyncio.run(scenario(threading.Event()))
     queue.close()
+
+
+def test_a_system_that_refuses_threads_is_told_at_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A thread that could not be started when its job came left the job waiting, and the queue full for ever."""
+    start, started = threading.Thread.start, list[str]()
+
+    def refuse(thread: threading.Thread) -> None:
+        if len(started) == 2:
+            raise RuntimeError("can't start new thread")
+        started.append(thread.name)
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    with pytest.raises(MathAMRError, match=r"refuses to start 3 threads.*--limit workers=1"):
+        WorkQueue("small", 2, 4, reserve=1)

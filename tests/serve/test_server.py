@@ -20,6 +20,7 @@ from urllib.parse import quote
 import pytest
 
 from mathamr.core.errors import MathAMRError
+from mathamr.index.indexing.builder import BuildOptions, build_index
 from mathamr.search.searcher import Index
 from mathamr.serve.access import allowed_hosts
 from mathamr.serve.app import create_app
@@ -240,12 +241,14 @@ def test_a_port_that_is_taken_is_told() -> None:
 class Process:
     """`mathamr serve` as a process of its own."""
 
-    def __init__(self, folder: Path, files: int | None = None) -> None:
-        """`files` is how many the operating system lets it have open."""
+    def __init__(self, folder: Path, files: int | None = None, megabytes: int | None = None) -> None:
+        """`files` is how many the operating system lets it have open, `megabytes` its address space."""
 
         def limit() -> None:
             if files is not None:
                 resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
+            if megabytes is not None:
+                resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20))
 
         self.process = subprocess.Popen(
             [*SERVE, str(folder), "--port", "0", "--device", "cpu", "--limit", f"seconds={PATIENCE}"],
@@ -260,12 +263,15 @@ class Process:
         assert where.startswith("http://127.0.0.1:"), self.process.communicate()[1]
         self.port = int(where.strip().rstrip("/").rpartition(":")[2])
 
-    def ask(self, method: str, path: str, body: object = None) -> tuple[int, dict[str, object]]:
+    def ask(
+        self, method: str, path: str, body: object = None, *, is_json: bool = True
+    ) -> tuple[int, dict[str, object]]:
         connection = http.client.HTTPConnection(HOST, self.port, timeout=PATIENCE)
         sent = None if body is None else json.dumps(body)
         connection.request(method, path, sent, {"X-API-Key": WRITE_KEY, "Content-Type": "application/json"})
         answer = connection.getresponse()
-        return answer.status, json.loads(answer.read())
+        got = answer.read()
+        return answer.status, json.loads(got) if is_json else {}
 
     def stop(self, how: signal.Signals) -> tuple[int, str]:
         self.process.send_signal(how)
@@ -338,3 +344,23 @@ def test_vectors_that_are_cut_short_under_a_server_end_it_with_a_report(
     assert code == -signal.SIGBUS, log
     assert "Bus error" in log
     assert "mathamr/index/engines" in log, "the report says what was read"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits the address space")
+def test_a_server_with_512_megabytes_of_address_space_answers(tmp_path: Path) -> None:
+    """With the default model; threads reserved so much of it that every request was answered with 500."""
+    (tmp_path / "basel.md").write_text("# Basel\n\nWhy does $\\sum 1/n^2$ converge?\n")
+    build_index([tmp_path / "basel.md"], tmp_path / "index", BuildOptions(device="cpu"))
+    process = Process(tmp_path / "index", megabytes=512)
+    try:
+        for path in (
+            "search?q=converge",
+            "search?task=formulas&q=$1/n^2$",
+            "posts/basel.md",
+            "index",
+            "metrics",
+        ):
+            assert process.ask("GET", f"/v1/{path}", is_json=path != "metrics")[0] == 200, path
+        assert process.ask("PUT", "/v1/posts/new", {"body": "A quagga, $q^2$."})[0] == 201
+    finally:
+        process.stop(signal.SIGTERM)

@@ -15,6 +15,7 @@ from mathamr.amr.parser import check_recorded
 from mathamr.amr.workers import ParallelParser
 from mathamr.core.garbage import keep_loaded
 from mathamr.core.settings import API_KEY, READ_KEY
+from mathamr.core.threadmemory import limit_thread_memory
 from mathamr.core.workers import Allowance
 from mathamr.index.indexing.writer import IndexWriter
 from mathamr.search.editors import check_editor
@@ -76,6 +77,7 @@ def serve(
     allowed = fit_to_files(requested)
     set_up_log(quiet, json_log)
     sys.setswitchinterval(SWITCH_SECONDS)
+    limit_thread_memory()
     faulthandler.enable()  # a file that is cut short while it is mapped ends the process: the log says where
     if allowed.connections < requested.connections:
         _report(

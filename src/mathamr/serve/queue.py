@@ -16,6 +16,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from mathamr.core.cancellation import Cancellation, WorkCancelled
+from mathamr.core.errors import MathAMRError
 from mathamr.serve.errors import ApiError
 
 T = TypeVar("T")
@@ -76,6 +77,22 @@ class WorkQueue:
         self._is_closed = False
         self._mean_seconds: OrderedDict[str, float] = OrderedDict()
         self._lock = threading.Lock()
+        self._start_threads(workers + reserve)
+
+    def _start_threads(self, count: int) -> None:
+        """Start all threads now: one that could not be started later would leave its job, and the queue, waiting."""
+        all_started = threading.Barrier(count + 1)
+        try:
+            for _ in range(count):
+                self._threads.submit(all_started.wait)
+            all_started.wait()
+        except RuntimeError as error:
+            all_started.abort()
+            self._threads.shutdown(wait=False, cancel_futures=True)
+            raise MathAMRError(
+                f"the system refuses to start {count} threads ({error}); raise its limits (ulimit -u, ulimit -v),"
+                " or start fewer with --limit workers=1"
+            ) from error
 
     @property
     def taken(self) -> int:
