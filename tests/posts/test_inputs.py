@@ -236,3 +236,16 @@ def test_xz_streams_with_padding_between_them_read_as_one(tmp_path):
     path = tmp_path / "notes.xz"
     path.write_bytes(lzma.compress(b"one ") + bytes(8) + lzma.compress(TEXT) + lzma.compress(b"") + bytes(4))
     assert read_bytes(path, Report()) == b"one " + TEXT
+
+
+def test_a_file_that_cannot_be_opened_leaves_nothing_half_open(tmp_path, monkeypatch):
+    """Python 3.13 reports what a finalizer raises: the file that was never opened was closed."""
+    raised = []
+    monkeypatch.setattr(sys, "unraisablehook", raised.append)
+    with pytest.raises(MathAMRError):
+        Input(tmp_path / "missing.md", Report())
+    made = Input.__new__(Input)
+    with pytest.raises(MathAMRError):
+        made.__init__(tmp_path / "missing.md", Report())
+    made.close()
+    assert raised == []

@@ -90,8 +90,10 @@ class Input(io.RawIOBase):
 
     def __init__(self, path: Path, report: Report, freely_unpacked: int = FREELY_UNPACKED) -> None:
         self.path, self._report, self._freely_unpacked = path, report, freely_unpacked
-        self._is_pipe = _is_pipe(path)
-        self._disk = _pipe(path) if self._is_pipe else _open(path)
+        self._is_pipe = True  # until there is a file to be closed
+        is_pipe = _is_pipe(path)
+        self._disk = _pipe(path) if is_pipe else _open(path)
+        self._is_pipe = is_pipe
         self._counted = self._unpacked = 0
         self._stream: Readable = decompressed(self._disk, self._disk.peek(8))
 
