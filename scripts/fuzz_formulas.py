@@ -15,7 +15,7 @@ except ImportError:
     sys.exit("atheris is not installed; install it with: pip install atheris")
 
 with atheris.instrument_imports(include=["mathamr.formulas"]):
-    from mathamr.formulas.latex.reader import COMMANDS
+    from mathamr.formulas.latex.commands import COMMANDS
     from mathamr.formulas.latex.symbols import SYMBOLS
     from mathamr.formulas.notation import opt_from_string, slt_from_string, to_string
     from mathamr.formulas.parse import FormulaError, parse

@@ -9,13 +9,11 @@ from functools import cache
 from importlib.resources import files
 
 from mathamr.core.errors import MathAMRError
-from mathamr.formulas.latex.environments import TRANSPARENT
-from mathamr.formulas.latex.groupreader import STRUCTURAL
+from mathamr.formulas.latex.commands import COMMANDS, ENVIRONMENTS, TRANSPARENT
 from mathamr.formulas.latex.lexer import tokenize
 from mathamr.formulas.latex.macros import DEFINING
-from mathamr.formulas.latex.reader import COMMANDS, ENVIRONMENTS
-from mathamr.formulas.latex.symbols import ACCENTS, DELIMITERS, SYMBOLS, UNDER_ACCENTS
-from mathamr.formulas.latex.vocabulary import MODULES
+from mathamr.formulas.latex.reader import STRUCTURAL
+from mathamr.formulas.latex.symbols import ACCENTS, DELIMITERS, SPACES, SYMBOLS, UNDER_ACCENTS
 from mathamr_lab.data import data_folder
 
 LENGTH = 300
@@ -32,10 +30,18 @@ _SHAPES = ("{0}{{", "{0}[", "{0}", "{0}{{a}}{{", "{0}[a]{{", "{0}{{a}}{{b}}{{", 
 @cache
 def commands() -> list[str]:
     """Every command that the parser knows, and all that begins an environment."""
-    if not MODULES:
-        raise MathAMRError("no commands")
     environments = [f"\\begin{{{name}}}" for name in sorted({*ENVIRONMENTS, *TRANSPARENT})]
-    known = {*COMMANDS, *SYMBOLS, *ACCENTS, *UNDER_ACCENTS, *DELIMITERS, *DEFINING, *STRUCTURAL, *_STRUCTURE}
+    known = {
+        *COMMANDS,
+        *SPACES,
+        *SYMBOLS,
+        *ACCENTS,
+        *UNDER_ACCENTS,
+        *DELIMITERS,
+        *DEFINING,
+        *STRUCTURAL,
+        *_STRUCTURE,
+    }
     return [*sorted(known), *environments]
 
 

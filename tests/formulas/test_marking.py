@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 
 import pytest
-from hypothesis import given
 
 from mathamr.formulas.alignment import VARIABLE, parts
 from mathamr.formulas.latex.display.formula import displayed
 from mathamr.formulas.latex.macros import Macros
-from mathamr.formulas.marking import LONGEST, drawn_with_marks, stretches, symbols
+from mathamr.formulas.latex.unicode import unicode_to_latex
+from mathamr.formulas.marking import drawn_with_marks, placed_tree, stretches
 from mathamr.formulas.mathml.element import Element
 from mathamr.formulas.mathml.styles import STYLE
 from mathamr.formulas.mathml.writing import typeset_to_mathml
 from mathamr.formulas.parse import parse
-from tests.formulas.generated import SLTS
 
 
 def met(query: str, latex: str) -> set[int]:
@@ -56,39 +56,69 @@ def marked_texts(element: Element) -> list[str]:
     return [text for child in element.children for text in marked_texts(child)]
 
 
+def marked(latex: str, nodes: Collection[int]) -> Element:
+    placed = placed_tree(latex, Macros())
+    assert placed is not None
+    return drawn_with_marks(displayed(latex, Macros(), False), placed.places(nodes))
+
+
 def test_marks_are_drawn_around_whole_pieces_and_nothing_else_changes() -> None:
     latex = r"c=\sqrt{a^2+b^2}-1"
+    drawn = marked(latex, met("a^2+b^2", latex))
+    assert marked_texts(drawn) == ["a2+b2"]
+    plain = typeset_to_mathml(displayed(latex, Macros(), False), styling="classes")
+    written = typeset_to_mathml(drawn, styling="classes")
+    assert "math-matched" in written
+    assert re.sub(r"<[^>]*>", "", written) == re.sub(r"<[^>]*>", "", plain)
+
+
+@pytest.mark.parametrize(
+    "latex",
+    [r"\sum_{n=1}^\infty\frac{x^n}{n!}", r"f'(x)\ne\left|\hat y\right|", r"\begin{pmatrix}a&b\\c&12\end{pmatrix}",
+     r"\operatorname{tr}A\le\|B\|_2", r"\dv{f}{x}+\text{if }y\in\mathbb{R}", r"a\pmod{n}", r"x²+ℝ≤√2"],
+)  # fmt: skip
+def test_every_symbol_of_a_tree_is_drawn_and_written_somewhere(latex: str) -> None:
+    tree = parse(unicode_to_latex(latex)).slt
+    placed = placed_tree(latex, Macros())
+    assert placed is not None
+    assert placed.tree == tree
     element = displayed(latex, Macros(), False)
-    marked = drawn_with_marks(element, parse(latex).slt, met("a^2+b^2", latex))
-    assert marked_texts(marked) == ["a2+b2"]
-    plain = typeset_to_mathml(element, styling="classes")
-    drawn = typeset_to_mathml(marked, styling="classes")
-    assert "math-matched" in drawn
-    assert re.sub(r"<[^>]*>", "", drawn) == re.sub(r"<[^>]*>", "", plain)
+    drawn = {place for each in element.iterate() for place in each.origin}
+    for node, label in enumerate(tree.labels):
+        is_symbol = not label.startswith(("O!", "W!")) and not re.fullmatch(
+            r"M!([()\[\]|{}]*)[0-9]+x[0-9]+", label
+        )
+        if is_symbol:
+            assert placed.origins[node], label
+            assert drawn.intersection(placed.origins[node]), label
+    assert stretches(latex, Macros(), tree, range(len(tree))) != []
 
 
-def test_without_nodes_and_in_endless_formulas_nothing_is_marked() -> None:
+def test_symbols_that_look_the_same_are_told_apart() -> None:
+    latex = "x+x+x"
+    for node, start in ((0, 0), (2, 2), (4, 4)):
+        assert stretches(latex, Macros(), parse(latex).slt, [node]) == [(start, start + 1)]
+
+
+def test_unicode_is_marked_as_it_was_typed() -> None:
+    latex = "x² ≤ √12"
+    tree = parse(unicode_to_latex(latex)).slt
+    for label, written in (("N!2", "²"), ("≤", "≤"), ("V!x", "x")):
+        found = stretches(latex, Macros(), tree, [tree.labels.index(label)])
+        assert [latex[start:end] for start, end in found] == [written]
+
+
+def test_without_nodes_nothing_is_marked() -> None:
     element = displayed("a+b", Macros(), False)
-    assert drawn_with_marks(element, parse("a+b").slt, ()) == element
-    long = "+".join(["a"] * LONGEST)
-    assert stretches(long, Macros(), parse(long).slt, range(10)) == []
-
-
-@given(SLTS)
-def test_every_symbol_is_of_a_node_and_in_bounds(tree: object) -> None:
-    from mathamr.formulas.tree import Slt
-
-    assert isinstance(tree, Slt)
-    found = symbols(tree)
-    assert all(0 <= symbol.node < len(tree) for symbol in found)
-    counts = [sum(symbol.node == node for symbol in found) for node in range(len(tree))]
-    assert max(counts) <= 2, "a node is one symbol, or two fences"
+    assert drawn_with_marks(element, ()) == element
+    assert stretches("a+b", Macros(), parse("a+b").slt, ()) == []
+    assert stretches("a+b", Macros(), parse("a+c").slt, [0]) == []
 
 
 def test_a_formula_that_a_comment_hides_is_marked_where_it_stands() -> None:
     latex = "%x^2+y^2=z^2"
-    marked = stretches(latex, Macros(), parse(latex).slt, met("x^2+y^2", latex))
-    assert [latex[start:end] for start, end in marked] == ["x^2+y^2"]
+    found = stretches(latex, Macros(), parse(latex).slt, met("x^2+y^2", latex))
+    assert [latex[start:end] for start, end in found] == ["x^2+y^2"]
 
 
 @pytest.mark.parametrize("latex", ["%", "", "  %x"])

@@ -12,13 +12,12 @@ from mathamr.core.errors import UnknownNameError
 from mathamr.formulas.budget import Budget, SpentError
 from mathamr.formulas.errors import FormulaError, Repair
 from mathamr.formulas.latex.content import mean
-from mathamr.formulas.latex.groupreader import NOTHING
 from mathamr.formulas.latex.lexer import MAX_LENGTH, tokenize, unescaped, without_comment_signs
 from mathamr.formulas.latex.macros import Macros, expanded
 from mathamr.formulas.latex.node import Node
+from mathamr.formulas.latex.nodes import NodeWalk
 from mathamr.formulas.latex.presentation import present
-from mathamr.formulas.latex.reader import COMMANDS, Reader
-from mathamr.formulas.latex.symbols import SYMBOLS
+from mathamr.formulas.latex.reader import Reader, is_command
 from mathamr.formulas.mathml.element import Element, MathMLError
 from mathamr.formulas.mathml.layouttree import slt
 from mathamr.formulas.mathml.markupreader import read
@@ -142,15 +141,6 @@ def parse(
     return _parse(latex, Macros.of(macros) if macros else NO_MACROS, wildcards, reading, context)
 
 
-def is_command(name: str) -> bool:
-    r"""Return True for a command that formulas have without being defined.
-
-    >>> is_command(r"\int"), is_command(r"\frac"), is_command(r"\Hilb")
-    (True, True, False)
-    """
-    return name in COMMANDS or name in SYMBOLS
-
-
 def check_reading(reading: str) -> None:
     """Raises `UnknownNameError` for an unknown reading."""
     if reading not in READINGS:
@@ -233,13 +223,15 @@ def _meant(published: ParsedFormula, node: Node, context: Context) -> ParsedForm
 def _read(latex: str, macros: Macros, wildcards: bool, budget: Budget) -> tuple[Node, tuple[Repair, ...]]:
     tokens, offsets = tokenize(latex)
     tokens, offsets, notes = expanded(tokens, offsets, latex, macros, budget)
-    reader = Reader(tokens, offsets, latex, budget, wildcards)
+    reader = Reader(tokens, offsets, latex, budget, wildcards=wildcards)
     reader.repairs.extend(Repair("an escape that was escaped again", place) for place in unescaped(latex)[1])
     reader.repairs.extend(Repair(message, offset) for message, offset in notes)
     try:
-        nodes = reader.read(NOTHING)
-        if nodes:
-            return reader.expression(nodes, trailing=True), tuple(reader.repairs)
+        syntax = reader.read()
+        walk = NodeWalk(reader)
+        if nodes := walk.walk(syntax):
+            node = walk.expression(nodes, trailing=True)
+            return node, tuple(sorted(reader.repairs, key=lambda repair: repair.offset))
     except SpentError as error:
         raise FormulaError(str(error), latex, reader.offset()) from None
     uncommented = without_comment_signs(latex)

@@ -53,14 +53,12 @@ def commands() -> tuple[Command, ...]:
     >>> [each.snippet for each in commands()[:3]]
     ['\\frac{}{}', '\\sum', '\\int']
     """
-    from mathamr.formulas.latex.reader import COMMANDS
-    from mathamr.formulas.latex.symbols import ACCENTS, SYMBOLS, UNDER_ACCENTS
-    from mathamr.formulas.latex.vocabulary import MODULES
+    from mathamr.formulas.latex.commands import COMMANDS
+    from mathamr.formulas.latex.symbols import ACCENTS, SPACES, SYMBOLS, UNDER_ACCENTS
 
-    assert MODULES, "importing the vocabulary fills the table of commands"
     arguments = {f"\\{name}": count for name, count in _ARGUMENTS.items()}
     arguments |= dict.fromkeys([*ACCENTS, *UNDER_ACCENTS], 1)
-    names = [name for name in {*COMMANDS, *SYMBOLS} if _is_word(name)]
+    names = [name for name in {*COMMANDS, *SYMBOLS, *SPACES} if _is_word(name)]
     first = {name: place for place, name in enumerate(MOST_FREQUENT)}
     names.sort(key=lambda name: (first.get(name, len(first)), name.lower(), name))
     known = [

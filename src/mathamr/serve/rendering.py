@@ -17,9 +17,8 @@ from mathamr.core.errors import MathAMRError, ParseError
 from mathamr.formulas.latex.diagrams import with_arrays
 from mathamr.formulas.latex.display.formula import display_mathml, displayed
 from mathamr.formulas.latex.macros import Macros
-from mathamr.formulas.marking import TAKEN, drawn_with_marks
+from mathamr.formulas.marking import TAKEN, drawn_with_marks, placed_tree
 from mathamr.formulas.mathml.writing import sanitised, typeset_to_mathml
-from mathamr.formulas.trees import trees_of
 from mathamr.posts.formats.latex.references import REFERENCE_COMMAND, called
 from mathamr.posts.formats.markdown.pieces import CITED_MARK, REFERENCE
 from mathamr.posts.markup import formula_id, pieces, title_pieces
@@ -90,12 +89,15 @@ def draw_marked(
     if with_arrays(formula.latex) != formula.latex:  # its drawing has other parts than its tree
         return draw_formula(formula, macros)
     check_cancelled()
-    (_, slt), _ = trees_of(formula, macros)
-    if slt is None:
+    known = Macros.of(macros)
+    placed = placed_tree(formula.latex, known)
+    if placed is None:
         return draw_formula(formula, macros)
     try:
-        element = displayed(formula.latex, Macros.of(macros), formula.display)
-        marked = drawn_with_marks(drawn_with_marks(element, slt, nodes), slt, taken, TAKEN)
+        element = displayed(formula.latex, known, formula.display)
+        marked = drawn_with_marks(
+            drawn_with_marks(element, placed.places(nodes)), placed.places(taken), TAKEN
+        )
         return Drawn(
             typeset_to_mathml(marked, display=formula.display, latex=formula.latex, styling="classes")
         )

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
+from mathamr.formulas.latex.commands import COMMANDS
 from mathamr.formulas.latex.grammar.factors import ENDS_OF_TERMS, READ_AS_FACTORS
 from mathamr.formulas.latex.grammar.rules import ADDING, MULTIPLYING
-from mathamr.formulas.latex.reader import COMMANDS
 from mathamr.formulas.latex.symbols import DELIMITERS, SYMBOLS
 from mathamr.formulas.parse import parse
 

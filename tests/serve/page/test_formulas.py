@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from mathamr.formulas.latex.display.dictionary import SPACES
+from mathamr.formulas.latex.display.atom import DEFAULT_SPACES as SPACES
 from mathamr.serve.rendering import draw
 from tests.serve.page.visit import Page
 from tests.serve.site import Site

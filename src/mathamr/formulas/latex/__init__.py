@@ -1,5 +1,6 @@
-"""LaTeX formulas: one front end (`lexer`, `macros`, `groupreader`) with two back ends.
+"""LaTeX formulas: read once, by one table of commands.
 
-`reader` makes nodes, which `grammar` groups into the trees that a search compares; `display.typesetter` makes atoms, which
-become MathML for a page. `environments`, `text`, `transparent` and `symbols` hold what both back ends share.
+`lexer` and `macros` make tokens, `reader` makes rows of symbols and pieces (`syntax`) by the table in `commands`. `nodes` walks
+them for the nodes that `grammar` groups into the trees which a search compares, `display` for the MathML of a page. Nodes and
+drawn symbols know their tokens, so a match can be marked in both.
 """

@@ -158,6 +158,14 @@ def same_operator(left: Node, right: Node) -> bool:
     )
 
 
+def _written_again(sign: Node, again: Node) -> Node:
+    """Return an operator that is written once more, with both places if they are known."""
+    if not sign.places:
+        return sign
+    both = sign.with_role(sign.role)
+    return both.written_as([sign, again])
+
+
 def left_associated(terms: Sequence[Node], operators: Sequence[Node]) -> Node:
     """Terms joined from the left; neighbours with the same operator share one application."""
     result, position = terms[0], 0
@@ -167,6 +175,7 @@ def left_associated(terms: Sequence[Node], operators: Sequence[Node]) -> Node:
         position += 1
         while position < len(operators) and same_operator(sign, operators[position]):
             operands.append(terms[position + 1])
+            sign = _written_again(sign, operators[position])
             position += 1
         result = apply(sign, *operands)
     return result
@@ -193,6 +202,8 @@ class Product:
         elif not same_operator(self.sign, sign):
             self.factors = [apply(self.sign, *self.factors)]
             self.sign = sign
+        else:
+            self.sign = _written_again(self.sign, sign)
         self.factors.append(factor)
 
     def node(self) -> Node:

@@ -1,517 +1,374 @@
-"""What commands do: fractions, roots, accents, fonts, operators, delimiters, text."""
+"""The table of commands: how every command and environment is read, for trees and drawings alike."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from functools import partial
+from typing import TYPE_CHECKING, Any
 
-from mathamr.formulas.latex import styles
-from mathamr.formulas.latex.assembly import script_operator
-from mathamr.formulas.latex.characters import character_by_number
 from mathamr.formulas.latex.fonts import (
     ALPHABETS,
     BOLD_COMMANDS,
     FONT_COMMANDS,
-    PLAIN,
-    Font,
+    FONT_SWITCHES,
+    MATH,
     chosen,
     emboldened,
 )
-from mathamr.formulas.latex.node import (
-    HINT,
-    SCRIPT,
-    TEXT,
-    TOKEN,
-    WILDCARD,
-    Node,
-    apply,
-    dual,
-    operator,
-    row,
-)
-from mathamr.formulas.latex.phrases import words
-from mathamr.formulas.latex.reader import COMMANDS, Command, Reader, command, fraction_node, symbol
+from mathamr.formulas.latex.physics import PHYSICS
+from mathamr.formulas.latex.styles import DISPLAY, SCRIPT, SCRIPTSCRIPT, TEXT
 from mathamr.formulas.latex.symbols import (
     ACCENTS,
-    DELIMITERS,
     LONG_ARROWS,
-    SYMBOLS,
     UNDER_ACCENTS,
     UPRIGHT_GREEK,
 )
-from mathamr.formulas.latex.text import (
-    BOXES,
-    LOGOS,
-    TEXT_ACCENTS,
-    TEXT_FONTS,
-    accented,
-    composed,
-)
-
-# -- fractions and roots
-
-
-@command("\\frac", "\\dfrac", "\\tfrac", "\\nicefrac", "\\sfrac", "\\flatfrac")
-def _frac(reader: Reader, nodes: list[Node]) -> None:
-    style = reader.style
-    reader.set_style(styles.SMALLER[style])
-    numerator, denominator = reader.parsed_argument("numerator"), reader.parsed_argument("denominator")
-    reader.set_style(style)
-    nodes.append(fraction_node(numerator, denominator))
-
-
-@command("\\cfrac")
-def _continued(reader: Reader, nodes: list[Node]) -> None:
-    reader.raw_optional()
-    numerator, denominator = reader.parsed_argument("numerator"), reader.parsed_argument("denominator")
-    nodes.append(apply(operator("continued-fraction"), numerator, denominator))
-
-
-@command("\\binom", "\\dbinom", "\\tbinom")
-def _binomial(reader: Reader, nodes: list[Node]) -> None:
-    style = reader.style
-    reader.set_style(styles.SMALLER[style])
-    above, below = reader.parsed_argument(), reader.parsed_argument()
-    reader.set_style(style)
-    shown = row([Node(TOKEN, "OPEN", "("), fraction_node(above, below, "", False), Node(TOKEN, "CLOSE", ")")])
-    nodes.append(dual(apply(operator("binomial"), above, below), shown))
-
-
-@command("\\genfrac")
-def _general_fraction(reader: Reader, nodes: list[Node]) -> None:
-    left, right = _raw_delimiter(reader, "OPEN"), _raw_delimiter(reader, "CLOSE")
-    thickness, _style = reader.raw_argument(), reader.raw_argument()
-    numerator, denominator = reader.parsed_argument("numerator"), reader.parsed_argument("denominator")
-    line = not re.fullmatch(r"0*\.?0*\s*[a-z]{2}|0", thickness.strip())
-    meaning = "divide" if line else ""
-    nodes.append(fraction_node(numerator, denominator, meaning, line, left, right))
-
-
-def _raw_delimiter(reader: Reader, role: str) -> Node | None:
-    written = reader.raw_argument().strip()
-    if not written or written == ".":
-        return None
-    text, _, name = DELIMITERS.get(written, (written, "", ""))
-    return Node(TOKEN, role, text, key=name or text)
-
-
-@command("\\sqrt")
-def _root(reader: Reader, nodes: list[Node]) -> None:
-    style = reader.style
-    reader.set_style(styles.SCRIPT)
-    degree = reader.optional()
-    reader.set_style(style)
-    radicand = reader.parsed_argument("radicand")
-    if degree:
-        nodes.append(apply(operator("nth-root"), reader.expression(degree), radicand))
-    else:
-        nodes.append(apply(operator("square-root"), radicand))
-
-
-@command("\\root")
-def _plain_root(reader: Reader, nodes: list[Node]) -> None:
-    degree = reader.read_up_to("\\of", "\\root")
-    nodes.append(apply(operator("nth-root"), reader.expression(degree), reader.parsed_argument("radicand")))
-
-
-# -- accents, things above and below
-
-
-def _accent(name: str, text: str, role: str) -> Command:
-    position = "mid" if name.endswith(("brace", "bracket")) else ""
-    bracket = name.endswith("bracket")
-
-    def put(reader: Reader, nodes: list[Node]) -> None:
-        if bracket:
-            reader.raw_optional()
-            reader.raw_optional()
-        base = reader.parsed_argument()
-        node = apply(Node(TOKEN, role, text), base)
-        node.position = position
-        nodes.append(node)
-
-    return put
-
-
-for _name, _text in ACCENTS.items():
-    COMMANDS[_name] = _accent(_name, _text, "OVERACCENT")
-for _name, _text in UNDER_ACCENTS.items():
-    COMMANDS[_name] = _accent(_name, _text, "UNDERACCENT")
-
-
-def _placed(role: str) -> Command:
-    def put(reader: Reader, nodes: list[Node]) -> None:
-        above = reader.parsed_argument()
-        base = reader.parsed_argument()
-        nodes.append(apply(above.with_role(role), base))
-
-    return put
-
-
-COMMANDS["\\overset"] = _placed("OVERACCENT")
-COMMANDS["\\underset"] = _placed("UNDERACCENT")
-
-
-@command("\\overunderset")
-def _over_and_under(reader: Reader, nodes: list[Node]) -> None:
-    above, below, base = reader.parsed_argument(), reader.parsed_argument(), reader.parsed_argument()
-    nodes.append(apply(above.with_role("OVERACCENT"), apply(below.with_role("UNDERACCENT"), base)))
-
-
-@command("\\stackrel", "\\stackbin")
-def _stacked_relation(reader: Reader, nodes: list[Node]) -> None:
-    role = "BINOP" if reader.tokens[reader.i - 1] == "\\stackbin" else "RELOP"
-    above, base = reader.expression(reader.script_argument()), reader.parsed_argument()
-    _append_stacked(reader, nodes, above, base, role)
-
-
-@command("\\buildrel")
-def _built_relation(reader: Reader, nodes: list[Node]) -> None:
-    above = reader.read_up_to("\\over", "\\buildrel")
-    _append_stacked(reader, nodes, reader.expression(above), reader.parsed_argument())
-
-
-def _append_stacked(reader: Reader, nodes: list[Node], above: Node, base: Node, role: str = "RELOP") -> None:
-    node = apply(Node(TOKEN, "SUPERSCRIPTOP", position="mid", level=reader.level), base, above)
-    node.role = role
-    nodes.append(node)
-
-
-def _long_arrow(text: str) -> Command:
-    def put(reader: Reader, nodes: list[Node]) -> None:
-        below = reader.optional()
-        above = reader.parsed_argument()
-        arrow = apply(above.with_role("OVERACCENT"), Node(TOKEN, "ARROW", text))
-        arrow.role = "ARROW"
-        if below:
-            arrow = apply(reader.expression(below).with_role("UNDERACCENT"), arrow)
-            arrow.role = "ARROW"
-        nodes.append(arrow)
-
-    return put
-
-
-for _name, _text in LONG_ARROWS.items():
-    COMMANDS[_name] = _long_arrow(_text)
-
-
-@command("\\sideset")
-def _side_set(reader: Reader, nodes: list[Node]) -> None:
-    """Reads scripts at the four corners of a big operator, which keeps its limits; anything else gets them beside it."""
-    before, after, node = reader.argument(), reader.argument(), reader.parsed_argument()
-    position, level = node.position or "post", reader.level
-    for script in reversed([one for one in before if one.kind == SCRIPT]):
-        node = apply(script_operator(_operator_of(script), "pre", level), node, script.children[0])
-        level += script.role.startswith("FLOAT")
-    for script in (one for one in after if one.kind == SCRIPT):
-        level += script.role.startswith("FLOAT")
-        node = apply(script_operator(_operator_of(script), "post", level), node, script.children[0])
-    node.position, node.level = position, reader.level
-    nodes.extend(one for one in before if one.kind != SCRIPT)
-    nodes.append(node)
-    nodes.extend(one for one in after if one.kind != SCRIPT)
-
-
-def _operator_of(script: Node) -> str:
-    return "SUPERSCRIPTOP" if script.role.endswith("SUPERSCRIPT") else "SUBSCRIPTOP"
-
-
-@command("\\prescript")
-def _prescript(reader: Reader, nodes: list[Node]) -> None:
-    above, below = reader.script_argument(), reader.script_argument()
-    for kind, rule, content in (("SUPERSCRIPT", "Superscript", above), ("SUBSCRIPT", "Subscript", below)):
-        if content:
-            nodes.append(
-                Node(SCRIPT, "FLOAT" + kind, children=(reader.expression(content, rule),), level=reader.level)
-            )
-    nodes.extend(reader.argument())
-
-
-# -- fonts and styles
-
-
-def _in_font(change: Callable[[Font], Font]) -> Command:
-    def put(reader: Reader, nodes: list[Node]) -> None:
-        font = reader.font
-        reader.set_font(change(font))
-        nodes.extend(reader.argument())
-        reader.set_font(font)
-
-    return put
-
-
-for _name, _alphabet in FONT_COMMANDS.items():
-    COMMANDS[_name] = _in_font(partial(chosen, alphabet=ALPHABETS[_alphabet]))
-for _name in BOLD_COMMANDS:
-    COMMANDS[_name] = _in_font(emboldened)
-
-
-def _style(style: int) -> Command:
-    def put(reader: Reader, nodes: list[Node]) -> None:
-        reader.set_style(style)
-
-    return put
-
-
-COMMANDS["\\displaystyle"] = _style(styles.DISPLAY)
-COMMANDS["\\textstyle"] = _style(styles.TEXT)
-COMMANDS["\\scriptstyle"] = _style(styles.SCRIPT)
-COMMANDS["\\scriptscriptstyle"] = _style(styles.SCRIPTSCRIPT)
-
-
-def _upright(letter: str) -> Command:
-    node = Node(TOKEN, "UNKNOWN", letter)
-    return lambda reader, nodes: nodes.append(node)
-
-
-for _name, _letter in UPRIGHT_GREEK.items():
-    COMMANDS.setdefault(_name, _upright(_letter))
-
-
-# -- operators and roles
-
-
-def named_operator(reader: Reader, role: str, position: str) -> Node:
-    """`\\operatorname{…}`: an upright name that is applied to what follows."""
-    font = reader.font
-    reader.set_font(chosen(font, PLAIN))
-    content = reader.argument("name")
-    reader.set_font(font)
-    return reader.expression(content).with_role(role, position)
-
-
-@command("\\operatorname")
-def _operator_name(reader: Reader, nodes: list[Node]) -> None:
-    if reader.star():
-        nodes.append(named_operator(reader, "OPERATOR", "mid"))
-    else:
-        nodes.append(named_operator(reader, "OPFUNCTION", "post"))
-
-
-@command(
-    "\\operatornamewithlimits",
-    "\\operatorname*",
-)
-def _operator_with_limits(reader: Reader, nodes: list[Node]) -> None:
-    nodes.append(named_operator(reader, "OPERATOR", "mid"))
-
-
-_CONCATENATED = frozenset(["OP", "BIGOP", "RELOP", "METARELOP", "ADDOP", "MULOP", "BINOP", "OPEN", "CLOSE"])
-
-
-def _classed(role: str) -> Command:
-    def put(reader: Reader, nodes: list[Node]) -> None:
-        position = "mid" if role == "BIGOP" and reader.style == styles.DISPLAY else ""
-        content = [node for node in reader.argument() if node.kind != HINT or len(node.text) != 2]
-        if not content:
-            return
-        if (
-            len(content) > 1
-            and role in _CONCATENATED
-            and all(node.kind == TOKEN and node.role in _CONCATENATED for node in content)
-        ):
-            text = "".join(node.text for node in content)
-            nodes.append(Node(TOKEN, role, text, font=reader.font, position=position))
-        else:
-            nodes.append(reader.expression(content).with_role(role, position))
-
-    return put
-
-
-for _name, _role in {
-    "\\mathord": "ID", "\\mathop": "BIGOP", "\\mathbin": "BINOP", "\\mathrel": "RELOP", "\\mathopen": "OPEN",
-    "\\mathclose": "CLOSE", "\\mathpunct": "PUNCT", "\\mathinner": "ATOM",
-}.items():  # fmt: skip
-    COMMANDS[_name] = _classed(_role)
-
-
-def _limits(position: str) -> Command:
-    def put(reader: Reader, nodes: list[Node]) -> None:
-        for index in range(len(nodes) - 1, -1, -1):
-            node = nodes[index]
-            if node.kind == HINT:
-                continue
-            if node.kind == SCRIPT:
-                continue
-            nodes[index] = node.with_role(node.role, position)
-            return
-
-    return put
-
-
-COMMANDS["\\limits"] = _limits("mid")
-COMMANDS["\\nolimits"] = _limits("post")
-COMMANDS["\\displaylimits"] = lambda reader, nodes: _limits(
-    "mid" if reader.style == styles.DISPLAY else "post"
-)(reader, nodes)
-
-
-def _under_or_over_limit(accent: str, role: str, meaning: str) -> Command:
-    def put(reader: Reader, nodes: list[Node]) -> None:
-        name = Node(TOKEN, "OPFUNCTION", "lim", position="post")
-        nodes.append(
-            dual(operator(meaning, role="LIMITOP"), apply(Node(TOKEN, role, accent), name), "LIMITOP")
-        )
-
-    return put
-
-
-COMMANDS["\\varlimsup"] = _under_or_over_limit("¯", "OVERACCENT", "limit-supremum")
-COMMANDS["\\varliminf"] = _under_or_over_limit("¯", "UNDERACCENT", "limit-infimum")
-COMMANDS["\\varinjlim"] = _under_or_over_limit("→", "UNDERACCENT", "injective-limit")
-COMMANDS["\\varprojlim"] = _under_or_over_limit("←", "UNDERACCENT", "projective-limit")
-
-
-@command("\\pmod")
-def _modulo_in_parentheses(reader: Reader, nodes: list[Node]) -> None:
-    modulus = reader.parsed_argument()
-    name = Node(TOKEN, "BIGOP", "mod", position="mid")
-    shown = row([Node(TOKEN, "OPEN", "("), apply(name, modulus), Node(TOKEN, "CLOSE", ")")])
-    content = apply(Node(TOKEN, "UNKNOWN", "", key="pmod"), modulus)
-    nodes.append(dual(content, shown, "MODIFIER"))
-
-
-@command("\\pod")
-def _parenthesized_modulus(reader: Reader, nodes: list[Node]) -> None:
-    modulus = reader.parsed_argument()
-    shown = row([Node(TOKEN, "OPEN", "("), modulus, Node(TOKEN, "CLOSE", ")")])
-    nodes.append(dual(apply(operator("modulo"), modulus), shown, "MODIFIER"))
-
-
-@command("\\dots", "\\dotsx")
-def _dots(reader: Reader, nodes: list[Node]) -> None:
-    entry = SYMBOLS.get(reader.peek())
-    raised = entry is not None and entry.role in ("ADDOP", "BINOP", "MULOP", "RELOP")
-    nodes.append(Node(TOKEN, "ID", "⋯" if raised else "…", key="dots"))
-
-
-# -- delimiters
-
-
-def _sized(role: str) -> Command:
-    def put(reader: Reader, nodes: list[Node]) -> None:
-        if reader.peek() == ".":
-            nodes.append(reader.delimiter(left=True))
-            return
-        content = reader.argument("delimiter")
-        if content and role and content[-1].role in ("OPEN", "MIDDLE", "CLOSE", "VERTBAR", "UNKNOWN", ""):
-            content = [*content[:-1], content[-1].with_role(role)]
-        nodes.extend(content)
-
-    return put
-
-
-for _size in ("big", "Big", "bigg", "Bigg"):
-    for _suffix, _role in {"": "", "l": "OPEN", "m": "MIDDLE", "r": "CLOSE"}.items():
-        COMMANDS[f"\\{_size}{_suffix}"] = _sized(_role)
-
-
-@command("\\middle")
-def _middle(reader: Reader, nodes: list[Node]) -> None:
-    node = reader.delimiter(left=True)
-    nodes.append(node.with_role("MIDDLE") if node.kind == TOKEN else node)
-
-
-# -- text
-
-
-def _textual(name: str, font: Font | None) -> Command:
-    lengths = BOXES.get(name)
-
-    def put(reader: Reader, nodes: list[Node]) -> None:
-        if lengths is not None:
-            if lengths:
-                reader.raw_argument()
-            while reader.raw_optional() is not None:
-                pass
-        nodes.append(words(reader, font))
-
-    return put
-
-
-for _name, _font in TEXT_FONTS.items():
-    if _name not in COMMANDS:
-        COMMANDS[_name] = _textual(_name, _font)
-
-
-def _accented_letter(mark: str) -> Command:
-    """Accents of text in a formula: `\\'e` is a word of one letter."""
-
-    def put(reader: Reader, nodes: list[Node]) -> None:
-        nodes.append(Node(TEXT, text=composed(accented(reader.raw_argument(), mark))))
-
-    return put
-
-
-for _name, _mark in TEXT_ACCENTS.items():
-    if _name not in COMMANDS:
-        COMMANDS[_name] = _accented_letter(_mark)
-
-
-def _dotted(text: str) -> Command:
-    """`\\d` and `\\b`: words with a mark below."""
-
-    def put(reader: Reader, nodes: list[Node]) -> None:
-        nodes.append(apply(Node(TOKEN, "UNDERACCENT", text), words(reader)))
-
-    return put
-
-
-COMMANDS["\\d"], COMMANDS["\\b"] = _dotted("⋅"), _dotted("¯")
-
-
-@command(*(f"\\{logo}" for logo in LOGOS))
-def _logo(reader: Reader, nodes: list[Node]) -> None:
-    nodes.append(Node(TEXT, text=reader.tokens[reader.i - 1][1:]))
-
-
-@command("\\char", "\\symbol", "\\unicode")
-def _character(reader: Reader, nodes: list[Node]) -> None:
-    character = character_by_number(reader)
-    if character is not None:
-        node = symbol(character, PLAIN, reader.style)
-        nodes.append(node if node is not None else Node(TOKEN, "UNKNOWN", character))
-
-
-@command("\\ref", "\\eqref", "\\cite")
-def _reference(reader: Reader, nodes: list[Node]) -> None:
-    """Reads a reference as an empty text, because its target is unknown."""
-    reader.raw_optional()
-    reader.raw_argument()
-    nodes.append(Node(TEXT))
-
-
-# -- what cannot be read
-
-
-@command("&")
-def _stray_alignment(reader: Reader, nodes: list[Node]) -> None:
-    reader.repair("stray &")
-    nodes.append(Node(TOKEN, "UNKNOWN", "&"))
-
-
-@command("\\qvar")
-def _wildcard(reader: Reader, nodes: list[Node]) -> None:
-    nodes.append(Node(WILDCARD, text=reader.raw_argument().strip() or "x"))
-
-
-@command("\\qvar@construct")
-def _question_and_next(reader: Reader, nodes: list[Node]) -> None:
-    """Reproduces what older conversions with wildcards made of a question mark and the next token."""
-    for token in ("?", reader.raw_argument()):
-        node = symbol(token, reader.font, reader.style)
-        if node is not None:
-            nodes.append(node)
-
-
-@command("?")
-def _question_mark(reader: Reader, nodes: list[Node]) -> None:
-    following = reader.tokens[reader.i] if reader.i < reader.count else ""
-    if reader.wildcards and len(following) == 1 and following.isalnum():
+from mathamr.formulas.latex.syntax import CommandSyntax, Expansion
+from mathamr.formulas.latex.text import BOXES, LOGOS, TEXT_ACCENTS, TEXT_FONTS
+
+if TYPE_CHECKING:
+    from mathamr.formulas.latex.reader import Reader
+
+# -- environments
+
+MATRICES = {
+    # environment: (opening, closing, what the delimiters mean)
+    "matrix": ("", "", ""),
+    "pmatrix": ("(", ")", ""),
+    "bmatrix": ("[", "]", ""),
+    "Bmatrix": ("{", "}", ""),
+    "vmatrix": ("|", "|", "determinant"),
+    "Vmatrix": ("‖", "‖", "norm"),
+}
+for _small in list(MATRICES)[1:]:
+    MATRICES[f"{_small[0]}smallmatrix"] = MATRICES[_small]
+TRANSPARENT = frozenset(
+    ["equation", "equation*", "displaymath", "math", "document", "center", "subequations", "dmath", "dmath*", "flushleft", "flushright"]
+)  # fmt: skip
+ENVIRONMENTS: dict[str, CommandSyntax] = {
+    **dict.fromkeys(["array", "tabular", "darray"], CommandSyntax("array", "br")),
+    "subarray": CommandSyntax("stack", "r"),
+    **dict.fromkeys([*MATRICES, "smallmatrix"], CommandSyntax("matrix")),
+    **dict.fromkeys([*(f"{name}*" for name in MATRICES), "smallmatrix*"], CommandSyntax("matrix", "b")),
+    **dict.fromkeys(
+        ["cases", "dcases", "rcases", "drcases", "cases*", "dcases*", "rcases*", "drcases*"],
+        CommandSyntax("cases"),
+    ),
+    **dict.fromkeys(["numcases", "subnumcases"], CommandSyntax("cases", "m")),
+    **dict.fromkeys(
+        ["align", "align*", "flalign", "flalign*", "eqnarray", "eqnarray*"], CommandSyntax("aligned")
+    ),
+    **dict.fromkeys(
+        ["alignat", "alignat*", "xalignat", "xalignat*", "xxalignat"], CommandSyntax("aligned", "r")
+    ),
+    "aligned": CommandSyntax("aligned", "b"),
+    "alignedat": CommandSyntax("aligned", "br"),
+    **dict.fromkeys(["split", "gather", "gather*", "multline", "multline*"], CommandSyntax("gathered")),
+    **dict.fromkeys(["gathered", "lgathered", "rgathered"], CommandSyntax("gathered", "b")),
+    "multlined": CommandSyntax("gathered", "bb"),
+    "CD": CommandSyntax("diagram"),
+}
+"""Environments, with the arguments before their cells."""
+
+
+def _table(kind: str, name: str) -> CommandSyntax:
+    """Return a table in braces."""
+
+    def read(reader: Reader) -> tuple[Any, ...] | None:
+        lines = reader.braced_lines()
+        return None if lines is None else (lines,)
+
+    return CommandSyntax(kind, read, name)
+
+
+def _objects(reader: Reader) -> tuple[Any, ...] | None:
+    """Read the objects of `\\xymatrix`, after its options."""
+    while reader.i < reader.count and reader.tokens[reader.i] not in ("{", "\\\\", "&"):
         reader.i += 1
-        nodes.append(Node(WILDCARD, text=following))
-        return
-    node = symbol("?", reader.font, reader.style)
-    if node is not None:
-        nodes.append(node)
+    lines = reader.braced_lines()
+    return None if lines is None else (lines,)
+
+
+# -- commands that are read in a way of their own
+
+
+def _end(reader: Reader) -> None:
+    name = reader.raw_argument().strip()
+    if name not in TRANSPARENT:
+        reader.repair(f"\\end{{{name}}} without its beginning")
+
+
+def _stray(reader: Reader) -> None:
+    reader.repair(f"stray {reader.tokens[reader.i - 1]}")
+
+
+def _stray_alignment(reader: Reader) -> tuple[Any, ...]:
+    _stray(reader)
+    return ()
+
+
+def _diagram_arrow(reader: Reader) -> None:
+    """Skip an arrow between the objects of `\\xymatrix`, with its direction and labels."""
+    reader.repair("an arrow of a diagram is left out")
+    while True:
+        token = reader.peek()
+        if token == "[":
+            reader.raw_optional()
+        elif token == "@":
+            reader.i += 1
+            if reader.peek() != "/":
+                reader.raw_argument()
+                continue
+            reader.i += 1
+            while reader.i < reader.count and reader.tokens[reader.i] != "/":
+                reader.i += 1
+            reader.i += 1
+        elif token in ("^", "_", "|"):
+            reader.i += 1
+            while reader.peek() in ("-", "<", ">"):
+                reader.i += 1
+            reader.raw_argument()
+        else:
+            return
+
+
+def _sized(reader: Reader) -> tuple[Any, ...]:
+    """Read a delimiter of a chosen size; None for a dot."""
+    if reader.peek() == ".":
+        reader.i += 1
+        return (None,)
+    return (reader.argument("delimiter"),)
+
+
+def _colour_box(reader: Reader) -> tuple[Any, ...]:
+    """Read the colours of a frame and a background, and the content: words on a page, a formula in a tree."""
+    framed = reader.tokens[reader.i - 1] == "\\fcolorbox"
+    frame = (reader.raw_optional(), reader.raw_argument()) if framed else None
+    background = (reader.raw_optional(), reader.raw_argument())
+    return (frame, background, reader.words() if reader.drawn else reader.argument())
+
+
+def _character(reader: Reader) -> tuple[Any, ...] | None:
+    r"""Read a character that is given by number: `\char65`, `\char"41`, ``\char`A``, `\symbol{65}`, `\unicode{x41}`."""
+    start = reader.i - 1
+    reader.raw_optional()
+    number = reader.raw_argument().strip() if reader.peek() == "{" else reader.number()
+    code = _code_point(number)
+    if code is None:
+        reader.repair(f"{number or 'nothing'} is not the code of a character", start)
+        return None
+    return (chr(code),)
+
+
+def _code_point(number: str) -> int | None:
+    if number.startswith("`"):
+        letter = number[1:].removeprefix("\\")
+        return ord(letter) if len(letter) == 1 else None
+    base = {'"': 16, "'": 8, "x": 16, "X": 16, "U": 16}.get(number[:1], 10)
+    digits = number if base == 10 else number[1:].removeprefix("+")
+    try:
+        code = int(digits, base) if len(digits) <= 8 else -1
+    except ValueError:
+        return None
+    character = chr(code) if 0 < code <= 0x10FFFF else ""
+    return code if character and (character.isprintable() and not character.isspace()) else None
+
+
+def _line_end(reader: Reader) -> None:
+    """Skip the options of a line end outside a table, which leaves no trace."""
+    reader.skip_line_options()
+
+
+# -- the table
+
+_NOTHING = CommandSyntax("")
+"""A command without a trace."""
+_SILENT = partial(CommandSyntax, silent=True)
+TRACELESS = (
+    "\\nonumber", "\\notag", "\\relax", "\\protect", "\\allowbreak", "\\nobreak", "\\break", "\\noindent", "\\par",
+    "\\centering", "\\DOTSB", "\\DOTSI", "\\DOTSX", "\\Tiny", "\\sixptsize", "\\normalsize", "\\ignorespaces", "\\unskip",
+    "\\null", "\\/", "\\-", "\\@", "\\hline", "\\hdashline", "\\toprule", "\\midrule", "\\bottomrule", "\\displaybreak",
+    "\\allowdisplaybreaks", "\\nobreakdash", "\\vline", "\\", "\\everymath", "\\singlespacing", "\\selectfont", "\\goodbreak",
+    "\\bigbreak", "\\medbreak", "\\smallbreak", "\\newpage", "\\adjustlimits", "\\mathsurround", "\\[", "\\]", "\\(", "\\)",
+    "\\cr", "\\crcr", "\\tabularnewline", "\\thinmuskip",
+)  # fmt: skip
+"""Commands that leave no trace in a formula."""
+_IGNORED_WITH_ARGUMENT = (
+    "\\label", "\\vspace", "\\index", "\\leftroot", "\\uproot", "\\raisetag", "\\pagecolor", "\\require", "\\thetag",
+    "\\usepackage", "\\includegraphics", "\\vadjust", "\\mathversion", "\\footnote", "\\noalign", "\\arrayrulecolor",
+    "\\rowcolor", "\\cellcolor", "\\columncolor", "\\cline", "\\cdashline",
+)  # fmt: skip
+_SHOWN = (
+    "\\hiderel", "\\ensuremath", "\\vcenter", "\\mathsmaller", "\\mathlarger", "\\mathmbox", "\\reflectbox",
+    "\\mathreflectbox", "\\shoveleft", "\\shoveright", "\\cramped", "\\unit", "\\smashoperator", "\\mathmakebox",
+)  # fmt: skip
+"""Commands that show their argument unchanged, after options."""
+_SECOND_SHOWN = (
+    "\\href", "\\style", "\\class", "\\cssId", "\\hyperref", "\\scalebox", "\\data", "\\htmlClass", "\\htmlId",
+    "\\htmlStyle", "\\htmlData",
+)  # fmt: skip
+SIZES = {
+    "\\tiny": "0.5em", "\\scriptsize": "0.7em", "\\footnotesize": "0.8em", "\\small": "0.9em", "\\large": "1.2em",
+    "\\Large": "1.44em", "\\LARGE": "1.73em", "\\huge": "2.07em", "\\Huge": "2.49em",
+}  # fmt: skip
+
+COMMANDS: dict[str, CommandSyntax | Expansion] = {
+    # Fractions and roots.
+    "\\frac": CommandSyntax("fraction", "mm"),
+    "\\dfrac": CommandSyntax("fraction", "mm", DISPLAY),
+    "\\tfrac": CommandSyntax("fraction", "mm", TEXT),
+    "\\flatfrac": CommandSyntax("flat fraction", "mm"),
+    **dict.fromkeys(["\\nicefrac", "\\sfrac"], CommandSyntax("slanted fraction", "bmm")),
+    "\\cfrac": CommandSyntax("continued fraction", "bmm"),
+    "\\binom": CommandSyntax("binomial", "mm"),
+    "\\dbinom": CommandSyntax("binomial", "mm", DISPLAY),
+    "\\tbinom": CommandSyntax("binomial", "mm", TEXT),
+    "\\genfrac": CommandSyntax("general fraction", "rrrrmm"),
+    "\\sqrt": CommandSyntax("root", "om"),
+    "\\root": CommandSyntax("root", lambda reader: (reader.read_up_to("\\of", "\\root"), reader.argument())),
+    # Things above and below.
+    **{
+        name: CommandSyntax("accent", "bbm" if name.endswith("bracket") else "m", name)
+        for name in (*ACCENTS, *UNDER_ACCENTS)
+    },
+    "\\overset": CommandSyntax("placed", "mm", "OVERACCENT"),
+    "\\underset": CommandSyntax("placed", "mm", "UNDERACCENT"),
+    "\\overunderset": CommandSyntax("over and under", "mmm"),
+    "\\underoverset": CommandSyntax("over and under", "mmm", "below first"),
+    "\\stackrel": CommandSyntax("stacked", "oMm", "RELOP"),
+    "\\stackbin": CommandSyntax("stacked", "oMm", "BINOP"),
+    "\\buildrel": CommandSyntax(
+        "stacked", lambda reader: (None, reader.read_up_to("\\over", "\\buildrel"), reader.argument()), "RELOP"
+    ),
+    **{name: CommandSyntax("long arrow", "om", text) for name, text in LONG_ARROWS.items()},
+    "\\sideset": CommandSyntax("side set", "mmm"),
+    "\\prescript": CommandSyntax("prescript", "MMm"),
+    # Fonts and styles.
+    **{
+        name: CommandSyntax("font", "m", partial(chosen, alphabet=ALPHABETS[alphabet]))
+        for name, alphabet in FONT_COMMANDS.items()
+    },
+    **dict.fromkeys(BOLD_COMMANDS, CommandSyntax("font", "m", emboldened)),
+    **{
+        name: _SILENT("font switch", "", partial(chosen, alphabet=ALPHABETS[alphabet]))
+        for name, alphabet in FONT_SWITCHES.items()
+    },
+    "\\boldmath": _SILENT("font switch", "", emboldened),
+    "\\unboldmath": _SILENT("font switch", "", lambda font: MATH),
+    "\\displaystyle": _SILENT("style", "", DISPLAY),
+    "\\textstyle": _SILENT("style", "", TEXT),
+    "\\scriptstyle": _SILENT("style", "", SCRIPT),
+    "\\scriptscriptstyle": _SILENT("style", "", SCRIPTSCRIPT),
+    **{name: _SILENT("size", "", size) for name, size in SIZES.items()},
+    # Operators, classes and delimiters.
+    "\\operatorname": CommandSyntax("operator name", "sm"),
+    **dict.fromkeys(["\\operatornamewithlimits", "\\operatorname*"], CommandSyntax("operator name", "m", "limits")),
+    **{
+        name: CommandSyntax("classed", "m", role)
+        for name, role in {
+            "\\mathord": "ID", "\\mathop": "BIGOP", "\\mathbin": "BINOP", "\\mathrel": "RELOP", "\\mathopen": "OPEN",
+            "\\mathclose": "CLOSE", "\\mathpunct": "PUNCT", "\\mathinner": "ATOM",
+        }.items()
+    },
+    "\\limits": _SILENT("limits", "", "mid"),
+    "\\nolimits": _SILENT("limits", "", "post"),
+    "\\displaylimits": _SILENT("limits", "", "display"),
+    "\\varlimsup": CommandSyntax("limit", "", ("¯", "OVERACCENT", "limit-supremum", "\\overline")),
+    "\\varliminf": CommandSyntax("limit", "", ("¯", "UNDERACCENT", "limit-infimum", "\\underline")),
+    "\\varinjlim": CommandSyntax("limit", "", ("→", "UNDERACCENT", "injective-limit", "\\underrightarrow")),
+    "\\varprojlim": CommandSyntax("limit", "", ("←", "UNDERACCENT", "projective-limit", "\\underleftarrow")),
+    "\\pmod": CommandSyntax("modulus", "m", "mod"),
+    "\\pod": CommandSyntax("modulus", "m", ""),
+    **dict.fromkeys(["\\dots", "\\dotsx"], CommandSyntax("dots")),
+    **{
+        f"\\{size}{suffix}": CommandSyntax("sized", _sized, (height, role))
+        for size, height in {"big": 1.2, "Big": 1.8, "bigg": 2.4, "Bigg": 3.0}.items()
+        for suffix, role in {"": "", "l": "OPEN", "m": "MIDDLE", "r": "CLOSE"}.items()
+    },
+    "\\middle": CommandSyntax("middle", "d"),
+    "\\not": CommandSyntax("negated", "m"),
+    # Words.
+    **{
+        name: CommandSyntax("words", {0: "Bt", 1: "rBt"}[BOXES[name]] if name in BOXES else "t", name)
+        for name in TEXT_FONTS
+        if name != "\\underline"
+    },
+    **{name: CommandSyntax("accented letter", "r", mark) for name, mark in TEXT_ACCENTS.items()},
+    "\\d": CommandSyntax("dotted letter", "r", ("⋅", "\u0323")),
+    "\\b": CommandSyntax("dotted letter", "r", ("¯", "\u0331")),
+    **{f"\\{logo}": CommandSyntax("logo", "", logo) for logo in LOGOS},
+    **dict.fromkeys(["\\char", "\\symbol", "\\unicode"], CommandSyntax("character", _character)),
+    **{name: CommandSyntax("reference", "br", name) for name in ("\\ref", "\\eqref", "\\cite")},
+    "\\tag": _SILENT("tag", "st"),
+    # Space, boxes and colours.
+    **dict.fromkeys(["\\hspace", "\\mspace", "\\hspace*"], CommandSyntax("space", "sr")),
+    **dict.fromkeys(["\\hskip", "\\kern"], CommandSyntax("skip", "l", "length")),
+    **dict.fromkeys(["\\mkern", "\\mskip"], CommandSyntax("skip", "l", "math units")),
+    "\\vskip": CommandSyntax("skip", "l", "vertical"),
+    "\\rule": _SILENT("rule", "brr"),
+    **{name: CommandSyntax("phantom", "m", name) for name in ("\\phantom", "\\hphantom", "\\vphantom")},
+    "\\smash": CommandSyntax("smashed", "Bm"),
+    **{
+        name: CommandSyntax("beside", "Bm", style)
+        for style, names in {
+            "": ["\\mathrlap", "\\crampedrlap", "\\lefteqn"], "pulled-left": ["\\mathllap", "\\crampedllap"],
+            "pulled-half": ["\\mathclap", "\\crampedclap", "\\clap"],
+        }.items()
+        for name in names
+    },
+    "\\bbox": CommandSyntax("shown", "Bm", "boxed"),
+    **dict.fromkeys(["\\boxed", "\\Aboxed"], CommandSyntax("enclosed", "m", ("box", "boxed"))),
+    "\\cancel": CommandSyntax("enclosed", "bm", ("updiagonalstrike", "cancelled")),
+    "\\bcancel": CommandSyntax("enclosed", "bm", ("downdiagonalstrike", "cancelled-back")),
+    "\\xcancel": CommandSyntax("enclosed", "bm", ("updiagonalstrike downdiagonalstrike", "crossed")),
+    "\\sout": CommandSyntax("enclosed", "m", ("horizontalstrike", "struck")),
+    "\\cancelto": CommandSyntax("cancelled to", "Mm"),
+    "\\enclose": CommandSyntax("enclose", "rbm"),
+    "\\raise": CommandSyntax("moved", "lm", 1),
+    "\\lower": CommandSyntax("moved", "lm", -1),
+    "\\color": _SILENT("colour switch", "br"),
+    **dict.fromkeys(["\\textcolor", "\\mathcolor"], CommandSyntax("coloured", "brm")),
+    **{
+        f"\\{name}": CommandSyntax("coloured", "Bm", name)
+        for name in ("red", "blue", "green", "orange", "pink", "purple", "gray")
+    },
+    **dict.fromkeys(["\\colorbox", "\\fcolorbox"], CommandSyntax("colour box", _colour_box)),
+    "\\definecolor": _SILENT("new colour", "brrr"),
+    "\\colorlet": _SILENT("same colour", "rbr"),
+    # Tables in braces.
+    **dict.fromkeys(["\\substack", "\\crampedsubstack"], _table("stack", "")),
+    "\\cases": _table("cases", "cases"),
+    **{f"\\{name}": _table("matrix", name) for name in ("matrix", "pmatrix")},
+    "\\bordermatrix": _table("matrix", "pmatrix"),
+    **dict.fromkeys(["\\eqalign", "\\eqalignno", "\\leqalignno"], _table("lines", "eqalign")),
+    "\\displaylines": _table("lines", "displaylines"),
+    "\\xymatrix": CommandSyntax("lines", _objects, "objects"),
+    "\\multicolumn": CommandSyntax("several columns", "rrm"),
+    # Commands that show an argument, choose one, or leave no trace.
+    **dict.fromkeys(_SHOWN, CommandSyntax("shown", "Bm", "")),
+    **dict.fromkeys(_SECOND_SHOWN, CommandSyntax("shown", "brm", "")),
+    "\\mathchoice": CommandSyntax("choice", "mmmm"),
+    **dict.fromkeys(TRACELESS, _NOTHING),
+    **dict.fromkeys(_IGNORED_WITH_ARGUMENT, CommandSyntax("", "sbr")),
+    **dict.fromkeys(["\\moveleft", "\\moveright"], CommandSyntax("", "l")),
+    "\\MoveEqLeft": CommandSyntax("", "b"),
+    **dict.fromkeys(["\\\\", "\\newline"], CommandSyntax("", _line_end)),
+    "\\begin": CommandSyntax("environment"),
+    "\\end": CommandSyntax("", _end),
+    "\\ar": CommandSyntax("", _diagram_arrow),
+    **dict.fromkeys(["$", "$$", "#"], CommandSyntax("", _stray)),
+    "&": CommandSyntax("stray alignment", _stray_alignment),
+    "\\qvar": CommandSyntax("wildcard", "r"),
+    "\\qvar@construct": CommandSyntax("question", "r"),
+}  # fmt: skip
+for _name, _letter in UPRIGHT_GREEK.items():
+    COMMANDS.setdefault(_name, CommandSyntax("upright", "", _letter))
+for _name, _expansion in PHYSICS.items():
+    COMMANDS.setdefault(_name, _expansion)
+
+_LENGTH_OF_ZERO = re.compile(r"0*\.?0*\s*[a-z]{2}|0")
+
+
+def is_zero(length: str) -> bool:
+    """Return True for the thickness of a line that is not drawn."""
+    return _LENGTH_OF_ZERO.fullmatch(length.strip()) is not None

@@ -20,6 +20,21 @@ _LONGEST_LENGTH = 24
 """The maximum number of tokens in a length."""
 
 
+_POINTS = {
+    "pt": 1.0, "em": 10.0, "ex": 4.3, "mu": 1 / 1.8, "cm": 28.45, "mm": 2.845, "in": 72.27, "pc": 12.0, "bp": 1.00375,
+    "px": 0.75, "dd": 1.07, "cc": 12.84, "sp": 1 / 65536,
+}  # fmt: skip
+
+
+def points_of(text: str) -> float:
+    """Return a length in points; 0 for text that is not a length."""
+    match = DIMENSION.match(text)
+    number = match.group(1).replace(",", ".") if match else ""
+    if not match or not number.strip("+-.") or not match.group(2):
+        return 0.0
+    return min(float(number), 1e4) * _POINTS[match.group(2)]
+
+
 class Cursor:
     """Moves over the tokens of one formula, and records repairs."""
 
@@ -35,7 +50,7 @@ class Cursor:
     def offset(self, position: int | None = None) -> int:
         """Returns the offset of a token in the source, by default of the last one read."""
         position = self.i - 1 if position is None else position
-        return self.offsets[position] if 0 <= position < self.count else len(self.source)
+        return self.offsets[position] if 0 <= position < len(self.offsets) else len(self.source)
 
     def repair(self, message: str, position: int | None = None) -> None:
         """Records that something malformed was parsed anyway."""
@@ -74,19 +89,18 @@ class Cursor:
         self.i += 1
         return text
 
-    def raw_tokens(self) -> list[str]:
-        """Returns the tokens of the next argument without parsing them."""
+    def raw_places(self) -> range:
+        """Return the numbers of the tokens of the next argument without parsing them."""
         token = self.peek()
         if token != "{":
             if not token or token in ("}", "&", "\\\\", "\\end", "\\right"):
-                return []
+                return range(0)
             self.i += 1
-            return [token]
+            return range(self.i - 1, self.i)
         start = self.i + 1
         self.i = self.matching_brace()
-        tokens = self.tokens[start : self.i]
         self.i += 1
-        return tokens
+        return range(start, self.i - 1)
 
     def raw_optional(self) -> str | None:
         """The text of an argument in brackets, if there is one."""

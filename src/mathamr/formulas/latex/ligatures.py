@@ -77,7 +77,7 @@ def _words(run: Sequence[Node]) -> list[Node]:
     """Letters and digits in one upright font: a word if they begin with a letter; else numbers and letters."""
     font = run[0].font
     if run[0].role == "UNKNOWN":
-        return [Node(TOKEN, "UNKNOWN", "".join([node.text for node in run]), font=font)]
+        return [Node(TOKEN, "UNKNOWN", "".join([node.text for node in run]), font=font).written_as(run)]
     result: list[Node] = []
     position = 0
     while position < len(run):
@@ -86,7 +86,7 @@ def _words(run: Sequence[Node]) -> list[Node]:
             end += 1
         if end > position:
             text = "".join([node.text for node in run[position:end]])
-            result.append(Node(TOKEN, "NUMBER", text, text, font))
+            result.append(Node(TOKEN, "NUMBER", text, text, font).written_as(run[position:end]))
             position = end
         else:
             result.append(run[position])
@@ -119,17 +119,17 @@ def _join_number(result: list[Node]) -> None:
             break
         first -= 1
     if first < len(result) - 1:
-        result[first:] = [Node(TOKEN, "NUMBER", text, meaning, font)]
+        result[first:] = [Node(TOKEN, "NUMBER", text, meaning, font).written_as(result[first:])]
 
 
 def _join_signs(result: list[Node]) -> None:
     text = result[-1].text
     if len(result) > 1 and (pair := _PAIRS.get((result[-2].text, text))) and result[-2].kind == TOKEN:
         role, joint, meaning = pair
-        result[-2:] = [Node(TOKEN, role, joint, meaning)]
+        result[-2:] = [Node(TOKEN, role, joint, meaning).written_as(result[-2:])]
     elif text in _TRIPLES and len(result) > 2 and result[-2].text == text and result[-3].text == text:
         role, joint, name = _TRIPLES[text]
-        result[-3:] = [Node(TOKEN, role, joint, key=name)]
+        result[-3:] = [Node(TOKEN, role, joint, key=name).written_as(result[-3:])]
 
 
 def _combined(nodes: Sequence[Node]) -> list[Node]:
@@ -138,7 +138,7 @@ def _combined(nodes: Sequence[Node]) -> list[Node]:
     for node in nodes:
         previous = result[-1] if result else None
         if previous is not None and previous.text == NOT_SIGN and previous.meaning == "not":
-            result[-1] = negated(node)
+            result[-1] = negated(node).written_as([previous, node])
         elif (
             previous is not None
             and node.kind == APPLY

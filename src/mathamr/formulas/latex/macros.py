@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from mathamr.formulas.budget import Budget, SpentError
 from mathamr.formulas.errors import FormulaError
 from mathamr.formulas.latex.lexer import tokenize
-from mathamr.formulas.latex.vocabulary import is_predefined
+from mathamr.formulas.latex.reader import is_predefined
 
 _NEW = frozenset(["\\newcommand", "\\renewcommand", "\\providecommand", "\\DeclareRobustCommand"])
 _DEF = frozenset(["\\def", "\\gdef", "\\edef", "\\xdef"])

@@ -24,7 +24,7 @@ class Node:
     """One node. Nodes are shared between trees and never changed after their list has been read."""
 
     __slots__ = (
-        "bump", "children", "content", "enclosure", "floated", "font", "key", "kind", "level", "meaning", "position",
+        "bump", "children", "content", "enclosure", "floated", "font", "key", "kind", "level", "meaning", "places", "position",
         "presentation", "role", "source", "text", "traits",
     )  # fmt: skip
 
@@ -60,6 +60,8 @@ class Node:
         self.content: Element | None = None
         self.source: Sequence[Node] = ()
         """The list that the grammar made this node from, for another reading of the same list."""
+        self.places: tuple[int, ...] = ()
+        """The tokens that a symbol was written as, if places are wanted."""
         self.traits = 0
         """A cache of traits for another reading of the list; empty before it is needed."""
 
@@ -67,8 +69,13 @@ class Node:
         """Returns a copy with another role (`\\mathrel{x}`)."""
         copy = Node(self.kind, role, self.text, meaning or self.meaning, self.font, self.children, self.key,
                     position or self.position, self.level)  # fmt: skip
-        copy.enclosure, copy.source = self.enclosure, self.source
+        copy.enclosure, copy.source, copy.places = self.enclosure, self.source, self.places
         return copy
+
+    def written_as(self, nodes: Sequence[Node]) -> Node:
+        """Return this new node with the places of those that it joins."""
+        self.places = tuple([place for node in nodes for place in node.places])
+        return self
 
     def __repr__(self) -> str:
         shown = f"{self.role or self.kind}:{self.key}"

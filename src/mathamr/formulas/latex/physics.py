@@ -1,290 +1,180 @@
-"""Notation of physics: kets, derivatives, brackets (the packages `physics` and `braket`)."""
+"""Notation of physics (the packages `physics` and `braket`): commands that stand for plain LaTeX."""
 
 from __future__ import annotations
 
-from mathamr.formulas.latex.fonts import ALPHABETS, PLAIN
-from mathamr.formulas.latex.node import SCRIPT, TEXT, TOKEN, Node
-from mathamr.formulas.latex.phrases import words
-from mathamr.formulas.latex.reader import COMMANDS, Command, Reader, fraction_node, symbol
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-_LEFT_ANGLE = Node(TOKEN, "OPEN", "⟨", key="langle")
-_RIGHT_ANGLE = Node(TOKEN, "CLOSE", "⟩", key="rangle")
-_BAR = Node(TOKEN, "VERTBAR", "|")
-_COMMA = Node(TOKEN, "PUNCT", ",")
+from mathamr.formulas.latex.syntax import Expansion
+
+if TYPE_CHECKING:
+    from mathamr.formulas.latex.reader import Reader
+    from mathamr.formulas.latex.syntax import Row
+
 WORDS = ("if", "then", "else", "otherwise", "unless", "given", "using", "assume", "since", "let", "for", "all", "even",
           "odd", "integer", "and", "or", "as", "in")  # fmt: skip
-_D = Node(TOKEN, "UNKNOWN", "d", font=PLAIN)
-_DELTA = Node(TOKEN, "UNKNOWN", "δ", font=ALPHABETS["it"])
 
 
-def _fenced(opening: Node, closing: Node) -> Command:
-    """An argument between two delimiters."""
+def _written(latex: str, count: int = 1, drawn: str = "") -> Expansion:
+    """Expand a fixed number of arguments, perhaps to other LaTeX on a page; a star before them changes only sizes."""
 
-    def put(reader: Reader, nodes: list[Node]) -> None:
+    def read(reader: Reader) -> Row:
         reader.star()
-        content = reader.argument()
-        nodes.extend([opening, *content, closing])
+        arguments = [reader.raw_places() for _ in range(count)]
+        return reader.substitute(drawn if drawn and reader.drawn else latex, *arguments)
 
-    return put
-
-
-def _delimiters(left: str, right: str) -> Command:
-    return _fenced(Node(TOKEN, "OPEN", left), Node(TOKEN, "CLOSE", right))
+    return Expansion(read)
 
 
-def _bracket(reader: Reader, nodes: list[Node]) -> None:
-    """`\\braket{a}`, `\\braket{a|b}`, `\\braket{a}{b}`."""
-    reader.star()
-    content = reader.argument()
-    if reader.peek() == "{":
-        content = [*content, _BAR, *reader.argument()]
-    nodes.extend([_LEFT_ANGLE, *content, _RIGHT_ANGLE])
+def _one_or_two(one: str, two: str) -> Expansion:
+    """Expand one argument in braces, or two; between bars only a page needs `\\middle`."""
 
-
-def _outer_product(reader: Reader, nodes: list[Node]) -> None:
-    reader.star()
-    left = reader.argument()
-    right = reader.argument() if reader.peek() == "{" else left
-    nodes.extend([_BAR, *left, _RIGHT_ANGLE, _LEFT_ANGLE, *right, _BAR])
-
-
-def _matrix_element(reader: Reader, nodes: list[Node]) -> None:
-    reader.star()
-    left, middle, right = reader.argument(), reader.argument(), reader.argument()
-    nodes.extend([_LEFT_ANGLE, *left, _BAR, *middle, _BAR, *right, _RIGHT_ANGLE])
-
-
-def _expectation(reader: Reader, nodes: list[Node]) -> None:
-    reader.star()
-    content = reader.argument()
-    if reader.peek() == "{":
-        state = reader.argument()
-        content = [*state, _BAR, *content, _BAR, *state]
-    nodes.extend([_LEFT_ANGLE, *content, _RIGHT_ANGLE])
-
-
-def _pair(left: str, right: str) -> Command:
-    """Two arguments in brackets: a commutator."""
-
-    def put(reader: Reader, nodes: list[Node]) -> None:
+    def read(reader: Reader) -> Row:
         reader.star()
-        first, second = reader.argument(), reader.argument()
-        nodes.extend([Node(TOKEN, "OPEN", left), *first, _COMMA, *second, Node(TOKEN, "CLOSE", right)])
-
-    return put
-
-
-def _differential(sign: Node) -> Command:
-    def put(reader: Reader, nodes: list[Node]) -> None:
-        order = reader.optional()
-        nodes.append(sign)
-        if order:
-            nodes.append(_power(reader, order))
-        if reader.peek() == "{":
-            nodes.extend(reader.argument())
-
-    return put
-
-
-def _power(reader: Reader, order: list[Node]) -> Node:
-    return Node(
-        SCRIPT, "POSTSUPERSCRIPT", children=(reader.expression(order, "Superscript"),), level=reader.level
-    )
-
-
-def _derivative(sign: Node | str) -> Command:
-    """`\\dv{f}{x}`, `\\dv{x}`, `\\pdv[2]{f}{x}`, `\\pdv{f}{x}{y}`."""
-
-    def put(reader: Reader, nodes: list[Node]) -> None:
-        reader.star()
-        order = reader.optional()
-        head = sign if isinstance(sign, Node) else symbol(sign, reader.font, reader.style)
-        if head is None:
-            return
-        above = reader.argument()
-        below = reader.argument() if reader.peek() == "{" else None
-        if below is None:
-            above, below = [], above
-        second = reader.argument() if isinstance(sign, str) and reader.peek() == "{" else None
-        if second is not None and order is None:
-            two = symbol("2", reader.font, reader.style)
-            numerator = [head, _power(reader, [two] if two else []), *above]
-            denominator = [head, *below, head, *second]
-        else:
-            power = [_power(reader, order)] if order else []
-            numerator = [head, *power, *above]
-            denominator = [head, *below, *power]
-        nodes.append(fraction_node(reader.expression(numerator), reader.expression(denominator)))
-
-    return put
-
-
-def _short_for(*tokens: str) -> Command:
-    """Returns a command that stands for these symbols."""
-
-    def put(reader: Reader, nodes: list[Node]) -> None:
-        nodes.extend(
-            node for token in tokens if (node := symbol(token, reader.font, reader.style)) is not None
+        first = reader.raw_places()
+        if reader.peek() != "{":
+            return reader.substitute(one, first)
+        return reader.substitute(
+            two if reader.drawn else two.replace(r"\middle", ""), first, reader.raw_places()
         )
 
-    return put
+    return Expansion(read)
 
 
-def _starred(name: str) -> Command:
-    """Returns a command that skips an optional star, which only changes the appearance."""
+def _order(reader: Reader) -> range | None:
+    """Read the tokens of an argument in brackets."""
+    if reader.peek() != "[":
+        return None
+    start = reader.i + 1
+    reader.raw_optional()
+    return range(start, reader.i - 1)
 
-    def put(reader: Reader, nodes: list[Node]) -> None:
+
+def _differential(sign: str) -> Expansion:
+    def read(reader: Reader) -> Row:
+        order = _order(reader)
+        row = reader.substitute(sign if order is None else sign + "^{#1}", order or ())
+        return row + reader.argument() if reader.peek() == "{" else row
+
+    return Expansion(read)
+
+
+def _derivative(sign: str, mixed: bool = False) -> Expansion:
+    """`\\dv{f}{x}`, `\\dv{x}`, `\\pdv[2]{f}{x}`, `\\pdv{f}{x}{y}`."""
+
+    def read(reader: Reader) -> Row:
+        fraction = r"\flatfrac" if reader.star() else r"\frac"
+        order = _order(reader)
+        above: Sequence[int] = reader.raw_places()
+        if reader.peek() == "{":
+            below: Sequence[int] = reader.raw_places()
+        else:
+            above, below = (), above
+        second = reader.raw_places() if mixed and reader.peek() == "{" else None
+        if second is not None and order is None:
+            numerator, denominator = f"{sign}^2 #1", rf"{sign} #2\,{sign} #3"
+        elif order is not None:
+            numerator, denominator = f"{sign}^{{#4}} #1", f"{sign} #2^{{#4}}"
+        else:
+            numerator, denominator = f"{sign} #1", f"{sign} #2"
+        latex = f"{fraction}{{{numerator}}}{{{denominator}}}"
+        return reader.substitute(latex, above, below, second or (), order or ())
+
+    return Expansion(read)
+
+
+def _if_braced(latex: str, otherwise: str = "") -> Expansion:
+    """Expand an argument in braces; without one the command stands for other LaTeX."""
+
+    def read(reader: Reader) -> Row:
         reader.star()
-        COMMANDS[name](reader, nodes)
+        if reader.peek() == "{":
+            return reader.substitute(latex, reader.raw_places())
+        return reader.substitute(otherwise) if otherwise else []
 
-    return put
-
-
-def _calligraphic(letter: str, fenced: bool) -> Command:
-    """`\\order{x}` is 𝒪(x), `\\pv{x}` the principal value 𝒫x."""
-
-    def put(reader: Reader, nodes: list[Node]) -> None:
-        reader.star()
-        content = reader.argument() if reader.peek() == "{" else []
-        nodes.append(Node(TOKEN, "UNKNOWN", letter, font=ALPHABETS["cal"]))
-        if fenced and content:
-            content = [Node(TOKEN, "OPEN", "("), *content, Node(TOKEN, "CLOSE", ")")]
-        nodes.extend(content)
-
-    return put
+    return Expansion(read)
 
 
-def _phrase(word: str) -> Command:
-    """Words between quads: `\\qq{if}`, `\\qif`; a star leaves out the quad before them."""
+def _starred(accent: str) -> Expansion:
+    """Set a vector in bold on a page, with a star also its Greek letters."""
 
-    def put(reader: Reader, nodes: list[Node]) -> None:
-        if not reader.star():
-            COMMANDS["\\quad"](reader, nodes)
-        nodes.append(Node(TEXT, text=word) if word else words(reader))
-        COMMANDS["\\quad"](reader, nodes)
+    def read(reader: Reader) -> Row:
+        bold = r"\boldsymbol" if reader.star() and reader.drawn else r"\mathbf"
+        inside = f"{bold}{{#1}}" if reader.drawn or not accent else "#1"
+        return reader.substitute(f"{accent}{{{inside}}}" if accent else inside, reader.raw_places())
 
-    return put
-
-
-def _laplacian(reader: Reader, nodes: list[Node]) -> None:
-    """`\\nabla^2`."""
-    two = symbol("2", reader.font, reader.style)
-    _short_for("\\nabla")(reader, nodes)
-    nodes.append(_power(reader, [two] if two is not None else []))
+    return Expansion(read)
 
 
-def _set_bracket(reader: Reader, nodes: list[Node]) -> None:
-    """`\\Braket{a|b}` of the package braket has one argument."""
-    reader.star()
-    nodes.extend([_LEFT_ANGLE, *reader.argument(), _RIGHT_ANGLE])
+def _phrase(word: str) -> Expansion:
+    """Put words between quads: `\\qq{if}`, `\\qif`; a star leaves out the quad before them."""
+
+    def read(reader: Reader) -> Row:
+        before = "" if reader.star() else r"\quad"
+        if word:
+            return reader.substitute(rf"{before}\text{{{word}}}\quad")
+        return reader.substitute(before + r"\text{#1}\quad", reader.raw_places())
+
+    return Expansion(read)
 
 
-def _named(text: str, role: str = "OPFUNCTION", meaning: str = "") -> Command:
-    return lambda reader, nodes: nodes.append(Node(TOKEN, role, text, meaning))
-
-
-def _quantity(reader: Reader, nodes: list[Node]) -> None:
-    """`\\qty(…)` sizes the delimiters that follow; `\\qty{…}` sets braces."""
-    reader.star()
-    if reader.peek() == "{":
-        nodes.extend([Node(TOKEN, "OPEN", "{"), *reader.argument(), Node(TOKEN, "CLOSE", "}")])
-
-
-def _conditional_set(reader: Reader, nodes: list[Node]) -> None:
-    nodes.extend([Node(TOKEN, "OPEN", "{"), *reader.argument(), Node(TOKEN, "CLOSE", "}")])
-
-
-def _evaluated(reader: Reader, nodes: list[Node]) -> None:
-    reader.star()
-    if reader.peek() == "{":
-        nodes.extend(reader.argument())
-        nodes.append(_BAR)
-
-
-NOTATION: dict[str, Command] = {
-    "ket": _fenced(_BAR, _RIGHT_ANGLE),
-    "bra": _fenced(_LEFT_ANGLE, _BAR),
-    "braket": _bracket,
-    "innerproduct": _bracket,
-    "ip": _bracket,
-    "ketbra": _outer_product,
-    "outerproduct": _outer_product,
-    "dyad": _outer_product,
-    "op": _outer_product,
-    "mel": _matrix_element,
-    "matrixel": _matrix_element,
-    "matrixelement": _matrix_element,
-    "ev": _expectation,
-    "expval": _expectation,
-    "expectationvalue": _expectation,
-    "set": _conditional_set,
-    "abs": _delimiters("|", "|"),
-    "absolutevalue": _delimiters("|", "|"),
-    "norm": _delimiters("‖", "‖"),
-    "floor": _delimiters("⌊", "⌋"),
-    "ceil": _delimiters("⌈", "⌉"),
-    "pqty": _delimiters("(", ")"),
-    "bqty": _delimiters("[", "]"),
-    "Bqty": _delimiters("{", "}"),
-    "vqty": _delimiters("|", "|"),
-    "qty": _quantity,
-    "quantity": _quantity,
-    "comm": _pair("[", "]"),
-    "commutator": _pair("[", "]"),
-    "acomm": _pair("{", "}"),
-    "anticommutator": _pair("{", "}"),
-    "pb": _pair("{", "}"),
-    "poissonbracket": _pair("{", "}"),
-    "dd": _differential(_D),
-    "differential": _differential(_D),
-    "var": _differential(_DELTA),
-    "variation": _differential(_DELTA),
-    "dv": _derivative(_D),
-    "derivative": _derivative(_D),
-    "diff": _derivative(_D),
-    "odv": _derivative(_D),
-    "pdv": _derivative("\\partial"),
-    "pderivative": _derivative("\\partial"),
-    "partialderivative": _derivative("\\partial"),
-    "pdiff": _derivative("\\partial"),
-    "fdv": _derivative(_DELTA),
-    "functionalderivative": _derivative(_DELTA),
-    "eval": _evaluated,
-    "evaluated": _evaluated,
-    "Tr": _named("Tr"),
-    "Trace": _named("Tr"),
-    "tr": _named("tr"),
-    "trace": _named("tr"),
-    "rank": _named("rank"),
-    "erf": _named("erf"),
-    "Res": _named("Res"),
-    "grad": _named("∇", "OPERATOR"),
-    "gradient": _named("∇", "OPERATOR"),
-    "laplacian": _laplacian,
-    "curl": _short_for("\\nabla", "\\times"),
-    "divergence": _short_for("\\nabla", "\\cdot"),
-    "vb": _starred("\\mathbf"),
-    "vectorbold": _starred("\\mathbf"),
-    "va": _starred("\\vec"),
-    "vectorarrow": _starred("\\vec"),
-    "vu": _starred("\\hat"),
-    "vectorunit": _starred("\\hat"),
-    "order": _calligraphic("O", fenced=True),
-    "pv": _calligraphic("P", fenced=False),
-    "principalvalue": _calligraphic("P", fenced=False),
-    "cp": _named("×", "MULOP", "times"),
-    "Residue": _named("Res"),
-    "fderivative": _derivative(_DELTA),
-    "qq": _phrase(""),
-    "qqtext": _phrase(""),
+_D = r"\mathrm{d}"
+_TABLE: dict[str, Expansion] = {
+    "ket Ket": _written(r"\left|#1\right\rangle"),
+    "bra Bra": _written(r"\left\langle #1\right|"),
+    "braket innerproduct ip": _one_or_two(
+        r"\left\langle #1\right\rangle", r"\left\langle #1\middle|#2\right\rangle"
+    ),
+    "Braket": _written(r"\left\langle #1\right\rangle"),
+    "ketbra outerproduct dyad op": _one_or_two(
+        r"\left|#1\right\rangle\!\left\langle #1\right|", r"\left|#1\right\rangle\!\left\langle #2\right|"
+    ),
+    "mel matrixel matrixelement": _written(
+        r"\left\langle #1|#2|#3\right\rangle", 3, r"\left\langle #1\middle|#2\middle|#3\right\rangle"
+    ),
+    "ev expval expectationvalue": _one_or_two(
+        r"\left\langle #1\right\rangle", r"\left\langle #2\middle|#1\middle|#2\right\rangle"
+    ),
+    "set Set": _written(r"\left\{\,#1\,\right\}"),
+    "abs absolutevalue vqty": _written(r"\left\lvert #1\right\rvert"),
+    "norm": _written(r"\left\|#1\right\|"),
+    "floor": _written(r"\left\lfloor #1\right\rfloor"),
+    "ceil": _written(r"\left\lceil #1\right\rceil"),
+    "pqty": _written(r"\left(#1\right)"),
+    "bqty": _written(r"\left[#1\right]"),
+    "Bqty": _written(r"\left\{#1\right\}"),
+    "qty quantity": _if_braced(r"\left\{#1\right\}"),
+    "comm commutator": _written(r"\left[#1,#2\right]", 2),
+    "acomm anticommutator pb poissonbracket": _written(r"\left\{#1,#2\right\}", 2),
+    "mqty matrixquantity smqty": _written(r"\begin{matrix}#1\end{matrix}"),
+    "pmqty spmqty": _written(r"\begin{pmatrix}#1\end{pmatrix}"),
+    "bmqty sbmqty": _written(r"\begin{bmatrix}#1\end{bmatrix}"),
+    "vmqty svmqty mdet smdet": _written(r"\begin{vmatrix}#1\end{vmatrix}"),
+    "dd differential": _differential(_D),
+    "var variation": _differential(r"\delta"),
+    "dv derivative diff odv": _derivative(_D),
+    "pdv pderivative partialderivative pdiff": _derivative(r"\partial", mixed=True),
+    "fdv functionalderivative fderivative": _derivative(r"\delta"),
+    "eval evaluated": _if_braced(r"\left.#1\right|"),
+    "Tr Trace": _written(r"\operatorname{Tr}", 0),
+    "tr trace": _written(r"\operatorname{tr}", 0),
+    "rank": _written(r"\operatorname{rank}", 0),
+    "erf": _written(r"\operatorname{erf}", 0),
+    "Res Residue": _written(r"\operatorname{Res}", 0),
+    "grad gradient": _written(r"\nabla", 0, r"\boldsymbol{\nabla}"),
+    "curl": _written(r"\nabla\times", 0, r"\boldsymbol{\nabla}\times"),
+    "divergence": _written(r"\nabla\cdot", 0, r"\boldsymbol{\nabla}\cdot"),
+    "laplacian": _written(r"\nabla^2", 0),
+    "order": _if_braced(r"\mathcal{O}\left(#1\right)", r"\mathcal{O}"),
+    "pv principalvalue": _if_braced(r"\mathcal{P}#1", r"\mathcal{P}"),
+    "qq qqtext": _phrase(""),
     **{f"q{word}": _phrase(word) for word in WORDS},
-    "vdot": _named("⋅", "MULOP"),
-    "dotproduct": _named("⋅", "MULOP"),
-    "cross": _named("×", "MULOP", "times"),
-    "crossproduct": _named("×", "MULOP", "times"),
+    "vb vectorbold": _starred(""),
+    "va vectorarrow": _starred(r"\vec"),
+    "vu vectorunit": _starred(r"\hat"),
+    "vdot dotproduct": _written(r"\cdot", 0, r"\boldsymbol\cdot"),
+    "cross crossproduct cp": _written(r"\times", 0, r"\boldsymbol\times"),
 }
-for _name, _command in NOTATION.items():
-    COMMANDS.setdefault("\\" + _name, _command)
-COMMANDS.setdefault("\\Braket", _set_bracket)
-for _big, _small in {"Bra": "bra", "Ket": "ket", "Set": "set"}.items():
-    COMMANDS.setdefault("\\" + _big, NOTATION[_small])
+PHYSICS = {f"\\{name}": expansion for names, expansion in _TABLE.items() for name in names.split()}
+NOTATION = frozenset(PHYSICS) - {"\\Bra", "\\Ket", "\\Braket", "\\Set"}
+"""Commands that documents define themselves under the same names."""

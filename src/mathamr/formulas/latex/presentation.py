@@ -69,6 +69,8 @@ def present(node: Node) -> Element:
     if known is not None:
         return known
     element = _PRESENTERS[node.kind](node)
+    if node.places:
+        element.origin = node.places
     if node.enclosure:
         element = Element("menclose", "", (element,), {"notation": node.enclosure})
     node.presentation = element
@@ -129,7 +131,11 @@ def _application(node: Node) -> Element:
 
 def _infix(head: Node, operands: Sequence[Node], role: str) -> Element:
     if len(operands) == 1:
-        sign = present(head) if head.kind != TOKEN else Element("mo", shown_text(head, "mo"))
+        if head.kind == TOKEN:
+            sign = Element("mo", shown_text(head, "mo"))
+            sign.origin = head.places
+        else:
+            sign = present(head)
         return Element("mrow", "", (sign, present(operands[0])))
     first = operands[0]
     items: list[Element] = []
@@ -143,7 +149,10 @@ def _infix(head: Node, operands: Sequence[Node], role: str) -> Element:
         items.extend([present(operand) for operand in operands[1:]])
     else:
         sign = present(head)
-        for operand in operands[1:]:
+        for number, operand in enumerate(operands[1:]):
+            if len(head.places) == len(operands) - 1 and head.kind == TOKEN:
+                sign = Element(sign.tag, sign.text)
+                sign.origin = head.places[number : number + 1]
             items.append(sign)
             items.append(present(operand))
     return Element("mrow", "", items)

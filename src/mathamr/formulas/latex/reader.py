@@ -1,255 +1,530 @@
-"""`Reader`: the back end that makes nodes, from which both trees are built; commands and environments register here."""
+"""`Reader`: one pass over the tokens of a formula, which makes the rows of its syntax."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import ClassVar
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
 
 from mathamr.formulas.budget import Budget
-from mathamr.formulas.latex import environments, transparent
-from mathamr.formulas.latex.expression import expression
-from mathamr.formulas.latex.fonts import Font, specialized
-from mathamr.formulas.latex.groupreader import (
-    WITH_LINE,
-    Commands,
-    Environments,
-    Frame,
-    GroupReader,
-    InfixFraction,
-)
-from mathamr.formulas.latex.node import ABSENT, ERROR, HINT, SCRIPT, TOKEN, Node, apply, dual, row
-from mathamr.formulas.latex.styles import DISPLAY
-from mathamr.formulas.latex.symbols import DELIMITERS, SYMBOLS
+from mathamr.formulas.errors import FormulaError
+from mathamr.formulas.latex.commands import COMMANDS, ENVIRONMENTS, TRANSPARENT
+from mathamr.formulas.latex.cursor import Cursor
+from mathamr.formulas.latex.lexer import tokenize
+from mathamr.formulas.latex.physics import NOTATION
+from mathamr.formulas.latex.symbols import DELIMITERS, OF_PACKAGES, SPACES, SYMBOLS
+from mathamr.formulas.latex.syntax import Arrow, CellLine, CommandSyntax, Construct, Delimiter, Expansion, Row
+from mathamr.formulas.latex.text import read_words
 
-MAX_KNOWN_SYMBOLS = 4096
+MAX_GROUPS = 500
+"""The maximum nesting of braces."""
 
-_SUPERSCRIPT, _SUBSCRIPT = "SUPERSCRIPT", "SUBSCRIPT"
+BRACE = frozenset(["}"])
+BRACKET = frozenset(["]"])
+CELL_ENDS = frozenset(["&", "\\\\", "\\cr", "\\crcr", "\\tabularnewline", "\\newline"])
+IN_ENVIRONMENT = CELL_ENDS | {"\\end"}
+IN_BRACES = CELL_ENDS | {"}"}
+NOTHING: frozenset[str] = frozenset()
 
-Command = Callable[["Reader", list[Node]], None]
-COMMANDS: dict[str, Command] = {**transparent.COMMANDS, **environments.COMMANDS}
-"""What every command does that is not a symbol; filled by the modules `commands`, `arrays` and others."""
-ENVIRONMENTS: dict[str, Callable[[Reader, list[Node], str], None]] = {}
-"""What every environment does; filled by the modules `arrays` and `diagrams`."""
-
-
-def command(*names: str) -> Callable[[Command], Command]:
-    """Registers what some commands do."""
-
-    def register(function: Command) -> Command:
-        for name in names:
-            COMMANDS[name] = function
-        return function
-
-    return register
-
-
-_KNOWN: dict[Font, tuple[dict[str, Node], ...]] = {}
-"""A cache of symbols by font, style and token."""
-
-
-def symbol(token: str, font: Font, style: int) -> Node | None:
-    """Returns the node of a token that is one symbol, or None for commands that do something."""
-    entry = SYMBOLS.get(token)
-    if entry is not None:
-        role, text, meaning, name, limits = entry
-        position = "mid" if limits and style == DISPLAY else ""
-        return Node(
-            TOKEN,
-            role,
-            text,
-            meaning,
-            specialized(font, text),
-            key=meaning or name or text,
-            position=position,
-        )
-    if len(token) == 1 and token not in "{}^_'$&#~\\" and not token.isspace():
-        return Node(TOKEN, "UNKNOWN", token, font=specialized(font, token))
-    return None
+INFIX_FENCES: dict[str, tuple[str, ...]] = {
+    "\\over": (), "\\atop": (), "\\choose": ("(", ")"), "\\brace": ("\\{", "\\}"), "\\brack": ("[", "]"),
+    "\\overwithdelims": ("?",), "\\atopwithdelims": ("?",), "\\above": (),
+}  # fmt: skip
+"""Commands between numerator and denominator, and the delimiters around both; `?` marks those that follow."""
+_OPENERS = {"{": "}", "\\bgroup": "\\egroup", "\\begingroup": "\\endgroup", "\\left": "\\right"}
+_CLOSERS = frozenset(_OPENERS.values())
+STRUCTURAL = frozenset(["^", "_", "'", "\\sp", "\\sb", *_OPENERS, *_CLOSERS, *INFIX_FENCES])
+_NO_ARGUMENT = frozenset(["", "}", "&", "\\\\", "\\end", "\\right", "\\cr", "$", "\\egroup"])
+_RULES = frozenset(["\\hline", "\\toprule", "\\midrule", "\\bottomrule", "\\hdashline"])
+_PARTIAL_RULES = frozenset(["\\cline", "\\cmidrule", "\\cdashline"])
+_ROW_ENDS = ("\\\\", "\\cr")
+_SPECIAL_STOPS = IN_ENVIRONMENT | {"}", "$", "\\)"}
+"""Stops that are no symbols."""
+_STRUCTURE, _SPACE = CommandSyntax("structure"), CommandSyntax("space")
+_SPECIAL: dict[str, CommandSyntax | Expansion] = {
+    **dict.fromkeys([" ", "\n", "  ", "\t", "\r\n"], _SPACE),
+    **COMMANDS,
+    **dict.fromkeys(STRUCTURAL, _STRUCTURE),
+}
+"""Everything that is not a symbol."""
+_WITH_WILDCARDS = _SPECIAL | {"?": CommandSyntax("question mark")}
 
 
-class Reader(GroupReader[Node, Node]):
-    """One pass over the tokens of one formula.
+class _Frame:
+    """A group that is being read."""
 
-    Braces are transparent to the grammar, as they are for LaTeXML: they only limit fonts and `\\over`.
+    __slots__ = ("fraction", "left", "numerator", "opener", "row", "start")
+
+    def __init__(self, opener: str, start: int, left: Delimiter | None = None) -> None:
+        self.opener, self.start, self.left = opener, start, left
+        self.row: Row = []
+        self.numerator: Row = []
+        self.fraction: Construct | None = None
+
+
+class Reader(Cursor):
+    """Reads groups, scripts, infix fractions, commands, tables and words from tokens whose macros are expanded.
+
+    Where words or lines mean something else on a page than in a tree, `drawn` chooses.
     """
 
-    commands: ClassVar[Commands] = COMMANDS
-    environments: ClassVar[Environments] = ENVIRONMENTS
-
     def __init__(
-        self, tokens: list[str], offsets: list[int], source: str, budget: Budget, wildcards: bool = False
+        self,
+        tokens: list[str],
+        offsets: list[int],
+        source: str,
+        budget: Budget,
+        *,
+        wildcards: bool = False,
+        drawn: bool = False,
     ) -> None:
-        super().__init__(tokens, offsets, source, budget, DISPLAY)
-        self.wildcards = wildcards
+        super().__init__(tokens, offsets, source)
+        self.budget, self.drawn = budget, drawn
+        self.origins: list[int] | range = range(self.count)
+        """For every token the one that it was written as: those of an expansion are where its command is."""
+        self._expanded = 0
+        """The token of the command that is expanded."""
+        self._special = _WITH_WILDCARDS if wildcards else _SPECIAL
+        self._wildcards = wildcards
 
-    def set_font_and_style(self, font: Font, style: int) -> None:
-        """Sets a font and a style."""
-        self.font, self.style = font, style
-        tables = _KNOWN.get(font)
-        if tables is None:
-            tables = _KNOWN[font] = ({}, {}, {}, {})
-        self.known = tables[style]
+    # -- groups
 
-    def set_style(self, style: int) -> None:
-        """Sets a style."""
-        self.style = style
-        self.known = _KNOWN[self.font][style]
-
-    def expression(self, nodes: Sequence[Node], rule: str = "Anything", trailing: bool = False) -> Node:
-        """Parses the nodes as one expression, within this formula's budget."""
-        return expression(nodes, self.budget, rule, trailing)
-
-    def parsed_argument(self, what: str = "argument") -> Node:
-        """The next argument as one expression."""
-        return self.expression(self.argument(what))
-
-    # -- symbols and groups
-
-    def put(self, token: str, frame: Frame[Node, Node]) -> None:
-        """Appends the meaning of a command or symbol."""
-        nodes = frame.items
-        command = COMMANDS.get(token)
-        if command is None:
-            self.put_symbol(token, nodes)
-            return
-        before = len(nodes)
-        command(self, nodes)
-        if len(nodes) > before and nodes[-1].kind == SCRIPT:
-            frame.grouped = len(nodes)
-
-    def put_symbol(self, token: str, items: list[Node]) -> None:
-        """Appends a token that is not a command."""
-        node = symbol(token, self.font, self.style)
-        if node is not None:
-            if len(self.known) < MAX_KNOWN_SYMBOLS:
-                self.known[token] = node
-            items.append(node)
-        else:
-            self.repair(f"unknown command {token}")
-            items.append(Node(ERROR, text=token))
-
-    def has_piece(self, frame: Frame[Node, Node]) -> bool:
-        """True if a group has its first piece; an empty group counts."""
-        return bool(frame.items) or frame.emptied >= 0
-
-    def opened(self, frame: Frame[Node, Node], fence: Node) -> None:
-        """Appends a delimiter, which is a node like any other."""
-        frame.items.append(fence)
-
-    def put_fence(self, items: list[Node], fence: Node) -> None:
-        """Appends the delimiter of a `\\right` that closes nothing."""
-        items.append(fence)
-
-    def put_group(
-        self, around: Frame[Node, Node], frame: Frame[Node, Node], items: list[Node], closed: bool
-    ) -> None:
-        """Adds the nodes of a group to those around it."""
-        around.items.extend(items)
-        if items:
-            around.grouped = len(around.items)
-        elif frame.opener != "\\left":
-            around.emptied = len(around.items)
-        if closed:
-            around.items.append(self.delimiter(left=False))
-
-    # -- scripts
-
-    def script(self, frame: Frame[Node, Node], above: bool) -> None:
-        """Reads a script and attaches it."""
-        kind = _SUPERSCRIPT if above else _SUBSCRIPT
-        attachment = self._attachment(frame, kind)
-        content = self.script_argument()
-        if not content and self.i >= self.count and self.tokens[-1] == "{":
-            content = [ABSENT]
-        self._add_script(frame, attachment + kind, content)
-
-    def primes(self, frame: Frame[Node, Node], count: int) -> None:
-        """Attaches primes, and what follows them in the same superscript."""
-        attachment = self._attachment(frame, _SUPERSCRIPT)
-        prime = symbol("\\prime", self.font, self.style)
-        content = [prime] * count if prime is not None else []
-        if self.i < self.count and self.tokens[self.i] == "^":
-            self.i += 1
-            content += self.script_argument()
-        self._add_script(frame, attachment + _SUPERSCRIPT, content)
-
-    def _add_script(self, frame: Frame[Node, Node], role: str, content: Sequence[Node]) -> None:
-        if content:
-            rule = "Superscript" if role.endswith(_SUPERSCRIPT) else "Subscript"
-            frame.items.append(
-                Node(SCRIPT, role, children=(self.expression(content, rule),), level=self.level)
-            )
-
-    def _attachment(self, frame: Frame[Node, Node], kind: str) -> str:
-        """Returns whether a script belongs to the node before it (`POST`) or floats (`FLOAT`)."""
-        nodes = frame.items
-        position, scripts, result, spaced = len(nodes), 0, "FLOAT", False
-        while position > 0:
-            if position == frame.grouped:
-                return "POST"
-            if position == frame.emptied:
-                return result
-            node = nodes[position - 1]
-            if node.kind == HINT:
-                spaced = True
-            elif node.kind == SCRIPT:
-                if node.role.endswith(kind):
-                    if not spaced:
-                        self.repair(f"double {kind.lower()}")
-                    return "FLOAT"
-                result = "POST"
-                scripts += 1
-                if node.role.startswith("FLOAT") or scripts > 1:
-                    return result
+    def read(self, stops: frozenset[str] = NOTHING, single: bool = False) -> Row:
+        """Read up to one of the stops (which stays unread) or the end; `single` reads at most one piece."""
+        frame = _Frame("", self.i)
+        outer: list[_Frame] = []
+        special = self._special
+        extra = not stops <= _SPECIAL_STOPS
+        while self.i < self.count:
+            token = self.tokens[self.i]
+            command = special.get(token)
+            if command is None:
+                if token.isspace():
+                    self.i += 1
+                    continue
+                if extra and token in stops and not outer:
+                    break
+                frame.row.append(self.i)
+                self.i += 1
+            elif command is _SPACE:
+                self.i += 1
+                continue
+            elif token in stops and (not outer or _leaves(token, outer, frame)):
+                break
             else:
-                return "POST"
-            position -= 1
-        return result
+                self.i += 1
+                if command is _STRUCTURE:
+                    frame = self._structure(token, frame, outer)
+                elif isinstance(command, CommandSyntax):
+                    self._command(token, command, frame.row, self.i - 1)
+                else:
+                    self._expanded = self.i - 1
+                    frame.row += command.read(self)
+            if single and not outer and frame.row:
+                last = frame.row[-1]
+                if type(last) is int or not last.silent:  # type: ignore[union-attr]
+                    break
+        while outer:
+            self.repair(f"unclosed {frame.opener}", frame.start)
+            frame = self._end_group(frame, outer, None)
+        return self._finish(frame)
 
-    # -- fractions and delimiters
+    def _command(self, token: str, command: CommandSyntax, row: Row, place: int) -> None:
+        if token == "?":
+            following = self.tokens[self.i] if self.i < self.count else ""
+            if len(following) == 1 and following.isalnum():
+                self.i += 1
+                row.append(Construct("wildcard", place, (following,)))
+            else:
+                row.append(place)
+            return
+        if token == "\\begin":
+            self._environment(place, row)
+            return
+        how = command.arguments
+        arguments = tuple([_ARGUMENTS[letter](self) for letter in how]) if type(how) is str else how(self)  # type: ignore[operator]
+        if arguments is not None and command.kind:
+            row.append(Construct(command.kind, place, arguments, command.data, command.silent))
 
-    def infix_fraction(
-        self, fraction: InfixFraction[Node], numerator: list[Node], denominator: list[Node], style: int
-    ) -> Node:
-        """A fraction with its delimiters."""
-        line = fraction.command in WITH_LINE
-        meaning = "divide" if line else "binomial" if fraction.command == "\\choose" else ""
-        above, below = self.expression(numerator), self.expression(denominator)
-        return fraction_node(above, below, meaning, line, fraction.left, fraction.right)
+    def command_named(self, token: str) -> CommandSyntax | None:
+        """Return what is known of a command; expansions are known on pages alone."""
+        command = COMMANDS.get(token)
+        if isinstance(command, Expansion):
+            return CommandSyntax("expansion") if self.drawn else None
+        return command
 
-    def fence(self, text: str, left: bool) -> Node:
-        """Returns the delimiter that a command implies."""
-        return Node(TOKEN, "OPEN" if left else "CLOSE", text)
+    def command_at(self, place: int) -> Row:
+        """Read the arguments here of the one command at a place, or return its symbol."""
+        row: Row = []
+        command = self._special.get(self.tokens[place])
+        if command is None:
+            row.append(place)
+        elif isinstance(command, Expansion):
+            self._expanded = place
+            row += command.read(self)
+        else:
+            self._command(self.tokens[place], command, row, place)
+        return row
 
-    def delimiter(self, left: bool) -> Node:
-        """Reads the delimiter after `\\left`, `\\right` or `\\middle`."""
-        token = self.delimiter_token()
+    def _structure(self, token: str, frame: _Frame, outer: list[_Frame]) -> _Frame:
+        place = self.i - 1
+        if token in ("^", "_", "\\sp", "\\sb"):
+            row = self.argument("script")
+            is_lost = not row and self.i >= self.count and self.tokens[self.count - 1] == "{"
+            above = token in ("^", "\\sp")
+            frame.row.append(
+                Construct("script", place, (row, above, is_lost), self.peek() if self.drawn else "")
+            )
+        elif token == "'":
+            frame.row.append(self._primes(place))
+        elif token in _OPENERS:
+            left = self.delimiter() if token == "\\left" else None
+            outer.append(frame)
+            if len(outer) > MAX_GROUPS:
+                raise FormulaError(f"more than {MAX_GROUPS} nested groups", self.source, self.offset())
+            return _Frame(token, place, left)
+        elif token in _CLOSERS:
+            return self._close(token, frame, outer)
+        else:
+            self._begin_denominator(token, frame)
+        return frame
+
+    def _primes(self, place: int) -> Construct:
+        """Read primes, and the superscript that follows them in the same place."""
+        while self.i < self.count and self.tokens[self.i] == "'":
+            self.i += 1
+        count = self.i - place
+        following = self.peek() if self.drawn else self.tokens[self.i] if self.i < self.count else ""
+        script = None
+        if following == "^":
+            self.i += 1
+            script = self.argument("script")
+        return Construct("primes", place, (count, script), following)
+
+    def _close(self, token: str, frame: _Frame, outer: list[_Frame]) -> _Frame:
+        """Return the surrounding frame after a closing token; inner groups that are still open end too."""
+        if not any(_OPENERS.get(one.opener) == token for one in (frame, *outer)):
+            self.repair(f"{token} without its opening")
+            if token == "\\right":
+                frame.row.append(Construct("closing", self.i - 1, (self.delimiter(),)))
+            return frame
+        while True:
+            matches = _OPENERS.get(frame.opener) == token
+            if not matches:
+                self.repair(f"unclosed {frame.opener}", frame.start)
+            frame = self._end_group(frame, outer, token if matches else None)
+            if matches:
+                return frame
+
+    def _end_group(self, frame: _Frame, outer: list[_Frame], closed: str | None) -> _Frame:
+        row, around = self._finish(frame), outer.pop()
+        is_fence = frame.opener == "\\left"
+        closes = closed == "\\right"
+        right = self.delimiter() if closes else None
+        around.row.append(Construct("group", frame.start, (row, frame.left, right), (is_fence, closes)))
+        return around
+
+    def _finish(self, frame: _Frame) -> Row:
+        if frame.fraction is None:
+            return frame.row
+        frame.fraction.arguments = (frame.numerator, frame.row)
+        return [frame.fraction]
+
+    def _begin_denominator(self, token: str, frame: _Frame) -> None:
+        if frame.fraction is not None:
+            self.repair(f"more than one fraction in a group: {token}")
+            frame.row, frame.fraction = self._finish(frame), None
+        place = self.i - 1
+        fences = INFIX_FENCES[token]
+        left = right = None
+        if fences == ("?",):
+            left, right = self.delimiter(), self.delimiter()
+        elif fences:
+            left, right = Delimiter(fences[0], place), Delimiter(fences[1], place)
+        thickness = self.dimension() if token == "\\above" else ""
+        frame.fraction = Construct("infix fraction", place, (), (token, left, right, thickness))
+        frame.numerator, frame.row = frame.row, []
+
+    # -- arguments
+
+    def argument(self, what: str = "argument") -> Row:
+        """Read the next argument: a group, or the next piece."""
+        i, tokens = self.i, self.tokens
+        if i < self.count:
+            token = tokens[i]
+            if token == "{":
+                if i + 2 < self.count and tokens[i + 2] == "}" and self._is_symbol(tokens[i + 1]):
+                    self.i += 3
+                    return [i + 1]
+            elif self._is_symbol(token):
+                self.i += 1
+                return [i]
+        token = self.peek()
+        if token in _NO_ARGUMENT:
+            self.repair(f"missing {what}", self.i)
+            return []
+        self.descend()
+        row: Row
+        if token == "{":
+            row = self._enclosed(BRACE)
+        elif token in ("^", "_"):
+            self.repair(f"missing {what}", self.i)
+            row = []
+        else:
+            row = self.read(NOTHING, single=True)
+        self.depth -= 1
+        self.budget.spend(len(row))
+        return row
+
+    def _is_symbol(self, token: str) -> bool:
+        return token not in self._special and not token.isspace()
+
+    def optional(self) -> Row | None:
+        """Read an argument in brackets, if there is one."""
+        if self.peek() != "[":
+            return None
+        self.descend()
+        row = self._enclosed(BRACKET)
+        self.depth -= 1
+        self.budget.spend(len(row))
+        return row
+
+    def _enclosed(self, end: frozenset[str]) -> Row:
+        start = self.i
+        self.i += 1
+        row = self.read(end)
+        if self.i < self.count:
+            self.i += 1
+        else:
+            self.repair(f"unclosed {self.tokens[start]}", start)
+        return row
+
+    def read_up_to(self, end: str, command: str) -> Row:
+        """Read up to and including a command that divides a group: `\\root 3 \\of x`, `\\buildrel a \\over b`."""
+        row = self.read(frozenset([end, "}", "\\right", "&", "\\\\", "\\end"]))
+        if self.peek() == end:
+            self.i += 1
+        else:
+            self.repair(f"{command} without {end}", self.i)
+        return row
+
+    def delimiter(self) -> Delimiter | None:
+        """Read the delimiter after `\\left`, `\\right` or `\\middle`; None for a dot, or for anything else."""
+        token = self.peek()
+        place = self.i
+        self.i += 1
         if not token:
-            return Node(HINT, text="\\left.")
-        entry = DELIMITERS.get(token)
-        if entry is not None:
-            text, role, name = entry
-            if role == "OPEN" and not left:
-                role = "CLOSE"
-            return Node(TOKEN, role, text, key=name or text)
-        node = symbol(token, self.font, self.style)
-        if node is None:
-            self.refuse_delimiter(token)
-            return Node(HINT, text="\\left.")
-        return node
+            self.repair("missing delimiter", self.i)
+            return None
+        if token in ("{", "}"):
+            self.repair(f"{token} as a delimiter; read as \\{token}")
+            token = "\\" + token
+        if token == ".":
+            return None
+        if token in DELIMITERS or is_symbol(token):
+            return Delimiter(token, place)
+        self.repair(f"{token} is not a delimiter")
+        self.i -= 1
+        return None
+
+    def options(self) -> str | None:
+        """Read any number of arguments in brackets and return the first."""
+        first = found = self.raw_optional()
+        while found is not None:
+            found = self.raw_optional()
+        return first
+
+    def words(self) -> list[Any]:
+        """Read an argument of words."""
+        return read_words(self)
+
+    # -- expansions
+
+    def substitute(self, latex: str, *arguments: Sequence[int], place: int | None = None) -> Row:
+        """Read the LaTeX that a command expands to; `#1` to `#9` in it are arguments, as numbers of tokens."""
+        place = self._expanded if place is None else place
+        here, origin = self.offset(place), self.origins[place]
+        first = len(self.tokens)
+        if isinstance(self.origins, range):
+            self.tokens, self.offsets, self.origins = (
+                list(self.tokens),
+                list(self.offsets),
+                list(self.origins),
+            )
+        origins = self.origins
+        assert isinstance(origins, list)
+        pieces = iter(_tokens(latex))
+        for piece in pieces:
+            if piece == "#":
+                given = arguments[int(next(pieces)) - 1]
+                self.tokens += [self.tokens[place] for place in given]
+                self.offsets += [self.offsets[place] for place in given]
+                origins += [origins[place] for place in given]
+            else:
+                self.tokens.append(piece)
+                self.offsets.append(here)
+                origins.append(origin)
+        self.budget.spend(len(self.tokens) - first)
+        i, count = self.i, self.count
+        self.i, self.count = first, len(self.tokens)
+        self.descend()
+        row = self.read()
+        self.depth -= 1
+        self.i, self.count = i, count
+        return row
+
+    # -- environments and tables
+
+    def _environment(self, start: int, row: Row) -> None:
+        name = self.raw_argument().strip()
+        if name in TRANSPARENT:
+            return
+        environment = ENVIRONMENTS.get(name)
+        if environment is None:
+            self.repair(f"unknown environment {name}", start)
+            return
+        begin = self.i - 1
+        self.descend()
+        arguments = [_ARGUMENTS[letter](self) for letter in str(environment.arguments)]
+        lines: list[Any] = self._diagram() if name == "CD" else self.lines(IN_ENVIRONMENT)
+        row.append(Construct(environment.kind, start, (*arguments, lines), name))
+        if self.peek() == "\\end":
+            self.i += 1
+            found = self.raw_argument().strip()
+            if found != name:
+                self.repair(f"\\begin{{{name}}} ended by \\end{{{found}}}")
+        else:
+            self.repair(f"unclosed environment {name}", begin)
+        self.depth -= 1
+
+    def braced_lines(self) -> list[CellLine] | None:
+        """Read a table that is written as an argument: `\\substack{a\\\\b}`, `\\matrix{a&b\\cr c&d}`."""
+        if self.peek() != "{":
+            self.repair("missing argument", self.i)
+            return None
+        start = self.i
+        self.i += 1
+        self.descend()
+        lines = self.lines(IN_BRACES)
+        self.depth -= 1
+        if self.peek() == "}":
+            self.i += 1
+        else:
+            self.repair("unclosed {", start)
+        return lines
+
+    def lines(self, stops: frozenset[str]) -> list[CellLine]:
+        """Read the cells of a table line by line, with the rules above each line and the options after it."""
+        lines = [CellLine()]
+        self._read_rules(lines[-1])
+        while True:
+            lines[-1].cells.append(self.read(stops))
+            token = self.peek()
+            if token not in CELL_ENDS:
+                break
+            self.i += 1
+            if token == "&":
+                continue
+            if token in ("\\\\", "\\newline"):
+                start = self.i
+                self.skip_line_options()
+                lines[-1].options = "".join(self.tokens[start : self.i])
+            lines.append(CellLine())
+            self._read_rules(lines[-1])
+        self.budget.spend(len(lines) * max(len(line.cells) for line in lines) if self.drawn else 0)
+        return lines
+
+    def _read_rules(self, line: CellLine) -> None:
+        while (token := self.peek()) in _RULES or token in _PARTIAL_RULES:
+            self.i += 1
+            if token == "\\cmidrule" and self.peek() == "(":
+                while self.i < self.count and self.tokens[self.i] != ")":
+                    self.i += 1
+                self.i += 1
+            line.rules.append((token, self.raw_argument() if token in _PARTIAL_RULES else ""))
+
+    def _diagram(self) -> list[list[Row | Arrow]]:
+        """Read objects and arrows in turn: `A @>f>g> B \\\\ @VhVV @VVkV \\\\ C @= D`."""
+        end = self.i
+        while end < self.count and self.tokens[end] != "\\end":
+            end += 1
+        count, self.count = self.count, end
+        lines: list[list[Row | Arrow]] = [[]]
+        while token := self.peek():
+            if token in _ROW_ENDS or token == "&":
+                self.i += 1
+                if token != "&":
+                    lines.append([])
+            elif token == "@":
+                self.i += 1
+                sign = self.peek()
+                self.i += 1
+                labels = (self._label(sign), self._label(sign)) if sign and sign in "><)(VA" else ([], [])
+                lines[-1].append(Arrow(sign, *labels))
+            else:
+                lines[-1].append(self.read(frozenset(["@", "&", *_ROW_ENDS])))
+        self.count = count
+        return lines
+
+    def _label(self, sign: str) -> Row:
+        """Read everything up to the arrow's next sign outside braces."""
+        depth, end = 0, self.i
+        while end < self.count and (depth or self.tokens[end] != sign):
+            depth += (self.tokens[end] == "{") - (self.tokens[end] == "}")
+            end += 1
+        count, self.count = self.count, end
+        row = self.read()
+        self.count, self.i = count, end + 1
+        return row
 
 
-def fraction_node(
-    numerator: Node,
-    denominator: Node,
-    meaning: str = "divide",
-    line: bool = True,
-    left: Node | None = None,
-    right: Node | None = None,
-) -> Node:
-    """A fraction, or one thing above another without a line, perhaps in delimiters."""
-    bar = Node(TOKEN, "FRACOP", "", meaning, position="" if line else "0pt")
-    node = apply(bar, numerator, denominator)
-    if left is None and right is None:
-        return node
-    return dual(node, row([part for part in (left, node, right) if part is not None]))
+_ARGUMENTS: dict[str, Any] = {
+    "m": Reader.argument,
+    "M": lambda reader: reader.argument("script"),
+    "o": Reader.optional,
+    "r": Reader.raw_argument,
+    "b": Reader.raw_optional,
+    "B": Reader.options,
+    "s": Reader.star,
+    "t": Reader.words,
+    "l": Reader.dimension,
+    "d": Reader.delimiter,
+}
+"""How each kind of argument is read."""
+
+
+def is_symbol(token: str) -> bool:
+    """Return True for a token that is one symbol, and not a command that does something."""
+    return token in SYMBOLS or (len(token) == 1 and token not in "{}^_'$&#~\\" and not token.isspace())
+
+
+def is_command(name: str) -> bool:
+    r"""Return True for a command that formulas have without being defined.
+
+    >>> is_command(r"\int"), is_command(r"\frac"), is_command(r"\Hilb")
+    (True, True, False)
+    """
+    return name in COMMANDS or name in SYMBOLS or name in SPACES
+
+
+def is_predefined(name: str) -> bool:
+    """Return True if a command is LaTeX's own or amsmath's; those of other packages exist only if a document loads them.
+
+    >>> [is_predefined(name) for name in ("\\\\sin", "\\\\frac", "\\\\abs", "\\\\R")]
+    [True, True, False, False]
+    """
+    if name in OF_PACKAGES or name in NOTATION:
+        return False
+    return name in SYMBOLS or name in COMMANDS or name in STRUCTURAL or name in SPACES
+
+
+def _leaves(stop: str, outer: Sequence[_Frame], frame: _Frame) -> bool:
+    """Return True if a stop inside open groups ends them: `\\end` always does, the end of a cell only for `\\left`."""
+    if stop == "\\end":
+        return True
+    return stop in CELL_ENDS and all(one.opener == "\\left" for one in (*outer[1:], frame))
+
+
+@lru_cache(maxsize=256)
+def _tokens(latex: str) -> tuple[str, ...]:
+    return tuple(tokenize(latex)[0])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from functools import cache
 
 from mathamr.formulas.latex.symbols import NEGATIONS, OF_PACKAGES, SYMBOLS
@@ -133,45 +134,47 @@ _ROOTED = re.compile(r"\s*(?:\d+(?:\.\d+)?|\((?P<inside>[^()]*(?:\([^()]*\)[^()]
 
 
 def unicode_to_latex(latex: str) -> str:
-    r"""LaTeX in which the Unicode characters of its formulas are written as commands; words in it stay as they are.
+    r"""Return LaTeX in which the Unicode characters of its formulas are written as commands; words in it stay as they are.
 
     >>> unicode_to_latex("x² ≤ ℤ"), unicode_to_latex("x^2"), unicode_to_latex("√12")
     ('x^{2} \\le  \\mathbb{Z}', 'x^2', '\\sqrt{12}')
     >>> unicode_to_latex(r"x₁ \text{ für } ℝ^ℕ")
     'x_{1} \\text{ für } \\mathbb{R}^{\\mathbb{N}}'
     """
-    if latex.isascii():
-        return latex
-    written: list[str] = []
+    return latex if latex.isascii() else "".join([text for text, _, _ in rewritten_pieces(latex)])
+
+
+def rewritten_pieces(latex: str) -> Iterator[tuple[str, int, int]]:
+    """Yield the pieces of LaTeX as commands, each with its start and end in the source."""
     place, end, argument = 0, len(latex), ""
     while place < end:
         match = _PIECE.match(latex, place)
         assert match is not None
-        found, place = match.group(), match.end()
+        start, found, place = match.start(), match.group(), match.end()
         if match["words"]:
             closing = _closing(latex, place)
-            written += [found, _with_formulas(latex[place:closing])]
+            yield found, start, place
+            yield _with_formulas(latex[place:closing]), place, closing
             place, argument = closing, ""
         elif (character := match["other"]) is not None:
-            if (script := _script_run(latex, match.start())) is not None:
+            if (script := _script_run(latex, start)) is not None:
                 text, place = script
-                written.append(text[1:] if argument in ("^", "_") else text)
+                text = text[1:] if argument in ("^", "_") else text
             elif (index := root(character)) is not None:
                 text, place = _root(latex, place)
-                written.append(f"\\sqrt{index}{text}" if not argument else f"{{\\sqrt{index}{text}}}")
+                text = f"\\sqrt{index}{text}" if not argument else f"{{\\sqrt{index}{text}}}"
             else:
                 text = _character(character)
                 wrapped = argument and len(text) > 2 and not text[1:].isalpha()
                 text = "\\prime " if text == "'" and argument in ("^", "_") else text
-                written.append(f"{{{text}}}" if wrapped else text)
-                if text[0] == "\\" and text[-1].isalpha():
-                    written.append(" ")
+                blank = " " if text[0] == "\\" and text[-1].isalpha() else ""
+                text = (f"{{{text}}}" if wrapped else text) + blank
+            yield text, start, place
             argument = ""
         else:
-            written.append(found)
+            yield found, start, place
             if not match["space"]:
                 argument = match["argument"] or ""
-    return "".join(written)
 
 
 def _script_run(text: str, start: int) -> tuple[str, int] | None:

@@ -17,14 +17,14 @@ TEXT = "#text"
 class Element:
     """One MathML element: local tag name, text before the first child, children, attributes.
 
-    The LaTeX parser makes thousands per second, so it has only the four fields; children
+    The LaTeX parser makes thousands per second, so it has few fields; children
     and attributes may be replaced or, if they are a list or dict, changed in place.
 
     >>> Element("msup", "", [Element("mi", "x"), Element("mn", "2")])
     <msup><mi>x</mi><mn>2</mn></msup>
     """
 
-    __slots__ = ("attributes", "children", "tag", "text")
+    __slots__ = ("attributes", "children", "origin", "tag", "text")
 
     def __init__(
         self,
@@ -37,6 +37,8 @@ class Element:
         self.text = text
         self.children = children
         self.attributes = attributes
+        self.origin: tuple[int, ...] = ()
+        """The tokens of LaTeX that a symbol was written as, where they are known."""
 
     def __eq__(self, other: object) -> bool:
         """Compares tags, texts, attributes and shape; iterative, so that depth needs no recursion."""

@@ -26,10 +26,10 @@ class _Symbol:
     `last` is set only at the head of a base line, and None while the head is alone.
     """
 
-    __slots__ = ("edges", "label", "last", "next")
+    __slots__ = ("edges", "label", "last", "next", "origin")
 
-    def __init__(self, label: str) -> None:
-        self.label = label
+    def __init__(self, label: str, origin: tuple[int, ...] = ()) -> None:
+        self.label, self.origin = label, origin
         self.next: _Symbol | None = None
         self.edges: dict[str, _Symbol] | None = None
         self.last: _Symbol | None = None
@@ -45,8 +45,10 @@ class _Symbol:
         self.last = symbol.last or symbol
 
 
-def slt(element: Element, limit: int = MOST_ELEMENTS) -> Slt:
-    """Builds the symbol layout tree of Presentation MathML; more than `limit` elements are refused.
+def slt(element: Element, limit: int = MOST_ELEMENTS, origins: list[tuple[int, ...]] | None = None) -> Slt:
+    """Build the symbol layout tree of Presentation MathML; more than `limit` elements are refused.
+
+    `origins` collects for every node the tokens of LaTeX that it was written as.
 
     Elements are listed breadth first; backwards through the list, the children of each element are
     converted before it and are adjacent, so depth needs no recursion.
@@ -73,7 +75,7 @@ def slt(element: Element, limit: int = MOST_ELEMENTS) -> Slt:
         prefix = _TOKENS.get(item.tag)
         if prefix is not None:
             text = clean(item.text)
-            converted.append(_Symbol(prefix + text if text else "W!"))
+            converted.append(_Symbol(prefix + text if text else "W!", item.origin))
             continue
         convert = _CONVERTERS.get(item.tag)
         if convert is None:
@@ -82,7 +84,7 @@ def slt(element: Element, limit: int = MOST_ELEMENTS) -> Slt:
         symbols.reverse()
         taken += count
         converted.append(convert(item, symbols))
-    return _flatten(converted[-1])
+    return _flatten(converted[-1], origins)
 
 
 def _size(element: Element, limit: int) -> int:
@@ -93,7 +95,7 @@ def _size(element: Element, limit: int) -> int:
     return count
 
 
-def _flatten(root: _Symbol) -> Slt:
+def _flatten(root: _Symbol, origins: list[tuple[int, ...]] | None) -> Slt:
     labels: list[str] = []
     parents: list[int] = []
     edges: list[str] = []
@@ -103,6 +105,8 @@ def _flatten(root: _Symbol) -> Slt:
         while True:
             node = len(labels)
             labels.append(symbol.label)
+            if origins is not None:
+                origins.append(symbol.origin)
             parents.append(parent)
             edges.append(edge)
             if symbol.edges is not None:
@@ -140,8 +144,11 @@ def _row(element: Element, symbols: Sequence[_Symbol]) -> _Symbol:
         inner = kept[1:-1]
         if _is_fenced_table(inner):
             inner[0].label = f"M!{fences}{inner[0].label[2:]}"
-            return inner[0]
-        return _group(fences, _parts(_merged_tables(inner), (COMMA,)))
+            group = inner[0]
+        else:
+            group = _group(fences, _parts(_merged_tables(inner), (COMMA,)))
+        group.origin = kept[0].origin + kept[-1].origin
+        return group
     return _chain(_merged_tables(kept))
 
 

@@ -29,8 +29,8 @@ def test_fences_may_be_missing_on_either_side() -> None:
 
 
 def test_small_delimiters_are_drawn_larger_and_big_ones_grow() -> None:
-    assert sized("(", 1.2).children[0].attributes["stretchy"] == "false"
-    assert sized("(", 1.8).children[0].attributes["minsize"] == "1.8em"
+    assert sized(Element("mo", "("), 1.2).children[0].attributes["stretchy"] == "false"
+    assert sized(Element("mo", "("), 1.8).children[0].attributes["minsize"] == "1.8em"
 
 
 def test_delimiters_of_a_fraction_in_a_line_have_its_size() -> None:

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mathamr.formulas.errors import FormulaError
+from mathamr.formulas.latex.commands import COMMANDS
 from mathamr.formulas.latex.display.formula import display_mathml
-from mathamr.formulas.latex.display.typesetter import COMMANDS
-from mathamr.formulas.latex.symbols import SYMBOLS
+from mathamr.formulas.latex.symbols import SPACES, SYMBOLS
 from tests.formulas.mathml.test_writing import check
 
 PIECES = st.lists(
@@ -27,7 +27,7 @@ def test_whatever_goes_in_safe_markup_or_a_clear_error_comes_out(pieces: list[st
     check(written)
 
 
-@pytest.mark.parametrize("name", sorted(COMMANDS))
+@pytest.mark.parametrize("name", sorted({*COMMANDS, *SPACES}))
 def test_every_command_is_safe_at_the_end_and_before_text(name: str) -> None:
     for latex in (
         f"x{name}",

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from mathamr.formulas.latex.commands import COMMANDS
 from mathamr.formulas.latex.display.atom import BIN, ORD, REL
 from mathamr.formulas.latex.display.glyphs import class_of, symbol_atom
-from mathamr.formulas.latex.display.typesetter import COMMANDS
 from mathamr.formulas.latex.fonts import MATH
 from mathamr.formulas.latex.symbols import SYMBOLS
 from tests.formulas.latex.display.drawing import shown

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from mathamr.formulas.latex.cursor import Cursor
-from mathamr.formulas.latex.display.lengths import bare_length, em_of
+from mathamr.formulas.latex.display.atom import DEFAULT_SPACES, STRETCHED, em_of
 from mathamr.formulas.latex.lexer import tokenize
 
 
@@ -21,5 +21,16 @@ def test_lengths_in_em(text: str, em: float) -> None:
 def test_a_bare_length_is_read_and_no_more(text: str, em: float, rest: str) -> None:
     tokens, offsets = tokenize(text)
     cursor = Cursor(tokens, offsets, text)
-    assert bare_length(cursor) == em
+    assert em_of(cursor.dimension()) == em
     assert "".join(tokens[cursor.i :]) == rest
+
+
+def test_known_spaces_are_those_of_tex_classes() -> None:
+    assert DEFAULT_SPACES["="] == (5 / 18, 5 / 18)
+    assert DEFAULT_SPACES["+"] == (4 / 18, 4 / 18)
+    assert DEFAULT_SPACES[","] == (0.0, 3 / 18)
+    assert "∗" not in DEFAULT_SPACES
+
+
+def test_bars_and_parentheses_would_grow() -> None:
+    assert set("()[]{}|‖") <= STRETCHED

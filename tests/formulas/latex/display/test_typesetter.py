@@ -3,18 +3,20 @@ from __future__ import annotations
 import pytest
 
 from mathamr.formulas.errors import FormulaError
-from mathamr.formulas.latex.display.typesetter import COMMANDS, ENVIRONMENTS
-from mathamr.formulas.latex.reader import COMMANDS as READ
-from mathamr.formulas.latex.reader import ENVIRONMENTS as READ_ENVIRONMENTS
-from mathamr.formulas.latex.symbols import SYMBOLS
-from mathamr.formulas.parse import parse
+from mathamr.formulas.latex import nodes
+from mathamr.formulas.latex.commands import COMMANDS, ENVIRONMENTS
+from mathamr.formulas.latex.display import formula, typesetter
+from mathamr.formulas.latex.syntax import CommandSyntax
 from tests.formulas.latex.display.drawing import drawn, first, shown, text_of
 
 
-def test_every_command_and_environment_that_is_read_is_drawn() -> None:
-    assert parse("x").latex == "x"  # fills the reader's table
-    assert sorted(name for name in READ if name not in COMMANDS and name not in SYMBOLS) == ["?"]
-    assert sorted(set(READ_ENVIRONMENTS) - set(ENVIRONMENTS)) == []
+def test_every_kind_of_piece_has_nodes_and_is_drawn() -> None:
+    assert formula.VOCABULARY  # fills the table of what is drawn
+    commands = [
+        each for each in (*COMMANDS.values(), *ENVIRONMENTS.values()) if isinstance(each, CommandSyntax)
+    ]
+    kinds = {each.kind for each in commands} - {"", "environment"} | {"infix fraction", "closing"}
+    assert set(nodes.MAKERS) == set(typesetter.MAKERS) == kinds
 
 
 def test_a_group_is_one_ordinary_piece() -> None:

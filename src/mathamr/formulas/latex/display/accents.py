@@ -14,9 +14,8 @@ from mathamr.formulas.latex.display.atom import (
     length,
     operator,
 )
-from mathamr.formulas.latex.display.typesetter import COMMANDS, Command, Typesetter, command
-from mathamr.formulas.latex.styles import SCRIPTS
-from mathamr.formulas.latex.symbols import LONG_ARROWS
+from mathamr.formulas.latex.display.typesetter import Typesetter, maker
+from mathamr.formulas.latex.syntax import Construct, Row
 from mathamr.formulas.mathml.element import Element
 from mathamr.formulas.mathml.styles import STYLE
 
@@ -37,8 +36,8 @@ _WIDE_BELOW = {
     "\\underrightarrow": "→", "\\underleftarrow": "←", "\\underleftrightarrow": "↔", "\\underparen": "⏝", "\\utilde": "~",
     "\\undergroup": "⏡",
 }  # fmt: skip
-_BRACES = {"\\overbrace": "⏞", "\\overbracket": "⎴"}
-_BRACES_BELOW = {"\\underbrace": "⏟", "\\underbracket": "⎵"}
+_WIDE |= {"\\overbrace": "⏞", "\\overbracket": "⎴"}
+_WIDE_BELOW |= {"\\underbrace": "⏟", "\\underbracket": "⎵"}
 _LINES = {"\\overline": "overline", "\\underline": "underline", "\\underbar": "underline"}
 
 
@@ -57,17 +56,13 @@ def _over(base: Element, accent: str, wide: bool) -> Element:
     return Element("mover", "", (base, sign), {"accent": "true"})
 
 
-def _widened(accent: str) -> Command:
-    def put(setter: Typesetter, atoms: list[Atom]) -> None:
-        base = setter.element()
-        letters = sum(len(part.text) for part in base.iterate())
-        element = _over(base, accent, wide=False)
-        if letters > 1:
-            sign = element.children[1]
-            sign.attributes = {**sign.attributes, STYLE: "wider" if letters == 2 else "widest"}
-        atoms.append(Atom(element, ORD, setter.style))
-
-    return put
+def _widened(base: Element, accent: str) -> Element:
+    letters = sum(len(part.text) for part in base.iterate())
+    element = _over(base, accent, wide=False)
+    if letters > 1:
+        sign = element.children[1]
+        sign.attributes = {**sign.attributes, STYLE: "wider" if letters == 2 else "widest"}
+    return element
 
 
 def _under(base: Element, accent: str) -> Element:
@@ -75,67 +70,35 @@ def _under(base: Element, accent: str) -> Element:
     return Element("munder", "", (base, sign), {"accentunder": "true"})
 
 
-def _accent(accent: str, wide: bool) -> Command:
-    def put(setter: Typesetter, atoms: list[Atom]) -> None:
-        atoms.append(Atom(_over(setter.element(), accent, wide), ORD, setter.style))
-
-    return put
-
-
-def _accent_below(accent: str) -> Command:
-    def put(setter: Typesetter, atoms: list[Atom]) -> None:
-        atoms.append(Atom(_under(setter.element(), accent), ORD, setter.style))
-
-    return put
-
-
-def _brace(accent: str, below: bool) -> Command:
-    """A brace, whose script is its label."""
-
-    def put(setter: Typesetter, atoms: list[Atom]) -> None:
-        while setter.peek() == "[":
-            setter.raw_optional()
-        base = setter.element()
-        element = _under(base, accent) if below else _over(base, accent, wide=True)
+@maker("accent")
+def _accent(setter: Typesetter, piece: Construct, atoms: list[Atom]) -> None:
+    name, base = piece.data, setter.element(piece.arguments[-1])
+    if name in _LINES:
+        atoms.append(Atom(Element("mrow", "", (base,), {STYLE: _LINES[name]}), ORD, setter.style))
+        return
+    if name in _SMALL or name in _WIDE:
+        element = _over(base, _SMALL.get(name) or _WIDE[name], name in _WIDE)
+    elif name in _WIDENED:
+        element = _widened(base, _WIDENED[name])
+    else:
+        element = _under(base, _WIDE_BELOW[name])
+    setter.at(piece.place, element.children[1])
+    if name.endswith(("brace", "bracket")):  # the script of a brace is its label
         atom = Atom(Element("mrow", "", (element,)), OP, setter.style, ALWAYS)
         atom.core = None
-        atoms.append(atom)
-
-    return put
-
-
-def _line(name: str) -> Command:
-    def put(setter: Typesetter, atoms: list[Atom]) -> None:
-        element = Element("mrow", "", (setter.element(),), {STYLE: name})
-        atoms.append(Atom(element, ORD, setter.style))
-
-    return put
-
-
-for _name, _text in _SMALL.items():
-    COMMANDS[_name] = _accent(_text, wide=False)
-for _name, _text in _WIDE.items():
-    COMMANDS[_name] = _accent(_text, wide=True)
-for _name, _text in _WIDENED.items():
-    COMMANDS[_name] = _widened(_text)
-for _name, _text in _WIDE_BELOW.items():
-    COMMANDS[_name] = _accent_below(_text)
-for _name, _text in _BRACES.items():
-    COMMANDS[_name] = _brace(_text, below=False)
-for _name, _text in _BRACES_BELOW.items():
-    COMMANDS[_name] = _brace(_text, below=True)
-for _name, _text in _LINES.items():
-    COMMANDS[_name] = _line(_text)
+    else:
+        atom = Atom(element, ORD, setter.style)
+    atoms.append(atom)
 
 
 # -- one thing above or below another
 
 
 def _placed(
-    setter: Typesetter, above: Element | None, below: Element | None, kind: int | None = None
+    setter: Typesetter, row: Row, above: Element | None, below: Element | None, kind: int | None = None
 ) -> Atom:
-    """Returns the next argument with something above and below it; a relation stays a relation."""
-    atoms = setter.argument()
+    """Return an argument with something above and below it; a relation stays a relation."""
+    atoms = setter.walk(row)
     base = in_row(arranged(atoms))
     if kind is None:
         kind = atoms[0].kind if len(atoms) == 1 and atoms[0].kind in (BIN, REL) else ORD
@@ -151,40 +114,26 @@ def stacked(base: Element, above: Element | None, below: Element | None, kind: i
     return atom
 
 
-@command("\\overset")
-def _overset(setter: Typesetter, atoms: list[Atom]) -> None:
-    above = setter.element(style=SCRIPTS[setter.style])
-    atoms.append(_placed(setter, above, None))
+@maker("placed")
+def _over_or_under(setter: Typesetter, piece: Construct, atoms: list[Atom]) -> None:
+    label, base = setter.script_element(piece.arguments[0]), piece.arguments[1]
+    above, below = (label, None) if piece.data == "OVERACCENT" else (None, label)
+    atoms.append(_placed(setter, base, above, below))
 
 
-@command("\\underset")
-def _underset(setter: Typesetter, atoms: list[Atom]) -> None:
-    below = setter.element(style=SCRIPTS[setter.style])
-    atoms.append(_placed(setter, None, below))
+@maker("over and under")
+def _over_and_under(setter: Typesetter, piece: Construct, atoms: list[Atom]) -> None:
+    one, other = map(setter.script_element, piece.arguments[:2])
+    above, below = (other, one) if piece.data else (one, other)
+    atoms.append(_placed(setter, piece.arguments[2], above, below))
 
 
-@command("\\overunderset", "\\underoverset")
-def _over_and_under(setter: Typesetter, atoms: list[Atom]) -> None:
-    first = setter.tokens[setter.i - 1]
-    one, other = setter.element(style=SCRIPTS[setter.style]), setter.element(style=SCRIPTS[setter.style])
-    above, below = (one, other) if first == "\\overunderset" else (other, one)
-    atoms.append(_placed(setter, above, below))
-
-
-@command("\\stackrel", "\\stackbin")
-def _stacked_relation(setter: Typesetter, atoms: list[Atom]) -> None:
-    kind = BIN if setter.tokens[setter.i - 1] == "\\stackbin" else REL
-    below = setter.optional_element(SCRIPTS[setter.style])
-    above = setter.element(style=SCRIPTS[setter.style])
-    atoms.append(_placed(setter, above, below, kind))
-
-
-@command("\\buildrel")
-def _built_relation(setter: Typesetter, atoms: list[Atom]) -> None:
-    style, setter.style = setter.style, SCRIPTS[setter.style]
-    above = in_row(arranged(setter.read_up_to("\\over", "\\buildrel")))
-    setter.style = style
-    atoms.append(_placed(setter, above, None, REL))
+@maker("stacked")
+def _stacked_relation(setter: Typesetter, piece: Construct, atoms: list[Atom]) -> None:
+    under, over, base = piece.arguments
+    below = None if under is None else setter.script_element(under)
+    kind = BIN if piece.data == "BINOP" else REL
+    atoms.append(_placed(setter, base, setter.script_element(over), below, kind))
 
 
 # -- long arrows
@@ -213,14 +162,10 @@ def _label(element: Element | None, shortest: float) -> Element:
     return Element("mrow", "", (side, element, side))
 
 
-def _arrow(sign: str) -> Command:
-    def put(setter: Typesetter, atoms: list[Atom]) -> None:
-        below = setter.optional_element(SCRIPTS[setter.style])
-        above = setter.element(style=SCRIPTS[setter.style])
-        atoms.append(Atom(long_arrow(sign, above, below), REL, setter.style))
-
-    return put
-
-
-for _name, _text in LONG_ARROWS.items():
-    COMMANDS[_name] = _arrow(_text)
+@maker("long arrow")
+def _arrow(setter: Typesetter, piece: Construct, atoms: list[Atom]) -> None:
+    under, over = piece.arguments
+    below = None if under is None else setter.script_element(under)
+    arrow = long_arrow(piece.data, setter.script_element(over), below)
+    setter.at(piece.place, arrow.children[0])
+    atoms.append(Atom(arrow, REL, setter.style))

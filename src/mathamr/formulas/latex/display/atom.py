@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from mathamr.formulas.latex.display.dictionary import STRETCHED, default_spaces
+from mathamr.formulas.latex.cursor import points_of
 from mathamr.formulas.latex.fonts import STICKY, Font
 from mathamr.formulas.latex.styles import DISPLAY, SCRIPT, TEXT
 from mathamr.formulas.mathml.element import Element
@@ -38,6 +38,16 @@ _OVERHANG = {
     "W": 0.13, "Y": 0.2, "Z": 0.07, "C": 0.07, "f": 0.09,
 }  # fmt: skip
 """How far slanted letters lean over the upright fence after them (Latin Modern's italic corrections)."""
+
+DEFAULT_SPACES = {
+    **dict.fromkeys("=<>≤≥≠∈∉∼≈≡≅≃⊂⊆⊃⊇≪≫→←⇒⇔↦⟶⟹∝", (THICK, THICK)),
+    **dict.fromkeys("+−±∓", (MEDIUM, MEDIUM)),
+    **dict.fromkeys("()[]{}⟨⟩⌊⌋⌈⌉", (0.0, 0.0)),
+    ",": (0.0, THIN),
+}
+"""The space that browsers put before and after operators between two operands (MathML Core's operator dictionary)."""
+STRETCHED = frozenset("()[]{}⟨⟩⌊⌋⌈⌉|‖∥∣/\\↑↓↕⇑⇓⇕⟦⟧⎰⎱⌈⌉⌜⌝⌞⌟√⟮⟯")
+"""Operators that some browser stretches with their row unless `stretchy` is false."""
 
 _INTEGRALS = frozenset("∫∬∭⨌∮∯∰∱∲∳⨍")
 
@@ -95,6 +105,19 @@ def length(width: float) -> str:
     ('0.1667em', '2em')
     """
     return f"{round(width, 4):g}em"
+
+
+_NARROWEST, _WIDEST = -4.0, 50.0
+
+
+def em_of(text: str) -> float:
+    """Return a length of TeX in em; 0 if it is not a length, or more than a line.
+
+    >>> em_of("18mu"), em_of("2pt"), em_of("9999cm")
+    (1.0, 0.2, 0.0)
+    """
+    width = points_of(text.replace(" ", "")) / 10
+    return round(width, 4) if _NARROWEST <= width <= _WIDEST else 0.0
 
 
 def operator(text: str, **attributes: str) -> Element:
@@ -248,7 +271,7 @@ def _classes(atoms: Sequence[Atom], before: int | None) -> list[int]:
 def _space_out(core: Element, before: float, after: float, between: bool) -> None:
     """Writes the space around an operator, unless browsers add it by default."""
     attributes = {name: value for name, value in core.attributes.items() if name not in ("lspace", "rspace")}
-    if not between or default_spaces(core.text) != (before, after):
+    if not between or DEFAULT_SPACES.get(core.text) != (before, after):
         attributes |= {"lspace": length(before), "rspace": length(after)}
     core.attributes = attributes
 
@@ -268,6 +291,7 @@ def _whole(run: Sequence[Atom]) -> Atom:
     last = run[-1]
     text = "".join(atom.element.text for atom in run)
     whole = Atom(Element(last.element.tag, text), ORD, last.style, font=last.font)
+    whole.element.origin = tuple([place for atom in run for place in atom.element.origin])
     whole.sub, whole.sup = last.sub, last.sup
     return whole
 

@@ -45,8 +45,8 @@ def fenced(
     grows = is_tall(elements, budget)
     row = list(elements)
     if grows and style != DISPLAY and _only_fractions(elements, budget):
-        before = [] if left is None else [sized(left.text, _SCALED)]
-        after = [] if right is None else [sized(right.text, _SCALED)]
+        before = [] if left is None else [sized(left, _SCALED)]
+        after = [] if right is None else [sized(right, _SCALED)]
         return Element("mrow", "", [*before, *row, *after])
     if left is not None:
         row.insert(0, _fence(left, "prefix", grows))
@@ -80,18 +80,30 @@ def _fence(element: Element, form: str, grows: bool, before: float = 0.0) -> Ele
     }
     if grows and element.text in "/\\|‖∥∣↑↓↕⇑⇓⇕":
         attributes["symmetric"] = "true"
-    return Element("mo", element.text, (), attributes)
+    fence = Element("mo", element.text, (), attributes)
+    fence.origin = element.origin
+    return fence
 
 
 _SCALED = 1.2
 """Up to this size a delimiter is scaled instead of stretched, which takes less space in Chromium."""
 
 
-def sized(text: str, size: float) -> Element:
-    """A delimiter of a size in em."""
+def sized(delimiter: Element, size: float) -> Element:
+    """Return a delimiter of a size in em."""
     if size <= _SCALED:
         attributes = {"stretchy": "false", "mathsize": length(size), "lspace": "0em", "rspace": "0em"}
-        return Element("mpadded", "", (Element("mo", text, (), attributes),), {"voffset": "-0.05em"})
-    attributes = {"stretchy": "true", "symmetric": "true", "minsize": length(size), "maxsize": length(size)}
-    # A row of its own: as the base of a script it would not grow.
-    return Element("mrow", "", (Element("mo", text, (), {**attributes, "lspace": "0em", "rspace": "0em"}),))
+        sign = Element("mo", delimiter.text, (), attributes)
+        made = Element("mpadded", "", (sign,), {"voffset": "-0.05em"})
+    else:
+        attributes = {
+            "stretchy": "true",
+            "symmetric": "true",
+            "minsize": length(size),
+            "maxsize": length(size),
+        }
+        sign = Element("mo", delimiter.text, (), {**attributes, "lspace": "0em", "rspace": "0em"})
+        # A row of its own: as the base of a script it would not grow.
+        made = Element("mrow", "", (sign,))
+    sign.origin = delimiter.origin
+    return made

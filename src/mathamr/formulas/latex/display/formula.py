@@ -6,29 +6,20 @@ from collections.abc import Iterable
 
 from mathamr.formulas.budget import Budget, SpentError
 from mathamr.formulas.errors import FormulaError
-from mathamr.formulas.latex.display import (
-    accents,
-    decoration,
-    diagrams,
-    fractions,
-    matrices,
-    operators,
-    physicsdrawing,
-    words,
-)
+from mathamr.formulas.latex.display import accents, decoration, fractions, matrices, operators, words
 from mathamr.formulas.latex.display.tablelines import TableLine, in_lines, lines_of
 from mathamr.formulas.latex.display.typesetter import Typesetter
-from mathamr.formulas.latex.groupreader import CELL_ENDS
 from mathamr.formulas.latex.lexer import MAX_LENGTH, tokenize, without_comment_signs
 from mathamr.formulas.latex.macros import Macros, expanded
+from mathamr.formulas.latex.reader import CELL_ENDS, NOTHING, Reader
 from mathamr.formulas.latex.styles import DISPLAY, TEXT
 from mathamr.formulas.latex.unicode import unicode_to_latex
 from mathamr.formulas.mathml.element import Element
 from mathamr.formulas.mathml.styles import Styling
 from mathamr.formulas.mathml.writing import typeset_to_mathml
 
-VOCABULARY = (accents, decoration, diagrams, fractions, matrices, operators, physicsdrawing, words)
-"""The modules that define what commands draw; importing them fills the typesetter's table."""
+VOCABULARY = (accents, decoration, fractions, matrices, operators, words)
+"""The modules that define what pieces draw; importing them fills the typesetter's table."""
 
 _LINE_ENDS = CELL_ENDS - {"&"}
 
@@ -36,7 +27,7 @@ _LINE_ENDS = CELL_ENDS - {"&"}
 def display_mathml(
     latex: str, macros: Macros | Iterable[str] = (), *, display: bool = False, styling: Styling = "inline"
 ) -> str:
-    """Returns a formula as MathML that looks as in LaTeX, valid and safe to put in a page.
+    """Return a formula as MathML that looks as in LaTeX, valid and safe to put in a page.
 
     Raises `FormulaError` if there is nothing to draw or a limit is exceeded. `macros` are those of the document.
 
@@ -48,7 +39,7 @@ def display_mathml(
 
 
 def displayed(latex: str, macros: Macros, display: bool) -> Element:
-    """Returns the element that draws a formula."""
+    """Return the element that draws a formula."""
     if len(latex) > MAX_LENGTH:
         raise FormulaError(f"longer than {MAX_LENGTH} characters", latex, MAX_LENGTH)
     budget = Budget(len(latex))
@@ -67,12 +58,14 @@ def _drawn(latex: str, macros: Macros, display: bool, budget: Budget) -> Element
     latex = unicode_to_latex(latex)
     tokens, offsets = tokenize(latex)
     tokens, offsets, _ = expanded(tokens, offsets, latex, macros, budget)
-    setter = Typesetter(tokens, offsets, latex, budget, DISPLAY if display else TEXT)
+    reader = Reader(tokens, offsets, latex, budget, drawn=True)
     broken = not _LINE_ENDS.isdisjoint(tokens)
+    style = DISPLAY if display else TEXT
     try:
-        lines = lines_of(setter, CELL_ENDS if broken else frozenset(), setter.style, aligned=broken)
+        read = reader.lines(CELL_ENDS if broken else NOTHING)
+        lines = lines_of(Typesetter(reader, style), read, style, aligned=broken)
     except SpentError as error:
-        raise FormulaError(str(error), latex, setter.offset()) from None
+        raise FormulaError(str(error), latex, reader.offset()) from None
     return None if _is_empty(lines) else in_lines(lines, display)
 
 

@@ -14,10 +14,10 @@ from mathamr.formulas.latex.display.atom import (
     ORD,
     PUNCT,
     REL,
+    STRETCHED,
     Atom,
     operator,
 )
-from mathamr.formulas.latex.display.dictionary import STRETCHED
 from mathamr.formulas.latex.fonts import Font, specialized, variant
 from mathamr.formulas.latex.symbols import SYMBOLS, Symbol
 from mathamr.formulas.mathml.alphabets import styled_completely

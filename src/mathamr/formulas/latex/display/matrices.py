@@ -1,128 +1,102 @@
-"""Environments: matrices, cases, arrays with rules, alignments, lines below each other."""
+"""Environments and diagrams: matrices, cases, arrays with rules, alignments, lines below each other."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from mathamr.formulas.latex.display.atom import INNER, ORD, Atom, operator
+from mathamr.formulas.latex.commands import MATRICES
+from mathamr.formulas.latex.display.accents import long_arrow
+from mathamr.formulas.latex.display.atom import INNER, ORD, Atom, arranged, in_row, operator
 from mathamr.formulas.latex.display.fences import fenced
-from mathamr.formulas.latex.display.lengths import line_gap
+from mathamr.formulas.latex.display.fractions import in_style
 from mathamr.formulas.latex.display.tablelines import (
     ALIGNMENT,
     ARRAY,
     CASES,
     COLUMNS,
+    DIAGRAM,
     EQUATION_ARRAY,
     LINES,
     MATRIX,
     SMALL_MATRIX,
     STACK,
-    Layout,
+    Cell,
     TableLine,
     columns_of,
     lines_of,
     table,
 )
-from mathamr.formulas.latex.display.typesetter import COMMANDS, ENVIRONMENTS, Command, Typesetter
-from mathamr.formulas.latex.environments import (
-    ALIGNED,
-    CHOICES,
-    GATHERED,
-    HEADED,
-    IN_BRACES,
-    IN_ENVIRONMENT,
-    MATRICES,
-    in_braces,
-)
+from mathamr.formulas.latex.display.typesetter import Typesetter, maker
 from mathamr.formulas.latex.styles import DISPLAY, SCRIPT, TEXT
+from mathamr.formulas.latex.syntax import Arrow, Construct, Row
 from mathamr.formulas.mathml.element import Element
 
 _GAP = Element("mspace", "", (), {"width": "0.1em"})
-
-
-def _stray_break(setter: Typesetter, atoms: list[Atom]) -> None:
-    """Skips the end of a line where no line can end, with its options."""
-    line_gap(setter)
-
-
-def _stray_alignment(setter: Typesetter, atoms: list[Atom]) -> None:
-    setter.repair("stray &")
-    atoms.append(Atom(operator("&"), ORD, setter.style))
-
-
-COMMANDS["\\\\"] = COMMANDS["\\newline"] = _stray_break
-COMMANDS["&"] = _stray_alignment
-
 _STARRED_SIDES = {"l": ("left",), "r": ("right",)}
 
 
-def _matrix(setter: Typesetter, atoms: list[Atom], name: str) -> None:
-    base = name.removesuffix("*")
-    side = (setter.raw_optional() or "").strip() if name.endswith("*") else ""
-    layout = SMALL_MATRIX if "small" in base else MATRIX
-    lines = lines_of(setter, IN_ENVIRONMENT, SCRIPT if layout is SMALL_MATRIX else TEXT)
-    opening, closing = MATRICES.get(base, ("", "", ""))[:2]
-    body = table(lines, replace(layout, sides=_STARRED_SIDES.get(side, ())))
-    atoms.append(_in_delimiters(setter, body, opening, closing))
+@maker("matrix")
+def _matrix(setter: Typesetter, piece: Construct, atoms: list[Atom]) -> None:
+    *options, read = piece.arguments
+    name = piece.data.removesuffix("*")
+    side = (options[0] or "").strip() if options else ""
+    layout = SMALL_MATRIX if "small" in name else MATRIX
+    lines = lines_of(setter, read, SCRIPT if layout is SMALL_MATRIX else TEXT)
+    opening, closing = MATRICES.get(name, ("", "", ""))[:2]
+    element = table(lines, replace(layout, sides=_STARRED_SIDES.get(side, ())))
+    if opening:
+        element = fenced(operator(opening), [_GAP, element, _GAP], operator(closing), setter.budget)
+    atoms.append(Atom(element, INNER if opening else ORD, setter.style))
 
 
-def _in_delimiters(setter: Typesetter, body: Element, opening: str, closing: str) -> Atom:
-    if not opening:
-        return Atom(body, ORD, setter.style)
-    element = fenced(operator(opening), [_GAP, body, _GAP], operator(closing), setter.budget)
-    return Atom(element, INNER, setter.style)
-
-
-def _cases(setter: Typesetter, atoms: list[Atom], name: str) -> None:
-    if name in HEADED:
-        atoms.extend(setter.argument())
-    large = name[0] == "d"
-    lines = lines_of(setter, IN_ENVIRONMENT, DISPLAY if large else TEXT)
-    layout = replace(CASES, attributes=(("displaystyle", "true"),)) if large else CASES
-    atoms.append(_chosen(setter, table(lines, layout), "rcases" in name))
-
-
-def _chosen(setter: Typesetter, body: Element, closing: bool = False) -> Atom:
-    """Draws cases after an opening brace, or before a closing one."""
+@maker("cases")
+def _cases(setter: Typesetter, piece: Construct, atoms: list[Atom]) -> None:
+    """Draw cases after an opening brace, or before a closing one."""
+    *head, read = piece.arguments
+    if head:
+        atoms.extend(setter.walk(head[0]))
+    large, closing = piece.data[0] == "d", "rcases" in piece.data
+    lines = lines_of(setter, read, DISPLAY if large else TEXT)
+    body = table(lines, replace(CASES, attributes=(("displaystyle", "true"),)) if large else CASES)
     brace = operator("}" if closing else "{")
     row = [body, _GAP] if closing else [_GAP, body]
     element = fenced(None if closing else brace, row, brace if closing else None, setter.budget)
-    return Atom(element, INNER, setter.style)
+    atoms.append(Atom(element, INNER, setter.style))
 
 
-def _array(setter: Typesetter, atoms: list[Atom], name: str) -> None:
-    setter.raw_optional()
-    sides, rules = columns_of(setter.raw_argument())
-    large = name == "darray"
-    lines = lines_of(setter, IN_ENVIRONMENT, DISPLAY if large else TEXT)
+@maker("array")
+def _array(setter: Typesetter, piece: Construct, atoms: list[Atom]) -> None:
+    _, template, read = piece.arguments
+    sides, rules = columns_of(template)
+    large = piece.data == "darray"
+    lines = lines_of(setter, read, DISPLAY if large else TEXT)
     attributes = (("displaystyle", "true"),) if large else ()
     layout = replace(ARRAY, sides=sides, rules=tuple(rules.items()), attributes=attributes)
     atoms.append(Atom(table(lines, layout), ORD, setter.style))
 
 
-def _stack(setter: Typesetter, atoms: list[Atom], name: str) -> None:
-    sides, _ = columns_of(setter.raw_argument())
-    lines = lines_of(setter, IN_ENVIRONMENT, SCRIPT)
-    atoms.append(Atom(table(lines, replace(STACK, sides=sides[:1])), ORD, setter.style))
+@maker("stack")
+def _stack(setter: Typesetter, piece: Construct, atoms: list[Atom]) -> None:
+    *template, read = piece.arguments
+    sides = columns_of(template[0])[0][:1] if template else ()
+    lines = lines_of(setter, read, SCRIPT)
+    atoms.append(Atom(table(lines, replace(STACK, sides=sides)), ORD, setter.style))
 
 
-def _aligned(setter: Typesetter, atoms: list[Atom], name: str) -> None:
-    if name in ("aligned", "alignedat"):
-        setter.raw_optional()
-    if name.removesuffix("*").endswith("at"):
-        setter.raw_argument()
+@maker("aligned")
+def _aligned(setter: Typesetter, piece: Construct, atoms: list[Atom]) -> None:
+    name = piece.data
     layout = COLUMNS if name.removesuffix("*").endswith("at") else ALIGNMENT
     if name.startswith("eqnarray"):
         layout = EQUATION_ARRAY
-    lines = lines_of(setter, IN_ENVIRONMENT, DISPLAY, aligned=layout is not EQUATION_ARRAY)
+    lines = lines_of(setter, piece.arguments[-1], DISPLAY, aligned=layout is not EQUATION_ARRAY)
     atoms.append(Atom(table(lines, layout), ORD, setter.style))
 
 
-def _gathered(setter: Typesetter, atoms: list[Atom], name: str) -> None:
-    while setter.peek() == "[":
-        setter.raw_optional()
-    lines = lines_of(setter, IN_ENVIRONMENT, DISPLAY, aligned=True)
+@maker("gathered")
+def _gathered(setter: Typesetter, piece: Construct, atoms: list[Atom]) -> None:
+    name = piece.data
+    lines = lines_of(setter, piece.arguments[-1], DISPLAY, aligned=True)
     layout = replace(LINES, sides={"lgathered": ("left",), "rgathered": ("right",)}.get(name, ()))
     if name.startswith("multline"):
         for line, side in ((lines[0], "left"), (lines[-1], "right")):
@@ -133,44 +107,80 @@ def _gathered(setter: Typesetter, atoms: list[Atom], name: str) -> None:
     atoms.append(Atom(table(lines, layout), ORD, setter.style))
 
 
-ENVIRONMENTS |= {
-    **dict.fromkeys(["array", "tabular", "darray"], _array),
-    "subarray": _stack,
-    "smallmatrix": _matrix,
-    **dict.fromkeys([*MATRICES, *(f"{name}*" for name in MATRICES), "smallmatrix*"], _matrix),
-    **dict.fromkeys(CHOICES, _cases),
-    **dict.fromkeys(ALIGNED, _aligned),
-    **dict.fromkeys(GATHERED, _gathered),
-}
+@maker("lines")
+def _lines(setter: Typesetter, piece: Construct, atoms: list[Atom]) -> None:
+    """Draw the tables in braces of plain TeX, and the objects of `\\xymatrix`."""
+    layout = {"eqalign": ALIGNMENT, "displaylines": LINES, "objects": MATRIX}[piece.data]
+    style = TEXT if piece.data == "objects" else DISPLAY
+    lines = lines_of(setter, piece.arguments[0], style, aligned=piece.data == "eqalign")
+    atoms.append(Atom(table(lines, layout), ORD, setter.style))
 
 
-# -- tables in braces
+# -- commutative diagrams
+
+_HORIZONTAL = {">": "→", "<": "←", ")": "→", "(": "←"}
+_VERTICAL = {"V": "↓", "A": "↑", "|": "‖", "\\|": "‖"}
+_TALL = {"stretchy": "true", "symmetric": "true", "minsize": "1.7em", "maxsize": "1.7em"}
+_LENGTH = 4.0
 
 
-def braced(
-    build: Callable[[Typesetter, Sequence[TableLine]], Atom], style: int, aligned: bool = False
-) -> Command:
-    """A table that is written as an argument."""
+@maker("diagram")
+def _diagram(setter: Typesetter, piece: Construct, atoms: list[Atom]) -> None:
+    """Draw objects and arrows in turn: `A @>f>g> B \\\\ @VhVV @VVkV \\\\ C @= D`."""
+    lines = []
+    style = setter.style
+    setter.set_font_and_style(setter.font, TEXT)
+    for read in piece.arguments[0]:
+        line = TableLine()
+        for part in read:
+            element = _arrow(setter, part) if isinstance(part, Arrow) else setter.element(part)
+            if element is not None:
+                line.cells.append(Cell(element))
+        lines.append(_with_columns(line))
+    setter.set_font_and_style(setter.font, style)
+    atoms.append(Atom(table(lines, DIAGRAM), ORD, style))
 
-    def put(setter: Typesetter, atoms: list[Atom]) -> None:
-        atoms.append(build(setter, lines_of(setter, IN_BRACES, style, aligned)))
 
-    return in_braces(put)
+def _arrow(setter: Typesetter, arrow: Arrow) -> Element | None:
+    first, second = _label(setter, arrow.first), _label(setter, arrow.second)
+    if arrow.sign in _HORIZONTAL:
+        return long_arrow(_HORIZONTAL[arrow.sign], first, second, _LENGTH)
+    if arrow.sign in _VERTICAL:
+        return _upright(operator(_VERTICAL[arrow.sign], **_TALL), first, second)
+    if arrow.sign == "=":
+        return long_arrow("=", None, None, _LENGTH)
+    return Element("mrow") if arrow.sign == "." else None
 
 
-def plain(layout: Layout) -> Callable[[Typesetter, Sequence[TableLine]], Atom]:
-    """A table without delimiters."""
-    return lambda setter, lines: Atom(table(lines, layout), ORD, setter.style)
+def _label(setter: Typesetter, row: Row) -> Element | None:
+    elements = arranged(setter.walk_in(SCRIPT, row))
+    return in_row(elements) if elements else None
 
 
-COMMANDS["\\substack"] = braced(plain(STACK), SCRIPT)
-COMMANDS["\\crampedsubstack"] = COMMANDS["\\substack"]
-COMMANDS["\\matrix"] = braced(plain(MATRIX), TEXT)
-COMMANDS["\\cases"] = braced(lambda setter, lines: _chosen(setter, table(lines, CASES)), TEXT)
-COMMANDS["\\pmatrix"] = braced(
-    lambda setter, lines: _in_delimiters(setter, table(lines, MATRIX), "(", ")"), TEXT
-)
-COMMANDS["\\bordermatrix"] = COMMANDS["\\pmatrix"]
-COMMANDS["\\displaylines"] = braced(plain(LINES), DISPLAY)
-for _name in ("\\eqalign", "\\eqalignno", "\\leqalignno"):
-    COMMANDS[_name] = braced(plain(ALIGNMENT), DISPLAY, aligned=True)
+def _upright(arrow: Element, left: Element | None, right: Element | None) -> Element:
+    """Return a vertical arrow in the middle of its cell: each label has space on the other side too."""
+    arrow.attributes = {**arrow.attributes, "lspace": "0.1em", "rspace": "0.1em"}
+    before = [_beside(right, hidden=True), _beside(left, hidden=False)]
+    after = [_beside(right, hidden=False), _beside(left, hidden=True)]
+    return Element("mrow", "", [part for part in (*before, arrow, *after) if part is not None])
+
+
+def _beside(label: Element | None, hidden: bool) -> Element | None:
+    if label is None:
+        return None
+    small = in_style(label, SCRIPT)
+    return Element("mphantom", "", (small,)) if hidden else small
+
+
+def _with_columns(line: TableLine) -> TableLine:
+    """Add an empty cell between two vertical arrows of a line, under the arrows of the line above."""
+    if not any(_is_upright(cell) for cell in line.cells):
+        return line
+    cells: list[Cell] = []
+    for cell in line.cells:
+        cells.extend([Cell(Element("mrow")), cell] if cells else [cell])
+    return TableLine(cells, gap=0.3)
+
+
+def _is_upright(cell: Cell) -> bool:
+    return any(part.tag == "mo" and "minsize" in part.attributes for part in cell.element.children)

@@ -6,15 +6,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from mathamr.formulas.latex.display.atom import (
-    ORD,
-    arranged,
-    in_row,
-    length,
-)
-from mathamr.formulas.latex.display.lengths import line_gap
+from mathamr.formulas.latex.display.atom import ORD, arranged, em_of, in_row, length
 from mathamr.formulas.latex.display.typesetter import Typesetter
-from mathamr.formulas.latex.environments import read_cells
+from mathamr.formulas.latex.syntax import CellLine, Construct, Row
 from mathamr.formulas.mathml.element import Element
 from mathamr.formulas.mathml.styles import STYLE
 
@@ -57,64 +51,54 @@ class TableLine:
         return all(cell.element.tag == "mrow" and not cell.element.children for cell in self.cells)
 
 
-def lines_of(setter: Typesetter, stops: frozenset[str], style: int, aligned: bool = False) -> list[TableLine]:
-    """Reads the cells of a table, line by line; an empty line at the end is dropped, its rules stay.
+def lines_of(
+    setter: Typesetter, read: Sequence[CellLine], style: int, aligned: bool = False
+) -> list[TableLine]:
+    """Return the lines of a table with their cells drawn.
 
-    In an alignment every second cell begins with an invisible operand, so that a relation is spaced as one. The cells that
-    fill up short lines are paid for here.
+    In an alignment every second cell begins with an invisible operand, so that a relation is spaced as one.
     """
-    outer_tag = setter.tag
+    outer_tag, outer_style = setter.tag, setter.style
     lines: list[TableLine] = []
-
-    def begin_line() -> None:
-        lines.append(TableLine())
-        _read_rules(setter, lines[-1])
-
-    def read_cell() -> None:
-        line, setter.tag = lines[-1], None
-        line.cells.append(_cell(setter, stops, ORD if aligned and len(line.cells) % 2 else None))
-        line.tag = setter.tag or line.tag
-
-    def end_line() -> None:
-        lines[-1].gap = line_gap(setter)
-
-    read_cells(setter, style, begin_line, read_cell, end_line)
+    for each in read:
+        line = TableLine(gap=em_of(each.options.strip("* []")))
+        lines.append(line)
+        _add_rules(each, line)
+        for cell in each.cells:
+            setter.tag = None
+            setter.set_font_and_style(setter.font, style)
+            line.cells.append(_cell(setter, cell, ORD if aligned and len(line.cells) % 2 else None))
+            line.tag = setter.tag or line.tag
+    setter.set_font_and_style(setter.font, outer_style)
     setter.tag = outer_tag
-    setter.budget.spend(len(lines) * max(len(line.cells) for line in lines))
     return lines
 
 
-def _cell(setter: Typesetter, stops: frozenset[str], before: int | None) -> Cell:
-    if setter.peek() != "\\multicolumn":
-        return Cell(setter.row(stops, before))
-    setter.i += 1
-    count = setter.raw_argument().strip()
-    sides, rules = columns_of(setter.raw_argument())
-    element = in_row([setter.element(), *arranged(setter.read(stops))])
+def _cell(setter: Typesetter, row: Row, before: int | None) -> Cell:
+    first = row[0] if row else None
+    if not isinstance(first, Construct) or first.kind != "several columns":
+        return Cell(in_row(arranged(setter.walk(row), before)))
+    count, template, content = first.arguments
+    count = count.strip()
+    sides, rules = columns_of(template)
+    element = in_row([setter.element(content), *arranged(setter.walk(row[1:]))])
     span = min(int(count), _MOST_COLUMNS) if count.isdigit() and count.isascii() and len(count) < 4 else 1
     classes = [sides[0]] if sides and sides[0] else []
     classes += ["before"] * (0 in rules) + ["after"] * (1 in rules)
     return Cell(element, classes, max(span, 1))
 
 
-def _read_rules(setter: Typesetter, line: TableLine) -> None:
-    while (token := setter.peek()) in _RULES or token in _PARTIAL_RULES:
-        setter.i += 1
+def _add_rules(read: CellLine, line: TableLine) -> None:
+    for token, columns in read.rules:
         if token in _RULES:
             line.rules = [rule for rule in line.rules if rule[0] != _RULES[token]][:_MOST_RULES]
             line.rules.append((_RULES[token], 1, _MOST_COLUMNS))
-            continue
-        if token == "\\cmidrule" and setter.peek() == "(":
-            while setter.i < setter.count and setter.tokens[setter.i] != ")":
-                setter.i += 1
-            setter.i += 1
-        bounds = _RANGE.fullmatch(setter.raw_argument())
-        if bounds and len(line.rules) < _MOST_RULES:
+        elif (bounds := _RANGE.fullmatch(columns)) and len(line.rules) < _MOST_RULES:
             line.rules.append((_PARTIAL_RULES[token], int(bounds[1]), int(bounds[2])))
 
 
 def columns_of(template: str) -> tuple[tuple[str, ...], dict[int, str]]:
-    """Returns the alignment of the columns of `{l|c@{}r}`, and the columns before which there is a rule.
+    """Return the alignment of the columns of `{l|c@{}r}`, and the columns before which there is a rule.
 
     >>> columns_of("l|c:r")
     (('left', '', 'right'), {1: '', 2: '-dashed'})
@@ -178,7 +162,7 @@ LINES = Layout("line", attributes=_LARGE)
 
 
 def table(lines: Sequence[TableLine], layout: Layout) -> Element:
-    """Makes a table of lines; the rules of an empty last line are drawn below the line before it."""
+    """Make a table of lines; the rules of an empty last line are drawn below the line before it."""
     drawn = list(lines)
     below: list[tuple[str, int, int]] = []
     if drawn and drawn[-1].is_empty() and drawn[-1].tag is None:
@@ -196,7 +180,7 @@ def table(lines: Sequence[TableLine], layout: Layout) -> Element:
 def _cells(
     line: TableLine, width: int, layout: Layout, below: Sequence[tuple[str, int, int]]
 ) -> list[Element]:
-    """Makes the cells of one line, filled up to the width of the table; a strut in the first gives the line its height."""
+    """Make the cells of one line, filled up to the width of the table; a strut in the first gives the line its height."""
     height, depth = layout.strut
     strut = Element(
         "mspace", "", (), {"height": length(height), "depth": length(depth + max(line.gap, -depth))}
@@ -225,7 +209,7 @@ def _cells(
 
 
 def in_lines(lines: Sequence[TableLine], display: bool) -> Element:
-    """Makes a complete formula: one line, or several below each other; equation numbers follow."""
+    """Make a complete formula: one line, or several below each other; equation numbers follow."""
     lines = [line for line in lines if not line.is_empty() or line.tag is not None]
     if len(lines) == 1 and len(lines[0].cells) == 1:
         line = lines[0]

@@ -1,20 +1,18 @@
-"""`Typesetter`: the back end that makes atoms, which are drawn as MathML as TeX would set them; commands register here."""
+"""`Typesetter`: from the syntax of a formula to atoms, which are drawn as MathML as TeX would set them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import ClassVar
 
-from mathamr.formulas.budget import Budget
-from mathamr.formulas.latex import environments, transparent
 from mathamr.formulas.latex.display.atom import (
     CLOSE,
     INNER,
     ORD,
     SPACE,
-    SWITCH,
     Atom,
     arranged,
+    em_of,
     in_row,
     length,
     operator,
@@ -22,223 +20,213 @@ from mathamr.formulas.latex.display.atom import (
 )
 from mathamr.formulas.latex.display.fences import fenced
 from mathamr.formulas.latex.display.glyphs import digit, symbol_atom
-from mathamr.formulas.latex.display.lengths import em_of
-from mathamr.formulas.latex.groupreader import (
-    WITH_LINE,
-    Commands,
-    Environments,
-    Frame,
-    GroupReader,
-    InfixFraction,
-)
-from mathamr.formulas.latex.styles import SMALLER
-from mathamr.formulas.latex.symbols import DELIMITERS
+from mathamr.formulas.latex.reader import Reader
+from mathamr.formulas.latex.styles import SCRIPTS, SMALLER
+from mathamr.formulas.latex.symbols import DELIMITERS, SPACES
+from mathamr.formulas.latex.syntax import Construct, Delimiter, Row
+from mathamr.formulas.latex.walk import Frame, Maker, Walk
 from mathamr.formulas.mathml.element import Element
 
 MOST_BACK = 6.0
 """The maximum negative space in one formula, in em."""
 _PRIMES = ("", "′", "″", "‴", "⁗")
-
-Command = Callable[["Typesetter", list[Atom]], None]
-COMMANDS: dict[str, Command] = {**transparent.COMMANDS, **environments.COMMANDS}
-"""What every command draws that is not a symbol; filled by the other modules of this package."""
-ENVIRONMENTS: dict[str, Callable[[Typesetter, list[Atom], str], None]] = {}
-"""What every environment draws; filled by the other modules of this package."""
+_WORD_SPACES = frozenset(["\\ ", "\\space", "\\\t", "\\\n", "~", "\\nobreakspace"])
+MAKERS: dict[str, Maker] = {}
 
 
-def command(*names: str) -> Callable[[Command], Command]:
-    """Registers what some commands draw."""
+def maker(*kinds: str) -> Callable[[Maker], Maker]:
+    """Register what some kinds of pieces become."""
 
-    def register(function: Command) -> Command:
-        for name in names:
-            COMMANDS[name] = function
+    def register(function: Maker) -> Maker:
+        MAKERS.update(dict.fromkeys(kinds, function))
         return function
 
     return register
 
 
-class Typesetter(GroupReader[Atom, Element | None]):
-    """One pass over the tokens of one formula."""
+class Typesetter(Walk[Atom]):
+    """One walk through the syntax of one formula."""
 
-    commands: ClassVar[Commands] = COMMANDS
-    environments: ClassVar[Environments] = ENVIRONMENTS
+    makers: ClassVar[dict[str, Maker]] = MAKERS
+    symbols: ClassVar[dict[str, Callable[[Typesetter, list[Atom]], None]]] = {}
+    """Symbols that are drawn in a way of their own."""
 
-    def __init__(
-        self, tokens: list[str], offsets: list[int], source: str, budget: Budget, style: int
-    ) -> None:
-        super().__init__(tokens, offsets, source, budget, style)
+    def __init__(self, reader: Reader, style: int) -> None:
+        super().__init__(reader, style)
         self.tag: Element | None = None
         """The number that `\\tag` gave to the line."""
         self.colours: dict[str, str] = {}
         self._back = MOST_BACK
 
     def space(self, width: float) -> Atom:
-        """Appends space of a width in em; negative space is limited so that a formula cannot leave its place in the page."""
+        """Return space of a width in em; negative space is limited so that a formula cannot leave its place in the page."""
         if width < 0:
             width = max(width, -self._back)
             self._back += width
         return space(width)
 
-    def set_style(self, style: int) -> None:
-        """Sets a style."""
-        self.style = style
+    def element(self, row: Row, style: int | None = None) -> Element:
+        """Return an argument as one element, in the given style if there is one."""
+        return in_row(arranged(self.walk(row) if style is None else self.walk_in(style, row)))
 
-    def _short_argument(self) -> Atom | None:
-        """Returns nothing: atoms change when they get scripts, so none can be shared."""
-        return None
+    def script_element(self, row: Row) -> Element:
+        """Return an argument as one element in the style of a script."""
+        return self.element(row, SCRIPTS[self.style])
 
-    def row(self, stops: frozenset[str], before: int | None = None) -> Element:
-        """Reads everything up to one of the stops as one element."""
-        return in_row(arranged(self.read(stops), before))
+    def written(self, latex: str, place: int) -> list[Atom]:
+        """Return the atoms of LaTeX that the command at a place stands for."""
+        row = self.reader.substitute(latex, place=place)
+        self.tokens = self.reader.tokens
+        return self.walk(row)
 
-    def element(self, what: str = "argument", style: int | None = None) -> Element:
-        """Reads the next argument as one element, in the given style if there is one."""
-        return in_row(arranged(self.argument(what) if style is None else self.argument_in(style, what)))
-
-    def script_element(self) -> Element:
-        """Reads a script: a group or the next piece."""
-        return in_row(arranged(self.script_argument()))
-
-    def optional_element(self, style: int) -> Element | None:
-        """Reads an argument in brackets as one element in the given style, if there is one."""
-        outer = self.style
-        self.set_style(style)
-        atoms = self.optional()
-        self.set_style(outer)
-        return None if atoms is None else in_row(arranged(atoms))
+    def at(self, place: int, element: Element) -> Element:
+        """Return a new element that knows the token it draws."""
+        element.origin = (self.reader.origins[place],)
+        return element
 
     # -- symbols and groups
 
-    def put_symbol(self, token: str, items: list[Atom]) -> None:
-        """Appends a token that is not a command."""
-        if token == "." and self._before_digit():
-            items.append(digit(token, self.font, self.style))
+    def put_symbol(self, place: int, items: list[Atom]) -> None:
+        """Append the symbol of a token."""
+        token = self.tokens[place]
+        special = self.symbols.get(token)
+        if special is not None:
+            before = len(items)
+            special(self, items)
+            for atom in items[before:]:
+                self.at(place, atom.element)
             return
-        atom = symbol_atom(token, self.font, self.style)
-        if atom is not None:
-            items.append(atom)
+        if token in SPACES:
+            width = 1 / 3 if token in _WORD_SPACES else SPACES[token] / 10
+            if width:
+                items.append(self.space(width))
+            return
+        found = self.symbol(place, token)
+        if found is not None:
+            items.append(found)
         elif token != "\\":
-            self.repair(f"unknown command {token}")
             items.append(Atom(Element("merror", "", (Element("mtext", token),)), ORD, self.style))
 
-    def _before_digit(self) -> bool:
-        following = self.tokens[self.i] if self.i < self.count else ""
-        return following.isdigit() and following.isascii()
-
-    def has_piece(self, frame: Frame[Atom, Element | None]) -> bool:
-        """True if a group has its first piece; a change of style does not count."""
-        return any(atom.kind != SWITCH for atom in frame.items)
-
-    def put_fence(self, items: list[Atom], fence: Element | None) -> None:
-        """Appends the delimiter of a `\\right` that closes nothing."""
-        if fence is not None:
-            items.append(Atom(fence, CLOSE, self.style))
-
-    def put_group(
-        self,
-        around: Frame[Atom, Element | None],
-        frame: Frame[Atom, Element | None],
-        items: list[Atom],
-        closed: bool,
-    ) -> None:
-        """Adds a group as one atom to those around it."""
-        style = frame.style
-        closing = self.delimiter(left=False) if closed else None
-        elements = arranged(items)
-        if frame.opener != "\\left":
-            around.items.append(Atom(in_row(elements), ORD, style))
+    def symbol(self, place: int, token: str) -> Atom | None:
+        """Return the atom of a symbol at a place; the point of a decimal number is a digit."""
+        following = self.tokens[place + 1] if place + 1 < len(self.tokens) else ""
+        if token == "." and following.isdigit() and following.isascii():
+            atom: Atom | None = digit(token, self.font, self.style)
         else:
-            element = fenced(frame.fence, elements, closing, self.budget, style)
-            around.items.append(Atom(element, INNER, style))
+            atom = symbol_atom(token, self.font, self.style)
+        if atom is not None:
+            self.at(place, atom.element)
+        return atom
+
+    def begin_group(self, frame: Frame[Atom], group: Construct) -> None:
+        """Begin a group, of which nothing is drawn before its end."""
+
+    def end_group(self, around: Frame[Atom], frame: Frame[Atom], group: Construct) -> None:
+        """Add a group as one atom to those around it."""
+        _, opening, closing = group.arguments
+        if not group.data[0]:
+            around.items.append(Atom(in_row(arranged(frame.items)), ORD, frame.style))
+            return
+        left, right = self.fence(opening), self.fence(closing)
+        first = self.symbol(opening.place, opening.token) if opening and left is None else None
+        elements = arranged([first, *frame.items] if first else frame.items)
+        element = fenced(left, elements, right, self.budget, frame.style)
+        around.items.append(Atom(element, INNER, frame.style))
+        if closing and right is None and (last := self.symbol(closing.place, closing.token)):
+            around.items.append(last)
+
+    def fence(self, delimiter: Delimiter | None) -> Element | None:
+        """Return the operator of a delimiter; None for a dot, and for a letter, which does not grow."""
+        if delimiter is None:
+            return None
+        token, place = delimiter
+        known = DELIMITERS.get(token)
+        if known is not None:
+            return self.at(place, operator(known[0]))
+        atom = symbol_atom(token, self.font, self.style)
+        if atom is None or atom.element.tag != "mo":
+            return None
+        return self.at(place, operator(atom.element.text))
 
     # -- scripts
 
-    def script(self, frame: Frame[Atom, Element | None], above: bool) -> None:
-        """Reads a script and attaches it."""
-        atoms = frame.items
-        script = self.script_element()
-        count = _primes_of(script) if above else 0
+    def script(self, piece: Construct, frame: Frame[Atom]) -> None:
+        """Attach a script."""
+        written, above, _ = piece.arguments
+        script = self.script_element(written)
+        count = _count_primes(script) if above else 0
         if count:
-            self.primes(frame, count)
+            self._attach_primes(frame, count, piece.data, piece.place)
             return
-        base = self._base(atoms, above)
+        base = self._base(frame.items, above)
         if above:
             base.sup = script
         else:
             base.sub = script
 
     def _base(self, atoms: list[Atom], above: bool) -> Atom:
-        """Returns the atom that a script belongs to: the last one, or a new empty one if that has such a script already."""
+        """Return the atom that a script belongs to: the last one, or a new empty one if that has such a script already."""
         if atoms and atoms[-1].kind < SPACE:
             last = atoms[-1]
             if (last.sup if above else last.sub) is None:
                 return last
-            self.repair(f"double {'superscript' if above else 'subscript'}")
         atoms.append(Atom(Element("mrow"), ORD, self.style))
         return atoms[-1]
 
-    def primes(self, frame: Frame[Atom, Element | None], count: int) -> None:
-        """Attaches primes after a letter; above an index or before another superscript they are its superscript."""
+    def primes(self, piece: Construct, frame: Frame[Atom]) -> None:
+        """Attach primes after a letter; above an index or before another superscript they are its superscript."""
+        count, script = piece.arguments
+        base, lowered = self._attach_primes(frame, count, piece.data, piece.place)
+        if script is not None and lowered is not None:
+            base.sup = Element("mrow", "", (lowered, self.script_element(script)))
+
+    def _attach_primes(
+        self, frame: Frame[Atom], count: int, following: str, place: int
+    ) -> tuple[Atom, Element | None]:
         prime = operator(_PRIMES[4] * (count // 4) + _PRIMES[count % 4], lspace="0em", rspace="0em")
-        following = self.peek()
+        prime.origin = tuple(self.reader.origins[place : place + count])
         base = self._base(frame.items, above=True)
-        if (
-            base.element.tag in ("mi", "mn")
-            and base.sub is None
-            and following not in ("^", "_", "\\sp", "\\sb")
-        ):
+        scripts = ("^", "_", "\\sp", "\\sb")
+        if base.element.tag in ("mi", "mn") and base.sub is None and following not in scripts:
             # Fonts draw the sign raised already.
             base.element = Element("mrow", "", (base.element, prime))
             base.font = None
-            return
+            return base, None
         prime.attributes = {**prime.attributes, "scriptlevel": "0"}
-        lowered = Element("mpadded", "", (prime,), {"height": "0.5em", "voffset": "-0.4em"})
-        base.sup = lowered
-        if following == "^":
-            self.i += 1
-            base.sup = Element("mrow", "", (lowered, self.script_element()))
-
-    # -- fractions and delimiters
-
-    def infix_fraction(
-        self,
-        fraction: InfixFraction[Element | None],
-        numerator: list[Atom],
-        denominator: list[Atom],
-        style: int,
-    ) -> Atom:
-        """A fraction with its delimiters."""
-        for atom in numerator:
-            atom.style = max(atom.style, SMALLER[style])
-        parts = (in_row(arranged(numerator)), in_row(arranged(denominator)))
-        thickness = "" if fraction.command in WITH_LINE else "0em"
-        if fraction.command == "\\above":
-            thickness = length(em_of(fraction.thickness))
-        element = Element("mfrac", "", parts, {"linethickness": thickness} if thickness else {})
-        if fraction.left is None and fraction.right is None:
-            return Atom(element, ORD, style)
-        return Atom(fenced(fraction.left, [element], fraction.right, self.budget), INNER, style)
-
-    def fence(self, text: str, left: bool) -> Element:
-        """Returns the delimiter that a command implies."""
-        return operator(text)
-
-    def delimiter(self, left: bool) -> Element | None:
-        """Reads the growing delimiter after `\\left`, `\\right` or `\\middle`; nothing for a dot."""
-        token = self.delimiter_token()
-        if not token:
-            return None
-        known = DELIMITERS.get(token)
-        if known is not None:
-            return operator(known[0])
-        atom = symbol_atom(token, self.font, self.style)
-        if atom is None or atom.element.tag != "mo":
-            self.refuse_delimiter(token)
-            return None
-        return operator(atom.element.text)
+        base.sup = Element("mpadded", "", (prime,), {"height": "0.5em", "voffset": "-0.4em"})
+        return base, base.sup
 
 
-def _primes_of(script: Element) -> int:
-    """Returns the number of primes that a superscript consists of, as in `y^{\\prime\\prime}`; 0 if there is anything else."""
+def _count_primes(script: Element) -> int:
+    """Return the number of primes that a superscript consists of, as in `y^{\\prime\\prime}`; 0 if there is anything else."""
     parts = script.children if script.tag == "mrow" else (script,)
     return len(parts) if all(part.tag == "mo" and part.text == "′" for part in parts) else 0
+
+
+@maker("closing")
+def _closing(setter: Typesetter, piece: Construct, atoms: list[Atom]) -> None:
+    fence = setter.fence(piece.arguments[0])
+    if fence is not None:
+        atoms.append(Atom(fence, CLOSE, setter.style))
+
+
+@maker("infix fraction")
+def _infix(setter: Typesetter, piece: Construct, atoms: list[Atom]) -> None:
+    command, opening, closing, thickness = piece.data
+    font, style = setter.font, setter.style
+    numerator = setter.walk(piece.arguments[0])
+    for atom in numerator:
+        atom.style = max(atom.style, SMALLER[style])
+    above = in_row(arranged(numerator))
+    setter.set_font_and_style(font, SMALLER[style])
+    parts = (above, in_row(arranged(setter.walk(piece.arguments[1]))))
+    setter.set_font_and_style(font, style)
+    line = "" if command in ("\\over", "\\above", "\\overwithdelims") else "0em"
+    if command == "\\above":
+        line = length(em_of(thickness))
+    element = Element("mfrac", "", parts, {"linethickness": line} if line else {})
+    left, right = setter.fence(opening), setter.fence(closing)
+    if left is None and right is None:
+        atoms.append(Atom(element, ORD, style))
+    else:
+        atoms.append(Atom(fenced(left, [element], right, setter.budget), INNER, style))
