@@ -144,7 +144,9 @@ _PRETEXT_ROOTS = (
     "|backmatter|preface|introduction"
 )
 _PRETEXT_BEGINS = re.compile(
-    rf"\s*(?:<\?xml[^>]*>\s*|<!--.*?-->\s*|<!DOCTYPE[^>\[]*>\s*|<\?[^>]*>\s*)*<(?:{_PRETEXT_ROOTS})\b", re.S
+    rf"""\s*(?:<\?xml[^>]*>\s*|<!--.*?-->\s*|<!DOCTYPE[^>\[]*>\s*|<\?[^>]*>\s*)*  # what may stand before the root
+    <(?:{_PRETEXT_ROOTS})\b""",
+    re.S | re.X,
 )
 _PRETEXT_MARKS = re.compile(
     r"<(?:pretext|mathbook)\b|xmlns:xi=|\bxml:id=|<(?:statement|mrow|me|men|md|xref)\b"

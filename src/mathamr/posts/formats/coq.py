@@ -24,10 +24,14 @@ _SKIPPED = re.compile(r"\(\*(?P<mark>\*?)(?!\))|\"(?:[^\"]|\"\")*+\"?")
 _INSIDE = re.compile(r"\(\*|\*\)")
 _VISIBLE = re.compile(r"[^\n]")
 _COMMAND = re.compile(
-    r"(?:\A|(?<=[.\s}\-+*]))(?:#\[[^\]]{0,300}\]\s*+|(?:Global|Local|Polymorphic|Monomorphic|Program|Private|Canonical)\s++)*+"
-    r"(?P<word>Theorem|Lemma|Corollary|Proposition|Fact|Remark|Property|Definition|Fixpoint|CoFixpoint|Inductive|CoInductive"
-    r"|Record|Structure|Class|Instance|Axiom|Axioms|Parameter|Hypothesis|Variable|Notation|Example|Function|Conjecture"
-    r"|Module(?:\s+Type)?|Section|End)\b\s++(?P<name>[^\W\d][\w'.]*+|\"[^\"\n]{0,200}\")"
+    r"""(?:\A|(?<=[.\s}\-+*]))
+    (?:\#\[[^\]]{0,300}\]\s*+  # attributes, then modifiers
+       |(?:Global|Local|Polymorphic|Monomorphic|Program|Private|Canonical)\s++)*+
+    (?P<word>Theorem|Lemma|Corollary|Proposition|Fact|Remark|Property|Definition|Fixpoint|CoFixpoint|Inductive|CoInductive
+       |Record|Structure|Class|Instance|Axiom|Axioms|Parameter|Hypothesis|Variable|Notation|Example|Function|Conjecture
+       |Module(?:\s+Type)?|Section|End)\b
+    \s++(?P<name>[^\W\d][\w'.]*+|"[^"\n]{0,200}")  # a notation is named by its text""",
+    re.X,
 )
 _END = re.compile(r":=|\.(?=\s|\Z)|\n\s*\n")
 _STOP = re.compile(r"\.(?=\s|\Z)")

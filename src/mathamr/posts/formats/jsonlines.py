@@ -27,8 +27,10 @@ _HTML = re.compile(
     r"</(?:p|span|div|li|ul|ol|em|strong|a|code|blockquote|h[1-6])>|<(?:p|br|math|hr)\b[^<>]*>", re.IGNORECASE
 )
 _LATEX = re.compile(
-    r"\\(?:emph|textit|ref|eqref|cite[pt]?|label|(?:sub)*section|item|footnote|par)\b|~\\ref|``"
-    r"|\\begin\{(?:enumerate|itemize|description|center|quote|proof|theorem|lemma|proposition|corollary|definition)\*?\}"
+    r"""\\(?:emph|textit|ref|eqref|cite[pt]?|label|(?:sub)*section|item|footnote|par)\b|~\\ref|``
+    |\\begin\{(?:enumerate|itemize|description|center|quote  # environments of text, not of formulas
+       |proof|theorem|lemma|proposition|corollary|definition)\*?\}""",
+    re.X,
 )
 _MARKDOWN = re.compile(r"^(?:#{1,6} |```|~~~|> |[-*+] |\d+\. )|\*\*\S|\]\(\S", re.MULTILINE)
 _TAG = re.compile(r"[^<>|,\s]+")

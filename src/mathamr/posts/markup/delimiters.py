@@ -29,7 +29,10 @@ OPENING = re.compile(rf"{REFERENCE}|\\[(\[$\\]|\\begin\s*\{{\s*([A-Za-z]+\*?)\s*
 
 _INLINE = re.compile(r"\\.|[{}$\0]|\n[ \t\r]*\n", re.S)
 _SIMPLE = re.compile(  # nearly every formula; what this does not match, `_close` decides
-    r"(?:[^$\\{}\n\0]++|\\.|\{(?:[^{}$\\\n\0]++|\\[^\n]|\{(?:[^{}$\\\n\0]++|\\[^\n])*+\})*+\}|\n(?![ \t\r]*\n))*+\$"
+    r"""(?:[^$\\{}\n\0]++|\\.
+    |\{(?:[^{}$\\\n\0]++|\\[^\n]|\{(?:[^{}$\\\n\0]++|\\[^\n])*+\})*+\}  # groups, two deep
+    |\n(?![ \t\r]*\n))*+\$  # no empty line""",
+    re.X,
 )
 _DISPLAY = re.compile(r"\\.|[{}\0]|\$\$?", re.S)
 _PAREN = re.compile(r"\\.|[{}\0]", re.S)

@@ -22,9 +22,11 @@ from mathamr.posts.formats.markdown import pieces as markdown
 from mathamr.posts.markup.piece import Note, Piece
 
 _DECLARED = re.compile(
-    r"^(?P<word>theorem|lemma|def|abbrev|irreducible_def|axiom|proof_wanted|Theorem|Lemma|Corollary|Proposition|Fact|Remark"
-    r"|Property|Definition|Axiom|Hypothesis|Example)?[ \t]*(?P<name>[\w'!?.«»]+)(?:\.\{[^}\n]*\})?",
-    re.M,
+    r"""^(?P<word>theorem|lemma|def|abbrev|irreducible_def|axiom|proof_wanted  # Lean
+       |Theorem|Lemma|Corollary|Proposition|Fact|Remark|Property|Definition|Axiom|Hypothesis|Example)?  # Coq
+    [ \t]*(?P<name>[\w'!?.«»]+)
+    (?:\.\{[^}\n]*\})?  # universes""",
+    re.M | re.X,
 )
 _DEFINITIONS = frozenset(["def", "abbrev", "irreducible_def", "Definition"])
 _COQ_SIGNS = {
@@ -35,7 +37,10 @@ _CONTEXT = re.compile(r"\A(?:(?:variable|--)[^\n]*\n)*+")
 _CODE_ALONE = re.compile(r"```(?:lean|coq)\n((?=\S)(?:(?![`~]{3})[^\r])+\n)```\n")
 _PART = r"[\w'!?«»₀-₉]+"
 _NAMED = re.compile(
-    rf"\A(?:(?:theorem|lemma|(\w+))[ \t]+{_PART}(?:\.{_PART})*|{_PART}(?:\.{_PART})+)(?:\.\{{[^}}\n]*\}})?(?![\w'])"
+    rf"""\A(?:(?:theorem|lemma|(\w+))[ \t]+{_PART}(?:\.{_PART})*  # a word and a name
+       |{_PART}(?:\.{_PART})+)  # a field, by its full name alone
+    (?:\.\{{[^}}\n]*\}})?(?![\w'])  # universes""",
+    re.X,
 )
 _TYPES = re.compile(r"[({⦃][^(){}\[\]⦃⦄:]*: *(?:Type|Sort)\b[^(){}\[\]⦃⦄]*[)}⦄]")
 _MIXED = re.compile(r"[^\W\d_][\w']*[a-z][A-Z][\w']*|\b[A-Z][a-z]+[A-Z]\w*")

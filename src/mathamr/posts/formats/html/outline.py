@@ -41,17 +41,21 @@ _NOTES = names("label ltx_item")
 _BLOCKS = names("p li tr dt dd pre div section blockquote table hr")
 _KEPT_ASIDES = names("footnote footnote-list topic admonition sidebar-content citation")
 _SIGN = re.compile(
-    r"<a\b[^<>]{0,500}>\s*(?:\u00b6|\u00a7|#|\U0001f517\ufe0e?|&para;|&sect;|&#182;|&#xb6;|&#x1f517;)\s*</a\s*>",
-    re.I,
+    r"""<a\b[^<>]{0,500}>\s*
+    (?:\u00b6|\u00a7|\#|\U0001f517\ufe0e?|&para;|&sect;|&\#182;|&\#xb6;|&\#x1f517;)  # the sign of a permanent link
+    \s*</a\s*>""",
+    re.I | re.X,
 )
 _TITLE = re.compile(r"<title\b[^<>]{0,500}>([^<]{0,2000})</title", re.I)
 _SITE = re.compile(
-    r"<meta\b(?=[^<>]{0,500}\b(?:og:site_name|application-name)\b)[^<>]{0,500}\bcontent\s*=\s*[\"']([^\"'<>]{1,200})",
-    re.I,
+    r"""<meta\b(?=[^<>]{0,500}\b(?:og:site_name|application-name)\b)  # an element that names the site
+    [^<>]{0,500}\bcontent\s*=\s*["']([^"'<>]{1,200})""",
+    re.I | re.X,
 )
 _SITE_IN_TITLE = re.compile(
-    r"\s+(?:\u2014|\u2013|\||\u00b7|::|-)\s+[^|\u2014\u2013\u00b7]{0,80}\b(?:documentation|docs|manual)\s*\Z",
-    re.I,
+    r"""\s+(?:\u2014|\u2013|\||\u00b7|::|-)\s+  # a dash or another separator
+    [^|\u2014\u2013\u00b7]{0,80}\b(?:documentation|docs|manual)\s*\Z""",
+    re.I | re.X,
 )
 _MARKUP = re.compile(r"<[^<>]*>")
 _NAME = re.compile(r"\bdescname\b[^<>]{0,200}>(?:<[^<>]{0,500}>){0,5}([^<>]{1,500})")

@@ -14,16 +14,21 @@ MOST_MACROS = 5000
 MOST_THEOREMS = 500
 
 _MACRO = re.compile(
-    r"\\(?:(?:re)?newcommand|providecommand|DeclareRobustCommand|DeclareMathOperator|newmathoperator)\*?"
-    r"\s*+(?:\{\s*+\\([A-Za-z@]++|.)\s*+\}|\\([A-Za-z@]++|.))(?:\s*+\[[^\[\]]{0,300}+\]){0,2}+\s*+(?=\{)"
-    r"|\\(?:[gex]?def)\s*+\\([A-Za-z@]++|.)(?:#\d|\[|\])*+(?=\{)"
+    r"""\\(?:(?:re)?newcommand|providecommand|DeclareRobustCommand|DeclareMathOperator|newmathoperator)\*?
+    \s*+(?:\{\s*+\\([A-Za-z@]++|.)\s*+\}|\\([A-Za-z@]++|.))  # the name, in braces or not
+    (?:\s*+\[[^\[\]]{0,300}+\]){0,2}+\s*+(?=\{)  # the number of arguments, and the default of the first
+    |\\(?:[gex]?def)\s*+\\([A-Za-z@]++|.)(?:\#\d|\[|\])*+(?=\{)  # TeX's own way""",
+    re.X,
 )
 _THEOREM = re.compile(
-    r"\\(?:(?:sp)?newtheorem|newmdtheoremenv|newshadetheorem)(?P<star>\*?)\s*+(?:\[[^\[\]]{0,1000}+\])?+\s*+"
-    r"\{\s*+(?P<name>[A-Za-z@][A-Za-z0-9@]*+\*?)\s*+\}\s*+(?:\[(?P<like>[^\[\]]{0,300}+)\])?+\s*+(?=\{)"
-    r"|\\(?:re)?newtcbtheorem\s*+(?:\[(?P<options>[^\[\]]{0,1000}+)\])?+\s*+\{\s*+(?P<box>[A-Za-z@][A-Za-z0-9@]*+\*?)\s*+\}\s*+(?=\{)"
-    r"|\\declaretheorem\s*+(?:\[(?P<before>[^\[\]]{0,1000}+)\])?+\s*+\{\s*+(?P<declared>[A-Za-z@][A-Za-z0-9@]*+\*?)\s*+\}"
-    r"\s*+(?:\[(?P<after>[^\[\]]{0,1000}+)\])?+"
+    r"""\\(?:(?:sp)?newtheorem|newmdtheoremenv|newshadetheorem)(?P<star>\*?)\s*+(?:\[[^\[\]]{0,1000}+\])?+\s*+
+       \{\s*+(?P<name>[A-Za-z@][A-Za-z0-9@]*+\*?)\s*+\}\s*+
+       (?:\[(?P<like>[^\[\]]{0,300}+)\])?+\s*+(?=\{)  # whose counter it shares
+    |\\(?:re)?newtcbtheorem\s*+(?:\[(?P<options>[^\[\]]{0,1000}+)\])?+\s*+  # a box of tcolorbox
+       \{\s*+(?P<box>[A-Za-z@][A-Za-z0-9@]*+\*?)\s*+\}\s*+(?=\{)
+    |\\declaretheorem\s*+(?:\[(?P<before>[^\[\]]{0,1000}+)\])?+\s*+  # thmtools: options before or after the name
+       \{\s*+(?P<declared>[A-Za-z@][A-Za-z0-9@]*+\*?)\s*+\}\s*+(?:\[(?P<after>[^\[\]]{0,1000}+)\])?+""",
+    re.X,
 )
 _DECLARED_NAME = re.compile(r"(?:^|,)\s*+(?:name|title)\s*+=\s*+\{?+([^,{}]++)")
 _ALIAS = re.compile(r"\{\s*(\\item|\\(?:begin|end)\s*\{[A-Za-z]{1,30}\*?\})\s*\}\Z")

@@ -21,19 +21,25 @@ _FLOATS = {"figure": "figure", "wrapfigure": "figure", "table": "table", "algori
 _LISTS = frozenset(["enumerate", "compactenum"])
 _ITEM_STYLES = ("arabic", "alph", "roman", "Alph")
 _WITHIN = re.compile(
-    r"\\(?P<command>numberwithin|counterwithin|counterwithout|@addtoreset)\*?\s*+(?:\[[^\[\]]{0,100}+\])?+"
-    r"\s*+\{\s*+(?P<first>[A-Za-z@]{1,60}+)\s*+\}\s*+\{\s*+(?P<second>[A-Za-z@]{1,60}+)\s*+\}"
-    r"|\\(?:re)?newcommand\*?\s*+\{?\s*+\\the(?P<counter>[A-Za-z]{1,60}+)\s*+\}?\s*+\{(?P<look>[^{}\n]{0,100}+(?:\{[A-Za-z]{1,60}+\}[^{}\n]{0,40}+){0,4}+)\}"
-    r"|\\documentclass\s*+(?:\[[^\[\]]{0,1000}+\])?+\s*+\{\s*+(?P<class>[^{}]{1,100}+)\}"
+    r"""\\(?P<command>numberwithin|counterwithin|counterwithout|@addtoreset)\*?\s*+(?:\[[^\[\]]{0,100}+\])?+
+       \s*+\{\s*+(?P<first>[A-Za-z@]{1,60}+)\s*+\}\s*+\{\s*+(?P<second>[A-Za-z@]{1,60}+)\s*+\}
+    |\\(?:re)?newcommand\*?\s*+\{?\s*+\\the(?P<counter>[A-Za-z]{1,60}+)\s*+\}?\s*+  # how a counter is shown
+       \{(?P<look>[^{}\n]{0,100}+(?:\{[A-Za-z]{1,60}+\}[^{}\n]{0,40}+){0,4}+)\}
+    |\\documentclass\s*+(?:\[[^\[\]]{0,1000}+\])?+\s*+\{\s*+(?P<class>[^{}]{1,100}+)\}""",
+    re.X,
 )
 _MARK = re.compile(
-    r"\\(?P<section>part|chapter|section|subsection|subsubsection)(?P<star>\*?)\s*+(?:\[[^\[\]]{0,1000}+\])?+\s*+\{"
-    r"|\\(?P<edge>begin|end)\s*+\{\s*+(?P<name>[A-Za-z@][A-Za-z0-9@]*+)(?P<starred>\*?)\s*+\}(?P<option>\s*+\[[^\[\]\n]{0,200}+\])?+"
-    r"|\\label\s*+(?:\[[^\[\]]{0,100}+\])?+\s*+\{(?P<label>[^{}]{1,300}+)\}"
-    r"|\\(?P<word>item|caption|appendix|nonumber|notag)(?![A-Za-z])"
-    r"|\\tag\*?\s*+\{(?P<tag>[^{}]{0,100}+(?:\{[^{}]{0,100}+\}[^{}]{0,100}+)?+)\}"
-    r"|(?P<newline>\\\\)|\\(?P<set>setcounter|addtocounter|stepcounter|refstepcounter)\s*+\{\s*+(?P<which>[A-Za-z@]{1,60}+)\s*+\}(?:\s*+\{\s*+(?P<by>-?\d{1,6}+)\s*+\})?+"
-    r"|\\."
+    r"""\\(?P<section>part|chapter|section|subsection|subsubsection)(?P<star>\*?)\s*+(?:\[[^\[\]]{0,1000}+\])?+\s*+\{
+    |\\(?P<edge>begin|end)\s*+\{\s*+(?P<name>[A-Za-z@][A-Za-z0-9@]*+)(?P<starred>\*?)\s*+\}
+       (?P<option>\s*+\[[^\[\]\n]{0,200}+\])?+  # the options of a list say how its items are numbered
+    |\\label\s*+(?:\[[^\[\]]{0,100}+\])?+\s*+\{(?P<label>[^{}]{1,300}+)\}
+    |\\(?P<word>item|caption|appendix|nonumber|notag)(?![A-Za-z])
+    |\\tag\*?\s*+\{(?P<tag>[^{}]{0,100}+(?:\{[^{}]{0,100}+\}[^{}]{0,100}+)?+)\}
+    |(?P<newline>\\\\)  # a row of an array of equations
+    |\\(?P<set>setcounter|addtocounter|stepcounter|refstepcounter)\s*+\{\s*+(?P<which>[A-Za-z@]{1,60}+)\s*+\}
+       (?:\s*+\{\s*+(?P<by>-?\d{1,6}+)\s*+\})?+
+    |\\.""",
+    re.X,
 )
 _LOOK = re.compile(r"\\(arabic|alph|Alph|roman|Roman)\s*(?:\*|\{\s*([A-Za-z@]+)\s*\})|\\the([A-Za-z]+)\b")
 _SHORT_LOOK = re.compile(r"\A\s*\[?\s*([^\[\]=A-Za-z0-9]{0,4})([1aAiI])([^\[\]=A-Za-z0-9]{0,4})\s*\]?\s*\Z")

@@ -33,8 +33,10 @@ PROOFS: dict[str, PostKind] = {"proof": "proof", "pf": "proof", "solution": "sol
 
 _LEVELS = {"part": 0, "chapter": 1, "section": 2, "subsection": 3, "subsubsection": 4}
 _MARK = re.compile(
-    r"\\(?P<section>part|chapter|section|subsection|subsubsection)\*?\s*+(?:\[[^\[\]]{0,1000}+\])?+\s*+(?=\{)"
-    r"|\\(?P<edge>begin|end)\s*+\{\s*+(?P<name>[A-Za-z@][A-Za-z0-9@]*+\*?)\s*+\}"
+    r"""\\(?P<section>part|chapter|section|subsection|subsubsection)\*?\s*+
+       (?:\[[^\[\]]{0,1000}+\])?+\s*+(?=\{)  # a short title, then the title
+    |\\(?P<edge>begin|end)\s*+\{\s*+(?P<name>[A-Za-z@][A-Za-z0-9@]*+\*?)\s*+\}""",
+    re.X,
 )
 _TITLE = re.compile(r"\\title\s*+(?:\[[^\[\]]{0,1000}+\])?+\s*+(?=\{)")
 _OPTION = re.compile(r"\s*+\[((?:[^\[\]{}]|\{[^{}]*+\})*+)\]")

@@ -38,7 +38,9 @@ _SHORT_GROUP = re.compile(r"\s*\{([^{}]*)\}")
 _ACCENTED = re.compile(r"\s*\{\s*\\?([A-Za-z])\s*\}|\s*\\?([A-Za-z])")
 _COMMENT = re.compile(r"\\.|(?<=\d)%(?=[ ,.;:)][^\n])|(?P<comment>%[^\n]*)", re.S)
 _DEFINED = re.compile(
-    r"\s*+(?:\{\s*+\\?[A-Za-z@]++\s*+\}|\\(?:[A-Za-z@]++|.))(?:\s*+\[[^\[\]]{0,300}+\]|#\d)*+\s*+"
+    r"""\s*+(?:\{\s*+\\?[A-Za-z@]++\s*+\}|\\(?:[A-Za-z@]++|.))  # what is defined
+    (?:\s*+\[[^\[\]]{0,300}+\]|\#\d)*+\s*+  # its arguments""",
+    re.X,
 )
 _AUTHOR = _WORD = re.compile(r"[^\W\d_]{3,}")
 _DOCUMENT = re.compile(r"\\(begin|end)\s*\{document\}")

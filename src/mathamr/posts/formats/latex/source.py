@@ -29,11 +29,14 @@ MOST_STYLES = 200
 """Style files of the folder that one document may use."""
 
 _INPUT = re.compile(
-    r"\\(?:input|include|subfile)(?:\s*+\{([^{}\n]*+)\}|(?<=input)\s++([^\s{}\\%]++))"
-    r"|\\(?:sub)?import\*?\s*+\{([^{}\n]*+)\}\s*+\{([^{}\n]*+)\}"
+    r"""\\(?:input|include|subfile)(?:\s*+\{([^{}\n]*+)\}|(?<=input)\s++([^\s{}\\%]++))  # TeX's \input needs no braces
+    |\\(?:sub)?import\*?\s*+\{([^{}\n]*+)\}\s*+\{([^{}\n]*+)\}  # a folder and a file""",
+    re.X,
 )
 _PACKAGE = re.compile(
-    r"\\(?:usepackage|RequirePackage|documentclass|LoadClass)\s*+(?:\[[^\[\]]{0,2000}+\])?+\s*+\{([^{}]*+)\}"
+    r"""\\(?:usepackage|RequirePackage|documentclass|LoadClass)\s*+
+    (?:\[[^\[\]]{0,2000}+\])?+\s*+\{([^{}]*+)\}  # options and names""",
+    re.X,
 )
 _VERBATIM = re.compile(r"\\(begin|end)\s*+\{(?:verbatim|Verbatim|lstlisting|minted|comment)\*?\}")
 _PERCENT = re.compile(r"\\.|%")

@@ -10,8 +10,10 @@ from functools import cached_property
 OPENING, CLOSING = "([{⟨⦃", ")]}⟩⦄"
 _BRACKET = re.compile(r"[(\[{⟨⦃)\]}⟩⦄]")
 _SIGN = re.compile(
-    r"[(\[{⟨⦃]|[)\]}⟩⦄]|:=|:(?![:)])|\n[ \t]*\|(?=[^\n]*=>)"
-    r"|(?<![\w.])(?:where|let|have|letI|haveI|deriving|extends|decreasing_by|termination_by)(?![\w'!?])"
+    r"""[(\[{⟨⦃]|[)\]}⟩⦄]|:=|:(?![:)])
+    |\n[ \t]*\|(?=[^\n]*=>)  # the first case of a definition by cases
+    |(?<![\w.])(?:where|let|have|letI|haveI|deriving|extends|decreasing_by|termination_by)(?![\w'!?])""",
+    re.X,
 )
 _IDENTIFIER = re.compile(r"[^\W\d][\w'!?]*")
 

@@ -34,7 +34,11 @@ DEEPEST = 40
 """How many brackets and operators may stand inside each other."""
 
 _TOKEN = re.compile(
-    r"ℝ≥0∞|ℝ≥0|[^\W\d][\w'!?]*(?:\.[^\W\d][\w'!?]*)*|\.(?:\d+|[^\W\d][\w'!?]*)|\d+(?:\.\d+)?|⁻¹'|⁻¹|''|<\||\|>|=>|↦|:=|\.\.|\[X\]|∑'|∏'|∃!|\S"
+    r"""ℝ≥0∞|ℝ≥0
+    |[^\W\d][\w'!?]*(?:\.[^\W\d][\w'!?]*)*|\.(?:\d+|[^\W\d][\w'!?]*)  # a name; a projection
+    |\d+(?:\.\d+)?
+    |⁻¹'|⁻¹|\'\'|<\||\|>|=>|↦|:=|\.\.|\[X\]|∑'|∏'|∃!|\S  # signs, longest first""",
+    re.X,
 )
 
 

@@ -11,8 +11,10 @@ from mathamr.posts.formats.lean.brackets import signature
 MOST_PARTS = 500
 _LINE = re.compile(r"^([ \t]+)(?=\S)", re.M)
 _FIELD = re.compile(
-    r"[ \t]*(?:(?:private|protected|public|nonrec)[ \t]+|@\[[^\]\n]{0,200}\]\s*)*+"
-    r"(?P<open>[({\[⦃])?[ \t]*(?P<names>[^\W\d][\w'!?]*(?:[ \t]+[^\W\d][\w'!?]*)*+)[ \t]*(?=[:({\[⦃]|\n|$)"
+    r"""[ \t]*(?:(?:private|protected|public|nonrec)[ \t]+|@\[[^\]\n]{0,200}\]\s*)*+  # modifiers and attributes
+    (?P<open>[({\[⦃])?[ \t]*
+    (?P<names>[^\W\d][\w'!?]*(?:[ \t]+[^\W\d][\w'!?]*)*+)[ \t]*(?=[:({\[⦃]|\n|$)""",
+    re.X,
 )
 _CONSTRUCTOR = re.compile(r"\|\s*(?:@\[[^\]\n]{0,200}\]\s*)?(?P<name>[^\W\d][\w'!?.]*)")
 _KEYWORD = frozenset(["deriving", "where", "extends", "with"])

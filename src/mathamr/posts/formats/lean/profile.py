@@ -26,8 +26,9 @@ _LEAN = re.compile(
 _LEAN_NAME = re.compile(r"\b[^\W\d_]+[a-z][A-Z]\w*|\b\w{2,}\.[^\W\d]\w+|\b[^\W\d_]{2,}_\w+")
 _RELATION = re.compile(r"[=≤≥<>∈∉→↔∧∨≠⊆⊂∣≃≅≡]")
 _PROSE = re.compile(
-    r"\b(?:the|of|is|are|an|every|any|that|and|or|such|let|which|has|have|it|we|there|all|each|when|only|iff|a \w{4,})\b",
-    re.I,
+    r"""\b(?:the|of|is|are|an|every|any|that|and|or|such|let|which|has|have|it|we|there|all|each|when|only|iff
+    |a[ ]\w{4,})\b  # the article, not a variable""",
+    re.I | re.X,
 )
 _COMMON = frozenset(["Type", "Sort", "Prop"])
 

@@ -24,7 +24,9 @@ NESTING = 40
 """So many blocks inside each other are read; what lies deeper is left out, and said."""
 
 _DISPLAY = re.compile(
-    r"`[^`]*`|\\\\|\\\$|(\$\$|\\[\[\]]|\\begin\s*\{([A-Za-z]+)\*?\}|\\end\s*\{([A-Za-z]+)\*?\})"
+    r"""`[^`]*`|\\\\|\\\$  # code and escapes are passed over
+    |(\$\$|\\[\[\]]|\\begin\s*\{([A-Za-z]+)\*?\}|\\end\s*\{([A-Za-z]+)\*?\})""",
+    re.X,
 )
 _BARRIER = re.compile(r" {0,3}(?:#{1,6}[ \t]|`{3}|~{3})")  # what no formula goes across
 _UNDERLINE = re.compile(r"(=+|-+)[ \t]*\Z")

@@ -22,13 +22,13 @@ from mathamr.posts.markup import pieces
 from mathamr.posts.postkind import ANSWERING, ASKING, PostKind, kind_named
 
 LABEL = re.compile(
-    r"^[ \t>]*\((?P<target>[^()\n]{1,200})\)=[ \t\r]*$"
-    r"|^[ \t>]*:(?:label|name):[ \t]*(?P<option>\S{1,200})"
-    r"|\{[^{}\n]{0,100}?#(?P<attribute>[\w:.-]{1,200})[^{}\n]{0,200}\}"
-    r"|\$\$[ \t]*\((?P<equation>[A-Za-z][\w:.-]{1,200})\)[ \t\r]*$"
-    r"|\\label\{(?P<latex>[^{}\n]{1,200})\}"
-    r"|(?:^|[ \t])\^(?P<block>[A-Za-z0-9-]{1,100})[ \t\r]*$",
-    re.M,
+    r"""^[ \t>]*\((?P<target>[^()\n]{1,200})\)=[ \t\r]*$  # MyST
+    |^[ \t>]*:(?:label|name):[ \t]*(?P<option>\S{1,200})  # an option of a directive
+    |\{[^{}\n]{0,100}?\#(?P<attribute>[\w:.-]{1,200})[^{}\n]{0,200}\}  # Pandoc and Quarto
+    |\$\$[ \t]*\((?P<equation>[A-Za-z][\w:.-]{1,200})\)[ \t\r]*$
+    |\\label\{(?P<latex>[^{}\n]{1,200})\}
+    |(?:^|[ \t])\^(?P<block>[A-Za-z0-9-]{1,100})[ \t\r]*$  # a block of Obsidian""",
+    re.M | re.X,
 )
 """Labels in all dialects; the id of an Obsidian block keeps its `^`."""
 

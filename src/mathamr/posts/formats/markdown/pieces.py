@@ -44,7 +44,9 @@ _CODE_ROLES = frozenset(
 _CITING_ROLES = names("cite citet citep cite:p cite:t cite:ps cite:ts footcite footcite:t footcite:p")
 _LINKING_ROLES = frozenset(["ref", "numref", "prf:ref", "doc", "eq", "any", "numdoc", "proof:ref"])
 _INDEXED = re.compile(
-    r"\s*!?(?:single|pair|triple|see|seealso|module|keyword|operator|object|exception|statement|builtin)\s*:"
+    r"""\s*!?(?:single|pair|triple|see|seealso|module|keyword|operator|object|exception|statement|builtin)\s*:
+    # what an entry of Sphinx's index begins with""",
+    re.X,
 )
 _NAMED_TARGET = re.compile(r"(.*?)\s*<([^<>]+)>\s*\Z", re.S)
 _CITED = re.compile(r"-?@([\w:.#$%&+?~/-]*\w)")

@@ -26,9 +26,10 @@ _ATTRIBUTE = re.compile(r"\s+([A-Za-z_:][\w:.-]*)\s*=\s*(?:\"([^\"]*)\"|'([^']*)
 _ROW_END = re.compile(r"\s*(?:/>|>(?:\s*</row\s*>)?)")
 _NOT_SPACE = re.compile(r"\S")
 _BETWEEN = re.compile(
-    r"(?:(</[A-Za-z_:][^<>]*>)|</?[A-Za-z_:][^<>]*>|<!--.*?-->|<\?.*?\?>|<!\[CDATA\[.*?\]\]>"
-    r"|<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>)",
-    re.DOTALL,
+    r"""(?:(</[A-Za-z_:][^<>]*>)|</?[A-Za-z_:][^<>]*>  # tags that are no rows
+    |<!--.*?-->|<\?.*?\?>|<!\[CDATA\[.*?\]\]>
+    |<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>)""",
+    re.S | re.X,
 )
 _OPENERS = {"<!--": "-->", "<?": "?>", "<![CDATA[": "]]>", "<!DOCTYPE": "]>"}
 _DECLARED = re.compile(rb"<\?xml[^>]*encoding\s*=\s*[\"']([\w.-]+)")

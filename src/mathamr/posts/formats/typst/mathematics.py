@@ -402,8 +402,9 @@ def _add(argument: str, values: list[str], named: dict[str, str]) -> None:
 
 
 _NAMED = re.compile(
-    r"\s*(delim|align|gap|augment|size|row-gap|column-gap|style|angle|inverted|cross|reverse|t|b|tl|tr|bl|br|limits|dir|depth|fill|stroke|length)\s*:(.*)\Z",
-    re.S,
+    r"""\s*(delim|align|gap|augment|size|row-gap|column-gap|style|angle|inverted|cross|reverse|t|b|tl|tr|bl|br  # options
+    |limits|dir|depth|fill|stroke|length)\s*:(.*)\Z""",
+    re.S | re.X,
 )
 
 

@@ -28,12 +28,14 @@ STEPS = 8
 """Characters of code that may be looked at for each character of a document, so that code never closed costs no more."""
 
 _LET = re.compile(
-    r"^[ \t]*#let[ \t]+([A-Za-z][\w-]*)(?:\(([^()\n]{0,300})\))?[ \t]*=[ \t]*(?:math\.)?(\$|op\(\"([^\"\n]{1,60})\")",
-    re.M,
+    r"""^[ \t]*\#let[ \t]+([A-Za-z][\w-]*)(?:\(([^()\n]{0,300})\))?[ \t]*=[ \t]*  # name and parameters
+    (?:math\.)?(\$|op\("([^"\n]{1,60})")  # a formula, or an operator by its name""",
+    re.M | re.X,
 )
 _BOX = re.compile(
-    r"^[ \t]*#let[ \t]+([A-Za-z][\w-]*)[ \t]*=[ \t]*[\w.-]*(?:thm|theorem|block|frame|proof|lemma|box)[\w.-]*\(([^\n]{0,300})",
-    re.M,
+    r"""^[ \t]*\#let[ \t]+([A-Za-z][\w-]*)[ \t]*=[ \t]*
+    [\w.-]*(?:thm|theorem|block|frame|proof|lemma|box)[\w.-]*\(([^\n]{0,300})  # what makes statements in packages""",
+    re.M | re.X,
 )
 _STRING = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 _IMPORT = re.compile(r'#(?:import|include)\s+"([^"\n]{1,300}\.typ)"')
@@ -70,8 +72,10 @@ _TOKEN = re.compile(
     re.X,
 )
 _CODE = re.compile(
-    r'"(?:[^"\\]|\\.)*+"|//[^\n]*|/\*(?:[^*]|\*(?!/))*+\*/|\$(?:[^$\\]|\\.)*+\$|```[\s\S]*?```|[()\[\]{}]',
-    re.S,
+    r"""(?:"(?:[^"\\]|\\.)*+")  # strings, comments, formulas and raw text, whose brackets do not count
+    |//[^\n]*|/\*(?:[^*]|\*(?!/))*+\*/|\$(?:[^$\\]|\\.)*+\$|```[\s\S]*?```
+    |[()\[\]{}]""",
+    re.S | re.X,
 )
 _SIGNS = {"---": "—", "--": "–", "...": "…", "~": " "}
 

@@ -13,10 +13,10 @@ from mathamr.posts.report import Report
 
 _BRACES = re.compile(r"\{\{|\}\}|\{\||\|\}")
 _OPENING = re.compile(
-    r"<!--|__[A-Z]{3,20}__"
-    r"|<(?P<tag>math|chem|ce|nowiki|pre|syntaxhighlight|source|code|ref|gallery|timeline|score|imagemap|div)"
-    r"\b(?P<given>[^<>]{0,1000})>",
-    re.I,
+    r"""<!--|__[A-Z]{3,20}__  # comments and switches such as __NOTOC__
+    |<(?P<tag>math|chem|ce|nowiki|pre|syntaxhighlight|source|code|ref|gallery|timeline|score|imagemap|div)
+       \b(?P<given>[^<>]{0,1000})>""",
+    re.I | re.X,
 )
 _KEPT = frozenset(["math", "chem", "ce", "nowiki", "pre", "syntaxhighlight", "source", "code"])
 _RESERVED = re.compile("[\ue000-\ue003]")  # mark what is held out of the text, and statements
