@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mathamr.core.errors import MathAMRError
-from mathamr.posts.inputs import Input, shown
+from mathamr.posts.inputs import Input, display_path
 from mathamr.posts.report import Report
 
 LARGEST_LINE = 1 << 16
@@ -39,7 +39,7 @@ class Row(NamedTuple):
 
 def place(path: Path, line: int | None) -> str:
     """A line of a file for messages."""
-    return shown(path) if line is None else f"{shown(path)}, line {line}"
+    return display_path(path) if line is None else f"{display_path(path)}, line {line}"
 
 
 def read_rows(path: Path) -> Iterator[Row]:

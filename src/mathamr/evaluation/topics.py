@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from mathamr.evaluation.columnfile import FormatError, read_file
 from mathamr.posts.formats.jsonlines import markup_of
-from mathamr.posts.inputs import shown
+from mathamr.posts.inputs import display_path
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Formula, Post
 
@@ -103,7 +103,7 @@ def _topic(path: Path, element: _Element, is_html: bool) -> Topic:
         title=title,
         markup=markup,
         tags=tuple(_TAG.findall(_text(element, "Tags") or "")),
-        source=shown(path),
+        source=display_path(path),
         formulas=formulas_of(number, title, body, markup),
     )
     formula_id = (_text(element, "Formula_Id") or "").strip() or None

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from mathamr.amr.graph import Amr
 from mathamr.formulas.tree import Opt, Slt
-from mathamr.posts.identifiers import renamed
+from mathamr.posts.identifiers import rename
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,6 @@ class MathGraph:
     def renamed(self, post_id: str) -> MathGraph:
         """Returns the graph of the same post under another id."""
         formulas = tuple(
-            replace(each, formula_id=renamed(each.formula_id, self.post_id, post_id))
-            for each in self.formulas
+            replace(each, formula_id=rename(each.formula_id, self.post_id, post_id)) for each in self.formulas
         )
         return replace(self, post_id=post_id, formulas=formulas)

@@ -17,7 +17,7 @@ from mathamr.graphs.flatgraph import FlatGraph
 from mathamr.graphs.mathgraph import MathGraph
 from mathamr.graphs.virtual import flatten
 from mathamr.graphs.vocabulary import RelationVocabulary, Vocabulary
-from mathamr.posts.identifiers import renamed
+from mathamr.posts.identifiers import rename
 from mathamr.posts.level import Level
 
 _MAGIC = b"MG1"
@@ -65,7 +65,7 @@ class GraphTensor:
     def renamed(self, post_id: str) -> GraphTensor:
         """Returns the tensor of the same post under another id."""
         references = tuple(
-            renamed(reference, self.post_id, post_id)
+            rename(reference, self.post_id, post_id)
             if level in (Level.DOCUMENT, Level.FORMULA)
             else reference
             for level, reference in zip(self.levels, self.references, strict=True)

@@ -33,7 +33,7 @@ def compression_of(start: bytes) -> str | None:
     return next((name for magic, name in MAGIC.items() if start.startswith(magic)), None)
 
 
-def decompressed(disk: io.BufferedIOBase, start: bytes) -> Readable:
+def decompress(disk: io.BufferedIOBase, start: bytes) -> Readable:
     """Return the bytes of a file whose first bytes on disk are `start`; those of a plain file are as they are."""
     compression = compression_of(start)
     if compression == "gzip":

@@ -16,10 +16,10 @@ _ENCODINGS = {
 }
 
 
-def decoded(data: bytes, report: Report) -> str:
+def decode(data: bytes, report: Report) -> str:
     """Return UTF-8 (or UTF-16 with a byte order mark) as clean text; invalid bytes are replaced and reported.
 
-    >>> decoded(b"\\xef\\xbb\\xbfna\\xefve", report := Report()), dict(report.repaired)
+    >>> decode(b"\\xef\\xbb\\xbfna\\xefve", report := Report()), dict(report.repaired)
     ('na\ufffdve', {'invalid UTF-8': 1})
     """
     bom = next((bom for bom in _ENCODINGS if data.startswith(bom)), b"") if data[:1] > b"\x7f" else b""
@@ -32,10 +32,10 @@ def decoded(data: bytes, report: Report) -> str:
             cause, f"byte {data[error.start]:#04x} at offset {error.start} is not {cause[8:]}; replaced"
         )
         text = data.decode(encoding, errors="replace")
-    return cleaned(text, report)
+    return clean_text(text, report)
 
 
-def cleaned(text: str, report: Report) -> str:
+def clean_text(text: str, report: Report) -> str:
     """Return the text with control characters and lone surrogates replaced one for one, so that offsets stay."""
     found = UNWANTED.search(text)
     if found is None:

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Protocol
 
 from mathamr.core.errors import MathAMRError, UnknownNameError
 from mathamr.core.registry import Registry
-from mathamr.posts.inputs import STDIN, Head, head, read_text, shown
+from mathamr.posts.inputs import STDIN, Head, display_path, head, read_text
 from mathamr.posts.post import Markup, Post
 from mathamr.posts.report import Report
 
@@ -43,7 +43,7 @@ class Collection:
     def texts(self, report: Report, largest: int | None = None) -> Iterator[tuple[Path, str, str]]:
         """Yield the files that can be read as text: each with its path in the folder and its text."""
         for file in self.files:
-            report.at(shown(file))
+            report.at(display_path(file))
             text = read_text(file, report, largest)
             if text is not None:
                 yield file, self.path_of(file), text

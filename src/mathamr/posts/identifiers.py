@@ -33,18 +33,18 @@ def unique(name: str, taken: dict[str, int], first: int = 2) -> str:
     return name if taken[name] == 1 else f"{name}-{taken[name] - 2 + first}"
 
 
-def renamed(reference: str, old: str, new: str) -> str:
+def rename(reference: str, old: str, new: str) -> str:
     """Return a reference to a post or to one of its formulas, under the post's new id; any other stays.
 
-    >>> renamed("a.md:3", "a.md", "b.md"), renamed("a.md", "a.md", "b.md"), renamed("17", "a.md", "b.md")
+    >>> rename("a.md:3", "a.md", "b.md"), rename("a.md", "a.md", "b.md"), rename("17", "a.md", "b.md")
     ('b.md:3', 'b.md', '17')
     """
     return new + reference[len(old) :] if reference == old or reference.startswith(f"{old}:") else reference
 
 
-def with_id(post: Post, identifier: str) -> Post:
+def give_id(post: Post, identifier: str) -> Post:
     """Return the same post under another id, its formulas too."""
-    formulas = tuple(replace(each, id=renamed(each.id, post.id, identifier)) for each in post.formulas)
+    formulas = tuple(replace(each, id=rename(each.id, post.id, identifier)) for each in post.formulas)
     return replace(post, id=identifier, formulas=formulas)
 
 

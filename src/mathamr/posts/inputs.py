@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from mathamr.core.errors import MathAMRError
-from mathamr.posts.compression import BREAKS, SUFFIXES, Readable, decompressed
-from mathamr.posts.decoding import decoded
+from mathamr.posts.compression import BREAKS, SUFFIXES, Readable, decompress
+from mathamr.posts.decoding import decode
 from mathamr.posts.ignorerules import IGNORE_FILE, IgnoreRules
 from mathamr.posts.report import Report
 
@@ -76,7 +76,7 @@ def stem(path: Path) -> str:
     return (path.with_suffix("") if path.suffix.lower() in SUFFIXES else path).stem
 
 
-def shown(path: Path) -> str:
+def display_path(path: Path) -> str:
     """Return a path as messages name it."""
     return "standard input" if path == STDIN else str(path)
 
@@ -95,7 +95,7 @@ class Input(io.RawIOBase):
         self._disk = _pipe(path) if is_pipe else _open(path)
         self._is_pipe = is_pipe
         self._counted = self._unpacked = 0
-        self._stream: Readable = decompressed(self._disk, self._disk.peek(8))
+        self._stream: Readable = decompress(self._disk, self._disk.peek(8))
 
     def readable(self) -> bool:
         """Return True."""
@@ -147,9 +147,9 @@ def head(path: Path) -> Head:
     """Return the first bytes of a file, decompressed; standard input and other pipes are only peeked at."""
     if _is_pipe(path):
         start = _pipe(path).peek(HEAD_BYTES)
-        return Head(path, _readable(decompressed(io.BytesIO(start), start)))
+        return Head(path, _readable(decompress(io.BytesIO(start), start)))
     with _open(path) as disk:
-        return Head(path, _readable(decompressed(disk, disk.peek(8))))
+        return Head(path, _readable(decompress(disk, disk.peek(8))))
 
 
 def read_bytes(path: Path, report: Report, largest: int | None = None) -> bytes | None:
@@ -169,9 +169,9 @@ def read_bytes(path: Path, report: Report, largest: int | None = None) -> bytes 
 
 
 def read_text(path: Path, report: Report, largest: int | None = None) -> str | None:
-    """Return a whole text file, decompressed and decoded (see `decoded`); `None` as in `read_bytes`."""
+    """Return a whole text file, decompressed and decoded (see `decode`); `None` as in `read_bytes`."""
     data = read_bytes(path, report, largest)
-    return None if data is None else decoded(data, report)
+    return None if data is None else decode(data, report)
 
 
 def walk(root: Path, report: Report, exclude: Sequence[str] = ()) -> Iterator[Path]:

@@ -251,7 +251,7 @@ class _Builder:
     ) -> None:
         placeholders = []
         parts: list[str] = []
-        for place, segment in enumerate(_FORMULA.split(_normalised(text))):
+        for place, segment in enumerate(_FORMULA.split(_normalise(text))):
             if place:
                 piece = next(formulas)
                 name = f"FORMULA_{self._count}"
@@ -274,7 +274,7 @@ def _is_word(character: str) -> bool:
     return character.isalnum() or character == "_"
 
 
-def _normalised(text: str) -> str:
+def _normalise(text: str) -> str:
     """Return one blank for any white space, none before a stop, composed characters, and no look-alike of a placeholder."""
     text = " ".join(text.replace(PARAGRAPH, " ").split())
     if " ." in text or " ," in text or " ?" in text:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from mathamr.posts.formats.declaration.namewords import name_words
-from mathamr.posts.formats.declaration.pieces import spelled
+from mathamr.posts.formats.declaration.pieces import spell_names
 from mathamr.posts.formats.latex.labels import label_words
 from mathamr.posts.markup import formulas_among, pieces, title_pieces
 from mathamr.posts.markup.piece import Note, Piece, ignore
@@ -49,7 +49,11 @@ class PostContent:
         post = self.post
         if post.markup == "declaration":
             code = (
-                spelled(piece.text) if piece.kind == "code" else piece.text if piece.kind == "text" else " "
+                spell_names(piece.text)
+                if piece.kind == "code"
+                else piece.text
+                if piece.kind == "text"
+                else " "
                 for piece in self.body
             )
             names = (post.title, name_words(post.title), *map(name_words, post.aliases))

@@ -12,7 +12,7 @@ from mathamr.core.errors import MathAMRError
 from mathamr.posts.format import FORMATS, Collection, Format, format_of
 from mathamr.posts.formats.stackexchange.tables import table_kind
 from mathamr.posts.identifiers import SeenIds
-from mathamr.posts.inputs import STDIN, Head, head, shown, walk
+from mathamr.posts.inputs import STDIN, Head, display_path, head, walk
 from mathamr.posts.post import Post
 from mathamr.posts.report import Report
 from mathamr.posts.unsupported import advice_for, file_type
@@ -68,8 +68,8 @@ def read_collection(
 
     `learned` is what was learned of all files of the format, if only some are read.
     """
-    for post in _whatever_happens(FORMATS[format], collection, report, learned):
-        yield _in_unicode(post, report)
+    for post in _read_on(FORMATS[format], collection, report, learned):
+        yield _escape_surrogates(post, report)
 
 
 def _file(path: Path, format: str | None, beside: tuple[Path, ...]) -> tuple[str, Collection]:
@@ -77,7 +77,7 @@ def _file(path: Path, format: str | None, beside: tuple[Path, ...]) -> tuple[str
         file_head = head(path)
         format = format_of(file_head, FORMATS)
         if format is None:
-            raise MathAMRError(f"{shown(path)}: {_why_unknown(file_head)}")
+            raise MathAMRError(f"{display_path(path)}: {_why_unknown(file_head)}")
     _ = FORMATS[format]  # an unknown one raises an error
     return format, Collection(path.parent, (path,), beside)
 
@@ -128,7 +128,7 @@ def _size(parts: list[tuple[str, Collection]]) -> int | None:
     return None if STDIN in files else sum(file.stat().st_size for file in files)
 
 
-def _in_unicode(post: Post, report: Report) -> Post:
+def _escape_surrogates(post: Post, report: Report) -> Post:
     r"""Return the post with valid Unicode in its names: a byte of a file name that is not UTF-8 is written as `\xff`."""
     try:
         f"{post.id}{post.source}{post.title}".encode()
@@ -148,7 +148,7 @@ def _unique(parts: list[tuple[str, Collection]], report: Report) -> Iterator[Pos
                 report.skip("duplicate id", f"a second post with the id {post.id!r}")
 
 
-def _whatever_happens(
+def _read_on(
     reader: Format, collection: Collection, report: Report, learned: Sequence[Any] | None
 ) -> Iterator[Post]:
     """The posts of a collection; a document that makes its reader fail is counted, and the reader goes on after it."""
@@ -165,7 +165,7 @@ def _whatever_happens(
             why = f"{type(error).__name__}: {error}"
             report.skip("reader failed", f"this document ends its reader ({why}); please report it")
         begun.add(report.file)
-        left = tuple(file for file in collection.files if shown(file) not in begun)
+        left = tuple(file for file in collection.files if display_path(file) not in begun)
         if not left or len(left) == len(collection.files):  # it did not say where it was
             return
         collection = replace(collection, files=left, known=collection.known or collection.files)

@@ -64,11 +64,11 @@ class Report:
 
     def skip(self, cause: str, message: str) -> None:
         """Count something (a row, a file) that was left out; `cause` is one of a few short names, `message` describes this case."""
-        self._counted(self.skipped, cause, message)
+        self._count_cause(self.skipped, cause, message)
 
     def repair(self, cause: str, message: str) -> None:
         """Count something that was wrong and was repaired; nothing is missing."""
-        self._counted(self.repaired, cause, message)
+        self._count_cause(self.repaired, cause, message)
 
     def note(self, message: str, offset: int) -> None:
         """Count what a markup repaired: one of a few fixed phrases, and the offset in the text."""
@@ -76,15 +76,15 @@ class Report:
 
     def miss(self, cause: str, message: str) -> None:
         """Count something that another file refers to and that is missing from the input."""
-        self._counted(self.missing, cause, message)
+        self._count_cause(self.missing, cause, message)
 
     def ignore(self, cause: str, message: str) -> None:
         """Count a file that was ignored because no reader is meant for it, such as a picture."""
-        self._counted(self.ignored, cause, message)
+        self._count_cause(self.ignored, cause, message)
 
     def exclude(self, rule: str, message: str) -> None:
         """Count a file or a folder that was left out by a rule, which is written with its source: `drafts/ (--exclude)`."""
-        self._counted(self.excluded, rule, message)
+        self._count_cause(self.excluded, rule, message)
 
     def count_bytes(self, count: int) -> None:
         """Count bytes that were read from disk, and call `on_bytes`, which shows progress."""
@@ -159,7 +159,7 @@ class Report:
             getattr(self, name).clear()
         self.examples = {}
 
-    def _counted(self, counts: Counter[str], cause: str, message: str) -> None:
+    def _count_cause(self, counts: Counter[str], cause: str, message: str) -> None:
         cause = cause if cause in counts or len(counts) < self.MOST_CAUSES else "other"
         counts[cause] += 1
         examples = self.examples.setdefault(cause, [])

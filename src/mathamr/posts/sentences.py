@@ -74,12 +74,12 @@ def sentences(text: str) -> Iterator[tuple[int, int]]:
     for match in _CANDIDATE.finditer(text):
         ends = _cut_ends if match.group("cut") else _mark_ends
         if ends(text, match, start):
-            yield from _trimmed(text, start, match.end())
+            yield from _trim(text, start, match.end())
             start = match.end()
-    yield from _trimmed(text, start, len(text))
+    yield from _trim(text, start, len(text))
 
 
-def _trimmed(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+def _trim(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     gap = _GAP.match(text, start, end)
     start = gap.end() if gap else start
     while end > start and (text[end - 1].isspace() or text[end - 1] == PARAGRAPH):

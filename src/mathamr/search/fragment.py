@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from mathamr.posts.formats.latex.references import with_numbers
+from mathamr.posts.formats.latex.references import number_references
 from mathamr.posts.passage import PLACEHOLDER, Sentence
 from mathamr.posts.post import Formula, Post
 
@@ -75,7 +75,7 @@ def fragments(sentence: Sentence, formulas: Mapping[str, Formula], post: Post) -
     >>> [str(each) for each in fragments(passage(post).sentences[0], formulas_by_id(post), post)]
     ['Let ', '$x>0$', ' hold.']
     """
-    text = with_numbers(sentence, post)
+    text = number_references(sentence, post)
     places = {place.name: place.formula for place in sentence.placeholders}
     found: list[Fragment] = []
     done = 0

@@ -19,7 +19,7 @@ from mathamr.formulas.latex.display.formula import display_mathml, displayed
 from mathamr.formulas.latex.macros import Macros
 from mathamr.formulas.marking import TAKEN, drawn_with_marks, placed_tree
 from mathamr.formulas.mathml.writing import sanitised, typeset_to_mathml
-from mathamr.posts.formats.latex.references import REFERENCE_COMMAND, called
+from mathamr.posts.formats.latex.references import REFERENCE_COMMAND, name_reference
 from mathamr.posts.formats.markdown.pieces import CITED_MARK, REFERENCE
 from mathamr.posts.markup import formula_id, pieces, title_pieces
 from mathamr.posts.markup.piece import Piece
@@ -400,7 +400,7 @@ class Reference(NamedTuple):
 
     def called(self, command: str) -> str:
         """What a reference command of LaTeX shows for the post; empty if that is not known."""
-        return called(command, self.words, self.number, self.name, self.kind)
+        return name_reference(command, self.words, self.number, self.name, self.kind)
 
 
 _PUNCTUATION = re.compile(r"\s*([.,;:])(?![.\w])")

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mathamr.core.arrays import FloatArray
-from mathamr.posts.identifiers import renamed
+from mathamr.posts.identifiers import rename
 from mathamr.posts.level import Level
 
 
@@ -47,7 +47,7 @@ class Vectors:
     def renamed(self, old: str, new: str) -> Vectors:
         """Return the same rows for a post whose id has changed."""
         names = tuple(
-            renamed(reference, old, new) if level in (Level.DOCUMENT, Level.FORMULA) else reference
+            rename(reference, old, new) if level in (Level.DOCUMENT, Level.FORMULA) else reference
             for level, reference in zip(self.levels, self.references, strict=True)
         )
         return Vectors(self.vectors, self.levels, names)

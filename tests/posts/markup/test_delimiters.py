@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mathamr.posts.markup.delimiters import OPENING, MathScanner, Region, without_punctuation
+from mathamr.posts.markup.delimiters import OPENING, MathScanner, Region, strip_punctuation
 
 
 def regions(text: str, money: bool = True) -> list[tuple[str, bool]]:
@@ -91,7 +91,7 @@ def test_latex_knows_no_money() -> None:
     ],
 )
 def test_punctuation_moves_out_of_a_formula(latex: str, bare: str, mark: str | None) -> None:
-    found, place = without_punctuation(latex)
+    found, place = strip_punctuation(latex)
     assert found == bare
     assert (None if place is None else latex[place]) == mark
 

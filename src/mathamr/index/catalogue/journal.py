@@ -16,7 +16,7 @@ from typing import Literal
 
 from mathamr.core.errors import MathAMRError
 from mathamr.core.sqlite import Database, inflated
-from mathamr.posts.identifiers import with_id
+from mathamr.posts.identifiers import give_id
 from mathamr.posts.post import Post
 
 Stage = Literal["graph", "vectors", "lexical"]
@@ -329,7 +329,7 @@ class Journal(Database):
 def meaning_of(post: Post) -> bytes:
     """A digest of the content from which vectors are computed: without votes, tags, place and id."""
     said = replace(
-        with_id(post, ""),
+        give_id(post, ""),
         parent=None,
         accepted_answer=None,
         tags=(),

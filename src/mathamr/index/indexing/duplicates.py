@@ -16,7 +16,7 @@ from mathamr.index.archive import GRAPHS, Archive
 from mathamr.index.catalogue.journal import Duplicate, PendingPost, VectorChecksum, meaning_of
 from mathamr.index.indexing.entries import PostEntries, agree, checksum_of, entries_of
 from mathamr.index.payloads import payload_of, question_tags
-from mathamr.posts.identifiers import renamed, with_id
+from mathamr.posts.identifiers import give_id, rename
 from mathamr.posts.post import Post
 from mathamr.systems.field import FieldTarget
 from mathamr.systems.system import Encoded
@@ -80,7 +80,7 @@ def _taken(archive: Archive, batch: list[PendingPost]) -> list[_Taken]:
     formulas = fetch(
         archive,
         "formulas",
-        [renamed(name, each.id, duplicate.id) for each, _, duplicate in chosen for name, _ in each.formulas],
+        [rename(name, each.id, duplicate.id) for each, _, duplicate in chosen for name, _ in each.formulas],
     )
     tags = question_tags(catalogue, [post for _, post, _ in chosen])
     taken = []
@@ -91,7 +91,7 @@ def _taken(archive: Archive, batch: list[PendingPost]) -> list[_Taken]:
         parts = tuple(
             (
                 formula.id,
-                _renamed(formulas.get(renamed(name, each.id, duplicate.id), {}), duplicate.id, post.id),
+                _renamed(formulas.get(rename(name, each.id, duplicate.id), {}), duplicate.id, post.id),
             )
             for formula, (name, _) in zip(post.formulas, each.formulas, strict=True)
         )
@@ -137,7 +137,7 @@ def _with_graphs(archive: Archive, taken: list[_Taken]) -> list[_Taken]:
             each
             for each in taken
             if store.digest(each.duplicate.id)
-            == digest(with_id(each.post, each.duplicate.id), parser.fingerprint)
+            == digest(give_id(each.post, each.duplicate.id), parser.fingerprint)
         ]
         # All are read before one is written: files may have swapped their names.
         copies = store.copies(

@@ -28,7 +28,7 @@ from mathamr.index.indexing.analysis import AnalysedPost, Unusable, analyse_all
 from mathamr.index.indexing.buildpool import FEW, BuildPool
 from mathamr.index.lexical.terms import terms_fingerprint
 from mathamr.posts.format import FORMATS, Collection
-from mathamr.posts.inputs import STDIN, observing, read_text, shown
+from mathamr.posts.inputs import STDIN, display_path, observing, read_text
 from mathamr.posts.post import Post
 from mathamr.posts.reader import read_collection
 from mathamr.posts.report import Report
@@ -107,7 +107,7 @@ def read_files(shared: ReadingContext, files: tuple[Path, ...]) -> list[ReadFile
     )
     collection.__dict__["paths"] = shared.collection.paths  # counted once for all tasks
     opened, stamps = Counter[str](), dict[str, str]()
-    posts = {shown(file): list[AnalysedPost | Unusable]() for file in files}
+    posts = {display_path(file): list[AnalysedPost | Unusable]() for file in files}
     report = _ReportByFile(posts)
 
     def observe(path: Path) -> None:

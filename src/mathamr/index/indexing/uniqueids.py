@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import PurePath
 
 from mathamr.index.catalogue.catalogue import Catalogue
-from mathamr.posts.identifiers import with_id
+from mathamr.posts.identifiers import give_id
 from mathamr.posts.post import Link, Post
 
 
@@ -43,7 +43,7 @@ class UniqueIds:
         names = self._names or {}
         identifier = names.get(post.id, post.id)
         return replace(
-            with_id(post, identifier),
+            give_id(post, identifier),
             parent=names.get(post.parent or "", post.parent),
             accepted_answer=names.get(post.accepted_answer or "", post.accepted_answer),
             links=tuple(self._link(link) for link in post.links),

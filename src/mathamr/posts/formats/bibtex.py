@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from mathamr.posts.format import Collection
-from mathamr.posts.inputs import shown
+from mathamr.posts.inputs import display_path
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Place, Post
 from mathamr.posts.report import Report
@@ -50,7 +50,7 @@ def _posts(source: str, file: Path, name: str, report: Report) -> Iterator[Post]
         line += source.count("\n", done, start.start(1))
         done = start.start(1)
         kind, text = start[1].lower(), source[start.end() : end]
-        report.at(shown(file), line + 1)
+        report.at(display_path(file), line + 1)
         if kind == "string":
             words.update((field.lower(), value) for field, value in _fields(text, 0, words, report))
         if kind in _NOT_ENTRIES:
@@ -64,9 +64,9 @@ def _posts(source: str, file: Path, name: str, report: Report) -> Iterator[Post]
 
 
 def _post(own: str, key: str, fields: Mapping[str, str], file: Path, place: Place, report: Report) -> Post:
-    title = _unbraced(" ".join(fields[name] for name in ("title", "subtitle") if fields.get(name)))
+    title = _strip_braces(" ".join(fields[name] for name in ("title", "subtitle") if fields.get(name)))
     where = ", ".join(
-        _unbraced(fields[name]) for name in (*_PLACES, "volume", "year", "date") if fields.get(name)
+        _strip_braces(fields[name]) for name in (*_PLACES, "volume", "year", "date") if fields.get(name)
     )
     facts = ". ".join(part for part in (_authors(fields), where) if part)
     texts = [fields[name] for name in _TEXT_FIELDS if fields.get(name)]
@@ -82,7 +82,7 @@ def _post(own: str, key: str, fields: Mapping[str, str], file: Path, place: Plac
             :50
         ],
         date=year[0] if year else None,
-        source=shown(file),
+        source=display_path(file),
         formulas=formulas_of(own, title or key, body, "latex", report.note),
         place=place,
     )
@@ -99,13 +99,13 @@ def _authors(fields: Mapping[str, str]) -> str:
         " ".join(reversed(name.split(", ", 1))) if name.count(", ") == 1 and "{" not in name else name
         for name in names
     )
-    return _unbraced(" and ".join(turned))
+    return _strip_braces(" and ".join(turned))
 
 
-def _unbraced(value: str) -> str:
+def _strip_braces(value: str) -> str:
     r"""Return a value without the braces that only keep its capitals; those of formulas, accents and commands stay.
 
-    >>> _unbraced(r"{The {H\"{o}lder} bound} for $x^{2}$ in {\TeX} {and $y$ {More}}")
+    >>> _strip_braces(r"{The {H\"{o}lder} bound} for $x^{2}$ in {\TeX} {and $y$ {More}}")
     'The {H\\"{o}lder} bound for $x^{2}$ in {\\TeX} and $y$ More'
     """
     dropped: set[int] = set()

@@ -63,7 +63,7 @@ class _Documentation:
 
 
 def _posts(text: str, file: Path, path: str, report: Report) -> Iterator[Post]:
-    code, comments = _without_comments(text, report)
+    code, comments = _strip_comments(text, report)
     taken: dict[str, int] = {}
     waiting = list(reversed(comments))
     line, counted = 1, 0
@@ -119,7 +119,7 @@ def _declared(text: str, code: str) -> Iterator[tuple[int, tuple[str, str, str]]
             yield match.start("word"), (full.strip('"'), word, statement)
 
 
-def _without_comments(text: str, report: Report) -> tuple[str, list[_Documentation]]:
+def _strip_comments(text: str, report: Report) -> tuple[str, list[_Documentation]]:
     """Return the text with blanks for comments, which may be nested, and for strings; and its documentation comments."""
     parts: list[str] = []
     comments: list[_Documentation] = []

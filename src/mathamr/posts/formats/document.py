@@ -18,9 +18,9 @@ from typing import Literal
 from mathamr.posts.formats.latex.definitions import definitions_for
 from mathamr.posts.formats.outline import SECTION_FROM, WHOLE_BELOW, Headings, OutlinePart
 from mathamr.posts.identifiers import stable_name, unique
-from mathamr.posts.inputs import shown, stem
+from mathamr.posts.inputs import display_path, stem
 from mathamr.posts.markup.piece import Piece
-from mathamr.posts.markup.unicodemath import with_unicode_formulas
+from mathamr.posts.markup.unicodemath import mark_unicode_formulas
 from mathamr.posts.post import Link, Post
 from mathamr.posts.postkind import ANSWERING, PostKind
 from mathamr.posts.report import Report
@@ -120,7 +120,7 @@ class Document:
 
     def posts(self, file: Path, report: Report, known: frozenset[str] | None = frozenset()) -> Iterator[Post]:
         """Yield the posts of the document; `known` are the paths of the documents it may link to, `None` any name."""
-        parts = list(self._joined())
+        parts = list(self._join())
         labels = self._identify(parts)
         is_titled = self.title not in ("", stem(Path(self.path)))
         if is_titled and not any("".join(part.html).strip() for part in parts):
@@ -133,7 +133,7 @@ class Document:
             yield part.post(
                 "html",
                 self.file or self.path,
-                shown(file),
+                display_path(file),
                 report,
                 title=title,
                 links=(link for link in self._links(part, labels, known) if link.target != part.id),
@@ -147,7 +147,7 @@ class Document:
             return ": ".join(part.headings)
         return ": ".join(dict.fromkeys(name for name in (self.title, *part.headings) if name))
 
-    def _joined(self) -> Iterator[DocumentPart]:
+    def _join(self) -> Iterator[DocumentPart]:
         """Yield the parts that become posts: short sections, and all sections of a short document, are joined."""
         counts = {id(part): part.words for part in self._parts if part.kind in (self.first, "section")}
         is_short = sum(counts.values()) < WHOLE_BELOW
@@ -210,16 +210,16 @@ def text(words: str, dollars: bool = False) -> str:
     """Return words as HTML, formulas in Unicode marked; dollars are escaped unless they mark formulas (`dollars`)."""
     if dollars:
         return escape(words, quote=False)
-    read = with_unicode_formulas(iter([Piece("text", 0, len(words), words)]))
+    read = mark_unicode_formulas(iter([Piece("text", 0, len(words), words)]))
     return "".join(
         math(piece.text)
         if piece.kind == "formula"
-        else _MEANS_MATH.sub(_unmarked, escape(piece.text, quote=False))
+        else _MEANS_MATH.sub(_unmark, escape(piece.text, quote=False))
         for piece in read
     )
 
 
-def _unmarked(match: re.Match[str]) -> str:
+def _unmark(match: re.Match[str]) -> str:
     return "\\$" if match.group() == "$" else "\\\u200b"
 
 

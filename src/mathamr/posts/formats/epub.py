@@ -12,7 +12,7 @@ from urllib.parse import unquote
 from mathamr.posts.format import Collection
 from mathamr.posts.formats.html.reader import PageLinks, page_posts
 from mathamr.posts.formats.ziparchive import BrokenArchiveError, ZipArchive
-from mathamr.posts.inputs import shown
+from mathamr.posts.inputs import display_path
 from mathamr.posts.post import Place, Post
 from mathamr.posts.report import Report
 
@@ -24,7 +24,7 @@ _MARKS = ("nav", "toc")
 def read_epub(collection: Collection, report: Report) -> Iterator[Post]:
     """Read books: the id of a page is `book.epub/path/of/page.xhtml`, and its line is the number of the page."""
     for file in collection.files:
-        report.at(shown(file))
+        report.at(display_path(file))
         try:
             with ZipArchive(file, report) as archive:
                 yield from _pages(archive, file, collection.path_of(file, "book"), report)
@@ -42,14 +42,14 @@ def _pages(archive: ZipArchive, file: Path, name: str, report: Report) -> Iterat
     members = list(dict.fromkeys(posixpath.normpath(posixpath.join(folder, href)) for href in _spine(root)))
     links = PageLinks(frozenset(f"{name}/{member}" for member in members), lambda page: None)
     for number, member in enumerate(members, 1):
-        report.at(shown(file), number)
+        report.at(display_path(file), number)
         data = archive.read(member)
         if data is None:
             report.miss(
                 "page not in the book", f"the book lists the page {member[:100]!r} but does not contain it"
             )
             continue
-        for post in page_posts(data, f"{name}/{member}", name, shown(file), links, report):
+        for post in page_posts(data, f"{name}/{member}", name, display_path(file), links, report):
             yield replace(post, place=Place(name, number, member))
 
 

@@ -10,9 +10,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast, get_args
 
-from mathamr.posts.decoding import cleaned, decoded
+from mathamr.posts.decoding import clean_text, decode
 from mathamr.posts.format import Collection
-from mathamr.posts.inputs import Input, bare_name, shown
+from mathamr.posts.inputs import Input, bare_name, display_path
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Formula, Link, LinkType, Markup, Place, Post
 from mathamr.posts.postkind import KINDS, PostKind
@@ -46,7 +46,7 @@ def read_jsonlines(
     """
     for file in collection.files:
         with Input(file, report) as stream:
-            for row in _objects(io.BufferedReader(stream, 1 << 18), shown(file), report, largest_line):
+            for row in _objects(io.BufferedReader(stream, 1 << 18), display_path(file), report, largest_line):
                 yield from _posts(row, file, report)
 
 
@@ -61,7 +61,7 @@ def _objects(stream: io.BufferedReader, file: str, report: Report, largest: int)
         if not complete and not too_long:
             report.skip("row too large", f"a line of more than {largest >> 20} MB")
         elif complete and not too_long and raw.strip():
-            row = _object(decoded(raw, report), report)
+            row = _object(decode(raw, report), report)
             if row is not None:
                 yield row
         too_long = not complete
@@ -88,7 +88,7 @@ def _posts(row: dict[str, Any], file: Path, report: Report) -> Iterator[Post]:
     elif body is None and not _text(row, "title", report):
         report.skip("no text", f"{identifier!r} has neither a body nor a title nor a question and its answer")
     else:
-        yield _post(identifier, row, cleaned(body or "", report), file, report)
+        yield _post(identifier, row, clean_text(body or "", report), file, report)
 
 
 def _pair(identifier: str, row: dict[str, Any], file: Path, report: Report) -> Iterator[Post]:
@@ -102,8 +102,8 @@ def _pair(identifier: str, row: dict[str, Any], file: Path, report: Report) -> I
         "accepted_answer": answer,
     }
     answer_row = shared | {"markup": markup, "kind": "answer", "parent": question}
-    yield _post(question, question_row, cleaned(row["question"], report), file, report)
-    yield _post(answer, answer_row, cleaned(row["answer"], report), file, report)
+    yield _post(question, question_row, clean_text(row["question"], report), file, report)
+    yield _post(answer, answer_row, clean_text(row["answer"], report), file, report)
 
 
 def _post(identifier: str, row: dict[str, Any], body: str, file: Path, report: Report) -> Post:
@@ -123,13 +123,13 @@ def _post(identifier: str, row: dict[str, Any], body: str, file: Path, report: R
         links=tuple(_links(row, report)),
         score=_score(row, report),
         date=_text(row, "date", report) or None,
-        source=_text(row, "source", report) or shown(file),
+        source=_text(row, "source", report) or display_path(file),
         macros=_strings(row, "macros", report),
         aliases=_strings(row, "aliases", report),
         place=_place(row, report),
         formulas=formulas_of(identifier, title, body, markup, report.note),
     )
-    return replace(post, formulas=_with_row_data(post.formulas, row, report)) if row.get("formulas") else post
+    return replace(post, formulas=_add_row_data(post.formulas, row, report)) if row.get("formulas") else post
 
 
 def markup_of(text: str) -> Markup:
@@ -147,7 +147,7 @@ def markup_of(text: str) -> Markup:
 
 def _identifier(value: object, file: Path, report: Report) -> str:
     if isinstance(value, str | int) and not isinstance(value, bool) and str(value).strip():
-        return cleaned(str(value).strip(), report)
+        return clean_text(str(value).strip(), report)
     identifier = f"{bare_name(file)}:{report.row}"
     report.repair("no id", f"the object has no id; it gets the id {identifier!r}")
     return identifier
@@ -156,7 +156,7 @@ def _identifier(value: object, file: Path, report: Report) -> str:
 def _text(row: dict[str, Any], name: str, report: Report) -> str:
     value = row.get(name)
     if isinstance(value, str):
-        return cleaned(value, report)
+        return clean_text(value, report)
     if value is not None:
         _wrong_type(name, value, "a string", report)
     return ""
@@ -181,7 +181,7 @@ def _choice(row: dict[str, Any], name: str, known: tuple[str, ...], default: str
 def _tags(row: dict[str, Any], report: Report) -> tuple[str, ...]:
     value = row.get("tags")
     if isinstance(value, str):
-        return tuple(_TAG.findall(cleaned(value, report)))
+        return tuple(_TAG.findall(clean_text(value, report)))
     return _strings(row, "tags", report)
 
 
@@ -192,7 +192,7 @@ def _strings(row: dict[str, Any], name: str, report: Report) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         _wrong_type(name, value, "a list of strings", report)
         return ()
-    return tuple(cleaned(item, report) for item in value)
+    return tuple(clean_text(item, report) for item in value)
 
 
 def _links(row: dict[str, Any], report: Report) -> Iterator[Link]:
@@ -239,7 +239,7 @@ def _score(row: dict[str, Any], report: Report) -> int | None:
     return None
 
 
-def _with_row_data(formulas: tuple[Formula, ...], row: dict[str, Any], report: Report) -> tuple[Formula, ...]:
+def _add_row_data(formulas: tuple[Formula, ...], row: dict[str, Any], report: Report) -> tuple[Formula, ...]:
     """Return the formulas of the text with the visual ids and MathML that the row gives for their ids."""
     value = row["formulas"]
     if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
@@ -251,10 +251,10 @@ def _with_row_data(formulas: tuple[Formula, ...], row: dict[str, Any], report: R
         report.repair(
             "formula not in the text", f"no formula of the text has the id {min(unknown)[:40]!r}; left out"
         )
-    return tuple(_supplied(formula, described.get(formula.id), report) for formula in formulas)
+    return tuple(_supply(formula, described.get(formula.id), report) for formula in formulas)
 
 
-def _supplied(formula: Formula, item: dict[str, Any] | None, report: Report) -> Formula:
+def _supply(formula: Formula, item: dict[str, Any] | None, report: Report) -> Formula:
     if item is None:
         return formula
     return replace(

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from mathamr.posts.decoding import cleaned
+from mathamr.posts.decoding import clean_text
 from mathamr.posts.format import NOTEBOOK_SUFFIXES, Collection
 from mathamr.posts.formats.markdown.frontmatter import FrontMatter
 from mathamr.posts.formats.markdown.links import Notes
@@ -32,7 +32,7 @@ def read_notebook(collection: Collection, report: Report, largest_text: int = LA
 
     The line of a post is that of the cell in the notebook's file in which it begins.
     """
-    notes = Notes(collection, NOTEBOOK_SUFFIXES, partial(_joined, largest=largest_text))
+    notes = Notes(collection, NOTEBOOK_SUFFIXES, partial(_join, largest=largest_text))
     for file, note, source in collection.texts(report, LARGEST):
         found = _markdown_cells(source, report, largest_text)
         if found is None:
@@ -50,7 +50,7 @@ def read_notebook(collection: Collection, report: Report, largest_text: int = LA
         yield from note_posts(front, parts, notes, note, file, report)
 
 
-def _joined(file: Path, report: Report, largest: int) -> str | None:
+def _join(file: Path, report: Report, largest: int) -> str | None:
     """Return the Markdown of a notebook as one text."""
     source = read_text(file, report, LARGEST)
     cells = None if source is None else _markdown_cells(source, report, largest)
@@ -81,7 +81,7 @@ def _markdown_cells(source: str, report: Report, largest: int) -> list[tuple[int
         if size > largest:
             report.skip("damaged notebook", f"more than {largest >> 20} MB of Markdown; the rest is left out")
             break
-        found.append((number, cleaned(text, report).strip("\n")))
+        found.append((number, clean_text(text, report).strip("\n")))
     return found
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from mathamr.posts.format import Collection
 from mathamr.posts.formats.outline import WHOLE_BELOW
 from mathamr.posts.identifiers import stable_name, unique
-from mathamr.posts.inputs import shown, stem
+from mathamr.posts.inputs import display_path, stem
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Link, Place, Post
 from mathamr.posts.report import Report
@@ -47,7 +47,7 @@ def _posts(source: str, file: Path, name: str, report: Report) -> Iterator[Post]
             title=title,
             markup="text",
             links=(Link(name),) if number else (),
-            source=shown(file),
+            source=display_path(file),
             formulas=formulas_of(own, title, body, "text", report.note),
             place=Place(name, 1 if not number else line + 1),
         )

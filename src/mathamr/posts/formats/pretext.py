@@ -11,7 +11,7 @@ from mathamr.posts.format import Collection
 from mathamr.posts.formats.document import Document, anchor, code, element, math, plain, row, text
 from mathamr.posts.formats.latex.definitions import macros_in
 from mathamr.posts.formats.ziparchive import xml_root
-from mathamr.posts.inputs import read_bytes, shown, stem
+from mathamr.posts.inputs import display_path, read_bytes, stem
 from mathamr.posts.listing import names
 from mathamr.posts.post import Post
 from mathamr.posts.postkind import PostKind, kind_named
@@ -69,7 +69,7 @@ def read_pretext(collection: Collection, report: Report) -> Iterator[Post]:
         if root is not None:
             _collect(root, macros, targets)
     for file in collection.files:
-        report.at(shown(file))
+        report.at(display_path(file))
         root = _root(file, report)
         if root is None:
             continue
@@ -82,7 +82,7 @@ def read_pretext(collection: Collection, report: Report) -> Iterator[Post]:
 def _root(file: Path, report: Report) -> Any | None:
     """Return the root of a file; inclusions are left alone, and damaged XML is read as far as it goes."""
     data = read_bytes(file, report, LARGEST_FILE)
-    return None if data is None else xml_root(data, shown(file), report)
+    return None if data is None else xml_root(data, display_path(file), report)
 
 
 def _name(node: Any) -> str:

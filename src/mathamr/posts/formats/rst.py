@@ -82,7 +82,7 @@ def read_rst(collection: Collection, report: Report, seconds: float = SECONDS) -
         document = Document(path, stem(Path(path)))
         has_dollars = "$" in source and reads_dollars(file.parent)
         try:
-            _Writer(document, report, has_dollars).write(_parsed(source, report, seconds))
+            _Writer(document, report, has_dollars).write(_parse(source, report, seconds))
         except RecursionError:
             report.skip("nested too deeply", "its blocks are nested more deeply than docutils can read")
             continue
@@ -101,7 +101,7 @@ def _reads_dollars(folder: Path) -> bool:
     return False
 
 
-def _parsed(source: str, report: Report, seconds: float) -> Any:
+def _parse(source: str, report: Report, seconds: float) -> Any:
     from docutils import frontend, utils
     from docutils.parsers import rst
     from docutils.transforms.references import Substitutions
@@ -389,7 +389,7 @@ class _Writer:
     def _word(self, node: Any) -> str:
         kind = type(node).__name__
         if kind == "Text":
-            return self._with_dollars(node) if self._has_dollars else text(node.astext())
+            return self._add_dollars(node) if self._has_dollars else text(node.astext())
         if kind == "math":
             return math(node.astext())
         if kind == "literal":
@@ -408,7 +408,7 @@ class _Writer:
         return {"emphasis": f"<em>{inside}</em>", "strong": f"<strong>{inside}</strong>"}.get(kind, inside)
 
     @staticmethod
-    def _with_dollars(node: Any) -> str:
+    def _add_dollars(node: Any) -> str:
         """Return text with formulas between dollars; docutils writes NUL for a backslash until it shows the text."""
         source, parts, done = str(node), list[str](), 0
         for found in _DOLLARS.finditer(source):

@@ -10,7 +10,7 @@ from itertools import chain
 
 from mathamr.core.errors import UnknownNameError
 from mathamr.posts.markup.piece import Note, Piece, ignore
-from mathamr.posts.markup.unicodemath import with_unicode_formulas
+from mathamr.posts.markup.unicodemath import mark_unicode_formulas
 from mathamr.posts.post import Formula
 
 MARKUPS = {
@@ -40,14 +40,14 @@ def pieces(text: str, markup: str, note: Note = ignore) -> Iterator[Piece]:
     """
     if len(text) > LONGEST_REMEMBERED:
         return _parse(text, markup, note)
-    found, repairs = _remembered(text, markup)
+    found, repairs = _parse_once(text, markup)
     for message, offset in repairs:
         note(message, offset)
     return iter(found)
 
 
 @lru_cache(maxsize=64)
-def _remembered(text: str, markup: str) -> tuple[tuple[Piece, ...], tuple[tuple[str, int], ...]]:
+def _parse_once(text: str, markup: str) -> tuple[tuple[Piece, ...], tuple[tuple[str, int], ...]]:
     repairs: list[tuple[str, int]] = []
     found = tuple(_parse(text, markup, lambda message, offset: repairs.append((message, offset))))
     return found, tuple(repairs)
@@ -55,7 +55,7 @@ def _remembered(text: str, markup: str) -> tuple[tuple[Piece, ...], tuple[tuple[
 
 def _parse(text: str, markup: str, note: Note) -> Iterator[Piece]:
     read = marked_pieces(text, markup, note)
-    return with_unicode_formulas(read) if markup in _NOTES and not text.isascii() else read
+    return mark_unicode_formulas(read) if markup in _NOTES and not text.isascii() else read
 
 
 def marked_pieces(text: str, markup: str, note: Note = ignore) -> Iterator[Piece]:

@@ -164,27 +164,27 @@ class MathScanner:
         return "unclosed"
 
     def _region(self, start: int, inner: int, outer: int, end: int, display: bool) -> Region:
-        latex, tail = without_punctuation(self.text[inner:outer])
+        latex, tail = strip_punctuation(self.text[inner:outer])
         return Region(start, end, latex, display, None if tail is None else inner + tail)
 
 
-def without_punctuation(latex: str) -> tuple[str, int | None]:
+def strip_punctuation(latex: str) -> tuple[str, int | None]:
     """Return LaTeX without the punctuation of the sentence around it, and where that stood.
 
     A factorial, an ellipsis and `=?` belong to the formula; spacing commands at the end belong to nothing.
 
-    >>> without_punctuation(r" x = 1 \\,. ")
+    >>> strip_punctuation(r" x = 1 \\,. ")
     ('x = 1', 9)
-    >>> without_punctuation(r"\\begin{align} n! &= 6; \\end{align}")
+    >>> strip_punctuation(r"\\begin{align} n! &= 6; \\end{align}")
     ('\\\\begin{align} n! &= 6\\\\end{align}', 21)
-    >>> without_punctuation("1, 2, ...")
+    >>> strip_punctuation("1, 2, ...")
     ('1, 2, ...', None)
     """
     ending = _ENDINGS.search(latex, max(0, len(latex) - 200)) if latex.rstrip().endswith("}") else None
-    end = _without_space(latex, ending.start() if ending else len(latex))
+    end = _strip_space(latex, ending.start() if ending else len(latex))
     mark: int | None = None
     if _ends_with_punctuation(latex, end):
-        trimmed = _without_space(latex, end - 1)
+        trimmed = _strip_space(latex, end - 1)
         if trimmed:
             end, mark = trimmed, end - 1
     return latex[:end].lstrip() + (ending.group().strip() if ending else ""), mark
@@ -199,7 +199,7 @@ def _ends_with_punctuation(latex: str, end: int) -> bool:
     return last != "?" or not latex[:end].rstrip(" ?").endswith("=")
 
 
-def _without_space(latex: str, end: int) -> int:
+def _strip_space(latex: str, end: int) -> int:
     """Return the end of the LaTeX before `end` once trailing blanks, spacing commands and row breaks are gone."""
     while end:
         last = latex[end - 1]

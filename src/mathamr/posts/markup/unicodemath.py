@@ -34,11 +34,11 @@ _Token = tuple[str, int, int, str]
 """Kind, beginning, end and text."""
 
 
-def with_unicode_formulas(pieces: Iterator[Piece]) -> Iterator[Piece]:
+def mark_unicode_formulas(pieces: Iterator[Piece]) -> Iterator[Piece]:
     """Yield the pieces with the formulas of their text as pieces of their own.
 
     >>> read = Piece("text", 0, 24, "that x² ≤ ℓ for a ∈ ℝ, e")
-    >>> [piece.text for piece in with_unicode_formulas(iter([read]))]
+    >>> [piece.text for piece in mark_unicode_formulas(iter([read]))]
     ['that ', 'x² ≤ ℓ', ' for ', 'a ∈ ℝ', ', e']
     """
     for piece in pieces:
@@ -108,7 +108,7 @@ def _formula(run: list[_Token]) -> Iterator[tuple[int, int]]:
     run = run[first:last]
     if len(run) > 2 and run[-2][3] == ":" and run[-1][3] in ("a", "A", "I"):
         run = run[:-2]
-    run = _balanced(run)
+    run = _balance(run)
     if run and any(kind in _OPERANDS for kind, *_ in run) and _is_strong(run):
         yield run[0][1], run[-1][2]
 
@@ -119,7 +119,7 @@ def _is_strong(run: list[_Token]) -> bool:
     return any(kind in ("strong", "greek", "big", "sign", "script") for kind, *_ in run)
 
 
-def _balanced(run: list[_Token]) -> list[_Token]:
+def _balance(run: list[_Token]) -> list[_Token]:
     """Return the longest part of a run from its beginning, or behind a bracket that never closes, whose brackets match."""
     opened: list[int] = []
     for place, (kind, _, _, text) in enumerate(run):

@@ -16,7 +16,7 @@ from mathamr.graphs.guarded import TooMuchWorkError
 from mathamr.graphs.mathgraph import MathGraph
 from mathamr.graphs.picture import picture
 from mathamr.graphs.virtual import flatten
-from mathamr.posts.decoding import cleaned
+from mathamr.posts.decoding import clean_text
 from mathamr.posts.formats.jsonlines import markup_of
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Post
@@ -197,9 +197,9 @@ def _post(id: str, fields: PostRequest) -> tuple[Post, list[str]]:
     if not (fields.body.strip() or fields.title.strip()):
         raise ApiError("invalid", "a post needs a body or a title", "body")
     report = Report()
-    if cleaned(id, report) != id:
+    if clean_text(id, report) != id:
         raise ApiError("invalid", "an id may not have control characters", "id")
-    body, title = cleaned(fields.body, report), cleaned(fields.title, report)
+    body, title = clean_text(fields.body, report), clean_text(fields.title, report)
     markup = fields.markup or markup_of(body)
     post = Post(
         id=id,
@@ -209,11 +209,11 @@ def _post(id: str, fields: PostRequest) -> tuple[Post, list[str]]:
         markup=markup,
         parent=fields.parent,
         accepted_answer=fields.accepted_answer,
-        tags=tuple(cleaned(tag, report) for tag in fields.tags),
+        tags=tuple(clean_text(tag, report) for tag in fields.tags),
         score=fields.score,
         date=fields.date,
-        source=cleaned(fields.source, report),
-        macros=tuple(cleaned(macro, report) for macro in fields.macros),
+        source=clean_text(fields.source, report),
+        macros=tuple(clean_text(macro, report) for macro in fields.macros),
     )
     post = replace(post, formulas=formulas_of(id, title, body, markup, report.note))
     return post, report.lines()[:20]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from mathamr.posts.formats.latex.definitions import macros_in
-from mathamr.posts.formats.latex.source import Source, Sources, without_comments
+from mathamr.posts.formats.latex.source import Source, Sources, strip_comments
 from mathamr.posts.report import Report
 
 
@@ -87,7 +87,7 @@ def test_a_macro_that_is_never_closed_is_left_out() -> None:
 
 def test_comments_go_and_verbatim_text_stays() -> None:
     text = "a % x\n\\% b\n\\begin{verbatim}\n% kept\n\\end{verbatim}\n%gone\n\\begin{comment}no\\end{comment}c\\\\%d"
-    assert without_comments(text) == "a %\n\\% b\n\\begin{verbatim}\n% kept\n\\end{verbatim}\n%\nc\\\\%"
+    assert strip_comments(text) == "a %\n\\% b\n\\begin{verbatim}\n% kept\n\\end{verbatim}\n%\nc\\\\%"
 
 
 def test_names_that_are_no_paths_are_reported(tmp_path: Path) -> None:

@@ -178,7 +178,7 @@ class _Parser:
         begun = 0
         while (token := self._peek()) and not (token in _CLOSE and depth):
             if token == ",":
-                parts.append(_spaced(written[begun:]))
+                parts.append(_space_out(written[begun:]))
                 begun = len(written) + 1
             piece = self._intermediate(depth)
             if self._peek() == "/":
@@ -186,8 +186,8 @@ class _Parser:
                 below = self._intermediate(depth)
                 piece = f"\\frac{{{_bare(piece)}}}{{{_bare(below)}}}"
             written.append(piece)
-        parts.append(_spaced(written[begun:]))
-        return _spaced(written), parts
+        parts.append(_space_out(written[begun:]))
+        return _space_out(written), parts
 
     def _intermediate(self, depth: int) -> str:
         base = self._simple(depth)
@@ -272,7 +272,7 @@ def _is_one(inside: str) -> bool:
     return True
 
 
-def _spaced(pieces: list[str]) -> str:
+def _space_out(pieces: list[str]) -> str:
     """Return pieces side by side, with a blank where one would run into the next: a command, or two names."""
     written: list[str] = []
     last = ""

@@ -105,10 +105,10 @@ def statement_latex(code: str) -> str:
     return latex_of(term) if " " in term.strip() else ""
 
 
-def spelled(code: str) -> str:
+def spell_names(code: str) -> str:
     """Return code followed by the words of its names in mixed case, so that "compact" finds `IsCompact s`.
 
-    >>> spelled("IsCompact s → IsClosed s")
+    >>> spell_names("IsCompact s → IsClosed s")
     'IsCompact s → IsClosed s is compact is closed'
     """
     names = dict.fromkeys(_MIXED.findall(code))

@@ -10,7 +10,7 @@ from typing import Literal
 
 from mathamr.posts.formats.declaration.pieces import statement_latex
 from mathamr.posts.identifiers import stable_name, unique
-from mathamr.posts.inputs import shown, stem
+from mathamr.posts.inputs import display_path, stem
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Formula, Link, Place, Post
 from mathamr.posts.postkind import PostKind
@@ -97,7 +97,7 @@ def declaration_post(
         markup="declaration",
         tags=tuple(_tags(declared, module_of(path))),
         links=tuple(Link("", "mention", name, name) for name in links[:MOST_LINKS]),
-        source=shown(file),
+        source=display_path(file),
         formulas=formulas,
         place=Place(path, declared.line, declared.name, tuple(_short_names(declared))),
         aliases=declared.aliases,
@@ -159,7 +159,7 @@ def documentation_post(
         markup="markdown",
         tags=tuple(f"module:{name}" for name in _prefixes(module_of(path))),
         links=tuple(Link("", "mention", name, name) for name in dict.fromkeys(mentioned)),
-        source=shown(file),
+        source=display_path(file),
         formulas=formulas_of(own, title, body, "markdown", report.note),
         place=Place(path, line),
     )

@@ -110,7 +110,7 @@ class _Page:
         if not (self._found.mains or self._found.articles):
             cuts += [(each.start, each.end) for each in self._found.headers if self._holds(each)]
         cuts += [match.span() for match in _SIGN.finditer(page, self._start, self._end)]
-        self._cuts = _merged(cuts)
+        self._cuts = _merge(cuts)
         self._headings = [
             each for each in self._found.headings if self._holds(each) and not self._is_cut(each.start)
         ]
@@ -202,7 +202,7 @@ class _Page:
         first = next((each for each in self._headings if each.name == "h1"), None)
         if first is not None and (text := self._heading(first)):
             rest = [each for each in self._headings if each is not first]
-            self._cuts = _merged([*self._cuts, (first.start, first.end)])
+            self._cuts = _merge([*self._cuts, (first.start, first.end)])
             return text, rest, first.end
         if not (match := _TITLE.search(self._page)):
             return "", self._headings, self._start
@@ -257,7 +257,7 @@ def _add_to_parent(wholes: list[int], opened: list[int]) -> None:
         wholes[opened[-1]] += wholes[closed]
 
 
-def _merged(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+def _merge(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """Return spans in order, those that touch made one."""
     merged: list[tuple[int, int]] = []
     for start, end in sorted(spans):

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from mathamr.posts.formats.html.typeset import as_latex, is_typeset
 from mathamr.posts.listing import names
-from mathamr.posts.markup.delimiters import without_punctuation
+from mathamr.posts.markup.delimiters import strip_punctuation
 from mathamr.posts.markup.piece import Note, Piece, PieceRun
 from mathamr.posts.markup.plain import inline
 
@@ -65,7 +65,7 @@ _DEFAULT_ALT = frozenset(["enter image description here", "image", "alt text", "
 _DELIMITED = (("$$", "$$", True), ("\\[", "\\]", True), ("\\(", "\\)", False), ("$", "$", False))
 
 
-def _undelimited(latex: str, display: bool) -> tuple[str, bool]:
+def _strip_delimiters(latex: str, display: bool) -> tuple[str, bool]:
     """Return LaTeX without its delimiters, and whether it is displayed."""
     for left, right, displays in _DELIMITED:
         if latex.startswith(left) and latex.endswith(right) and len(latex) >= len(left) + len(right):
@@ -202,7 +202,7 @@ class _Reader:
         if "katex-display" in classes or tag.attributes.get("display") == "true":
             self._display = True
         if latex := next(filter(None, map(tag.attributes.get, _LATEX_ATTRIBUTES)), None):
-            close = self._balanced(tag.name, end)
+            close = self._balance(tag.name, end)
             if close is not None:  # what it shows is a picture of the formula
                 self._position = close[1]
                 formula = self._formula(latex, start, close[1], display=tag.name == "div")
@@ -226,7 +226,7 @@ class _Reader:
         yield from self._code_piece(done, close.start())
 
     def _code_piece(self, start: int, end: int) -> Iterator[Piece]:
-        code = _without_tags(self._text[start:end])
+        code = _strip_tags(self._text[start:end])
         if code.strip():
             yield Piece("code", start, end, code)
 
@@ -236,7 +236,7 @@ class _Reader:
         if classes & _FALLBACK_CLASSES or not alt or alt.lower() in _DEFAULT_ALT:
             return
         if classes & _IMAGE_MATH_CLASSES:
-            latex, display = _undelimited(alt, not classes.isdisjoint(("display", "formulaDsp")))
+            latex, display = _strip_delimiters(alt, not classes.isdisjoint(("display", "formulaDsp")))
             self._hold(self._formula(latex, start, end, display=display), start, end)
         else:
             self._run.hold([Piece("image", start, end, alt)], start, end)
@@ -275,7 +275,7 @@ class _Reader:
             self._run.add(unescape(content), end, close.start())
 
     def _math_element(self, tag: Tag, classes: frozenset[str], start: int, end: int) -> None:
-        close = self._balanced(tag.name, end)
+        close = self._balance(tag.name, end)
         if close is None:
             return
         content = self._text[end : close[0]]
@@ -294,8 +294,8 @@ class _Reader:
         """Return the formula of an element that holds nothing else, in its delimiters or bare."""
         if is_typeset(content):
             return self._formula(as_latex(content), start, end, id, display, content_end=content_end)
-        latex = (_without_tags(content) if "&" in content or "<" in content else content).strip()
-        latex, display = _undelimited(latex, display)
+        latex = (_strip_tags(content) if "&" in content or "<" in content else content).strip()
+        latex, display = _strip_delimiters(latex, display)
         return self._formula(latex, start, end, id, display, content_end=content_end)
 
     def _formula(
@@ -309,7 +309,7 @@ class _Reader:
         content_end: int | None = None,
     ) -> list[Piece]:
         """Return a formula as a piece, followed by the punctuation that ended it; nothing where it is empty."""
-        bare, mark = without_punctuation(latex)
+        bare, mark = strip_punctuation(latex)
         if not (bare or mathml or id):
             self._note("empty formula", start)
             return []
@@ -324,7 +324,7 @@ class _Reader:
             self._run.hold(formula, start, end, f"${formula[0].text}$")
 
     def _hide(self, tag: Tag, end: int) -> None:
-        if not tag.empty and (close := self._balanced(tag.name, end)):
+        if not tag.empty and (close := self._balance(tag.name, end)):
             self._position = close[1]
 
     def _closing(self, name: str, position: int) -> re.Match[str] | None:
@@ -335,7 +335,7 @@ class _Reader:
             self._mark_unclosed(name, position)
         return close
 
-    def _balanced(self, name: str, position: int) -> tuple[int, int] | None:
+    def _balance(self, name: str, position: int) -> tuple[int, int] | None:
         """Return where the closing tag of an element that may contain others of its name begins and ends."""
         if name in self._unclosed:
             return None
@@ -354,7 +354,7 @@ class _Reader:
         self._note(f"unclosed <{name}>", position)
 
 
-def _without_tags(source: str) -> str:
+def _strip_tags(source: str) -> str:
     return unescape(_ANY_TAG.sub("", source))
 
 

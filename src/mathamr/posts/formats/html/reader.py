@@ -10,11 +10,11 @@ from functools import lru_cache
 from html import unescape
 from urllib.parse import unquote, urlsplit
 
-from mathamr.posts.decoding import cleaned, decoded
+from mathamr.posts.decoding import clean_text, decode
 from mathamr.posts.format import Collection
 from mathamr.posts.formats.html.outline import outline
 from mathamr.posts.formats.html.pieces import TOKEN, Tag
-from mathamr.posts.inputs import STDIN, read_bytes, shown
+from mathamr.posts.inputs import STDIN, display_path, read_bytes
 from mathamr.posts.post import Link, Post
 from mathamr.posts.report import Report
 
@@ -38,11 +38,11 @@ def read_html(collection: Collection, report: Report) -> Iterator[Post]:
 
     links = PageLinks(frozenset(files), read_again)
     for page, file in files.items():
-        report.at(shown(file))
+        report.at(display_path(file))
         data = read_bytes(file, report, LARGEST)
         if data is not None:
             path = file.name if file == STDIN else page
-            yield from page_posts(data, page, path, shown(file), links, report)
+            yield from page_posts(data, page, path, display_path(file), links, report)
 
 
 def page_posts(
@@ -60,11 +60,11 @@ def _page(data: bytes, report: Report) -> str:
     """Return the text of a page: UTF-8, or what it declares where it is not UTF-8."""
     declared = _CHARSET.search(data, 0, 4096)
     try:
-        return cleaned(data.decode("utf-8-sig"), report)
+        return clean_text(data.decode("utf-8-sig"), report)
     except UnicodeDecodeError:
         encoding = _encoding(declared[1].decode()) if declared else None
         return (
-            decoded(data, report) if encoding is None else cleaned(data.decode(encoding, "replace"), report)
+            decode(data, report) if encoding is None else clean_text(data.decode(encoding, "replace"), report)
         )
 
 

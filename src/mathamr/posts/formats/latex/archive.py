@@ -13,8 +13,8 @@ from mathamr.core.boundedtar import BROKEN, BoundedTarFile
 from mathamr.posts.compression import BREAKS
 from mathamr.posts.format import LATEX_SUFFIXES, Collection
 from mathamr.posts.formats.latex.reader import read_latex
-from mathamr.posts.identifiers import with_id
-from mathamr.posts.inputs import Input, shown
+from mathamr.posts.identifiers import give_id
+from mathamr.posts.inputs import Input, display_path
 from mathamr.posts.post import Post
 from mathamr.posts.report import Report
 
@@ -32,8 +32,8 @@ def read_latex_archive(collection: Collection, report: Report) -> Iterator[Post]
         name = collection.path_of(file, "archive")
         with TemporaryDirectory(prefix="mathamr-") as folder:
             root = Path(folder)
-            report.at(shown(file))
-            unpacked = tuple(sorted(_unpacked(file, root, report)))
+            report.at(display_path(file))
+            unpacked = tuple(sorted(_unpack(file, root, report)))
             inside = Collection(
                 root, tuple(each for each in unpacked if each.suffix.lower() in LATEX_SUFFIXES)
             )
@@ -42,13 +42,13 @@ def read_latex_archive(collection: Collection, report: Report) -> Iterator[Post]
                 continue
             packed = report.bytes_read
             for post in read_latex(inside, report):
-                report.at(shown(file))
+                report.at(display_path(file))
                 report.bytes_read = packed  # what was unpacked does not count once more
                 yield _named(post, name, file)
             report.bytes_read = packed
 
 
-def _unpacked(file: Path, root: Path, report: Report) -> Iterator[Path]:
+def _unpack(file: Path, root: Path, report: Report) -> Iterator[Path]:
     """Write the sources of an archive into a folder; what leads out of it or is too large is left out."""
     left, count = LARGEST_ARCHIVE, 0
     try:
@@ -88,11 +88,11 @@ def _named(post: Post, archive: str, file: Path) -> Post:
     def of(name: str) -> str:
         return f"{archive}/{name}" if name else name
 
-    moved = with_id(post, of(post.id))
+    moved = give_id(post, of(post.id))
     return replace(
         moved,
         parent=None if post.parent is None else of(post.parent),
         links=tuple(replace(link, target=of(link.target)) for link in post.links),
-        source=shown(file),
+        source=display_path(file),
         place=None if post.place is None else replace(post.place, path=of(post.place.path)),
     )

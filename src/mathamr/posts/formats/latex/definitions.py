@@ -71,10 +71,10 @@ def macros_in(text: str, macros: dict[str, str]) -> None:
             macros[name] = " ".join(text[match.start() : end].split())
 
 
-def with_aliases_expanded(text: str, macros: Mapping[str, str]) -> str:
+def expand_aliases(text: str, macros: Mapping[str, str]) -> str:
     """Return the text in which macros that only stand for `\\item`, or for the beginning or end of an environment, are replaced.
 
-    >>> with_aliases_expanded(r"\\be x \\ee \\ii", {"be": r"\\def\\be{\\begin{equation}}", "ii": r"\\def\\ii{\\item}"})
+    >>> expand_aliases(r"\\be x \\ee \\ii", {"be": r"\\def\\be{\\begin{equation}}", "ii": r"\\def\\ii{\\item}"})
     '\\\\begin{equation} x \\\\ee \\\\item'
     """
     aliases = {

@@ -14,7 +14,7 @@ from functools import cached_property
 
 from mathamr.posts.formats.latex import commands as known
 from mathamr.posts.formats.latex.labels import label_words
-from mathamr.posts.markup.delimiters import OPENING, MathScanner, without_punctuation
+from mathamr.posts.markup.delimiters import OPENING, MathScanner, strip_punctuation
 from mathamr.posts.markup.piece import Note, Piece, PieceRun
 from mathamr.posts.markup.plain import formula
 
@@ -59,7 +59,7 @@ class _Reader:
         self._note = note
         self._run = PieceRun()
         self._run.add(text, 0, len(text))
-        self._scanner = MathScanner(_without_comments(text) if "%" in text else text, money=False)
+        self._scanner = MathScanner(_strip_comments(text) if "%" in text else text, money=False)
         self._position = 0
         self._end = len(text)
         self._at: dict[int, str] = {}
@@ -301,7 +301,7 @@ class _Reader:
     def _ensuremath(self, start: int) -> Iterator[Piece]:
         close = self._group_end(self._position)
         if close is not None:
-            latex, _ = without_punctuation(self._text[self._text.index("{", self._position) + 1 : close])
+            latex, _ = strip_punctuation(self._text[self._text.index("{", self._position) + 1 : close])
             self._position = close + 1
             if latex:
                 yield Piece("formula", start, self._position, latex)
@@ -373,6 +373,6 @@ def _named(word: str) -> tuple[str, ...]:
     return (word,) if word not in ("", "*", "reference") else ()
 
 
-def _without_comments(text: str) -> str:
+def _strip_comments(text: str) -> str:
     """Return the text with blanks for its comments, so that offsets stay."""
     return _COMMENT.sub(lambda match: " " * len(match.group()) if match["comment"] else match.group(), text)

@@ -15,7 +15,7 @@ from mathamr.posts.formats.latex.numbering import Numbered, Numbering
 from mathamr.posts.formats.latex.outline import LatexPart, Outline
 from mathamr.posts.formats.latex.source import Source, Sources
 from mathamr.posts.identifiers import stable_name
-from mathamr.posts.inputs import STDIN, shown, stem
+from mathamr.posts.inputs import STDIN, display_path, stem
 from mathamr.posts.markup import pieces
 from mathamr.posts.markup.piece import Piece
 from mathamr.posts.post import Link, Post
@@ -58,7 +58,7 @@ def _posts(source: Source, root: Path, report: Report) -> Iterator[Post]:
         yield part.post(
             "latex",
             _relative(file, root, "document"),
-            shown(file),
+            display_path(file),
             report,
             title=part.numbered_title,
             links=[link for link in mentions if link.target != part.id or link.number],

@@ -14,10 +14,10 @@ REFERENCE_COMMAND = re.compile(
 _WITH_LABEL = re.compile(REFERENCE_COMMAND.pattern + r"\*?\s*\{([^{}]{1,200})\}")
 
 
-def called(command: str, words: str, number: str, name: str = "", kind: str = "") -> str:
+def name_reference(command: str, words: str, number: str, name: str = "", kind: str = "") -> str:
     """Return what a reference command shows for its target; empty if that is not known.
 
-    >>> called("cref", "Lemma 1.1", "1.1"), called("Cref", "Lemma 1.1", "1.1", "Bézout"), called("ref", "", "1.1")
+    >>> name_reference("cref", "Lemma 1.1", "1.1"), name_reference("Cref", "Lemma 1.1", "1.1", "Bézout"), name_reference("ref", "", "1.1")
     ('lemma 1.1', 'Lemma 1.1 (Bézout)', '1.1')
     """
     if command == "nameref":
@@ -32,7 +32,7 @@ def called(command: str, words: str, number: str, name: str = "", kind: str = ""
     return f"{kind} ({name})" if name else ""
 
 
-def with_numbers(sentence: Sentence, post: Post) -> str:
+def number_references(sentence: Sentence, post: Post) -> str:
     """Return the text of a sentence with its references as a reader sees them; one that is not known keeps its label's words."""
     text = sentence.text
     if post.markup != "latex" or sentence.field != "body":
@@ -46,6 +46,9 @@ def with_numbers(sentence: Sentence, post: Post) -> str:
         if place < 0:
             continue
         link = known.get(match[2].strip())
-        parts += [text[done:place], (called(match[1], link.words, link.number) if link else "") or spoken]
+        parts += [
+            text[done:place],
+            (name_reference(match[1], link.words, link.number) if link else "") or spoken,
+        ]
         done = place + len(spoken)
     return "".join([*parts, text[done:]])

@@ -16,9 +16,9 @@ from mathamr.posts.formats.latex import sweave
 from mathamr.posts.formats.latex.definitions import (
     TheoremStyle,
     definitions_for,
+    expand_aliases,
     macros_in,
     theorems_in,
-    with_aliases_expanded,
 )
 from mathamr.posts.formats.latex.numbering import CounterSettings
 from mathamr.posts.inputs import STDIN, bare_name, read_text
@@ -97,7 +97,7 @@ class Sources:
         used: set[Path] = set()
         documents: set[Path] = set()
         for file in names.values():
-            text = without_comments(_text(file, Report()) or "")
+            text = strip_comments(_text(file, Report()) or "")
             if "\\documentclass" in text:
                 documents.add(file)
             for match in _INPUT.finditer(text):
@@ -148,7 +148,7 @@ class Sources:
         text = _text(file, report)
         if text is None:
             return None
-        text = without_comments(text)
+        text = strip_comments(text)
         for style in self._styles(text, file, source.file, styles, report):
             macros_in(style, source.macros)
             theorems_in(style, source.theorems)
@@ -156,7 +156,7 @@ class Sources:
         macros_in(text, source.macros)
         theorems_in(text, source.theorems)
         source.counters.read(text)
-        return with_aliases_expanded(text, source.macros)
+        return expand_aliases(text, source.macros)
 
     def _styles(self, text: str, file: Path, main: Path, read: set[Path], report: Report) -> list[str]:
         """Return the style files of the folder that a text uses, and those that they use; each is read once.
@@ -184,14 +184,14 @@ class Sources:
                     )
                     continue
                 read.add(style)
-                used = without_comments(_text(style, report) or "")
+                used = strip_comments(_text(style, report) or "")
                 waiting.append((style, used, iter(_PACKAGE.findall(used))))
         return found
 
     def _style(self, name: str, user: Path, main: Path) -> Path | None:
         for folder in dict.fromkeys((main.parent, user.parent)):
             for suffix in STYLES if name else ():
-                path = _resolved(folder / f"{name}{suffix}")
+                path = _resolve(folder / f"{name}{suffix}")
                 if path is not None and path.is_relative_to(self._root) and _is_file(path):
                     return path
         return None
@@ -219,7 +219,7 @@ class Sources:
         outside: Path | None = None
         for folder in dict.fromkeys((main.parent, file.parent)):
             for candidate in (name, f"{name}.tex") if name else ():
-                path = _resolved(folder / candidate)
+                path = _resolve(folder / candidate)
                 if path is None:
                     continue
                 if not path.is_relative_to(self._root):
@@ -238,7 +238,7 @@ def _text(file: Path, report: Report) -> str | None:
     return sweave.as_latex(text) if text and bare_name(file).endswith(SWEAVE_SUFFIXES) else text
 
 
-def _resolved(path: Path) -> Path | None:
+def _resolve(path: Path) -> Path | None:
     """Return where a path leads; `None` where it is no path: a loop of links, a NUL, a name too long."""
     try:
         return path.resolve()
@@ -260,7 +260,7 @@ def _name(match: re.Match[str]) -> str:
     return (plain or bare or "").strip().strip('"')
 
 
-def without_comments(text: str) -> str:
+def strip_comments(text: str) -> str:
     """Return the text with its comments and what is in `comment` environments blanked out.
 
     Every line end stays, and so does verbatim text, in which `%` is no comment.

@@ -248,7 +248,7 @@ class _Parser:
         arguments: list[str] = []
         while self._begins_atom():
             arguments.append(self.atom())
-        return _applied(name, head, arguments)
+        return _apply(name, head, arguments)
 
     def _begins_atom(self) -> bool:
         token = self.peek()
@@ -429,7 +429,7 @@ def _letter(letter: str) -> str:
     )
 
 
-def _applied(name: str, head: str, arguments: list[str]) -> str:
+def _apply(name: str, head: str, arguments: list[str]) -> str:
     if not arguments:
         return head
     before, _, last = name.rpartition(".")

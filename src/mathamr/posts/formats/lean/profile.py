@@ -6,7 +6,7 @@ import re
 from urllib.parse import quote
 
 from mathamr.core.errors import MathAMRError
-from mathamr.posts.formats.declaration.pieces import spelled
+from mathamr.posts.formats.declaration.pieces import spell_names
 from mathamr.posts.formats.declaration.posts import declaring_module
 from mathamr.posts.formats.declaration.profile import LibraryProfile
 from mathamr.posts.formats.lean.brackets import signature
@@ -80,7 +80,7 @@ def statement_query(statement: str) -> str:
     if _MARKED.search(statement):
         return statement
     latex = latex_of(statement)
-    return f"{spelled(statement)} ${latex}$" if latex else spelled(statement)
+    return f"{spell_names(statement)} ${latex}$" if latex else spell_names(statement)
 
 
 def goal_query(goal: str) -> str:

@@ -45,9 +45,9 @@ class LeanSource:
         self.comments: list[Comment] = []
         self.unclosed: int | None = None
         """The offset of a comment that is never closed."""
-        self.code = self._blanked()
+        self.code = self._blank_out()
 
-    def _blanked(self) -> str:
+    def _blank_out(self) -> str:
         text, done, position = self.text, 0, 0
         parts: list[str] = []
         while match := _SKIPPED.search(text, position):

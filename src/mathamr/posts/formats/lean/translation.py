@@ -93,11 +93,11 @@ def guessed(name: str, attribute: str = "to_additive") -> str:
     >>> guessed("sup_le_iff", "to_dual"), guessed("isLUB_Ici", "to_dual")
     ('inf_le_iff', 'isGLB_Iic')
     """
-    return "'".join(_guessed(part, attribute) for part in name.split("'"))
+    return "'".join(_guess(part, attribute) for part in name.split("'"))
 
 
 @lru_cache(maxsize=50_000)
-def _guessed(name: str, attribute: str) -> str:
+def _guess(name: str, attribute: str) -> str:
     words, fixes = _TABLES[attribute]
     parts: list[str] = []
     for part in _PART.findall(name):
@@ -121,7 +121,7 @@ def _fixed(parts: list[str], fixes: Mapping[str, str]) -> str:
             place += 1
         else:
             run = "".join(parts[place:end])
-            found.append(_like(run, fixes[_decapitalised(run)]))
+            found.append(_like(run, fixes[_decapitalise(run)]))
             place = end
     return "".join(found)
 
@@ -132,16 +132,16 @@ def _abbreviation_end(parts: list[str], place: int, fixes: Mapping[str, str]) ->
         run += parts[end]
         if parts[end] == "_" and run[0].isupper():
             return None
-        if _decapitalised(run) in fixes:
+        if _decapitalise(run) in fixes:
             return end + 1
     return None
 
 
 def _like(model: str, word: str) -> str:
-    return word if model[:1].isupper() else _decapitalised(word)
+    return word if model[:1].isupper() else _decapitalise(word)
 
 
-def _decapitalised(word: str) -> str:
+def _decapitalise(word: str) -> str:
     return _CAPITALS.sub(lambda match: match[0].lower(), word)
 
 

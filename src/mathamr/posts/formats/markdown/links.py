@@ -41,8 +41,8 @@ class Notes:
         self._files = {collection.path_of(file): file for file in collection.known or collection.files}
         self._by_name: dict[str, str] = {}
         for identifier in self._files:
-            path = _folded(posixpath.splitext(identifier)[0])
-            self._by_name.setdefault(_folded(identifier), identifier)
+            path = _fold(posixpath.splitext(identifier)[0])
+            self._by_name.setdefault(_fold(identifier), identifier)
             while path:
                 self._by_name.setdefault(path, identifier)
                 path = path.partition("/")[2]
@@ -65,7 +65,7 @@ class Notes:
     def _link(self, address: str, words: str, note: str, identifier: str, report: Report) -> Iterator[Link]:
         if address.startswith("{"):
             label = address[1:-1]
-            target = self._labelled(label, note)
+            target = self._find_label(label, note)
             if target is None:
                 report.miss(
                     "link to no note",
@@ -84,11 +84,11 @@ class Notes:
             if wiki or posixpath.splitext(path)[1].lower() in self._suffixes:
                 report.miss("link to no note", f"a link to {address[:100]!r}, which is not in the folder")
             return
-        target = self._anchored(target, anchor)
+        target = self._find_anchor(target, anchor)
         if target != identifier:
             yield Link(target, "mention", words, address[2:-2] if wiki else address)
 
-    def _anchored(self, note: str, anchor: str) -> str:
+    def _find_anchor(self, note: str, anchor: str) -> str:
         """Return the post of a note that an anchor leads to: its section, or the note itself."""
         if not anchor:
             return note
@@ -96,7 +96,7 @@ class Notes:
         anchors = self._anchors(note)
         return anchors.get(last) or anchors.get(slug(last)) or note
 
-    def _labelled(self, label: str, note: str) -> str | None:
+    def _find_label(self, label: str, note: str) -> str | None:
         if found := self._anchors(note).get(label):
             return found
         other = self._labels.get(label)
@@ -108,7 +108,7 @@ class Notes:
             return note
         if name.startswith("."):
             name = posixpath.normpath(posixpath.join(posixpath.dirname(note), name))
-        name = _folded(name.strip("/"))
+        name = _fold(name.strip("/"))
         return self._by_name.get(name) or self._aliases.get(name)
 
     def _relative(self, path: str, note: str) -> str | None:
@@ -131,7 +131,7 @@ class Notes:
                 front = FrontMatter.read(head(file).text, Report())
                 for alias in (*front.aliases, front.title):
                     if alias:
-                        found.setdefault(_folded(alias), identifier)
+                        found.setdefault(_fold(alias), identifier)
         return found
 
     @cached_property
@@ -160,6 +160,6 @@ class Notes:
         return found
 
 
-def _folded(name: str) -> str:
+def _fold(name: str) -> str:
     """Return a name as names are compared: composed, in lower case."""
     return unicodedata.normalize("NFC", name).lower()

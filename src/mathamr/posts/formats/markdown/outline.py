@@ -14,7 +14,7 @@ from markdown_it.token import Token
 
 from mathamr.posts.formats.markdown.directive import OPTION, Directive
 from mathamr.posts.formats.markdown.frontmatter import FrontMatter
-from mathamr.posts.formats.markdown.pieces import parser, with_line_feeds, without_options
+from mathamr.posts.formats.markdown.pieces import normalise_line_ends, parser, strip_options
 from mathamr.posts.formats.outline import SECTION_FROM, WHOLE_BELOW, Headings, OutlinePart, slug
 from mathamr.posts.identifiers import unique
 from mathamr.posts.listing import names
@@ -90,7 +90,7 @@ def outline(text: str, front: FrontMatter, name: str) -> list[NotePart]:
 class _Outline:
     def __init__(self, text: str, front: FrontMatter, name: str) -> None:
         self._text, self._front = text, front
-        body = with_line_feeds(text[front.end :])
+        body = normalise_line_ends(text[front.end :])
         self._starts = [front.end]
         for line in body.split("\n"):
             self._starts.append(min(self._starts[-1] + len(line) + 1, len(text)))
@@ -144,18 +144,18 @@ class _Outline:
             section.spans = self._around(start, end, stated)
             body = section.take_body(self._text)
             section.inside = list(labels_in(body))
-            following = list(self._stated(stated, section.headings, taken))
+            following = list(self._make_statements(stated, section.headings, taken))
             if not body.strip() and following:  # nothing but statements: the first stands for them
                 following[0].id = section.id
             else:
                 found.append(section)
             found += following
         for part in found if len(found) > 1 and self._definitions else ():
-            part.spans += self._defined_elsewhere(part)
+            part.spans += self._find_definitions(part)
             part.take_body(self._text)
         return found
 
-    def _defined_elsewhere(self, part: NotePart) -> list[tuple[int, int]]:
+    def _find_definitions(self, part: NotePart) -> list[tuple[int, int]]:
         """Return the lines of other parts that define the links which a part names by a label: `[label]: address`."""
         found: dict[tuple[int, int], None] = {}
         for match in _NAMED.finditer(part.body):
@@ -196,7 +196,7 @@ class _Outline:
                 parts.append(NotePart("section", titles, line, heading.label, anchor, spans=[span]))
         return parts
 
-    def _stated(
+    def _make_statements(
         self, statements: list[_Statement], titles: tuple[str, ...], taken: dict[str, int]
     ) -> Iterator[NotePart]:
         """Yield the posts of statements; a proof belongs to the statement before it."""
@@ -276,7 +276,7 @@ def _statements(tokens: list[Token], lines: list[str], known: list[Heading]) -> 
         if token.type == "fence" and not divs:
             directive = token.meta.get("directive") or Directive.of_fence(token.info, 0)
             if directive and (kind := directive.statement):
-                options, content = without_options(token.content)
+                options, content = strip_options(token.content)
                 begin = token.map[0] + 1 + options
                 option = _options(lines[token.map[0] + 1 : begin])
                 label = directive.label or option

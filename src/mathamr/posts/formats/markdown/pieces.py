@@ -18,7 +18,7 @@ from mathamr.posts.formats.html.pieces import pieces as html_pieces
 from mathamr.posts.formats.markdown.blocks import NESTING, Parser
 from mathamr.posts.formats.markdown.directive import OPTION, QUARTO, Directive
 from mathamr.posts.listing import names
-from mathamr.posts.markup.delimiters import OPENING, MathScanner, without_punctuation
+from mathamr.posts.markup.delimiters import OPENING, MathScanner, strip_punctuation
 from mathamr.posts.markup.piece import Note, Piece, PieceRun
 from mathamr.posts.markup.plain import formula
 
@@ -63,7 +63,7 @@ def parser() -> Parser:
     return Parser()
 
 
-def with_line_feeds(text: str) -> str:
+def normalise_line_ends(text: str) -> str:
     """Return the text with LF line ends and as many characters as before."""
     return text.replace("\r\n", " \n").replace("\r", "\n") if "\r" in text else text
 
@@ -71,7 +71,7 @@ def with_line_feeds(text: str) -> str:
 def pieces(text: str, note: Note) -> Iterator[Piece]:
     """Yield the pieces of a Markdown text without front matter."""
     run = PieceRun()
-    run.add(with_line_feeds(text), 0, len(text))
+    run.add(normalise_line_ends(text), 0, len(text))
     return _Reader(note).pieces(run)
 
 
@@ -145,7 +145,7 @@ class _Reader:
         if directive is None or directive.content == "code" or depth >= DEEPEST_DIRECTIVE:
             yield from self._code(token, lines, [first, first + count])
             return
-        options, content = without_options(content)
+        options, content = strip_options(content)
         run = lines.run(content, first + options)
         if directive.content == "math":
             yield from self._displayed(run)
@@ -166,7 +166,7 @@ class _Reader:
             yield from self._latex(run, 0, len(text), text, True)
 
     def _latex(self, run: PieceRun, start: int, end: int, latex: str, display: bool) -> Iterator[Piece]:
-        bare, mark = without_punctuation(latex)
+        bare, mark = strip_punctuation(latex)
         if not bare:
             self._note("empty formula", run.origin(start, end)[0])
             return
@@ -375,10 +375,10 @@ class _Lines:
             run.add(bare, *self.place(number, column, len(bare)))
 
 
-def without_options(content: str) -> tuple[int, str]:
+def strip_options(content: str) -> tuple[int, str]:
     """Return how many lines at the head of a directive's content set its options, and the content without them.
 
-    >>> without_options(":label: thm-a\\n\\nLet $x$.\\n")
+    >>> strip_options(":label: thm-a\\n\\nLet $x$.\\n")
     (1, '\\nLet $x$.\\n')
     """
     lines = content.split("\n")

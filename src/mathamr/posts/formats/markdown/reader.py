@@ -10,7 +10,7 @@ from mathamr.posts.format import MARKDOWN_SUFFIXES, Collection
 from mathamr.posts.formats.markdown.frontmatter import FrontMatter
 from mathamr.posts.formats.markdown.links import Notes
 from mathamr.posts.formats.markdown.outline import NotePart, outline
-from mathamr.posts.inputs import STDIN, shown, stem
+from mathamr.posts.inputs import STDIN, display_path, stem
 from mathamr.posts.post import Link, Post
 from mathamr.posts.report import Report
 
@@ -43,7 +43,7 @@ def note_posts(
         yield part.post(
             "markdown",
             path,
-            shown(file),
+            display_path(file),
             report,
             title=": ".join(part.headings),
             links=chain(own, notes.links(part.body, note, part.id, report)),

@@ -11,10 +11,10 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from mathamr.posts.decoding import cleaned
+from mathamr.posts.decoding import clean_text
 from mathamr.posts.format import Collection
 from mathamr.posts.formats.document import element, math, text
-from mathamr.posts.inputs import read_bytes, shown, stem
+from mathamr.posts.inputs import display_path, read_bytes, stem
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Link, Markup, Place, Post
 from mathamr.posts.report import Report
@@ -33,7 +33,7 @@ def read_pdf(collection: Collection, report: Report, seconds: int = SECONDS) -> 
     file that does not carry the sources of its formulas.
     """
     for file in collection.files:
-        report.at(shown(file))
+        report.at(display_path(file))
         data = read_bytes(file, report)
         if data is not None:
             yield from _posts(data, file, collection.path_of(file, "file.pdf"), report, seconds)
@@ -47,17 +47,17 @@ def _posts(data: bytes, file: Path, name: str, report: Report, seconds: int) -> 
         elif "pages" in row:
             if not row["pages"]:
                 report.skip("PDF not read", "no pages were found")
-            title = cleaned(row["title"], report) or title
+            title = clean_text(row["title"], report) or title
         elif "attachment" in row:
             formulas += 1
             yield _attachment(row, file, name, title, report)
         else:
             pages += 1
             formulas += len(row["formulas"])
-            report.at(shown(file), row["page"])
+            report.at(display_path(file), row["page"])
             if post := _page(row, file, name, title, report):
                 yield post
-    report.at(shown(file))
+    report.at(display_path(file))
     if pages and not formulas:
         report.skip(
             "formulas of a PDF",
@@ -69,7 +69,7 @@ def _page(row: dict[str, Any], file: Path, name: str, title: str, report: Report
     if row["text"] is None:
         report.skip("damaged page", f"page {row['page']} cannot be read")
         return None
-    words = _HYPHEN.sub(r"\1", cleaned(row["text"], report))
+    words = _HYPHEN.sub(r"\1", clean_text(row["text"], report))
     blocks = [element("p", text(part.strip())) for part in re.split(r"\n\s*\n", words) if part.strip()]
     for formula in row["formulas"]:
         blocks.append(element("p", _formula(formula)))
@@ -84,7 +84,7 @@ def _page(row: dict[str, Any], file: Path, name: str, title: str, report: Report
         body=body,
         title=title,
         markup="html",
-        source=shown(file),
+        source=display_path(file),
         formulas=formulas_of(own, title, body, "html", report.note),
         place=Place(name, row["page"]),
     )
@@ -100,7 +100,7 @@ def _formula(formula: dict[str, str]) -> str:
 def _attachment(row: dict[str, Any], file: Path, name: str, title: str, report: Report) -> Post:
     """Return a file of LaTeX or MathML inside the PDF, as a note."""
     own = f"{name}#attachment={row['attachment']}"
-    body = cleaned(row["text"], report)
+    body = clean_text(row["text"], report)
     markup: Markup = "latex" if row["kind"] == "latex" else "html"
     return Post(
         id=own,
@@ -109,7 +109,7 @@ def _attachment(row: dict[str, Any], file: Path, name: str, title: str, report: 
         title=escape(title) if markup == "html" else title,
         markup=markup,
         links=(Link(f"{name}#page=1"),),
-        source=shown(file),
+        source=display_path(file),
         formulas=formulas_of(own, title, body, markup, report.note),
         place=Place(name, 1),
     )

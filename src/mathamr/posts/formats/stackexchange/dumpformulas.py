@@ -12,7 +12,7 @@ from functools import lru_cache
 from html import unescape
 
 from mathamr.posts.markup import formulas_of
-from mathamr.posts.markup.delimiters import without_punctuation
+from mathamr.posts.markup.delimiters import strip_punctuation
 from mathamr.posts.markup.piece import Note
 from mathamr.posts.post import Formula
 
@@ -58,7 +58,7 @@ def _latex(content: str) -> tuple[str, bool]:
         if latex.startswith(left) and latex.endswith(right) and len(latex) >= len(left) + len(right):
             latex, display = latex[len(left) : -len(right)], displays
             break
-    return without_punctuation(latex)[0], display
+    return strip_punctuation(latex)[0], display
 
 
 _remembered_latex = lru_cache(maxsize=1 << 15)(_latex)

@@ -12,7 +12,7 @@ import io
 import re
 from collections.abc import Iterator
 
-from mathamr.posts.decoding import cleaned, decoded
+from mathamr.posts.decoding import clean_text, decode
 from mathamr.posts.report import Report
 
 CHUNK = 1 << 20
@@ -70,16 +70,16 @@ class DumpRows:
         report, number = self._report, 0
         report.at(self._file)
         pieces = self._pieces()
-        self._between(decoded(next(pieces) or b"", report))
+        self._between(decode(next(pieces) or b"", report))
         for piece in pieces:
             if piece is not None and (self._until or piece[:1] not in _AFTER_MARK):
-                self._between(decoded(_MARK + piece, report))
+                self._between(decode(_MARK + piece, report))
                 continue
             number += 1
             report.at(self._file, number)
             if piece is None:
                 report.skip("row too large", f"a row of more than {self._largest_row >> 20} MB")
-            elif (row := self._row(self._decoded(piece))) is not None:
+            elif (row := self._row(self._decode(piece))) is not None:
                 yield row
         report.at(self._file, number or None)
         if self._until:
@@ -99,9 +99,9 @@ class DumpRows:
             return simple
         if simple.count("&") == simple.count("&amp;"):
             return simple.replace("&amp;", "&")
-        return self._resolved(value)
+        return self._resolve(value)
 
-    def _resolved(self, value: str) -> str:
+    def _resolve(self, value: str) -> str:
         unknown: list[int] = []
 
         def resolve(match: re.Match[str]) -> str:
@@ -118,7 +118,7 @@ class DumpRows:
         if unknown:
             entity = value[unknown[0] : unknown[0] + 20]
             self._report.repair("unknown entity", f"not a reference of XML: {entity!r}; left as text")
-        return cleaned(text, self._report)
+        return clean_text(text, self._report)
 
     def _pieces(self) -> Iterator[bytes | None]:
         """Yield what comes before the first `<row`, then what follows each; `None` for a row that is too large."""
@@ -163,13 +163,13 @@ class DumpRows:
             chunk = self._stream.read(self._chunk) or b""
         yield decoder.decode(b"", final=True).encode(errors="replace")
 
-    def _decoded(self, piece: bytes) -> str:
+    def _decode(self, piece: bytes) -> str:
         if len(piece.translate(None, _CONTROLS)) == len(piece):
             try:
                 return piece.decode()
             except UnicodeDecodeError:
                 pass  # `decoded` replaces and reports invalid bytes
-        return decoded(piece, self._report)
+        return decode(piece, self._report)
 
     def _row(self, text: str) -> dict[str, str] | None:
         """Return the attributes of a row, given what is between its `<row` and the next."""

@@ -12,7 +12,7 @@ from mathamr.posts.formats.stackexchange.dumpformulas import dump_formulas
 from mathamr.posts.formats.stackexchange.dumprows import DumpRows
 from mathamr.posts.formats.stackexchange.tableindex import TableIndex
 from mathamr.posts.formats.stackexchange.tables import TableKind, tables_beside
-from mathamr.posts.inputs import Input, shown
+from mathamr.posts.inputs import Input, display_path
 from mathamr.posts.post import Link, Post
 from mathamr.posts.postkind import PostKind
 from mathamr.posts.report import Report
@@ -73,7 +73,7 @@ def _tables(
 
 
 def _posts(file: Path, prefix: str, side: TableIndex, report: Report) -> Iterator[Post]:
-    name = shown(file)
+    name = display_path(file)
     with Input(file, report) as stream:
         rows = DumpRows(stream, name, report)
         for row in rows:

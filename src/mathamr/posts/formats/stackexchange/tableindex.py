@@ -15,7 +15,7 @@ from mathamr.core.errors import MathAMRError
 from mathamr.core.zstd import zstd
 from mathamr.posts.formats.stackexchange.dumprows import DumpRows
 from mathamr.posts.formats.stackexchange.tables import TableKind, table
-from mathamr.posts.inputs import Input, bare_name, shown
+from mathamr.posts.inputs import Input, bare_name, display_path
 from mathamr.posts.post import Formula, Link, LinkType
 from mathamr.posts.report import Report
 
@@ -84,7 +84,7 @@ class TableIndex(Closing):
         rows: Iterable[_Row] = self._database.execute(_LOOK_UP, (identifiers,))
         known = {str(row[0]): row for row in rows}
         return tuple(
-            self._enriched(formula, known[formula.id]) if formula.id in known else formula
+            self._enrich(formula, known[formula.id]) if formula.id in known else formula
             for formula in formulas
         )
 
@@ -112,7 +112,7 @@ class TableIndex(Closing):
         report.companions["formulas_listed"] = listed
         report.companions["formulas_found"] = found
 
-    def _enriched(self, formula: Formula, row: _Row) -> Formula:
+    def _enrich(self, formula: Formula, row: _Row) -> Formula:
         _, number, _, visual, presentation, content = row
         self._found[number >> 3] |= 1 << (number & 7)
         return Formula(
@@ -120,8 +120,8 @@ class TableIndex(Closing):
             formula.latex,
             formula.display,
             formula.visual_id if visual is None else str(visual),
-            self._unpacked(presentation) or formula.presentation_mathml,
-            self._unpacked(content) or formula.content_mathml,
+            self._unpack(presentation) or formula.presentation_mathml,
+            self._unpack(content) or formula.content_mathml,
         )
 
     def _load_formulas(self, path: Path) -> int:
@@ -176,7 +176,7 @@ class TableIndex(Closing):
             else:
                 self._report.skip("other link type", f"a link of type {code!r}; 1 is related, 3 is duplicate")
 
-    def _unpacked(self, packed: bytes | None) -> str | None:
+    def _unpack(self, packed: bytes | None) -> str | None:
         return None if packed is None else zstd.decompress(packed).decode()
 
 
@@ -203,7 +203,7 @@ class _SeenNumbers:
 def _links(path: Path, report: Report) -> Iterator[tuple[str, str, str]]:
     if bare_name(path).endswith(".xml"):
         with Input(path, report) as stream:
-            for row in DumpRows(stream, shown(path), report):
+            for row in DumpRows(stream, display_path(path), report):
                 yield row.get("PostId", ""), row.get("RelatedPostId", ""), row.get("LinkTypeId", "1")
     else:
         for row in table(path, report):

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Literal
 
 from mathamr.core.errors import MathAMRError
-from mathamr.posts.decoding import decoded
-from mathamr.posts.inputs import STDIN, Head, Input, bare_name, head, shown, walk
+from mathamr.posts.decoding import decode
+from mathamr.posts.inputs import STDIN, Head, Input, bare_name, display_path, head, walk
 from mathamr.posts.report import Report
 
 TableKind = Literal["formulas", "mathml", "links"]
@@ -82,7 +82,7 @@ def _kinds(paths: Iterable[Path], report: Report) -> Iterator[tuple[Path, TableK
         try:
             kind = table_kind(head(path))
         except MathAMRError as error:
-            report.at(shown(path))
+            report.at(display_path(path))
             report.skip("unreadable", str(error))
             continue
         if kind:
@@ -95,7 +95,7 @@ def table(path: Path, report: Report) -> Iterator[dict[str, str]]:
     A line break inside a quoted last field is kept. A line with too few columns is skipped and reported.
     """
     with Input(path, report) as stream:
-        lines = _logical_lines(_lines(io.BufferedReader(stream, 1 << 18), shown(path), report))
+        lines = _logical_lines(_lines(io.BufferedReader(stream, 1 << 18), display_path(path), report))
         columns = columns_of(next(lines, ""))
         width = len(columns)
         for line in lines:
@@ -104,7 +104,7 @@ def table(path: Path, report: Report) -> Iterator[dict[str, str]]:
                 report.skip("damaged table row", f"{len(fields)} columns where the header has {width}")
                 continue
             if '"' in line:
-                fields = [_unquoted(field) if field[:1] == '"' else field for field in fields]
+                fields = [_unquote(field) if field[:1] == '"' else field for field in fields]
             yield dict(zip(columns, fields, strict=True))
 
 
@@ -118,7 +118,7 @@ def _lines(stream: io.BufferedReader, file: str, report: Report) -> Iterator[str
         if not complete and not too_long:
             report.skip("damaged table row", f"a line of more than {LARGEST_LINE >> 20} MB")
         elif complete and not too_long:
-            yield decoded(raw, report).rstrip("\r\n")
+            yield decode(raw, report).rstrip("\r\n")
         too_long = not complete
 
 
@@ -148,7 +148,7 @@ def _is_open(field: str) -> bool:
     return field.startswith('"') and field.count('"') % 2 == 1
 
 
-def _unquoted(field: str) -> str:
+def _unquote(field: str) -> str:
     if len(field) < 2 or not field.endswith('"'):
         return field
     inner = field[1:-1].replace('""', "\0")

@@ -246,7 +246,7 @@ class _Parser:
         if kind == "string":
             return f"\\text{{{_text(text.strip(chr(34)))}}}", ""
         if kind == "escape":
-            return _escaped(text), ""
+            return _escape(text), ""
         if kind == "newline":
             self.has_lines = self.has_lines or self._depth == 0
             return " \\\\ ", ""
@@ -474,7 +474,7 @@ def _command(latex: str) -> str:
     return f"{latex} " if latex[:1] == "\\" and latex[-1:].isalpha() else latex
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     if text.startswith("\\u{"):
         code = int(text[3:-1], 16)
         return chr(code) if 0x20 <= code < 0x110000 and not 0xD800 <= code < 0xE000 else ""

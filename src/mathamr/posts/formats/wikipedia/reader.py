@@ -8,11 +8,11 @@ from typing import Any
 
 from lxml import etree
 
-from mathamr.posts.decoding import cleaned
+from mathamr.posts.decoding import clean_text
 from mathamr.posts.format import Collection
 from mathamr.posts.formats.document import Document
 from mathamr.posts.formats.wikipedia.wikitext import write_wikitext
-from mathamr.posts.inputs import Input, shown
+from mathamr.posts.inputs import Input, display_path
 from mathamr.posts.post import Post
 from mathamr.posts.report import Report
 
@@ -22,11 +22,11 @@ LONGEST_PAGE = 4 << 20
 def read_wikipedia(collection: Collection, report: Report) -> Iterator[Post]:
     """Read articles with their `<math>`: the id is the title; links between articles become links of the posts."""
     for file in collection.files:
-        report.at(shown(file))
+        report.at(display_path(file))
         with Input(file, report) as stream:
             for page in _pages(io.BufferedReader(stream, 1 << 18), report):
-                report.at(shown(file), page.sourceline)
-                document = _document(page, shown(file) if file.name == "-" else file.name, report)
+                report.at(display_path(file), page.sourceline)
+                document = _document(page, display_path(file) if file.name == "-" else file.name, report)
                 if document is not None:
                     yield from document.posts(file, report, known=None)
 
@@ -54,7 +54,7 @@ def _pages(stream: io.BufferedReader, report: Report) -> Iterator[Any]:
 
 def _document(page: Any, path: str, report: Report) -> Document | None:
     found = {child.tag.rpartition("}")[2]: child for child in page if isinstance(child.tag, str)}
-    title = cleaned(" ".join((_text(found.get("title"))).split()), report)
+    title = clean_text(" ".join((_text(found.get("title"))).split()), report)
     if _text(found.get("ns")).strip() not in ("", "0"):
         report.ignore(
             "no article", "a talk page, a category, a template or another page that is not an article"
@@ -78,7 +78,7 @@ def _document(page: Any, path: str, report: Report) -> Document | None:
         report.skip("row too large", f"the page {title[:100]!r} has more than {LONGEST_PAGE >> 20} MB")
         return None
     document = Document(title, title, date=date, first="article", line=int(page.sourceline or 1), file=path)
-    write_wikitext(document, cleaned(source, report), report)
+    write_wikitext(document, clean_text(source, report), report)
     return document
 
 

@@ -50,11 +50,11 @@ class _Wikitext:
 
     def write(self, source: str) -> None:
         lines = _RESERVED.sub("", source)
-        lines = self._without_templates("".join(self._without_elements(lines)))
+        lines = self._strip_templates("".join(self._strip_elements(lines)))
         for number, line in enumerate(lines.split("\n")):
             self._line(line.strip(), self._first_line + number)
 
-    def _without_elements(self, source: str) -> Iterator[str]:
+    def _strip_elements(self, source: str) -> Iterator[str]:
         """Yield the text with formulas and code held out, and without comments, references and pictures.
 
         The end of an element that is never closed is searched only once, so that the time is linear in the text.
@@ -92,7 +92,7 @@ class _Wikitext:
             self._held.append(code(words.strip("\n"), block=name in ("pre", "syntaxhighlight", "source")))
         return f"\ue000{len(self._held) - 1}\ue001"
 
-    def _without_templates(self, source: str) -> str:
+    def _strip_templates(self, source: str) -> str:
         """Return the text with each template replaced by its words, inner ones first; tables become lists."""
         stack: list[tuple[str, list[str]]] = [("", [])]
         done = 0

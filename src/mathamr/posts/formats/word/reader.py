@@ -10,7 +10,7 @@ from mathamr.posts.format import Collection
 from mathamr.posts.formats.document import Document, anchor, element, plain, row, text
 from mathamr.posts.formats.word.omml import MATH, mathml
 from mathamr.posts.formats.ziparchive import BrokenArchiveError, ZipArchive, xml_root
-from mathamr.posts.inputs import shown, stem
+from mathamr.posts.inputs import display_path, stem
 from mathamr.posts.post import Post
 from mathamr.posts.postkind import PostKind, kind_named
 from mathamr.posts.report import Report
@@ -30,7 +30,7 @@ _TERMS = "{http://purl.org/dc/terms/}"
 def read_word(collection: Collection, report: Report) -> Iterator[Post]:
     """Read Word documents; the line of a post is the number of its paragraph."""
     for file in collection.files:
-        report.at(shown(file))
+        report.at(display_path(file))
         try:
             with ZipArchive(file, report) as archive:
                 document = Document(path := collection.path_of(file), stem(Path(path)))
