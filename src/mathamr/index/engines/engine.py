@@ -219,6 +219,10 @@ def by_kind(fields: Sequence[Field]) -> dict[FieldTarget, tuple[Field, ...]]:
     return {kind: own for kind, own in kinds if own}
 
 
+RETIRED = frozenset(["first", "planes", "repetitions", "projected", "oversampling", "pool"])
+"""Options of a first stage that earlier versions had; engines that were created with them are searched without it."""
+
+
 @dataclass(frozen=True, slots=True)
 class EngineHead:
     """The content of `engine.json`: the engine's name, its fields, its options."""
@@ -270,7 +274,8 @@ class EngineHead:
         if engine is not None and name != engine:
             raise MathAMRError(f"{folder} holds the engine {name!r}, not {engine!r}")
         try:
-            return cls(name, tuple(map(Field.from_json, row["fields"])), dict(row["options"]))
+            options = {each: value for each, value in row["options"].items() if each not in RETIRED}
+            return cls(name, tuple(map(Field.from_json, row["fields"])), options)
         except (MathAMRError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise MathAMRError(f"{path} is damaged ({error}); build the index again") from error
 
@@ -296,3 +301,9 @@ def read_options(options_type: type[Options], engine: str, options: Mapping[str,
         elif not isinstance(value, str):
             raise MathAMRError(f"the engine {engine!r} takes a word for {name!r}, not {value!r}")
     return options_type(**values)
+
+
+def check_number(whose: str, name: str, value: int, most: int) -> None:
+    """Raise an error if an option is too small or too large."""
+    if not 1 <= int(value) <= most:
+        raise MathAMRError(f"the {whose}'s {name} is from 1 to {most:,}, not {value}")

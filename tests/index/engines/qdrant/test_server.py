@@ -118,7 +118,7 @@ def test_a_server_that_only_an_option_names_gets_no_key(tmp_path: Path, listener
     assert set(listener.keys) == {None}
 
 
-def test_rows_get_no_graph_but_their_encodings_and_filters_do(tmp_path: Path, listener: Listener) -> None:
+def test_rows_get_no_graph_but_single_vectors_and_filters_do(tmp_path: Path, listener: Listener) -> None:
     options = {"url": listener.url, "shards": 6, "replicas": 2, "consistency": 2, "quantisation": "int8"}
     ServerEngine.create(tmp_path, FIELDS[:2], options).close()
     made, vectors = listener.made, listener.made["vectors"]
@@ -127,10 +127,8 @@ def test_rows_get_no_graph_but_their_encodings_and_filters_do(tmp_path: Path, li
     assert vectors["parts"]["multivector_config"] == {"comparator": "max_sim"}
     assert vectors["parts"]["on_disk"] is True
     assert vectors["parts"].get("quantization_config") is None
-    for name in ("document", "parts-fde"):
-        assert vectors[name]["hnsw_config"]["m"] == 16
-        assert vectors[name]["quantization_config"]["scalar"] == {"type": "int8", "always_ram": True}
-    assert vectors["parts-fde"]["datatype"] == "float16"
+    assert vectors["document"]["hnsw_config"]["m"] == 16
+    assert vectors["document"]["quantization_config"]["scalar"] == {"type": "int8", "always_ram": True}
     assert listener.payload_indexes == {"kind", "tags", "source", "time", "score", "fields"}
 
 
@@ -152,24 +150,24 @@ def test_a_busy_server_is_asked_again_and_another_error_is_reported_at_once(
     engine.close()
 
 
-def test_a_folder_of_an_earlier_version_has_no_first_stage(tmp_path: Path) -> None:
-    engine = ServerEngine.create(tmp_path, FIELDS[:2], {"url": "local", "first": "exact"})
+@pytest.mark.parametrize("name", ["flat", "edge", "qdrant"])
+def test_an_engine_that_was_created_with_a_first_stage_is_searched_without_it(
+    tmp_path: Path, name: str
+) -> None:
+    engine = create_engine(tmp_path, FIELDS[:2], name, {"url": "local"} if name == "qdrant" else {})
     engine.upsert("posts", some_posts(1, 5))
     engine.close()
     head = json.loads((tmp_path / "engine.json").read_text())
-    for name in (
-        "first",
-        "planes",
-        "repetitions",
-        "projected",
-        "oversampling",
-        "pool",
-        "consistency",
-        "quantisation",
-    ):
-        del head["options"][name]
+    head["options"] |= {
+        "first": "fde",
+        "planes": 0,
+        "repetitions": 1,
+        "projected": 4000,
+        "oversampling": 4,
+        "pool": 1000,
+    }
     (tmp_path / "engine.json").write_text(json.dumps(head))
-    engine = ServerEngine.open(tmp_path)
+    engine = open_engine(tmp_path)
     engine.upsert("posts", some_posts(2, 5, "new "))
     assert len(engine["parts"].search_maxsim(np.ones((1, SIZE), np.float32), 10, exact=False)) == 10
     engine.close()

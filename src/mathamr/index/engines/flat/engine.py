@@ -38,7 +38,7 @@ class FlatEngine(EngineBase[FlatEntries, FlatField]):
     """Entries in flat files; see `Engine`."""
 
     name: ClassVar[str] = "flat"
-    capabilities: ClassVar[Capabilities] = Capabilities(approximate=True, concurrent=True, remote=False)
+    capabilities: ClassVar[Capabilities] = Capabilities(approximate=False, concurrent=True, remote=False)
 
     def __init__(self, folder: Path, *, read_only: bool) -> None:
         head = EngineHead.read(folder, self.name)
@@ -67,7 +67,6 @@ class FlatEngine(EngineBase[FlatEntries, FlatField]):
     ) -> FlatEngine:
         """A new, empty engine."""
         chosen = read_options(FlatOptions, cls.name, options)
-        chosen.check(fields)
         EngineHead(cls.name, tuple(fields), asdict(chosen)).write(folder)
         return cls(folder, read_only=False)
 

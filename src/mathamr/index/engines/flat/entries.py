@@ -164,7 +164,7 @@ class FlatEntries:
 
 
 class FlatField:
-    """Reads the entries that have vectors in a field; every search is exact unless there is a first stage. See `FieldReader`."""
+    """Reads the entries that have vectors in a field; every search is exact. See `FieldReader`."""
 
     def __init__(self, field: Field, entries: FlatEntries) -> None:
         self.field, self._entries = field, entries
@@ -218,12 +218,6 @@ class FlatField:
     ) -> Sequence[Scored]:
         """The k best entries by MaxSim."""
         query, options = unit_query(vectors, self.field.size), self._entries.options
-        encoding = None if exact else options.encoding(self.field)
-        if encoding is not None:
-            encoded, pool = encoding.query(query), options.candidates(check_k(k))
-            return self._merge(
-                lambda rows, passing: rows.search_encoded(encoded, query, pool, k, passing), k, where
-            )
         return self._merge(
             lambda rows, passing: rows.search_maxsim(query, check_k(k), passing, options.first_pass), k, where
         )

@@ -18,7 +18,6 @@ import numpy.typing as npt
 from mathamr.core.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from mathamr.core.storage.raggedarrays import RaggedArray, Strings
 from mathamr.index.engines.entry import Entry
-from mathamr.index.engines.fixedencoding import FixedEncoding
 from mathamr.index.engines.flat.nearest import TIE, BestRows, best, top
 from mathamr.index.engines.flat.options import FlatOptions
 from mathamr.index.engines.flat.quantised import FEWEST_ROWS, Quantised
@@ -31,8 +30,6 @@ _FEW = 8
 """If fewer than one in this many entries pass a filter, only those are scored."""
 _PIECE = 1 << 14
 """Number of vectors that are multiplied with a single vector at a time."""
-_AT_A_TIME = 1 << 12
-"""Number of entries whose fixed encodings are computed at a time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,12 +138,6 @@ class FieldRows(ABC):
     ) -> tuple[IntArray, FloatArray]:
         """Like `search_maxsim`, with approximate scores if exact ones take longer."""
         return self.search_maxsim(query, k, passing, first_pass)
-
-    def search_encoded(
-        self, encoding: FloatArray, query: FloatArray, pool: int, k: int, passing: BoolArray | None
-    ) -> tuple[IntArray, FloatArray]:
-        """Like `search_maxsim`, over the `pool` entries that the query's fixed encoding finds; over all if there is none."""
-        return self.search_maxsim(query, k, passing, "auto")
 
     @abstractmethod
     def search_rows(
@@ -268,8 +259,6 @@ class ManyRows(FieldRows):
 
     slots: Slots
     quantised: Quantised | None = None
-    encodings: AnyArray | None = None
-    """The fixed encoding of each entry, if there is a first stage."""
 
     @classmethod
     def arrange(
@@ -362,30 +351,6 @@ class ManyRows(FieldRows):
             k,
         )
 
-    def search_encoded(
-        self, encoding: FloatArray, query: FloatArray, pool: int, k: int, passing: BoolArray | None
-    ) -> tuple[IntArray, FloatArray]:
-        """The entries whose encodings have the largest products with the query's are scored exactly."""
-        count = len(self) if passing is None else int(passing.sum())
-        if self.encodings is None or self.encodings.shape[1] != len(encoding) or count <= pool:
-            return self.search_maxsim(query, k, passing, "auto")
-        if count * _FEW < len(self):
-            (places,) = np.nonzero(passing)  # type: ignore[arg-type]
-            scores = self.encodings[places].astype(np.float32, copy=False) @ encoding
-        else:
-            places, scores = _passing(scanned(self.encodings, encoding), passing)
-        chosen = places[best(scores, pool)]
-        return top(chosen, self.slots.score(query, chosen), k)
-
-    def _encoded(self, encoding: FixedEncoding) -> AnyArray:
-        """The fixed encodings of all entries."""
-        encodings = np.empty((len(self), encoding.length), self.dtype)
-        for start in range(0, len(self), _AT_A_TIME):
-            some = np.arange(start, min(start + _AT_A_TIME, len(self)))
-            counts = self.counts[some]
-            encodings[some] = encoding.entries(self._gather(some), np.cumsum(counts) - counts)
-        return encodings
-
     def search_rows(
         self, query: FloatArray, k: int, passing: BoolArray | None
     ) -> list[tuple[IntArray, FloatArray]]:
@@ -418,8 +383,7 @@ class ManyRows(FieldRows):
         }
         if options.first_pass != "none":
             parts |= Quantised.of(self.slots).arrays()
-        encoding = options.encoding_of_rows(self.slots.vectors.shape[1])
-        return parts if encoding is None else parts | {"fde": self._encoded(encoding)}
+        return parts
 
     @classmethod
     def read(cls, arrays: Mapping[str, AnyArray]) -> ManyRows:
@@ -429,7 +393,7 @@ class ManyRows(FieldRows):
             parts = (arrays[f"int8{name}"] for name in ("", ".scales", ".errors", ".longest"))
             quantised = Quantised(*parts)
         slots = Slots(arrays["vectors"], arrays["counts"], arrays["bounds"])
-        return cls(*_read_common(arrays), slots, quantised, arrays.get("fde"))
+        return cls(*_read_common(arrays), slots, quantised)
 
     def fits(self, entries: int, size: int) -> bool:
         """True if the parts fit together."""
@@ -437,8 +401,6 @@ class ManyRows(FieldRows):
         if int(slots.bounds[-1]) != len(self) or slots.vectors.shape != (slots.bases[-1], size):
             return False
         if self.quantised is not None and self.quantised.numbers.shape != slots.vectors.shape:
-            return False
-        if self.encodings is not None and (self.encodings.ndim != 2 or len(self.encodings) != len(self)):
             return False
         return self._fits(entries)
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mathamr.core.errors import MathAMRError
-from mathamr.index.engines.firststage import FirstStage
 
 
 @dataclass(frozen=True, slots=True)
-class FlatOptions(FirstStage):
+class FlatOptions:
     """How the flat engine stores and scans vectors."""
 
     dtype: str = "float32"
@@ -18,8 +17,6 @@ class FlatOptions(FirstStage):
     """`int8`: an int8 copy finds the candidates; `none`: every vector is read; `auto`: the faster of both on this machine."""
 
     def __post_init__(self) -> None:
-        # Not `super()`: a dataclass with slots is a new class, not the one that encloses this method.
-        FirstStage.__post_init__(self)
         for name, known in (("dtype", ("float32", "float16")), ("first_pass", ("auto", "int8", "none"))):
             if getattr(self, name) not in known:
                 raise MathAMRError(

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from mathamr.core.errors import MathAMRError
 from mathamr.index.engines.base import EngineBase
-from mathamr.index.engines.engine import Capabilities, EngineHead, by_kind, read_options
-from mathamr.index.engines.firststage import FirstStage, check_number
+from mathamr.index.engines.engine import Capabilities, EngineHead, by_kind, check_number, read_options
 from mathamr.index.engines.postgres.connections import LIBRARY, PostgresConnections
 from mathamr.index.engines.postgres.field import PostgresField
 from mathamr.index.engines.postgres.table import PostgresTable
@@ -34,7 +33,7 @@ _OLDEST = (0, 8)
 
 
 @dataclass(frozen=True, slots=True)
-class PostgresOptions(FirstStage):
+class PostgresOptions:
     """How the tables are created and searched. Only the environment names the server."""
 
     schema: str = ""
@@ -55,8 +54,6 @@ class PostgresOptions(FirstStage):
     """Number of server processes that build a graph."""
 
     def __post_init__(self) -> None:
-        # Not `super()`: a dataclass with slots is a new class, not the one that encloses this method.
-        FirstStage.__post_init__(self)
         most = {
             "ef": 1000,
             "timeout": 86_400,
@@ -104,7 +101,6 @@ class PostgresEngine(EngineBase[PostgresTable, PostgresField]):
                 own,
                 self._connections,
                 options.schema,
-                options,
                 ef=options.ef,
                 writable=not read_only,
             )
@@ -127,8 +123,7 @@ class PostgresEngine(EngineBase[PostgresTable, PostgresField]):
     ) -> PostgresEngine:
         """A new schema with empty tables."""
         LIBRARY.check()
-        chosen = read_options(PostgresOptions, cls.name, {"first": "fde"} | dict(options or {}))
-        chosen.check(fields)
+        chosen = read_options(PostgresOptions, cls.name, options)
         word = uuid.uuid4().hex
         chosen = replace(chosen, schema=chosen.schema or f"{PREFIX}{word[:12]}", word=word)
         head = EngineHead(cls.name, tuple(fields), asdict(chosen))

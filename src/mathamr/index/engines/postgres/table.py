@@ -1,7 +1,7 @@
 """`PostgresTable`: the entries of one kind in a table: payloads in columns, and one column per field of vectors.
 
 A field of one row is a `vector`, which the server compares. The rows of a field of many are bytes of float32, which are compared
-here: MaxSim needs all of them, and the server has no function for it. A first stage adds a `halfvec` with their fixed encoding.
+here: MaxSim needs all of them, and the server has no function for it.
 Graphs (HNSW) are built over half precision, also for a field of one row, whose exact scores come from the column itself.
 """
 
@@ -17,8 +17,6 @@ from mathamr.core.arrays import FloatArray, IntArray
 from mathamr.core.batches import batches
 from mathamr.core.errors import MathAMRError
 from mathamr.index.engines.entry import Entry, Filter, Payload, ScoredRow, checked
-from mathamr.index.engines.firststage import FirstStage
-from mathamr.index.engines.fixedencoding import FixedEncoding
 from mathamr.index.engines.flat.nearest import BestRows
 from mathamr.index.engines.maxsim import maxsim, products
 from mathamr.index.engines.postgres import copying
@@ -69,7 +67,6 @@ class PostgresTable:
         fields: tuple[Field, ...],
         connections: PostgresConnections,
         schema: str,
-        options: FirstStage,
         *,
         ef: int,
         writable: bool,
@@ -82,11 +79,8 @@ class PostgresTable:
                     f"the field {field.name!r} has vectors of {field.size:,} numbers; Postgres takes {LARGEST:,}"
                 )
         self.of, self.fields, self._connections, self._writable = of, fields, connections, writable
-        self._first, self._ef, self._schema = options, ef, schema
+        self._ef, self._schema = ef, schema
         self.name = sql.Identifier(schema, of)
-        self._encodings: dict[str, FixedEncoding] = {
-            field.name: encoding for field in fields if (encoding := options.encoding(field)) is not None
-        }
 
     def _types(self) -> Iterator[tuple[str, str]]:
         """The columns and their types, in order."""
@@ -95,8 +89,6 @@ class PostgresTable:
             yield f"v_{field.name}", "bytea" if field.many else f"vector({field.size})"
             yield f"l_{field.name}", "bytea"
             yield f"r_{field.name}", "text[]"
-            if field.name in self._encodings:
-                yield f"e_{field.name}", f"halfvec({self._encodings[field.name].length})"
 
     def create(self, connection: Connection) -> None:
         """Makes the table."""
@@ -146,8 +138,6 @@ class PostgresTable:
         """The SQL expression over which a field's graph is built, as searches must write it; None if there is no graph."""
         from psycopg import sql
 
-        if field.name in self._encodings:
-            return sql.Identifier(f"e_{field.name}")
         if field.many or field.size > LARGEST_GRAPHED:
             return None
         return sql.SQL("({}::halfvec({}))").format(
@@ -173,7 +163,6 @@ class PostgresTable:
 
     def _cells(self, entries: Sequence[Entry]) -> Iterator[list[bytes | None]]:
         """The cells of entries, in the order of the columns."""
-        encoded = {name: self._encoded(entries, name) for name in self._encodings}
         for entry in entries:
             about = entry.payload
             cells = [
@@ -199,19 +188,7 @@ class PostgresTable:
                         rows.levels.astype(np.int8).tobytes(),
                         copying.texts(rows.references),
                     ]
-                if field.name in encoded:
-                    cells.append(encoded[field.name].get(entry.id))
             yield cells
-
-    def _encoded(self, entries: Sequence[Entry], name: str) -> dict[str, bytes]:
-        """The cells of the fixed encodings of those entries that have the field."""
-        own = [entry for entry in entries if name in entry.rows]
-        if not own:
-            return {}
-        counts = np.array([len(entry.rows[name]) for entry in own])
-        vectors = np.concatenate([entry.rows[name].vectors for entry in own])
-        encoded = self._encodings[name].entries(vectors, np.cumsum(counts) - counts)
-        return {entry.id: copying.halfvec(row) for entry, row in zip(own, encoded, strict=True)}
 
     def delete(self, ids: Iterable[str]) -> None:
         """Deletes entries."""
@@ -319,17 +296,9 @@ class PostgresTable:
         query_sql: sql.Composed = sql.SQL("SELECT id, {} FROM {} WHERE {}").format(
             column, self.name, narrowed
         )
-        pool = None
-        if not exact and among is None and field.name in self._encodings:
-            pool = self._first.candidates(limit)
-            encoding = self._encodings[field.name].query(query)
-            query_sql = sql.SQL("{} ORDER BY {} <#> %s::halfvec LIMIT {}").format(
-                query_sql, sql.Identifier(f"e_{field.name}"), sql.SQL(str(pool))
-            )
-            values.append(shown(encoding * len(query)))
         return self._connections.read(
             f"search {self.of}",
-            lambda connection: self._scored(connection, query_sql, values, query, limit, pool),
+            lambda connection: self._scored(connection, query_sql, values, query, limit),
         )
 
     def _by_server(
@@ -372,16 +341,11 @@ class PostgresTable:
         values: list[Any],
         query: FloatArray,
         limit: int,
-        pool: int | None,
     ) -> list[tuple[str, float]]:
         """Computes the MaxSim of entries as they arrive from the server; returns the best."""
-        if pool is not None:
-            self._look_closely(connection, pool)
         names: list[str] = []
         scores = np.empty(0, np.float32)
-        for some, vectors, starts in _scanned(
-            connection, query_sql, values, query.shape[1], at_once=pool is not None
-        ):
+        for some, vectors, starts in _scanned(connection, query_sql, values, query.shape[1]):
             names += some
             scores = np.concatenate([scores, maxsim(query, vectors, starts) * len(query)])
             if len(scores) > 4 * limit + BATCH:
@@ -458,15 +422,13 @@ class PostgresTable:
 
 
 def _scanned(
-    connection: Connection, query_sql: sql.Composed, values: list[Any], size: int, *, at_once: bool = False
+    connection: Connection, query_sql: sql.Composed, values: list[Any], size: int
 ) -> Iterator[tuple[list[str], FloatArray, IntArray]]:
     """Yields ids and concatenated rows of entries as they arrive from the server, with the start of each entry.
 
-    With `at_once` the server sends one answer, for bounded results; otherwise only one batch is in memory at a time.
+    Only one batch is in memory at a time.
     """
-    cursors: Any = (
-        connection.cursor(binary=True) if at_once else connection.cursor("mathamr_scan", binary=True)
-    )
+    cursors: Any = connection.cursor("mathamr_scan", binary=True)
     with cursors as cursor:
         cursor.execute(query_sql, values)
         while rows := cursor.fetchmany(BATCH):

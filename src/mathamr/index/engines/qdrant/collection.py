@@ -5,19 +5,16 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 from mathamr.core.arrays import FloatArray
 from mathamr.core.batches import batches
 from mathamr.core.errors import MathAMRError
 from mathamr.index.engines.clientlibrary import ClientLibrary
 from mathamr.index.engines.entry import Entry, Filter, Payload, checked
-from mathamr.index.engines.firststage import FirstStage
-from mathamr.index.engines.fixedencoding import FixedEncoding
 from mathamr.index.engines.qdrant.record import (
     FIELDS,
     ROWS,
-    encoded_name,
     point_uuid,
     read_payload,
     read_rows,
@@ -60,15 +57,6 @@ def damage(collections: Iterable[QdrantCollection]) -> list[str]:
     return words
 
 
-class FirstQuery(NamedTuple):
-    """The query of a first stage: a fixed encoding, the named vector it is compared with, the number of candidates, and `ef`."""
-
-    encoding: FloatArray
-    using: str
-    limit: int
-    parameters: Any
-
-
 def check_numbers(entry: Entry) -> None:
     """Raises if an entry has more components in a field than Qdrant allows for a point."""
     for name, rows in entry.rows.items():
@@ -89,16 +77,11 @@ class QdrantCollection(ABC):
         self,
         of: FieldTarget,
         fields: tuple[Field, ...],
-        first: FirstStage,
         neighbours: int,
         *,
         writable: bool,
     ) -> None:
         self.of, self.fields, self._neighbours, self._writable = of, fields, neighbours, writable
-        self._first = first
-        self.encodings: dict[str, FixedEncoding] = {
-            field.name: encoding for field in fields if (encoding := first.encoding(field)) is not None
-        }
 
     @property
     @abstractmethod
@@ -128,10 +111,8 @@ class QdrantCollection(ABC):
         """A page of points with their ids, and the offset of the next page."""
 
     @abstractmethod
-    def _points(
-        self, query: FloatArray, using: str, limit: int, where: Any, parameters: Any, first: FirstQuery | None
-    ) -> list[Any]:
-        """The nearest points with ids and scores, among the candidates of a first stage; MaxSim is a sum here."""
+    def _points(self, query: FloatArray, using: str, limit: int, where: Any, parameters: Any) -> list[Any]:
+        """The nearest points with ids and scores; MaxSim is a sum here."""
 
     @abstractmethod
     def _count(self, where: Any) -> int: ...
@@ -212,19 +193,13 @@ class QdrantCollection(ABC):
             conditions.append(self._among({point_uuid(identifier) for identifier in among}))
         narrowed = self._models.Filter(must=conditions) if conditions else None
         scanned = narrowed is not None and not exact and self._scans(narrowed)
-        first = None
-        if field.name in self.encodings and not exact and among is None:
-            pool = self._first.candidates(limit)
-            encoded = self.encodings[field.name].query(query)
-            first = FirstQuery(encoded, encoded_name(field.name), pool, self._parameters(scanned, pool))
         with self._reporting("search"):
             points = self._points(
                 query,
                 field.name,
                 limit,
                 narrowed,
-                self._parameters(exact or scanned or first is not None, limit),
-                first,
+                self._parameters(exact or scanned, limit),
             )
             return [(point.payload["id"], point.score) for point in points]
 

@@ -18,20 +18,18 @@ from mathamr.core.storage.durable import check_room
 from mathamr.core.storage.writerlock import WriterLock
 from mathamr.index.engines.base import EngineBase
 from mathamr.index.engines.clientlibrary import ClientLibrary
-from mathamr.index.engines.engine import Capabilities, EngineHead, by_kind, read_options
+from mathamr.index.engines.engine import Capabilities, EngineHead, by_kind, check_number, read_options
 from mathamr.index.engines.entry import Entry
-from mathamr.index.engines.firststage import FirstStage, check_number
 from mathamr.index.engines.nearestfield import NearestField
 from mathamr.index.engines.qdrant.collection import (
     MOST_NEIGHBOURS,
     PAGE,
-    FirstQuery,
     QdrantCollection,
     check_hnsw,
     damage,
     links,
 )
-from mathamr.index.engines.qdrant.record import encoded_name, named_vectors, payload_row, point_uuid
+from mathamr.index.engines.qdrant.record import named_vectors, payload_row, point_uuid
 from mathamr.systems.field import Field, FieldTarget
 
 LIBRARY = ClientLibrary("qdrant_edge", "Qdrant Edge", "Qdrant Edge", "pip install qdrant-edge-py")
@@ -42,7 +40,7 @@ _RESERVE = 128 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class EdgeOptions(FirstStage):
+class EdgeOptions:
     """Which graphs `optimize` builds, and how many neighbours an approximate search follows."""
 
     hnsw: str = "single"
@@ -51,8 +49,6 @@ class EdgeOptions(FirstStage):
     """Number of neighbours that an approximate search follows (the thesis: 128)."""
 
     def __post_init__(self) -> None:
-        # Not `super()`: a dataclass with slots is a new class, not the one that encloses this method.
-        FirstStage.__post_init__(self)
         check_hnsw("edge", self.hnsw)
         check_number("edge engine", "ef", self.ef, MOST_NEIGHBOURS)
 
@@ -72,7 +68,7 @@ class EdgeCollection(QdrantCollection):
         *,
         writable: bool,
     ) -> None:
-        super().__init__(of, fields, options, options.ef, writable=writable)
+        super().__init__(of, fields, options.ef, writable=writable)
         self.folder, self.shard = folder, shard
 
     @property
@@ -91,7 +87,7 @@ class EdgeCollection(QdrantCollection):
         edge = self._models
         numbers = sum(rows.vectors.size for entry in entries for rows in entry.rows.values())
         check_room(self.folder, _RESERVE + 16 * numbers)
-        vectors = named_vectors(entries, self.fields, self.encodings)
+        vectors = named_vectors(entries, self.fields)
         points = [
             edge.Point(point_uuid(entry.id), own, payload_row(entry))
             for entry, own in zip(entries, vectors, strict=True)
@@ -113,18 +109,11 @@ class EdgeCollection(QdrantCollection):
         records, following = self.shard.scroll(request)
         return records, following
 
-    def _points(
-        self, query: FloatArray, using: str, limit: int, where: Any, parameters: Any, first: FirstQuery | None
-    ) -> list[Any]:
+    def _points(self, query: FloatArray, using: str, limit: int, where: Any, parameters: Any) -> list[Any]:
         edge = self._models
-        prefetches = None
-        if first is not None:
-            nearest = edge.Query.Nearest(first.encoding, using=first.using)
-            prefetches = [edge.Prefetch(first.limit, nearest, params=first.parameters, filter=where)]
         request = edge.QueryRequest(
             limit=limit,
             query=edge.Query.Nearest(query, using=using),
-            prefetches=prefetches,
             filter=where,
             with_payload=["id"],
             params=parameters,
@@ -180,7 +169,6 @@ class EdgeEngine(EngineBase[EdgeCollection, NearestField]):
         """A new, empty engine."""
         LIBRARY.check()
         chosen = read_options(EdgeOptions, cls.name, options)
-        chosen.check(fields)
         EngineHead(cls.name, tuple(fields), asdict(chosen)).write(folder)
         return cls(folder, read_only=False)
 
@@ -241,7 +229,7 @@ def _shard(folder: Path, fields: Sequence[Field], options: EdgeOptions) -> Any:
     """Opens the shard in a folder; creates it if it is missing or its creation was interrupted."""
     import qdrant_edge as edge
 
-    def params(field: Field, half: bool = False) -> Any:
+    def params(field: Field) -> Any:
         graph = edge.HnswIndexConfig(m=links(options.hnsw, field), ef_construct=128, full_scan_threshold=1)
         several = edge.MultiVectorConfig(edge.MultiVectorComparator.MaxSim) if field.many else None
         return edge.EdgeVectorParams(
@@ -249,7 +237,6 @@ def _shard(folder: Path, fields: Sequence[Field], options: EdgeOptions) -> Any:
             distance=edge.Distance.Dot,
             multivector_config=several,
             hnsw_config=graph,
-            datatype=edge.VectorStorageDatatype.Float16 if half else None,
         )
 
     with LIBRARY.reporting(f"open {folder}"):
@@ -258,12 +245,5 @@ def _shard(folder: Path, fields: Sequence[Field], options: EdgeOptions) -> Any:
             return edge.EdgeShard.load(str(folder))
         folder.mkdir(exist_ok=True)
         vectors = {field.name: params(field) for field in fields}
-        vectors |= {
-            encoded_name(field.name): params(
-                Field(name="encoding", of=field.of, size=encoding.length), half=True
-            )
-            for field in fields
-            if (encoding := options.encoding(field)) is not None
-        }
         optimizers = edge.EdgeOptimizersConfig(default_segment_number=1, indexing_threshold=1)
         return edge.EdgeShard.create(str(folder), edge.EdgeConfig(vectors=vectors, optimizers=optimizers))

@@ -9,7 +9,7 @@ which Qdrant's own cosine does not support.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from hashlib import sha1
 from typing import Any
 
@@ -17,7 +17,6 @@ import numpy as np
 
 from mathamr.core.arrays import FloatArray
 from mathamr.index.engines.entry import Entry, Payload
-from mathamr.index.engines.fixedencoding import FixedEncoding
 from mathamr.systems.field import Field
 from mathamr.systems.vectors import Vectors
 
@@ -81,16 +80,9 @@ def read_rows(row: dict[str, Any], vectors: Any, field: Field) -> Vectors:
     )
 
 
-def encoded_name(field: str) -> str:
-    """The named vector with the fixed encoding of a field; no field has that name."""
-    return f"{field}-fde"
-
-
-def named_vectors(
-    entries: Sequence[Entry], fields: Sequence[Field], encodings: Mapping[str, FixedEncoding]
-) -> list[dict[str, FloatArray]]:
-    """The named vectors of entries, with the fixed encodings of their rows."""
-    vectors = [
+def named_vectors(entries: Sequence[Entry], fields: Sequence[Field]) -> list[dict[str, FloatArray]]:
+    """The named vectors of entries."""
+    return [
         {
             field.name: entry.rows[field.name].vectors if field.many else entry.rows[field.name].vectors[0]
             for field in fields
@@ -98,13 +90,3 @@ def named_vectors(
         }
         for entry in entries
     ]
-    for name, encoding in encodings.items():
-        having = [own for own in vectors if name in own]
-        if having:
-            counts = np.array([len(own[name]) for own in having])
-            encoded = encoding.entries(
-                np.concatenate([own[name] for own in having]), np.cumsum(counts) - counts
-            )
-            for own, row in zip(having, encoded, strict=True):
-                own[encoded_name(name)] = row
-    return vectors

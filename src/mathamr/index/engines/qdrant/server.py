@@ -22,21 +22,19 @@ from mathamr.core.retry import retry
 from mathamr.core.settings import QDRANT_API_KEY, QDRANT_URL
 from mathamr.index.engines.base import EngineBase
 from mathamr.index.engines.clientlibrary import ClientLibrary
-from mathamr.index.engines.engine import Capabilities, EngineHead, by_kind, read_options
+from mathamr.index.engines.engine import Capabilities, EngineHead, by_kind, check_number, read_options
 from mathamr.index.engines.entry import Entry
-from mathamr.index.engines.firststage import FirstStage, check_number
 from mathamr.index.engines.nearestfield import NearestField
 from mathamr.index.engines.qdrant.collection import (
     MOST_NEIGHBOURS,
     MOST_NUMBERS,
     PAGE,
-    FirstQuery,
     QdrantCollection,
     check_hnsw,
     damage,
     links,
 )
-from mathamr.index.engines.qdrant.record import FIELDS, encoded_name, named_vectors, payload_row, point_uuid
+from mathamr.index.engines.qdrant.record import FIELDS, named_vectors, payload_row, point_uuid
 from mathamr.systems.field import Field, FieldTarget
 
 LIBRARY = ClientLibrary("qdrant_client", "Qdrant", "the Qdrant client", 'pip install "mathamr[qdrant]"')
@@ -60,7 +58,7 @@ _INDEXES = {
 
 
 @dataclass(frozen=True, slots=True)
-class ServerOptions(FirstStage):
+class ServerOptions:
     """The address of the server and the settings of its collections."""
 
     url: str = ""
@@ -74,7 +72,7 @@ class ServerOptions(FirstStage):
     consistency: int = 1
     """Number of replicas that must store a write before it is acknowledged."""
     hnsw: str = "single"
-    """`single`: a graph over fields with one row per entry and over encodings; `all`: over those with many rows as well; `none`."""
+    """`single`: a graph over fields with one row per entry; `all`: over those with many rows as well; `none`."""
     quantisation: str = "none"
     """`int8`: vectors with a graph are also held in memory as bytes, all others on disk; `none`."""
     ef: int = 128
@@ -83,8 +81,6 @@ class ServerOptions(FirstStage):
     """Time limit of a request in seconds."""
 
     def __post_init__(self) -> None:
-        # Not `super()`: a dataclass with slots is a new class, not the one that encloses this method.
-        FirstStage.__post_init__(self)
         check_hnsw("qdrant", self.hnsw)
         if self.quantisation not in QUANTISED:
             raise MathAMRError(
@@ -116,7 +112,7 @@ class ServerCollection(QdrantCollection):
         *,
         writable: bool,
     ) -> None:
-        super().__init__(of, fields, options, options.ef, writable=writable)
+        super().__init__(of, fields, options.ef, writable=writable)
         self._client, self._options = client, options
         self.there = f"{options.collection}-{of}"
 
@@ -136,7 +132,7 @@ class ServerCollection(QdrantCollection):
         """Creates the collection on the server."""
         models = self._models
 
-        def params(field: Field, half: bool = False) -> Any:
+        def params(field: Field) -> Any:
             several = models.MultiVectorConfig(comparator=models.MultiVectorComparator.MAX_SIM)
             graphed = links(self._options.hnsw, field)
             bytes_ = models.ScalarQuantizationConfig(type=models.ScalarType.INT8, always_ram=True)
@@ -148,14 +144,9 @@ class ServerCollection(QdrantCollection):
                 hnsw_config=models.HnswConfigDiff(m=graphed),
                 quantization_config=quantised if graphed and self._options.quantisation == "int8" else None,
                 on_disk=field.many or self._options.quantisation == "int8" or None,
-                datatype=models.Datatype.FLOAT16 if half else None,
             )
 
         vectors = {field.name: params(field) for field in self.fields}
-        for field in self.fields:
-            if field.name in self.encodings:
-                encoded = Field(name="encoding", of=field.of, size=self.encodings[field.name].length)
-                vectors[encoded_name(field.name)] = params(encoded, half=True)
 
         with LIBRARY.reporting(f"make the collection {self.there}"):
             if self._client.collection_exists(self.there):
@@ -185,7 +176,7 @@ class ServerCollection(QdrantCollection):
         self.count()
 
     def _put(self, entries: Sequence[Entry]) -> None:
-        vectors = named_vectors(entries, self.fields, self.encodings)
+        vectors = named_vectors(entries, self.fields)
         points = [
             self._models.PointStruct(
                 id=point_uuid(entry.id),
@@ -221,25 +212,13 @@ class ServerCollection(QdrantCollection):
         )
         return records, following
 
-    def _points(
-        self, query: FloatArray, using: str, limit: int, where: Any, parameters: Any, first: FirstQuery | None
-    ) -> list[Any]:
-        prefetch = None
-        if first is not None:
-            prefetch = self._models.Prefetch(
-                query=first.encoding.tolist(),
-                using=first.using,
-                limit=first.limit,
-                filter=where,
-                params=first.parameters,
-            )
+    def _points(self, query: FloatArray, using: str, limit: int, where: Any, parameters: Any) -> list[Any]:
         answer = self._request(
             lambda: self._client.query_points(
                 self.there,
                 query=query.tolist(),
                 using=using,
                 limit=limit,
-                prefetch=prefetch,
                 query_filter=where,
                 with_payload=["id"],
                 search_params=parameters,
@@ -302,8 +281,7 @@ class ServerEngine(EngineBase[ServerCollection, NearestField]):
     ) -> ServerEngine:
         """New, empty collections."""
         LIBRARY.check()
-        chosen = read_options(ServerOptions, cls.name, {"first": "fde"} | dict(options or {}))
-        chosen.check(fields)
+        chosen = read_options(ServerOptions, cls.name, options)
         chosen = replace(
             chosen,
             url=chosen.url or QDRANT_URL.value,
