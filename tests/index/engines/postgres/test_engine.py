@@ -317,7 +317,6 @@ def test_optimizing_builds_graphs_of_halves_and_indexes_of_what_filters_ask(engi
     assert isinstance(engine, PostgresEngine)
     rows = ask(f"SELECT indexdef FROM pg_indexes WHERE schemaname = '{engine._options.schema}'")
     made = [str(row[0]).partition(" USING ")[2] for row in rows]
-    assert "hnsw (e_parts halfvec_ip_ops) WITH (m='16', ef_construction='64')" in made
     assert any(each.startswith("hnsw (((v_document)::halfvec(8)") for each in made)
     assert {"gin (tags)", "btree (score)", "btree (kind)"} <= set(made)
     assert not any("v_parts" in each for each in made)
