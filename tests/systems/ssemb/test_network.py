@@ -14,7 +14,7 @@ from mathamr.core.errors import UnknownNameError
 from mathamr.systems.ssemb.graphs import OperatorGraphs
 from mathamr.systems.ssemb.network import GraphNumbers, StructEmb, StructEmbConfiguration
 from mathamr.systems.ssemb.system import SsembSystem
-from mathamr_lab.systems.ssemb.agreement import agreement_loss
+from mathamr_lab.systems.ssemb.trainer import agreement_loss
 from tests.systems.formulamodels import shard
 
 

@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-import numpy as np
-
 from mathamr.evaluation.comparison import Difference
 from mathamr.evaluation.randomorder import random_scores
 from mathamr.evaluation.scores import Scores
@@ -193,7 +191,7 @@ def _costs(measured: Sequence[Measured], variant: Variant) -> dict[Column, Sprea
         if each.test is asked[0].test and (mark := each.run.mark()) and "vectors" in mark.figures:
             values.setdefault("formulas", []).append(mark.figures["vectors"])
     values["rate"], values["formula rate"] = _rates(own), _rates(asked)
-    return {column: _spread(found) for column, found in values.items() if found}
+    return {column: Spread.of(found) for column, found in values.items() if found}
 
 
 def _rates(measured: Sequence[Measured]) -> list[float]:
@@ -206,8 +204,3 @@ def _rates(measured: Sequence[Measured]) -> list[float]:
             seconds = sum(row["topics"] / row["queries a second"] for row in rows)
             found.append(sum(row["topics"] for row in rows) / seconds)
     return found
-
-
-def _spread(values: Sequence[float]) -> Spread:
-    deviation = float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
-    return Spread(float(np.mean(values)), deviation, len(values))

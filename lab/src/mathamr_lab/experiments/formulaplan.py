@@ -497,7 +497,8 @@ class FormulaPlan(Plan):
                 if each.variant is variant and variant.system and each.collection == collection:
                     model = self.model(variant, each.seed)
                     marks = self._train(model).mark(), self._score(model, collection).mark()
-                    if marks[0] is not None and marks[1] is not None:
+                    # A training of before has no figures.
+                    if marks[0] is not None and marks[1] is not None and "steps" in marks[0].figures:
                         trained.append(marks[0].figures)
                         scored.append(marks[1].figures)
             if trained:

@@ -6,10 +6,12 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import NoReturn, cast
 
 from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.runs import Run, write_run
 from mathamr.evaluation.topics import Topic
+from mathamr.formulas.trees import Trees
 from mathamr.index.engines.engine import Engine, open_engine
 from mathamr.index.lexical.lexicalindex import LexicalPart
 from mathamr.index.scored import Scored
@@ -118,5 +120,16 @@ def ranking_of(strategy: Strategy, system: type[System], task: str, candidates: 
     return ranking
 
 
+class _NoWords:
+    """What an experiment on stored vectors has instead of a lexical index: no trees, and an error for anything else."""
+
+    def trees(self, visuals: Sequence[str]) -> dict[str, Trees]:
+        """Return nothing: experiments compare vectors, not trees."""
+        return {}
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise MathAMRError("an experiment on stored vectors has no lexical index")
+
+
 def _no_words() -> LexicalPart:
-    raise MathAMRError("an experiment on stored vectors has no lexical index")
+    return cast(LexicalPart, _NoWords())

@@ -19,6 +19,12 @@ class Spread:
     deviation: float
     seeds: int
 
+    @classmethod
+    def of(cls, values: Sequence[float]) -> Spread:
+        """Return the spread of one value a seed."""
+        deviation = float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
+        return cls(float(np.mean(values)), deviation, len(values))
+
     def __str__(self) -> str:
         return f"{self.mean:.3f} ± {self.deviation:.3f}" if self.seeds > 1 else f"{self.mean:.3f}"
 
@@ -49,10 +55,5 @@ def summarise(runs: Mapping[int, Scores], measure: str | None = None) -> SeedSum
         if scores.measures != first.measures or scores.topics != first.topics:
             raise MathAMRError(f"seed {seed} was not measured on the same topics and measures as the others")
     best = min(runs, key=lambda seed: (-runs[seed].mean(chosen), seed))
-    spreads = {name: _spread([scores.mean(name) for scores in runs.values()]) for name in first.measures}
+    spreads = {name: Spread.of([scores.mean(name) for scores in runs.values()]) for name in first.measures}
     return SeedSummary(best, runs[best], spreads)
-
-
-def _spread(means: Sequence[float]) -> Spread:
-    deviation = float(np.std(means, ddof=1)) if len(means) > 1 else 0.0
-    return Spread(float(np.mean(means)), deviation, len(means))

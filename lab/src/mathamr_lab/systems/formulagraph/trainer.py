@@ -55,6 +55,7 @@ class NodeTrainer(TreeTrainer[NodeStep]):
     """Trains both networks on formulas."""
 
     found = "own formula"
+    configuration: NodeTraining
 
     def __init__(
         self,

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn import functional
 
 from mathamr.core.arrays import AnyArray
 from mathamr.core.errors import MathAMRError
@@ -22,7 +23,6 @@ from mathamr_lab.recipes.treetrainer import TreeTrainer
 from mathamr_lab.systems.formulagraph.losses import order_loss
 from mathamr_lab.systems.formulagraph.renaming import Renaming
 from mathamr_lab.systems.formulagraph.teacher import Teacher
-from mathamr_lab.systems.ssemb.agreement import agreement_loss
 from mathamr_lab.systems.ssemb.augmentation import AugmentationConfiguration, view
 from mathamr_lab.systems.ssemb.configuration import StructTraining
 from mathamr_lab.training.trainer import TrainingSubject, Validation
@@ -88,6 +88,7 @@ class StructTrainer(TreeTrainer[StructStep]):
     """Trains StructEmb on formulas."""
 
     found = "own view"
+    configuration: StructTraining
 
     def __init__(
         self,
@@ -223,3 +224,10 @@ class StructTrainer(TreeTrainer[StructStep]):
                 "training": self.configuration.to_json(),
             },
         )
+
+
+def agreement_loss(one: Tensor, other: Tensor, temperature: float) -> Tensor:
+    """InfoNCE over two views of the same graphs, in both directions: the other graphs of the batch are negatives."""
+    scores = one @ other.T / temperature
+    wanted = torch.arange(len(scores), device=scores.device)
+    return (functional.cross_entropy(scores, wanted) + functional.cross_entropy(scores.T, wanted)) / 2
