@@ -43,10 +43,13 @@ def command(
     model: Annotated[
         str | None,
         typer.Option(
-            help="The model, by its name (mathamr models lists them) or its folder; by default that of the"
-            " index, or the default model."
+            help="The model, by its name (mathamr models lists them) or its folder; st:NAME, pylate:NAME or"
+            " http://HOST#NAME for an encoder of other people; by default that of the index, or the default model."
         ),
     ] = None,
+    download: Annotated[
+        bool, typer.Option("--download", help="Fetch an encoder (st:, pylate:) that is not on this machine.")
+    ] = False,
     engine: Annotated[
         str | None,
         typer.Option(help="Where vectors are stored: edge, flat, postgres or qdrant.", show_default=False),
@@ -126,6 +129,7 @@ def command(
     """
     from mathamr.core.workers import processors
     from mathamr.index.indexing.builder import BuildOptions, build_index
+    from mathamr.systems.encoders.source import EncoderSource
 
     if check and out is None and paths and len(paths) == 1:
         out, paths = paths[0], None
@@ -144,6 +148,11 @@ def command(
         )
     if not check and not repair:
         raise typer.BadParameter("--no-repair belongs to --check")
+    if download:
+        source = EncoderSource.parse(model or "")
+        if source is None:
+            raise typer.BadParameter("--download belongs to --model st:NAME or pylate:NAME")
+        source.download()
     options = BuildOptions(
         model=model,
         engine=engine,

@@ -83,7 +83,7 @@ class QueryEncoder:
     def _encoded_now(self, query: Query, timer: StageTimer) -> EncodedQuery:
         with timer("load"):
             system = self._load_system()
-        item, notes = Item(post=query.post), tuple[str, ...]()
+        item, notes = Item(post=query.post, is_query=True), tuple[str, ...]()
         if {"graph", "tensor"} & system.needs:
             item, notes = self._with_graph(query, system, timer)
         with self._encoding, timer("encode"), _one_thread():
@@ -99,12 +99,12 @@ class QueryEncoder:
                 (made,) = self._maker.make([query.post])
         notes = _failed(made)
         if system.graphs is None:
-            return Item(post=query.post, graph=made.graph), notes
+            return Item(post=query.post, graph=made.graph, is_query=True), notes
         with timer("encode"):
             read = system.graphs
             configuration = GraphConfiguration.from_name(read.configuration)
             tensor = tensorise(made.graph, read.vocabulary, read.relations, configuration)
-        return Item(post=query.post, graph=made.graph, tensor=tensor), notes
+        return Item(post=query.post, graph=made.graph, tensor=tensor, is_query=True), notes
 
 
 def _failed(made: MadeGraph) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from typing import Any
 from mathamr.core.errors import MathAMRError, MissingExtraError, UnknownNameError
 from mathamr.core.integrity import checked_file
 from mathamr.core.modelfolder import CONFIG, read_config
+from mathamr.systems.encoders.source import encoder_folder
 from mathamr.systems.ranking import Ranking, Task, default_first
 from mathamr.systems.system import SYSTEMS, System
 from mathamr.text.backend import using_backend
@@ -104,7 +105,7 @@ def model_folder(model: Path | str | None) -> Path:
         return folder
     if (Path(model) / CONFIG).is_file():
         return Path(model)
-    if (found := boxed_folder(str(model))) is not None:
+    if (found := boxed_folder(str(model)) or encoder_folder(str(model))) is not None:
         return found
     if Path(model).exists() or len(Path(model).parts) > 1:
         raise MathAMRError(f"no model in {model}: it has no {CONFIG}; in the box are {', '.join(boxed())}")

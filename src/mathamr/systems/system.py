@@ -45,6 +45,8 @@ class Item:
     tensor: GraphTensor | None = None
     passage: Passage | None = None
     """Its sentences, if they are known already."""
+    is_query: bool = False
+    """True for a query: some encoders read queries and documents by different prompts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,6 +129,9 @@ SYSTEMS: Registry[type[System]] = Registry(
         "text": "mathamr.systems.text.system:TextSystem",
         "formula-graph": "mathamr.systems.formulagraph.system:FormulaGraphSystem",
         "ssemb": "mathamr.systems.ssemb.system:SsembSystem",
+        "sentence-transformers": "mathamr.systems.encoders.system:SentenceTransformersSystem",
+        "late-interaction": "mathamr.systems.encoders.system:LateInteractionSystem",
+        "embeddings": "mathamr.systems.encoders.system:EmbeddingsSystem",
     },
     group="mathamr.systems",
 )

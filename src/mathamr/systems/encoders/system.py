@@ -1,0 +1,203 @@
+"""The three systems of other people's encoders; words, trees and rankings are those of our own text system.
+
+A post is read as text with its formulas as LaTeX between dollar signs. Prompts, maximum length, pooling and normalisation
+come from the encoder's own configuration. The weights of the fusion are those of `mathamr-3`, where one vector takes the
+place of its two kinds of vectors; `mathamr tune` chooses others for a collection.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import ClassVar, Protocol, Self
+
+import numpy as np
+
+from mathamr.core.arrays import FloatArray
+from mathamr.core.modelfolder import ModelFolder, write_model_folder
+from mathamr.posts.level import Level
+from mathamr.posts.passage import passage
+from mathamr.systems.encoders.source import EncoderSource
+from mathamr.systems.field import Field
+from mathamr.systems.mathamrplus.system import BY_FORMULAS, DOCUMENT, PARTS, KindWeights, MathAMRPlusSystem
+from mathamr.systems.ranking import (
+    Component,
+    Fuse,
+    Inherit,
+    Lexical,
+    MaxSim,
+    Nearest,
+    Promote,
+    Ranking,
+    Rankings,
+    Task,
+    Unhub,
+)
+from mathamr.systems.system import Encoded, Item, Need, VisualFormula
+from mathamr.systems.vectors import Vectors
+from mathamr.text.wording import written
+
+AT_A_TIME = 256
+"""The number of posts that an encoder gets at a time; it sorts them by length itself."""
+_WEIGHTS: KindWeights = (("name", 6.0), ("words", 8.0), ("mixed", 1.5), ("formula", 0.5))
+
+
+class Encoder(Protocol):
+    """What an encoder of other people does: texts in, rows of unit vectors out."""
+
+    size: int
+
+    def encode(self, texts: Sequence[str], *, are_queries: bool) -> list[FloatArray]:
+        """Return the rows of every text: one row, or one for each token."""
+        ...
+
+
+def _rankings(name: str, by_vectors: Ranking, unhub: bool) -> Rankings:
+    """Return the rankings of a system with one kind of vectors: alone, with words and trees, and words alone."""
+    fused = Fuse(
+        parts=(
+            Component("lexical", Lexical(), 1.0),
+            BY_FORMULAS,
+            Component(name, by_vectors, 4.0, _WEIGHTS),
+        ),
+        normalisation="z",
+    )
+    inherited: Ranking = Inherit(first=fused, share=0.25)
+    if unhub:
+        inherited = Unhub(first=inherited, field=DOCUMENT, share=0.2, kinds=("question", "words"))
+    ours = MathAMRPlusSystem.rankings
+    return {
+        "answers": {
+            "hybrid": Promote(inherited),
+            name: by_vectors,
+            "lexical": ours["answers"]["lexical"],
+            "formula": ours["answers"]["formula"],
+            "fused": Promote(fused),
+        },
+        "formulas": {name: ours["formulas"][name] for name in ("aligned", "lexical")},
+    }
+
+
+class _EncoderSystem:
+    """Posts as rows of an encoder that a model folder names."""
+
+    kind: ClassVar[str]
+    tasks: ClassVar[frozenset[Task]] = frozenset({"answers", "formulas"})
+    needs: ClassVar[frozenset[Need]] = frozenset({"wording"})
+    rankings: ClassVar[Rankings]
+    field: ClassVar[str]
+    many: ClassVar[bool] = False
+
+    def __init__(self, encoder: Encoder, source: EncoderSource) -> None:
+        self.encoder, self.source = encoder, source
+        self._fingerprint = f"{self.kind}-{source.fingerprint()}"
+
+    @property
+    def name(self) -> str:
+        """The name by which `--model` finds the encoder again."""
+        return str(self.source)
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of the encoder's files."""
+        return self._fingerprint
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """The one field of posts."""
+        return (Field(name=self.field, of="posts", size=self.encoder.size, many=self.many),)
+
+    @property
+    def graphs(self) -> None:
+        """None: the system reads no graphs."""
+        return None
+
+    def encode(self, items: Iterable[Item]) -> Iterator[Encoded]:
+        """Yield the vectors of every post, in order."""
+        stream = iter(items)
+        while chosen := list(islice(stream, AT_A_TIME)):
+            texts = [written(item.post, item.passage or passage(item.post))[0].strip() for item in chosen]
+            rows: dict[int, FloatArray] = {}
+            for are_queries in (False, True):
+                places = [
+                    place
+                    for place, item in enumerate(chosen)
+                    if texts[place] and item.is_query == are_queries
+                ]
+                if places:
+                    found = self.encoder.encode([texts[place] for place in places], are_queries=are_queries)
+                    rows |= dict(zip(places, found, strict=True))
+            for place, item in enumerate(chosen):
+                if place not in rows or not len(rows[place]):
+                    yield Encoded(id=item.post.id)
+                    continue
+                vectors = np.asarray(rows[place], np.float32)
+                level, one = (Level.DOCUMENT, not self.many)
+                references = (item.post.id,) if one else tuple(map(str, range(len(vectors))))
+                levels = np.full(len(vectors), level if one else Level.TOKEN, np.int8)
+                yield Encoded(id=item.post.id, post={self.field: Vectors(vectors, levels, references)})
+
+    def encode_visuals(self, visuals: Iterable[VisualFormula]) -> Iterator[Mapping[str, Vectors]]:
+        """Yield no vectors: formulas are found by their trees."""
+        return ({} for _ in visuals)
+
+    def save(self, folder: Path) -> None:
+        """Write the model folder, which only names the encoder."""
+        write_model_folder(folder, {"system": self.kind, "name": self.name})
+
+    @classmethod
+    def load(cls, folder: Path, device: str = "auto") -> Self:
+        """Load the encoder that the folder names."""
+        model = ModelFolder.read(folder)
+        with model.parsing():
+            source = EncoderSource.parse(str(model.config["name"]))
+            if source is None:
+                raise ValueError("its name has no scheme such as st:")
+        return cls(cls._load_encoder(source, device), source)
+
+    @classmethod
+    def _load_encoder(cls, source: EncoderSource, device: str) -> Encoder:
+        raise NotImplementedError
+
+
+class SentenceTransformersSystem(_EncoderSystem):
+    """Any model of Sentence-Transformers: one vector for a post (``--model st:NAME_OR_FOLDER``)."""
+
+    kind = "sentence-transformers"
+    field = DOCUMENT
+    rankings = _rankings("single", Nearest(DOCUMENT), unhub=True)
+
+    @classmethod
+    def _load_encoder(cls, source: EncoderSource, device: str) -> Encoder:
+        from mathamr.systems.encoders.libraries import SentenceTransformerEncoder
+
+        return SentenceTransformerEncoder(source.files(), device)
+
+
+class LateInteractionSystem(_EncoderSystem):
+    """Any late-interaction model that PyLate loads: a vector for each token, MaxSim (``--model pylate:NAME_OR_FOLDER``)."""
+
+    kind = "late-interaction"
+    field, many = PARTS, True
+    rankings = _rankings("maxsim", MaxSim(PARTS), unhub=False)
+
+    @classmethod
+    def _load_encoder(cls, source: EncoderSource, device: str) -> Encoder:
+        from mathamr.systems.encoders.libraries import PylateEncoder
+
+        return PylateEncoder(source.files(), device)
+
+
+class EmbeddingsSystem(_EncoderSystem):
+    """A server with the common embeddings API (``--model http://localhost:8080/v1#MODEL``): one vector for a post."""
+
+    kind = "embeddings"
+    field = DOCUMENT
+    rankings = _rankings("single", Nearest(DOCUMENT), unhub=True)
+
+    @classmethod
+    def _load_encoder(cls, source: EncoderSource, device: str) -> Encoder:
+        from mathamr.systems.encoders.server import ServerEncoder
+
+        return ServerEncoder(str(source))
