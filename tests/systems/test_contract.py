@@ -18,9 +18,15 @@ from mathamr.graphs.tensor import tensorise
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Post
 from mathamr.systems.models import load_system, system_of
+from mathamr.systems.models import model_folder as encoder
 from mathamr.systems.ranking import TASKS, fields_of
 from mathamr.systems.system import SYSTEMS, Encoded, Item, System, VisualFormula
 from mathamr.systems.text.system import TextSystem
+from tests.systems.encoders.examples import (
+    embeddings_server,
+    tiny_late_interaction,
+    tiny_sentence_transformer,
+)
 from tests.systems.formulamodels import tiny_formula_graph, tiny_ssemb
 from tests.systems.tiny import TINY, NodeSystem, WordSystem
 from tests.systems.tinytext import tiny_base, tiny_marf, tiny_mathamr, tiny_published_marf
@@ -59,10 +65,19 @@ def _saved(system: System, folder: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def folders(model_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Folders:
+def server() -> Iterator[str]:
+    with embeddings_server() as found:
+        yield found.address
+
+
+@pytest.fixture(scope="session")
+def folders(model_folder: Path, server: str, tmp_path_factory: pytest.TempPathFactory) -> Folders:
     """A model folder of every kind of system."""
     base = tiny_base(tmp_path_factory.mktemp("text") / "base")
     return {
+        "sentence-transformers": lambda folder: encoder(f"st:{tiny_sentence_transformer(folder / 'st')}"),
+        "late-interaction": lambda folder: encoder(f"pylate:{tiny_late_interaction(folder / 'late')}"),
+        "embeddings": lambda folder: encoder(f"{server}#words"),
         "mathamr": lambda folder: _saved(tiny_mathamr(base), folder),
         "marf": lambda folder: _saved(tiny_marf(base), folder),
         "marf-paper": lambda folder: _saved(tiny_published_marf(base), folder),

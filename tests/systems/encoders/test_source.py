@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from mathamr.core.errors import MathAMRError
+from mathamr.systems.encoders.source import EncoderSource, check_files, encoder_folder
+from mathamr.systems.models import load_system, model_folder, system_of
+from tests.systems.encoders.examples import embeddings_server
+
+
+@pytest.mark.parametrize("name", ["mathamr-3", "st:", "ftp://host", "C:/models", "./st", "notes"])
+def test_names_without_a_known_scheme_are_not_encoders(name: str) -> None:
+    assert EncoderSource.parse(name) is None
+    assert encoder_folder(name) is None
+
+
+@pytest.mark.parametrize(
+    "address", ["http://", "http:localhost", "http://user:secret@localhost/v1", "https:///v1"]
+)
+def test_an_address_that_is_none_is_refused(address: str) -> None:
+    with pytest.raises(MathAMRError, match="is not the address of a server"):
+        model_folder(address)
+
+
+def test_an_encoder_has_a_model_folder_that_names_it(tmp_path: Path) -> None:
+    (tmp_path / "encoder").mkdir()
+    folder = model_folder(f"st:{tmp_path / 'encoder'}")
+    assert json.loads((folder / "config.json").read_text())["name"] == f"st:{tmp_path / 'encoder'}"
+    assert system_of(folder).kind == "sentence-transformers"
+    assert folder == model_folder(f"st:{tmp_path / 'encoder'}")
+
+
+def test_a_folder_that_chooses_what_is_imported_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "model.safetensors").touch()
+    (tmp_path / "modules.json").write_text('[{"idx": 0, "path": "", "type": "os.system"}]')
+    with pytest.raises(MathAMRError, match="not a part of Sentence-Transformers"):
+        check_files(tmp_path)
+
+
+def test_a_folder_with_pickles_alone_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "pytorch_model.bin").touch()
+    with pytest.raises(MathAMRError, match="no weights in safetensors"):
+        check_files(tmp_path)
+
+
+def test_nothing_is_downloaded_unless_the_user_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+    hub = pytest.importorskip("huggingface_hub")
+    asked = []
+
+    def snapshot(name: str, *, local_files_only: bool) -> str:
+        asked.append(local_files_only)
+        raise hub.errors.LocalEntryNotFoundError("not here")
+
+    monkeypatch.setattr(hub, "snapshot_download", snapshot)
+    with pytest.raises(MathAMRError, match="--download"):
+        load_system("st:someone/some-model", "cpu")
+    assert asked == [True]
+
+
+def test_a_server_is_another_encoder_for_another_model() -> None:
+    with embeddings_server() as server:
+        one, other = (load_system(f"{server.address}#{name}", "cpu") for name in ("one", "other"))
+    assert one.fingerprint != other.fingerprint

@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mathamr.core.errors import MathAMRError
+from mathamr.index.indexing.builder import BuildOptions, build_index
+from mathamr.posts.post import Post
+from mathamr.search.searcher import Index
+from mathamr.systems.models import load_system
+from mathamr.systems.system import Item
+from mathamr.text.wording import written_sentences
+from tests.models import sample_posts
+from tests.systems.encoders.examples import embeddings_server, tiny_sentence_transformer
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny_sentence_transformer(tmp_path_factory.mktemp("encoder") / "tiny")
+
+
+def test_queries_and_documents_are_read_by_the_models_own_prompts(tiny: Path) -> None:
+    library = pytest.importorskip("sentence_transformers")
+    system, peer = load_system(f"st:{tiny}", "cpu"), library.SentenceTransformer(str(tiny), device="cpu")
+    post = Post("1", "note", "Every group of prime order is cyclic.", markup="text")
+    document, query = system.encode([Item(post=post), Item(post=post, is_query=True)])
+    for found, prompt in ((document, "passage: "), (query, "query: ")):
+        wanted = peer.encode([prompt + post.body], prompt="", normalize_embeddings=True)[0]
+        assert np.allclose(found.post["document"].vectors[0], wanted, atol=1e-5)
+    assert not np.allclose(document.post["document"].vectors, query.post["document"].vectors)
+
+
+def test_an_index_finds_its_encoder_again_by_name_and_refuses_another(tiny: Path, tmp_path: Path) -> None:
+    source, out = tmp_path / "posts.jsonl", tmp_path / "index"
+    source.write_text("".join(post.to_json() + "\n" for post in sample_posts(12)), encoding="utf-8")
+    build_index([source], out, BuildOptions(model=f"st:{tiny}", device="cpu"))
+    with Index.open(out) as index:
+        assert index.search("$\\sum 1/n^2$").hits
+        assert index.archive.manifest.model.name == f"st:{tiny}"
+        assert index.archive.manifest.model.folder is None
+    (tiny / "config_sentence_transformers.json").write_text('{"prompts": {"query": "ask: "}}')
+    with pytest.raises(MathAMRError, match=r"was made with the model|made with other weights"):
+        build_index([source], out, BuildOptions(device="cpu"))
+
+
+def test_a_server_that_a_user_names_is_indexed_with_and_asked(tmp_path: Path) -> None:
+    source, out = tmp_path / "posts.jsonl", tmp_path / "index"
+    posts = sample_posts(12)
+    source.write_text("".join(post.to_json() + "\n" for post in posts), encoding="utf-8")
+    with embeddings_server() as server:
+        build_index([source], out, BuildOptions(model=f"{server.address}#words", device="cpu"))
+        with Index.open(out) as index:
+            asked = " ".join(written_sentences(posts[3]))
+            assert index.search(asked, strategy="single").hits[0].id == posts[3].id
+            assert posts[3].id in [hit.id for hit in index.search(posts[3].title, k=3)]
