@@ -1,10 +1,12 @@
 """mathamr: a math-aware search engine and research toolkit.
 
-A program that searches needs only `from mathamr import Index`. Every name is imported when it is first used.
+A program that searches needs only `from mathamr import Index`. Every name is imported when it is first used. Inside IPython
+and Jupyter, formulas, graphs, hits, explanations and evaluations are shown as pictures and tables.
 """
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +17,11 @@ disable_telemetry()  # before anything else of this package, and so before the l
 
 if TYPE_CHECKING:
     from mathamr.core.errors import MathAMRError
+    from mathamr.evaluation.qrels import read_qrels
+    from mathamr.evaluation.runevaluation import compare_runs
+    from mathamr.evaluation.runs import read_run
+    from mathamr.formulas.parse import parse as parse_formula
+    from mathamr.graphs.maker import make_graph
     from mathamr.index.engines.entry import Filter
     from mathamr.index.indexing.builder import BuildOptions, build_index
     from mathamr.index.indexing.writer import IndexWriter
@@ -37,7 +44,12 @@ __all__ = [
     "Query",
     "__version__",
     "build_index",
+    "compare_runs",
+    "make_graph",
+    "parse_formula",
     "read_posts",
+    "read_qrels",
+    "read_run",
 ]
 
 _MODULES = {
@@ -52,11 +64,23 @@ _MODULES = {
     "Post": "mathamr.posts.post",
     "Query": "mathamr.search.query",
     "build_index": "mathamr.index.indexing.builder",
+    "read_run": "mathamr.evaluation.runs",
+    "read_qrels": "mathamr.evaluation.qrels",
+    "compare_runs": "mathamr.evaluation.runevaluation",
+    "make_graph": "mathamr.graphs.maker",
+    "parse_formula": "mathamr.formulas.parse:parse",
     "read_posts": "mathamr.posts.reader",
 }
 
 
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
-        return getattr(import_module(_MODULES[name]), name)
+        module, _, called = _MODULES[name].partition(":")
+        return getattr(import_module(module), called or name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+if "IPython" in sys.modules and (_shell := sys.modules["IPython"].get_ipython()) is not None:
+    from mathamr.adapters.notebook import register
+
+    register(_shell)

@@ -10,6 +10,7 @@ from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.baselines import BASELINES, candidates
 from mathamr.evaluation.baselines import run as run_baseline
 from mathamr.evaluation.comparison import Comparison, compare
+from mathamr.evaluation.measures import measures
 from mathamr.evaluation.measures.measure import Measure
 from mathamr.evaluation.qrels import RELEVANT, Qrels, read_qrels
 from mathamr.evaluation.randomorder import known_items, random_scores
@@ -127,6 +128,18 @@ def evaluate_runs(
         inputs.floors(qrels, runs, measures) if has_floors else (),
         tuple(inputs.remarks),
     )
+
+
+def compare_runs(
+    qrels: Path | str, *runs: Path | str, baseline: Path | str | None = None, suite: str = "arqmath"
+) -> RunEvaluation:
+    """Measure run files on judgments and test them against a baseline, as `mathamr evaluate` does.
+
+    >>> compare_runs("task1.qrels", "mine.run", baseline="bm25.run")  # doctest: +SKIP
+    """
+    named = None if baseline is None else str(baseline)
+    inputs = EvaluationInputs(Path(qrels), tuple(map(str, runs)), named)
+    return evaluate_runs(inputs, measures([suite]))
 
 
 def is_baseline(spec: str) -> bool:

@@ -9,11 +9,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from mathamr.core.errors import MathAMRError
+from mathamr.core.frames import data_frame
 from mathamr.evaluation.columnfile import FormatError, Row, header_names, header_places, read_rows
 from mathamr.posts.inputs import bare_name
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 DEPTH = 1000
 """ARQMath's limit of results per topic, for runs that are written and for measures."""
@@ -82,6 +86,19 @@ class Run:
         if not self.disordered:
             return []
         return [f"{self.name}: the ranks contradict the scores in {self.disordered} topics; the scores count"]
+
+    def to_dataframe(self) -> DataFrame:
+        """Return the run as a table of pandas with PyTerrier's columns."""
+        rows = (
+            {"qid": topic, "docno": hit.id, "score": hit.score, "rank": rank}
+            for topic, hits in self.rankings.items()
+            for rank, hit in enumerate(hits)
+        )
+        return data_frame(rows, ("qid", "docno", "score", "rank"))
+
+    def to_scores(self) -> dict[str, dict[str, float]]:
+        """Return the scores by topic and item, as ir_measures and ranx take them."""
+        return {topic: {hit.id: hit.score for hit in hits} for topic, hits in self.rankings.items()}
 
     def by_visual_id(self, visual_ids: Mapping[str, str]) -> tuple[Run, int]:
         """A run of formulas with each visual id once, at its best rank, and the number of formulas without one.

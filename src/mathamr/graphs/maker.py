@@ -8,11 +8,12 @@ from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 
 from mathamr.amr.document import Text, parse_documents
-from mathamr.amr.parser import AmrParser
+from mathamr.amr.parser import AmrParser, load_parser
 from mathamr.formulas.parse import EMPTY, check_reading, context_of
 from mathamr.formulas.trees import Trees, trees_of
 from mathamr.graphs.mathgraph import MathGraph
 from mathamr.graphs.unify import unify
+from mathamr.posts.markup import formulas_of
 from mathamr.posts.passage import Passage, passage
 from mathamr.posts.post import Post
 
@@ -61,6 +62,19 @@ class GraphMaker:
             texts = [sentence.text for sentence in read.sentences]
             graph = unify(post.id, document, texts, read.formula_map, trees)
             yield MadeGraph(post, read, graph, fallbacks)
+
+
+def make_graph(text: Post | str, parser: AmrParser | None = None) -> MathGraph:
+    r"""Return the MathAMR+ graph of a post, or of a text with ``$latex$``; the parser is by default the built-in one.
+
+    >>> make_graph("The square $x^2$ is positive.").formula_map
+    {'FORMULA_0': 'text:0'}
+    """
+    post = text
+    if isinstance(post, str):
+        post = Post("text", "note", post, markup="text", formulas=formulas_of("text", "", post, "text"))
+    (made,) = GraphMaker(parser or load_parser()).make([post])
+    return made.graph
 
 
 def _trees(post: Post, read: Passage, fallbacks: Counter[str], reading: str) -> dict[str, Trees]:

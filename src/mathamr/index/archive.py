@@ -39,8 +39,7 @@ from mathamr.index.lexical.terms import terms_fingerprint
 from mathamr.index.manifest import Manifest, ModelRecord
 from mathamr.index.payloads import formula_payloads, post_payloads
 from mathamr.index.snapshot import Snapshot, take_snapshot
-from mathamr.systems.encoders.source import encoder_folder
-from mathamr.systems.models import boxed_folder, load_system
+from mathamr.systems.models import boxed_folder, load_system, named_folder
 from mathamr.systems.system import SYSTEMS, Need, System
 from mathamr.systems.vectors import Vectors
 from mathamr.text.backend import index_backend
@@ -431,7 +430,7 @@ def recorded_model(recorded: ModelRecord) -> Path | None:
     """The folder of an index's model, or the built-in model of that name."""
     if recorded.folder is not None:
         return Path(recorded.folder)
-    return boxed_folder(recorded.name) or encoder_folder(recorded.name)
+    return named_folder(recorded.name)
 
 
 def check_model(manifest: Manifest, system: System, folder: Path) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from mathamr.core.frames import data_frame
 from mathamr.posts.post import Place
 from mathamr.search.filtercounts import FilterCounts
 from mathamr.search.formulagrade import CONTAINED, CONTAINED_RENAMED, IDENTICAL, RENAMED
@@ -13,6 +14,9 @@ from mathamr.search.fragment import Fragment, Line, plain
 from mathamr.search.query import Query
 from mathamr.search.results import GRADE
 from mathamr.systems.ranking import Task
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 Match = Literal["strong", "weak", "similar"]
 Found = Literal["strong", "weak", "similar", "nothing"]
@@ -209,6 +213,11 @@ class Hits:
     def __getitem__(self, place: int) -> Hit:
         return self.hits[place]
 
+    def to_dataframe(self) -> DataFrame:
+        """Return the hits as a table of pandas."""
+        columns = ("rank", "id", "score", "match", "reason", "kind", "title", "snippet", "location")
+        return data_frame(({name: _cell(getattr(hit, name)) for name in columns} for hit in self), columns)
+
     def to_json(self) -> dict[str, Any]:
         """The fields as JSON values."""
         return {
@@ -223,3 +232,7 @@ class Hits:
             "seconds": {stage: round(seconds, 4) for stage, seconds in self.seconds.items()},
             "hits": [hit.to_json() for hit in self.hits],
         }
+
+
+def _cell(value: object) -> object:
+    return str(value) if isinstance(value, Line) else value

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import gc
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import wraps
 from itertools import chain
 from pathlib import Path
@@ -153,6 +153,10 @@ class Index(Closing):
 
     def __len__(self) -> int:
         return len(self.archive.catalogue)
+
+    def posts(self) -> Iterator[Post]:
+        """Return the posts of the index one by one, in the order in which they were added."""
+        return self.archive.catalogue.every_post()
 
     def close(self) -> None:
         """Close the files of the index."""

@@ -10,7 +10,7 @@ from typing import Any
 from mathamr.core.errors import MathAMRError, MissingExtraError, UnknownNameError
 from mathamr.core.integrity import checked_file
 from mathamr.core.modelfolder import CONFIG, read_config
-from mathamr.systems.encoders.source import encoder_folder
+from mathamr.systems.encoders.source import EncoderSource, encoder_folder
 from mathamr.systems.ranking import Ranking, Task, default_first
 from mathamr.systems.system import SYSTEMS, System
 from mathamr.text.backend import using_backend
@@ -88,6 +88,16 @@ def boxed_folder(name: str) -> Path | None:
     return next((folder / name for folder in boxes() if (folder / name / CONFIG).is_file()), None)
 
 
+def is_encoder(name: str) -> bool:
+    """True if the name means an encoder of other people, such as ``st:all-MiniLM-L6-v2``."""
+    return EncoderSource.parse(name) is not None
+
+
+def named_folder(name: str) -> Path | None:
+    """Return the folder of a model in the box, or of an encoder of other people, by its name."""
+    return boxed_folder(name) or encoder_folder(name)
+
+
 def boxed() -> list[str]:
     """Return the names of the models in the box, the default first."""
     names = sorted({path.parent.name for folder in boxes() for path in folder.glob(f"*/{CONFIG}")})
@@ -105,7 +115,7 @@ def model_folder(model: Path | str | None) -> Path:
         return folder
     if (Path(model) / CONFIG).is_file():
         return Path(model)
-    if (found := boxed_folder(str(model)) or encoder_folder(str(model))) is not None:
+    if (found := named_folder(str(model))) is not None:
         return found
     if Path(model).exists() or len(Path(model).parts) > 1:
         raise MathAMRError(f"no model in {model}: it has no {CONFIG}; in the box are {', '.join(boxed())}")

@@ -35,13 +35,26 @@ SUITES = {
 }
 """Named sets of measures that are reported together."""
 
-_NAME = re.compile(r"([A-Za-z]+)(['′’]?)(?:\(rel=([0-9]{1,6})\))?(?:@([0-9]{1,6}))?")
+_NAME = re.compile(
+    r"""([A-Za-z]+)(['′’]?)                       # name, and a prime for judged items alone
+        (?:\(\s*                                   # options, as ir_measures writes them
+            (?:rel=([0-9]{1,6}))? \s*,?\s* (judged_only=True|judged_only=False)?
+            \s*,?\s* (?:rel=([0-9]{1,6}))? \s*\))?
+        (?:@([0-9]{1,6}))?                         # cutoff""",
+    re.VERBOSE,
+)
 _FORM = "expected a name like nDCG', P'@10, recall@100 or Bpref(rel=1)"
+_THEIRS = {"ap": "MAP", "rr": "MRR", "r": "recall"}
+"""Names of ir_measures for measures of ours."""
 
 
 def measure(name: str, relevant: int | None = None) -> Measure:
-    """The measure of a name such as `nDCG'`, `P'@10` or `Bpref(rel=1)`; `relevant` is the default for `rel`.
+    """Return the measure of a name such as `nDCG'`, `P'@10` or `Bpref(rel=1)`; `relevant` is the default for `rel`.
 
+    Names of ir_measures are understood too.
+
+    >>> str(measure("nDCG(judged_only=True)@1000")), str(measure("AP(rel=2,judged_only=True)"))
+    ("nDCG'@1000", "MAP'")
     >>> str(measure("ndcg'")), str(measure("P(rel=3)@5"))
     ("nDCG'", 'P(rel=3)@5')
     >>> measure("accuracy")
@@ -51,8 +64,9 @@ def measure(name: str, relevant: int | None = None) -> Measure:
     match = _NAME.fullmatch(name.strip())
     if match is None:
         raise MathAMRError(f"measure {name!r}: {_FORM}; known: {', '.join(MEASURES)}")
-    word, prime, rel, cutoff = match.groups()
-    known = {each.lower(): each for each in MEASURES}
+    word, mark, before, judged, after, cutoff = match.groups()
+    prime, rel = mark or judged == "judged_only=True", before or after
+    known = {each.lower(): each for each in MEASURES} | _THEIRS
     found = MEASURES[known.get(word.lower(), word)]
     threshold = None if rel is None else int(rel)
     if threshold is None and found.binary:

@@ -44,8 +44,7 @@ from mathamr.index.manifest import (
 )
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
-from mathamr.systems.encoders.source import EncoderSource
-from mathamr.systems.models import boxed_folder, default_rankings, load_system, model_folder
+from mathamr.systems.models import boxed_folder, default_rankings, is_encoder, load_system, model_folder
 from mathamr.systems.system import System
 from mathamr.text.backend import chosen_backend, index_backend
 
@@ -259,7 +258,7 @@ def _wanted(
 ) -> Manifest:
     """The manifest that the options require, marked as unfinished if anything must be computed again."""
     is_boxed = model == boxed_folder(model.name)
-    is_named = is_boxed or EncoderSource.parse(system.name) is not None
+    is_named = is_boxed or is_encoder(system.name)
     record = ModelRecord(
         name=model.name if is_boxed else system.name,
         system=system.kind,
