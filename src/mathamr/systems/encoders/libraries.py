@@ -65,7 +65,7 @@ def _load(library: Any, folder: Path, device: str) -> Any:
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     from transformers.utils import logging
 
-    logging.disable_progress_bar()
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     try:
         return library(str(folder), device=None if device == "auto" else device, **SAFE)
     except (OSError, ValueError, KeyError, TypeError, RuntimeError, ImportError, AttributeError) as error:
