@@ -240,7 +240,7 @@ class FormulaRanker(Ranker):
         return FoundHits(
             sorted(raised, key=lambda each: (-each.score, each.id)),
             {**found.evidence, **bonuses},
-            found.own_shares,
+            found.unpromoted or found.hits,
         )
 
     def _fitting(self, pattern: Opt, found: FoundHits) -> dict[str, float]:
@@ -265,8 +265,9 @@ class FormulaRanker(Ranker):
 
     def _finished(self, found: FoundHits, options: SearchOptions) -> list[RankedResult]:
         """Convert visual classes to formulas at their best occurrences."""
-        places, same, shares = self._places, self.context.visual, found.own_shares
+        places, same = self._places, self.context.visual
         hits = found.hits[: options.depth + _SPARE]
+        shares = found.shares_of(hits)
         if not options.where:
             places |= self._visuals.first_with([each.id for each in hits if each.id not in places])
         finished: list[RankedResult] = []

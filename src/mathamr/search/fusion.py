@@ -213,7 +213,7 @@ class _ByScore:
         joined = JoinedRankings.of(rankings)
         fused = np.zeros(len(joined.ids))
         self._add(fused, joined, _weights(rankings, weights))
-        return _ordered(joined.ids, fused, k)
+        return rank_by_score(joined.ids, fused, k)
 
     def _add(self, fused: DoubleArray, joined: JoinedRankings, weights: Sequence[float]) -> None:
         raise NotImplementedError
@@ -331,7 +331,8 @@ def _normalised(scores: DoubleArray, name: str) -> DoubleArray:
     return NORMALISATIONS[name](scores) if len(scores) else scores
 
 
-def _ordered(ids: list[str], scores: DoubleArray, k: int | None) -> ScoredColumns:
+def rank_by_score(ids: list[str], scores: DoubleArray, k: int | None = None) -> ScoredColumns:
+    """Return the best `k` ids, or all, best first; equal scores are ordered by id."""
     order = np.argsort(-scores, kind="stable")
     ranked = scores[order]
     if (ranked[1:] == ranked[:-1])[:k].any():

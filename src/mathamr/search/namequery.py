@@ -13,15 +13,19 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+import numpy as np
+import numpy.typing as npt
+
 from mathamr.formulas.latex.symbols import SYMBOLS
 from mathamr.index.catalogue.storedpassages import Preview
 from mathamr.index.engines.entry import Payload
 from mathamr.index.lexical.lexicalindex import LexicalPart
 from mathamr.index.lexical.terms import Terms, called, misspellings, stems, title_names, words
-from mathamr.index.scored import Scored
+from mathamr.index.scored import Scored, ScoredColumns
 from mathamr.posts.formats.declaration.namewords import name_words
 from mathamr.posts.post import Post
 from mathamr.search.definedterms import emphasised_terms
+from mathamr.search.fusion import rank_by_score
 from mathamr.search.generalwords import general_words
 from mathamr.search.query import Query
 from mathamr.search.stopwords import STOP_WORDS
@@ -126,9 +130,10 @@ class NameQuery:
         their text contains the words of the name, has them side by side, or emphasises them. Only posts that have all the words,
         as the lexical index knows, are read.
         """
-        spread = deviation([hit.score for hit in hits])
-        read = {hit.id for place, hit in enumerate(hits) if place < READ or hit.id in self.rare}
-        titled = [hit.id for place, hit in enumerate(hits) if place < CANDIDATES or hit.id in read]
+        columns = ScoredColumns.of(hits)
+        ids, spread = columns.ids, deviation(columns.scores)
+        read = {*ids[:READ], *self.rare.intersection(ids)}
+        titled = [*ids[:CANDIDATES], *read.difference(ids[:CANDIDATES])]
         # A letter may stand in a formula, which has no words.
         wanted = set(stems([word for word in self.words if not _is_letter(word)]))
         held = having(wanted, titled)
@@ -146,11 +151,11 @@ class NameQuery:
             bonus[each] += self._definition_bonus(post)
         bonus = {each: value for each, value in bonus.items() if value > 0}
         if not bonus:
-            return list(hits), {}
-        raised = [Scored(hit.id, hit.score + spread * bonus.get(hit.id, 0.0)) for hit in hits]
+            return hits, {}
+        raised = columns.scores + spread * np.array([bonus.get(each, 0.0) for each in ids])
         most = 2 * _TITLED + 2 * _RARE + _WORDS + _TOGETHER + _DEFINED
         shown = {name: round(value / most, 3) for name, value in bonus.items()}
-        return sorted(raised, key=lambda hit: (-hit.score, hit.id)), shown
+        return rank_by_score(ids, raised), shown
 
     def _words_bonus(self, post: str, held: Collection[str]) -> float:
         """The bonus for some words of the name in a text."""
@@ -235,10 +240,10 @@ def _has_inherited_title(post: Post) -> bool:
     return post.title.lower().startswith(f"{post.kind}: ")
 
 
-def deviation(scores: Sequence[float]) -> float:
-    """The standard deviation of scores; 1 where they are all the same."""
-    mean = math.fsum(scores) / max(1, len(scores))
-    found = math.sqrt(math.fsum((score - mean) ** 2 for score in scores) / max(1, len(scores)))
+def deviation(scores: npt.ArrayLike) -> float:
+    """Return the standard deviation of scores; 1 where they are all the same."""
+    given = np.asarray(scores, np.float64)
+    found = float(np.std(given)) if len(given) else 0.0
     return found if found > 1e-9 else 1.0
 
 

@@ -11,7 +11,7 @@ from mathamr.index.engines.engine import Engine, FieldReader, SkimsMaxSim
 from mathamr.index.engines.entry import Payload
 from mathamr.index.lexical.lexicalindex import DECLARATIONS, LexicalPart
 from mathamr.index.lexical.terms import Terms, words
-from mathamr.index.scored import Scored
+from mathamr.index.scored import Scored, ScoredColumns
 from mathamr.posts.passage import PLACEHOLDER, Passage
 from mathamr.posts.post import Formula
 from mathamr.search.formulagrade import CONTAINED_RENAMED
@@ -107,10 +107,15 @@ class PostRanker(Ranker):
         )
 
     def _fused_depth(self, options: SearchOptions) -> int | None:
-        """All results, if some of them may have the name that the query consists of; of declarations those that are reordered."""
+        """Return how many results are used: all if the query is a name; of declarations those that are reordered."""
         if self._name is not None:
             return None
         return max(options.depth, CANDIDATES) if self._has_declarations else options.depth
+
+    def _shown_ids(self, fused: Sequence[Scored], options: SearchOptions) -> list[str]:
+        """Return all results; if the query is a name, those that may have it, and those that may follow them."""
+        ids, most = ScoredColumns.of(fused).ids, max(options.depth, CANDIDATES)
+        return ids if self._name is None else [*ids[:most], *self._name.rare.intersection(ids[most:])]
 
     def _approximate_hits(self, ranking: Ranking, options: SearchOptions) -> Sequence[Scored]:
         """MaxSim over vectors that are rounded to bytes."""
@@ -268,7 +273,9 @@ class PostRanker(Ranker):
             having = partial(self._lexicon().having, "stems")
             hits, named = self._name.first(found.hits, self._collection, having)
         return FoundHits(
-            hits, {**found.evidence, "name": named} if named else found.evidence, found.own_shares
+            hits,
+            {**found.evidence, "name": named} if named else found.evidence,
+            found.unpromoted or found.hits,
         )
 
     def _finished(self, found: FoundHits, options: SearchOptions) -> list[RankedResult]:
@@ -310,7 +317,7 @@ def central_first(found: FoundHits, payloads_of: Payloads) -> FoundHits:
     )
     scores = {hit.id: max(lowest, hit.score - spread * asides.get(hit.id, 0.0)) for hit in first}
     hits = sorted((Scored(*each) for each in scores.items()), key=lambda hit: (-hit.score, hit.id))
-    return FoundHits([*hits, *rest], found.evidence, found.own_shares)
+    return FoundHits([*hits, *rest], found.evidence, found.unpromoted or found.hits)
 
 
 def _lowered(payload: Payload) -> float:

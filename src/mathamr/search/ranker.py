@@ -54,21 +54,17 @@ class FoundHits:
     evidence: dict[str, dict[str, float]] = field(default_factory=dict)
     """Scores by component, then by result."""
 
-    shares: dict[str, float] = field(default_factory=dict)
-    """Scores as shares of the best one, before exact matches were promoted."""
-
-    @property
-    def own_shares(self) -> dict[str, float]:
-        """Scores as shares of the best one; for promoted results, the shares before the promotion."""
-        return self.shares_of(self.hits)
+    unpromoted: Sequence[Scored] = ()
+    """The results before exact matches were promoted, if they were."""
 
     def shares_of(self, hits: Sequence[Scored]) -> dict[str, float]:
-        """The shares of some of the hits."""
-        if self.shares or not self.hits:
-            return self.shares
-        best = float(ScoredColumns.of(self.hits).scores.max())
+        """Return scores as shares of the best one for some of the hits; for promoted results, those before the promotion."""
+        before = ScoredColumns.of(self.unpromoted or self.hits)
+        if not len(before):
+            return {}
+        scores, best = before.by_id(), float(before.scores.max())
         return {
-            hit.id: min(1.0, max(0.0, hit.score / best)) if best > 0 else float(hit.score >= best)
+            hit.id: min(1.0, max(0.0, scores[hit.id] / best)) if best > 0 else float(scores[hit.id] >= best)
             for hit in hits
         }
 
@@ -233,12 +229,16 @@ class Ranker(ABC):
                 parts = parts.rescored(number, exact)
         with self.context.timer("rank"):
             fused = _fused(ranking, parts, self._fused_depth(options))
-            evidence = parts.scores_of(hit.id for hit in fused)
+            evidence = parts.scores_of(self._shown_ids(fused, options))
             return FoundHits(fused, dict(zip((part.name for part in ranking.asked), evidence, strict=True)))
 
     def _fused_depth(self, options: SearchOptions) -> int | None:
         """The number of fused results that are used; `None` means all."""
         return None
+
+    def _shown_ids(self, fused: Sequence[Scored], options: SearchOptions) -> list[str]:
+        """Return the fused results that may be among those that are used."""
+        return ScoredColumns.of(fused).ids
 
     def _approximate_hits(self, ranking: Ranking, options: SearchOptions) -> Sequence[Scored]:
         """Approximate results of a ranking, if the index has a faster way to find them; else none."""

@@ -143,7 +143,8 @@ class LexicalPart:
         parts: list[list[IntArray]] = [[np.empty(0, np.int64)] for _ in named]
         start = 0
         for (segment, alive), is_complete in zip(state.parts, state.is_complete, strict=True):
-            for term, rows, _ in segment.postings(field, numbers):
+            found, runs, _ = segment.postings(field, numbers)
+            for term, rows in zip(found.tolist(), runs, strict=True):
                 parts[term].append((rows if is_complete else rows[alive[rows]]).astype(np.int64) + start)
             start += len(segment)
         return {term: np.concatenate(own) for term, own in zip(named, parts, strict=True)}
@@ -190,7 +191,7 @@ class LexicalPart:
                 segment_list(self._folder).remove_unlisted()
 
     def refresh(self) -> None:
-        """Sees what another process has written since."""
+        """See what another process has written since."""
         state = Segments.read(self._folder)
         if state.generation != self._state.generation:
             self._scorer = Scorer(state)
@@ -222,7 +223,7 @@ class LexicalIndex(Closing):
         return cls(folder, read_only=read_only)
 
     def refresh(self) -> None:
-        """Sees what another process has written since."""
+        """See what another process has written since."""
         self.posts.refresh()
         self.formulas.refresh()
 

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import compress
 
 import numpy as np
 
@@ -55,14 +56,16 @@ class WeightedTerms:
     """
 
     weights: DoubleArray
-    runs: list[tuple[AnyArray, AnyArray]]
-    """The rows of a segment that have a term, and how often they have it."""
+    rows: list[AnyArray]
+    """The rows of a segment that have a term, run by run."""
+    counts: list[AnyArray]
+    """How often they have it."""
     terms: IntArray
     """The term of every run, as its place in `weights`."""
     starts: IntArray
     """The first row of the segment of every run."""
-    fields: IntArray
-    """The field of every run, as its place in the weighting."""
+    norms: IntArray
+    """The place in `Scorer._norm` of the first entry for the field of every run."""
 
     @cached_property
     def heavy(self) -> tuple[BoolArray, float]:
@@ -111,7 +114,7 @@ class Scorer:
         among = np.zeros(len(self.state), bool)
         among[rows] = True
         found = self._weigh(terms, weighting)
-        totals: DoubleArray = self._add_up(found, weighting, np.ones(len(found.runs), bool), among)[rows]
+        totals: DoubleArray = self._add_up(found, weighting, np.ones(len(found.rows), bool), among)[rows]
         return totals
 
     def _weigh(self, terms: Terms, weighting: Weighting) -> WeightedTerms:
@@ -123,46 +126,55 @@ class Scorer:
 
     def _read(self, terms: Terms, weighting: Weighting) -> WeightedTerms:
         weights: list[DoubleArray] = [np.empty(0)]
-        runs: list[tuple[AnyArray, AnyArray]] = []
-        places: list[tuple[int, int, int]] = []
+        places: list[IntArray] = [np.empty(0, np.int64)]
+        origins: list[tuple[int, int]] = []
+        sizes: list[int] = []
+        rows: list[AnyArray] = []
+        counts: list[AnyArray] = []
         done = 0
-        for field_place, (field, share) in enumerate(weighting.fields.items()):
-            counts = Counter(map(term_number, terms.get(field, ()) if share else ()))
-            if not counts:
+        for place, (field, share) in enumerate(weighting.fields.items()):
+            asked = Counter(map(term_number, terms.get(field, ()) if share else ()))
+            if not asked:
                 continue
-            numbers, living, start = np.array(list(counts), np.int64), np.zeros(len(counts)), 0
+            numbers, living, start = np.array(list(asked), np.int64), np.zeros(len(asked)), 0
             for (segment, alive), is_complete in zip(self.state.parts, self.state.is_complete, strict=True):
-                for term, rows, often in segment.postings(field, numbers):
-                    living[term] += len(rows) if is_complete else np.count_nonzero(alive[rows])
-                    runs.append((rows, often))
-                    places.append((done + term, start, field_place))
-                start += len(segment)
+                found, own, often = segment.postings(field, numbers)
+                held = map(len, own) if is_complete else (np.count_nonzero(alive[each]) for each in own)
+                living[found] += np.fromiter(held, np.float64, len(own))
+                places.append(found + done)
+                origins.append((start, place * len(self.state)))
+                sizes.append(len(own))
+                rows += own
+                counts += often
+                start += len(alive)
             rarity = np.log1p((self.state.count - living + 0.5) / (living + 0.5)) ** weighting.rarity
-            weights.append(share * rarity * np.log1p(np.array(list(counts.values()), np.float64)))
-            done += len(counts)
+            weights.append(share * rarity * np.log1p(np.array(list(asked.values()), np.float64)))
+            done += len(asked)
         every = np.concatenate(weights)
-        columns = np.array(places, np.int64).reshape(-1, 3).T
-        return WeightedTerms(every / (every.sum() or 1.0), runs, *columns)
+        starts, norms = np.repeat(np.array(origins, np.int64).reshape(-1, 2), sizes, axis=0).T
+        return WeightedTerms(
+            every / (every.sum() or 1.0), rows, counts, np.concatenate(places), starts, norms
+        )
 
     def _add_up(
         self, found: WeightedTerms, weighting: Weighting, chosen: BoolArray, among: BoolArray | None = None
     ) -> DoubleArray:
         """Return what some runs add to every entry; with `among`, to some entries, and nothing to the others."""
-        numbers = np.flatnonzero(chosen)
-        runs = [found.runs[number] for number in numbers.tolist()]
+        runs = [*compress(found.rows, chosen)]
         if not runs:
             return np.zeros(len(self.state))
-        run = np.repeat(numbers, [len(rows) for rows, _ in runs])
-        rows = np.concatenate([rows for rows, _ in runs]) + found.starts[run]
-        often = np.concatenate([counts for _, counts in runs])
+        sizes = [*map(len, runs)]
+        rows = np.concatenate(runs) + np.repeat(found.starts[chosen], sizes)
+        norms = rows + np.repeat(found.norms[chosen], sizes)
+        often = np.concatenate([*compress(found.counts, chosen)])
+        weights = np.repeat(found.weights[found.terms[chosen]], sizes)
         if among is not None:
-            kept = np.flatnonzero(among[rows])
-            run, rows, often = run[kept], rows[kept], often[kept]
-        often = often.astype(np.float64)
-        shares = self._norm(weighting).take(found.fields[run] * len(self.state) + rows)
+            kept = np.flatnonzero(among.take(rows))
+            rows, norms, often, weights = (each.take(kept) for each in (rows, norms, often, weights))
+        shares = self._norm(weighting).take(norms)
         shares += often
         np.divide(often, shares, out=shares)
-        shares *= found.weights[found.terms[run]]
+        shares *= weights
         totals: DoubleArray = np.bincount(rows, shares, minlength=len(self.state))  # type: ignore[assignment]
         return totals
 

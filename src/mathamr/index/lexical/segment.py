@@ -7,7 +7,7 @@ The terms themselves are not stored, since every match is a term of the query.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -129,16 +129,15 @@ class Segment:
         """The number of terms of each entry in a field."""
         return self.arrays[f"{field}.lengths"]
 
-    def postings(self, field: str, terms: IntArray) -> Iterator[tuple[int, AnyArray, AnyArray]]:
-        """Yield for each of some terms that occurs its place among them, the rows that have it, and how often each has it."""
+    def postings(self, field: str, terms: IntArray) -> tuple[IntArray, list[AnyArray], list[AnyArray]]:
+        """Return the places of those of some terms that occur, and for each the rows that have it, and how often each has it."""
         known = self.arrays[f"{field}.terms"]
         places = np.searchsorted(known, terms)
         found = np.flatnonzero(places < len(known))
         found = found[known[places[found]] == terms[found]]
         starts, rows, counts = (self.arrays[f"{field}.{part}"] for part in ("starts", "rows", "counts"))
-        begins, ends = starts[places[found]].tolist(), starts[places[found] + 1].tolist()
-        for term, begin, end in zip(found.tolist(), begins, ends, strict=True):
-            yield term, rows[begin:end], counts[begin:end]
+        runs = [*map(slice, starts[places[found]].tolist(), starts[places[found] + 1].tolist())]
+        return found, [*map(rows.__getitem__, runs)], [*map(counts.__getitem__, runs)]
 
     def is_intact(self) -> bool:
         """True if the file still has its checksum."""

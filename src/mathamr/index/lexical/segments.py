@@ -55,6 +55,10 @@ class Segments:
         return listing.read(opened)
 
     def __len__(self) -> int:
+        return self._size
+
+    @cached_property
+    def _size(self) -> int:
         return sum(len(segment) for segment, _ in self.parts)
 
     @cached_property
