@@ -17,9 +17,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from hashlib import blake2b
 from pathlib import Path
-from typing import ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
-from mathamr.amr.parser import check_recorded
 from mathamr.core.cache import Cache
 from mathamr.core.closing import Closing
 from mathamr.core.errors import MathAMRError, VectorsMissingError
@@ -27,11 +26,6 @@ from mathamr.core.prioritylock import PriorityLock
 from mathamr.core.storage.plainfiles import check_plain
 from mathamr.core.storage.writerlock import holder_of
 from mathamr.core.workers import Allowance, Lost
-from mathamr.graphs import notation
-from mathamr.graphs.corpus import stored_post
-from mathamr.graphs.guarded import GuardedGraphs, TooMuchWorkError
-from mathamr.graphs.mathgraph import MathGraph
-from mathamr.graphs.store import GraphStore
 from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
 from mathamr.index.engines.engine import ENGINES, Engine, FieldTarget, Payload, open_engine
 from mathamr.index.lexical.lexicalindex import LexicalIndex
@@ -43,6 +37,11 @@ from mathamr.systems.models import boxed_folder, load_system, named_folder
 from mathamr.systems.system import SYSTEMS, Need, System
 from mathamr.systems.vectors import Vectors
 from mathamr.text.backend import index_backend
+
+if TYPE_CHECKING:
+    from mathamr.graphs.guarded import GuardedGraphs
+    from mathamr.graphs.mathgraph import MathGraph
+    from mathamr.graphs.store import GraphStore
 
 GRAPHS, VECTORS, LEXICAL = "graphs", "vectors", "lexical"
 DRAWING = Allowance(timeout=120.0, processor=10.0, memory=2 << 30)
@@ -278,7 +277,10 @@ class Archive(Closing):
 
     @property
     def work(self) -> GuardedGraphs:
-        """Computes graphs with the parser of the index in another process; for one thread at a time."""
+        """Compute graphs with the parser of the index in another process; for one thread at a time."""
+        from mathamr.amr.parser import check_recorded
+        from mathamr.graphs.guarded import GuardedGraphs
+
         with self._starting:
             if self._work is None:
                 recorded = self.manifest.parser
@@ -322,11 +324,17 @@ class Archive(Closing):
             return self._lexical
 
     def graphs(self) -> GraphStore:
-        """The graph store; the calling thread closes it."""
+        """Return the graph store; the calling thread closes it."""
+        from mathamr.graphs.store import GraphStore
+
         return GraphStore(self.folder / GRAPHS, read_only=self.read_only)
 
     def graph(self, post_id: str) -> MathGraph:
-        """The graph of a post: the stored one or, if the index's model reads no graphs, one that is made now."""
+        """Return the graph of a post: the stored one or, if the index's model reads no graphs, one that is made now."""
+        from mathamr.graphs import notation
+        from mathamr.graphs.corpus import stored_post
+        from mathamr.graphs.guarded import GuardedGraphs, TooMuchWorkError
+
         if self.has_graphs:
             with self.graphs() as store:
                 return store.graph(post_id)

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from mathamr.posts.formats.declaration.namewords import name_words
-from mathamr.posts.formats.declaration.pieces import spell_names
 from mathamr.posts.formats.latex.labels import label_words
 from mathamr.posts.markup import formulas_among, pieces, title_pieces
 from mathamr.posts.markup.piece import Note, Piece, ignore
@@ -48,6 +47,8 @@ class PostContent:
         """
         post = self.post
         if post.markup == "declaration":
+            from mathamr.posts.formats.declaration.pieces import spell_names  # loads Markdown
+
             code = (
                 spell_names(piece.text)
                 if piece.kind == "code"

@@ -11,7 +11,6 @@ from unicodedata import normalize
 from mathamr.formulas.alignment import VARIABLE, align, parts
 from mathamr.formulas.latex.macros import Macros
 from mathamr.formulas.marking import stretches
-from mathamr.formulas.matchpicture import TreePair, match_svg
 from mathamr.formulas.tree import Slt, Tree
 from mathamr.formulas.trees import Trees
 from mathamr.posts.post import Formula
@@ -50,6 +49,8 @@ class FormulaMatch:
 
     def svg(self) -> str:
         """A picture of both trees, with matched nodes in the same colour and with the same number."""
+        from mathamr.formulas.matchpicture import TreePair, match_svg
+
         return match_svg(
             [TreePair(VIEWS[each.view], *self.pair(each.view), each.met) for each in self.views],
             f"{self.query.latex}  →  {self.found.latex}",

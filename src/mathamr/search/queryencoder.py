@@ -7,20 +7,21 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from mathamr.amr.parser import AmrParser
 from mathamr.core.cache import Cache
 from mathamr.core.prioritylock import PriorityLock
 from mathamr.formulas.visualkey import visual_key
-from mathamr.graphs.configuration import GraphConfiguration
-from mathamr.graphs.maker import GraphMaker, MadeGraph
-from mathamr.graphs.mathgraph import MathGraph
-from mathamr.graphs.tensor import tensorise
 from mathamr.posts.post import Formula
 from mathamr.search.query import Query
 from mathamr.search.timing import StageTimer
 from mathamr.systems.system import Encoded, Item, System, VisualFormula
 from mathamr.systems.vectors import Vectors
+
+if TYPE_CHECKING:
+    from mathamr.amr.parser import AmrParser
+    from mathamr.graphs.maker import GraphMaker, MadeGraph
+    from mathamr.graphs.mathgraph import MathGraph
 
 CACHED_QUERIES = 256
 """Queries whose vectors are cached: the next page and the explanation of a hit need the same vectors."""
@@ -91,6 +92,10 @@ class QueryEncoder:
         return EncodedQuery(encoded, item.graph, notes)
 
     def _with_graph(self, query: Query, system: System, timer: StageTimer) -> tuple[Item, tuple[str, ...]]:
+        from mathamr.graphs.configuration import GraphConfiguration
+        from mathamr.graphs.maker import GraphMaker
+        from mathamr.graphs.tensor import tensorise
+
         with self._parsing:
             with timer("load"):
                 if self._maker is None:

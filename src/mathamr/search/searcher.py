@@ -14,9 +14,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import wraps
 from itertools import chain
 from pathlib import Path
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
-from mathamr.amr.parser import AmrParser, recorded_parser
 from mathamr.core.closing import Closing
 from mathamr.core.errors import MathAMRError, UnknownNameError, VectorsMissingError
 from mathamr.formulas.trees import trees_of
@@ -38,7 +37,6 @@ from mathamr.search.fragment import plain
 from mathamr.search.grouping import Grouping, fold, group_ranked, ranks_needed
 from mathamr.search.hitbuilder import HitBuilder, aligned_field, titled
 from mathamr.search.hits import MATCHES, Hits
-from mathamr.search.library import library_query, library_rankings
 from mathamr.search.locations import labelled_first, within
 from mathamr.search.options import MAX_DEPTH, POOL, SearchOptions
 from mathamr.search.postranker import PostRanker
@@ -61,6 +59,9 @@ from mathamr.systems.ranking import (
     without_vectors,
 )
 from mathamr.systems.system import VisualFormula
+
+if TYPE_CHECKING:
+    from mathamr.amr.parser import AmrParser
 
 BY_WORDS = "lexical"
 """The name of the ranking that an index without complete vectors falls back to."""
@@ -134,6 +135,8 @@ class Index(Closing):
             )
         found = default_first(system.rankings[task], self.archive.manifest.model.default_rankings.get(task))
         if task == "answers" and self.has_declarations:
+            from mathamr.search.library import library_rankings
+
             return library_rankings(found)
         return found
 
@@ -351,6 +354,8 @@ class Index(Closing):
         elif isinstance(query, Post):
             query = Query.of_post(query)
         if task == "answers" and self.has_declarations:
+            from mathamr.search.library import library_query
+
             query = library_query(query)
         formula, note = query.target() if task == "formulas" else (None, None)
         return QueryContext(query, self._encoder, formula=formula, timer=timer), [note] if note else []
@@ -529,6 +534,8 @@ class Index(Closing):
                     raise MathAMRError(
                         f"the index {self.archive.folder} has no graphs, so it names no AMR parser"
                     )
+                from mathamr.amr.parser import recorded_parser
+
                 self._loaded_parser = recorded_parser(record.name, record.model, self.archive.folder)
             return self._loaded_parser
 
