@@ -37,13 +37,13 @@ class Peer:
     folder: Path | None = None
 
     def commands(self) -> list[str]:
-        """Returns the commands that the sources name; some of the names are not commands."""
+        """Return the commands that the sources name; some of the names are not commands."""
         return sorted(
             {name for text in self._texts() for pattern in self.named for name in pattern.findall(text)}
         )
 
     def environments(self) -> list[str]:
-        """The environments that the sources name."""
+        """Return the environments that the sources name."""
         found = {
             name
             for text in self._texts()
@@ -59,7 +59,7 @@ class Peer:
             yield path.read_text(encoding="utf-8", errors="replace")
 
     def read(self, formulas: Sequence[str]) -> list[str | None]:
-        """The MathML of every formula; None for what the peer refuses."""
+        """Return the MathML of every formula; None for what the peer refuses."""
         if self.folder is None:
             return [_converted(formula) for formula in formulas]
         asked = "".join(json.dumps(formula) + "\n" for formula in formulas)
@@ -77,7 +77,7 @@ def _converted(formula: str) -> str | None:
 
 
 def peers() -> list[Peer]:
-    """Returns all installed readers; if only latex2mathml is, raises an error that says how to install the others."""
+    """Return all installed readers; if only latex2mathml is, raises an error that says how to install the others."""
     folder = Path(os.environ.get("MATHAMR_PEERS", ""))
     modules = folder.resolve() / "node_modules"
     if shutil.which("node") is None or not os.environ.get("MATHAMR_PEERS") or not modules.is_dir():

@@ -27,7 +27,7 @@ _PRELUDE = "import json, sys, time\ngiven = json.load(sys.stdin)\n"
 
 @contextmanager
 def old_sources(revision: str = REVISION) -> Iterator[Path]:
-    """The folder `src` of the revision, unpacked into a temporary folder."""
+    """Return the folder `src` of the revision, unpacked into a temporary folder."""
     if (named := Path(revision)).is_dir():
         yield named
         return
@@ -44,7 +44,7 @@ def old_sources(revision: str = REVISION) -> Iterator[Path]:
 
 
 def measured(source: Path, job: str, given: object) -> float:
-    """Returns the last number that a job prints, run with one thread on the package in a folder; `given` is its input."""
+    """Return the last number that a job prints, run with one thread on the package in a folder; `given` is its input."""
     path = os.pathsep.join(filter(None, (str(source), os.environ.get("PYTHONPATH"))))
     environment = os.environ | {
         "PYTHONPATH": path, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1",
@@ -59,7 +59,7 @@ def measured(source: Path, job: str, given: object) -> float:
 
 
 def compared(job: str, given: object, rounds: int = 3) -> tuple[float, float]:
-    """Returns the processor seconds of a job now and with the old revision, the least of a few alternating rounds.
+    """Return the processor seconds of a job now and with the old revision, the least of a few alternating rounds.
 
     The job must import only modules that both revisions have.
     """

@@ -107,7 +107,7 @@ class _Clock:
 
 
 def _nodes(parser: BuiltinParser, post: Post, made: Passage) -> int:
-    """Makes the graphs of a post as an index does; returns the number of their nodes."""
+    """Make the graphs of a post as an index does; return the number of their nodes."""
     latex = {formula.id: formula.latex for formula in post.formulas}
     named = {place.name: latex.get(place.formula, "") for place in made.placeholders}
     return sum(map(len, parser.parse_text([sentence.text for sentence in made.sentences], named)))

@@ -51,7 +51,7 @@ def run() -> None:
 
 
 def _compare(what: str, ours: Callable[[], object], theirs: Callable[[], object], count: int) -> None:
-    """Returns the best of several alternating rounds, so that other work on the machine affects both."""
+    """Return the best of several alternating rounds, so that other work on the machine affects both."""
     pairs = [(_seconds(ours), _seconds(theirs)) for _ in range(ROUNDS)]
     our, their = (count / min(times) for times in zip(*pairs, strict=True))
     print(f"   {what:<13} {our:9,.0f} graphs/s, penman {their:7,.0f} graphs/s, ratio {our / their:.2f}")

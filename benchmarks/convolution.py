@@ -35,7 +35,7 @@ RELATIONS, BASES = 532, 64
 
 
 def run() -> None:
-    """Prints milliseconds, memory and ratios; both run the same operation alternately in one process."""
+    """Print milliseconds, memory and ratios; both run the same operation alternately in one process."""
     try:
         from torch_geometric.nn import RGCNConv
     except ImportError as error:
@@ -140,7 +140,7 @@ def _measured(
 
 
 def _clock(device: torch.device) -> Callable[[], float]:
-    """Returns processor time on a CPU, so that other work on the machine does not count."""
+    """Return processor time on a CPU, so that other work on the machine does not count."""
     return time.process_time if device.type == "cpu" else time.perf_counter
 
 
@@ -198,7 +198,7 @@ def _memory(used: float) -> str:
 
 
 def _epoch(shard: Shard, device: torch.device, pairs: int, peer_kind: Any) -> tuple[float, float]:
-    """Returns (seconds, peak bytes) of training on this many pairs."""
+    """Return (seconds, peak bytes) of training on this many pairs."""
     configuration = replace(TRAININGS["thesis"], validation=0.0)
     torch.manual_seed(0)
     model = MathAMRPlus(MODELS["thesis"], len(shard.vocabulary), len(shard.relations))

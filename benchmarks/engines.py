@@ -73,7 +73,7 @@ def unit(vectors: FloatArray) -> FloatArray:
 
 
 def main_directions(vectors: FloatArray, size: int) -> tuple[FloatArray, float]:
-    """Returns the projection to fewer dimensions, and the share of squares that it keeps: the directions go through the origin, so that
+    """Return the projection to fewer dimensions, and the share of squares that it keeps: the directions go through the origin, so that
     cosines change least."""
     some = vectors[:: max(1, len(vectors) // 20_000)]
     turned = np.linalg.svd(some, full_matrices=False)[2][:size].T
@@ -81,7 +81,7 @@ def main_directions(vectors: FloatArray, size: int) -> tuple[FloatArray, float]:
 
 
 def made_up(posts: int, seed: int = 0) -> Corpus:
-    """Generates posts of some hundred topics: each vector is a mixture of its post's topic, an aspect and noise."""
+    """Generate posts of some hundred topics: each vector is a mixture of its post's topic, an aspect and noise."""
     draw = np.random.default_rng(seed)
     topics, aspects = unit(draw.standard_normal((400, SIZE))), unit(draw.standard_normal((2000, SIZE)))
     counts = 1 + draw.poisson(VECTORS - 1, posts)
@@ -103,7 +103,7 @@ def made_up(posts: int, seed: int = 0) -> Corpus:
 
 
 def of_index(folder: Path) -> Corpus:
-    """Takes the vectors of an index; queries are some of its own posts."""
+    """Take the vectors of an index; queries are some of its own posts."""
     engine = open_engine(folder / "vectors", read_only=True)
     ids = sorted(engine.ids("posts"))
     document = {name: rows.vectors[0] for name, rows in engine["document"].fetch(ids).items()}
@@ -121,7 +121,7 @@ def of_index(folder: Path) -> Corpus:
 
 
 def plain_blocks(corpus: Corpus, query: FloatArray) -> FloatArray:
-    """The peer: a block loop of a few lines that needs only numpy; BLAS keeps each block on one thread."""
+    """Return the peer: a block loop of a few lines that needs only numpy; BLAS keeps each block on one thread."""
     rows = (1 << 18) // query.size
     scores = np.empty(len(corpus.starts), np.float32)
     ends = np.append(corpus.starts[1:], len(corpus.vectors))
@@ -138,7 +138,7 @@ def plain_blocks(corpus: Corpus, query: FloatArray) -> FloatArray:
 
 
 def per_second(work: Callable[[FloatArray], Any], queries: Sequence[FloatArray]) -> float:
-    """Returns queries per second of one core: processor time of all threads, and for each query the fastest of some rounds.
+    """Return queries per second of one core: processor time of all threads, and for each query the fastest of some rounds.
 
     Other programs on the machine hardly change it; more cores answer more queries at a time.
     """
@@ -156,7 +156,7 @@ def per_second(work: Callable[[FloatArray], Any], queries: Sequence[FloatArray])
 
 
 def recall(found: list[list[str]], wanted: list[list[str]], depth: int) -> float:
-    """Returns the share of the exact MaxSim ranking's first results that was found among as many."""
+    """Return the share of the exact MaxSim ranking's first results that was found among as many."""
     shares = [
         len(set(some[:depth]) & set(all_[:depth])) / min(depth, len(all_))
         for some, all_ in zip(found, wanted, strict=True)
@@ -165,7 +165,7 @@ def recall(found: list[list[str]], wanted: list[list[str]], depth: int) -> float
 
 
 def strategies(engine: Engine) -> dict[str, Callable[[FloatArray], list[str]]]:
-    """The strategies of the thesis (3.5.2) over an engine's calls."""
+    """Return the strategies of the thesis (3.5.2) over an engine's calls."""
     document, parts = engine["document"], engine["parts"]
 
     def single(query: FloatArray, exact: bool = True) -> list[str]:
@@ -197,7 +197,7 @@ def strategies(engine: Engine) -> dict[str, Callable[[FloatArray], list[str]]]:
 
 
 def filled(folder: Path, corpus: Corpus, name: str, options: dict[str, Any]) -> tuple[Engine, float, float]:
-    """Creates an engine with the corpus; returns it with the processor seconds of writing and preparing."""
+    """Create an engine with the corpus; return it with the processor seconds of writing and preparing."""
     engine = create_engine(folder, corpus.fields, name, options)
     started = time.process_time()
     entries = corpus.entries
@@ -210,7 +210,7 @@ def filled(folder: Path, corpus: Corpus, name: str, options: dict[str, Any]) -> 
 
 
 def table_of(corpus: Corpus, variants: dict[str, tuple[str, dict[str, Any]]], folder: Path) -> None:
-    """Prints every strategy of every engine beside the plain blocks."""
+    """Print every strategy of every engine beside the plain blocks."""
     ids = np.array(corpus.ids)
     wanted = []
     for query in corpus.queries:
@@ -246,7 +246,7 @@ def table_of(corpus: Corpus, variants: dict[str, tuple[str, dict[str, Any]]], fo
 
 
 def growth(largest: int, folder: Path) -> None:
-    """Prints how the cost of exact MaxSim grows with the number of posts."""
+    """Print how the cost of exact MaxSim grows with the number of posts."""
     print("\nexact MaxSim of the first 1000, queries/s, as the collection grows")
     print("    posts     vectors  plain blocks  flat float32  flat int8    MB  write CPU s  opened in ms")
     for size in (3_000, 10_000, 33_771, 100_000, 300_000):

@@ -81,7 +81,7 @@ class Server:
             raise MathAMRError("the server did not start")
 
     def search(self, query: str, offset: int = 0) -> dict[str, object]:
-        """Returns the answer to a query; raises any failure."""
+        """Return the answer to a query; raise any failure."""
         parameters = urlencode({"q": query, "k": K, "offset": offset})
         with urllib.request.urlopen(f"{self.address}v1/search?{parameters}", timeout=120) as answer:
             found: dict[str, object] = json.load(answer)
@@ -93,7 +93,7 @@ class Server:
 
 
 def hole(answer: dict[str, object], offset: int) -> str | None:
-    """Describes a gap in the ranks of an answer."""
+    """Describe a gap in the ranks of an answer."""
     hits = answer["hits"]
     assert isinstance(hits, list)
     ranks = [hit["rank"] for hit in hits]
@@ -106,7 +106,7 @@ def hole(answer: dict[str, object], offset: int) -> str | None:
 
 
 def ask(server: Server, queries: list[str], seen: Seen, done: threading.Event, seed: int) -> None:
-    """Sends one query after the other until all updates are done and enough queries were sent."""
+    """Send one query after the other until all updates are done and enough queries were sent."""
     chance = random.Random(seed)
     while not done.is_set() or seen.queries < QUERIES:
         query, offset = chance.choice(queries), chance.choice((0, 0, 0, K))
@@ -145,7 +145,7 @@ def run() -> None:
 
 
 def _markdown(found: Iterable[Piece]) -> str:
-    """Writes parts of a post as Markdown notes."""
+    """Write parts of a post as Markdown notes."""
     shown = [
         f"${piece.text}$" if piece.kind == "formula" else "\n\n" if piece.kind == "break" else piece.text
         for piece in found

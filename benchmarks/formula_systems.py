@@ -107,7 +107,7 @@ def _measure(system: System, visuals: Sequence[VisualFormula], queries: Sequence
 
 
 def _query(system: System, engine: object, queries: Sequence[VisualFormula]) -> float:
-    """Returns the seconds of a query: its own vectors, candidates and scores of every field, many rows compared in both directions."""
+    """Return the seconds of a query: its own vectors, candidates and scores of every field, many rows compared in both directions."""
     began = time.process_time()
     for found in system.encode_visuals(queries):
         for name, vectors in found.items():

@@ -129,7 +129,7 @@ def _collection(path: Path) -> None:
 
 
 def _speed(formulas: Sequence[str]) -> None:
-    """Compares both trees with presentation alone, on one core, alternately so that other work affects both."""
+    """Compare both trees with presentation alone, on one core, alternately so that other work affects both."""
     from latex2mathml.converter import convert
 
     ours, theirs = [], []

@@ -39,7 +39,7 @@ _THOROUGH = 20
 
 
 def run() -> None:
-    """Runs a short version for `make bench`; the long one is a separate command."""
+    """Run a short version for `make bench`; the long one is a separate command."""
     main(["--inputs", "20000"])
 
 
@@ -60,7 +60,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _blocks(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
-    """Yields the results of all blocks, those of an earlier run first."""
+    """Yield the results of all blocks, those of an earlier run first."""
     wanted = range(-(-options.inputs // BLOCK))
     done: set[int] = set()
     if options.log is not None and options.log.exists():
@@ -89,7 +89,7 @@ def _blocks(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
 
 
 def _in_process(seed: int, number: int) -> dict[str, Any]:
-    """Runs one block in a process of its own; if that dies, the input it died of is a finding."""
+    """Run one block in a process of its own; if that dies, the input it died of is a finding."""
     with tempfile.TemporaryDirectory() as folder:
         progress = Path(folder) / "input"
         command = [sys.executable, "-m", "benchmarks.fuzz", "--seed", str(seed), "--block", str(number)]
@@ -145,12 +145,12 @@ def _read_block(seed: int, number: int, progress: Path | None) -> dict[str, Any]
 
 
 def _limit_memory() -> None:
-    """Allows the process 100 MB more: an input that needs more raises `MemoryError`."""
+    """Allow the process 100 MB more: an input that needs more raises `MemoryError`."""
     resource.setrlimit(resource.RLIMIT_AS, (_memory() + (MEGABYTES << 20), resource.RLIM_INFINITY))
 
 
 def _memory(resident: bool = False) -> int:
-    """Returns the bytes of this process: mapped or resident."""
+    """Return the bytes of this process: mapped or resident."""
     pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[int(resident)]
     return int(pages) * os.sysconf("SC_PAGE_SIZE")
 

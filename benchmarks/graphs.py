@@ -50,7 +50,7 @@ def run() -> None:
 
 
 def _build(posts_file: Path, posts: int, workers: int) -> tuple[float, float]:
-    """Returns seconds and peak memory (MB, including the workers) of `mathamr graph --out` in a process of its own."""
+    """Return seconds and peak memory (MB, including the workers) of `mathamr graph --out` in a process of its own."""
     folder = Path(tempfile.mkdtemp(prefix="mathamr-bench-"))
     command = [
         sys.executable,
@@ -83,7 +83,7 @@ def _build(posts_file: Path, posts: int, workers: int) -> tuple[float, float]:
 
 
 def _stages(posts_file: Path, count: int) -> None:
-    """Prints the time of each stage on one core."""
+    """Print the time of each stage on one core."""
     from mathamr.amr.document import parse_documents
     from mathamr.amr.parser import load_parser
     from mathamr.formulas.trees import trees_of

@@ -91,7 +91,7 @@ def _changed(post: Post) -> Post:
 
 
 def _lexical(out: Path, posts: list[Post]) -> None:
-    """Compares the lexical part with parsing, because terms of formulas need their trees."""
+    """Compare the lexical part with parsing, because terms of formulas need their trees."""
     with IndexWriter.open(out, device="cpu") as archive:
         reset_lexical(archive)
         reset_outdated(archive)

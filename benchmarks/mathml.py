@@ -103,7 +103,7 @@ def _collection(path: Path) -> None:
 
 
 def _mathml_versus_latex(path: Path) -> None:
-    """Compares the layout trees of the collection's MathML, by older LaTeXML, with those of its LaTeX, by our parser."""
+    """Compare the layout trees of the collection's MathML, by older LaTeXML, with those of its LaTeX, by our parser."""
     equal = raw = total = 0
     with path.open(encoding="utf-8") as lines:
         for line in islice(lines, 1, None, 8):

@@ -175,7 +175,7 @@ class Peak:
         self._peak = max(self._peak, sum(map(_peak, _tree(self._process))))
 
     def take(self) -> int:
-        """Returns the peak, and begins anew."""
+        """Return the peak, and begins anew."""
         self._look()
         found, self._peak = self._peak, 0
         for process in _tree(self._process):
@@ -184,7 +184,7 @@ class Peak:
         return round(found / 1024)
 
     def end(self) -> None:
-        """Stops measuring."""
+        """Stop measuring."""
         self._ended.set()
         self._thread.join()
 
@@ -200,7 +200,7 @@ def _tree(process: int) -> Iterator[int]:
 
 
 def _peak(process: int) -> int:
-    """The largest resident memory of a process in KB; 0 if it has ended."""
+    """Return the largest resident memory of a process in KB; 0 if it has ended."""
     try:
         status = Path(f"/proc/{process}/status").read_text()
     except OSError:
@@ -210,7 +210,7 @@ def _peak(process: int) -> int:
 
 
 def measured(command: str, folder: Path) -> Iterator[tuple[str, int, float]]:
-    """Runs a command in a folder; yields (stage, MB, seconds); a command without stages is one without a name."""
+    """Run a command in a folder; yield (stage, MB, seconds); a command without stages is one without a name."""
     module, *words = command.split()
     argv = [sys.executable, "-m", module, *words]
     for place in (place for place, word in enumerate(argv) if word == "--only"):
@@ -237,7 +237,7 @@ def measured(command: str, folder: Path) -> Iterator[tuple[str, int, float]]:
 
 
 def collection(folder: Path, posts: int) -> None:
-    """Writes the collection and the tiny bases, unless they are there."""
+    """Write the collection and the tiny bases, unless they are there."""
     from mathamr_lab.experiments.miniature import write_many
     from tests.lab.experiments.trials.tinybases import tiny_published
 
@@ -249,7 +249,7 @@ def collection(folder: Path, posts: int) -> None:
 
 
 def curve(folder: Path, sizes: Sequence[int], steps: Sequence[str]) -> dict[str, dict[int, int]]:
-    """Returns MB by stage and size; each is kept in a file of the folder, and not measured again."""
+    """Return MB by stage and size; each is kept in a file of the folder, and not measured again."""
     found: dict[str, dict[int, int]] = {}
     for posts in sizes:
         place = folder / str(posts)
@@ -273,7 +273,7 @@ def curve(folder: Path, sizes: Sequence[int], steps: Sequence[str]) -> dict[str,
 
 
 def report(found: dict[str, dict[int, int]], sizes: Sequence[int]) -> None:
-    """Prints a table, with the growth between the two largest sizes."""
+    """Print a table, with the growth between the two largest sizes."""
     rows = [["peak MB", *(f"{posts:,} posts" for posts in sizes), "MB per 1,000 posts", ""]]
     for name, peaks in found.items():
         growth = ""

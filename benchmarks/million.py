@@ -81,7 +81,7 @@ class Source:
         return cls(unit(read["vectors"].astype(np.float32)), read["counts"], asked, str(read["name"]))
 
     def moved(self, draw: np.random.Generator, chosen: IntArray) -> FloatArray:
-        """Returns the vectors of real posts with noise."""
+        """Return the vectors of real posts with noise."""
         counts, starts = self.counts[chosen], (np.cumsum(self.counts) - self.counts)[chosen]
         rows = np.arange(counts.sum()) + np.repeat(starts - (np.cumsum(counts) - counts), counts)
         together = TOGETHER * unit(draw.standard_normal((len(chosen), SIZE), np.float32))
@@ -102,7 +102,7 @@ def source() -> Source:
 
 
 def write(real: Source, path: Path) -> None:
-    """Writes the file of a field with all posts, as an engine does."""
+    """Write the file of a field with all posts, as an engine does."""
     draw = np.random.default_rng(7)
     chosen = draw.integers(0, len(real.counts), POSTS)
     counts = real.counts[chosen]
@@ -135,7 +135,7 @@ def forget(path: Path) -> None:
 
 
 def bandwidth() -> float:
-    """Returns the bytes per second that one core reads from memory."""
+    """Return the bytes per second that one core reads from memory."""
     large = np.ones(1 << 26, np.int64)
     shortest = float("inf")
     for _ in range(5):
@@ -146,7 +146,7 @@ def bandwidth() -> float:
 
 
 def exact(rows: ManyRows, query: FloatArray) -> FloatArray:
-    """Returns the MaxSim of all posts by a plain loop, without bounds or our code."""
+    """Return the MaxSim of all posts by a plain loop, without bounds or our code."""
     slots, found = rows.slots, []
     for start in range(0, len(slots), AT_A_TIME):
         posts = np.arange(start, min(len(slots), start + AT_A_TIME))
@@ -156,7 +156,7 @@ def exact(rows: ManyRows, query: FloatArray) -> FloatArray:
 
 
 def asked(rows: ManyRows, queries: list[FloatArray]) -> tuple[FloatArray, float]:
-    """Returns the wall-clock seconds of each query, and the processor seconds of one."""
+    """Return the wall-clock seconds of each query, and the processor seconds of one."""
     walls, used = [], time.process_time()
     for query in queries:
         started = time.perf_counter()
@@ -166,7 +166,7 @@ def asked(rows: ManyRows, queries: list[FloatArray]) -> tuple[FloatArray, float]
 
 
 def again(rows: ManyRows, query: FloatArray) -> int:
-    """Returns how many posts had to be scored exactly for the first 1,000."""
+    """Return how many posts had to be scored exactly for the first 1,000."""
     assert rows.quantised is not None
     about, wrong = rows.quantised.scan(rows.slots, query)
     first = np.argpartition(about, -DEPTH)[-DEPTH:]

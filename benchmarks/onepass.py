@@ -105,7 +105,7 @@ def _show(count: int, watch: Watch, built: dict[str, Any], used: float) -> None:
 
 
 def _row(stage: str, watch: Watch, start: float, end: float) -> None:
-    """Returns the time of a stage, the processor time of all processes, and the peak memory of all together and of each."""
+    """Return the time of a stage, the processor time of all processes, and the peak memory of all together and of each."""
     before = [sights for when, sights in watch.processes if when < start][-1:]
     seen = before + [sights for when, sights in watch.processes if start <= when <= end]
     together = max((sum(sight.memory for sight in sights.values()) for sights in seen), default=0)
@@ -129,7 +129,7 @@ def _began(watch: Watch) -> float:
 
 
 def _longest(watch: Watch) -> float:
-    """Returns the longest time without a new mark, from the first mark to the last."""
+    """Return the longest time without a new mark, from the first mark to the last."""
     changes = [
         when
         for number, (when, count) in enumerate(watch.marked)
@@ -176,7 +176,7 @@ def _marked(out: Path) -> int | None:
 
 
 def _sights(first: int) -> dict[str, Sight]:
-    """Samples a process and all its children, by name, if the system reports them; one that ends meanwhile is left out."""
+    """Sample a process and all its children, by name, if the system reports them; one that ends meanwhile is left out."""
     found: dict[str, Sight] = {}
     counts = Counter[str]()
     waiting = [first]

@@ -56,7 +56,7 @@ FORMULAS = (
 
 
 def posts(number: int, seed: int = 0) -> list[Post]:
-    """Generates posts with the shape of a forum's: paragraphs, a list now and then, a formula in four words."""
+    """Generate posts with the shape of a forum's: paragraphs, a list now and then, a formula in four words."""
     draw = random.Random(seed)
 
     def sentence() -> str:
@@ -76,7 +76,7 @@ def posts(number: int, seed: int = 0) -> list[Post]:
 
 
 def speed(work: Callable[[Post], object], made: list[Post]) -> float:
-    """Returns megabytes of HTML per processor second, the best of three rounds."""
+    """Return megabytes of HTML per processor second, the best of three rounds."""
     best = float("inf")
     for _ in range(3):
         started = time.process_time()
@@ -87,7 +87,7 @@ def speed(work: Callable[[Post], object], made: list[Post]) -> float:
 
 
 def run() -> None:
-    """Prints the rates and their ratios."""
+    """Print the rates and their ratios."""
     from lxml import html
 
     made = posts(POSTS)

@@ -52,7 +52,7 @@ def run() -> None:
 
 
 def suite(peer: Peer) -> list[str]:
-    """Returns what the peer reads of all spellings of the commands it names."""
+    """Return what the peer reads of all spellings of the commands it names."""
     written = [spelling.format(name) for name in peer.commands() for spelling in _SPELLINGS]
     written += [
         rf"\begin{{{name}}}{body.format()}\end{{{name}}}" for name in peer.environments() for body in _BODIES
@@ -129,13 +129,13 @@ def _shows_the_same(ours: Slt, trees: Mapping[str, Slt]) -> bool:
 
 
 def _characters(tree: Slt) -> str:
-    """Returns the visible characters, sorted, without their arrangement."""
+    """Return the visible characters, sorted, without their arrangement."""
     text = "".join(_shown(label) for label in tree.labels).translate(_SAME)
     return "".join(sorted("".join(unicodedata.normalize("NFKD", text).split()).translate(_SAME)))
 
 
 def _shown(label: str) -> str:
-    """Returns the characters of one node: the fences of a matrix, none for a fraction, a root or a box."""
+    """Return the characters of one node: the fences of a matrix, none for a fraction, a root or a box."""
     if label.startswith("M!"):
         return unescape(_SIZE.sub("", label[2:]))
     if label in ("O!divide", "O!root") or any(word in _NOTATIONS for word in label.split()):

@@ -104,7 +104,7 @@ def run() -> None:
 
 
 def write_dump(path: Path, size: int) -> int:
-    """Writes rows as Stack Exchange does until the file is this large; returns how many."""
+    """Write rows as Stack Exchange does until the file is this large; return how many."""
     chance = random.Random(7)
     bodies = [escape(_body(chance)).replace("&#x27;", "'").replace("\n", "&#xA;") for _ in range(3000)]
     written, count = 0, 0
@@ -132,7 +132,7 @@ def _row(number: int, body: str, chance: random.Random) -> str:
 
 
 def _body(chance: random.Random) -> str:
-    """Generates a body of some 1.5 kB with 11 formulas, as on a site for mathematics; one in ten without containers."""
+    """Generate a body of some 1.5 kB with 11 formulas, as on a site for mathematics; one in ten without containers."""
     marked = chance.random() < 0.9
     paragraphs = []
     for _ in range(chance.randrange(2, 7)):

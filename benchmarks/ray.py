@@ -60,14 +60,14 @@ def run() -> None:
 
 
 def _report(folder: Path, line: str) -> None:
-    """Prints a line and appends it to the report, so that measurements survive an interruption."""
+    """Print a line and appends it to the report, so that measurements survive an interruption."""
     print(line, flush=True)
     with (folder / "report.txt").open("a", encoding="utf-8") as file:
         file.write(line + "\n")
 
 
 def _build(folder: Path) -> None:
-    """Builds indexes by local processes and on Ray, with equal numbers of workers, and compares them."""
+    """Build indexes by local processes and on Ray, with equal numbers of workers, and compare them."""
     path = folder / f"posts-{POSTS or 'all'}.jsonl"
     if not path.exists():
         beside = path.with_suffix(".part")
@@ -103,7 +103,7 @@ def _build(folder: Path) -> None:
 
 
 def _wait(workers: int) -> str:
-    """Sends requests to workers, and compares with the time of waiting alone."""
+    """Send requests to workers, and compare with the time of waiting alone."""
     root = str(Path(__file__).resolve().parent.parent)
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")]))
     work = WorkSpec.of("benchmarks.ray:Waiting", (), None, {}).saying("waiting")

@@ -133,7 +133,7 @@ class Client:
 
 
 def queries() -> Iterator[str]:
-    """Yields titles of the sample's questions and formulas of its posts, each query a new one."""
+    """Yield titles of the sample's questions and formulas of its posts, each query a new one."""
     titles: list[str] = []
     for post in read_posts(sample_folder() / "Posts.xml", Report()):
         if post.title:
@@ -149,7 +149,7 @@ def queries() -> Iterator[str]:
 async def load(
     port: int, seconds: float, texts: Iterator[str], task: str = "answers", connections: int = CONNECTIONS
 ) -> Outcome:
-    """Runs several connections, each sending a query as soon as the last one was answered, or a second after a refusal."""
+    """Run several connections, each sending a query as soon as the last one was answered, or a second after a refusal."""
     outcome = Outcome()
     end = time.perf_counter() + seconds
 
@@ -171,7 +171,7 @@ async def load(
 
 
 async def ask_many(port: int, number: int, texts: Iterator[str]) -> Counter[int]:
-    """Sends this many queries over four connections; returns the statuses of the answers."""
+    """Send this many queries over four connections; return the statuses of the answers."""
     statuses: Counter[int] = Counter()
     waiting = iter(range(number))
 
@@ -187,7 +187,7 @@ async def ask_many(port: int, number: int, texts: Iterator[str]) -> Counter[int]
 
 
 def show_growth(index: Path, texts: Iterator[str]) -> None:
-    """Prints how the server's memory grows over thousands of new queries: its caches must be bounded."""
+    """Print how the server's memory grows over thousands of new queries: its caches must be bounded."""
     server = Server(index)
     try:
         asyncio.run(ask_many(server.port, GROWING_QUERIES // 10, texts))
@@ -205,7 +205,7 @@ def show_growth(index: Path, texts: Iterator[str]) -> None:
 
 
 async def write(port: int, seconds: float) -> tuple[list[str], list[float]]:
-    """Puts post after post over one connection; returns which were acknowledged, and after how long."""
+    """Put post after post over one connection; return which were acknowledged, and after how long."""
     client, acknowledged, took = Client(port), [], []
     end = time.perf_counter() + seconds
     for number in count():
@@ -222,13 +222,13 @@ async def write(port: int, seconds: float) -> tuple[list[str], list[float]]:
 
 
 async def missing(port: int, ids: list[str]) -> list[str]:
-    """Returns those posts that the server does not have."""
+    """Return those posts that the server does not have."""
     client = Client(port)
     return [id for id in ids if (await client.ask("GET", f"/v1/posts/{quote(id, safe='')}"))[0] != 200]
 
 
 async def stages(port: int) -> dict[str, float]:
-    """Returns milliseconds per query, by stage."""
+    """Return milliseconds per query, by stage."""
     _, text = await Client(port).ask("GET", "/v1/metrics")
     rows = dict(line.rsplit(" ", 1) for line in text.decode().splitlines() if not line.startswith("#"))
     total = float(rows["mathamr_queries_total"])
@@ -237,7 +237,7 @@ async def stages(port: int) -> dict[str, float]:
 
 
 def in_process(index: Path, texts: Iterator[str], seconds: float) -> float:
-    """Returns queries per second of the library alone, one after the other."""
+    """Return queries per second of the library alone, one after the other."""
     with Index.open(index) as opened:
         opened.warm()
         done, started = 0, time.perf_counter()
@@ -248,7 +248,7 @@ def in_process(index: Path, texts: Iterator[str], seconds: float) -> float:
 
 
 def processor_times(index: Path, texts: Iterator[str], task: str) -> dict[str, float]:
-    """Returns milliseconds of processor time per query by stage, one query at a time: a busy machine does not change them."""
+    """Return milliseconds of processor time per query by stage, one query at a time: a busy machine does not change them."""
     total: Counter[str] = Counter()
     with Index.open(index) as opened, patch("time.perf_counter", time.process_time):
         opened.warm()
@@ -265,7 +265,7 @@ def processor_times(index: Path, texts: Iterator[str], task: str) -> dict[str, f
 
 
 def measure(index: Path) -> None:
-    """Prints all figures of one index, measured on a copy of it."""
+    """Print all figures of one index, measured on a copy of it."""
     with tempfile.TemporaryDirectory() as scratch:
         copy = Path(scratch) / "index"
         shutil.copytree(index, copy)
@@ -308,7 +308,7 @@ def measure(index: Path) -> None:
 
 
 async def load_one(port: int, query: str) -> None:
-    """Sends one query."""
+    """Send one query."""
     status, body = await Client(port).ask("GET", f"/v1/search?q={quote(query)}")
     assert status == 200, body
 

@@ -81,7 +81,7 @@ def run() -> None:
 
 
 def _trees(folder: Path, old: Path) -> Trees:
-    """Prepares the environments: compiled modules are cached, as in an installation, and every process has one thread."""
+    """Prepare the environments: compiled modules are cached, as in an installation, and every process has one thread."""
     usual = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     usual |= {"PYTHONPYCACHEPREFIX": str(folder / "compiled"), "OMP_NUM_THREADS": "1"}
     more = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
@@ -92,7 +92,7 @@ def _trees(folder: Path, old: Path) -> Trees:
 
 
 def _text(posts: list[Post]) -> None:
-    """Compares torch in 32 bits and ONNX Runtime in eight on the same posts, alternately; also their vectors."""
+    """Compare torch in 32 bits and ONNX Runtime in eight on the same posts, alternately; also their vectors."""
     folder = box() / "mathamr-2" / TEXT
     exact, ours = load_text_encoder(folder, "cpu"), load_onnx_encoder(folder)
     step = max(1, len(posts) // SAMPLE)
@@ -115,7 +115,7 @@ def _text(posts: list[Post]) -> None:
 
 
 def _worded(post: Post) -> Wording:
-    """Returns a post's text with the spans of its sentences and of all of it."""
+    """Return a post's text with the spans of its sentences and of all of it."""
     text, spans = "", []
     for number, sentence in enumerate(passage(post).sentences):
         spans.append(Span(number, len(text), len(text) + len(sentence.text)))
@@ -159,7 +159,7 @@ def _cold(folder: Path, trees: Trees) -> None:
 
 
 def _warm(indexes: Mapping[str, Path], trees: Trees) -> None:
-    """Returns the processor time of one query after another by one client, once the server is warm."""
+    """Return the processor time of one query after another by one client, once the server is warm."""
     found: dict[str, float] = {}
     stages: dict[str, Counter[str]] = {}
     for name, index in indexes.items():
@@ -179,7 +179,7 @@ def _warm(indexes: Mapping[str, Path], trees: Trees) -> None:
 
 
 async def _one_by_one(port: int, questions: Sequence[str]) -> Counter[str]:
-    """Returns the seconds of each stage, as the server reports them, summed over all questions."""
+    """Return the seconds of each stage, as the server reports them, summed over all questions."""
     client, seconds = serve.Client(port), Counter[str]()
     for question in questions:
         status, body = await client.ask("GET", f"/v1/search?q={quote(question)}")
@@ -211,7 +211,7 @@ def _serve(indexes: Mapping[str, Path], trees: Trees) -> None:
 
 
 def _show(what: str, found: Mapping[str, float]) -> None:
-    """Prints a figure of both revisions, or of the one that was measured."""
+    """Print a figure of both revisions, or of the one that was measured."""
     before, now = found.get("before"), found.get("now")
     if before and now:
         print(f"  {what}: {_pair(before, now)}, {before / now:.2f} times")
@@ -220,7 +220,7 @@ def _show(what: str, found: Mapping[str, float]) -> None:
 
 
 def _timed(command: list[str], environment: dict[str, str]) -> tuple[str, float]:
-    """Returns the output of a command, and the processor seconds of it and its children."""
+    """Return the output of a command, and the processor seconds of it and its children."""
 
     def spent() -> float:
         used = resource.getrusage(resource.RUSAGE_CHILDREN)

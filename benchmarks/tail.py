@@ -83,7 +83,7 @@ def _show(name: str, server: Server, connections: int, beside: str, texts: Itera
 
 
 async def _attack(port: int, number: int) -> None:
-    """Sends one hostile query after the other, whatever the answer, until it is cancelled."""
+    """Send one hostile query after the other, whatever the answer, until it is cancelled."""
     client = Client(port, ATTACKER)
     for turn in count(number):
         part = HOSTILE[turn % len(HOSTILE)]

@@ -93,7 +93,7 @@ def _measured(sources: Path, source: Path, out: Path) -> list[list[float]]:
 
 
 def _lean(folder: Path) -> Path:
-    """Some files of Mathlib, evenly spread."""
+    """Return some files of Mathlib, evenly spread."""
     with tarfile.open(data_folder() / "mathlib" / "Mathlib.tar.xz") as archive:
         members = [each for each in archive.getmembers() if each.name.endswith(".lean")]
         chosen = members[:: max(1, len(members) // FILES)][:FILES]

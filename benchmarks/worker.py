@@ -59,7 +59,7 @@ class Clock:
         self._inner: list[float] = []
 
     def timed(self, part: str, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Wraps a function so that its time is added to a part."""
+        """Wrap a function so that its time is added to a part."""
 
         def call(*values: Any, **named: Any) -> Any:
             started = process_time()
@@ -110,7 +110,7 @@ def run() -> None:
 
 
 def _counting(refine: Callable[..., Refinement], seen: Counter[str]) -> Callable[..., Refinement]:
-    """Wraps `refined` so that it counts the nodes of graphs and what each layer computes of them."""
+    """Wrap `refined` so that it counts the nodes of graphs and what each layer computes of them."""
 
     def call(stack: GraphStack, *values: int) -> Refinement:
         found = refine(stack, *values)

@@ -30,7 +30,7 @@ ATTACKS: dict[str, Callable[[Scene], Outcome]] = {}
 
 
 def attack(function: Callable[[Scene], Outcome]) -> Callable[[Scene], Outcome]:
-    """Registers an attack under the name of its function."""
+    """Register an attack under the name of its function."""
     ATTACKS[function.__name__] = function
     return function
 
@@ -63,7 +63,7 @@ class Scene:
     def run(
         self, *arguments: str, seconds: int = 60, megabytes: int = 8192, module: str = "mathamr", **more: Any
     ) -> subprocess.CompletedProcess[str]:
-        """A command of the checkout, within limits."""
+        """Return a command of the checkout, within limits."""
         return self.python("-m", module, *arguments, seconds=seconds, megabytes=megabytes, **more)
 
     def python(
@@ -77,7 +77,7 @@ class Scene:
         patience: int = 1200,
         **environment: str,
     ) -> subprocess.CompletedProcess[str]:
-        """A program over the checkout, within limits; `humbly` without root's right to write anywhere."""
+        """Return a program over the checkout, within limits; `humbly` without root's right to write anywhere."""
 
         def limit() -> None:
             resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
@@ -99,22 +99,22 @@ class Scene:
         )
 
     def copy(self) -> Path:
-        """A copy of the index that an attack may damage."""
+        """Return a copy of the index that an attack may damage."""
         folder = Path(tempfile.mkdtemp(dir=self.room)) / "index"
         shutil.copytree(self.base, folder)
         return folder
 
     def search(self, folder: Path, *more: str, **given: Any) -> subprocess.CompletedProcess[str]:
-        """Runs `mathamr search` by words."""
+        """Run `mathamr search` by words."""
         return self.run("search", str(folder), "zebra group", "--strategy", "lexical", *more, **given)
 
     def check(self, folder: Path, *more: str) -> subprocess.CompletedProcess[str]:
-        """Runs `mathamr index --check`."""
+        """Run `mathamr index --check`."""
         return self.run("index", "--out", str(folder), "--check", *more, megabytes=0, seconds=120)
 
     @contextmanager
     def serving(self, folder: Path | None = None, files: int = 0) -> Iterator[Server]:
-        """The server of the checkout."""
+        """Return the server of the checkout."""
         server = Server(self, folder or self.copy(), files)
         try:
             yield server
@@ -156,7 +156,7 @@ class Server:
         return sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK")
 
     def idle_after(self) -> float:
-        """The processor time that it has taken when it has nothing more to do, also of what it goes on with after an answer."""
+        """Return the processor time that it has taken when it has nothing more to do, also of what it goes on with after an answer."""
         while True:
             before = self.processor_seconds
             time.sleep(2)
@@ -172,7 +172,7 @@ class Server:
         client: str = "127.0.0.1",
         **headers: str,
     ) -> tuple[int, bytes]:
-        """The status and the body of a response; status 0 if none came in time."""
+        """Return the status and the body of a response; status 0 if none came in time."""
         connection = http.client.HTTPConnection(
             "127.0.0.1", self.port, timeout=seconds, source_address=(client, 0)
         )
@@ -190,7 +190,7 @@ class Server:
             connection.close()
 
     def slowest_health(self, disturb: list[str], patience: float = 30) -> float:
-        """The longest time of a health check, in seconds, while these addresses are requested."""
+        """Return the longest time of a health check, in seconds, while these addresses are requested."""
         threads = [
             threading.Thread(
                 target=self.request, args=("GET", each), kwargs={"seconds": patience}, daemon=True
@@ -210,7 +210,7 @@ class Server:
 
 
 def outcome(done: subprocess.CompletedProcess[str]) -> Outcome:
-    """A program held if it ended on its own and without a traceback."""
+    """Return a program held if it ended on its own and without a traceback."""
     if done.returncode < 0:
         return False, f"ended by {signal.Signals(-done.returncode).name}"
     last = (done.stderr.strip() or done.stdout.strip()).splitlines()[-1:] or [""]
@@ -218,7 +218,7 @@ def outcome(done: subprocess.CompletedProcess[str]) -> Outcome:
 
 
 def patched(path: Path, change: Callable[[dict[str, Any]], None]) -> None:
-    """Changes a JSON file; an attacker writes the right checksum of a manifest."""
+    """Change a JSON file; an attacker writes the right checksum of a manifest."""
     row = json.loads(path.read_text())
     checksum = row.pop("checksum", None)
     change(row)

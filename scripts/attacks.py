@@ -152,7 +152,7 @@ _FILES = ("manifest.json", "catalogue.db")
 
 
 def _packed(path: Path, files: dict[str, bytes]) -> Path:
-    """A backup with the right hashes that somebody else made."""
+    """Return a backup with the right hashes that somebody else made."""
     listing = {"format": 1, "files": {name: sha256(content).hexdigest() for name, content in files.items()}}
     with tarfile.open(path, "w") as archive:
         for name, content in {"backup.json": json.dumps(listing).encode(), **files}.items():
@@ -581,7 +581,7 @@ def _campaign(scene: Scene, name: str, count: int) -> Outcome:
 
 
 def main(checkout: str, *names: str) -> int:
-    """Runs the attacks; the number of those that are open."""
+    """Run the attacks; the number of those that are open."""
     opened = 0
     with tempfile.TemporaryDirectory() as room:
         scene = Scene(Path(checkout).resolve(), Path(room))

@@ -31,7 +31,7 @@ class SampleError(Exception):
 
 
 def compile_sample(areas: Path) -> dict[str, str]:
-    """Returns the compiled files, by their path under the package; raises all mistakes at once as a `SampleError`."""
+    """Return the compiled files, by their path under the package; raise all mistakes at once as a `SampleError`."""
     problems: list[str] = []
     sections: list[Section] = []
     for path in sorted(areas.glob("*.md")):
@@ -94,13 +94,13 @@ def compile_sample(areas: Path) -> dict[str, str]:
 
 
 def numbered(pattern: str) -> Callable[[], str]:
-    """Yields ids that count from 1."""
+    """Yield ids that count from 1."""
     counter = iter(range(1, sys.maxsize))
     return lambda: pattern.format(next(counter))
 
 
 def number_visually(formulas: list[str]) -> dict[str, int]:
-    """Returns one number for each visually distinct formula: a checksum, so that edits elsewhere do not change it."""
+    """Return one number for each visually distinct formula: a checksum, so that edits elsewhere do not change it."""
     numbers: dict[str, int] = {}
     taken: set[int] = set()
     for key in sorted({visual_key(latex) for latex in formulas}):
@@ -115,7 +115,7 @@ def number_visually(formulas: list[str]) -> dict[str, int]:
 def marked_formula(
     topic: Section, formulas: dict[str, str], problem: Callable[[Section, int, str], None]
 ) -> dict[str, str]:
-    """The elements that name the query formula of a task 2 topic, which must occur exactly once."""
+    """Return the elements that name the query formula of a task 2 topic, which must occur exactly once."""
     wanted = visual_key(topic.fields.get("formula", ""))
     found = [formula_id for formula_id, latex in formulas.items() if visual_key(latex) == wanted]
     if len(found) != 1:
@@ -127,7 +127,7 @@ def marked_formula(
 
 
 def posts_xml(posts: list[Section], rendered: dict[str, tuple[Rendered, Rendered]]) -> str:
-    """Returns the rows of Stack Exchange in ARQMath's format."""
+    """Return the rows of Stack Exchange in ARQMath's format."""
     rows = []
     for post in posts:
         title, body = rendered[post.id]
@@ -173,7 +173,7 @@ def links_tsv(posts: list[Section]) -> str:
 
 
 def topic_element(topic: Section, marked: dict[str, str], title: Rendered, body: Rendered) -> str:
-    """A topic in the shape of ARQMath's topic files."""
+    """Return a topic in the shape of ARQMath's topic files."""
     tags = ",".join(topic.ids("tags"))
     children = {**marked, "Title": title.html, "Question": body.html, "Tags": tags}
     inner = "".join(f"    <{name}>{escape(text)}</{name}>\n" for name, text in children.items())
@@ -181,7 +181,7 @@ def topic_element(topic: Section, marked: dict[str, str], title: Rendered, body:
 
 
 def sizes(files: dict[str, str]) -> str:
-    """Returns what the sample contains, for the documentation."""
+    """Return what the sample contains, for the documentation."""
     posts = [row.attrib for row in ElementTree.fromstring(files["Posts.xml"].encode())]
     kinds = Counter(post["PostTypeId"] for post in posts)
     accepted = sum("AcceptedAnswerId" in post for post in posts)
@@ -206,7 +206,7 @@ def sizes(files: dict[str, str]) -> str:
 
 
 def main() -> int:
-    """Builds or checks the compiled sample."""
+    """Build or check the compiled sample."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -48,7 +48,7 @@ QUERIES = (("zebra group", "lexical"), ("groups of order $n^3$", "maxsim"))
 
 
 def in_child(work: Callable[[], str], seconds: int, megabytes: int | None = None) -> tuple[str, float, float]:
-    """The outcome of work in a forked process, its processor time, and the megabytes by which it grew."""
+    """Return the outcome of work in a forked process, its processor time, and the megabytes by which it grew."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
@@ -189,7 +189,7 @@ ODD = (
 
 
 def document(chance: random.Random, pieces: tuple[str, ...]) -> str:
-    """A random document: each part is a piece, something odd, a long repetition, or a nesting."""
+    """Return a random document: each part is a piece, something odd, a long repetition, or a nesting."""
     parts: list[str] = []
     size = 0
     while size < chance.randrange(200, LONGEST):
@@ -212,7 +212,7 @@ def document(chance: random.Random, pieces: tuple[str, ...]) -> str:
 
 
 def readers(count: int, seed: int, room: Path) -> int:
-    """Reads documents of every format in turn, cuts them into sentences and draws them as the page does."""
+    """Read documents of every format in turn, cuts them into sentences and draws them as the page does."""
     warm = room / "warm"
     warm.mkdir()
     for suffix in GRAMMARS:
@@ -253,7 +253,7 @@ def _documents(count: int, seed: int) -> Iterator[tuple[str, str]]:
 
 
 def _framed(suffix: str, text: str, chance: random.Random) -> str:
-    """The document inside of something valid, so that it is not refused at its first sign."""
+    """Return the document inside of something valid, so that it is not refused at its first sign."""
     if suffix in ("jsonl", "ipynb"):
         inner = document(chance, GRAMMARS[chance.choice(["md", "html", "tex"])])
         cell = {"cell_type": "markdown", "metadata": {}, "source": [inner]}
@@ -287,7 +287,7 @@ def _report(count: int, findings: list[str], what: str) -> int:
 
 
 def main() -> int:
-    """Runs one campaign."""
+    """Run one campaign."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

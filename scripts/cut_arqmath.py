@@ -22,7 +22,7 @@ LIST = Path(__file__).with_name("arqmath-mini.txt")
 
 
 def rows(path: Path) -> Iterator[ElementTree.Element]:
-    """Reads the rows of a dump one by one."""
+    """Read the rows of a dump one by one."""
     for _, element in ElementTree.iterparse(path):
         if element.tag == "row":
             yield element
@@ -30,7 +30,7 @@ def rows(path: Path) -> Iterator[ElementTree.Element]:
 
 
 def cut(source: Path, out: Path, wanted: set[str]) -> int:
-    """Writes the wanted rows, and returns how many there were."""
+    """Write the wanted rows, and return how many there were."""
     count = 0
     with out.open("w", encoding="utf-8") as file:
         file.write('<?xml version="1.0" encoding="utf-8"?>\n<posts>\n')

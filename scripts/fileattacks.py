@@ -31,7 +31,7 @@ def _folder(scene: Scene) -> Path:
 
 @attack
 def reports_of_libraries(scene: Scene) -> Outcome:
-    """The files that commands leave in a home, and the names that they look up, where strace is installed."""
+    """Return the files that commands leave in a home, and the names that they look up, where strace is installed."""
     home = _folder(scene)
     (home / "calls").touch()
     trace = ("strace", "-f", "-s", "200", "-o", str(home / "calls"), "-e", "trace=connect,sendto,sendmmsg")

@@ -22,7 +22,7 @@ _SEEN = (
 
 
 def _model(scene: Scene) -> Path:
-    """A copy of a model of the checkout."""
+    """Return a copy of a model of the checkout."""
     folder = Path(tempfile.mkdtemp(dir=scene.room)) / "model"
     shutil.copytree(scene.checkout / "src/mathamr/systems/box/mathamr-3", folder)
     return folder
@@ -108,7 +108,7 @@ def a_header_of_tensors_without_end(scene: Scene) -> Outcome:
 
 
 def _as_another(folder: Path, command: str) -> None:
-    """Runs a shell command as another user, who is in no other group."""
+    """Run a shell command as another user, who is in no other group."""
     if os.getuid() != 0:
         raise PermissionError("only root can act as a second user")
     subprocess.run(["sh", "-ec", command], cwd=folder, user=OTHER, group=OTHER, extra_groups=[], check=True)
@@ -143,7 +143,7 @@ def a_cache_of_a_group(scene: Scene) -> Outcome:
 
 @attack
 def links_in_a_shared_cache(scene: Scene) -> Outcome:
-    """A member of the group plants links where `demo` and the caches write."""
+    """Return a member of the group plants links where `demo` and the caches write."""
     victim, cache = scene.room / "my-file", _shared_cache(scene, 0o770)
     victim.write_text("mine")
     _as_another(

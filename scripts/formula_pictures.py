@@ -124,7 +124,7 @@ div.theirs .katex { font-size: 1.08em; } .katex-display { margin: 0; } math[disp
 
 
 def page_of(katex: Path | None, names: list[str], width: int, columns: int) -> str:
-    """The HTML page with all formulas."""
+    """Return the HTML page with all formulas."""
     page_css = FOLDER / "src" / "mathamr" / "serve" / "page"
     lines = (page_css / "base.css").read_text(encoding="utf-8").splitlines()
     own = "\n".join(line for line in lines if line.startswith("math "))
@@ -150,7 +150,7 @@ def page_of(katex: Path | None, names: list[str], width: int, columns: int) -> s
 
 
 def main() -> None:
-    """Writes one picture of all formulas, or one per chapter."""
+    """Write one picture of all formulas, or one per chapter."""
     parser = argparse.ArgumentParser(description="Draw formulas beside KaTeX.")
     parser.add_argument("--katex", type=Path, help="folder of the npm package katex")
     parser.add_argument("--out", type=Path, required=True, help="the picture, or a folder for one a chapter")

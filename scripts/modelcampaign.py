@@ -39,7 +39,7 @@ Damage = Callable[[random.Random, Path], str]
 
 
 def _config(chance: random.Random, folder: Path) -> str:
-    """Changes a value of a configuration."""
+    """Change a value of a configuration."""
     path = chance.choice(sorted(folder.rglob(CONFIG)))
     row = json.loads(path.read_text(encoding="utf-8"))
     row.pop("measured", None)
@@ -61,7 +61,7 @@ def _config(chance: random.Random, folder: Path) -> str:
 
 
 def _header(chance: random.Random, folder: Path) -> str:
-    """Changes the header of a file of tensors."""
+    """Change the header of a file of tensors."""
     path = chance.choice(sorted(folder.rglob(WEIGHTS)))
     data = path.read_bytes()
     size = int.from_bytes(data[:8], "little")
@@ -122,7 +122,7 @@ def _bytes(chance: random.Random, folder: Path) -> str:
 
 
 def _numbers(chance: random.Random, folder: Path) -> str:
-    """Writes extreme numbers into a tensor, or into all of a kind."""
+    """Write extreme numbers into a tensor, or into all of a kind."""
     path = chance.choice(sorted(folder.rglob(WEIGHTS)))
     data = bytearray(path.read_bytes())
     size = int.from_bytes(data[:8], "little")
@@ -152,7 +152,7 @@ def _numbers(chance: random.Random, folder: Path) -> str:
 
 
 def _lines(chance: random.Random, folder: Path) -> str:
-    """Changes lines of a vocabulary."""
+    """Change lines of a vocabulary."""
     path = chance.choice(sorted(folder.rglob("*.txt")))
     lines = path.read_text(encoding="utf-8").split("\n")
     place = chance.randrange(len(lines))
@@ -174,7 +174,7 @@ def _lines(chance: random.Random, folder: Path) -> str:
 
 
 def _special(chance: random.Random, folder: Path) -> str:
-    """Puts something that is not a file of its own in the place of a file, or beside it."""
+    """Put something that is not a file of its own in the place of a file, or beside it."""
     path = chance.choice(sorted(each for each in folder.rglob("*") if each.is_file()))
     kind = chance.choice(("pipe", "zero", "loop", "folder", "sparse", "onnx"))
     if kind == "onnx":
@@ -201,7 +201,7 @@ DAMAGES: tuple[Damage, ...] = (_config, _header, _bytes, _numbers, _lines, _spec
 
 
 def seal(folder: Path) -> None:
-    """Writes the right hashes into every configuration that has any: the stranger can compute them, too."""
+    """Write the right hashes into every configuration that has any: the stranger can compute them, too."""
     for path in folder.rglob(CONFIG):
         try:
             row = (

@@ -35,12 +35,12 @@ class Rendered:
 
 
 def squeeze(latex: str) -> str:
-    """Returns LaTeX on one line, with one blank for each run of white space."""
+    """Return LaTeX on one line, with one blank for each run of white space."""
     return " ".join(latex.split())
 
 
 def visual_key(latex: str) -> str:
-    r"""Returns a key that formulas with the same appearance share: without invisible blanks, needless braces and final punctuation.
+    r"""Return a key that formulas with the same appearance share: without invisible blanks, needless braces and final punctuation.
 
     >>> visual_key(r"\frac{1}{2} \leq x^{2}\,.") == visual_key(r"\frac12\le x^2")
     True
@@ -76,7 +76,7 @@ class Markdown:
         return Rendered(self.fill("\n\n".join(self.blocks(self.protect(text, line)))), self.formulas)
 
     def protect(self, text: str, line: int) -> str:
-        """Moves code and formulas into slots, where no other rule of Markdown can touch them."""
+        """Move code and formulas into slots, where no other rule of Markdown can touch them."""
         if strange := re.search("[^\n\x20-\x7e\u00a0-\ud7ff]", text):
             self.problem(
                 line + text.count("\n", 0, strange.start()),
@@ -103,12 +103,12 @@ class Markdown:
         return TOKEN.sub(slot, text)
 
     def slot(self, content: str) -> str:
-        """Returns the placeholder of a piece of finished HTML."""
+        """Return the placeholder of a piece of finished HTML."""
         self.slots.append(content)
         return f"\ue000{len(self.slots) - 1}\ue001"
 
     def fill(self, text: str) -> str:
-        """Replaces the slots by the finished pieces."""
+        """Replace the slots by the finished pieces."""
         return SLOT.sub(lambda match: self.slots[int(match[1])], text)
 
     def inline(self, text: str) -> str:
@@ -119,14 +119,14 @@ class Markdown:
         return self.fill(re.sub(r"\[([^\]]+)\]\(([^)\s]+)\)", self.link, text))
 
     def link(self, match: re.Match[str]) -> str:
-        """Renders a link: `[text](#101)` leads to a post of the corpus, anything else is an address."""
+        """Render a link: `[text](#101)` leads to a post of the corpus, anything else is an address."""
         url = self.post_url(match[2][1:]) if match[2].startswith("#") else match[2]
         if url is None:
             self.problem(0, f"a link to {match[2]}, which is no post of the corpus")
         return '<a href="{}">{}</a>'.format((url or "").replace('"', "&quot;"), match[1])
 
     def blocks(self, text: str) -> Iterator[str]:
-        """The HTML of each block."""
+        """Yield the HTML of each block."""
         chunks = [chunk for chunk in re.split(r"\n[ \t]*\n", text) if chunk.strip()]
         while chunks:
             chunk = chunks.pop(0).strip("\n")
@@ -145,7 +145,7 @@ class Markdown:
                 yield f"<p>{self.inline(chunk)}</p>"
 
     def list_block(self, chunk: str, tag: str) -> str:
-        """Renders a list of one level; a line without a marker continues the item above it."""
+        """Render a list of one level; a line without a marker continues the item above it."""
         items: list[str] = []
         for line in chunk.split("\n"):
             if match := LIST_ITEM.match(line):
@@ -155,7 +155,7 @@ class Markdown:
         return f"<{tag}>\n" + "".join(f"<li>{self.inline(item)}</li>\n" for item in items) + f"</{tag}>"
 
     def table(self, chunk: str) -> str:
-        """A table with one row of headings, a row of dashes, and rows."""
+        """Return a table with one row of headings, a row of dashes, and rows."""
         rows = [[cell.strip() for cell in line.strip().strip("|").split("|")] for line in chunk.split("\n")]
         if len(rows) < 3 or not all(re.fullmatch(r":?-+:?", cell) for cell in rows[1]):
             self.problem(0, f"a table needs a row of dashes under its headings: {chunk.split(chr(10))[0]!r}")
@@ -174,7 +174,7 @@ def is_item(chunk: str, bullet: str | None) -> bool:
 
 
 def check_latex(latex: str, at: int, problem: Problem) -> None:
-    """Checks every formula: content, balanced braces, environments and fences, no blank line."""
+    """Check every formula: content, balanced braces, environments and fences, no blank line."""
     shown = squeeze(latex)[:60]
     if not latex.strip():
         problem(at, "an empty formula")

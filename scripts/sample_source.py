@@ -45,12 +45,12 @@ class Section:
         return int(self.id.removeprefix("A.").removeprefix("B."))
 
     def ids(self, name: str) -> list[str]:
-        """The ids that a field lists."""
+        """Return the ids that a field lists."""
         return [part.strip() for part in self.fields.get(name, "").split(",") if part.strip()]
 
 
 def read_sections(text: str, area: str, problem: Problem) -> list[Section]:
-    """Reads the sections of one area's file; text before the first heading is a remark."""
+    """Read the sections of one area's file; text before the first heading is a remark."""
     sections: list[Section] = []
     lines = text.split("\n")
     starts = [number for number, line in enumerate(lines) if line.startswith("## ")]
@@ -68,7 +68,7 @@ def read_sections(text: str, area: str, problem: Problem) -> list[Section]:
 
 
 def read_section(section: Section, lines: list[str], problem: Problem) -> None:
-    """Reads fields up to the first blank line, then the body, then a topic's judgments."""
+    """Read fields up to the first blank line, then the body, then a topic's judgments."""
     known = FIELDS[section.kind if section.kind != "topic" else f"topic {section.id[0]}"]
     at = 0
     while at < len(lines) and lines[at].strip():
@@ -97,7 +97,7 @@ def read_section(section: Section, lines: list[str], problem: Problem) -> None:
 
 
 def read_judgment(section: Section, line: str, at: int, problem: Problem) -> None:
-    """Reads `1001 3` for a topic of task 1, a grade and LaTeX between backquotes for one of task 2; then a # remark."""
+    """Read `1001 3` for a topic of task 1, a grade and LaTeX between backquotes for one of task 2; then a # remark."""
     if section.id.startswith("A."):
         match, form = JUDGED_POST.fullmatch(line), "'ANSWER GRADE'"
         what, grade = (match[1], match[2]) if match else ("", "")
@@ -125,7 +125,7 @@ class Say:
 
 
 def check_sections(sections: list[Section], problem: Callable[[Section, int, str], None]) -> None:
-    """Checks that ids, dates, tags, links and judgments refer to what exists."""
+    """Check that ids, dates, tags, links and judgments refer to what exists."""
     seen: dict[str, Section] = {}
     for section in sections:
         if (first := seen.setdefault(section.id, section)) is not section:
@@ -150,7 +150,7 @@ def check_sections(sections: list[Section], problem: Callable[[Section, int, str
 
 
 def check_links(section: Section, seen: dict[str, Section], say: Say) -> None:
-    """Checks that an answer has its question, an accepted answer belongs to its question, links lead to other questions."""
+    """Check that an answer has its question, an accepted answer belongs to its question, links lead to other questions."""
     parent = seen.get(section.fields.get("to", ""))
     if section.kind == "answer":
         if parent is None or parent.kind != "question":
@@ -168,7 +168,7 @@ def check_links(section: Section, seen: dict[str, Section], say: Say) -> None:
 
 
 def check_judgments(topic: Section, seen: dict[str, Section], say: Say) -> None:
-    """Checks that a topic can be measured: something is relevant, something is not, nothing is judged twice."""
+    """Check that a topic can be measured: something is relevant, something is not, nothing is judged twice."""
     keys = [what if topic.id.startswith("A.") else visual_key(what) for _, what, _ in topic.judgments]
     for (at, what, _), key in zip(topic.judgments, keys, strict=True):
         if keys.count(key) > 1:

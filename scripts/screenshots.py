@@ -38,7 +38,7 @@ STROKES = [[(20, 20), (100, 185), (180, 20)], [(52, 95), (148, 95)]]
 
 
 def type_in_field(page: Any) -> None:
-    """Opens the formula field and puts a formula with a wildcard into it."""
+    """Open the formula field and put a formula with a wildcard into it."""
     page.get_by_role("button", name="Formula field").click()
     page.locator("#formula").evaluate("field => { field.value = ''; field.focus(); }")
     page.locator("#formula").evaluate(
@@ -50,7 +50,7 @@ def type_in_field(page: Any) -> None:
 
 
 def draw(page: Any) -> None:
-    """Opens the palette and draws a symbol."""
+    """Open the palette and draws a symbol."""
     page.get_by_role("button", name="Symbols").click()
     page.get_by_role("button", name="Draw a symbol").click()
     corner = page.locator(".pad").bounding_box()
@@ -73,7 +73,7 @@ ACTIONS: dict[str, Callable[[Any], None]] = {
 
 
 def main() -> None:
-    """Opens the page once for each picture."""
+    """Open the page once for each picture."""
     parser = argparse.ArgumentParser(description="Take the pictures of the page that the docs show.")
     parser.add_argument("url", help="where the sample is served")
     parser.add_argument("--out", type=Path, default=FOLDER, help="folder for the pictures")

@@ -209,7 +209,7 @@ def forged_places(scene: Scene) -> Outcome:
 
 @attack
 def a_graph_that_takes_for_ever(scene: Scene) -> Outcome:
-    """A model without graphs makes them when somebody looks: searches waited for it."""
+    """Return a model without graphs makes them when somebody looks: searches waited for it."""
     notes, folder = scene.room / "many", scene.room / "many-index"
     notes.mkdir()
     (notes / "zebra.md").write_text("A zebra.")
@@ -292,7 +292,7 @@ def entries_too_long_or_too_short_to_compare(scene: Scene) -> Outcome:
 
 @attack
 def a_body_with_two_lengths(scene: Scene) -> Outcome:
-    """A proxy in front may see another request in what follows, so the connection must be closed (RFC 9112, 6.1)."""
+    """Return a proxy in front may see another request in what follows, so the connection must be closed (RFC 9112, 6.1)."""
     head = f"POST /v1/render HTTP/1.1\r\nHost: localhost\r\nX-API-Key: {KEY}\r\nContent-Type: application/json\r\n"
     body = '{"latex": "x"}'
     sent = (

@@ -36,7 +36,7 @@ class MathAMRRetriever(BaseRetriever):
     def open(
         cls, path: Path | str, *, device: str = "auto", model: Path | str | None = None, **options: Any
     ) -> MathAMRRetriever:
-        """A retriever for the index in a folder; `options` are the fields of the class."""
+        """Return a retriever for the index in a folder; `options` are the fields of the class."""
         return cls(index=Index.open(path, device=device, model=model), **options)
 
     def _get_relevant_documents(

@@ -38,7 +38,7 @@ Kind = Annotated[
 def library_tools(
     index: Index, guard: Callable[..., AbstractContextManager[None]]
 ) -> list[Callable[..., dict[str, Any]]]:
-    """The tools over an index of declarations; `guard`, given the texts of a call, passes errors on to the client."""
+    """Return the tools over an index of declarations; `guard`, given the texts of a call, passes errors on to the client."""
 
     def found(query: str, k: int, where: Filter) -> dict[str, Any]:
         hits = index.search(query, k=k, where=where)
@@ -118,7 +118,7 @@ def library_tools(
 
 
 def shown(posts: Iterable[Post]) -> list[dict[str, Any]]:
-    """Declarations, briefly; what modules say about themselves is left out."""
+    """Declaration, briefly; what modules say about themselves is left out."""
     return [_shown(post) for post in posts if post.markup == "declaration"]
 
 
@@ -144,7 +144,7 @@ def _cut(text: str, longest: int) -> str:
 
 
 def by_name(index: Index, name: str, k: int = 10, where: Filter | None = None) -> list[Post]:
-    """The declarations with a name, with a name that ends so, and those whose name has these words, in this order."""
+    """Return the declarations with a name, with a name that ends so, and those whose name has these words, in this order."""
     hits = index.search(name.strip(), k=2 * k, where=where)
     promoted = [hit.id for hit in hits if {"label", "name"} & hit.evidence.keys()]
     posts = index.archive.catalogue.posts(promoted)

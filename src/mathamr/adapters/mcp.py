@@ -43,7 +43,7 @@ Kind = Literal["question", "answer", "note"]
 
 
 def tools(index: Index) -> MCPServer[Any]:
-    """A server with the tools `search`, `explain` and `read_post` over an index, and those for libraries where it holds declarations."""
+    """Return a server with the tools `search`, `explain` and `read_post` over an index, and those for libraries where it holds declarations."""
     server: MCPServer[Any] = MCPServer(
         "mathamr", instructions=INSTRUCTIONS, version=__version__, log_level="WARNING"
     )
@@ -126,7 +126,7 @@ def tools(index: Index) -> MCPServer[Any]:
 
 @contextmanager
 def _reported_errors(*texts: str) -> Iterator[None]:
-    """Passes errors that a user can act on to the client, and refuses texts that were not whole characters."""
+    """Pass errors that a user can act on to the client, and refuse texts that were not whole characters."""
     if any(REPLACEMENT in text for text in texts):
         raise ToolError("a text has half of a surrogate pair, which is not a character; send it without")
     try:
@@ -136,6 +136,6 @@ def _reported_errors(*texts: str) -> Iterator[None]:
 
 
 def run(index: Index) -> None:
-    """Serves the tools on standard input and output until the input ends."""
+    """Serve the tools on standard input and output until the input ends."""
     with answered_lines():
         tools(index).run("stdio")

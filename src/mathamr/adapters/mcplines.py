@@ -28,7 +28,7 @@ _ID = re.compile(r'"id"\s*:\s*(-?\d{1,18}(?![\d.eE])|"[^"\\]{0,200}")')
 
 
 def repaired(line: bytes) -> bytes:
-    r"""A line of JSON in which the replacement character stands for each half of a surrogate pair.
+    r"""Return a line of JSON in which the replacement character stands for each half of a surrogate pair.
 
     >>> repaired(rb'"\ud83d\ude00 \ud800 \\ud800"').decode()
     '"\\ud83d\\ude00 \\ufffd \\\\ud800"'
@@ -37,7 +37,7 @@ def repaired(line: bytes) -> bytes:
 
 
 def refusal(line: bytes) -> bytes | None:
-    """The answer to a line that is no message of the protocol; None for one that the library reads.
+    """Return the answer to a line that is no message of the protocol; None for one that the library reads.
 
     >>> refusal(b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}')
     >>> json.loads(refusal(b'{"jsonrpc": "2.0", "id": 1.5, "method": "ping"}'))["error"]["code"]
@@ -59,7 +59,7 @@ _END = b"\0\n"
 
 
 def _reason(text: str) -> tuple[int, str, Any]:
-    """The code and the message of an error, and the id of what was asked."""
+    """Return the code and the message of an error, and the id of what was asked."""
     try:
         asked = json.loads(text, parse_int=_number, parse_float=_number)
     except RecursionError:

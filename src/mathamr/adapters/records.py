@@ -15,7 +15,7 @@ LONGEST_TEXT = 20_000
 
 
 def readable(post: Post, longest: int = LONGEST_TEXT) -> str:
-    """A post as text without markup, title first, formulas between dollar signs.
+    """Return a post as text without markup, title first, formulas between dollar signs.
 
     >>> readable(Post("1", "note", "<p>Let <b>all</b> be.</p>", "On sums"))
     'On sums\\n\\nLet all be.'
@@ -62,7 +62,7 @@ def provenance(hit: Hit) -> dict[str, Any]:
 
 
 def explanation(alignment: Alignment) -> dict[str, Any]:
-    """The part of the post that matches each part of the query best, the most similar pairs first."""
+    """Return the part of the post that matches each part of the query best, the most similar pairs first."""
     pairs = [
         {
             "query": {"level": match.query.level, "text": match.query.text},

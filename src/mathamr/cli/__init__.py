@@ -54,7 +54,7 @@ class LazyVerbs(TyperGroup):
     """Imports the module of a verb only when that verb runs, so that `--help` is quick."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """The verbs in the order of the help."""
+        """Return the verbs in the order of the help."""
         return list(VERBS)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
@@ -65,7 +65,7 @@ class LazyVerbs(TyperGroup):
         return super().resolve_command(ctx, args)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """The command of the verb that runs; for the list of verbs, a placeholder with only its line of help."""
+        """Return the command of the verb that runs; for the list of verbs, a placeholder with only its line of help."""
         if cmd_name not in VERBS:
             return None
         called = cmd_name == getattr(self, "_called", "")
@@ -80,7 +80,7 @@ def _listed() -> None:
 
 
 def _command(verb: str) -> Any:
-    """The function behind a verb: a module of this package, or an entry point of an installed package."""
+    """Return the function behind a verb: a module of this package, or an entry point of an installed package."""
     if verb not in LABORATORY:
         return import_module(f"mathamr.cli.{verb}").command
     from importlib.metadata import entry_points

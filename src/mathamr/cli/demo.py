@@ -83,7 +83,7 @@ def command(
 
 
 def _read(console: SafeConsole, target: Path, limit: int | None) -> tuple[list[Post], Path]:
-    """The posts of the sample and the file to index, which holds only the first `limit` posts if one is set."""
+    """Return the posts of the sample and the file to index, which holds only the first `limit` posts if one is set."""
     from itertools import islice
 
     from mathamr.cli.postdisplay import show_posts_read

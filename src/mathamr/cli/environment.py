@@ -45,7 +45,7 @@ class Checkup:
         return all(finding.state != "missing" for finding in self.findings)
 
     def to_json(self) -> dict[str, Any]:
-        """The findings as JSON values."""
+        """Return the findings as JSON values."""
         return {"healthy": self.healthy, "findings": [asdict(finding) for finding in self.findings]}
 
 
@@ -65,7 +65,7 @@ def _machine() -> list[Finding]:
 
 
 def _dependencies() -> list[Finding]:
-    """The installed versions of the required packages."""
+    """Return the installed versions of the required packages."""
     findings = []
     for requirement in metadata.requires("mathamr") or []:
         if "extra ==" in requirement:
@@ -97,7 +97,7 @@ def _models() -> list[Finding]:
 
 
 def _box(again: str) -> Finding:
-    """The default model: its name and size, after its files were checked."""
+    """Return the default model: its name and size, after its files were checked."""
     from mathamr.systems.models import checked_model
 
     try:
@@ -145,7 +145,7 @@ def _optional() -> list[Finding]:
 
 
 def _optional_package(package: str, module: str, purpose: str, wanted: str) -> Finding:
-    """A package that is installed counts only if it has the module that is used of it."""
+    """Return a package that is installed counts only if it has the module that is used of it."""
     version = _version(package)
     if _has_module(module):
         return Finding("optional", package, "ok", version or "installed")
@@ -163,7 +163,7 @@ def _has_module(module: str) -> bool:
 
 
 def _privacy() -> list[Finding]:
-    """The switches that keep libraries silent, and what ONNX Runtime wrote for its maker before or elsewhere."""
+    """Return the switches that keep libraries silent, and what ONNX Runtime wrote for its maker before or elsewhere."""
     findings = [
         Finding(
             "privacy", switch.name, "ok", os.environ.get(switch.name, "not set"), f"otherwise {switch.help}"
@@ -184,7 +184,7 @@ def _settings() -> list[Finding]:
 
 
 def _setting(setting: Setting) -> Finding:
-    """A setting has a tick if it is in force: it has a value, and a folder that it names exists."""
+    """Return a setting has a tick if it is in force: it has a value, and a folder that it names exists."""
     if not setting.value:
         return Finding("setting", setting.name, "optional", "not set", setting.help)
     if setting in _FOLDERS and not setting.path.is_dir():

@@ -55,7 +55,7 @@ def command(
 
 
 def _weights(text: str, count: int) -> list[float] | None:
-    """The weights as typed, one per run."""
+    """Return the weights as typed, one per run."""
     if not text:
         return None
     try:

@@ -140,7 +140,7 @@ def _build(
 
 
 def _share(report: Report) -> Callable[[], float | None]:
-    """The share of the posts that was read, not counting the tables that are read before them."""
+    """Return the share of the posts that was read, not counting the tables that are read before them."""
     before: int | None = None
 
     def share() -> float | None:

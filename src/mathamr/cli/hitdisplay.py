@@ -110,7 +110,7 @@ def _show_other(hit: Hit, console: SafeConsole) -> None:
 
 
 def _formula(formula: FormulaHit) -> Text:
-    """A found formula with the parts that match the query underlined."""
+    """Return a found formula with the parts that match the query underlined."""
     text = Text(f"${formula.latex}$", style="bold cyan" if formula.exact else "cyan")
     for start, end in () if formula.exact else formula.matched:
         text.stylize("bold underline", start + 1, end + 1)

@@ -194,7 +194,7 @@ def command(
 
 
 def _with_packages(paths: list[Path], out: Path) -> list[Path]:
-    """The inputs and the packages of those that are Lean projects.
+    """Return the inputs and the packages of those that are Lean projects.
 
     Packages are read once: those at a fixed revision are left as they are while the index is newer than the project's
     manifest, which every change of a revision writes again.
@@ -219,7 +219,7 @@ def _with_packages(paths: list[Path], out: Path) -> list[Path]:
 def _cluster(
     address: str | None, shards: str | None, workers: int | None, device: str
 ) -> ClusterOptions | None:
-    """The cluster options of `--ray`."""
+    """Return the cluster options of `--ray`."""
     if shards is not None:
         print("mathamr: --shards is not needed any more and is ignored", file=sys.stderr)
     if address is None:

@@ -10,7 +10,7 @@ import typer
 
 
 def index_beside(notes: Path) -> Path:
-    """The index that `mathamr index NOTES` makes: `NOTES.index`, beside the notes."""
+    """Return the index that `mathamr index NOTES` makes: `NOTES.index`, beside the notes."""
     full = notes.expanduser().resolve()
     return full.with_name(f"{full.name}.index")
 
@@ -23,7 +23,7 @@ def is_index(folder: Path) -> bool:
 
 
 def _found_index(named: Path) -> Path:
-    """The index that a user means: the folder itself, or the index of the notes that were named instead."""
+    """Return the index that a user means: the folder itself, or the index of the notes that were named instead."""
     return index_beside(named) if not is_index(named) and is_index(index_beside(named)) else named
 
 
@@ -74,7 +74,7 @@ Strategy = Annotated[
 
 
 def exclusion(patterns: list[str] | None, inputs: Iterable[Path]) -> tuple[str, ...] | None:
-    """The patterns of `--exclude`, or `None` if there are none; they need a folder among the inputs, if any is named."""
+    """Return the patterns of `--exclude`, or `None` if there are none; they need a folder among the inputs, if any is named."""
     if patterns is None:
         return None
     if (named := list(inputs)) and not any(path.expanduser().is_dir() for path in named):

@@ -17,7 +17,7 @@ def check_argument_order(folder: Path, query: str) -> None:
 
 
 def shell_quoting_hint(query: str) -> str:
-    """A hint if the shell seems to have expanded `$x` in the query to nothing; else an empty string.
+    """Return a hint if the shell seems to have expanded `$x` in the query to nothing; else an empty string.
 
     >>> shell_quoting_hint("^2$"), shell_quoting_hint("solve $x^2$")
     ("a formula of this query has lost its beginning; a shell replaces $x in double quotes: use single ones, '$x^2$'", '')

@@ -28,6 +28,6 @@ class SafeConsole(console.Console):
     def render(
         self, renderable: console.RenderableType, options: console.ConsoleOptions | None = None
     ) -> Iterable[Segment]:
-        """The segments to print, control characters escaped."""
+        """Yield the segments to print, control characters escaped."""
         for segment in super().render(renderable, options):
             yield segment if segment.control else Segment(visible(segment.text), segment.style)

@@ -210,7 +210,7 @@ def command(
 
 
 def _post_of(origin: Path, name: str) -> Post:
-    """A post of another index, by its id or label."""
+    """Return a post of another index, by its id or label."""
     from mathamr.search.library import post_named
     from mathamr.search.searcher import Index
 
@@ -227,7 +227,7 @@ def _default_task(index: Path) -> Task:
 
 
 def _from_server(index: Path, query: Query, request: dict[str, Any]) -> Hits | None:
-    """The hits from a running server of the index; `None` if there is none, or it does not answer."""
+    """Return the hits from a running server of the index; `None` if there is none, or it does not answer."""
     from mathamr.serve.presence import server_of
 
     address = server_of(index)
@@ -243,7 +243,7 @@ def _from_server(index: Path, query: Query, request: dict[str, Any]) -> Hits | N
 
 
 def _json(hits: Hits, editor: str | None) -> dict[str, Any]:
-    """The hits as JSON values, each with the link that opens it if an editor is named."""
+    """Return the hits as JSON values, each with the link that opens it if an editor is named."""
     from mathamr.search.editors import address_in
 
     row = hits.to_json()

@@ -121,7 +121,7 @@ def command(
 
 
 def _indexed(notes: Path, device: str, exclude: list[str] | None) -> Path:
-    """The index of a folder of notes, made or updated."""
+    """Return the index of a folder of notes, made or updated."""
     from mathamr.cli.index import show_briefly
     from mathamr.core.workers import processors
     from mathamr.index.indexing.builder import BuildOptions, build_index

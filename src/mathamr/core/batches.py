@@ -15,7 +15,7 @@ _PATIENCE = 0.01  # seconds to wait for another item before a batch that is not 
 
 
 def batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
-    """Lists of at most `size` items.
+    """List of at most `size` items.
 
     >>> list(batches("abcde", 2))
     [['a', 'b'], ['c', 'd'], ['e']]
@@ -26,7 +26,7 @@ def batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
 
 
 def every(seconds: float, items: Iterable[T]) -> Iterator[list[T]]:
-    """Lists of the items that arrive within each interval.
+    """List of the items that arrive within each interval.
 
     >>> list(every(60, "abc")), list(every(0, "abc"))
     ([['a', 'b', 'c']], [['a'], ['b'], ['c']])
@@ -43,7 +43,7 @@ def every(seconds: float, items: Iterable[T]) -> Iterator[list[T]]:
 
 
 def arriving(items: Iterable[T], size: int) -> Iterator[list[T]]:
-    """Groups the `items` that have arrived into batches of at most `size`, without waiting for a full batch."""
+    """Group the `items` that have arrived into batches of at most `size`, without waiting for a full batch."""
     queue: Queue[tuple[T] | BaseException | None] = Queue(4 * size)
 
     def fill() -> None:

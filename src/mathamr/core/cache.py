@@ -45,7 +45,7 @@ class Cache(Generic[K, V]):
         return key in self._values
 
     def get(self, key: K) -> V | None:
-        """The value of a key, or `None` if the cache does not hold it."""
+        """Return the value of a key, or `None` if the cache does not hold it."""
         with self._lock:
             found = self._values.get(key)
             if found is None:
@@ -54,7 +54,7 @@ class Cache(Generic[K, V]):
             return found[0]
 
     def put(self, key: K, value: V) -> None:
-        """Stores a value in place of an earlier one, unless it is too heavy."""
+        """Store a value in place of an earlier one, unless it is too heavy."""
         weight = self._weigh(key, value)
         with self._lock:
             self._drop(key)
@@ -66,7 +66,7 @@ class Cache(Generic[K, V]):
                 self.weight -= self._values.popitem(last=False)[1][1]
 
     def get_or_make(self, key: K, make: Callable[[], V]) -> V:
-        """The value of a key, computed if the cache does not hold it; concurrent threads may compute it twice."""
+        """Return the value of a key, computed if the cache does not hold it; concurrent threads may compute it twice."""
         found = self.get(key)
         if found is None:
             found = make()
@@ -74,7 +74,7 @@ class Cache(Generic[K, V]):
         return found
 
     def clear(self) -> None:
-        """Drops everything."""
+        """Drop everything."""
         with self._lock:
             self._values.clear()
             self.weight = 0

@@ -15,7 +15,7 @@ from mathamr.core.errors import MathAMRError, UnknownNameError
 def known_fields(
     kind: Any, row: dict[str, Any], what: str, like: dict[str, Any] | None = None
 ) -> dict[str, Any]:
-    """Returns the row if all its names are fields of the dataclass and its values have the right types.
+    """Return the row if all its names are fields of the dataclass and its values have the right types.
 
     `like` has a value of the right type for each field; by default the fields' defaults are used.
     """
@@ -34,7 +34,7 @@ def known_fields(
 
 @contextmanager
 def describing(path: Path, what: str) -> Iterator[None]:
-    """Turns errors from reading a configuration file inside the block into one clear error."""
+    """Turn errors from reading a configuration file inside the block into one clear error."""
     try:
         yield
     except FileNotFoundError as error:
@@ -54,7 +54,7 @@ def check_ranges(configuration: Any, what: str, ranges: Mapping[str, tuple[float
 
 
 def changed(configurations: Mapping[str, Any], changes: Iterable[str]) -> dict[str, Any]:
-    """Applies changes of the form ``field=value``, each to the configuration that has the field."""
+    """Apply changes of the form ``field=value``, each to the configuration that has the field."""
     result = dict(configurations)
     owners = {field.name: name for name, each in configurations.items() for field in fields(each)}
     for change in changes:

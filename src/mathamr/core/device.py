@@ -8,7 +8,7 @@ from mathamr.core.errors import MathAMRError
 
 
 def chosen_device(name: str = "auto") -> torch.device:
-    """The device of that name; ``auto`` means the GPU if there is one."""
+    """Return the device of that name; ``auto`` means the GPU if there is one."""
     if name == "auto":
         return (
             torch.device("cuda", torch.cuda.current_device())

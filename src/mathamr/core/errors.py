@@ -21,7 +21,7 @@ class UnknownNameError(MathAMRError):
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """The end of an error message about an unknown name: it suggests the most similar known name, if one is close.
+    """Return the end of an error message about an unknown name: it suggests the most similar known name, if one is close.
 
     >>> did_you_mean("serch", ["index", "search"]), did_you_mean("x", ["index"])
     (". Did you mean 'search'?", '')

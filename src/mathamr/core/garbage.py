@@ -9,7 +9,7 @@ COLLECTED_AFTER = (200_000, 20, 20)
 
 
 def collect_rarely() -> None:
-    """Collects less often: scanning the models again and again takes a tenth of a first query's time."""
+    """Collect less often: scanning the models again and again takes a tenth of a first query's time."""
     gc.set_threshold(*COLLECTED_AFTER)
 
 

@@ -24,6 +24,6 @@ def checked_file(path: Path, hashes: dict[str, str]) -> None:
 
 
 def file_hash(path: Path) -> str:
-    """The SHA-256 of a regular file."""
+    """Return the SHA-256 of a regular file."""
     with open_regular(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

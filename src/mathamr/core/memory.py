@@ -8,7 +8,7 @@ from typing import Any
 
 
 def give_back() -> None:
-    """Returns freed memory to the system where the C library knows how to (glibc does)."""
+    """Return freed memory to the system where the C library knows how to (glibc does)."""
     trim = _trim()
     if trim is not None:
         trim(0)

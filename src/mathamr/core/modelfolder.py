@@ -33,7 +33,7 @@ class ModelFolder:
 
     @classmethod
     def read(cls, path: Path, what: str = "model") -> ModelFolder:
-        """Reads the folder of a model, or of something else that `what` names; raises for another format."""
+        """Read the folder of a model, or of something else that `what` names; raise for another format."""
         config = read_config(path, what)
         if config.get("format") != FORMAT:
             raise MathAMRError(
@@ -43,7 +43,7 @@ class ModelFolder:
         return cls(path, config, what)
 
     def parsing(self) -> AbstractContextManager[None]:
-        """Turns missing or wrong fields of the configuration, read inside the block, into one clear error."""
+        """Turn missing or wrong fields of the configuration, read inside the block, into one clear error."""
         return describing(self.path / CONFIG, self.what)
 
     @property
@@ -53,19 +53,19 @@ class ModelFolder:
             return {str(name): str(value) for name, value in self.config["sha256"].items()}
 
     def about(self, *known: str) -> dict[str, Any]:
-        """The part of the configuration for human readers: how the model was trained and what was measured."""
+        """Return the part of the configuration for human readers: how the model was trained and what was measured."""
         return {
             name: value for name, value in self.config.items() if name not in ("format", "sha256", *known)
         }
 
     def file(self, name: str) -> Path:
-        """The path of a file, after its hash was checked."""
+        """Return the path of a file, after its hash was checked."""
         checked_file(self.path / name, self.hashes)
         return self.path / name
 
 
 def read_config(folder: Path, what: str = "model") -> dict[str, Any]:
-    """The configuration of a folder, of any format."""
+    """Return the configuration of a folder, of any format."""
     path = folder / CONFIG
     with describing(path, what):
         row = json.loads(read_description(path))
@@ -80,7 +80,7 @@ def write_model_folder(
     files: Mapping[str, bytes] | None = None,
     about: Mapping[str, Any] | None = None,
 ) -> ModelFolder:
-    """Writes a folder that `ModelFolder.read` reads; the configuration is written last, after all files."""
+    """Write a folder that `ModelFolder.read` reads; the configuration is written last, after all files."""
     files = files or {}
     try:
         folder.mkdir(parents=True, exist_ok=True)

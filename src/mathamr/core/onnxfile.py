@@ -41,12 +41,12 @@ class OnnxGraph:
         self._made = 0
 
     def input(self, name: str, shape: Sequence[int | str], kind: npt.DTypeLike = np.float32) -> str:
-        """Declares a tensor that every run passes in; a variable dimension has a name."""
+        """Declare a tensor that every run passes in; a variable dimension has a name."""
         self._inputs.append(_value(name, shape, kind))
         return name
 
     def constant(self, name: str, array: AnyArray) -> str:
-        """Adds a tensor that belongs to the graph; a name that already exists keeps its value."""
+        """Add a tensor that belongs to the graph; a name that already exists keeps its value."""
         if name not in self._constants:
             content = np.ascontiguousarray(array)
             dims = b"".join(_number(1, size) for size in content.shape)
@@ -57,7 +57,7 @@ class OnnxGraph:
     def add(
         self, operation: str, inputs: Sequence[str], *, domain: str = "", **attributes: int | float
     ) -> str:
-        """Adds an operation with one result and returns its name; an omitted input is an empty name."""
+        """Add an operation with one result and return its name; an omitted input is an empty name."""
         (name,) = self.split(operation, inputs, 1, domain=domain, **attributes)
         return name
 
@@ -70,7 +70,7 @@ class OnnxGraph:
         domain: str = "",
         **attributes: int | float,
     ) -> list[str]:
-        """Adds an operation with several results and returns their names."""
+        """Add an operation with several results and return their names."""
         names = []
         for _ in range(results):
             self._made += 1
@@ -85,7 +85,7 @@ class OnnxGraph:
         return names
 
     def model(self, outputs: Mapping[str, Sequence[int | str]], kind: npt.DTypeLike = np.float32) -> bytes:
-        """The bytes of a model with these results, all of one kind."""
+        """Return the bytes of a model with these results, all of one kind."""
         parts: list[bytes | memoryview] = [_bytes(1, node) for node in self._nodes]
         parts.append(_bytes(2, "mathamr"))
         for head, content in self._constants.values():
@@ -137,12 +137,12 @@ def _bytes(field: int, content: bytes | str) -> bytes:
 
 
 def _head(field: int, size: int) -> bytes:
-    """The head of a field with that many bytes."""
+    """Return the head of a field with that many bytes."""
     return _varint(field << 3 | 2) + _varint(size)
 
 
 def _varint(value: int) -> bytes:
-    """Encodes a number with seven bits per byte, the lowest first; the eighth bit says that more follow.
+    """Encode a number with seven bits per byte, the lowest first; the eighth bit says that more follow.
 
     >>> _varint(300).hex()
     'ac02'

@@ -41,7 +41,7 @@ class PriorityLock:
 
     @contextmanager
     def yielding(self) -> Iterator[None]:
-        """Takes the lock when nobody else waits for it, or after `patience` seconds."""
+        """Take the lock when nobody else waits for it, or after `patience` seconds."""
         with self._changed:
             if not self._changed.wait_for(lambda: not self._held and not self._waiting, self._patience):
                 self._changed.wait_for(lambda: not self._held)

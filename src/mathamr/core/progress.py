@@ -64,7 +64,7 @@ class Progress:
             self._say(", ".join(filter(None, parts)))
 
     def advance(self, count: int = 1) -> None:
-        """Counts further items as done."""
+        """Count further items as done."""
         self.done += count
         now = time.monotonic()
         if self._first is None:
@@ -74,7 +74,7 @@ class Progress:
             self._show(now)
 
     def each(self, items: Iterable[T]) -> Iterator[T]:
-        """Yields the items and counts each as done."""
+        """Yield the items and count each as done."""
         for item in items:
             yield item
             self.advance()
@@ -94,7 +94,7 @@ class Progress:
         )
 
     def _left(self, now: float, share: float) -> str:
-        """The time that the rest takes at the rate since the first items were done; empty until that is known."""
+        """Return the time that the rest takes at the rate since the first items were done; empty until that is known."""
         began, before = self._first or (0.0, 1.0)
         if share <= before:
             return ""
@@ -120,7 +120,7 @@ class Progress:
 
 
 def duration(seconds: float) -> str:
-    """A duration for people.
+    """Return a duration for people.
 
     >>> duration(4.2), duration(75), duration(7384), duration(300000)
     ('4.2 s', '1 min 15 s', '2 h 3 min', '3 d 11 h')

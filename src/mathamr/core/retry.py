@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 def retry(work: Callable[[], T], delays: Sequence[float], is_temporary: Callable[[Exception], bool]) -> T:
-    """The result of `work`; after a temporary error it is called again, once for each delay in seconds.
+    """Return the result of `work`; after a temporary error it is called again, once for each delay in seconds.
 
     >>> errors = [TimeoutError(), TimeoutError()]
     >>> def work():

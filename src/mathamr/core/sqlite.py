@@ -56,7 +56,7 @@ class DamagedDatabaseError(MathAMRError):
 
 @contextmanager
 def _translated(connection: sqlite3.Connection) -> Iterator[None]:
-    """Turns SQLite's errors into ours: temporary ones (no room, no permission, busy) and damage.
+    """Turn SQLite's errors into ours: temporary ones (no room, no permission, busy) and damage.
 
     Python cannot decode some messages about a damaged schema, so a `UnicodeDecodeError` means damage, too.
     """
@@ -82,12 +82,12 @@ class CheckedCursor(sqlite3.Cursor):
     """A cursor that raises `MathAMRError`."""
 
     def execute(self, sql: str, *values: Any) -> Self:
-        """Runs a statement."""
+        """Run a statement."""
         with _translated(self.connection):
             return super().execute(sql, *values)
 
     def executemany(self, sql: str, values: Any) -> Self:
-        """Runs a statement for each row of values."""
+        """Run a statement for each row of values."""
         with _translated(self.connection):
             return super().executemany(sql, values)
 
@@ -96,7 +96,7 @@ class CheckedCursor(sqlite3.Cursor):
             return super().__next__()
 
     def fetchone(self) -> Any:
-        """The next row."""
+        """Return the next row."""
         with _translated(self.connection):
             return super().fetchone()
 
@@ -113,21 +113,21 @@ class SqliteConnection(sqlite3.Connection):
     remedy: str = ""
 
     def execute(self, sql: str, *values: Any) -> CheckedCursor:
-        """Runs a statement."""
+        """Run a statement."""
         return self.cursor(CheckedCursor).execute(sql, *values)
 
     def executemany(self, sql: str, values: Any) -> CheckedCursor:
-        """Runs a statement for each row of values."""
+        """Run a statement for each row of values."""
         return self.cursor(CheckedCursor).executemany(sql, values)
 
     def executescript(self, script: str) -> sqlite3.Cursor:
-        """Runs several statements."""
+        """Run several statements."""
         with _translated(self):
             return super().executescript(script)
 
 
 def connect(path: Path, *, read_only: bool = False, remedy: str = "") -> SqliteConnection:
-    """A connection that any thread may use; each statement is its own transaction unless one is begun.
+    """Return a connection that any thread may use; each statement is its own transaction unless one is begun.
 
     `remedy` ends the message of a `DamagedDatabaseError` and says what to do.
     """
@@ -193,7 +193,7 @@ def foreign_parts(connection: SqliteConnection, schema: str) -> list[str]:
 
 @lru_cache(maxsize=16)
 def _statements(schema: str) -> dict[str, tuple[str, str]]:
-    """The tables and indexes of a schema by name, as SQLite stores them."""
+    """Return the tables and indexes of a schema by name, as SQLite stores them."""
     with closing(sqlite3.connect(":memory:")) as scratch:
         scratch.executescript(schema)
         rows = scratch.execute("SELECT name, tbl_name, sql FROM sqlite_master").fetchall()
@@ -201,7 +201,7 @@ def _statements(schema: str) -> dict[str, tuple[str, str]]:
 
 
 def _plain(table: object, sql: object) -> tuple[str, str]:
-    """What a part belongs to, and its statement; blanks of any kind and number are the same."""
+    """Return what a part belongs to, and its statement; blanks of any kind and number are the same."""
     return str(table), " ".join(str(sql).split())
 
 
@@ -263,7 +263,7 @@ class Database(Closing):
         return connection
 
     def close(self) -> None:
-        """Ends all connections; everything acknowledged is on disk already."""
+        """End all connections; everything acknowledged is on disk already."""
         with self._guard:
             connections, self._connections = self._connections, []
         for connection in connections:
@@ -272,7 +272,7 @@ class Database(Closing):
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Commits everything that the block writes, or nothing of it; the changes are on disk when the block ends."""
+        """Commit everything that the block writes, or nothing of it; the changes are on disk when the block ends."""
         self._db.execute("BEGIN IMMEDIATE")
         try:
             yield
@@ -284,12 +284,12 @@ class Database(Closing):
             raise
 
     def meta(self, key: str) -> str | None:
-        """A note about the whole file."""
+        """Return a note about the whole file."""
         rows = self._rows("SELECT value FROM meta WHERE key = ?", (key,))
         return str(rows[0][0]) if rows else None
 
     def set_meta(self, key: str, value: str) -> None:
-        """Writes a note about the whole file."""
+        """Write a note about the whole file."""
         self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
 
     def verify(self) -> list[str]:
@@ -304,7 +304,7 @@ class Database(Closing):
         return self._rows(sql)[0][0]
 
     def _each(self, sql: str, number: str = "number") -> Iterator[Any]:
-        """The rows of a query that ends in a WHERE condition to extend, without their first column, which must be a number.
+        """Yield the rows of a query that ends in a WHERE condition to extend, without their first column, which must be a number.
 
         They are read a page at a time, so that a slow reader does not prevent the cleanup of writers' files.
         """
@@ -316,7 +316,7 @@ class Database(Closing):
                 yield row[1:]
 
     def _chosen(self, sql: str, values: Sequence[Any], order: str = "") -> Iterator[Any]:
-        """The rows whose key is among the values, some hundred values at a time."""
+        """Yield the rows whose key is among the values, some hundred values at a time."""
         for start in range(0, len(values), _AT_A_TIME):
             few = values[start : start + _AT_A_TIME]
             yield from self._rows(f"{sql}({','.join('?' * len(few))}){order}", few)

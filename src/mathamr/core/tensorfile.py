@@ -44,19 +44,19 @@ _DTYPES: dict[str, npt.DTypeLike | None] = {
 
 
 def read_arrays(path: Path) -> dict[str, AnyArray]:
-    """The arrays of a file, mapped read-only into memory."""
+    """Return the arrays of a file, mapped read-only into memory."""
     with _refusing(path):
         return {name: _array(row, data) for name, row, data in _rows(path)}
 
 
 def read_tensors(path: Path) -> dict[str, Tensor]:
-    """The tensors of a file, each copied into its own memory."""
+    """Return the tensors of a file, each copied into its own memory."""
     with _refusing(path):
         return {name: _tensor(row, data) for name, row, data in _rows(path)}
 
 
 def read_metadata(path: Path) -> dict[str, str]:
-    """The metadata of a file; no tensor is read."""
+    """Return the metadata of a file; no tensor is read."""
     with _refusing(path):
         header, _ = _header(path)
         return {str(name): str(value) for name, value in dict(header.get(METADATA) or {}).items()}
@@ -109,17 +109,17 @@ def _file_bytes(
 
 
 def halved(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Moves tensors to the CPU and converts them to sixteen bits, as most models store them."""
+    """Move tensors to the CPU and convert them to sixteen bits, as most models store them."""
     return {name: tensor.detach().cpu().half().contiguous() for name, tensor in tensors.items()}
 
 
 def under(state: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:
-    """The entries of a state whose names begin with a prefix, without that prefix."""
+    """Return the entries of a state whose names begin with a prefix, without that prefix."""
     return {name.removeprefix(prefix): value for name, value in state.items() if name.startswith(prefix)}
 
 
 def use_weights(module: nn.Module, weights: Mapping[str, Tensor], source: Path) -> None:
-    """Puts weights into a module; names and shapes must agree, and every number must be finite."""
+    """Put weights into a module; names and shapes must agree, and every number must be finite."""
     import torch
 
     expected = module.state_dict()
@@ -140,7 +140,7 @@ def use_weights(module: nn.Module, weights: Mapping[str, Tensor], source: Path) 
 
 @contextmanager
 def _refusing(path: Path) -> Iterator[None]:
-    """Turns any problem with a file into one clear error."""
+    """Turn any problem with a file into one clear error."""
     try:
         yield
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
@@ -148,7 +148,7 @@ def _refusing(path: Path) -> Iterator[None]:
 
 
 def _header(path: Path) -> tuple[dict[str, Any], int]:
-    """The header of a file, and the offset at which the numbers begin."""
+    """Return the header of a file, and the offset at which the numbers begin."""
     with path.open("rb") as file:
         length = file.read(8)
         size = int.from_bytes(length, "little")
@@ -177,7 +177,7 @@ def _rows(path: Path) -> Iterator[tuple[str, dict[str, Any], AnyArray]]:
 
 
 def _check(rows: list[dict[str, Any]], size: int) -> None:
-    """Checks that the tensors fill the file without gaps, each with as many bytes as its shape needs."""
+    """Check that the tensors fill the file without gaps, each with as many bytes as its shape needs."""
     at = 0
     for row in sorted(rows, key=lambda row: tuple(row["data_offsets"])):
         begin, end = row["data_offsets"]

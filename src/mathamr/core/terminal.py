@@ -10,7 +10,7 @@ _CONTROL = re.compile(
 
 
 def visible(text: str) -> str:
-    """The text with every control character escaped; line breaks stay.
+    """Return the text with every control character escaped; line breaks stay.
 
     >>> print(visible("notes\\x1b]0;title\\x07.md"))
     notes\\x1b]0;title\\x07.md

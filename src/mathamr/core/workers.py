@@ -49,12 +49,12 @@ class Work(Protocol):
         ...
 
     def __call__(self, request: Any) -> Any:
-        """The answer to one request."""
+        """Return the answer to one request."""
         ...
 
 
 def processors() -> int:
-    """The number of processors that this process may use."""
+    """Return the number of processors that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -94,7 +94,7 @@ class Pool(Protocol):
         ...
 
     def close(self) -> None:
-        """Ends the workers."""
+        """End the workers."""
         ...
 
 
@@ -149,7 +149,7 @@ class WorkerPool(Closing):
                 thread.join()
 
     def ask(self, request: Any) -> Any | Lost:
-        """The answer to one request, from the first process."""
+        """Return the answer to one request, from the first process."""
         return self._workers[0].ask(request)
 
     @property
@@ -158,7 +158,7 @@ class WorkerPool(Closing):
         return not self._finalizer.alive
 
     def close(self) -> None:
-        """Ends the processes."""
+        """End the processes."""
         self._finalizer()
 
 
@@ -167,7 +167,7 @@ def _serve(
     waiting: SimpleQueue[tuple[int, Any] | None],
     done: SimpleQueue[tuple[int, Any, Any]],
 ) -> None:
-    """Runs in a thread that talks to one worker."""
+    """Run in a thread that talks to one worker."""
     while (taken := waiting.get()) is not None:
         number, request = taken
         try:
@@ -230,7 +230,7 @@ class _Worker:
         """Serialises requests: a process takes one at a time, but `map` and `ask` may overlap."""
 
     def start(self) -> None:
-        """Starts the process, which creates its work and then sends hello."""
+        """Start the process, which creates its work and then sends hello."""
         path = os.pathsep.join(entry or str(Path.cwd()) for entry in sys.path)
         self._process = subprocess.Popen(
             # -P: a json.py in the user's folder must not replace the standard module.
@@ -247,14 +247,14 @@ class _Worker:
         os.set_blocking(self._process.stdin.fileno(), False)
 
     def wait_until_ready(self) -> Any:
-        """Waits for the process and returns its hello."""
+        """Wait for the process and return its hello."""
         hello = self._exchange(None, timeout=None)
         if isinstance(hello, Lost):
             raise MathAMRError(f"a worker process for {self.factory} ended while loading: {hello.message}")
         return hello
 
     def ask(self, request: Any) -> Any | Lost:
-        """The answer to a request; a process that was lost is replaced first."""
+        """Return the answer to a request; a process that was lost is replaced first."""
         with self._asking:
             if self._closed:
                 raise MathAMRError("the worker pool is closed; create another one")
@@ -288,12 +288,12 @@ class _Worker:
         return answer["answer"]
 
     def close(self) -> None:
-        """Ends the process for good."""
+        """End the process for good."""
         self._closed = True
         self.stop()
 
     def stop(self) -> None:
-        """Ends the process; the next request starts another one."""
+        """End the process; the next request starts another one."""
         process, self._process = self._process, None
         if process is None or self._owner != os.getpid():
             return  # after a fork, the workers are the parent's
@@ -345,7 +345,7 @@ def _answer_to(sent: bytes, to: int, of: int, timeout: float | None) -> bytes | 
 
 
 def _work(factory: str, arguments: str, allowance: str) -> None:
-    """Runs in the worker process: sends hello, then answers every request."""
+    """Run in the worker process: sends hello, then answers every request."""
     processor, memory = json.loads(allowance)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its workers itself
     # Output that the work prints goes to stderr, because stdout carries the answers.

@@ -38,12 +38,12 @@ class Row(NamedTuple):
 
 
 def place(path: Path, line: int | None) -> str:
-    """A line of a file for messages."""
+    """Return a line of a file for messages."""
     return display_path(path) if line is None else f"{display_path(path)}, line {line}"
 
 
 def read_rows(path: Path) -> Iterator[Row]:
-    """The lines of a file that are not blank, split at tabs, or at spaces if a line has too few tabs.
+    """Yield the lines of a file that are not blank, split at tabs, or at spaces if a line has too few tabs.
 
     The file may be compressed; `-` is standard input.
     """
@@ -69,7 +69,7 @@ def read_rows(path: Path) -> Iterator[Row]:
 
 
 def read_file(path: Path) -> bytes:
-    """A whole file, decompressed; a file above `LARGEST_FILE` bytes raises an error."""
+    """Return a whole file, decompressed; a file above `LARGEST_FILE` bytes raises an error."""
     report = Report()
     with Input(path, report) as stream:
         data = stream.read(LARGEST_FILE + 1) or b""
@@ -86,7 +86,7 @@ def _columns(text: str) -> tuple[str, ...]:
 
 
 def header_names(row: Row) -> tuple[str, ...] | None:
-    """The names of a header line in lower case without punctuation; `None` if the line has values.
+    """Return the names of a header line in lower case without punctuation; `None` if the line has values.
 
     A header is a line of words without digits.
 
@@ -103,7 +103,7 @@ def header_names(row: Row) -> tuple[str, ...] | None:
 def header_places(
     path: Path, row: Row, names: Sequence[str], known: Mapping[str, Sequence[str]]
 ) -> tuple[int, ...]:
-    """The position of each meaning in a header; `known` lists the names of every meaning."""
+    """Return the position of each meaning in a header; `known` lists the names of every meaning."""
     found: list[int] = []
     for meaning, options in known.items():
         place = next((names.index(name) for name in options if name in names), None)

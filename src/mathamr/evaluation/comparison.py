@@ -71,15 +71,15 @@ class Comparison:
         return len(self.differences)
 
     def of(self, run: str) -> Scores:
-        """The scores of a run."""
+        """Return the scores of a run."""
         return next(scores for scores in self.scores if scores.run == run)
 
     def difference(self, run: str, measure: str) -> Difference | None:
-        """A run's difference from the baseline, or `None` if it was not tested."""
+        """Return a run's difference from the baseline, or `None` if it was not tested."""
         return next((each for each in self.differences if (each.run, each.measure) == (run, measure)), None)
 
     def to_json(self, per_topic: bool = False) -> dict[str, Any]:
-        """The comparison as JSON values; `None` is a value that could not be computed."""
+        """Return the comparison as JSON values; `None` is a value that could not be computed."""
         return {
             "topics": len(self.topics),
             "baseline": self.baseline,

@@ -99,7 +99,7 @@ def _hits(run: Run, topic: str, depth: int) -> list[Scored]:
 
 
 def _run(name: str, rankings: Mapping[str, Sequence[Scored]]) -> Run:
-    """A run in the given order; its scores are reciprocal ranks, since a run orders equal scores by id."""
+    """Return a run in the given order; its scores are reciprocal ranks, since a run orders equal scores by id."""
     return Run.of(
         name,
         {

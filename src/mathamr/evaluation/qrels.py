@@ -45,7 +45,7 @@ class Qrels:
         return sum(map(len, self.grades.values()))
 
     def relevant(self, topic: str, threshold: int = RELEVANT) -> frozenset[str]:
-        """The items of a topic with at least this grade."""
+        """Return the items of a topic with at least this grade."""
         return frozenset(item for item, grade in self.grades.get(topic, {}).items() if grade >= threshold)
 
     def with_relevant(self, threshold: int = RELEVANT) -> Qrels:

@@ -18,7 +18,7 @@ SHUFFLES = 20
 def random_scores(
     qrels: Qrels, measures: Sequence[Measure], candidates: int, shuffles: int = SHUFFLES, seed: int = 0
 ) -> Scores:
-    """The expected scores of a random order of `candidates` items, of which a run keeps the first 1,000.
+    """Return the expected scores of a random order of `candidates` items, of which a run keeps the first 1,000.
 
     With 0 candidates, only the judged items are ordered, which gives the highest floor. Prime measures are high if few
     items are judged, because they ignore the unjudged items between them.
@@ -39,7 +39,7 @@ def random_scores(
 
 
 def known_items(qrels: Qrels, runs: Iterable[Run]) -> int:
-    """The number of distinct items in judgments and runs: the known candidates if there is no collection."""
+    """Return the number of distinct items in judgments and run: the known candidates if there is no collection."""
     items = {item for grades in qrels.grades.values() for item in grades}
     for run in runs:
         items.update(hit.id for hits in run.rankings.values() for hit in hits)
@@ -47,7 +47,7 @@ def known_items(qrels: Qrels, runs: Iterable[Run]) -> int:
 
 
 def _order(judged: list[str], candidates: int, generator: np.random.Generator) -> list[str]:
-    """The first results of a random order: judged items at random ranks, others (an empty id) between them."""
+    """Return the first results of a random order: judged items at random ranks, others (an empty id) between them."""
     order = [""] * min(candidates, DEPTH)
     for item, rank in zip(judged, generator.choice(candidates, len(judged), replace=False), strict=True):
         if rank < len(order):

@@ -61,7 +61,7 @@ class _Inputs:
     topics: list[Topic] = field(default_factory=list)
 
     def run(self, spec: str) -> Run:
-        """The run of a file, or of a baseline by name."""
+        """Return the run of a file, or of a baseline by name."""
         if not is_baseline(spec):
             return self._from_file(spec)
         if not self.topics or self.sources.posts is None:
@@ -79,7 +79,7 @@ class _Inputs:
         return "formulas" if any(topic.formula_id for topic in self.topics) else "answers"
 
     def floors(self, qrels: Qrels, runs: Sequence[Run], measures: Sequence[Measure]) -> tuple[Scores, Scores]:
-        """The scores of random orders: of the judged items, and of all known candidates."""
+        """Return the scores of random orders: of the judged items, and of all known candidates."""
         count = known_items(qrels, runs)
         if self.sources.posts is not None and any(map(is_baseline, _specs(self.sources))):
             count = max(count, sum(1 for _ in candidates(self._posts(self.sources.posts), self.task)))
@@ -155,7 +155,7 @@ def _exists(spec: str) -> bool:
 
 
 def skipped_lines(report: Report) -> list[str]:
-    """What was skipped while posts were read, one line per cause."""
+    """Return what was skipped while posts were read, one line per cause."""
     return [f"posts: {line}" for line in report.lines() if line.startswith("skipped")]
 
 
@@ -180,7 +180,7 @@ def _judgments(path: Path, threshold: int, only_with_relevant: bool, remarks: li
 
 
 def _specs(sources: EvaluationInputs) -> list[str]:
-    """The runs in order, preceded by the baseline if it is not among them."""
+    """Return the runs in order, preceded by the baseline if it is not among them."""
     first = () if sources.baseline is None or sources.baseline in sources.runs else (sources.baseline,)
     specs = [*first, *sources.runs]
     if not specs:

@@ -64,7 +64,7 @@ class Run:
 
     @classmethod
     def of(cls, name: str, scores: Mapping[str, Iterable[tuple[str, float]]]) -> Run:
-        """A run from scores in any order.
+        """Return a run from scores in any order.
 
         >>> [hit.id for hit in Run.of("mine", {"A.1": [("7", 0.5), ("9", 2.0), ("8", 0.5)]}).rankings["A.1"]]
         ['9', '8', '7']
@@ -77,7 +77,7 @@ class Run:
         return cls(name, rankings)
 
     def ids(self, topic: str, depth: int = DEPTH) -> list[str]:
-        """The items of a topic, best first; none if the run lacks the topic."""
+        """Return the items of a topic, best first; none if the run lacks the topic."""
         return [hit.id for hit in self.rankings.get(topic, ())[:depth]]
 
     @property
@@ -101,7 +101,7 @@ class Run:
         return {topic: {hit.id: hit.score for hit in hits} for topic, hits in self.rankings.items()}
 
     def by_visual_id(self, visual_ids: Mapping[str, str]) -> tuple[Run, int]:
-        """A run of formulas with each visual id once, at its best rank, and the number of formulas without one.
+        """Return a run of formulas with each visual id once, at its best rank, and the number of formulas without one.
 
         ARQMath judges visual ids and leaves out formulas without one, as its own script does.
         """
@@ -173,7 +173,7 @@ def write_lines(lines: Iterable[str], path: Path | str) -> None:
 
 
 def run_lines(run: Run, depth: int = DEPTH) -> Iterator[str]:
-    """The lines of a TREC run file."""
+    """Yield the lines of a TREC run file."""
     tag = "_".join(run.name.split()) or "run"
     for topic, hits in run.rankings.items():
         for rank, hit in enumerate(hits[:depth], 1):
@@ -196,7 +196,7 @@ def named_apart(runs: Sequence[Run], specs: Sequence[str]) -> list[Run]:
 
 
 def few(topics: Sequence[str]) -> str:
-    """The first three topics, for a message.
+    """Return the first three topics, for a message.
 
     >>> few(["A.1", "A.2", "A.3", "A.4"])
     'A.1, A.2, A.3, …'
@@ -219,7 +219,7 @@ def _check(name: str, topic: str, hits: Sequence[RunHit]) -> None:
 
 
 def _without_header(path: Path, rows: list[Row]) -> list[_Result]:
-    """The results of a file without header; in TREC's format, unlike ARQMath's, the second column is constant."""
+    """Return the results of a file without header; in TREC's format, unlike ARQMath's, the second column is constant."""
     width = len(rows[0].columns)
     if width == 5:
         layout = "answers"

@@ -35,12 +35,12 @@ class Scores:
         return tuple(next(iter(self.values.values()), {}))
 
     def mean(self, measure: str) -> float:
-        """The mean of a measure over all judged topics."""
+        """Return the mean of a measure over all judged topics."""
         return mean(list(self.values[measure].values()))
 
 
 def evaluate(run: Run, qrels: Qrels, measures: Sequence[Measure]) -> Scores:
-    """The values of the measures for every judged topic.
+    """Return the values of the measures for every judged topic.
 
     >>> from mathamr.evaluation.measures import measure
     >>> run = Run.of("mine", {"A.1": [("7", 2.0), ("8", 1.0)]})
@@ -66,7 +66,7 @@ def evaluate(run: Run, qrels: Qrels, measures: Sequence[Measure]) -> Scores:
 
 
 def mean(values: Sequence[float]) -> float:
-    """The mean of values; 0 if there are none."""
+    """Return the mean of values; 0 if there are none."""
     return sum(values) / len(values) if values else 0.0
 
 

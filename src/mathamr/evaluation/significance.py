@@ -61,7 +61,7 @@ def paired_t_test(values: Sequence[float], baseline: Sequence[float]) -> PairedT
 
 
 def bonferroni(p_value: float, tests: int) -> float:
-    """The p-value corrected for the number of tests of an experiment: p times their number, at most 1.
+    """Return the p-value corrected for the number of tests of an experiment: p times their number, at most 1.
 
     Comparing it with α is the same as comparing the raw one with α divided by the number of tests.
     """
@@ -78,7 +78,7 @@ def stars(p_value: float | None) -> str:
 
 
 def mean_interval(values: Sequence[float], level: float = LEVEL) -> tuple[float, float] | None:
-    """The confidence interval of a mean at 1 - level by the t distribution; `None` of fewer than two values."""
+    """Return the confidence interval of a mean at 1 - level by the t distribution; `None` of fewer than two values."""
     if len(values) < 2:
         return None
     numbers = np.asarray(values, dtype=float)
@@ -89,7 +89,7 @@ def mean_interval(values: Sequence[float], level: float = LEVEL) -> tuple[float,
 def bootstrap_interval(
     values: Sequence[float], level: float = LEVEL, samples: int = 10_000, seed: int = 0
 ) -> tuple[float, float] | None:
-    """The percentile bootstrap interval of a mean: topics drawn with replacement, `samples` times.
+    """Return the percentile bootstrap interval of a mean: topics drawn with replacement, `samples` times.
 
     It assumes no distribution, which suits measures that pile up at 0 and 1. `None` of fewer than two values.
     """
@@ -107,7 +107,7 @@ def bootstrap_interval(
 
 
 def two_tailed_p(statistic: float, degrees: int) -> float:
-    """The probability of a t statistic at least as far from zero.
+    """Return the probability of a t statistic at least as far from zero.
 
     >>> round(two_tailed_p(2.228, 10), 4)
     0.05
@@ -139,7 +139,7 @@ def t_quantile(probability: float, degrees: int) -> float:
 
 
 def incomplete_beta(a: float, b: float, x: float) -> float:
-    """The regularised incomplete beta function I_x(a, b), by Lentz's method for its continued fraction.
+    """Return the regularised incomplete beta function I_x(a, b), by Lentz's method for its continued fraction.
 
     Abramowitz and Stegun, 26.5.8; the fraction converges fast for x below (a + 1) / (a + b + 2), and
     I_x(a, b) = 1 - I_{1-x}(b, a) leads there.

@@ -10,7 +10,7 @@ from mathamr.evaluation.significance import LEVEL
 
 
 def means_table(comparison: Comparison, floors: Sequence[Scores] = ()) -> str:
-    """The mean of every run on every measure; with a baseline, the differences from it and stars.
+    """Return the mean of every run on every measure; with a baseline, the differences from it and stars.
 
     `floors` are reference scores, such as those of a random order.
     """
@@ -74,7 +74,7 @@ def topics_table(comparison: Comparison) -> str:
 
 
 def shown_p(value: float | None) -> str:
-    """A p-value as tables show it.
+    """Return a p-value as tables show it.
 
     >>> shown_p(0.0421), shown_p(0.00002), shown_p(None)
     ('.042', '<.001', '–')

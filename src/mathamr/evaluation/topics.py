@@ -119,7 +119,7 @@ def _topic(path: Path, element: _Element, is_html: bool) -> Topic:
 
 
 def _with_repaired_formula(post: Post, formula_id: str, latex: str) -> Post:
-    """The post with its query formula from `<Latex>`, if an unescaped `<` has cut it off in the post."""
+    """Return the post with its query formula from `<Latex>`, if an unescaped `<` has cut it off in the post."""
     if not latex:
         return post
     formulas = tuple(

@@ -44,14 +44,14 @@ class TopicResults:
     remarks: list[str] = field(default_factory=list)
 
     def run(self) -> Run:
-        """The results as a run: posts by id, formulas by visual id."""
+        """Return the results as a run: posts by id, formulas by visual id."""
         return Run.of(
             self.name,
             {topic: [(hit.id, hit.score) for hit in found] for topic, found in self.results.items()},
         )
 
     def arqmath_lines(self) -> list[str]:
-        """The results in ARQMath's columns: topic, post, rank, score, run, or topic, formula, post, rank, score, run."""
+        """Return the results in ARQMath's columns: topic, post, rank, score, run, or topic, formula, post, rank, score, run."""
         lines: list[str] = []
         tag = "_".join(self.name.split()) or "run"
         for topic, found in self.results.items():

@@ -44,7 +44,7 @@ class GraphConfiguration:
 
     @classmethod
     def from_name(cls, name: str) -> GraphConfiguration:
-        """Parses the name of a configuration."""
+        """Parse the name of a configuration."""
         parts = name.split("-")
         if len(parts) != 3:
             raise UnknownNameError("graph configuration", name, [cls().name, "FORMULAS-STRUCTURE-AUXILIARY"])

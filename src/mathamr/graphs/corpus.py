@@ -67,7 +67,7 @@ def build_graphs(
     progress: Progress | None = None,
     work: Work | None = None,
 ) -> BuildCounts:
-    """Builds and stores the graph of every post; graphs that are stored survive a kill.
+    """Build and store the graph of every post; graphs that are stored survive a kill.
 
     Worker processes do the work, so that one can be killed when a post takes too much; `work` is a worker whose parser
     is loaded already.
@@ -102,7 +102,7 @@ def build_graphs(
 def build_vocabularies(
     store: GraphStore, *, size: int = VOCABULARY_SIZE, workers: int = 1, progress: Progress | None = None
 ) -> Coverage:
-    """Counts the labels of all stored graphs and writes the store's vocabularies.
+    """Count the labels of all stored graphs and write the store's vocabularies.
 
     Does nothing if they were built from the current graphs; deletes tensors that use other vocabularies.
     """
@@ -134,7 +134,7 @@ def build_vocabularies(
 
 
 def use_vocabularies(store: GraphStore, vocabulary: Vocabulary, relations: RelationVocabulary) -> None:
-    """Makes these the store's vocabularies and deletes the tensors if they differ from the previous ones."""
+    """Make these the store's vocabularies and deletes the tensors if they differ from the previous ones."""
     try:
         labels, names = store.vocabularies()
         same = (labels.labels, names.relations) == (vocabulary.labels, relations.relations)
@@ -154,7 +154,7 @@ def build_tensors(
     workers: int = 1,
     progress: Progress | None = None,
 ) -> int:
-    """Builds the missing tensors of one configuration and returns how many there were."""
+    """Build the missing tensors of one configuration and return how many there were."""
     name = (configuration or GraphConfiguration()).name
     arguments = (str(store.vocabulary_path), str(store.relations_path), name)
     made = 0
@@ -187,7 +187,7 @@ class GraphWork:
         return self._parser.fingerprint
 
     def __call__(self, request: list[str]) -> list[dict[str, Any]]:
-        """Returns one row per post."""
+        """Return one row per post."""
         return [row for row, _ in self.made(request)]
 
     def made(self, request: list[str]) -> Iterator[tuple[dict[str, Any], MadeGraph]]:
@@ -204,7 +204,7 @@ class CountWork:
     hello = ""
 
     def __call__(self, request: list[str]) -> list[Any]:
-        """The counts of these graphs together."""
+        """Return the counts of these graphs together."""
         counts = VocabularyCounts()
         for text in request:
             counts.count(flatten(notation.read(text)))
@@ -222,7 +222,7 @@ class TensorWork:
         self._configuration = GraphConfiguration.from_name(configuration)
 
     def __call__(self, request: list[str]) -> list[tuple[str, str]]:
-        """Returns (post id, tensor) of every graph."""
+        """Return (post id, tensor) of every graph."""
         answer = []
         for text in request:
             tensor = tensorise(notation.read(text), self._vocabulary, self._relations, self._configuration)
@@ -236,7 +236,7 @@ class _MinimalParser:
     name = fingerprint = "minimal"
 
     def parse(self, sentences: Sequence[str]) -> list[Amr]:
-        """A minimal graph for every sentence."""
+        """Return a minimal graph for every sentence."""
         return [minimal_graph(sentence) for sentence in sentences]
 
 
@@ -265,7 +265,7 @@ class _Workers(Closing):
         self.hello = work.hello
 
     def map(self, requests: Iterable[Any]) -> Iterator[tuple[Any, Any | Lost]]:
-        """Yields (request, answer) in order."""
+        """Yield (request, answer) in order."""
         if self._pool is not None:
             yield from self._pool.map(requests)
         elif self._work is not None:
@@ -273,13 +273,13 @@ class _Workers(Closing):
                 yield request, self._work(request)
 
     def close(self) -> None:
-        """Ends the processes, if there are any."""
+        """End the processes, if there are any."""
         if self._pool is not None:
             self._pool.close()
 
 
 def _one_by_one(pool: _Workers, chunk: list[str], counts: BuildCounts) -> list[dict[str, Any]]:
-    """Yields the rows of a chunk that killed its worker: only the post at fault gets minimal graphs, or none."""
+    """Yield the rows of a chunk that killed its worker: only the post at fault gets minimal graphs, or none."""
     rows: list[dict[str, Any]] = []
     for line in chunk:
         # One map per line: the pool replaces the worker that was lost.
@@ -316,7 +316,7 @@ def _row(made: MadeGraph, text: str, fingerprint: str) -> dict[str, Any]:
 
 
 def stored_post(row: dict[str, Any]) -> StoredPost:
-    """Returns a row of the store from the form that `GraphWork` sends."""
+    """Return a row of the store from the form that `GraphWork` sends."""
     return StoredPost(**row | {name: base64.b64decode(row[name]) for name in ("digest", "graph")})
 
 

@@ -52,7 +52,7 @@ class FlatGraph:
     representatives: list[Representative] = field(default_factory=list)
 
     def add(self, label: str, part: NodePart) -> int:
-        """Adds a node and returns its number."""
+        """Add a node and return its number."""
         self.labels.append(label)
         self.parts.append(part)
         return len(self.labels) - 1

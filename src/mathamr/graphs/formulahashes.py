@@ -15,7 +15,7 @@ _FIRST, _SECOND, _THIRD = (
 
 
 def subtree_hashes(trees: FormulaTrees) -> tuple[AnyArray, AnyArray]:
-    """Returns for every node the hash of its subtree, and its height above its farthest leaf.
+    """Return for every node the hash of its subtree, and its height above its farthest leaf.
 
     Equal subtrees have equal hashes, operands on the same edge (those of + and the like) in any order.
     """
@@ -37,7 +37,7 @@ def subtree_hashes(trees: FormulaTrees) -> tuple[AnyArray, AnyArray]:
 
 
 def _depths(above: AnyArray) -> AnyArray:
-    """The depth of every node, by pointer doubling."""
+    """Return the depth of every node, by pointer doubling."""
     depths = (above >= 0).astype(np.int64)
     jumps = np.where(above >= 0, above, np.arange(len(above)))
     while True:

@@ -35,7 +35,7 @@ _ITALIC = {
 
 
 def folded(label: str) -> str:
-    """Returns the form of a label that both trees share: italic letters, which only operator trees mark, become plain.
+    """Return the form of a label that both trees share: italic letters, which only operator trees mark, become plain.
 
     >>> folded("V!𝑥"), folded("V!x"), folded("V!𝛼"), folded("V!ℝ")
     ('V!x', 'V!x', 'V!α', 'V!ℝ')
@@ -54,12 +54,12 @@ class FormulaLabels:
 
     @staticmethod
     def special() -> tuple[str, ...]:
-        """The unknown label, and that of each type."""
+        """Return the unknown label, and that of each type."""
         return (UNKNOWN, *(f"{kind}!{UNKNOWN}" for kind in TYPES))
 
     @classmethod
     def of_counts(cls, counts: Mapping[str, int], least: int = 1) -> FormulaLabels:
-        """Returns the labels that occur often enough, the most frequent first."""
+        """Return the labels that occur often enough, the most frequent first."""
         special = set(cls.special())
         often = [
             (-count, label)
@@ -87,12 +87,12 @@ class FormulaLabels:
         )
 
     def to_text(self) -> str:
-        """Returns the content of a file: one label per line."""
+        """Return the content of a file: one label per line."""
         return "".join(f"{label}\n" for label in self.labels)
 
     @classmethod
     def load(cls, path: Path) -> FormulaLabels:
-        """Reads the labels in a file."""
+        """Read the labels in a file."""
         try:
             return cls(read_description(path).decode().split("\n")[:-1])
         except (OSError, UnicodeDecodeError) as error:
@@ -115,7 +115,7 @@ class FormulaTrees:
 
     @classmethod
     def of(cls, trees: Sequence[Tree], labels: FormulaLabels, kind: str) -> FormulaTrees:
-        """Converts trees to arrays; all operands of an unordered operator are on edge 0."""
+        """Convert trees to arrays; all operands of an unordered operator are on edge 0."""
         growing = _GrowingTrees(kind)
         for tree in trees:
             growing.add(tree, [labels[label] for label in tree.labels])
@@ -141,7 +141,7 @@ class FormulaTrees:
         )
 
     def chosen(self, numbers: AnyArray) -> FormulaTrees:
-        """Returns some trees, in that order."""
+        """Return some trees, in that order."""
         counts = self.starts[numbers + 1] - self.starts[numbers]
         before = np.cumsum(counts) - counts
         nodes = np.arange(int(counts.sum())) - np.repeat(before - self.starts[numbers], counts)
@@ -151,18 +151,18 @@ class FormulaTrees:
         )
 
     def renumbered(self, numbers: AnyArray) -> FormulaTrees:
-        """Returns the same trees with label i replaced by label `numbers[i]`."""
+        """Return the same trees with label i replaced by label `numbers[i]`."""
         return FormulaTrees(
             numbers[self.labels].astype(np.int32), self.parents, self.edges, self.sizes, self.starts
         )
 
     def arrays(self, prefix: str) -> dict[str, AnyArray]:
-        """Returns the arrays for a file."""
+        """Return the arrays for a file."""
         return {f"{prefix}_{name}": getattr(self, name) for name in self.__slots__}
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, AnyArray], prefix: str) -> FormulaTrees:
-        """The inverse of `arrays`; refuses numbers that do not form trees."""
+        """Return the inverse of `arrays`; refuse numbers that do not form trees."""
         labels, parents, edges, sizes, starts = (arrays[f"{prefix}_{name}"] for name in cls.__slots__)
         total = len(labels)
         if (
@@ -193,7 +193,7 @@ class _GrowingTrees:
         self._edges, self._starts = array("B"), array("q", [0])
 
     def add(self, tree: Tree, labels: Iterable[int]) -> None:
-        """Appends a tree, whose labels are already numbers."""
+        """Append a tree, whose labels are already numbers."""
         self._labels.extend(labels)
         self._parents.extend(tree.parents)
         self._sizes.extend(tree.sizes())
@@ -204,7 +204,7 @@ class _GrowingTrees:
         self._starts.append(len(self._labels))
 
     def trees(self) -> FormulaTrees:
-        """The arrays, which nothing may be added to any more."""
+        """Return the arrays, which nothing may be added to any more."""
         return FormulaTrees(
             np.frombuffer(self._labels, np.int32),
             np.frombuffer(self._parents, np.int32),
@@ -225,7 +225,7 @@ class FormulaShard:
 
     @classmethod
     def of(cls, formulas: Iterable[tuple[Slt, Opt]]) -> FormulaShard:
-        """Builds the shard of formulas, with all labels that they have; formulas are read one at a time."""
+        """Build the shard of formulas, with all labels that they have; formulas are read one at a time."""
         layouts, operators = _GrowingTrees("slt"), _GrowingTrees("opt")
         numbers: dict[str, int] = {}
         counts: Counter[str] = Counter()
@@ -247,7 +247,7 @@ class FormulaShard:
         return len(self.opt)
 
     def chosen(self, numbers: AnyArray) -> FormulaShard:
-        """Returns some formulas, in that order, with the same labels and counts."""
+        """Return some formulas, in that order, with the same labels and count."""
         return FormulaShard(self.labels, self.counts, self.slt.chosen(numbers), self.opt.chosen(numbers))
 
     def both(self, number: int) -> tuple[Opt, Slt]:
@@ -256,18 +256,18 @@ class FormulaShard:
         return Opt(opt.labels, opt.parents, opt.edges), Slt(slt.labels, slt.parents, slt.edges)
 
     def frequent(self, least: int) -> FormulaLabels:
-        """Returns the labels that occur at least this often."""
+        """Return the labels that occur at least this often."""
         pairs = zip(self.labels.labels, self.counts.tolist(), strict=True)
         return FormulaLabels.of_counts(dict(pairs), least)
 
     def renumbered(self, labels: FormulaLabels) -> FormulaShard:
-        """Returns the same formulas numbered by other labels."""
+        """Return the same formulas numbered by other labels."""
         numbers = np.array([labels[label] for label in self.labels.labels], np.int32)
         counts = np.bincount(numbers, self.counts, len(labels)).astype(np.int64)
         return FormulaShard(labels, counts, self.slt.renumbered(numbers), self.opt.renumbered(numbers))
 
     def save(self, path: Path) -> None:
-        """Writes an `.npz` file without pickles."""
+        """Write an `.npz` file without pickles."""
         text = "\n".join(self.labels.labels).encode()
         with path.open("wb") as file:
             arrays = {**self.slt.arrays("slt"), **self.opt.arrays("opt")}
@@ -276,7 +276,7 @@ class FormulaShard:
 
     @classmethod
     def load(cls, path: Path) -> FormulaShard:
-        """The inverse of `save`."""
+        """Return the inverse of `save`."""
         try:
             with np.load(path, allow_pickle=False) as file:
                 arrays = {name: file[name] for name in file.files}

@@ -27,7 +27,7 @@ class SharedReading(GraphWork):
     """Makes graphs and also answers with the text encoders' states that the parser read, so that nobody reads the text again."""
 
     def __call__(self, request: list[str]) -> Any:
-        """Returns one row per post, and states by encoder and window."""
+        """Return one row per post, and states by encoder and window."""
         rows = super().__call__(request)
         return rows, {
             fingerprint: [
@@ -67,7 +67,7 @@ class GuardedGraphs:
 
     @classmethod
     def take(cls, parser: str, model: str | None, allowance: Allowance = ALLOWANCE) -> GuardedGraphs:
-        """An instance that another index has released, or a new one; loading a parser takes seconds."""
+        """Return an instance that another index has released, or a new one; loading a parser takes seconds."""
         with _keeping:
             spare = _spare.pop((parser, model, allowance), None)
         if spare is not None and spare._process == os.getpid():
@@ -75,7 +75,7 @@ class GuardedGraphs:
         return cls(parser, model, allowance)
 
     def __call__(self, request: list[str]) -> list[dict[str, Any]] | Lost:
-        """Returns one row per post, or `Lost` if the process was killed."""
+        """Return one row per post, or `Lost` if the process was killed."""
         rows = {line: row for line in request if (row := self._remembered.get(line)) is not None}
         if missing := [line for line in request if line not in rows]:
             answer = self._request(missing)
@@ -87,7 +87,7 @@ class GuardedGraphs:
         return [rows[line] for line in request]
 
     def prepare(self, lines: list[str], names: list[str]) -> None:
-        """Builds the graphs of posts before they are stored; raises `TooMuchWorkError` for one that cannot be built."""
+        """Build the graphs of posts before they are stored; raise `TooMuchWorkError` for one that cannot be built."""
         for line, name in zip(lines, names, strict=True):
             answer = self([line])
             if isinstance(answer, Lost):

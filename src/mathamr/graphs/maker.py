@@ -40,7 +40,7 @@ class GraphMaker:
         self._reading = reading
 
     def make(self, posts: Iterable[Post]) -> Iterator[MadeGraph]:
-        """Yields the graphs of the posts, in order; the sentences of several posts are parsed together."""
+        """Yield the graphs of the posts, in order; the sentences of several posts are parsed together."""
         waiting: list[tuple[Post, Passage]] = []
 
         def documents() -> Iterator[Text]:
@@ -98,7 +98,7 @@ def _trees(post: Post, read: Passage, fallbacks: Counter[str], reading: str) -> 
 
 
 def digest(post: Post, fingerprint: str) -> bytes:
-    """Returns a hash of everything a graph depends on: the post's text, its place in the thread, and the AMR parser.
+    """Return a hash of everything a graph depends on: the post's text, its place in the thread, and the AMR parser.
 
     Votes, dates, tags, links and the file's path do not count: they change without changing what the post says.
     """

@@ -18,7 +18,7 @@ _FORBIDDEN = str.maketrans({"(": "$", ")": "$$", ":": "$##$"})
 
 
 def mathamr(graph: MathGraph) -> Amr:
-    """Builds the MathAMR graph of a post: its AMR with the operator tree of each formula in the formula's place.
+    """Build the MathAMR graph of a post: its AMR with the operator tree of each formula in the formula's place.
 
     A formula without an operator tree keeps its placeholder.
     """
@@ -45,7 +45,7 @@ def _operands(opt: Opt, names: list[str]) -> list[Triple]:
 
 
 def operator_name(label: str) -> str:
-    """Returns the name of an OPT label in MathAMR: without its type, and without characters that Penman reserves.
+    """Return the name of an OPT label in MathAMR: without its type, and without characters that Penman reserves.
 
     >>> operator_name("U!plus"), operator_name("+!F!sin"), operator_name("O!interval(O-C)"), operator_name("V!!")
     ('plus', 'sin', 'interval$O-C$$', '!')
@@ -57,7 +57,7 @@ def operator_name(label: str) -> str:
 
 
 def linearise(penman: str) -> str:
-    """Returns the concepts and constants of a graph depth first, without roles, each node once.
+    """Return the concepts and constants of a graph depth first, without roles, each node once.
 
     Children come in the alphabetical order of their roles, those of one role in reverse: the order of the
     published strings. Empty concepts are left out.
@@ -71,7 +71,7 @@ def linearise(penman: str) -> str:
 
 
 def linearised_tree(opt: Opt) -> str:
-    """Writes an operator tree alone as MathAMR does, in the order of `linearise`.
+    """Write an operator tree alone as MathAMR does, in the order of `linearise`.
 
     >>> from mathamr.formulas.notation import opt_from_string
     >>> linearised_tree(opt_from_string("[U!plus,0[O!SUP,0[V!x],1[V!n]],1[V!y]]"))

@@ -62,7 +62,7 @@ class MathGraph:
         return sum(len(tree.labels) for tree in trees)
 
     def renamed(self, post_id: str) -> MathGraph:
-        """Returns the graph of the same post under another id."""
+        """Return the graph of the same post under another id."""
         formulas = tuple(
             replace(each, formula_id=rename(each.formula_id, self.post_id, post_id)) for each in self.formulas
         )

@@ -23,14 +23,14 @@ _KEYS = ("id", "formula_map", "formulas", "sentences", "texts")
 
 
 def write(graph: MathGraph, mode: FormulaMode = "both", *, one_line: bool = False) -> str:
-    """Writes the complete graph as Penman text; in mode ``both``, `read` is the inverse."""
+    """Write the complete graph as Penman text; in mode ``both``, `read` is the inverse."""
     if mode in TREELESS:
         return "\n".join([*_metadata_lines(graph), unified(graph, mode).to_penman(one_line=one_line)])
     return _Writing(graph, mode).text(one_line=one_line)
 
 
 def write_and_read(graph: MathGraph) -> tuple[str, MathGraph]:
-    """Returns the text of a graph on one line, and the graph that `read` would make of it: its triples in the order of the text.
+    """Return the text of a graph on one line, and the graph that `read` would make of it: its triples in the order of the text.
 
     Nothing is parsed: an index writes every graph once and continues with the form that later readers will see.
     """
@@ -68,13 +68,13 @@ class _Writing:
             self._branches[names[parent]].append((role_of(tree.labels[parent], edge), names[child], True))
 
     def text(self, *, one_line: bool) -> str:
-        """Returns the Penman text after its metadata."""
+        """Return the Penman text after its metadata."""
         top, attributes = self._graph.amr.top, self._attributes
         text = write_branches(top, self._concepts, self._branches, attributes, one_line=one_line)
         return "\n".join([*_metadata_lines(self._graph), text])
 
     def read_back(self) -> Amr:
-        """Returns the meaning graph without its trees, everything in the order of the text."""
+        """Return the meaning graph without its trees, everything in the order of the text."""
         instances: list[tuple[str, str]] = []
         edges: list[Triple] = []
         waiting = [("", "", self._graph.amr.top, True)]
@@ -101,7 +101,7 @@ def _json(value: Any) -> str:
 
 
 def read(text: str, source: str = "") -> MathGraph:
-    """Parses the text that `write` wrote."""
+    """Parse the text that `write` wrote."""
     values, start = _read_metadata(text, source)
     top, instances, links = branches(text, start, source)
     variables = {variable for variable, _ in instances}

@@ -7,7 +7,7 @@ from mathamr.graphs.mathgraph import MathGraph
 
 
 def sentence_graph(graph: MathGraph, number: int) -> MathGraph:
-    """Returns the part of a post's graph for sentence `number`, with the formulas of that sentence.
+    """Return the part of a post's graph for sentence `number`, with the formulas of that sentence.
 
     A formula that the AMR parser dropped hangs from the sentence's root; formulas keep their placeholders, and the
     number of their sentence, so that their texts can be found.

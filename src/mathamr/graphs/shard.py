@@ -56,7 +56,7 @@ class Shard:
         )
 
     def representatives(self, number: int) -> int:
-        """The representatives of a graph."""
+        """Return the representatives of a graph."""
         return int(self.starts["reps"][number + 1] - self.starts["reps"][number])
 
     def _slice(self, name: str, number: int) -> AnyArray:
@@ -71,7 +71,7 @@ def _count_of(column: str) -> str:
 
 
 def export(store: GraphStore, configuration: str, pairs: Iterable[tuple[str, str]], path: Path) -> Shard:
-    """Writes the tensors of all posts of the pairs, and the pairs, to one file."""
+    """Write the tensors of all posts of the pairs, and the pairs, to one file."""
     chosen = list(pairs)
     ids = list(dict.fromkeys(post_id for pair in chosen for post_id in pair))
     number = {post_id: index for index, post_id in enumerate(ids)}
@@ -122,7 +122,7 @@ def _smallest(numbers: AnyArray) -> AnyArray:
 
 
 def load(path: Path) -> Shard:
-    """Reads the shard in a file; anything else is refused with a clear error."""
+    """Read the shard in a file; anything else is refused with a clear error."""
     try:
         with np.load(path, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}

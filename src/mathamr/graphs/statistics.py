@@ -38,7 +38,7 @@ class Statistics:
     reading: dict[str, Any] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
-        """Returns the JSON form."""
+        """Return the JSON form."""
         return asdict(self)
 
 
@@ -48,7 +48,7 @@ def statistics(
     vocabularies: Coverage | None = None,
     reading: dict[str, Any] | None = None,
 ) -> Statistics:
-    """Returns the statistics of a store, with the reports of its last build, its vocabularies and the reader of its posts."""
+    """Return the statistics of a store, with the reports of its last build, its vocabularies and the reader of its posts."""
     sizes = store.sizes()
     posts = sum(row[1] for row in sizes)
     nodes, edges, formulas = (

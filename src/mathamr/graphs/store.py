@@ -106,16 +106,16 @@ class GraphStore(Closing):
             )
 
     def flush(self) -> None:
-        """Makes acknowledged writes survive a power failure, not only a kill."""
+        """Make acknowledged writes survive a power failure, not only a kill."""
         self._db.execute("PRAGMA wal_checkpoint(PASSIVE)")
 
     def close(self) -> None:
-        """Closes the connection; acknowledged writes are on disk already."""
+        """Close the connection; acknowledged writes are on disk already."""
         self._db.close()
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Writes inside are committed together or not at all."""
+        """Write inside are committed together or not at all."""
         self._db.execute("BEGIN IMMEDIATE")
         try:
             yield
@@ -127,16 +127,16 @@ class GraphStore(Closing):
         self._db.execute("COMMIT")
 
     def meta(self, key: str) -> str | None:
-        """A note about the whole store."""
+        """Return a note about the whole store."""
         row = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
         return None if row is None else str(row[0])
 
     def set_meta(self, key: str, value: str) -> None:
-        """Writes a note about the whole store."""
+        """Write a note about the whole store."""
         self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
 
     def state(self) -> str:
-        """Returns a string that changes whenever a graph is added, replaced or deleted."""
+        """Return a string that changes whenever a graph is added, replaced or deleted."""
         count, last = self._db.execute("SELECT count(*), max(number) FROM posts").fetchone()
         return f"{count} posts, last {last}"
 
@@ -147,17 +147,17 @@ class GraphStore(Closing):
         return self._db.execute("SELECT 1 FROM posts WHERE id = ?", (post_id,)).fetchone() is not None
 
     def ids(self) -> Iterator[str]:
-        """The ids of all posts, in the order in which they were stored."""
+        """Yield the ids of all posts, in the order in which they were stored."""
         for (post_id,) in self._db.execute("SELECT id FROM posts ORDER BY number"):
             yield post_id
 
     def digest(self, post_id: str) -> bytes | None:
-        """Returns the digest of the post that a graph was built from; a post with an equal digest needs no new graph."""
+        """Return the digest of the post that a graph was built from; a post with an equal digest needs no new graph."""
         row = self._db.execute("SELECT digest FROM posts WHERE id = ?", (post_id,)).fetchone()
         return row[0] if row is not None and isinstance(row[0], bytes) else None
 
     def put(self, posts: Iterable[StoredPost]) -> None:
-        """Stores or replaces graphs; the tensors of a replaced graph are deleted."""
+        """Store or replaces graphs; the tensors of a replaced graph are deleted."""
         for post in posts:
             self.delete(post.id)
             self._db.execute(
@@ -180,7 +180,7 @@ class GraphStore(Closing):
     def copies(
         self, wanted: Iterable[tuple[str, Post, bytes]]
     ) -> list[tuple[StoredPost, dict[str, GraphTensor]]]:
-        """The rows and tensors for posts whose digests equal those of stored posts, under their own ids."""
+        """Return the rows and tensors for posts whose digests equal those of stored posts, under their own ids."""
         return [self._copied(*each) for each in wanted]
 
     def _copied(self, source: str, post: Post, digest: bytes) -> tuple[StoredPost, dict[str, GraphTensor]]:
@@ -204,37 +204,37 @@ class GraphStore(Closing):
         return row, {name: GraphTensor.from_bytes(blob).renamed(post.id) for name, blob in tensors.items()}
 
     def put_copies(self, copies: Iterable[tuple[StoredPost, dict[str, GraphTensor]]]) -> None:
-        """Stores the rows that `copies` returned."""
+        """Store the rows that `copies` returned."""
         for row, tensors in copies:
             self.put([row])
             for configuration, tensor in tensors.items():
                 self.put_tensors(configuration, [(row.id, tensor.to_bytes())])
 
     def delete(self, post_id: str) -> None:
-        """Deletes a post and its tensors; an unknown id is ignored."""
+        """Delete a post and its tensors; an unknown id is ignored."""
         row = self._db.execute("SELECT number FROM posts WHERE id = ?", (post_id,)).fetchone()
         if row is not None:
             self._db.execute("DELETE FROM tensors WHERE post = ?", row)
             self._db.execute("DELETE FROM posts WHERE number = ?", row)
 
     def text(self, post_id: str) -> str:
-        """The Penman text of a post's graph."""
+        """Return the Penman text of a post's graph."""
         row = self._db.execute("SELECT graph FROM posts WHERE id = ?", (post_id,)).fetchone()
         if row is None:
             raise MathAMRError(f"no post {post_id!r} in the graph store {self.folder}")
         return _text(row[0], post_id)
 
     def graph(self, post_id: str) -> MathGraph:
-        """A post's graph."""
+        """Return a post's graph."""
         return notation.read(self.text(post_id), post_id)
 
     def texts(self) -> Iterator[tuple[str, str]]:
-        """Yields (id, Penman text) of every post."""
+        """Yield (id, Penman text) of every post."""
         for post_id, blob in self._db.execute("SELECT id, graph FROM posts ORDER BY number"):
             yield post_id, _text(blob, post_id)
 
     def pairs(self, *, accepted_only: bool = False) -> Iterator[tuple[str, str]]:
-        """Returns (question, answer) ids for training: every stored answer of a stored question, or only accepted ones."""
+        """Return (question, answer) ids for training: every stored answer of a stored question, or only accepted ones."""
         sql = (
             "SELECT q.id, a.id FROM posts a JOIN posts q ON q.id = a.parent"
             f" WHERE a.kind IN ({', '.join('?' * len(ANSWERING))})"
@@ -244,14 +244,14 @@ class GraphStore(Closing):
         yield from self._db.execute(sql, sorted(ANSWERING))
 
     def put_tensors(self, configuration: str, tensors: Iterable[tuple[str, bytes]]) -> None:
-        """Stores tensors, as (post id, bytes), of one configuration for posts that are in the store."""
+        """Store tensors, as (post id, bytes), of one configuration for posts that are in the store."""
         self._db.executemany(
             "INSERT OR REPLACE INTO tensors SELECT ?, number, ? FROM posts WHERE id = ?",
             ((configuration, tensor, post_id) for post_id, tensor in tensors),
         )
 
     def tensor(self, configuration: str, post_id: str) -> GraphTensor:
-        """The tensor of one post."""
+        """Return the tensor of one post."""
         row = self._db.execute(
             "SELECT tensor FROM tensors JOIN posts ON post = number WHERE configuration = ? AND id = ?",
             (configuration, post_id),
@@ -267,7 +267,7 @@ class GraphStore(Closing):
         return self._db.execute(sql, (configuration, post_id)).fetchone() is not None
 
     def tensors(self, configuration: str) -> Iterator[GraphTensor]:
-        """Yields every tensor of a configuration, in a stable order."""
+        """Yield every tensor of a configuration, in a stable order."""
         rows = self._db.execute(
             "SELECT tensor FROM tensors WHERE configuration = ? ORDER BY post", (configuration,)
         )
@@ -275,7 +275,7 @@ class GraphStore(Closing):
             yield GraphTensor.from_bytes(blob)
 
     def without_tensor(self, configuration: str) -> Iterator[tuple[str, str]]:
-        """Yields (id, Penman text) of the posts that still need a tensor; tensors may be written meanwhile."""
+        """Yield (id, Penman text) of the posts that still need a tensor; tensors may be written meanwhile."""
         last = 0
         while True:
             rows = self._db.execute(
@@ -290,7 +290,7 @@ class GraphStore(Closing):
                 yield post_id, _text(blob, post_id)
 
     def drop_tensors(self) -> None:
-        """Deletes all tensors, because they use another vocabulary."""
+        """Delete all tensors, because they use another vocabulary."""
         self._db.execute("DELETE FROM tensors")
 
     def count_tensors(self, configuration: str) -> int:
@@ -311,7 +311,7 @@ class GraphStore(Closing):
         return self._db.execute(sql).fetchall()
 
     def median_nodes(self) -> int:
-        """Returns the median number of nodes per graph."""
+        """Return the median number of nodes per graph."""
         sql = "SELECT nodes FROM posts ORDER BY nodes LIMIT 1 OFFSET (SELECT (count(*) - 1) / 2 FROM posts)"
         row = self._db.execute(sql).fetchone()
         return 0 if row is None else int(row[0])
@@ -327,7 +327,7 @@ class GraphStore(Closing):
         return self.folder / "relations.txt"
 
     def vocabularies(self) -> tuple[Vocabulary, RelationVocabulary]:
-        """The vocabularies of the tensors."""
+        """Return the vocabularies of the tensors."""
         return Vocabulary.load(self.vocabulary_path), RelationVocabulary.load(self.relations_path)
 
 

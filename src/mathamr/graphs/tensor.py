@@ -63,7 +63,7 @@ class GraphTensor:
         return None
 
     def renamed(self, post_id: str) -> GraphTensor:
-        """Returns the tensor of the same post under another id."""
+        """Return the tensor of the same post under another id."""
         references = tuple(
             rename(reference, self.post_id, post_id)
             if level in (Level.DOCUMENT, Level.FORMULA)
@@ -73,7 +73,7 @@ class GraphTensor:
         return replace(self, post_id=post_id, references=references)
 
     def to_bytes(self) -> bytes:
-        """Returns compact bytes without pickles; inverse edges are left out because they follow from the others."""
+        """Return compact bytes without pickles; inverse edges are left out because they follow from the others."""
         half = self.forward_edges
         sizes = [len(self.node_ids), half, len(self.representatives)]
         head = json.dumps([self.post_id, sizes, self.references], ensure_ascii=False).encode()
@@ -91,7 +91,7 @@ class GraphTensor:
 
     @classmethod
     def from_bytes(cls, blob: bytes) -> GraphTensor:
-        """The inverse of `to_bytes`; damaged bytes raise an error and never give a wrong graph."""
+        """Return the inverse of `to_bytes`; damaged bytes raise an error and never give a wrong graph."""
         if not isinstance(blob, bytes) or not blob.startswith(_MAGIC):
             raise MathAMRError("these bytes are not a stored graph of this version; build the store again")
         try:
@@ -110,7 +110,7 @@ class GraphTensor:
 
 
 def with_inverse(edge_index: Int32Array, relation_ids: Int32Array) -> tuple[Int32Array, Int32Array]:
-    """Returns the edges followed by the inverse of each (thesis, section 3.1)."""
+    """Return the edges followed by the inverse of each (thesis, section 3.1)."""
     return (
         np.concatenate([edge_index, edge_index[::-1]], axis=1),
         np.concatenate([relation_ids, relation_ids + 1]),
@@ -123,14 +123,14 @@ def tensorise(
     relations: RelationVocabulary,
     configuration: GraphConfiguration | None = None,
 ) -> GraphTensor:
-    """The tensor of a post's graph in one configuration."""
+    """Return the tensor of a post's graph in one configuration."""
     return tensor_of(graph.post_id, flatten(graph, configuration), vocabulary, relations)
 
 
 def tensor_of(
     post_id: str, flat: FlatGraph, vocabulary: Vocabulary, relations: RelationVocabulary
 ) -> GraphTensor:
-    """The tensor of a flat graph."""
+    """Return the tensor of a flat graph."""
     node_ids = np.fromiter(map(vocabulary.number, flat.labels, flat.parts), np.int32, len(flat.labels))
     pairs = np.array([(source, target) for source, _, target in flat.edges], np.int32).reshape(-1, 2).T
     forward = np.fromiter((relations.number(role) for _, role, _ in flat.edges), np.int32, len(flat.edges))

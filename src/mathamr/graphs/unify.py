@@ -30,7 +30,7 @@ def unify(
     formula_ids: Mapping[str, str],
     trees: Mapping[str, Trees],
 ) -> MathGraph:
-    """Builds one graph of a post's meaning and formulas; formulas that the AMR parser dropped hang from the root.
+    """Build one graph of a post's meaning and formulas; formulas that the AMR parser dropped hang from the root.
 
     `texts` are the sentences that `document` was parsed from, `formula_ids` and `trees` belong to their
     placeholders; a placeholder without trees stays a plain node.
@@ -78,7 +78,7 @@ def _hang_dropped(amr: Amr, dropped: list[str], variable_of: dict[str, str]) -> 
 
 
 def opt_role(parent_label: str, edge: str) -> str:
-    """Returns the role of an operand: its number, or ``:op0`` for every operand of an unordered operator.
+    """Return the role of an operand: its number, or ``:op0`` for every operand of an unordered operator.
 
     >>> opt_role("O!minus", "1"), opt_role("U!plus", "1"), opt_role("M!V-12", "B")
     (':op1', ':op0', ':op11')
@@ -87,12 +87,12 @@ def opt_role(parent_label: str, edge: str) -> str:
 
 
 def slt_role(parent_label: str, edge: str) -> str:
-    """Returns the role of a layout edge: its letter."""
+    """Return the role of a layout edge: its letter."""
     return f":{edge}"
 
 
 def unified(graph: MathGraph, mode: FormulaMode = "both") -> Amr:
-    """Returns the complete graph as one AMR: ``:opt`` and ``:slt`` lead from each formula's node to its trees.
+    """Return the complete graph as one AMR: ``:opt`` and ``:slt`` lead from each formula's node to its trees.
 
     Node i of the OPT of ``FORMULA_n`` is the variable ``on_i``, node i of its SLT is ``sn_i``.
     """
@@ -124,7 +124,7 @@ def _hang(
 
 
 def tree_atom(label: str) -> str:
-    r"""Writes a tree's label as a Penman atom; `mathamr.amr.graph.unquoted` is the inverse for every label.
+    r"""Write a tree's label as a Penman atom; `mathamr.amr.graph.unquoted` is the inverse for every label.
 
     >>> tree_atom("V!x"), tree_atom("M!()1x1"), tree_atom('"')
     ('V!x', '"M!()1x1"', '"\\""')
@@ -133,7 +133,7 @@ def tree_atom(label: str) -> str:
 
 
 def opt_of(labels: list[str], triples: Iterator[tuple[int, str, int]]) -> Opt:
-    """Builds the OPT whose nodes and roles were read from a unified graph."""
+    """Build the OPT whose nodes and roles were read from a unified graph."""
     parents, edges, operands = [-1] * len(labels), ["-"] * len(labels), [0] * len(labels)
     for parent, role, child in sorted(triples, key=lambda triple: triple[2]):
         parents[child] = parent
@@ -144,7 +144,7 @@ def opt_of(labels: list[str], triples: Iterator[tuple[int, str, int]]) -> Opt:
 
 
 def slt_of(labels: list[str], triples: Iterator[tuple[int, str, int]]) -> Slt:
-    """Builds the SLT whose nodes and roles were read from a unified graph."""
+    """Build the SLT whose nodes and roles were read from a unified graph."""
     parents, edges = [-1] * len(labels), ["-"] * len(labels)
     for parent, role, child in triples:
         parents[child], edges[child] = parent, role[1:]

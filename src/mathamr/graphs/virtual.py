@@ -28,7 +28,7 @@ Virtual = TypeVar("Virtual")
 
 
 def flatten(graph: MathGraph, configuration: GraphConfiguration | None = None) -> FlatGraph:
-    """Returns the nodes and edges of a post with the virtual nodes of the configuration.
+    """Return the nodes and edges of a post with the virtual nodes of the configuration.
 
     Without trees (mode ``none``) the placeholders stay as plain concepts of their sentence, the dropped ones
     are left out, and no formula represents the post. With mode ``absent``, as the thesis says, the placeholders are
@@ -50,7 +50,7 @@ def flatten(graph: MathGraph, configuration: GraphConfiguration | None = None) -
 
 
 def left_out_of(graph: MathGraph, mode: FormulaMode) -> set[str]:
-    """Returns the placeholders that a formula mode leaves out."""
+    """Return the placeholders that a formula mode leaves out."""
     if mode not in TREELESS:
         return set()
     dropped = {formula.variable for formula in graph.formulas if formula.dropped}
@@ -128,7 +128,7 @@ def _add_hierarchy(
 
 
 def auxiliary_pairs(virtuals: Sequence[Virtual], auxiliary: Auxiliary) -> list[tuple[Virtual, Virtual]]:
-    """Returns the auxiliary edges between the virtual nodes of sentences and formulas, given in document order.
+    """Return the auxiliary edges between the virtual nodes of sentences and formulas, given in document order.
 
     >>> auxiliary_pairs("abc", "circular")
     [('a', 'b'), ('b', 'c'), ('c', 'a')]

@@ -39,7 +39,7 @@ _RATIONAL = re.compile(r"[+\-−]?\d+\s*[/⁄]\s*\d+$")
 
 @lru_cache(maxsize=200_000)
 def normalise(label: str, part: NodePart) -> str:
-    """Returns the vocabulary's form of a label (thesis, section 3.3.1).
+    """Return the vocabulary's form of a label (thesis, section 3.3.1).
 
     >>> normalise("sequences", NodePart.CONCEPT), normalise("converge-01", NodePart.CONCEPT)
     ('sequenc', 'converge-01')
@@ -66,7 +66,7 @@ def _stem(word: str) -> str:
 
 @cache
 def _stemmer() -> Any:
-    """Returns Porter's stemmer, imported on first use: a machine that only trains has numbers and does not need it."""
+    """Return Porter's stemmer, imported on first use: a machine that only trains has numbers and does not need it."""
     import Stemmer
 
     return Stemmer.Stemmer("porter", 0)
@@ -74,7 +74,7 @@ def _stemmer() -> Any:
 
 @lru_cache(maxsize=10_000)
 def normalise_relation(role: str) -> str:
-    """Returns the vocabulary's form of a role: the sentences of a very long post share one.
+    """Return the vocabulary's form of a role: the sentences of a very long post share one.
 
     >>> normalise_relation(":snt7"), normalise_relation(":snt1204"), normalise_relation(":ARG0")
     (':snt7', ':snt32+', ':ARG0')
@@ -84,7 +84,7 @@ def normalise_relation(role: str) -> str:
 
 
 def number_class(label: str) -> str | None:
-    """Returns the token for a rare number of this kind, or None if the label is not a number.
+    """Return the token for a rare number of this kind, or None if the label is not a number.
 
     >>> number_class("N!17"), number_class("2.5e3"), number_class("N!1/3"), number_class("V!x")
     ('[UNKNUM_INT]', '[UNKNUM_DEC]', '[UNKNUM_RAT]', None)
@@ -109,7 +109,7 @@ class VocabularyCounts:
     raw_relations: set[str] = field(default_factory=set)
 
     def count(self, flat: FlatGraph) -> None:
-        """Counts one graph, without its virtual nodes and edges."""
+        """Count one graph, without its virtual nodes and edges."""
         for label, part in zip(flat.labels, flat.parts, strict=True):
             if part is not NodePart.VIRTUAL:
                 self.labels[normalise(label, part)] += 1
@@ -120,19 +120,19 @@ class VocabularyCounts:
                 self.raw_relations.add(role)
 
     def add(self, other: VocabularyCounts) -> None:
-        """Adds the counts of another part of the corpus."""
+        """Add the counts of another part of the corpus."""
         self.labels.update(other.labels)
         self.relations.update(other.relations)
         self.raw_labels |= other.raw_labels
         self.raw_relations |= other.raw_relations
 
     def to_json(self) -> list[Any]:
-        """Returns the JSON form for another process."""
+        """Return the JSON form for another process."""
         return [self.labels, self.relations, sorted(self.raw_labels), sorted(self.raw_relations)]
 
     @classmethod
     def from_json(cls, row: list[Any]) -> VocabularyCounts:
-        """The inverse of `to_json`."""
+        """Return the inverse of `to_json`."""
         labels, relations, raw_labels, raw_relations = row
         return cls(Counter(labels), Counter(relations), set(raw_labels), set(raw_relations))
 
@@ -168,7 +168,7 @@ class Vocabulary:
 
     @classmethod
     def build(cls, counts: VocabularyCounts, size: int = 20_000, number_threshold: int = 5) -> Vocabulary:
-        """Builds the vocabulary of the `size` most frequent labels; numbers rarer than the threshold fall into their class.
+        """Build the vocabulary of the `size` most frequent labels; numbers rarer than the threshold fall into their class.
 
         `coverage` is the share of the corpus's nodes whose label or number class is in it.
         """
@@ -190,7 +190,7 @@ class Vocabulary:
         return cls(SPECIAL + tuple(label for label, _ in ranked), 1 - lost / total if total else 1.0)
 
     def number(self, label: str, part: NodePart) -> int:
-        """Returns the number of a node's label, of its class of numbers, or of `UNK`."""
+        """Return the number of a node's label, of its class of numbers, or of `UNK`."""
         normal = normalise(label, part)
         number = self._number.get(normal)
         if number is not None:
@@ -199,16 +199,16 @@ class Vocabulary:
         return self._number[kind] if kind else 0
 
     def to_text(self) -> str:
-        """Returns the content of a file: one label per line."""
+        """Return the content of a file: one label per line."""
         return _written(self.labels)
 
     def save(self, path: Path) -> None:
-        """Writes the file that `load` reads."""
+        """Write the file that `load` reads."""
         path.write_text(self.to_text(), encoding="utf-8", newline="\n")
 
     @classmethod
     def load(cls, path: Path) -> Vocabulary:
-        """Reads the vocabulary in a file."""
+        """Read the vocabulary in a file."""
         return cls(tuple(_read_lines(path)))
 
 
@@ -229,29 +229,29 @@ class RelationVocabulary:
 
     @classmethod
     def build(cls, counts: VocabularyCounts) -> RelationVocabulary:
-        """Builds the vocabulary of all relations of the corpus, the most frequent first, after the virtual ones."""
+        """Build the vocabulary of all relations of the corpus, the most frequent first, after the virtual ones."""
         ranked = sorted(counts.relations.items(), key=lambda item: (-item[1], item[0]))
         return cls((UNKNOWN_RELATION, *VIRTUAL_EDGES, *(relation for relation, _ in ranked)))
 
     def number(self, relation: str) -> int:
-        """The number of a forward relation; the inverse is one more."""
+        """Return the number of a forward relation; the inverse is one more."""
         return self._number.get(normalise_relation(relation), 0)
 
     def name(self, number: int) -> str:
-        """The name of a relation, with ``*`` when it is an inverse one."""
+        """Return the name of a relation, with ``*`` when it is an inverse one."""
         return self.relations[number // 2] + (INVERSE if number % 2 else "")
 
     def to_text(self) -> str:
-        """Returns the content of a file: one forward relation per line."""
+        """Return the content of a file: one forward relation per line."""
         return _written(self.relations)
 
     def save(self, path: Path) -> None:
-        """Writes the file that `load` reads."""
+        """Write the file that `load` reads."""
         path.write_text(self.to_text(), encoding="utf-8", newline="\n")
 
     @classmethod
     def load(cls, path: Path) -> RelationVocabulary:
-        """Reads the vocabulary in a file."""
+        """Read the vocabulary in a file."""
         return cls(tuple(_read_lines(path)))
 
 

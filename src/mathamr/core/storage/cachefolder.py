@@ -13,7 +13,7 @@ HINT = f"keep others out of it with chmod -R go-w, or set {CACHE.name} to anothe
 
 
 def private_cache() -> Path | None:
-    """The cache folder, created if it is missing; None if it cannot be, another user owns it, or others may write to it."""
+    """Return the cache folder, created if it is missing; None if it cannot be, another user owns it, or others may write to it."""
     folder = CACHE.path
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -23,7 +23,7 @@ def private_cache() -> Path | None:
 
 
 def private_file(name: str) -> Path | None:
-    """The path of a file in the cache folder, which is created if it is missing; None if others could have written it.
+    """Return the path of a file in the cache folder, which is created if it is missing; None if others could have written it.
 
     Files whose names begin like its name belong to it: SQLite's journals do.
     """
@@ -46,7 +46,7 @@ def private_file(name: str) -> Path | None:
 
 
 def own_cache() -> Path:
-    """The cache folder, for what needs one; raises an error if there is none that only this user can write to."""
+    """Return the cache folder, for what needs one; raise an error if there is none that only this user can write to."""
     folder = private_cache()
     if folder is None:
         raise MathAMRError(

@@ -12,7 +12,7 @@ from mathamr.core.errors import MathAMRError
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Writes a file completely or leaves it as it was, even when the machine stops."""
+    """Write a file completely or leave it as it was, even when the machine stops."""
     write_parts(path, [content])
 
 
@@ -37,7 +37,7 @@ def write_parts(path: Path, parts: list[bytes | memoryview]) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Makes new and changed names in a folder survive a crash."""
+    """Make new and changed names in a folder survive a crash."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -46,7 +46,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def check_room(folder: Path, needed: int) -> None:
-    """Raises an error if the disk has too little room: writing to mapped memory on a full disk kills the process."""
+    """Raise an error if the disk has too little room: writing to mapped memory on a full disk kills the process."""
     free = shutil.disk_usage(folder).free
     if free < needed:
         raise MathAMRError(

@@ -39,7 +39,7 @@ _PIECE = 1 << 22
 
 
 def write_arrays(path: Path, arrays: Mapping[str, AnyArray]) -> int:
-    """Writes the arrays durably and returns the number of bytes."""
+    """Write the arrays durably and return the number of bytes."""
     header: dict[str, Any] = {}
     parts: list[memoryview] = []
     checksum = offset = 0
@@ -63,7 +63,7 @@ def write_arrays(path: Path, arrays: Mapping[str, AnyArray]) -> int:
 
 
 def map_arrays(path: Path) -> dict[str, AnyArray]:
-    """The arrays of a file, memory-mapped; a file that was cut short or changed raises an error."""
+    """Return the arrays of a file, memory-mapped; a file that was cut short or changed raises an error."""
     try:
         with path.open("rb") as file:
             header, start = _header(file)
@@ -121,7 +121,7 @@ _seen = SeenFiles()
 
 
 def _verify(header: Mapping[str, Any], content: memoryview, found: os.stat_result) -> None:
-    """Raises `ValueError` if the content is not what was written; a file verified before and unchanged is not read again."""
+    """Raise `ValueError` if the content is not what was written; a file verified before and unchanged is not read again."""
     key = (found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size)
     if key in _verified or found in _seen:
         return

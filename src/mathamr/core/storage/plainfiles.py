@@ -25,7 +25,7 @@ _LEFT_OVER = re.compile(r"\.[0-9a-f]{16}\.new\Z")
 
 
 def check_plain(folder: Path) -> None:
-    """Raises an error if a link, pipe, socket or device is anywhere in the folder; the folder itself may be a link."""
+    """Raise an error if a link, pipe, socket or device is anywhere in the folder; the folder itself may be a link."""
     waiting, seen = [(folder, 0)], 0
     while waiting:
         here, depth = waiting.pop()
@@ -52,7 +52,7 @@ def check_plain(folder: Path) -> None:
 
 
 def open_regular(path: Path) -> BufferedReader:
-    """Opens a file for reading; a pipe or a device is an `OSError` at once."""
+    """Open a file for reading; a pipe or a device is an `OSError` at once."""
     file = os.fdopen(
         os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)), "rb"
     )
@@ -63,7 +63,7 @@ def open_regular(path: Path) -> BufferedReader:
 
 
 def read_description(path: Path) -> bytes:
-    """The content of a regular file of at most `LARGEST` bytes."""
+    """Return the content of a regular file of at most `LARGEST` bytes."""
     with open_regular(path) as file:
         # Python allocates what it is asked for, which a container of 512 MB may not have.
         content = file.read(min(os.fstat(file.fileno()).st_size, LARGEST) + 1)
@@ -73,7 +73,7 @@ def read_description(path: Path) -> bytes:
 
 
 def sweep(folder: Path) -> None:
-    """Removes files that a killed process had not finished writing; the caller holds the lock."""
+    """Remove files that a killed process had not finished writing; the caller holds the lock."""
     with suppress(OSError):
         for path in folder.rglob("*.new"):
             if _LEFT_OVER.search(path.name):

@@ -20,7 +20,7 @@ class RaggedArray:
 
     @classmethod
     def of(cls, rows: Sequence[Sequence[int] | bytes], dtype: str) -> RaggedArray:
-        """Stores the lists in one array."""
+        """Store the lists in one array."""
         ends = np.cumsum([len(row) for row in rows], dtype=np.int64)
         if dtype == "u1":
             return cls(np.frombuffer(b"".join(map(bytes, rows)), np.uint8), ends)
@@ -33,7 +33,7 @@ class RaggedArray:
         return self.data[self.ends[row - 1] if row else 0 : self.ends[row]]
 
     def take(self, rows: IntArray) -> RaggedArray:
-        """Some of the lists, in that order."""
+        """Return some of the lists, in that order."""
         starts = np.where(rows > 0, self.ends[rows - 1], 0)
         lengths = self.ends[rows] - starts
         ends = np.cumsum(lengths)
@@ -64,7 +64,7 @@ class Strings:
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> Strings:
-        """A column of these strings."""
+        """Return a column of these strings."""
         return cls(RaggedArray.of([text.encode() for text in texts], "u1"))
 
     def __len__(self) -> int:

@@ -34,7 +34,7 @@ class SegmentList:
         return self._path.exists()
 
     def read(self, open_listed: Callable[[dict[str, Any]], T]) -> T:
-        """Calls `open_listed` with the list; retries if a writer replaces the files meanwhile."""
+        """Call `open_listed` with the list; retries if a writer replaces the files meanwhile."""
         content = b""
 
         def attempt() -> T:
@@ -48,7 +48,7 @@ class SegmentList:
         return retry(attempt, (0,) * _ATTEMPTS, lambda _: self._content() != content)
 
     def path(self, name: object) -> Path:
-        """The path of a listed file: a plain file of this folder, nothing else."""
+        """Return the path of a listed file: a plain file of this folder, nothing else."""
         if not isinstance(name, str) or Path(name).name != name or name in ("", "..") or "\0" in name:
             raise MathAMRError(
                 f"{self._path} is damaged: {str(name)[:100]!r} is not the name of a file in its folder;"
@@ -60,11 +60,11 @@ class SegmentList:
         return path
 
     def replace(self, head: Mapping[str, Any]) -> None:
-        """Replaces the list atomically."""
+        """Replace the list atomically."""
         write_whole(self._path, json.dumps(head, indent=1).encode())
 
     def remove_unlisted(self) -> None:
-        """Removes segment files that the list does not name: merged into others, or left by a crash."""
+        """Remove segment files that the list does not name: merged into others, or left by a crash."""
         listed = set(_texts(json.loads(self._content()))) if self.exists() else set()
         for path in self.folder.iterdir():
             if path.name.endswith((*self.suffixes, ".new")) and path.name not in listed:
@@ -73,7 +73,7 @@ class SegmentList:
                     path.unlink()
 
     def remove(self) -> None:
-        """Removes the list and all segments."""
+        """Remove the list and all segments."""
         self._path.unlink(missing_ok=True)
         self.remove_unlisted()
 

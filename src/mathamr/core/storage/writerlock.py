@@ -70,7 +70,7 @@ class WriterLock:
 
 
 def holder_of(folder: Path) -> str | None:
-    """A description of the process that is changing an index directory; `None` if there is none or it cannot be determined."""
+    """Return a description of the process that is changing an index directory; `None` if there is none or it cannot be determined."""
     try:
         handle = os.open(folder / LOCK, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
     except OSError:

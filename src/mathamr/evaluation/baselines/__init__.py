@@ -38,6 +38,6 @@ BASELINES: Registry[type[Baseline]] = Registry(
 
 
 def run(name: str, posts: Iterable[Post], topics: Sequence[Topic], task: Task, depth: int = DEPTH) -> Run:
-    """The run of a baseline: answers by post id, or formulas by visual id, each once."""
+    """Return the run of a baseline: answers by post id, or formulas by visual id, each once."""
     found = BASELINES[name](candidates(posts, task)).rank([query(topic, task) for topic in topics], depth)
     return Run.of(name, {topic.id: hits for topic, hits in zip(topics, found, strict=True)})

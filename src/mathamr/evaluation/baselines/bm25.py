@@ -33,11 +33,11 @@ class Bm25:
         self._ids: list[str] = []
 
     def rank(self, queries: Sequence[Candidate], depth: int) -> list[list[RunHit]]:
-        """The best candidates of each query by score; equal scores have a fixed order."""
+        """Return the best candidates of each query by score; equal scores have a fixed order."""
         return [self._best(scores, depth) for scores in self.scores(queries)]
 
     def scores(self, queries: Sequence[Candidate]) -> Iterator[FloatArray]:
-        """The scores of all candidates, query by query; 0 for those that share nothing with it."""
+        """Yield the scores of all candidates, query by query; 0 for those that share nothing with it."""
         asked = [self.tokens(query) for query in queries]
         numbers: dict[str, int] = {}
         for token in (token for tokens in asked for token in tokens):
@@ -68,7 +68,7 @@ class Bm25:
             yield found
 
     def tokens(self, candidate: Candidate) -> list[str]:
-        """The terms of a candidate."""
+        """Return the terms of a candidate."""
         words = word_tokens(candidate.text) if self.has_words else []
         if not self.has_latex:
             return words

@@ -26,7 +26,7 @@ class Candidate:
 
 
 def candidates(posts: Iterable[Post], task: Task) -> Iterator[Candidate]:
-    """The candidates of a task, one at a time: the answers of a collection, or one formula for each visual id.
+    """Yield the candidates of a task, one at a time: the answers of a collection, or one formula for each visual id.
 
     An answer has no title: that of its question would leak the query if the question is a topic.
     """
@@ -40,7 +40,7 @@ def candidates(posts: Iterable[Post], task: Task) -> Iterator[Candidate]:
 
 
 def query(topic: Topic, task: Task) -> Candidate:
-    """The query of a topic: its whole post, or its formula."""
+    """Return the query of a topic: its whole post, or its formula."""
     if task == "answers":
         return _of_post(topic.post)
     formula = topic.formula

@@ -41,7 +41,7 @@ class MiniLM:
         self._vectors = np.concatenate(parts) if parts else np.empty((0, 0), np.float32)
 
     def rank(self, queries: Sequence[Candidate], depth: int) -> list[list[RunHit]]:
-        """The nearest candidates of each query."""
+        """Return the nearest candidates of each query."""
         vectors = self._encoded(queries)
         return [self._nearest(vector @ self._vectors.T, depth) for vector in vectors]
 

@@ -16,7 +16,7 @@ class Shuffle:
         self._ids = [candidate.id for candidate in candidates]
 
     def rank(self, queries: Sequence[Candidate], depth: int) -> list[list[RunHit]]:
-        """A shuffle for each query; scores decrease by one per rank."""
+        """Return a shuffle for each query; scores decrease by one per rank."""
         count = min(depth, len(self._ids))
         return [
             [RunHit(item, float(count - place)) for place, item in enumerate(self._sample(query, count))]

@@ -75,7 +75,7 @@ def measure(name: str, relevant: int | None = None) -> Measure:
 
 
 def measures(names: Iterable[str], relevant: int | None = None) -> list[Measure]:
-    """The measures of some names, which may include suites (`arqmath`, `known-items`, `ntcir12`), each once.
+    """Return the measures of some names, which may include suites (`arqmath`, `known-items`, `ntcir12`), each once.
 
     >>> [str(each) for each in measures(["known-items", "MRR@10"])]
     ['MRR@10', 'recall@10', 'recall@100']

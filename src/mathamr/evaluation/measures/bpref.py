@@ -17,7 +17,7 @@ class Bpref(Measure):
     primed = False
 
     def value(self, ranked: RankedGrades, judged: Grades) -> float:
-        """The value; 0 if nothing is relevant."""
+        """Return the value; 0 if nothing is relevant."""
         relevant = self.number_relevant(judged)
         bound = min(relevant, len(judged) - relevant)
         above, total = 0, 0.0

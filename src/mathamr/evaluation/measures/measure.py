@@ -36,7 +36,7 @@ class Measure(ABC):
 
     @classmethod
     def made(cls, prime: bool = False, relevant: int | None = None, cutoff: int | None = None) -> Self:
-        """The measure with these parameters; raises an error for one that it does not take."""
+        """Return the measure with these parameters; raise an error for one that it does not take."""
         if prime and not cls.primed:
             raise MathAMRError(
                 f"measure {cls.name}: there is no {cls.name}', unjudged results are in its definition"
@@ -57,7 +57,7 @@ class Measure(ABC):
         return f"{self.name}{chr(39) * self.prime}{rel}{cutoff}"
 
     def of(self, ranked: Sequence[str], grades: Mapping[str, int]) -> float:
-        """The value for one topic: the ids that a run ranked, best first, and the judgments of the topic."""
+        """Return the value for one topic: the ids that a run ranked, best first, and the judgments of the topic."""
         found: list[int | None] = [grades.get(item) for item in ranked[:DEPTH]]
         if self.prime:
             found = [grade for grade in found if grade is not None]
@@ -65,12 +65,12 @@ class Measure(ABC):
 
     @abstractmethod
     def value(self, ranked: RankedGrades, judged: Grades) -> float:
-        """The value from the grades of the counted results and those of all judged items."""
+        """Return the value from the grades of the counted results and those of all judged items."""
 
     def is_relevant(self, grade: int | None) -> bool:
         """True if a result counts as relevant."""
         return grade is not None and grade >= self.relevant
 
     def number_relevant(self, judged: Grades) -> int:
-        """The number of relevant judged items."""
+        """Return the number of relevant judged items."""
         return sum(grade >= self.relevant for grade in judged)

@@ -19,7 +19,7 @@ class NDCG(Measure):
     binary = False
 
     def value(self, ranked: RankedGrades, judged: Grades) -> float:
-        """The value; 0 if nothing is relevant."""
+        """Return the value; 0 if nothing is relevant."""
         ideal = _gain(sorted(judged, reverse=True)[: self.cutoff])
         return _gain(ranked) / ideal if ideal else 0.0
 

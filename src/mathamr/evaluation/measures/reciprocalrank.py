@@ -14,5 +14,5 @@ class ReciprocalRank(Measure):
     name = "MRR"
 
     def value(self, ranked: RankedGrades, judged: Grades) -> float:
-        """The first relevant result decides."""
+        """Return the first relevant result decides."""
         return next((1 / rank for rank, grade in enumerate(ranked, 1) if self.is_relevant(grade)), 0.0)

@@ -42,7 +42,7 @@ class Case:
 
 
 def differing(values: Mapping[str, float], baseline: Mapping[str, float], count: int = CASES) -> list[str]:
-    """The topics that gain most, then those that lose most; topics without a difference are left out."""
+    """Return the topics that gain most, then those that lose most; topics without a difference are left out."""
     ranked = sorted(values, key=lambda topic: (baseline[topic] - values[topic], topic))
     gains = [topic for topic in ranked[:count] if values[topic] > baseline[topic]]
     losses = [topic for topic in reversed(ranked[-count:]) if values[topic] < baseline[topic]]
@@ -50,12 +50,12 @@ def differing(values: Mapping[str, float], baseline: Mapping[str, float], count:
 
 
 def hardest(values: Mapping[str, float], count: int = CASES) -> list[str]:
-    """The topics with the lowest values, for a run without a baseline."""
+    """Return the topics with the lowest values, for a run without a baseline."""
     return sorted(values, key=lambda topic: (values[topic], topic))[:count]
 
 
 def case(topic: str, comparison: Comparison, runs: Sequence[Run], qrels: Qrels, measure: str) -> Case:
-    """The case of a topic for some runs."""
+    """Return the case of a topic for some runs."""
     places = [{item: rank for rank, item in enumerate(run.ids(topic, DEPTH), 1)} for run in runs]
     best = sorted(qrels.grades[topic].items(), key=lambda judged: (-judged[1], judged[0]))
     standings = tuple(

@@ -86,5 +86,5 @@ def _ticks(bottom: float, top: float) -> list[float]:
 
 
 def _round_up(value: float) -> float:
-    """The value rounded up to a tenth, at most 1."""
+    """Return the value rounded up to a tenth, at most 1."""
     return min(1.0, -(-round(value * 1000) // 100) / 10) if value > 0 else 0.0

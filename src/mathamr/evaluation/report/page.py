@@ -42,7 +42,7 @@ def write_page(assessment: RunEvaluation, path: Path, posts: Path | None = None)
 
 
 def page(evaluation: RunEvaluation, posts: Iterable[Post] = ()) -> str:
-    """The page; `posts` are read once, and only those that it shows stay in memory."""
+    """Return the page; `posts` are read once, and only those that it shows stay in memory."""
     pairs = [(run, base, _cases(evaluation, run, base)) for run, base in _pairs(evaluation)]
     items = {item for _, _, cases in pairs for each in cases for item in each.items}
     are_formulas = any(topic.formula_id for topic in evaluation.topics.values())
@@ -61,12 +61,12 @@ def page(evaluation: RunEvaluation, posts: Iterable[Post] = ()) -> str:
 
 
 def _first(evaluation: RunEvaluation) -> str:
-    """The measure by which topics are chosen: the first."""
+    """Return the measure by which topics are chosen: the first."""
     return evaluation.comparison.measures[0]
 
 
 def _pairs(evaluation: RunEvaluation) -> list[tuple[Run, Run | None]]:
-    """The sections of the page: each run with the baseline, or each run alone."""
+    """Return the sections of the page: each run with the baseline, or each run alone."""
     by_name = {run.name: run for run in evaluation.runs}
     baseline = evaluation.comparison.baseline
     if baseline is None:
@@ -239,7 +239,7 @@ def _hits(run: Run, hits: Sequence[RunHit], grades: Mapping[str, int], texts: Te
 
 
 def _place(item: str, texts: Texts) -> str:
-    """The post in which a formula was found."""
+    """Return the post in which a formula was found."""
     if item not in texts.formulas:
         return ""
     post = texts.formulas[item][1]

@@ -27,7 +27,7 @@ _PUNCTUATION = re.compile(r"\s*([.,;:?!])(?=\s|\Z)")
 
 
 def formula_html(formula: Formula, macros: tuple[str, ...] = (), is_query: bool = False) -> str:
-    """A formula as MathML: from its LaTeX, else from the MathML that came with it, else as its source."""
+    """Return a formula as MathML: from its LaTeX, else from the MathML that came with it, else as its source."""
     drawn = _drawn(formula, macros)
     return f'<mark class="query">{drawn}</mark>' if is_query else drawn
 
@@ -49,13 +49,13 @@ def _drawn(formula: Formula, macros: tuple[str, ...]) -> str:
 
 
 def title_html(post: Post, query: str | None = None) -> str:
-    """The title of a post in one line; the formula with the id `query` is marked."""
+    """Return the title of a post in one line; the formula with the id `query` is marked."""
     writer = _Writer(post, query)
     return "".join(writer.inline(piece) for piece in title_pieces(post.title, post.markup))
 
 
 def body_html(post: Post, query: str | None = None) -> str:
-    """The body of a post as paragraphs; the formula with the id `query` is marked."""
+    """Return the body of a post as paragraphs; the formula with the id `query` is marked."""
     in_title = sum(piece.kind == "formula" for piece in title_pieces(post.title, post.markup))
     writer = _Writer(post, query, in_title)
     for piece in pieces(post.body, post.markup):
@@ -103,7 +103,7 @@ class _Writer:
         self._block, self._is_after_display = following, False
 
     def inline(self, piece: Piece) -> str:
-        """A piece within a line."""
+        """Return a piece within a line."""
         if piece.kind == "formula":
             found = next(self._formulas, None) or Formula("", piece.text, piece.display, None, piece.mathml)
             is_query = self._query is not None and found.id == self._query
