@@ -18,9 +18,8 @@ from mathamr.search.hubness import HUBNESS, hubness, penalise_hubs
 from mathamr.search.options import SearchOptions
 from mathamr.search.postranker import PostRanker
 from mathamr.search.query import Query
-from mathamr.search.querycontext import QueryContext
+from mathamr.search.querycontext import QueryContext, StageTimer
 from mathamr.search.results import RankedResult
-from mathamr.search.timing import StageTimer
 from mathamr.systems.field import Field
 from mathamr.systems.mathamrplus.system import MathAMRPlusSystem
 from mathamr.systems.ranking import (

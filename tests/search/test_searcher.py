@@ -26,8 +26,8 @@ from mathamr.search.fragment import plain
 from mathamr.search.fusion import FUSIONS
 from mathamr.search.hubness import HUBNESS, hubness, penalise_hubs
 from mathamr.search.query import EmptyQueryError
+from mathamr.search.querycontext import StageTimer
 from mathamr.search.searcher import UnknownPostError
-from mathamr.search.timing import StageTimer
 from mathamr.systems.mathamrplus.system import MathAMRPlusSystem
 from mathamr.systems.ranking import Fuse, Promote
 from mathamr.systems.vectors import Vectors

@@ -19,11 +19,11 @@ from mathamr.index.lexical.terms import latex_tokens, word_tokens, words
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.passage import PLACEHOLDER, passage
 from mathamr.posts.post import Formula, Link, Post
+from mathamr.search.commonwords import STOP_WORDS
 from mathamr.search.fragment import Fragment, plain
 from mathamr.search.query import Query
 from mathamr.search.snippet import LENGTH, Wanted, title
 from mathamr.search.snippet import snippet as snippet_of
-from mathamr.search.stopwords import STOP_WORDS
 from mathamr.search.workbudget import WorkBudget
 from tests.models import sample_posts
 

@@ -48,11 +48,11 @@ class AlignedPart:
         return plain(self.fragments)
 
     def label(self, width: int) -> str:
-        """The part shortened to about `width` characters."""
+        """Return the part shortened to about `width` characters."""
         return plain(shortened(self.fragments, width))
 
     def to_json(self) -> dict[str, Any]:
-        """The fields as JSON values."""
+        """Return the fields as JSON values."""
         return {
             "level": self.level,
             "reference": self.reference,
@@ -103,7 +103,7 @@ class Alignment:
         return float(self.similarities.max(axis=1).mean())
 
     def to_json(self) -> dict[str, Any]:
-        """The fields as JSON values; `best` lists the column of the best match of each row."""
+        """Return the fields as JSON values; `best` lists the column of the best match of each row."""
         return {
             "post": self.post_id,
             "title": self.title,
@@ -158,7 +158,7 @@ def _merged(vectors: Vectors, similarities: FloatArray) -> tuple[Vectors, FloatA
 
 
 def parts(post: Post, vectors: Vectors) -> list[AlignedPart]:
-    """The parts of a post that its vectors stand for, one part per vector."""
+    """Return the parts of a post that its vectors stand for, one part per vector."""
     sentences = passage(post).sentences
     formulas = formulas_by_id(post)
     places = {

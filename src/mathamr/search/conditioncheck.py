@@ -94,7 +94,7 @@ class ConditionCheck:
         return found
 
     def _holders(self, field: str, phrase: Words) -> frozenset[str]:
-        """The posts that have the two rarest words of a phrase in a field."""
+        """Return the posts that have the two rarest words of a phrase in a field."""
         lexicon = self._archive.lexical.posts
         often = lexicon.frequencies(field, set(phrase))
         rarest = sorted(often, key=lambda word: (often[word], word))[:2]

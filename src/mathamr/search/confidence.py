@@ -18,12 +18,11 @@ from typing import Literal, NamedTuple
 from mathamr.index.lexical.lexicalindex import LexicalPart
 from mathamr.index.lexical.terms import stems, words
 from mathamr.posts.passage import PLACEHOLDER
+from mathamr.search.commonwords import STOP_WORDS, general_words
 from mathamr.search.formulagrade import CONTAINED, CONTAINED_RENAMED, RENAMED, SIMILAR
-from mathamr.search.generalwords import general_words
 from mathamr.search.hits import NAMED, Match
 from mathamr.search.query import Query
 from mathamr.search.results import GRADE, RankedResult
-from mathamr.search.stopwords import STOP_WORDS
 
 STRONG, WEAK = 0.5, 0.2
 """The probabilities from which a hit is a strong or a weak match."""
@@ -151,11 +150,11 @@ class Confidence:
         if any(map(self._is_name, self.absent)):
             return ["similar"] * len(self._ranked)
         least = [self._weak if self._holds(each) else 0.0 for each in reversed(self._ranked)]
-        chances = isotonic([self._judged(each) for each in self._ranked])
+        probabilities = isotonic([self._judged(each) for each in self._ranked])
         floors = reversed(list(accumulate(least, max)))
-        return [self._called(max(pair)) for pair in zip(chances, floors, strict=True)]
+        return [self._called(max(pair)) for pair in zip(probabilities, floors, strict=True)]
 
-    def chance(self, found: RankedResult) -> float:
+    def probability(self, found: RankedResult) -> float:
         """Return the probability that a result is what was asked, by its features alone."""
         has_vectors = self._has_vectors and "maxsim" in found.evidence
         weights = (WITH_VECTORS if has_vectors else BY_WORDS)[self.group]
@@ -178,22 +177,22 @@ class Confidence:
         """Return the probability of a result; a post that has the query as its name or label is what was asked."""
         if found.evidence.get("label") or found.evidence.get("name", 0.0) >= NAMED:
             return 1.0
-        return self.chance(found)
+        return self.probability(found)
 
     def _holds(self, found: RankedResult) -> bool:
         """True if a post has the query's formula, or one that contains it; beside words its letters must be the same."""
         least = CONTAINED_RENAMED if self.group == "formula" else CONTAINED
         return found.evidence.get(GRADE, 0.0) >= least
 
-    def _called(self, chance: float) -> Match:
+    def _called(self, probability: float) -> Match:
         """Return the label of a probability.
 
         If no post mentions a name of the query, such as Cantelli, nothing is more than similar (`matches`); if none has some other
         word of it, which notes may say in other words, a result is at most a weak match.
         """
-        if chance >= STRONG and (chance == 1.0 or not self.absent):
+        if probability >= STRONG and (probability == 1.0 or not self.absent):
             return "strong"
-        return "weak" if chance >= self._weak else "similar"
+        return "weak" if probability >= self._weak else "similar"
 
     def _is_name(self, word: str) -> bool:
         """True for a capitalised word, unless it only begins the query."""

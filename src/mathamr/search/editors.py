@@ -33,7 +33,7 @@ _AFTER_SLASH = re.compile(r"[^/]/\{path\}")
 
 
 def check_editor(editor: str) -> str:
-    """The link template of an editor, by its name or given as it is."""
+    """Return the link template of an editor, by its name or given as it is."""
     if editor in EDITORS:
         return EDITORS[editor]
     if "{path}" in editor and editor.count("{") == editor.count("{path}") + editor.count("{line}"):
@@ -42,7 +42,7 @@ def check_editor(editor: str) -> str:
 
 
 def address_in(editor: str, source: str, line: int = 1) -> str | None:
-    """The link that opens a source at a line; `None` if the source is not an absolute path.
+    """Return the link that opens a source at a line; `None` if the source is not an absolute path.
 
     >>> address_in("vscode", "/home/ada/My notes/limits.md", 12)
     'vscode://file/home/ada/My%20notes/limits.md:12'
@@ -100,7 +100,7 @@ _AT_LINE: tuple[tuple[frozenset[str], tuple[str, ...]], ...] = (
 
 
 def file_of(post: Post) -> tuple[Path, int]:
-    """The file of a post and its line; raises an error if it is not a text file of this machine that can be opened.
+    """Return the file of a post and its line; raises an error if it is not a text file of this machine that can be opened.
 
     What an index says about a file is not trusted: the path must be absolute, which no option of an editor is, without
     control characters, and lead to a regular file.
@@ -125,7 +125,7 @@ def file_of(post: Post) -> tuple[Path, int]:
 
 
 def editor_command(named: str | None, environment: Mapping[str, str] = os.environ) -> list[str]:
-    """The command of the editor with its own arguments: the one named, `$VISUAL`, `$EDITOR`, or VS Code if it is installed."""
+    """Return the command of the editor with its own arguments: the one named, `$VISUAL`, `$EDITOR`, or VS Code if it is installed."""
     for chosen in (named, environment.get("VISUAL"), environment.get("EDITOR")):
         if chosen and chosen.strip():
             try:
@@ -140,7 +140,7 @@ def editor_command(named: str | None, environment: Mapping[str, str] = os.enviro
 
 
 def arguments_for(editor: Sequence[str], file: Path, line: int) -> list[str]:
-    """The command that opens a file at a line; no shell ever reads it.
+    """Return the command that opens a file at a line; no shell ever reads it.
 
     >>> arguments_for(["vim", "-R"], Path("/a b.md"), 7), arguments_for(["/usr/bin/code"], Path("/a.md"), 7)
     (['vim', '-R', '+7', '/a b.md'], ['/usr/bin/code', '-g', '/a.md:7'])

@@ -35,7 +35,7 @@ class ExampleQuery:
 
 
 def examples(catalogue: Catalogue, macros: Mapping[str, str]) -> list[ExampleQuery]:
-    """Some titles and formulas of the index, one with macros of the collection; deterministic for a given index.
+    """Return some titles and formulas of the index, one with macros of the collection; deterministic for a given index.
 
     A query can use `macros`, the definitions of the collection by name; posts that define one of them otherwise give no examples.
     """
@@ -55,7 +55,7 @@ def examples(catalogue: Catalogue, macros: Mapping[str, str]) -> list[ExampleQue
 
 
 def _question(post: Post) -> str:
-    """The title of a post as a user would type it; empty if it does not make a good query."""
+    """Return the title of a post as a user would type it; empty if it does not make a good query."""
     shown = "".join(
         f"${piece.text}$" if piece.kind == "formula" else piece.text
         for piece in title_pieces(post.title, post.markup)
@@ -67,7 +67,7 @@ def _question(post: Post) -> str:
 
 
 def _own_name(title: str, kind: str) -> str:
-    """What a person calls an entry of a book: its own name, not its kind, its chapter, or the heading above it.
+    """Return what a person calls an entry of a book: its own name, not its kind, its chapter, or the heading above it.
 
     >>> _own_name("Theorem 2.1 (Snake lemma)", "theorem"), _own_name("Book: Groups: Cyclic groups", "section")
     ('Snake lemma', 'Cyclic groups')
@@ -82,7 +82,7 @@ def _own_name(title: str, kind: str) -> str:
 
 
 def _formulas(post: Post) -> Iterator[Formula]:
-    """The formulas of a post that make good queries."""
+    """Yield the formulas of a post that make good queries."""
     for formula in post.formulas:
         latex = formula.latex.strip()
         if len(latex) in _LATEX and _INFORMATIVE.search(latex) and "\\text" not in latex:

@@ -23,7 +23,7 @@ class FilterCounts:
 
     @classmethod
     def of(cls, results: Iterable[Payload], sources: Collection[str]) -> FilterCounts:
-        """Counts results; `sources` are the files of the whole index.
+        """Count results; `sources` are the files of the whole index.
 
         >>> found = [Payload("note", ("sums",), None, None, "/ada/vault/sums/b/c.md")]
         >>> FilterCounts.of(found, ["/ada/vault/sums/b/c.md", "/ada/vault/d.md"]).folders
@@ -41,7 +41,7 @@ class FilterCounts:
 
 
 def _shared(sources: Collection[str]) -> int:
-    """How many parts all folders begin with."""
+    """Return how many parts all folders begin with."""
     folders = (PurePosixPath(source).parent.parts for source in sources if "/" in source)
     return sum(1 for _ in takewhile(lambda parts: len(set(parts)) == 1, zip(*folders, strict=False)))
 

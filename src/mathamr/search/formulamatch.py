@@ -40,7 +40,7 @@ class FormulaMatch:
     views: tuple[TreeMatch, ...]
 
     def pair(self, view: View) -> tuple[Tree, Tree]:
-        """The trees of both formulas in one view."""
+        """Return the trees of both formulas in one view."""
         place = 0 if view == "opt" else 1
         ours, theirs = self.query_trees[place], self.found_trees[place]
         assert ours is not None
@@ -48,7 +48,7 @@ class FormulaMatch:
         return ours, theirs
 
     def svg(self) -> str:
-        """A picture of both trees, with matched nodes in the same colour and with the same number."""
+        """Return a picture of both trees, with matched nodes in the same colour and with the same number."""
         from mathamr.formulas.matchpicture import TreePair, match_svg
 
         return match_svg(
@@ -57,7 +57,7 @@ class FormulaMatch:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """The labels of both trees and the pairs of matched nodes, as JSON values."""
+        """Return the labels of both trees and the pairs of matched nodes, as JSON values."""
         return {
             "post": self.post_id,
             "formula": self.formula_id,
@@ -88,7 +88,7 @@ def aligned_views(query: Trees, found: Trees) -> tuple[TreeMatch, ...]:
 
 
 def matched_nodes(query: Slt | None, found: Slt | None) -> tuple[int, ...]:
-    """The layout nodes of a found formula that match the query, up to renamed variables."""
+    """Return the layout nodes of a found formula that match the query, up to renamed variables."""
     if query is None or found is None:
         return ()
     return tuple(sorted(each.other for each in parts(query, found) if each.worth >= VARIABLE))
@@ -97,7 +97,7 @@ def matched_nodes(query: Slt | None, found: Slt | None) -> tuple[int, ...]:
 def taken_nodes(
     query: Trees, found: Trees, matched: Sequence[int], steps: WorkBudget | None = None
 ) -> tuple[int, ...]:
-    """The layout nodes of a found formula for which wildcards of the query stand."""
+    """Return the layout nodes of a found formula for which wildcards of the query stand."""
     (pattern, drawn), (opt, slt) = query, found
     if pattern is None or drawn is None or opt is None or slt is None:
         return ()
@@ -127,7 +127,7 @@ def taken_nodes(
 def matched_stretches(
     formula: Formula, macros: Sequence[str], slt: Slt | None, nodes: Sequence[int]
 ) -> tuple[tuple[int, int], ...]:
-    """The offsets of nodes in the LaTeX of a formula."""
+    """Return the offsets of nodes in the LaTeX of a formula."""
     if slt is None or not nodes or not formula.latex.strip():
         return ()
     return tuple(stretches(formula.latex, Macros.of(macros), slt, nodes))

@@ -9,12 +9,14 @@ from typing import Protocol
 from mathamr.formulas.alignment import similarity, work
 from mathamr.formulas.renaming import FEWEST_SYMBOLS, count_letters, form_key
 from mathamr.formulas.tree import Opt, Slt
-from mathamr.formulas.trees import Trees
+from mathamr.formulas.trees import Trees, trees_of
+from mathamr.index.catalogue.catalogue import Catalogue
 from mathamr.index.engines.engine import Engine, FieldReader
 from mathamr.index.engines.entry import Filter
 from mathamr.index.lexical.lexicalindex import LexicalPart
 from mathamr.index.lexical.terms import reading_in_force
 from mathamr.index.scored import Scored
+from mathamr.posts.post import Formula
 from mathamr.search.formulagrade import FormulaGrader
 from mathamr.search.options import SearchOptions
 from mathamr.search.querycontext import QueryContext
@@ -42,24 +44,57 @@ class VisualFormulas(Protocol):
     """The visual classes of formulas, from a catalogue or a table."""
 
     def visuals_of(self, formulas: Sequence[str]) -> dict[str, str]:
-        """The visual classes of formulas; unknown formulas are left out."""
+        """Return the visual classes of formulas; unknown formulas are left out."""
         ...
 
     def with_visual(self, visual: str) -> list[str]:
-        """The formulas of a visual class, in the order of the index."""
+        """Return the formulas of a visual class, in the order of the index."""
         ...
 
     def first_with(self, visuals: Sequence[str]) -> dict[str, str]:
-        """The first formula of each visual class; empty classes are left out."""
+        """Return the first formula of each visual class; empty classes are left out."""
         ...
 
     def trees(self, visuals: Sequence[str], reading: str, affords: Affords) -> dict[str, Trees]:
-        """The trees of one formula of each visual class in a reading.
+        """Return the trees of one formula of each visual class in a reading.
 
         A class whose formula is missing is left out, and so is one that has to be parsed and has more characters than
         the caller affords.
         """
         ...
+
+
+class CatalogueVisuals:
+    """Reads visual classes from the catalogue of an index."""
+
+    def __init__(self, catalogue: Catalogue) -> None:
+        self._catalogue = catalogue
+
+    def visuals_of(self, formulas: Sequence[str]) -> dict[str, str]:
+        """Return the visual classes of formulas; unknown formulas are left out."""
+        return self._catalogue.visuals_of(formulas)
+
+    def with_visual(self, visual: str) -> list[str]:
+        """Return the formulas of a visual class, in the order of the index."""
+        return self._catalogue.with_visual(visual)
+
+    def first_with(self, visuals: Sequence[str]) -> dict[str, str]:
+        """Return the first formula of each visual class."""
+        return {visual: known[0][0] for visual, known in self._catalogue.visuals(visuals).items()}
+
+    def trees(self, visuals: Sequence[str], reading: str, affords: Callable[[int], bool]) -> dict[str, Trees]:
+        """Return the trees of one formula of each visual class in a reading, as far as the caller affords to parse them."""
+        first = self.first_with(visuals)
+        entries = self._catalogue.formulas(list(first.values()))
+        return {
+            visual: trees_of(entry.formula, entry.macros, reading)[0]
+            for visual in visuals
+            if (entry := entries.get(first.get(visual, ""))) is not None and affords(_length(entry.formula))
+        }
+
+
+def _length(formula: Formula) -> int:
+    return len(formula.latex) or len(formula.presentation_mathml or "") + len(formula.content_mathml or "")
 
 
 class FormulaRanker(Ranker):
@@ -208,7 +243,7 @@ class FormulaRanker(Ranker):
         return {visual: trees for visual in visuals if (trees := known[visual]) is not None}
 
     def _first_place(self, visual: str, where: Filter | None) -> str | None:
-        """The first formula of a visual class that passes the filter."""
+        """Return the first formula of a visual class that passes the filter."""
         ids = self._visuals.with_visual(visual)
         if not where:
             return ids[0] if ids else None

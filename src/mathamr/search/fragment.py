@@ -40,13 +40,13 @@ class Fragment:
         return formula_length(self.text) if self.kind == "formula" else len(self.text)
 
     def to_json(self) -> dict[str, Any]:
-        """The fields as JSON values; only formulas have an id and a display flag."""
+        """Return the fields as JSON values; only formulas have an id and a display flag."""
         row: dict[str, Any] = {"kind": self.kind, "text": self.text, "matched": self.matched}
         return row | {"formula": self.formula, "display": self.display} if self.kind == "formula" else row
 
 
 def formula_length(latex: str) -> int:
-    """The number of characters of a formula when it is printed.
+    """Return the number of characters of a formula when it is printed.
 
     >>> formula_length("x  + 1") == len(str(Fragment("formula", "x  + 1")))
     True
@@ -55,7 +55,7 @@ def formula_length(latex: str) -> int:
 
 
 def printed(latex: str) -> str:
-    """A formula in one line, without its label."""
+    """Return a formula in one line, without its label."""
     return " ".join((EQUATION_LABEL.sub("", latex) if "\\label" in latex else latex).split())
 
 
@@ -63,7 +63,7 @@ GAP = Fragment("gap", f" {ELLIPSIS} ")
 
 
 def formulas_by_id(post: Post) -> dict[str, Formula]:
-    """The formulas of a post by their ids."""
+    """Return the formulas of a post by their ids."""
     return {formula.id: formula for formula in post.formulas}
 
 
@@ -105,14 +105,14 @@ class Line(tuple[Fragment, ...]):
 
 
 def plain(stretch: Iterable[Fragment]) -> str:
-    """Fragments as one line of text, formulas between dollar signs."""
+    """Return fragments as one line of text, formulas between dollar signs."""
     return " ".join("".join(map(str, stretch)).split())
 
 
 def shortened(
     stretch: Sequence[Fragment], width: int, length: Callable[[Fragment], int] = len
 ) -> list[Fragment]:
-    """The beginning of a sentence in about `width` characters; text is cut at a word and formulas are not cut.
+    """Return the beginning of a sentence in about `width` characters; text is cut at a word and formulas are not cut.
 
     A formula that does not fit is replaced by a gap, unless it comes first or is the first match. `length` measures a
     fragment, for callers that draw formulas instead of printing their LaTeX.

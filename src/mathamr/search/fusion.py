@@ -33,7 +33,7 @@ class Fusion(Protocol):
     def __call__(
         self, rankings: Sequence[ScoredIds], weights: Sequence[float] | None = None, k: int | None = None
     ) -> Sequence[Scored]:
-        """The union of the rankings, best first, or its best `k`; equal scores are ordered by id.
+        """Return the union of the rankings, best first, or its best `k`; equal scores are ordered by id.
 
         `weights` has one weight per ranking, by default all equal.
         """
@@ -70,7 +70,7 @@ def fuse(
     k: int | None = None,
     normalisation: str | None = None,
 ) -> Sequence[Scored]:
-    """The best `k` of a fusion by name; `normalisation` overrides the fusion's own.
+    """Return the best `k` of a fusion by name; `normalisation` overrides the fusion's own.
 
     >>> words = [Scored("a", 9.0), Scored("b", 8.0)]
     >>> vectors = [Scored("b", 0.7), Scored("c", 0.6)]
@@ -103,14 +103,14 @@ def by_top(scores: DoubleArray) -> DoubleArray:
 
 
 def shifted_z(scores: DoubleArray) -> DoubleArray:
-    """Standard scores, shifted so that the lowest is 0."""
+    """Return standard scores, shifted so that the lowest is 0."""
     apart = scores - math.fsum(scores.tolist()) / len(scores)
     deviation = math.sqrt(float(apart @ apart) / len(scores))
     return (scores - scores.min()) / deviation if deviation > 0 else np.ones(len(scores))
 
 
 def unchanged(scores: DoubleArray) -> DoubleArray:
-    """Scores as they are, for scores that are already comparable."""
+    """Score as they are, for scores that are already comparable."""
     return scores
 
 
@@ -165,7 +165,7 @@ class JoinedRankings(Sequence[ScoredColumns]):
         return self._rankings[number]
 
     def rescored(self, number: int, hits: Iterable[tuple[str, float]]) -> JoinedRankings:
-        """The same rankings with new scores for some results of one of them, in the old order."""
+        """Return the same rankings with new scores for some results of one of them, in the old order."""
         own, standing = self._rankings[number], self._standing(number)
         scores = own.scores.copy()
         for each, score in hits:
@@ -176,7 +176,7 @@ class JoinedRankings(Sequence[ScoredColumns]):
         return JoinedRankings(changed, self._numbers, self.places)
 
     def scores_of(self, ids: Iterable[str]) -> list[dict[str, float]]:
-        """For each ranking, its scores of some of the ids."""
+        """Return for each ranking, its scores of some of the ids."""
         chosen = {each: self._numbers[each] for each in ids}
         found = []
         for number, own in enumerate(self._rankings):
@@ -186,7 +186,7 @@ class JoinedRankings(Sequence[ScoredColumns]):
         return found
 
     def _standing(self, number: int) -> list[int]:
-        """The position of every id in one ranking, or -1."""
+        """Return the position of every id in one ranking, or -1."""
         standing = np.full(len(self.ids), -1)
         standing[self.places[number]] = np.arange(len(self.places[number]))
         return standing.tolist()
@@ -194,7 +194,7 @@ class JoinedRankings(Sequence[ScoredColumns]):
     def weighed(
         self, weights: Sequence[float] | None, normalisation: str
     ) -> Iterator[tuple[IndexArray, DoubleArray, float]]:
-        """For each ranking, the positions of its ids, its normalised scores and its weight."""
+        """Yield for each ranking, the positions of its ids, its normalised scores and its weight."""
         for own, places, weight in zip(
             self._rankings, self.places, _weights(self._rankings, weights), strict=True
         ):
@@ -209,7 +209,7 @@ class _ByScore:
     def __call__(
         self, rankings: Sequence[ScoredIds], weights: Sequence[float] | None = None, k: int | None = None
     ) -> Sequence[Scored]:
-        """The best `k` ids by their fused scores."""
+        """Return the best `k` ids by their fused scores."""
         joined = JoinedRankings.of(rankings)
         fused = np.zeros(len(joined.ids))
         self._add(fused, joined, _weights(rankings, weights))
@@ -285,7 +285,7 @@ class HarmonicMean:
     def __call__(
         self, rankings: Sequence[ScoredIds], weights: Sequence[float] | None = None, k: int | None = None
     ) -> Sequence[Scored]:
-        """The best `k` ids by harmonic, then arithmetic mean."""
+        """Return the best `k` ids by harmonic, then arithmetic mean."""
         chosen = _weights(rankings, weights)
         joined = JoinedRankings.of(rankings)
         counted = [

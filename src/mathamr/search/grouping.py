@@ -25,7 +25,7 @@ _ALONE = frozenset(["declaration", "reference"])
 
 
 def ranks_needed(groups: int) -> int:
-    """How many ranks hold so many groups, each complete, whatever they are.
+    """Return how many ranks hold so many groups, each complete, whatever they are.
 
     >>> ranks_needed(2)
     38
@@ -34,7 +34,7 @@ def ranks_needed(groups: int) -> int:
 
 
 def document_of(identifier: str, kind: str, parent: str | None, source: str) -> Hashable:
-    """What a post is grouped by: the document that it is a part of, or the question that it answers.
+    """Return what a post is grouped by: the document that it is a part of, or the question that it answers.
 
     >>> document_of("a.md#sums", "section", None, "/v/a.md") == document_of("a.md", "note", None, "/v/a.md")
     True
@@ -51,7 +51,7 @@ def document_of(identifier: str, kind: str, parent: str | None, source: str) -> 
 
 
 def group_places(documents: Sequence[Hashable]) -> list[list[int]]:
-    """The places of hits in groups, from the documents of the hits in their order.
+    """Return the places of hits in groups, from the documents of the hits in their order.
 
     >>> group_places(["a", "b", "a", "a", "c", "b", "a", "a"])
     [[0, 2, 3, 6], [1, 5], [4], [7]]
@@ -68,7 +68,7 @@ def group_places(documents: Sequence[Hashable]) -> list[list[int]]:
 
 
 def group_ranked(ranked: Sequence[RankedResult], catalogue: Catalogue) -> list[list[RankedResult]]:
-    """Ranked posts in groups, best first."""
+    """Return ranked posts in groups, best first."""
     origins = catalogue.origins([each.id for each in ranked])
     known = (origins.get(each.id, ("", None, "")) for each in ranked)
     documents = [document_of(each.id, *origin) for each, origin in zip(ranked, known, strict=True)]
@@ -78,7 +78,7 @@ def group_ranked(ranked: Sequence[RankedResult], catalogue: Catalogue) -> list[l
 def fold(
     hits: Sequence[Hit], groups: Sequence[Sequence[RankedResult]], ranked: Sequence[RankedResult]
 ) -> tuple[Hit, ...]:
-    """The first hit of each group with the others in it; their ranks are those among all results."""
+    """Return the first hit of each group with the others in it; their ranks are those among all results."""
     ranks = {each.id: rank for rank, each in enumerate(ranked, 1)}
     found = {hit.id: replace(hit, rank=ranks[hit.id]) for hit in hits}
     kept = [[found[each.id] for each in group if each.id in found] for group in groups]

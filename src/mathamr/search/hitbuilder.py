@@ -49,11 +49,11 @@ class HitBuilder:
         return notes
 
     def posts(self, page: Sequence[RankedResult], offset: int, *, near: bool) -> tuple[Hit, ...]:
-        """Ranked posts as hits, numbered from `offset` + 1; with `near`, vectors help to choose the sentences shown."""
+        """Return ranked posts as hits, numbered from `offset` + 1; with `near`, vectors help to choose the sentences shown."""
         return self._build(page, {}, offset, near)
 
     def formulas(self, page: Sequence[RankedResult], offset: int, *, near: bool) -> tuple[Hit, ...]:
-        """Ranked formulas as hits, each in its post."""
+        """Return ranked formulas as hits, each in its post."""
         return self._build(page, self._archive.catalogue.formulas([each.id for each in page]), offset, near)
 
     def _build(
@@ -97,7 +97,7 @@ class HitBuilder:
         return tuple(hits)
 
     def _held(self, post: Post, visual: str) -> str | None:
-        """The formula of a post by which it was found, which its snippet shows; None if it was found otherwise."""
+        """Return the formula of a post by which it was found, which its snippet shows; None if it was found otherwise."""
         place = self._archive.catalogue.position_of(post.id, visual) if visual else None
         return post.formulas[place].id if place is not None and place < len(post.formulas) else None
 
@@ -126,7 +126,7 @@ class HitBuilder:
         )
 
     def _similarities(self, ids: Sequence[str]) -> dict[str, dict[int, float]]:
-        """For every sentence of some posts, its similarity to the nearest vector of the query."""
+        """Return for every sentence of some posts, its similarity to the nearest vector of the query."""
         field = aligned_field(self._archive)
         if field is None:
             return {}
@@ -144,7 +144,7 @@ class HitBuilder:
 
 
 def aligned_field(archive: Archive) -> Field | None:
-    """The field whose rows stand for parts of posts, if the system of an archive has one."""
+    """Return the field whose rows stand for parts of posts, if the system of an archive has one."""
     fields = archive.manifest.model.fields
     return next((field for field in fields if field.of == "posts" and field.many), None)
 
@@ -156,5 +156,5 @@ def read_parents(catalogue: Catalogue, posts: Iterable[Post]) -> dict[str, Post]
 
 
 def titled(post: Post, parents: Mapping[str, Post]) -> Post:
-    """The post whose title is shown for a post: for an answer its question, else the post itself."""
+    """Return the post whose title is shown for a post: for an answer its question, else the post itself."""
     return parents.get(post.parent, post) if post.parent and not post.title else post

@@ -41,7 +41,7 @@ NAMED = 0.35
 
 
 def absence(words: Sequence[str]) -> str:
-    """The sentence that says which words of a query the collection lacks.
+    """Return the sentence that says which words of a query the collection lacks.
 
     >>> absence(["Cantelli"]), absence(["foo", "bar", "baz"])
     ('The collection does not mention “Cantelli”.', 'The collection does not mention “foo”, “bar” or “baz”.')
@@ -92,7 +92,7 @@ class FormulaHit:
     """The nodes of its layout tree for which wildcards of the query stand."""
 
     def to_json(self) -> dict[str, Any]:
-        """The fields as JSON values."""
+        """Return the fields as JSON values."""
         return {name: getattr(self, name) for name in self.__slots__}
 
 
@@ -150,7 +150,7 @@ class Hit:
         return f"{self.rank:>3}. {self.id}  {self.score:.4f}  {plain(self.title) or plain(self.snippet)}"
 
     def to_json(self) -> dict[str, Any]:
-        """The fields as JSON values; title and snippet as text and as fragments."""
+        """Return the fields as JSON values; title and snippet as text and as fragments."""
         return {
             "rank": self.rank,
             "id": self.id,
@@ -219,7 +219,7 @@ class Hits:
         return data_frame(({name: _cell(getattr(hit, name)) for name in columns} for hit in self), columns)
 
     def to_json(self) -> dict[str, Any]:
-        """The fields as JSON values."""
+        """Return the fields as JSON values."""
         return {
             "query": self.query.text,
             "task": self.task,

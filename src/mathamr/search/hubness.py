@@ -19,7 +19,7 @@ HUBNESS = "hubness"
 
 
 def hubness(vectors: Mapping[str, FloatArray], neighbours: int) -> dict[str, float]:
-    """The mean cosine of each unit vector with its nearest neighbours among the others.
+    """Return the mean cosine of each unit vector with its nearest neighbours among the others.
 
     >>> apart = {"a": [1, 0, 0], "b": [1, 0, 0], "c": [0, 1, 0], "d": [0, 0, 1]}
     >>> hubness({each: np.array(row, np.float32) for each, row in apart.items()}, 1)
@@ -53,7 +53,7 @@ def penalise_hubs(hits: Sequence[Scored], near: Mapping[str, float], share: floa
 
 
 def standard(scores: Sequence[float]) -> list[float]:
-    """Standard scores; equal scores are all 0.
+    """Return standard scores; equal scores are all 0.
 
     >>> standard([1.0, 3.0]), standard([2.0, 2.0])
     ([-1.0, 1.0], [0.0, 0.0])

@@ -27,7 +27,7 @@ _FENCED = re.compile(r"```(?:lean|coq)\n(.*?)\n```", re.S)
 
 
 def library_rankings(found: Mapping[str, Ranking]) -> Mapping[str, Ranking]:
-    """The named rankings of posts of an index that holds declarations; `hybrid` has weights of its own."""
+    """Return the named rankings of posts of an index that holds declarations; `hybrid` has weights of its own."""
     if not {"hybrid", "single", "maxsim"} <= found.keys():
         return found
     lexical, single, maxsim = PROFILE.weights
@@ -46,13 +46,13 @@ def _for_formulas(weight: float) -> tuple[tuple[QueryKind, float], ...]:
 
 
 def code_of(post: Post) -> str:
-    """The code of a declaration."""
+    """Return the code of a declaration."""
     found = _FENCED.search(post.body)
     return found[1] if found else post.body
 
 
 def documentation_of(post: Post) -> str:
-    """What the authors of a declaration say about it."""
+    """Return what the authors of a declaration say about it."""
     return _FENCED.sub("", post.body).strip()
 
 
@@ -63,7 +63,7 @@ def narrowed(
     namespace: str = "",
     word: str = "",
 ) -> Filter:
-    """A filter narrowed to a module and those below it, to a namespace, and to a kind such as `instance` or `def`."""
+    """Return a filter narrowed to a module and those below it, to a namespace, and to a kind such as `instance` or `def`."""
     where = where or Filter()
     wanted = (
         f"module:{module.removesuffix('.lean').replace('/', '.')}" if module else "",
@@ -92,7 +92,7 @@ def close_enough(hits: Iterable[Hit]) -> bool:
 
 
 def post_named(archive: Archive, name: str) -> Post:
-    """The post of an index with an id or a label, such as the full name of a declaration; raises an error if there is none."""
+    """Return the post of an index with an id or a label, such as the full name of a declaration; raises an error if there is none."""
     catalogue = archive.catalogue
     for found in ([name], catalogue.labelled(name, 1)):
         if posts := catalogue.posts(found):

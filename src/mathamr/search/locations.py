@@ -32,12 +32,12 @@ def lies_in(source: str, folder: str) -> bool:
 
 
 def _path_key(path: str) -> str:
-    """The parts of a path, each between two NULs: one path has the parts of another in a row if it contains its key."""
+    """Return the parts of a path, each between two NULs: one path has the parts of another in a row if it contains its key."""
     return "\0".join(["", *PurePosixPath(path).parts, ""])
 
 
 def within(catalogue: Catalogue, folders: Sequence[str], where: Filter) -> Filter:
-    """The filter narrowed to posts of files in one of some folders."""
+    """Return the filter narrowed to posts of files in one of some folders."""
     if not folders and not where.sources:
         return where
     sources = catalogue.sources()
@@ -63,7 +63,7 @@ def within(catalogue: Catalogue, folders: Sequence[str], where: Filter) -> Filte
 
 
 def folder_counts(sources: Mapping[str, int]) -> dict[str, int]:
-    """The sibling folders of the files, as `within` accepts them, with the number of posts in each.
+    """Return the sibling folders of the files, as `within` accepts them, with the number of posts in each.
 
     >>> folder_counts({"/ada/vault/limits/a.md": 2, "/ada/vault/sums/b/c.md": 1, "/ada/vault/d.md": 1})
     {'vault/limits': 2, 'vault/sums': 1}
@@ -83,7 +83,7 @@ def folder_counts(sources: Mapping[str, int]) -> dict[str, int]:
 def labelled_first(
     catalogue: Catalogue, text: str, found: list[RankedResult], where: Filter | None, depth: int
 ) -> list[RankedResult]:
-    """The results, preceded by the posts whose label the query names."""
+    """Return the results, preceded by the posts whose label the query names."""
     label = text.strip().removeprefix(LABEL_MARK).strip()
     if not label or len(label.split()) > 1:
         return found
@@ -98,7 +98,7 @@ def labelled_first(
 
 
 def _asides(post: Post, label: str) -> tuple[bool, int, int]:
-    """What orders the posts that one label leads to: whether it is their own, and of declarations how central they are."""
+    """Return what orders the posts that one label leads to: whether it is their own, and of declarations how central they are."""
     own = post.place is not None and post.place.label == label
     if post.markup != "declaration":
         return not own, 0, 0

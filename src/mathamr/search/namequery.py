@@ -23,12 +23,10 @@ from mathamr.index.lexical.lexicalindex import LexicalPart
 from mathamr.index.lexical.terms import Terms, called, misspellings, stems, title_names, words
 from mathamr.index.scored import Scored, ScoredColumns
 from mathamr.posts.formats.declaration.namewords import name_words
-from mathamr.posts.post import Post
-from mathamr.search.definedterms import emphasised_terms
+from mathamr.posts.post import Markup, Post
+from mathamr.search.commonwords import STOP_WORDS, general_words
 from mathamr.search.fusion import rank_by_score
-from mathamr.search.generalwords import general_words
 from mathamr.search.query import Query
-from mathamr.search.stopwords import STOP_WORDS
 
 MOST_WORDS = 5
 """A query with more words is more than a name."""
@@ -48,6 +46,21 @@ _WORDS, _TOGETHER, _DEFINED = 1.0, 1.0, 2.0
 scores."""
 _RARE, _TITLED = 30.0, 100.0
 """Weights above any of these: a rare word, and the name in a title."""
+
+_EMPHASISED_NAME = r"[^{}<>*\n]{1,120}"
+_EMPHASIS: dict[Markup, re.Pattern[str]] = {
+    "latex": re.compile(
+        rf"\\(?:emph|textbf|textit|textsl|defn?|dfn|term|define)\s*\{{({_EMPHASISED_NAME})\}}"
+        rf"|\{{\s*\\(?:em|it|bf|sl|itshape|bfseries)\b\s*({_EMPHASISED_NAME})\}}"
+    ),
+    "html": re.compile(
+        rf"<(?:em|strong|i|b|dfn)\b[^<>]{{0,100}}>({_EMPHASISED_NAME})</(?:em|strong|i|b|dfn)>", re.IGNORECASE
+    ),
+    "markdown": re.compile(
+        rf"(?<![\w*])\*{{1,3}}(?=\S)({_EMPHASISED_NAME}?)(?<=\S)\*{{1,3}}(?![\w*])|(?<!\w)__?(?=\S)([^_\n]{{1,120}}?)(?<=\S)__?(?!\w)"
+    ),
+}
+"""What a definition emphasises is usually the name that it introduces."""
 
 Having = Callable[[Collection[str], Sequence[str]], Mapping[str, Collection[str]]]
 """Tells which of some stems each of some posts has."""
@@ -158,13 +171,13 @@ class NameQuery:
         return rank_by_score(ids, raised), shown
 
     def _words_bonus(self, post: str, held: Collection[str]) -> float:
-        """The bonus for some words of the name in a text."""
+        """Return the bonus for some words of the name in a text."""
         whole = math.fsum(self.rarity.values()) or 1.0
         share = math.fsum(value for stem, value in self.rarity.items() if stem in held) / whole
         return _WORDS * share + (_RARE if post in self.rare else 0.0)
 
     def _title_bonus(self, post: Post) -> float:
-        """The bonus for the name in a title, alternative name or label: the shorter that is, the more.
+        """Return the bonus for the name in a title, alternative name or label: the shorter that is, the more.
 
         A remark that has only the title of its section comes behind what has the name as its own. The name of a declaration
         is a sentence about many things; it has the name if that is all of it, or all of its last parts.
@@ -210,13 +223,28 @@ def _beginning(preview: Preview) -> str:
     return "\n".join(found)
 
 
+def emphasised_terms(body: str, markup: Markup) -> Iterator[str]:
+    r"""Yield the emphasised parts of a text, as they are written.
+
+    >>> list(emphasised_terms(r"A set is \emph{nowhere dense} or {\bf meagre}.", "latex"))
+    ['nowhere dense', 'meagre']
+    >>> list(emphasised_terms("A **prime number** is 2 * 3 * 5?", "markdown"))
+    ['prime number']
+    """
+    pattern = _EMPHASIS.get(markup)
+    if pattern is None:
+        return
+    for match in pattern.finditer(body):
+        yield next(group for group in match.groups() if group is not None)
+
+
 def _is_letter(word: str) -> bool:
     """True for a letter and for the name of a Greek one."""
     return len(word) == 1 or f"\\{word}" in SYMBOLS
 
 
 def last_parts(post: Post) -> Iterator[list[str]]:
-    """The last parts of a declaration's names as words, as many parts as a name can have words.
+    """Yield the last parts of a declaration's names as words, as many parts as a name can have words.
 
     >>> list(last_parts(Post("a", "theorem", "", title="Nat.add_comm", markup="declaration")))
     [['nat', 'add', 'comm'], ['nat', 'add', 'comm'], ['add', 'comm'], ['add', 'comm']]
@@ -248,7 +276,7 @@ def deviation(scores: npt.ArrayLike) -> float:
 
 
 def _name_words(query: Query) -> tuple[str, ...]:
-    """The words of a query that is only a name, which may include a one-symbol formula; else nothing."""
+    """Return the words of a query that is only a name, which may include a one-symbol formula; else nothing."""
     if "?" in query.text.rstrip(" ?") or not all(
         _SYMBOL.fullmatch(formula.latex.strip()) for formula in query.formulas
     ):

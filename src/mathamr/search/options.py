@@ -31,7 +31,7 @@ class SearchOptions:
     def of_search(
         cls, depth: int, where: Filter | None, exact: bool, pool: int, approximate_candidates: bool = False
     ) -> SearchOptions:
-        """The options of a search, whose depth is limited."""
+        """Return the options of a search, whose depth is limited."""
         if not 1 <= depth <= MAX_DEPTH:
             raise MathAMRError(f"the depth must be between 1 and {MAX_DEPTH:,}, got {depth:,}")
         return cls(depth, where or None, exact, pool, approximate_candidates)

@@ -50,11 +50,11 @@ class PostLookup(NamedPosts, Protocol):
     """What is known about the posts of an index: their texts, their parents, and which have a formula."""
 
     def parents(self, ids: Sequence[str]) -> Mapping[str, str]:
-        """The parents of those posts that have one."""
+        """Return the parents of those posts that have one."""
         ...
 
     def posts_with(self, visuals: Sequence[str], most: int) -> Mapping[str, Sequence[str]]:
-        """The posts that have a formula of each visual class, at most so many of each."""
+        """Return the posts that have a formula of each visual class, at most so many of each."""
         ...
 
 
@@ -136,14 +136,14 @@ class PostRanker(Ranker):
         )
 
     def _passing(self, ids: Sequence[str], options: SearchOptions) -> set[str]:
-        """The posts that the filter of a search admits."""
+        """Return the posts that the filter of a search admits."""
         if not options.where:
             return set(ids)
         payloads = self._payloads("posts", ids)
         return {each for each, payload in payloads.items() if options.where.passes(payload)}
 
     def _by_formulas(self, ranking: BestFormula, options: SearchOptions) -> Sequence[Scored]:
-        """Posts by their best formulas, over all formulas of the query that count, each by its size."""
+        """Return posts by their best formulas, over all formulas of the query that count, each by its size."""
         totals: dict[str, float] = {}
         for formula, share in self._weighed_formulas(ranking.formulas):
             assert self._formula_ranker is not None
@@ -158,7 +158,7 @@ class PostRanker(Ranker):
         return sorted(hits, key=lambda hit: (-hit.score, hit.id))[: options.depth]
 
     def _weighed_formulas(self, most: int) -> list[tuple[Formula, float]]:
-        """The largest formulas of the query, each look once, with their shares of all symbols."""
+        """Return the largest formulas of the query, each look once, with their shares of all symbols."""
         query = self.context.query
         if self._formula_ranker is None or self._collection is None:
             return []
@@ -172,7 +172,7 @@ class PostRanker(Ranker):
         return [(formula, math.log1p(size) / total) for size, formula in chosen]
 
     def _best_of(self, visuals: Sequence[Scored]) -> dict[str, Scored]:
-        """The best of some visual classes, best first, for every post that has one of them."""
+        """Return the best of some visual classes, best first, for every post that has one of them."""
         assert self._collection is not None
         holders = self._collection.posts_with([hit.id for hit in visuals], MOST_POSTS)
         best: dict[str, Scored] = {}
@@ -191,7 +191,7 @@ class PostRanker(Ranker):
             ranker.read_trees(wanted)
 
     def _grade(self, post: str) -> tuple[float, str]:
-        """What the formulas of a post are to the query's, from 0 to 1, and the visual class of the best that holds one."""
+        """Return what the formulas of a post are to the query's, from 0 to 1, and the visual class of the best that holds one."""
         graded = [
             (ranker.grade(visual), share, visual)
             for ranker, visual, share in self._best_formulas.get(post, ())
@@ -230,7 +230,7 @@ class PostRanker(Ranker):
         return NameQuery.of(self.context.query, self._lexicon(), self._collection)
 
     def _terms(self) -> Terms:
-        """The terms of the query, and the corrections of misspelt words."""
+        """Return the terms of the query, and the corrections of misspelt words."""
         terms = self.context.terms
         if self._name is None or not self._name.corrected:
             return terms

@@ -81,7 +81,7 @@ class Query:
         markup: Markup = "text",
         macros: Mapping[str, str] = MappingProxyType({}),
     ) -> Query:
-        r"""A typed query; formulas need no dollar signs and may use `macros`, the definitions of the collection by name.
+        r"""Return a typed query; formulas need no dollar signs and may use `macros`, the definitions of the collection by name.
 
         `?x` and `\qvar{x}` are wildcards; `"…"`, `-word` and fields such as `tag:` are `conditions`. In a formula search, text without a formula is read as one.
 
@@ -109,7 +109,7 @@ class Query:
 
     @classmethod
     def of_formula(cls, latex: str) -> Query:
-        """A formula alone, without dollar signs."""
+        """Return a formula alone, without dollar signs."""
         latex = _checked(latex.strip().strip("$"))
         post = Post(QUERY_ID, "question", f"${latex}$", markup="text")
         formulas = formulas_of(QUERY_ID, "", post.body, "text")
@@ -119,7 +119,7 @@ class Query:
 
     @classmethod
     def of_post(cls, post: Post, formula_id: str | None = None) -> Query:
-        """A whole question, or one formula in its context; a post has no wildcards."""
+        """Return a whole question, or one formula in its context; a post has no wildcards."""
         _checked(post.title + post.body)
         if not post.formulas:
             formulas = formulas_of(post.id, post.title, post.body, post.markup)
@@ -182,13 +182,13 @@ class Query:
         return sum(len(words(PLACEHOLDER.sub(" ", sentence.text))) for sentence in self.passage.sentences)
 
     def marked(self, number: int) -> Query:
-        """The query with its formula of that number, from 1, as the target."""
+        """Return the query with its formula of that number, from 1, as the target."""
         if not 1 <= number <= len(self.formulas):
             raise QueryError(f"the query has {len(self.formulas)} formulas, so there is no formula {number}")
         return replace(self, formula_id=self.formulas[number - 1].id)
 
     def target(self) -> tuple[Formula, str | None]:
-        """The target formula, and a note if it had to be guessed: the largest one."""
+        """Return the target formula, and a note if it had to be guessed: the largest one."""
         readable = [formula for formula in self.formulas if formula.id in self.trees]
         marked = next((formula for formula in readable if formula.id == self.formula_id), None)
         if marked is not None:
@@ -201,7 +201,7 @@ class Query:
         return largest, f"{len(readable)} formulas in the query; searched for the largest, ${largest.latex}$"
 
     def _read(self) -> Query:
-        """The query with notes on its formulas; raises an error if nothing of it can be searched."""
+        """Return the query with notes on its formulas; raises an error if nothing of it can be searched."""
         if len(self.formulas) > MAX_FORMULAS:
             raise QueryError(
                 f"the query has {len(self.formulas)} formulas; at most {MAX_FORMULAS} are searched, so shorten it"
@@ -234,7 +234,7 @@ class Query:
 
 
 def with_formulas_marked(text: str, task: Task = "answers") -> str:
-    r"""A typed text with its unmarked formulas between dollar signs, as LaTeX; a text that marks its own stays as it is.
+    r"""Return a typed text with its unmarked formulas between dollar signs, as LaTeX; a text that marks its own stays as it is.
 
     >>> with_formulas_marked("is x² prime?"), with_formulas_marked("xy"), with_formulas_marked("xy", "formulas")
     ('is $x^2$ prime?', 'xy', '$xy$')
@@ -285,7 +285,7 @@ def _has_words(sentence: str) -> bool:
 
 
 def _with_wildcards(formulas: tuple[Formula, ...]) -> tuple[Formula, ...]:
-    r"""The formulas with every `?x` written as `\qvar{x}`, which every parse takes as a wildcard."""
+    r"""Return the formulas with every `?x` written as `\qvar{x}`, which every parse takes as a wildcard."""
     read = ((formula, unicode_to_latex(formula.latex)) for formula in formulas)
     return tuple(
         replace(formula, latex=_qvars(latex) if "?" in latex else latex)

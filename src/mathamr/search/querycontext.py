@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import cached_property
 from typing import Protocol
 
+from mathamr.core.cancellation import check_cancelled
 from mathamr.formulas.trees import Trees, trees_of
 from mathamr.formulas.visualkey import visual_key
 from mathamr.index.lexical.terms import Terms, post_terms, reading_in_force, terms_of_trees
 from mathamr.posts.post import Formula
 from mathamr.search.query import Query, QueryError
-from mathamr.search.timing import StageTimer
 from mathamr.search.wildcards import has_wildcards
 from mathamr.search.workbudget import FormulaBounds, QueryBudget
 from mathamr.systems.field import Field
@@ -19,15 +21,33 @@ from mathamr.systems.system import Encoded
 from mathamr.systems.vectors import Vectors
 
 
+class StageTimer:
+    """Seconds by stage, in the order in which the stages began; the times of a repeated stage add up."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+
+    @contextmanager
+    def __call__(self, stage: str) -> Iterator[None]:
+        """Add the time of the block to a stage, unless the search was cancelled before it."""
+        check_cancelled()
+        self.seconds.setdefault(stage, 0.0)
+        started = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[stage] += time.perf_counter() - started
+
+
 class QueryVectors(Protocol):
     """A source of query vectors: a system that encodes them, or a store of precomputed ones."""
 
     def encoded(self, query: Query, timer: StageTimer) -> Encoded:
-        """The vectors of the whole query."""
+        """Return the vectors of the whole query."""
         ...
 
     def visual(self, query: Query, formula: Formula, timer: StageTimer) -> Mapping[str, Vectors]:
-        """The vectors of one of its formulas, encoded on its own."""
+        """Return the vectors of one of its formulas, encoded on its own."""
         ...
 
 
@@ -49,7 +69,7 @@ class QueryContext:
         self._vectors = vectors
 
     def of_formula(self, formula: Formula) -> QueryContext:
-        """The context of the same query with one of its formulas as the target; its time and work count here."""
+        """Return the context of the same query with one of its formulas as the target; its time and work count here."""
         found = QueryContext(self.query, self._vectors, formula=formula, timer=self.timer)
         found.budget = self.budget
         return found
@@ -90,7 +110,7 @@ class QueryContext:
         return has_wildcards(self.trees[0])
 
     def rows(self, field: Field) -> Vectors:
-        """The vectors for a field: of the query for a field of posts, else of the target formula."""
+        """Return the vectors for a field: of the query for a field of posts, else of the target formula."""
         if field.of == "posts":
             found = self.encoded.post.get(field.name)
         elif self.formula is None:

@@ -14,7 +14,7 @@ from mathamr.core.prioritylock import PriorityLock
 from mathamr.formulas.visualkey import visual_key
 from mathamr.posts.post import Formula
 from mathamr.search.query import Query
-from mathamr.search.timing import StageTimer
+from mathamr.search.querycontext import StageTimer
 from mathamr.systems.system import Encoded, Item, System, VisualFormula
 from mathamr.systems.vectors import Vectors
 
@@ -54,7 +54,7 @@ class QueryEncoder:
         self._parsing, self._encoding = threading.Lock(), encoding
 
     def encoded(self, query: Query, timer: StageTimer) -> Encoded:
-        """The vectors of a query."""
+        """Return the vectors of a query."""
         return self.encode(query, timer).encoded
 
     def encode(self, query: Query, timer: StageTimer) -> EncodedQuery:
@@ -63,12 +63,12 @@ class QueryEncoder:
         return self._posts.get_or_make(query.post.to_json(), lambda: self._encoded_now(query, timer))
 
     def notes(self, query: Query) -> tuple[str, ...]:
-        """The notes on a query; none if it was not encoded."""
+        """Return the notes on a query; none if it was not encoded."""
         found = self._posts.get(query.post.to_json())
         return found.notes if found is not None else ()
 
     def visual(self, query: Query, formula: Formula, timer: StageTimer) -> Mapping[str, Vectors]:
-        """The vectors of one formula of a query, for fields of visual classes."""
+        """Return the vectors of one formula of a query, for fields of visual classes."""
 
         def make() -> Mapping[str, Vectors]:
             opt, slt = query.trees[formula.id]
@@ -113,7 +113,7 @@ class QueryEncoder:
 
 
 def _failed(made: MadeGraph) -> tuple[str, ...]:
-    """The note for the user if the AMR parser failed."""
+    """Return the note for the user if the AMR parser failed."""
     prefix = "sentence: "
     causes = {
         cause.removeprefix(prefix): n for cause, n in made.fallbacks.items() if cause.startswith(prefix)

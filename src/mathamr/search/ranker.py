@@ -69,11 +69,11 @@ class FoundHits:
         }
 
     def named(self, ranking: Ranking) -> dict[str, dict[str, float]]:
-        """The evidence; for a ranking without components, its scores under its own name."""
+        """Return the evidence; for a ranking without components, its scores under its own name."""
         return self.evidence or {type(ranking).__name__.lower(): {hit.id: hit.score for hit in self.hits}}
 
     def of(self, identifier: str) -> dict[str, float]:
-        """The evidence of one result."""
+        """Return the evidence of one result."""
         return {name: scores[identifier] for name, scores in self.evidence.items() if identifier in scores}
 
 
@@ -114,7 +114,7 @@ class Ranker(ABC):
         return {}
 
     def rank(self, ranking: Ranking, options: SearchOptions, name: str) -> list[RankedResult]:
-        """The results of a ranking, best first; `name` labels the evidence of a ranking without components."""
+        """Return the results of a ranking, best first; `name` labels the evidence of a ranking without components."""
         found = self._found(ranking, options)
         if not found.evidence:
             found.evidence = {name: {hit.id: hit.score for hit in found.hits}}
@@ -124,7 +124,7 @@ class Ranker(ABC):
     def rank_among(
         self, ranking: Ranking, ids: Sequence[str], options: SearchOptions, name: str
     ) -> list[RankedResult]:
-        """The results of a ranking among given ones, best first."""
+        """Return the results of a ranking among given ones, best first."""
         found = self._scored(ranking, ids) if ids else FoundHits([])
         if not found.evidence:
             found.evidence = {name: {hit.id: hit.score for hit in found.hits}}
@@ -233,7 +233,7 @@ class Ranker(ABC):
             return FoundHits(fused, dict(zip((part.name for part in ranking.asked), evidence, strict=True)))
 
     def _fused_depth(self, options: SearchOptions) -> int | None:
-        """The number of fused results that are used; `None` means all."""
+        """Return the number of fused results that are used; `None` means all."""
         return None
 
     def _shown_ids(self, fused: Sequence[Scored], options: SearchOptions) -> list[str]:
@@ -334,7 +334,7 @@ class Ranker(ABC):
 
 
 def followed(first: Sequence[Scored], rest: Iterable[Scored]) -> Sequence[Scored]:
-    """Reranked results, then the rest in their old order, with scores scaled to lie below the first.
+    """Return reranked results, then the rest in their old order, with scores scaled to lie below the first.
 
     Positive scores stay positive.
 
@@ -358,7 +358,7 @@ def filtered(
     options: SearchOptions,
     passing: Callable[[Sequence[str]], set[str]],
 ) -> Sequence[Scored]:
-    """The best results of a search that pass the filter; the search grows until enough pass or none are left."""
+    """Return the best results of a search that pass the filter; the search grows until enough pass or none are left."""
     if not options.where:
         return search(options.depth)
     passed: list[Scored] = []
@@ -378,7 +378,7 @@ def filtered(
 
 
 def _mean(parts: Iterable[Sequence[Scored]]) -> Sequence[Scored]:
-    """The mean over the parts that score a result, best first."""
+    """Return the mean over the parts that score a result, best first."""
     sums: dict[str, tuple[float, int]] = {}
     for hits in parts:
         for hit in hits:
@@ -416,5 +416,5 @@ def _fused(
 
 
 def unsuited(ranking: str, task: str) -> MathAMRError:
-    """The error for a ranking that a task does not support."""
+    """Return the error for a ranking that a task does not support."""
     return MathAMRError(f"a ranking {ranking} cannot rank {task}")

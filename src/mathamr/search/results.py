@@ -45,6 +45,6 @@ class Placement:
     evidence: Mapping[str, float]
 
     def to_json(self) -> dict[str, Any]:
-        """The fields as JSON values, scores rounded."""
+        """Return the fields as JSON values, scores rounded."""
         rounded = {name: round(score, 6) for name, score in self.evidence.items()}
         return asdict(self) | {"score": round(self.score, 6), "evidence": rounded}

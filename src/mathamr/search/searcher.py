@@ -32,7 +32,7 @@ from mathamr.search.conditioncheck import ConditionCheck, narrow, rank_passing
 from mathamr.search.confidence import BACKGROUND, Confidence, formula_match
 from mathamr.search.filtercounts import FilterCounts
 from mathamr.search.formulamatch import ALIGNMENT, FormulaMatch, aligned_views
-from mathamr.search.formularanker import FormulaRanker
+from mathamr.search.formularanker import CatalogueVisuals, FormulaRanker
 from mathamr.search.fragment import plain
 from mathamr.search.grouping import Grouping, fold, group_ranked, ranks_needed
 from mathamr.search.hitbuilder import HitBuilder, aligned_field, titled
@@ -41,13 +41,11 @@ from mathamr.search.locations import labelled_first, within
 from mathamr.search.options import MAX_DEPTH, POOL, SearchOptions
 from mathamr.search.postranker import PostRanker
 from mathamr.search.query import Query
-from mathamr.search.querycontext import QueryContext
+from mathamr.search.querycontext import QueryContext, StageTimer
 from mathamr.search.queryencoder import QueryEncoder
 from mathamr.search.ranker import Ranker
 from mathamr.search.results import MOST_GRADED, PLACES, Placement, RankedResult
 from mathamr.search.snippet import Wanted, title
-from mathamr.search.timing import StageTimer
-from mathamr.search.visuals import CatalogueVisuals
 from mathamr.systems.nodematch import MatchesNodes
 from mathamr.systems.ranking import (
     TASKS,
@@ -126,7 +124,7 @@ class Index(Closing):
         return tuple(task for task in TASKS if task in self.archive.system_type.tasks)
 
     def rankings(self, task: Task = "answers") -> Mapping[str, Ranking]:
-        """The named rankings of a task, the default first; this loads no weights."""
+        """Return the named rankings of a task, the default first; this loads no weights."""
         system = self.archive.system_type
         if task not in system.tasks:
             raise MathAMRError(
@@ -141,7 +139,7 @@ class Index(Closing):
         return found
 
     def ranking(self, task: Task, strategy: str | Ranking | None = None) -> tuple[str, Ranking]:
-        """A ranking and its name; `strategy` is a name or a ranking, by default that of the system."""
+        """Return a ranking and its name; `strategy` is a name or a ranking, by default that of the system."""
         if strategy is not None and not isinstance(strategy, str):
             return type(strategy).__name__.lower(), strategy
         named = self.rankings(task)
@@ -151,7 +149,7 @@ class Index(Closing):
         return name, named[name]
 
     def strategies(self, task: Task = "answers") -> list[str]:
-        """The names of the rankings of a task, the default first."""
+        """Return the names of the rankings of a task, the default first."""
         return list(self.rankings(task))
 
     def __len__(self) -> int:
@@ -205,7 +203,7 @@ class Index(Closing):
         counted: int = 0,
         group: Grouping | None = None,
     ) -> Hits:
-        """The `k` best hits after the first `offset`.
+        """Return the `k` best hits after the first `offset`.
 
         A query is typed text with ``$latex$``, a `Query`, or a whole `Post`. `strategy` names one of `rankings`, or is
         a ranking itself; the default is that of the index's system. `where` filters the entries; `pool` is the number of
@@ -296,12 +294,12 @@ class Index(Closing):
 
     @_one_revision
     def within(self, folders: Sequence[str], where: Filter | None = None) -> Filter:
-        """The filter narrowed to posts of files in some folders, each named by any part of its path."""
+        """Return the filter narrowed to posts of files in some folders, each named by any part of its path."""
         return within(self.archive.catalogue, folders, where or Filter())
 
     @_one_revision
     def narrowed(self, query: Query, where: Filter | None = None) -> Filter | None:
-        """The filter narrowed to the tags, kinds and folders that were typed into a query."""
+        """Return the filter narrowed to the tags, kinds and folders that were typed into a query."""
         return narrow(self.archive.catalogue, query.conditions.required, where)
 
     @_one_revision
@@ -348,7 +346,7 @@ class Index(Closing):
     def _context(
         self, query: Query | Post | str, task: Task, timer: StageTimer
     ) -> tuple[QueryContext, list[str]]:
-        """The context of a query, and a note if its target formula had to be guessed."""
+        """Return the context of a query, and a note if its target formula had to be guessed."""
         if isinstance(query, str):
             query = Query.of_text(query, task, macros=self.macros)
         elif isinstance(query, Post):
@@ -376,7 +374,7 @@ class Index(Closing):
         return []
 
     def _available(self, name: str, ranking: Ranking) -> tuple[str, Ranking]:
-        """A ranking, or its part without vectors while those are incomplete."""
+        """Return a ranking, or its part without vectors while those are incomplete."""
         if not self.archive.words_only:
             return name, ranking
         left = without_vectors(ranking)
@@ -390,7 +388,7 @@ class Index(Closing):
     def _ranked(
         self, context: QueryContext, task: Task, chosen: tuple[str, Ranking], options: SearchOptions
     ) -> tuple[list[RankedResult], Ranker]:
-        """The results of a ranking, and the ranker that found them."""
+        """Return the results of a ranking, and the ranker that found them."""
         name, ranking = chosen
         with context.timer("load"):
             ranker = self._ranker(context, task)
@@ -405,7 +403,7 @@ class Index(Closing):
         return ranker.rank(ranking, options, name), ranker
 
     def _check(self, query: Query) -> ConditionCheck | None:
-        """What checks posts against the conditions of a query; `None` if it has none of that kind."""
+        """Return what checks posts against the conditions of a query; `None` if it has none of that kind."""
         return ConditionCheck(self.archive, query.conditions) if query.conditions.looks_at_posts else None
 
     def _ranker(self, context: QueryContext, task: Task) -> Ranker:
@@ -463,7 +461,7 @@ class Index(Closing):
     def placed(
         self, query: Query | Post | str, identifier: str, strategy: str | Ranking | None = None
     ) -> Placement | None:
-        """The rank of a post under a strategy, with the score of each component; None below rank `PLACES`."""
+        """Return the rank of a post under a strategy, with the score of each component; None below rank `PLACES`."""
         name, ranking = self.ranking("answers", strategy)
         found, _ = self.rank(query, "answers", ranking, PLACES)
         return next(
@@ -526,7 +524,7 @@ class Index(Closing):
             self._loaded_parser = parser
 
     def _parser(self) -> AmrParser:
-        """The parser that made the graphs of the index."""
+        """Return the parser that made the graphs of the index."""
         with self._loading:
             if self._loaded_parser is None:
                 record = self.archive.manifest.parser

@@ -44,7 +44,7 @@ class SimilarPair:
     similarity: float
 
     def to_json(self, parents: Mapping[str, Post]) -> dict[str, Any]:
-        """The ids, titles and places of both, and their similarity; a proof has the title of its theorem."""
+        """Return the ids, titles and places of both, and their similarity; a proof has the title of its theorem."""
         return {
             "similarity": round(self.similarity, 4),
             "posts": [
@@ -61,7 +61,7 @@ class SimilarPair:
 
 
 def similar_posts(index: Index, least: float = SIMILAR, most: int = 100) -> list[SimilarPair]:
-    """The most similar pairs of posts, the most similar first; a theorem and its own proof are not compared."""
+    """Return the most similar pairs of posts, the most similar first; a theorem and its own proof are not compared."""
     field = next((each.field for each in index.rankings().values() if isinstance(each, Nearest)), None)
     if field is None:
         raise MathAMRError(
@@ -93,7 +93,7 @@ def similar_posts(index: Index, least: float = SIMILAR, most: int = 100) -> list
 def _nearest_pairs(
     vectors: npt.NDArray[np.float32], least: float, most: int
 ) -> Iterator[tuple[float, int, int]]:
-    """The cosine and the rows of the nearest pairs, the nearest first; at most `most` are held at a time."""
+    """Yield the cosine and the rows of the nearest pairs, the nearest first; at most `most` are held at a time."""
     best, ones, others = np.empty(0, np.float32), np.empty(0, np.int64), np.empty(0, np.int64)
     for start in range(0, len(vectors), _BLOCK):
         cosines = vectors[start : start + _BLOCK] @ vectors.T
@@ -106,7 +106,7 @@ def _nearest_pairs(
 
 
 def beginning(post: Post) -> Post:
-    """A post to search with: the whole of it, or only its beginning if it is too long for a query."""
+    """Return a post to search with: the whole of it, or only its beginning if it is too long for a query."""
     if len(post.title) + len(post.body) <= MAX_CHARACTERS and len(post.formulas) <= MAX_FORMULAS:
         return post
     title, body = post.title[:LONGEST_TITLE], post.body[:FIRST_CHARACTERS]
@@ -117,7 +117,7 @@ def beginning(post: Post) -> Post:
 
 
 def similar_to(index: Index, post: Post, most: int) -> list[Hit]:
-    """Posts that say something similar to one, the most similar first, without those that belong to it."""
+    """Return posts that say something similar to one, the most similar first, without those that belong to it."""
     with index.archive.reading():
         hits = index.search(beginning(post), k=most + BELONGING)
         posts = index.archive.catalogue.posts([hit.id for hit in hits])

@@ -16,9 +16,9 @@ from mathamr.posts.markup import title_pieces
 from mathamr.posts.markup.piece import Piece
 from mathamr.posts.passage import PLACEHOLDER, Passage, Sentence
 from mathamr.posts.post import Formula, Markup, Post
+from mathamr.search.commonwords import STOP_WORDS
 from mathamr.search.fragment import GAP, Fragment, formula_length, formulas_by_id, fragments, shortened
 from mathamr.search.query import Query
-from mathamr.search.stopwords import STOP_WORDS
 from mathamr.search.workbudget import QueryBudget, WorkBudget
 
 LENGTH = 300
@@ -48,11 +48,11 @@ class WantedFormula:
         self._size = _count_ngrams(len(tokens))
 
     def work(self, tokens: Sequence[str]) -> int:
-        """The work of a comparison, in n-grams."""
+        """Return the work of a comparison, in n-grams."""
         return _COMPARISON + len(self._ngrams) + _count_ngrams(len(tokens))
 
     def alike(self, tokens: Sequence[str], above: float = 0.0) -> float:
-        """The Dice coefficient of the n-grams of both formulas; 0 if it cannot exceed `above`."""
+        """Return the Dice coefficient of the n-grams of both formulas; 0 if it cannot exceed `above`."""
         size = _count_ngrams(len(tokens))
         total = self._size + size
         if not total or 2 * min(self._size, size) <= above * total or self._known.isdisjoint(tokens):
@@ -102,12 +102,12 @@ class Wanted:
         return self._words[word]
 
     def words(self, text: str) -> float:
-        """The share of the query's words that a sentence has; a phrase counts as much as all words."""
+        """Return the share of the query's words that a sentence has; a phrase counts as much as all words."""
         own = len(self._stems.intersection(self._stems_in(text))) / max(1, len(self._stems))
         return own + bool(self._phrases and self.phrase_words(text))
 
     def phrase_words(self, text: str) -> set[int]:
-        """The places in a text where the words of the query's phrases begin, if they stand side by side."""
+        """Return the places in a text where the words of the query's phrases begin, if they stand side by side."""
         if not self._phrases:
             return set()
         found = [(match.start(), word) for match in _WORD.finditer(text) for word in words(match.group())]
@@ -120,7 +120,7 @@ class Wanted:
         }
 
     def _stems_in(self, text: str) -> Iterable[str]:
-        """The stems of a sentence that may be in the query, chosen by their first letter, which stemming does not change."""
+        """Return the stems of a sentence that may be in the query, chosen by their first letter, which stemming does not change."""
         if self._beginning is None:
             return ()
         if not _is_plain(text):
@@ -133,7 +133,7 @@ class Wanted:
         return self._beginning.finditer(text) if self._beginning and is_simple else _WORD.finditer(text)
 
     def formula(self, formula: Formula) -> float:
-        """The greatest similarity of a formula to one of the query's, from 0 to 1."""
+        """Return the greatest similarity of a formula to one of the query's, from 0 to 1."""
         if not self._formulas:
             return 0.0
         if formula.latex not in self._known:
@@ -198,7 +198,7 @@ def snippet(
 
 
 def _length(sentence: Sentence, formulas: Mapping[str, Formula]) -> int:
-    """The length of a sentence's fragments, computed without making them, since most sentences are not shown."""
+    """Return the length of a sentence's fragments, computed without making them, since most sentences are not shown."""
     length = len(sentence.text)
     for place in sentence.placeholders:
         formula = formulas.get(place.formula)
@@ -208,7 +208,7 @@ def _length(sentence: Sentence, formulas: Mapping[str, Formula]) -> int:
 
 
 def title(post: Post, wanted: Wanted | None = None) -> tuple[Fragment, ...]:
-    """The title of a post as fragments; the formulas of the title are the first ones of the post."""
+    """Return the title of a post as fragments; the formulas of the title are the first ones of the post."""
     formulas = iter(post.formulas)
     found: list[Fragment] = []
     for piece in _pieces_of_title(post.title, post.markup):
@@ -230,7 +230,7 @@ def _worth(
     alike: Mapping[str, float],
     similarities: Mapping[int, float] | None,
 ) -> dict[int, float]:
-    """The score of each sentence: shared words, its best formula, and the similarity of its vector."""
+    """Return the score of each sentence: shared words, its best formula, and the similarity of its vector."""
     worth = {}
     values = [similarities[n] for n in candidates if n in similarities] if similarities else []
     low, span = (min(values), max(values) - min(values)) if values else (0.0, 0.0)
@@ -303,13 +303,13 @@ def _joined(sentences: list[tuple[int, list[Fragment]]], count: int) -> tuple[Fr
 
 @lru_cache(maxsize=CACHED_PARTS)
 def _stems(text: str) -> tuple[str, ...]:
-    """The stems of the words of a sentence without stop words."""
+    """Return the stems of the words of a sentence without stop words."""
     content = [word for word in words(PLACEHOLDER.sub(" ", text)) if word not in STOP_WORDS]
     return tuple(word_tokens(" ".join(content)))
 
 
 def _pieces_of_title(title: str, markup: Markup) -> Sequence[Piece]:
-    """The pieces of a title, cached if short: all answers to one question share it."""
+    """Return the pieces of a title, cached if short: all answers to one question share it."""
     return _short_title(title, markup) if len(title) <= 4 * LENGTH else list(title_pieces(title, markup))
 
 
@@ -329,7 +329,7 @@ def _tokens(latex: str) -> tuple[str, ...]:
 
 
 def _ngrams(tokens: Sequence[str]) -> Iterable[tuple[str, ...]]:
-    """The 1-, 2- and 3-grams of the tokens of a formula."""
+    """Return the 1-, 2- and 3-grams of the tokens of a formula."""
     return chain(
         zip(tokens, strict=True), pairwise(tokens), zip(tokens, tokens[1:], tokens[2:], strict=False)
     )

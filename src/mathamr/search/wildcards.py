@@ -27,7 +27,7 @@ def has_wildcards(tree: Opt | None) -> bool:
 
 
 def fit(pattern: Opt, formula: Opt, steps: WorkBudget | None = None) -> Fit | None:
-    """How a formula fits a pattern: as a whole, by a subexpression inside, or not at all.
+    """Return how a formula fits a pattern: as a whole, by a subexpression inside, or not at all.
 
     A wildcard stands for one operand, the same one wherever it occurs; operands of sums, products and equations may
     come in any order. `steps` bounds the comparisons of all formulas together.
@@ -43,7 +43,7 @@ def fit(pattern: Opt, formula: Opt, steps: WorkBudget | None = None) -> Fit | No
 
 
 def taken(pattern: Opt, formula: Opt, steps: WorkBudget | None = None) -> tuple[Fit, list[int]] | None:
-    """How a formula fits a pattern, and the nodes that the wildcards stand for; None if it does not fit.
+    """Return how a formula fits a pattern, and the nodes that the wildcards stand for; None if it does not fit.
 
     What a wildcard that occurs twice stands for is listed twice.
 
@@ -70,7 +70,7 @@ def taken(pattern: Opt, formula: Opt, steps: WorkBudget | None = None) -> tuple[
 def _first(
     pattern: Opt, formula: Opt, steps: WorkBudget | None
 ) -> tuple[int, tuple[tuple[str, int], ...]] | None:
-    """The first node of a formula that fits a pattern, and the node for which each wildcard stands."""
+    """Return the first node of a formula that fits a pattern, and the node for which each wildcard stands."""
     check_cancelled()
     budget = steps or WorkBudget(STEPS)
     before = min(STEPS, budget.left)
@@ -131,7 +131,7 @@ class _Matcher:
         rest: tuple[tuple[int, int], ...],
         bound: tuple[tuple[str, int], ...],
     ) -> list[tuple[tuple[tuple[int, int], ...], tuple[tuple[str, int], ...]]]:
-        """All pairings of operands whose labels can fit, the written order first."""
+        """Return all pairings of operands whose labels can fit, the written order first."""
         pairings: list[list[int]] = [[]]
         for operand in ours:
             label = self.pattern.labels[operand]
@@ -162,7 +162,7 @@ class _Matcher:
 
 
 def _ends(tree: Opt) -> list[int]:
-    """For every node, the number after its last descendant; nodes are in depth-first order."""
+    """Return for every node, the number after its last descendant; nodes are in depth-first order."""
     ends = list(range(1, len(tree) + 1))
     for node in range(len(tree) - 1, 0, -1):
         parent = tree.parents[node]

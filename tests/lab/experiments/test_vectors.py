@@ -14,7 +14,7 @@ from mathamr.posts.level import Level
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Post
 from mathamr.search.query import Query
-from mathamr.search.timing import StageTimer
+from mathamr.search.querycontext import StageTimer
 from mathamr.systems.field import Field
 from mathamr.systems.vectors import Vectors
 from mathamr_lab.experiments.setting import EXACT

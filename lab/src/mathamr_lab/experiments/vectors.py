@@ -19,7 +19,7 @@ from mathamr.index.engines.entry import Entry, Payload
 from mathamr.posts.level import Level
 from mathamr.posts.post import Formula, Post
 from mathamr.search.query import Query
-from mathamr.search.timing import StageTimer
+from mathamr.search.querycontext import StageTimer
 from mathamr.systems.field import Field
 from mathamr.systems.models import load_system
 from mathamr.systems.system import Encoded, Item, System

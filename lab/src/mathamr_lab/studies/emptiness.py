@@ -132,7 +132,7 @@ def _case(index: Index, query: Query, asked: Asked, found: list[RankedResult], i
         confidence.group,
         asked.form,
         confidence.features(first),
-        confidence.chance(first),
+        confidence.probability(first),
         confidence.matches()[0],
         first.id in asked.right,
         is_present,

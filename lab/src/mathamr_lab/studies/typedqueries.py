@@ -20,8 +20,8 @@ from mathamr.formulas.trees import trees_of
 from mathamr.index.lexical.terms import words
 from mathamr.posts.passage import PLACEHOLDER, passage
 from mathamr.posts.post import Formula, Post
+from mathamr.search.commonwords import STOP_WORDS
 from mathamr.search.searcher import Index
-from mathamr.search.stopwords import STOP_WORDS
 from mathamr_lab.systems.text.letters import drawn, variables_of
 
 LEAST, MOST = 6, 40

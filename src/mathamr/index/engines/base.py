@@ -16,23 +16,23 @@ class EntryStore(Protocol):
     """The entries of one kind; its methods are those of `Engine`."""
 
     def upsert(self, entries: Iterable[Entry]) -> None:
-        """Adds or replaces entries."""
+        """Add or replace entries."""
         ...
 
     def delete(self, ids: Iterable[str]) -> None:
-        """Deletes entries."""
+        """Delete entries."""
         ...
 
     def count(self) -> int:
-        """How many there are."""
+        """Return how many there are."""
         ...
 
     def ids(self) -> Iterator[str]:
-        """The ids of all."""
+        """Return the ids of all."""
         ...
 
     def payloads(self, ids: Sequence[str]) -> dict[str, Payload]:
-        """The payloads of entries."""
+        """Return the payloads of entries."""
         ...
 
 
@@ -53,24 +53,24 @@ class EngineBase(Generic[Store, Reader]):
         return self._readers[field]
 
     def upsert(self, of: FieldTarget, entries: Iterable[Entry]) -> None:
-        """Adds or replaces entries."""
+        """Add or replace entries."""
         if of not in self.stores:
             raise MathAMRError(f"the engine has no field of {of}; its fields are of {', '.join(self.stores)}")
         self.stores[of].upsert(entries)
 
     def delete(self, of: FieldTarget, ids: Iterable[str]) -> None:
-        """Deletes entries."""
+        """Delete entries."""
         if of in self.stores:
             self.stores[of].delete(ids)
 
     def count(self, of: FieldTarget) -> int:
-        """The number of entries."""
+        """Return the number of entries."""
         return self.stores[of].count() if of in self.stores else 0
 
     def ids(self, of: FieldTarget) -> Iterator[str]:
-        """The ids of all entries."""
+        """Return the ids of all entries."""
         return self.stores[of].ids() if of in self.stores else iter(())
 
     def payloads(self, of: FieldTarget, ids: Sequence[str]) -> dict[str, Payload]:
-        """The payloads of entries."""
+        """Return the payloads of entries."""
         return self.stores[of].payloads(ids) if of in self.stores else {}

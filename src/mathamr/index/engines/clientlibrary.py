@@ -22,7 +22,7 @@ class ClientLibrary:
     install: str
 
     def check(self) -> None:
-        """Raises `MissingExtraError` if it is not installed."""
+        """Raise `MissingExtraError` if it is not installed."""
         try:
             import_module(self.module)
         except ImportError as error:
@@ -30,7 +30,7 @@ class ClientLibrary:
 
     @contextmanager
     def reporting(self, what: str) -> Iterator[None]:
-        """Turns errors inside into `MathAMRError`; also a panic of the library, which is not an `Exception`."""
+        """Turn errors inside into `MathAMRError`; also a panic of the library, which is not an `Exception`."""
         try:
             yield
         except MathAMRError:

@@ -69,37 +69,37 @@ class FieldReader(Protocol):
         ...
 
     def count(self) -> int:
-        """The number of entries."""
+        """Return the number of entries."""
         ...
 
     def ids(self) -> Iterator[str]:
-        """The ids of all entries, in no particular order."""
+        """Return the ids of all entries, in no particular order."""
         ...
 
     def fetch(self, ids: Sequence[str]) -> dict[str, Vectors]:
-        """The rows of entries, with the part that each represents; unknown ids are left out."""
+        """Return the rows of entries, with the part that each represents; unknown ids are left out."""
         ...
 
     def search(
         self, vector: FloatArray, k: int, where: Filter | None = None, exact: bool = True
     ) -> Sequence[Scored]:
-        """The k entries with the highest cosine of their row; of many rows the best counts."""
+        """Return the k entries with the highest cosine of their row; of many rows the best counts."""
         ...
 
     def search_maxsim(
         self, vectors: FloatArray, k: int, where: Filter | None = None, exact: bool = True
     ) -> Sequence[Scored]:
-        """The k entries with the highest MaxSim, the mean over the query's rows of the best cosine."""
+        """Return the k entries with the highest MaxSim, the mean over the query's rows of the best cosine."""
         ...
 
     def search_rows(
         self, vectors: FloatArray, k: int, where: Filter | None = None, exact: bool = True
     ) -> list[list[ScoredRow]]:
-        """For each row of the query the k stored rows with the highest cosine, of any entries."""
+        """Return for each row of the query the k stored rows with the highest cosine, of any entries."""
         ...
 
     def score(self, vectors: FloatArray, ids: Sequence[str]) -> Sequence[Scored]:
-        """The exact MaxSim of these entries; unknown ids are left out."""
+        """Return the exact MaxSim of these entries; unknown ids are left out."""
         ...
 
 
@@ -108,7 +108,7 @@ class SkimsMaxSim(Protocol):
     """A reader that can approximate the MaxSim of all entries much faster than it can compute it."""
 
     def skim_maxsim(self, vectors: FloatArray, k: int, where: Filter | None = None) -> Sequence[Scored]:
-        """The k entries with approximately the highest MaxSim, for callers that compute the exact `score` of a few of them."""
+        """Return the k entries with approximately the highest MaxSim, for callers that compute the exact `score` of a few of them."""
         ...
 
 
@@ -128,62 +128,62 @@ class Engine(Protocol):
         ...
 
     def __getitem__(self, field: str) -> FieldReader:
-        """The reader of a field."""
+        """Return the reader of a field."""
         ...
 
     @classmethod
     def create(
         cls, folder: Path, fields: Sequence[Field], options: Mapping[str, Any] | None = None
     ) -> Engine:
-        """A new, empty engine with these fields."""
+        """Return a new, empty engine with these fields."""
         ...
 
     @classmethod
     def open(cls, folder: Path, *, read_only: bool = False) -> Engine:
-        """The engine in a folder."""
+        """Return the engine in a folder."""
         ...
 
     def upsert(self, of: FieldTarget, entries: Iterable[Entry]) -> None:
-        """Adds entries or replaces those of the same id, in all fields; of several with one id the last counts.
+        """Add entries or replace those of the same id, in all fields; of several with one id the last counts.
 
         If an entry is refused, none of the call's entries is stored.
         """
         ...
 
     def delete(self, of: FieldTarget, ids: Iterable[str]) -> None:
-        """Deletes entries; unknown ids are ignored."""
+        """Delete entries; unknown ids are ignored."""
         ...
 
     def count(self, of: FieldTarget) -> int:
-        """How many entries of a kind there are."""
+        """Return how many entries of a kind there are."""
         ...
 
     def ids(self, of: FieldTarget) -> Iterator[str]:
-        """The ids of all entries of a kind, in no particular order."""
+        """Return the ids of all entries of a kind, in no particular order."""
         ...
 
     def payloads(self, of: FieldTarget, ids: Sequence[str]) -> dict[str, Payload]:
-        """The payloads of entries; unknown ids are left out."""
+        """Return the payloads of entries; unknown ids are left out."""
         ...
 
     def flush(self) -> None:
-        """Makes everything written so far survive a crash."""
+        """Make everything written so far survive a crash."""
         ...
 
     def optimize(self) -> None:
-        """Prepares for many searches after many writes: merges, and builds what approximate search needs."""
+        """Prepare for many searches after many writes: merge, and build what approximate search needs."""
         ...
 
     def verify(self) -> list[str]:
-        """Messages about damage; empty if everything is intact."""
+        """Return messages about damage; empty if everything is intact."""
         ...
 
     def close(self) -> None:
-        """Flushes and releases the folder; it may be called twice."""
+        """Flush and release the folder; it may be called twice."""
         ...
 
     def destroy(self) -> None:
-        """Deletes all data, in the folder and on a server, and closes the engine: the folder is free again."""
+        """Delete all data, in the folder and on a server, and close the engine: the folder is free again."""
         ...
 
 
@@ -204,17 +204,17 @@ DEFAULT = "flat"
 def create_engine(
     folder: Path, fields: Sequence[Field], name: str = DEFAULT, options: Mapping[str, Any] | None = None
 ) -> Engine:
-    """A new engine by name; the folder may exist if it holds no engine yet."""
+    """Return a new engine by name; the folder may exist if it holds no engine yet."""
     return ENGINES[name].create(folder, fields, options)
 
 
 def open_engine(folder: Path, *, read_only: bool = False) -> Engine:
-    """The engine in a folder, whichever it is."""
+    """Return the engine in a folder, whichever it is."""
     return ENGINES[EngineHead.read(folder).engine].open(folder, read_only=read_only)
 
 
 def by_kind(fields: Sequence[Field]) -> dict[FieldTarget, tuple[Field, ...]]:
-    """The fields of each kind of entry that has any."""
+    """Return the fields of each kind of entry that has any."""
     kinds = ((kind, tuple(field for field in fields if field.of == kind)) for kind in KINDS)
     return {kind: own for kind, own in kinds if own}
 
@@ -240,7 +240,7 @@ class EngineHead:
             raise MathAMRError(f"the fields of an engine have names of their own, not {', '.join(names)}")
 
     def write(self, folder: Path) -> None:
-        """Writes the head into the folder; raises if the folder already holds an engine."""
+        """Write the head into the folder; raises if the folder already holds an engine."""
         if (folder / HEAD).exists():
             raise MathAMRError(f"{folder} holds an engine already; open it, or choose another folder")
         try:
@@ -251,12 +251,12 @@ class EngineHead:
 
     @staticmethod
     def remove(folder: Path) -> None:
-        """Removes the head after the engine could not be created."""
+        """Remove the head after the engine could not be created."""
         (folder / HEAD).unlink(missing_ok=True)
 
     @classmethod
     def read(cls, folder: Path, engine: str | None = None) -> EngineHead:
-        """Reads the head in a folder; raises if it does not name `engine`."""
+        """Read the head in a folder; raises if it does not name `engine`."""
         path = folder / HEAD
         try:
             row = json.loads(read_description(path))
@@ -284,7 +284,7 @@ Options = TypeVar("Options")
 
 
 def read_options(options_type: type[Options], engine: str, options: Mapping[str, Any] | None) -> Options:
-    """The options of an engine, a frozen dataclass, from names and values; an unknown name lists the known ones."""
+    """Return the options of an engine, a frozen dataclass, from names and values; an unknown name lists the known ones."""
     values = dict(options or {})
     known = {field.name: field for field in fields(options_type)}  # type: ignore[arg-type]
     for name, value in values.items():

@@ -107,7 +107,7 @@ class ScoredRow(NamedTuple):
 
 
 def seconds(date: str) -> float:
-    """An ISO date or a year as seconds since 1970; without a time zone it is UTC.
+    """Return an ISO date or a year as seconds since 1970; without a time zone it is UTC.
 
     >>> seconds("2010"), seconds("2010-07-20T19:09:27.200")
     (1262304000.0, 1279652967.2)
@@ -147,7 +147,7 @@ def checked(entries: Iterable[Entry], fields: Sequence[Field]) -> Iterator[Entry
 
 
 def _checked_rows(entry: Entry, field: Field) -> Vectors:
-    """The rows of an entry in a field, normalised to unit length."""
+    """Return the rows of an entry in a field, normalised to unit length."""
     rows, what = entry.rows[field.name], f"the {field.name} vectors of {entry.id!r}"
     vectors = unit(rows.vectors, field.size, what, dimensions=2)
     if not len(vectors) or (len(vectors) > 1 and not field.many):
@@ -164,7 +164,7 @@ def _checked_rows(entry: Entry, field: Field) -> Vectors:
 
 
 def _valid(payload: Payload) -> Payload:
-    """Replaces lone surrogates in a payload, which file names may have but no engine can store, by "?"."""
+    """Replace lone surrogates in a payload, which file names may have but no engine can store, by "?"."""
     return replace(
         payload,
         kind=_valid_text(payload.kind),
@@ -208,7 +208,7 @@ def unit(vectors: FloatArray, size: int, what: str, *, dimensions: int) -> Float
 
 
 def unit_query(vectors: FloatArray, size: int) -> FloatArray:
-    """The vectors of a query, at least one row, normalised to unit length."""
+    """Return the vectors of a query, at least one row, normalised to unit length."""
     query = unit(vectors, size, "the query's vectors", dimensions=2)
     if not len(query):
         raise MathAMRError("the query has no vectors")
@@ -216,7 +216,7 @@ def unit_query(vectors: FloatArray, size: int) -> FloatArray:
 
 
 def best_rows(rows: Sequence[ScoredRow], k: int) -> list[ScoredRow]:
-    """The k best rows, best first, ties by entry and place; scores are rounded like those of entries."""
+    """Return the k best rows, best first, ties by entry and place; scores are rounded like those of entries."""
     rounded = np.round(np.array([each.score for each in rows], np.float64), DECIMALS) + 0.0
     scored = (each._replace(score=score) for each, score in zip(rows, rounded.tolist(), strict=True))
     return sorted(scored, key=lambda each: (-each.score, each.id, each.row))[:k]

@@ -15,7 +15,7 @@ LOWEST = -1.0
 
 
 def maxsim(query: FloatArray, vectors: FloatArray, starts: AnyArray, block: int = BLOCK) -> FloatArray:
-    """The mean over the query's rows of the best cosine in each post.
+    """Return the mean over the query's rows of the best cosine in each post.
 
     The rows of `vectors` stand post by post, post i from row `starts[i]` to the start of the next one; all rows are
     of length one. About `block` rows are compared at a time.
@@ -45,7 +45,7 @@ def maxsim(query: FloatArray, vectors: FloatArray, starts: AnyArray, block: int 
 
 
 def mutual_maxsim(query: FloatArray, rows: FloatArray) -> float:
-    """The harmonic mean of MaxSim from the query to the rows and back; 0 if either is not above 0.
+    """Return the harmonic mean of MaxSim from the query to the rows and back; 0 if either is not above 0.
 
     >>> query = np.eye(2, dtype=np.float32)
     >>> mutual_maxsim(query, query), round(mutual_maxsim(query, query[:1]), 3)
@@ -72,7 +72,7 @@ def products(vectors: FloatArray, columns: FloatArray) -> FloatArray:
 
 
 def similarities(query: FloatArray, vectors: FloatArray) -> FloatArray:
-    """The cosines of a query's rows with vectors, a row of the result for each row of the query.
+    """Return the cosines of a query's rows with vectors, a row of the result for each row of the query.
 
     The same as `products` with its axes turned: BLAS multiplies few long rows in little more than half the time that it
     takes for many short ones.

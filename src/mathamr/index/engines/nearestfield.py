@@ -23,15 +23,15 @@ class NearestStore(Protocol):
     """The entries of one kind in a store that compares vectors itself."""
 
     def count(self, field: Field | None = None) -> int:
-        """The number of entries that have a field."""
+        """Return the number of entries that have a field."""
         ...
 
     def ids(self, field: Field | None = None) -> Iterator[str]:
-        """The ids of entries that have a field."""
+        """Return the ids of entries that have a field."""
         ...
 
     def fetch(self, ids: Sequence[str], field: Field) -> dict[str, Vectors]:
-        """The rows of entries in a field."""
+        """Return the rows of entries in a field."""
         ...
 
     def nearest(
@@ -44,7 +44,7 @@ class NearestStore(Protocol):
         *,
         exact: bool = True,
     ) -> list[tuple[str, float]]:
-        """Ids and scores of the entries nearest to a query, best first; MaxSim is a sum here. `among` restricts the search to these ids."""
+        """Return ids and scores of the entries nearest to a query, best first; MaxSim is a sum here. `among` restricts the search to these ids."""
         ...
 
 
@@ -55,34 +55,34 @@ class NearestField:
         self.field, self._collection = field, collection
 
     def count(self) -> int:
-        """The number of entries."""
+        """Return the number of entries."""
         return self._collection.count(self.field)
 
     def ids(self) -> Iterator[str]:
-        """The ids of all entries."""
+        """Return the ids of all entries."""
         return self._collection.ids(self.field)
 
     def fetch(self, ids: Sequence[str]) -> dict[str, Vectors]:
-        """The rows of entries."""
+        """Return the rows of entries."""
         return self._collection.fetch(ids, self.field)
 
     def search(
         self, vector: FloatArray, k: int, where: Filter | None = None, exact: bool = True
     ) -> Sequence[Scored]:
-        """The k nearest entries."""
+        """Return the k nearest entries."""
         query = unit(vector, self.field.size, "the query's vector", dimensions=1)[None]
         return best(*self._nearest(query, check_k(k), where, exact), k)
 
     def search_maxsim(
         self, vectors: FloatArray, k: int, where: Filter | None = None, exact: bool = True
     ) -> Sequence[Scored]:
-        """The k best entries by MaxSim."""
+        """Return the k best entries by MaxSim."""
         return best(*self._nearest(unit_query(vectors, self.field.size), check_k(k), where, exact), k)
 
     def search_rows(
         self, vectors: FloatArray, k: int, where: Filter | None = None, exact: bool = True
     ) -> list[list[ScoredRow]]:
-        """For each row of the query the k nearest rows.
+        """Return for each row of the query the k nearest rows.
 
         They are among the rows of the k entries whose best row is nearest, and of those that tie with the last.
         """
@@ -105,7 +105,7 @@ class NearestField:
         return found
 
     def score(self, vectors: FloatArray, ids: Sequence[str]) -> Sequence[Scored]:
-        """The exact MaxSim of given entries."""
+        """Return the exact MaxSim of given entries."""
         query, rows = self._reduced(unit_query(vectors, self.field.size))
         found: list[tuple[str, float]] = []
         for batch in batches(dict.fromkeys(ids), _AT_A_TIME):
@@ -113,7 +113,7 @@ class NearestField:
         return best([name for name, _ in found], [score / rows for _, score in found], len(found))
 
     def _reduced(self, query: FloatArray) -> tuple[FloatArray, int]:
-        """The query that is sent to the store, and the divisor of its scores.
+        """Return the query that is sent to the store, and the divisor of its scores.
 
         If entries have one row, the mean of cosines is the product with the mean of the query's rows.
         """
@@ -122,7 +122,7 @@ class NearestField:
     def _nearest(
         self, query: FloatArray, k: int, where: Filter | None, exact: bool
     ) -> tuple[list[str], list[float]]:
-        """The k best; requests more results while the first one beyond k may tie with the last of them."""
+        """Return the k best; requests more results while the first one beyond k may tie with the last of them."""
         reduced, rows = self._reduced(query)
         limit = k + 1
         while True:

@@ -22,17 +22,17 @@ NUMBER = "q"
 
 
 def term_number(term: str) -> int:
-    """A term as a number of 64 bits, the same on every machine."""
+    """Return a term as a number of 64 bits, the same on every machine."""
     return int.from_bytes(_number(term), sys.byteorder, signed=True)
 
 
 def bag_of(terms: Terms) -> Bag:
-    """The numbers of terms."""
+    """Return the numbers of terms."""
     return {field: b"".join(map(_number, found)) for field, found in terms.items()}
 
 
 def _number(term: str) -> bytes:
-    """The number of a term in a bag; long terms are rare and not cached."""
+    """Return the number of a term in a bag; long terms are rare and not cached."""
     return _short_number(term) if len(term) <= _LONGEST_CACHED else _digest(term)
 
 
@@ -54,12 +54,12 @@ class PostBags:
 
     @classmethod
     def of(cls, post: Post) -> Self:
-        """The terms of a post, as `post_terms` finds them."""
+        """Return the terms of a post, as `post_terms` finds them."""
         formulas = (formula_bag(formula, post.macros) for formula in formulas_in(post))
         return cls(bag_of(text_terms(post)), tuple(formulas))
 
     def joined(self) -> Bag:
-        """All terms together."""
+        """Return all terms together."""
         parts = {field: [numbers] for field, numbers in self.text.items()}
         for bag in self.formulas:
             for field, numbers in bag.items():
@@ -69,12 +69,12 @@ class PostBags:
 
 
 def post_bag(post: Post) -> Bag:
-    """The terms of a post, as `post_terms` finds them."""
+    """Return the terms of a post, as `post_terms` finds them."""
     return PostBags.of(post).joined()
 
 
 def formula_bag(formula: Formula, macros: tuple[str, ...] = ()) -> Bag:
-    """The terms of a formula, as `formula_terms` finds them."""
+    """Return the terms of a formula, as `formula_terms` finds them."""
     if formula.latex.strip() and len(formula.latex) <= LONGEST_REMEMBERED:
         return _bag_of_latex(formula.latex, macros, reading_in_force())
     return _bag_of_trees(formula, macros, reading_in_force())

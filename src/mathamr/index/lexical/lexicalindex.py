@@ -65,11 +65,11 @@ class LexicalPart:
         return self._scorer.state
 
     def count(self) -> int:
-        """The number of entries."""
+        """Return the number of entries."""
         return self._state.count
 
     def ids(self) -> Iterator[str]:
-        """The ids of all entries."""
+        """Return the ids of all entries."""
         state = self._state
         return iter(state.ids(np.flatnonzero(state.mask(None))))
 
@@ -150,7 +150,7 @@ class LexicalPart:
         return {term: np.concatenate(own) for term, own in zip(named, parts, strict=True)}
 
     def update(self, upserts: Iterable[tuple[str, Terms]], deletes: Iterable[str] = ()) -> None:
-        """Deletes entries, then adds others or replaces those of the same id; unknown ids to delete are ignored.
+        """Delete entries, then add others or replace those of the same id; unknown ids to delete are ignored.
 
         It is atomic: after an error or a crash nothing has changed.
         """
@@ -197,7 +197,7 @@ class LexicalPart:
             self._scorer = Scorer(state)
 
     def verify(self) -> list[str]:
-        """Messages about damage; empty if everything is intact."""
+        """Return messages about damage; empty if everything is intact."""
         return [
             f"{segment.path}: its content does not have its checksum"
             for segment, _ in Segments.read(self._folder).parts
@@ -205,7 +205,7 @@ class LexicalPart:
         ]
 
     def close(self) -> None:
-        """Releases the files; it may be called twice."""
+        """Release the files; it may be called twice."""
         self._scorer = Scorer(Segments())
         self._found = self._scorer.state, {}
 
@@ -219,7 +219,7 @@ class LexicalIndex(Closing):
 
     @classmethod
     def open(cls, folder: Path, *, read_only: bool = False) -> Self:
-        """Opens the lexical index of a folder; for writing it is created if it does not exist."""
+        """Open the lexical index of a folder; for writing it is created if it does not exist."""
         return cls(folder, read_only=read_only)
 
     def refresh(self) -> None:
@@ -233,10 +233,10 @@ class LexicalIndex(Closing):
         self.formulas.optimize()
 
     def verify(self) -> list[str]:
-        """Messages about damage; empty if everything is intact."""
+        """Return messages about damage; empty if everything is intact."""
         return self.posts.verify() + self.formulas.verify()
 
     def close(self) -> None:
-        """Releases the files; it may be called twice."""
+        """Release the files; it may be called twice."""
         self.posts.close()
         self.formulas.close()

@@ -36,7 +36,7 @@ class Segment:
 
     @classmethod
     def open(cls, path: Path) -> Self:
-        """Opens a segment on disk; raises if it is damaged."""
+        """Open a segment on disk; raises if it is damaged."""
         arrays = map_arrays(path)
         needed = {"ids", "id_starts", *(f"{field}.{part}" for field in FIELDS for part in _PARTS)}
         if not needed <= arrays.keys():
@@ -45,7 +45,7 @@ class Segment:
 
     @classmethod
     def write(cls, path: Path, entries: Sequence[tuple[str, Bag]]) -> Self:
-        """Writes a new segment, which is safe on disk when this returns."""
+        """Write a new segment, which is safe on disk when this returns."""
         arrays = _of_ids([identifier for identifier, _ in entries])
         for field in FIELDS:
             numbers = [bag.get(field, b"") for _, bag in entries]
@@ -60,7 +60,7 @@ class Segment:
 
     @classmethod
     def merge(cls, path: Path, parts: Sequence[tuple[Segment, BoolArray]]) -> Self:
-        """Writes a new segment with the entries of others that are alive, in order."""
+        """Write a new segment with the entries of others that are alive, in order."""
         ids = [
             identifier
             for segment, alive in parts
@@ -101,7 +101,7 @@ class Segment:
         return {identifier: row for row, identifier in enumerate(self.ids)}
 
     def ids_of(self, rows: AnyArray) -> list[str]:
-        """The ids of some entries."""
+        """Return the ids of some entries."""
         return self._names.some(rows)
 
     @cached_property
@@ -126,7 +126,7 @@ class Segment:
         )
 
     def lengths(self, field: str) -> AnyArray:
-        """The number of terms of each entry in a field."""
+        """Return the number of terms of each entry in a field."""
         return self.arrays[f"{field}.lengths"]
 
     def postings(self, field: str, terms: IntArray) -> tuple[IntArray, list[AnyArray], list[AnyArray]]:
@@ -158,7 +158,7 @@ def _of_trees(packed: RaggedArray) -> dict[str, AnyArray]:
 
 
 def _counted(terms: AnyArray, rows: AnyArray) -> tuple[AnyArray, AnyArray, AnyArray]:
-    """Each term of each row once, with its count; rows must ascend."""
+    """Return each term of each row once, with its count; rows must ascend."""
     order = np.argsort(terms, kind="stable")
     terms, rows = terms[order], rows[order]
     firsts = _firsts(terms, rows)
@@ -169,7 +169,7 @@ def _counted(terms: AnyArray, rows: AnyArray) -> tuple[AnyArray, AnyArray, AnyAr
 def _of_field(
     field: str, terms: AnyArray, rows: AnyArray, counts: AnyArray, lengths: AnyArray
 ) -> dict[str, AnyArray]:
-    """The arrays of a field; the rows of a term must ascend, and stay in order."""
+    """Return the arrays of a field; the rows of a term must ascend, and stay in order."""
     order = np.argsort(terms, kind="stable")  # a stable sort is fast on data of few ascending runs
     terms = terms[order]
     firsts = _firsts(terms)
@@ -181,7 +181,7 @@ def _of_field(
 
 
 def _firsts(*sorted_arrays: AnyArray) -> AnyArray:
-    """The positions at which a value of any of the arrays differs from the previous one."""
+    """Return the positions at which a value of any of the arrays differs from the previous one."""
     if not len(sorted_arrays[0]):
         return np.empty(0, np.int64)
     changes = np.logical_or.reduce([each[1:] != each[:-1] for each in sorted_arrays])

@@ -34,7 +34,7 @@ class Segments:
 
     @classmethod
     def read(cls, folder: Path) -> Segments:
-        """The state that the folder's list names."""
+        """Return the state that the folder's list names."""
         listing = segment_list(folder)
 
         def opened(head: dict[str, Any]) -> Segments:
@@ -132,7 +132,7 @@ class Change:
         self.is_empty = True
 
     def delete(self, identifier: str) -> None:
-        """Deletes an entry if it exists."""
+        """Delete an entry if it exists."""
         for segment, alive in self._parts:
             row = segment.rows.get(identifier)
             if row is not None and alive[row]:
@@ -188,7 +188,7 @@ class Change:
 
 
 def create(folder: Path) -> None:
-    """Creates a folder without entries if it does not exist."""
+    """Create a folder without entries if it does not exist."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -199,7 +199,7 @@ def create(folder: Path) -> None:
 
 
 def segment_list(folder: Path) -> SegmentList:
-    """The list of a folder's segments."""
+    """Return the list of a folder's segments."""
     return SegmentList(folder, LIST, (".segment", ".alive"))
 
 

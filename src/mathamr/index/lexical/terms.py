@@ -88,7 +88,7 @@ _SAME = {
 
 
 def post_terms(post: Post) -> dict[str, list[str]]:
-    """The terms of a post; a title counts unless the post is an answer, whose title is its question's.
+    """Return the terms of a post; a title counts unless the post is an answer, whose title is its question's.
 
     A formula that cannot be parsed is found by its LaTeX alone.
     """
@@ -100,13 +100,13 @@ def post_terms(post: Post) -> dict[str, list[str]]:
 
 
 def text_terms(post: Post) -> dict[str, list[str]]:
-    """The terms of a post's text."""
+    """Return the terms of a post's text."""
     found = words(post_text(post))
     return {"words": found, "stems": stems(found), "names": names(post, found)}
 
 
 def names(post: Post, found: Sequence[str]) -> list[str]:
-    """The words of a post's names, complete and with each letter left out.
+    """Return the words of a post's names, complete and with each letter left out.
 
     A misspelt name with a missing, an extra or two swapped letters shares such a variant with the correct one.
 
@@ -121,12 +121,12 @@ def names(post: Post, found: Sequence[str]) -> list[str]:
 
 
 def title_names(post: Post) -> list[str]:
-    """The words of all names of a post."""
+    """Return the words of all names of a post."""
     return [word for name in called(post) for word in name]
 
 
 def called(post: Post) -> list[list[str]]:
-    """The names of a post, each as words: its title, its aliases, its label in its source.
+    """Return the names of a post, each as words: its title, its aliases, its label in its source.
 
     An answer has its question's title, which is not a name of its own.
 
@@ -142,7 +142,7 @@ def called(post: Post) -> list[list[str]]:
 
 
 def misspellings(word: str) -> dict[str, None]:
-    """The word and its variants with one letter left out; two words that share one are spelt alike.
+    """Return the word and its variants with one letter left out; two words that share one are spelt alike.
 
     >>> list(misspellings("lemma"))
     ['~lemma', '~emma', '~lmma', '~lema', '~lemm']
@@ -157,19 +157,19 @@ def _title_text(post: Post) -> str:
 
 
 def formulas_in(post: Post) -> Sequence[Formula]:
-    """The formulas of a post; extracted from its text if they are not listed."""
+    """Return the formulas of a post; extracted from its text if they are not listed."""
     return post.formulas or formulas_of(post.id, post.title, post.body, post.markup)
 
 
 def reading_in_force() -> str:
-    """The checked setting of how formulas are read for their terms."""
+    """Return the checked setting of how formulas are read for their terms."""
     reading = READING.value
     check_reading(reading)
     return reading
 
 
 def formula_terms(formula: Formula, macros: tuple[str, ...] = ()) -> Terms:
-    """The terms of a formula."""
+    """Return the terms of a formula."""
     if formula.latex.strip() and len(formula.latex) <= LONGEST_REMEMBERED:
         return _terms_of_latex(formula.latex, macros, reading_in_force())
     return terms_of(formula, macros)
@@ -182,7 +182,7 @@ def _terms_of_latex(latex: str, macros: tuple[str, ...], reading: str) -> Terms:
 
 
 def terms_of(formula: Formula, macros: tuple[str, ...], reading: str | None = None) -> Terms:
-    """The terms of a formula, without a cache; its operator tree is read according to the setting.
+    """Return the terms of a formula, without a cache; its operator tree is read according to the setting.
 
     One formula is one entry wherever it occurs, so its post does not influence how its letters are read.
     """
@@ -191,7 +191,7 @@ def terms_of(formula: Formula, macros: tuple[str, ...], reading: str | None = No
 
 
 def terms_of_trees(latex: str, opt: Opt | None, slt: Slt | None) -> Terms:
-    """The terms of a formula's LaTeX and of its trees."""
+    """Return the terms of a formula's LaTeX and of its trees."""
     found: dict[str, list[str]] = {field: [] for field in FORMULA_FIELDS}
     found["latex"] = ngrams(latex_tokens(latex), LONGEST_NGRAM)
     if slt is not None:
@@ -205,12 +205,12 @@ def terms_of_trees(latex: str, opt: Opt | None, slt: Slt | None) -> Terms:
 
 
 def post_text(post: Post) -> str:
-    """The text of a post without its formulas; see `PostContent.text`."""
+    """Return the text of a post without its formulas; see `PostContent.text`."""
     return parse_post(post).text
 
 
 def words(text: str) -> list[str]:
-    """The normalised words of a text in lower case: without accents and ligatures, and without a possessive 's.
+    """Return the normalised words of a text in lower case: without accents and ligatures, and without a possessive 's.
 
     >>> words("Euler\u2019s formula, proved in 1748: non-empty H\u00f6lder spaces, l'H\u00f4pital, Cauchy\u2013Schwarz")
     ['euler', 'formula', 'proved', 'in', '1748', 'nonempty', 'holder', 'spaces', 'hopital', 'cauchy', 'schwarz']
@@ -228,7 +228,7 @@ def words(text: str) -> list[str]:
 
 
 def word_tokens(text: str) -> list[str]:
-    """The Porter stems of the words in a text, in lower case.
+    """Return the Porter stems of the words in a text, in lower case.
 
     >>> word_tokens("Proving that groups have cyclic quotients")
     ['prove', 'that', 'group', 'have', 'cyclic', 'quotient']
@@ -237,13 +237,13 @@ def word_tokens(text: str) -> list[str]:
 
 
 def stems(words: Sequence[str]) -> list[str]:
-    """The Porter stems of words in lower case."""
+    """Return the Porter stems of words in lower case."""
     found: list[str] = _stemmer().stemWords(words)
     return [stem or word for stem, word in zip(found, words, strict=True)]  # nothing would remain of "s"
 
 
 def latex_tokens(latex: str) -> list[str]:
-    """The tokens of a formula: commands, letters, numbers and signs; braces and spacing commands are left out.
+    """Return the tokens of a formula: commands, letters, numbers and signs; braces and spacing commands are left out.
 
     >>> latex_tokens(r"\\left( \\dfrac{1}{2n} \\right)")
     ['(', '\\\\frac', '1', '2', 'n', ')']
@@ -253,12 +253,12 @@ def latex_tokens(latex: str) -> list[str]:
 
 @lru_cache(maxsize=10_000)
 def _seen(token: str) -> str:
-    """The visible form of a token, the same for synonymous commands; empty for spacing."""
+    """Return the visible form of a token, the same for synonymous commands; empty for spacing."""
     return "" if _UNSEEN.fullmatch(token) else _SAME.get(token, token)
 
 
 def ngrams(tokens: Sequence[str], longest: int) -> list[str]:
-    """All runs of 1 to `longest` tokens, marked as belonging to a formula.
+    """Return all runs of 1 to `longest` tokens, marked as belonging to a formula.
 
     >>> ngrams(["a", "+", "b"], 2)
     ['$a', '$+', '$b', '$a +', '$+ b']
@@ -272,7 +272,7 @@ def ngrams(tokens: Sequence[str], longest: int) -> list[str]:
 
 
 def path_tokens(mark: str, tree: Tree, window: int) -> list[str]:
-    """The paths of a tree of at most `window` edges, each with the symbols at its ends, marked by the kind of tree.
+    """Return the paths of a tree of at most `window` edges, each with the symbols at its ends, marked by the kind of tree.
 
     The operands of an unordered operator all hang on edge 0. A tree of one or two nodes also has its symbols as terms.
 
@@ -300,7 +300,7 @@ def path_tokens(mark: str, tree: Tree, window: int) -> list[str]:
 
 
 def part_tokens(tree: Opt) -> list[str]:
-    """The subtrees of an operator tree of 2 to 12 nodes, and the whole tree, as text; a+b is b+a.
+    """Return the subtrees of an operator tree of 2 to 12 nodes, and the whole tree, as text; a+b is b+a.
 
     >>> from mathamr.formulas.parse import parse
     >>> part_tokens(parse("2+1").opt), part_tokens(parse("1+2").opt)
@@ -330,7 +330,7 @@ def part_tokens(tree: Opt) -> list[str]:
 
 
 def nameless(tree: AnyTree) -> AnyTree:
-    """The tree with the names of all variables, and of functions named by a letter, removed.
+    """Return the tree with the names of all variables, and of functions named by a letter, removed.
 
     >>> from mathamr.formulas.parse import parse
     >>> nameless(parse("x^2").slt).labels
@@ -366,7 +366,7 @@ _PROBE = Post(
 
 
 def terms_fingerprint() -> str:
-    """A fingerprint of the rules for terms: it changes when the terms of an example change."""
+    """Return a fingerprint of the rules for terms: it changes when the terms of an example change."""
     return _fingerprint(reading_in_force())
 
 

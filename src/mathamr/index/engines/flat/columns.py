@@ -31,7 +31,7 @@ class PayloadColumns:
 
     @classmethod
     def of(cls, payloads: Sequence[Payload]) -> PayloadColumns:
-        """The payloads in columns."""
+        """Return the payloads in columns."""
         numbers = _numbered(
             name for payload in payloads for name in (payload.kind, payload.source, *payload.tags)
         )
@@ -67,7 +67,7 @@ class PayloadColumns:
         )
 
     def mask(self, where: Filter) -> BoolArray:
-        """A mask of the rows that pass a filter; `Filter.passes` does the same for one payload."""
+        """Return a mask of the rows that pass a filter; `Filter.passes` does the same for one payload."""
         numbers = {name: number for number, name in enumerate(self.names.all())}
         passing = np.ones(len(self), np.bool_)
         if where.kinds:
@@ -91,7 +91,7 @@ class PayloadColumns:
         return passing
 
     def take(self, rows: IntArray) -> PayloadColumns:
-        """Some of the rows, in that order."""
+        """Return some of the rows, in that order."""
         return PayloadColumns(
             self.names,
             self.kinds[rows],
@@ -106,7 +106,7 @@ class PayloadColumns:
 
     @staticmethod
     def joined(parts: Sequence[PayloadColumns]) -> PayloadColumns:
-        """Joins columns and renumbers their names."""
+        """Join columns and renumbers their names."""
         names = [part.names.all() for part in parts]
         numbers = _numbered(name for own in names for name in own)
         renumber = [np.array([numbers[name] for name in own], np.int32) for own in names]
@@ -124,7 +124,7 @@ class PayloadColumns:
         )
 
     def arrays(self) -> dict[str, AnyArray]:
-        """The columns by name, for a file."""
+        """Return the columns by name, for a file."""
         ragged = {
             "names": self.names.cells,
             "tags": self.tags,
@@ -141,7 +141,7 @@ class PayloadColumns:
 
     @classmethod
     def read(cls, arrays: Mapping[str, Any]) -> PayloadColumns:
-        """The inverse of `arrays`."""
+        """Return the inverse of `arrays`."""
 
         def ragged(name: str) -> RaggedArray:
             return RaggedArray(arrays[name], arrays[f"{name}.ends"])

@@ -65,14 +65,14 @@ class FlatEngine(EngineBase[FlatEntries, FlatField]):
     def create(
         cls, folder: Path, fields: Sequence[Field], options: Mapping[str, Any] | None = None
     ) -> FlatEngine:
-        """A new, empty engine."""
+        """Return a new, empty engine."""
         chosen = read_options(FlatOptions, cls.name, options)
         EngineHead(cls.name, tuple(fields), asdict(chosen)).write(folder)
         return cls(folder, read_only=False)
 
     @classmethod
     def open(cls, folder: Path, *, read_only: bool = False) -> FlatEngine:
-        """The engine in a folder; several may read it while one writes."""
+        """Return the engine in a folder; several may read it while one writes."""
         return cls(folder, read_only=read_only)
 
     def _stored(self) -> Iterator[StoredSegment]:
@@ -80,11 +80,11 @@ class FlatEngine(EngineBase[FlatEntries, FlatField]):
             yield from entries.stored
 
     def flush(self) -> None:
-        """Writes buffered entries as new segments, then the list; once it returns, a crash loses nothing."""
+        """Write buffered entries as new segments, then the list; once it returns, a crash loses nothing."""
         self._write(everything=False)
 
     def optimize(self) -> None:
-        """Merges all segments of a kind into one."""
+        """Merge all segments of a kind into one."""
         self._write(everything=True)
 
     def _write(self, *, everything: bool) -> None:
@@ -110,7 +110,7 @@ class FlatEngine(EngineBase[FlatEntries, FlatField]):
         self._list.remove_unlisted()
 
     def _store(self, entries: FlatEntries, part: StoredSegment | FlatSegment) -> StoredSegment:
-        """Writes a part of a plan to disk."""
+        """Write a part of a plan to disk."""
         if isinstance(part, FlatSegment):
             file = self._name(entries, _SEGMENT)
             part.write(self.folder / file, self._options)
@@ -127,12 +127,12 @@ class FlatEngine(EngineBase[FlatEntries, FlatField]):
         return f"{entries.of}-{self._number:08d}{suffix}"
 
     def verify(self) -> list[str]:
-        """Messages about files whose content does not match their checksum."""
+        """Return messages about files whose content does not match their checksum."""
         names = [name for stored in self._stored() for name in (stored.file, stored.dead_file) if name]
         return [f"{name} is damaged" for name in names if not intact(self.folder / name)]
 
     def close(self) -> None:
-        """Flushes and releases the lock."""
+        """Flush and release the lock."""
         if self._lock is not None:
             try:
                 self.flush()
@@ -141,7 +141,7 @@ class FlatEngine(EngineBase[FlatEntries, FlatField]):
                 self._lock = None
 
     def destroy(self) -> None:
-        """Removes all files."""
+        """Remove all files."""
         if self._lock is None:
             raise MathAMRError("the engine was opened for reading only")
         EngineHead.remove(self.folder)
@@ -191,7 +191,7 @@ def _plan(entries: FlatEntries, everything: bool) -> _Plan:
 
 
 def _read_list(listing: SegmentList, fields: Sequence[Field]) -> tuple[int, dict[FieldTarget, Stored]]:
-    """The segments of every kind; a new engine has none."""
+    """Return the segments of every kind; a new engine has none."""
     kinds = by_kind(fields)
     if not listing.exists():
         return 0, dict.fromkeys(kinds, ())

@@ -86,7 +86,7 @@ class FlatEntries:
         self.lock = threading.RLock()
 
     def upsert(self, entries: Iterable[Entry]) -> None:
-        """Adds or replaces entries."""
+        """Add or replace entries."""
         self._check_writable()
         accepted = {entry.id: entry for entry in checked(entries, self.fields)}
         with self.lock:
@@ -95,7 +95,7 @@ class FlatEntries:
             self._view = None
 
     def delete(self, ids: Iterable[str]) -> None:
-        """Deletes entries."""
+        """Delete entries."""
         self._check_writable()
         gone = list(ids)
         with self.lock:
@@ -105,7 +105,7 @@ class FlatEntries:
             self._view = None
 
     def _bury(self, ids: Iterable[str]) -> None:
-        """Marks entries on disk as deleted; the mark is written with the next flush."""
+        """Mark entries on disk as deleted; the mark is written with the next flush."""
         ids = list(ids)
         after = []
         for stored in self.stored:
@@ -119,11 +119,11 @@ class FlatEntries:
             raise MathAMRError("the engine was opened for reading only")
 
     def become(self, stored: tuple[StoredSegment, ...]) -> None:
-        """Replaces all segments and empties the buffer."""
+        """Replace all segments and empty the buffer."""
         self.stored, self.waiting, self._view = stored, {}, None
 
     def view(self) -> _View:
-        """The current state."""
+        """Return the current state."""
         with self.lock:
             if self._view is None:
                 waiting = list(self.waiting.values())
@@ -134,18 +134,18 @@ class FlatEntries:
             return self._view
 
     def count(self) -> int:
-        """The number of entries."""
+        """Return the number of entries."""
         with self.lock:
             return sum(stored.living for stored in self.stored) + len(self.waiting)
 
     def ids(self) -> Iterator[str]:
-        """The ids of all entries."""
+        """Yield the ids of all entries."""
         for segment, alive in self.view().parts():
             ids = segment.ids.all()
             yield from ids if alive is None else (ids[number] for number in np.nonzero(alive)[0])
 
     def find(self, ids: Iterable[str]) -> Iterator[tuple[FlatSegment, IntArray]]:
-        """The segments and places of entries; an id is alive in one segment only."""
+        """Yield the segments and places of entries; an id is alive in one segment only."""
         wanted = list(dict.fromkeys(ids))
         for segment, alive in self.view().parts():
             numbers = segment.find(wanted)
@@ -155,7 +155,7 @@ class FlatEntries:
                 yield segment, numbers
 
     def payloads(self, ids: Sequence[str]) -> dict[str, Payload]:
-        """The payloads of entries."""
+        """Return the payloads of entries."""
         return {
             identifier: segment.payloads[number]
             for segment, numbers in self.find(ids)
@@ -180,18 +180,18 @@ class FlatField:
             yield segment, rows, None if passing is None else passing[rows.entries]
 
     def count(self) -> int:
-        """The number of entries."""
+        """Return the number of entries."""
         return sum(
             len(rows) if passing is None else int(passing.sum()) for _, rows, passing in self._parts(None)
         )
 
     def ids(self) -> Iterator[str]:
-        """The ids of all entries."""
+        """Yield the ids of all entries."""
         for segment, rows, passing in self._parts(None):
             yield from segment.ids.some(rows.entries if passing is None else rows.entries[passing])
 
     def _find(self, ids: Sequence[str]) -> Iterator[tuple[list[str], FieldRows, IntArray]]:
-        """Yields ids with the rows and places where they are stored."""
+        """Yield ids with the rows and places where they are stored."""
         for segment, numbers in self._entries.find(ids):
             rows = segment.fields[self.field.name]
             places = rows.places(numbers)
@@ -199,7 +199,7 @@ class FlatField:
                 yield segment.ids.some(rows.entries[places]), rows, places
 
     def fetch(self, ids: Sequence[str]) -> dict[str, Vectors]:
-        """The rows of entries."""
+        """Return the rows of entries."""
         return {
             identifier: vectors
             for names, rows, places in self._find(ids)
@@ -209,21 +209,21 @@ class FlatField:
     def search(
         self, vector: FloatArray, k: int, where: Filter | None = None, exact: bool = True
     ) -> Sequence[Scored]:
-        """The k nearest entries."""
+        """Return the k nearest entries."""
         query = unit(vector, self.field.size, "the query's vector", dimensions=1)
         return self._merge(lambda rows, passing: rows.search(query, check_k(k), passing), k, where)
 
     def search_maxsim(
         self, vectors: FloatArray, k: int, where: Filter | None = None, exact: bool = True
     ) -> Sequence[Scored]:
-        """The k best entries by MaxSim."""
+        """Return the k best entries by MaxSim."""
         query, options = unit_query(vectors, self.field.size), self._entries.options
         return self._merge(
             lambda rows, passing: rows.search_maxsim(query, check_k(k), passing, options.first_pass), k, where
         )
 
     def skim_maxsim(self, vectors: FloatArray, k: int, where: Filter | None = None) -> Sequence[Scored]:
-        """The k best entries by MaxSim over the int8 copy, if there are so many entries that this is faster."""
+        """Return the k best entries by MaxSim over the int8 copy, if there are so many entries that this is faster."""
         query, first_pass = unit_query(vectors, self.field.size), self._entries.options.first_pass
         return self._merge(
             lambda rows, passing: rows.skim_maxsim(query, check_k(k), passing, first_pass), k, where
@@ -232,7 +232,7 @@ class FlatField:
     def search_rows(
         self, vectors: FloatArray, k: int, where: Filter | None = None, exact: bool = True
     ) -> list[list[ScoredRow]]:
-        """For each row of the query the k nearest rows."""
+        """Return for each row of the query the k nearest rows."""
         query = unit_query(vectors, self.field.size)
         found: list[list[ScoredRow]] = [[] for _ in query]
         for segment, rows, passing in self._parts(where):
@@ -250,7 +250,7 @@ class FlatField:
         return [best_rows(own, k) for own in found]
 
     def score(self, vectors: FloatArray, ids: Sequence[str]) -> Sequence[Scored]:
-        """The exact MaxSim of given entries."""
+        """Return the exact MaxSim of given entries."""
         query = unit_query(vectors, self.field.size)
         found: list[str] = []
         scores: list[FloatArray] = [np.empty(0, np.float32)]
@@ -265,7 +265,7 @@ class FlatField:
         k: int,
         where: Filter | None,
     ) -> Sequence[Scored]:
-        """Merges the best results of every segment."""
+        """Merge the best results of every segment."""
         ids: list[str] = []
         scores: list[FloatArray] = [np.empty(0, np.float32)]
         for segment, rows, passing in self._parts(where):

@@ -45,11 +45,11 @@ class FieldRows(ABC):
     def arrange(
         cls, entries: IntArray, vectors: AnyArray, counts: IntArray, levels: AnyArray, references: RaggedArray
     ) -> Self:
-        """Builds the layout from rows that are concatenated by entry, and the number of rows of each."""
+        """Build the layout from rows that are concatenated by entry, and the number of rows of each."""
 
     @classmethod
     def of(cls, entries: Sequence[Entry], field: Field, dtype: str) -> Self:
-        """The rows of entries in memory; those without the field are left out."""
+        """Return the rows of entries in memory; those without the field are left out."""
         numbers = [number for number, entry in enumerate(entries) if field.name in entry.rows]
         rows = [entries[number].rows[field.name] for number in numbers]
         vectors = np.concatenate([np.zeros((0, field.size), np.float32), *(each.vectors for each in rows)])
@@ -63,7 +63,7 @@ class FieldRows(ABC):
 
     @classmethod
     def merged(cls, parts: Sequence[tuple[FieldRows, IntArray, IntArray]]) -> Self:
-        """Joins some places of several rows, each with the new numbers of their entries."""
+        """Join some places of several rows, each with the new numbers of their entries."""
         where = [_spread(rows.starts[places], rows.counts[places]) for rows, places, _ in parts]
         vectors = np.concatenate([rows._gather(places) for rows, places, _ in parts])
         return cls.arrange(
@@ -96,7 +96,7 @@ class FieldRows(ABC):
         return starts
 
     def places(self, entries: IntArray) -> IntArray:
-        """The places of entries of the segment; entries without the field are left out."""
+        """Return the places of entries of the segment; entries without the field are left out."""
         if not len(self):
             return np.empty(0, np.int64)
         order = self._by_entry
@@ -110,7 +110,7 @@ class FieldRows(ABC):
         return np.argsort(self.entries, kind="stable")
 
     def fetch(self, places: IntArray) -> list[Vectors]:
-        """The rows of entries."""
+        """Return the rows of entries."""
         counts = self.counts[places]
         where = _spread(self.starts[places], counts)
         vectors, levels, references = self._gather(places), self.levels[where], self.references.some(where)
@@ -121,17 +121,17 @@ class FieldRows(ABC):
 
     @abstractmethod
     def _gather(self, places: IntArray) -> FloatArray:
-        """The concatenated vectors of entries."""
+        """Return the concatenated vectors of entries."""
 
     @abstractmethod
     def search(self, vector: FloatArray, k: int, passing: BoolArray | None) -> tuple[IntArray, FloatArray]:
-        """Places and scores of the k best by their best cosine, and of those that tie with the last."""
+        """Return places and scores of the k best by their best cosine, and of those that tie with the last."""
 
     @abstractmethod
     def search_maxsim(
         self, query: FloatArray, k: int, passing: BoolArray | None, first_pass: str
     ) -> tuple[IntArray, FloatArray]:
-        """Places and scores of the k best by MaxSim, and of those that tie with the last."""
+        """Return places and scores of the k best by MaxSim, and of those that tie with the last."""
 
     def skim_maxsim(
         self, query: FloatArray, k: int, passing: BoolArray | None, first_pass: str
@@ -143,15 +143,15 @@ class FieldRows(ABC):
     def search_rows(
         self, query: FloatArray, k: int, passing: BoolArray | None
     ) -> list[tuple[IntArray, FloatArray]]:
-        """For each row of the query the numbers (counted over all entries) and cosines of the k nearest rows."""
+        """Return for each row of the query the numbers (counted over all entries) and cosines of the k nearest rows."""
 
     @abstractmethod
     def score(self, query: FloatArray, places: IntArray) -> FloatArray:
-        """The exact MaxSim of some entries."""
+        """Return the exact MaxSim of some entries."""
 
     @abstractmethod
     def arrays(self, options: FlatOptions) -> dict[str, AnyArray]:
-        """The arrays by name, to be written to a file."""
+        """Return the arrays by name, to be written to a file."""
 
     def _common(self) -> dict[str, AnyArray]:
         cells = self.references.cells
@@ -222,7 +222,7 @@ class SingleRows(FieldRows):
     def search_rows(
         self, query: FloatArray, k: int, passing: BoolArray | None
     ) -> list[tuple[IntArray, FloatArray]]:
-        """Every entry is a row."""
+        """Return every entry is a row."""
         best, columns = BestRows(len(query), k), np.ascontiguousarray(query.T)
         places = np.arange(len(self)) if passing is None else np.nonzero(passing)[0]
         for start in range(0, len(places), _PIECE):
@@ -231,7 +231,7 @@ class SingleRows(FieldRows):
         return best.found()
 
     def score(self, query: FloatArray, places: IntArray) -> FloatArray:
-        """The mean of the cosines."""
+        """Return the mean of the cosines."""
         columns = np.ascontiguousarray(query.T)
         scores = np.empty(len(places), np.float32)
         for start in range(0, len(places), _PIECE):
@@ -240,12 +240,12 @@ class SingleRows(FieldRows):
         return scores
 
     def arrays(self, options: FlatOptions) -> dict[str, AnyArray]:
-        """The arrays by name, to be written to a file."""
+        """Return the arrays by name, to be written to a file."""
         return self._common() | {"vectors": self.vectors}
 
     @classmethod
     def read(cls, arrays: Mapping[str, AnyArray]) -> SingleRows:
-        """The inverse of `arrays`."""
+        """Return the inverse of `arrays`."""
         return cls(*_read_common(arrays), arrays["vectors"])
 
     def fits(self, entries: int, size: int) -> bool:
@@ -264,7 +264,7 @@ class ManyRows(FieldRows):
     def arrange(
         cls, entries: IntArray, vectors: AnyArray, counts: IntArray, levels: AnyArray, references: RaggedArray
     ) -> ManyRows:
-        """Sorts entries by their number of rows."""
+        """Sort entries by their number of rows."""
         order, slots = Slots.arrange(vectors, counts, entries)
         within = _spread((np.cumsum(counts) - counts)[order], counts[order])
         return cls(entries[order], levels[within], Strings(references.take(within)), slots)
@@ -314,7 +314,7 @@ class ManyRows(FieldRows):
         first_pass: str,
         fewest_rows: int = FEWEST_ROWS,
     ) -> tuple[IntArray, FloatArray]:
-        """Uses the int8 copy alone, whose scores have its rounding error, unless there are few rows."""
+        """Use the int8 copy alone, whose scores have its rounding error, unless there are few rows."""
         count = len(self) if passing is None else int(passing.sum())
         quantised = self.quantised
         if (
@@ -354,7 +354,7 @@ class ManyRows(FieldRows):
     def search_rows(
         self, query: FloatArray, k: int, passing: BoolArray | None
     ) -> list[tuple[IntArray, FloatArray]]:
-        """Searches block by block; a row that a slot repeats counts once."""
+        """Search block by block; a row that a slot repeats counts once."""
         best, columns = BestRows(len(query), k), np.ascontiguousarray(query.T)
         slots, starts = self.slots, self.starts
         bases, widths = slots.bases.tolist(), slots.widths.tolist()
@@ -371,11 +371,11 @@ class ManyRows(FieldRows):
         return best.found()
 
     def score(self, query: FloatArray, places: IntArray) -> FloatArray:
-        """The exact MaxSim of some entries."""
+        """Return the exact MaxSim of some entries."""
         return self.slots.score(query, places)
 
     def arrays(self, options: FlatOptions) -> dict[str, AnyArray]:
-        """The arrays by name, to be written to a file."""
+        """Return the arrays by name, to be written to a file."""
         parts = self._common() | {
             "vectors": self.slots.vectors,
             "counts": self.slots.counts,
@@ -387,7 +387,7 @@ class ManyRows(FieldRows):
 
     @classmethod
     def read(cls, arrays: Mapping[str, AnyArray]) -> ManyRows:
-        """The inverse of `arrays`."""
+        """Return the inverse of `arrays`."""
         quantised = None
         if "int8" in arrays:
             parts = (arrays[f"int8{name}"] for name in ("", ".scales", ".errors", ".longest"))
@@ -406,12 +406,12 @@ class ManyRows(FieldRows):
 
 
 def read_rows(arrays: Mapping[str, AnyArray], field: Field) -> FieldRows:
-    """The rows of a field from the arrays of a file."""
+    """Return the rows of a field from the arrays of a file."""
     return ManyRows.read(arrays) if field.many else SingleRows.read(arrays)
 
 
 def rows_of(entries: Sequence[Entry], field: Field, dtype: str) -> FieldRows:
-    """The rows of entries in a field."""
+    """Return the rows of entries in a field."""
     return (ManyRows if field.many else SingleRows).of(entries, field, dtype)
 
 
@@ -421,7 +421,7 @@ def _read_common(arrays: Mapping[str, AnyArray]) -> tuple[IntArray, npt.NDArray[
 
 
 def scanned(vectors: AnyArray, vector: FloatArray) -> FloatArray:
-    """The products of all vectors with one."""
+    """Return the products of all vectors with one."""
     scores = np.empty(len(vectors), np.float32)
     column = vector[:, None]
     for start in range(0, len(vectors), _PIECE):
@@ -431,7 +431,7 @@ def scanned(vectors: AnyArray, vector: FloatArray) -> FloatArray:
 
 
 def _passing(scores: FloatArray, passing: BoolArray | None) -> tuple[IntArray, FloatArray]:
-    """The places that pass the filter, with their scores."""
+    """Return the places that pass the filter, with their scores."""
     if passing is None:
         return np.arange(len(scores)), scores
     (places,) = np.nonzero(passing)
@@ -439,7 +439,7 @@ def _passing(scores: FloatArray, passing: BoolArray | None) -> tuple[IntArray, F
 
 
 def _spread(starts: IntArray, counts: IntArray) -> IntArray:
-    """Concatenates the ranges that begin at the starts and have the given lengths."""
+    """Concatenate the ranges that begin at the starts and have the given lengths."""
     before = np.cumsum(counts) - counts
     spread: IntArray = np.arange(int(counts.sum())) + np.repeat(starts - before, counts)
     return spread

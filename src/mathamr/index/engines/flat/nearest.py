@@ -16,7 +16,7 @@ _SHRUNK_FROM = 4096
 
 
 def top(rows: IntArray, scores: FloatArray, k: int) -> tuple[IntArray, FloatArray]:
-    """The k best, and those that tie with the last of them."""
+    """Return the k best, and those that tie with the last of them."""
     if len(scores) <= k:
         return rows, scores
     least = np.partition(scores, -k)[-k] - TIE
@@ -25,7 +25,7 @@ def top(rows: IntArray, scores: FloatArray, k: int) -> tuple[IntArray, FloatArra
 
 
 def best(scores: FloatArray, k: int) -> IntArray:
-    """The places of the k best; with many scores, a sample gives a threshold below which scores are skipped."""
+    """Return the places of the k best; with many scores, a sample gives a threshold below which scores are skipped."""
     if len(scores) > _SAMPLED * k:
         sample = scores[::_EVERY]
         wanted = min(len(sample), 2 * k // _EVERY + _MARGIN)
@@ -45,7 +45,7 @@ class BestRows:
         self._floors = np.full(query_rows, -np.inf, np.float32)
 
     def add(self, rows: IntArray, cosines: FloatArray) -> None:
-        """Adds some rows: their numbers, and a column of cosines for each row of the query."""
+        """Add some rows: their numbers, and a column of cosines for each row of the query."""
         reaching = cosines >= self._floors
         for number in np.flatnonzero(reaching.any(axis=0)).tolist():
             chosen = reaching[:, number]
@@ -55,7 +55,7 @@ class BestRows:
                 self._shrink(number)
 
     def found(self) -> list[tuple[IntArray, FloatArray]]:
-        """The numbers and cosines of the best rows, for each row of the query."""
+        """Return the numbers and cosines of the best rows, for each row of the query."""
         for number in range(len(self._rows)):
             self._shrink(number)
         return list(zip(self._rows, self._scores, strict=True))

@@ -44,7 +44,7 @@ class Quantised:
 
     @classmethod
     def of(cls, slots: Slots) -> Quantised:
-        """Quantises the vectors to the nearest int8 numbers."""
+        """Quantise the vectors to the nearest int8 numbers."""
         reach = np.zeros(slots.vectors.shape[1], np.float32)
         bases, widths = slots.bases.tolist(), slots.widths.tolist()
         for begin, end in pairwise(bases):
@@ -64,7 +64,7 @@ class Quantised:
         return cls(numbers, scales, errors, longest)
 
     def scan(self, slots: Slots, query: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """The approximate MaxSim of every post with a query, and the bound of each error."""
+        """Return the approximate MaxSim of every post with a query, and the bound of each error."""
         scores, wrong = self.bounded(slots, query)
         return scores, wrong.of(slice(None))
 
@@ -98,7 +98,7 @@ class Quantised:
         return packed_products(self.numbers)
 
     def _packed_scan(self, slots: Slots, rows: AnyArray, weights: FloatArray) -> FloatArray:
-        """The scan by one product with all numbers, which are laid out for this processor."""
+        """Return the scan by one product with all numbers, which are laid out for this processor."""
         products = self._multiply(rows)
         scores = np.empty(len(slots), np.float32)
         bases, widths = slots.bases.tolist(), slots.widths.tolist()
@@ -108,7 +108,7 @@ class Quantised:
         return scores
 
     def _in_blocks(self, slots: Slots, columns: npt.NDArray[np.int8], weights: FloatArray) -> FloatArray:
-        """The scan by products of whole blocks, which are shared among threads."""
+        """Return the scan by products of whole blocks, which are shared among threads."""
         scores = np.empty(len(slots), np.float32)
         bases, widths = slots.bases.tolist(), slots.widths.tolist()
         bounds, multiply = slots.bounds.tolist(), integer_products(len(self.scales))
@@ -124,7 +124,7 @@ class Quantised:
         return scores
 
     def arrays(self) -> dict[str, AnyArray]:
-        """The arrays by name, to be written to a file."""
+        """Return the arrays by name, to be written to a file."""
         return {
             "int8": self.numbers,
             "int8.scales": self.scales,
@@ -148,7 +148,7 @@ class RoundingBound:
         return error + self._lost * length + self._rounding
 
     def of(self, posts: AnyArray | slice) -> FloatArray:
-        """The bounds of some posts."""
+        """Return the bounds of some posts."""
         errors, longest = self._quantised.errors, self._quantised.longest
         lengths = longest[posts] if len(longest) == len(errors) else longest
         wrong: FloatArray = errors[posts] + self._lost * lengths + self._rounding
@@ -157,7 +157,7 @@ class RoundingBound:
 
 @cache
 def integer_products(size: int) -> Callable[[AnyArray, AnyArray], Int32Array]:
-    """Returns a function that multiplies rows of `size` numbers with int8 columns, exactly, in the calling thread; the rows are `unsigned`.
+    """Return a function that multiplies rows of `size` numbers with int8 columns, exactly, in the calling thread; the rows are `unsigned`.
 
     ONNX Runtime is fast if the first factor is unsigned (VNNI, AMX, UDOT), ten times as fast as with two signed factors on x86.
     Flipping the sign bit adds 128 to a number, which the zero points subtract again.

@@ -33,7 +33,7 @@ class FlatSegment:
 
     @classmethod
     def of(cls, entries: Sequence[Entry], fields: Sequence[Field], dtype: str) -> FlatSegment:
-        """A segment of entries in memory that are not written yet; it is not quantised."""
+        """Return a segment of entries in memory that are not written yet; it is not quantised."""
         totals = [sum(map(len, entry.rows.values())) for entry in entries]
         chosen = [entries[number] for number in np.argsort(totals, kind="stable").tolist()]
         return cls(
@@ -44,7 +44,7 @@ class FlatSegment:
 
     @classmethod
     def merged(cls, parts: Sequence[tuple[FlatSegment, IntArray]]) -> FlatSegment:
-        """The given entries of several segments in one."""
+        """Return the given entries of several segments in one."""
         order = np.argsort(np.concatenate([part._totals[rows] for part, rows in parts]), kind="stable")
         numbers = np.empty(len(order), np.int64)
         numbers[order] = np.arange(len(order))
@@ -79,12 +79,12 @@ class FlatSegment:
         return {identifier: number for number, identifier in enumerate(self.ids.all())}
 
     def find(self, ids: Sequence[str]) -> IntArray:
-        """The numbers of entries by id; unknown ids are left out."""
+        """Return the numbers of entries by id; unknown ids are left out."""
         numbers = map(self._numbers.get, ids)
         return np.array([number for number in numbers if number is not None], np.int64)
 
     def write(self, path: Path, options: FlatOptions) -> int:
-        """Writes the segment; returns its size in bytes."""
+        """Write the segment; returns its size in bytes."""
         arrays = {"ids": self.ids.cells.data, "ids.ends": self.ids.cells.ends}
         arrays |= {f"payload.{name}": array for name, array in self.payloads.arrays().items()}
         for field, rows in self.fields.items():
@@ -94,7 +94,7 @@ class FlatSegment:
 
     @classmethod
     def read(cls, path: Path, fields: Sequence[Field]) -> FlatSegment:
-        """The segment of a file."""
+        """Return the segment of a file."""
         arrays = map_arrays(path)
 
         def group(prefix: str) -> dict[str, np.ndarray]:

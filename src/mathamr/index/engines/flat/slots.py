@@ -38,7 +38,7 @@ class Slots:
     def arrange(
         cls, vectors: AnyArray, counts: AnyArray, ranks: IntArray | None = None, block_rows: int = BLOCK
     ) -> tuple[IntArray, Slots]:
-        """Builds slots from vectors that are concatenated by post; also returns the order of the posts.
+        """Build slots from vectors that are concatenated by post; also returns the order of the posts.
 
         Posts with equal numbers of vectors are ordered by their ranks, if there are any. A block has about `block_rows`
         vectors.
@@ -69,18 +69,18 @@ class Slots:
         return np.append(0, np.cumsum(self.widths * np.diff(self.bounds)))
 
     def blocks(self) -> Iterator[tuple[int, int, int]]:
-        """(number, first post, end) of each block."""
+        """Yield (number, first post, end) of each block."""
         bounds = self.bounds.tolist()
         for block in range(len(bounds) - 1):
             yield block, bounds[block], bounds[block + 1]
 
     def rows(self, posts: IntArray) -> tuple[IntArray, IntArray]:
-        """The positions of posts: their first rows, and the distance between two rows of a post."""
+        """Return the positions of posts: their first rows, and the distance between two rows of a post."""
         blocks = np.searchsorted(self.bounds, posts, side="right") - 1
         return self.bases[blocks] + posts - self.bounds[blocks], np.diff(self.bounds)[blocks]
 
     def gather(self, posts: IntArray) -> FloatArray:
-        """The concatenated vectors of posts."""
+        """Return the concatenated vectors of posts."""
         firsts, strides = self.rows(posts)
         counts = self.counts[posts]
         within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
@@ -89,7 +89,7 @@ class Slots:
         return vectors
 
     def scan(self, query: FloatArray) -> FloatArray:
-        """The MaxSim of every post with a query."""
+        """Return the MaxSim of every post with a query."""
         scores = np.empty(len(self), np.float32)
         bases, widths = self.bases.tolist(), self.widths.tolist()
         bounds = self.bounds.tolist()
@@ -108,7 +108,7 @@ class Slots:
         return scores
 
     def score(self, query: FloatArray, posts: IntArray) -> FloatArray:
-        """The MaxSim of some posts with a query."""
+        """Return the MaxSim of some posts with a query."""
         scores = np.empty(len(posts), np.float32)
         order = np.argsort(posts, kind="stable")
         firsts, strides = self.rows(posts[order])
@@ -124,7 +124,7 @@ class Slots:
 
 
 def _bounds(counts: IntArray, rows: int) -> IntArray:
-    """Cuts posts, sorted by their number of vectors, into blocks of about `rows` vectors."""
+    """Cut posts, sorted by their number of vectors, into blocks of about `rows` vectors."""
     bounds = [0]
     while bounds[-1] < len(counts):
         begin, fewest = bounds[-1], int(counts[bounds[-1]])

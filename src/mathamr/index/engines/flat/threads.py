@@ -13,7 +13,7 @@ from functools import cache
 
 
 def share(work: Callable[[int, int], None], count: int) -> None:
-    """Calls ``work(begin, end)`` on parts of `count` things in several threads, and waits for all of them."""
+    """Call ``work(begin, end)`` on parts of `count` things in several threads, and wait for all of them."""
     parts = min(count, 2 * _cores())
     bounds = [count * part // parts for part in range(parts + 1)]
     for _ in _pool(os.getpid()).map(work, bounds[:-1], bounds[1:]):
@@ -26,5 +26,5 @@ def _cores() -> int:
 
 @cache
 def _pool(process: int) -> ThreadPoolExecutor:
-    """The thread pool of this process; a forked process has none of its parent's threads."""
+    """Return the thread pool of this process; a forked process has none of its parent's threads."""
     return ThreadPoolExecutor(_cores(), thread_name_prefix="mathamr-scan")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def having(field: Field | None) -> sql.Composable:
-    """The condition that an entry has a field."""
+    """Return the condition that an entry has a field."""
     from psycopg import sql
 
     if field is None:
@@ -23,7 +23,7 @@ def having(field: Field | None) -> sql.Composable:
 
 
 def conditions_of(where: Filter | None) -> tuple[list[sql.Composable], list[Any]]:
-    """A filter in SQL, and the values in it."""
+    """Return a filter in SQL, and the values in it."""
     from psycopg import sql
 
     if not where:
@@ -46,5 +46,5 @@ def conditions_of(where: Filter | None) -> tuple[list[sql.Composable], list[Any]
 
 
 def shown(numbers: FloatArray) -> str:
-    """A vector as pgvector reads it."""
+    """Return a vector as pgvector reads it."""
     return "[" + ",".join(f"{number:.9g}" for number in numbers.tolist()) + "]"

@@ -48,7 +48,7 @@ class PostgresConnections:
         """True if the writer's transaction has uncommitted changes, which only that transaction can read."""
 
     def read(self, what: str, work: Callable[[Connection], Result]) -> Result:
-        """Calls `work` in a transaction that sees one state; retries on another connection if one is lost."""
+        """Call `work` in a transaction that sees one state; retries on another connection if one is lost."""
         if self._changed:
             with self._writing:
                 if self._changed:
@@ -76,7 +76,7 @@ class PostgresConnections:
         return retry(attempt, DELAYS, lambda error: isinstance(error, MathAMRError) and is_lost)
 
     def write(self, what: str, work: Callable[[Connection], None]) -> None:
-        """Calls `work` in the writer's transaction; if it fails, its changes are rolled back."""
+        """Call `work` in the writer's transaction; if it fails, its changes are rolled back."""
         is_lost = False
 
         def attempt() -> None:
@@ -96,7 +96,7 @@ class PostgresConnections:
             self._changed = True
 
     def commit(self, what: str) -> None:
-        """Commits the writer's transaction: all of it becomes visible at once and survives a crash."""
+        """Commit the writer's transaction: all of it becomes visible at once and survives a crash."""
         with self._writing:
             if not self._changed or self._writer is None:
                 return
@@ -111,21 +111,21 @@ class PostgresConnections:
             self._changed = False
 
     def alone(self, what: str, work: Callable[[Connection], None]) -> None:
-        """Calls `work` in a transaction of its own, and commits."""
+        """Call `work` in a transaction of its own, and commits."""
         with self._writing:
             self.commit(what)
             self.write(what, work)
             self.commit(what)
 
     def close(self) -> None:
-        """Closes all connections; uncommitted changes are lost."""
+        """Close all connections; uncommitted changes are lost."""
         with self._writing:
             self._drop(quietly=True)
         self._forget_idle()
 
     @contextmanager
     def _begun(self, what: str) -> Iterator[Connection]:
-        """The writer's connection inside its transaction, which other writers wait for."""
+        """Yield the writer's connection inside its transaction, which other writers wait for."""
         if self._writer is None or self._writer.closed:
             self._drop()
             self._writer = self._connect(what)
@@ -138,7 +138,7 @@ class PostgresConnections:
                 yield connection
 
     def _alone(self, what: str, work: Callable[[Connection], Result]) -> Result:
-        """Reads inside the writer's transaction."""
+        """Read inside the writer's transaction."""
         connection = self._writer
         assert connection is not None
         try:
@@ -150,7 +150,7 @@ class PostgresConnections:
             raise
 
     def _drop(self, quietly: bool = False) -> None:
-        """Closes the writer's connection; raises an error if uncommitted writes are lost."""
+        """Close the writer's connection; raises an error if uncommitted writes are lost."""
         lost, self._changed = self._changed, False
         if self._writer is not None:
             _close(self._writer)
@@ -161,7 +161,7 @@ class PostgresConnections:
             )
 
     def _take(self, what: str) -> Connection:
-        """A connection for a reader."""
+        """Return a connection for a reader."""
         if self._process != os.getpid():
             # After a fork the connections are the parent's.
             self._process, self._idle = os.getpid(), []
@@ -182,7 +182,7 @@ class PostgresConnections:
             self._idle.append(connection)
 
     def _forget_idle(self) -> None:
-        """Closes the idle connections: if one is lost, the others are as well."""
+        """Close the idle connections: if one is lost, the others are as well."""
         while self._idle:
             with suppress(IndexError):
                 _close(self._idle.pop())
@@ -192,7 +192,7 @@ class PostgresConnections:
 
 
 def connect(what: str, timeout: int) -> Connection:
-    """Connects to the server that the environment names, with a search path of `pg_catalog` and pgvector's schema."""
+    """Connect to the server that the environment names, with a search path of `pg_catalog` and pgvector's schema."""
     import psycopg
     from psycopg.conninfo import conninfo_to_dict
 
@@ -233,7 +233,7 @@ def connect(what: str, timeout: int) -> Connection:
 
 
 def _take_turn(connection: Connection, lock: int, timeout: int) -> None:
-    """Begins a transaction and waits for other writers of the index, up to a time limit."""
+    """Begin a transaction and wait for other writers of the index, up to a time limit."""
     import psycopg
 
     try:

@@ -17,7 +17,7 @@ _ESCAPE = "\ue000"
 
 
 def copied(cells: Sequence[bytes | None]) -> bytes:
-    """Encodes one row of cells, each in the binary format of its column's type; `None` is NULL."""
+    """Encode one row of cells, each in the binary format of its column's type; `None` is NULL."""
     parts = [struct.pack(">h", len(cells))]
     for cell in cells:
         parts += [struct.pack(">i", -1)] if cell is None else [struct.pack(">i", len(cell)), cell]
@@ -25,12 +25,12 @@ def copied(cells: Sequence[bytes | None]) -> bytes:
 
 
 def text(word: str) -> bytes:
-    """A cell of the type text."""
+    """Return a cell of the type text."""
     return escaped(word).encode()
 
 
 def texts(words: Sequence[str]) -> bytes:
-    """A cell of the type text[]."""
+    """Return a cell of the type text[]."""
     if not words:
         return struct.pack(">iii", 0, 0, _TEXT)
     parts = [struct.pack(">iiiii", 1, 0, _TEXT, len(words), 1)]
@@ -41,27 +41,27 @@ def texts(words: Sequence[str]) -> bytes:
 
 
 def vector(numbers: FloatArray) -> bytes:
-    """A cell of pgvector's type vector."""
+    """Return a cell of pgvector's type vector."""
     return struct.pack(">hh", len(numbers), 0) + numbers.astype(">f4").tobytes()
 
 
 def halfvec(numbers: FloatArray) -> bytes:
-    """A cell of pgvector's type halfvec."""
+    """Return a cell of pgvector's type halfvec."""
     return struct.pack(">hh", len(numbers), 0) + numbers.astype(">f2").tobytes()
 
 
 def number(value: int | None) -> bytes | None:
-    """A cell of the type bigint."""
+    """Return a cell of the type bigint."""
     return None if value is None else struct.pack(">q", value)
 
 
 def real(value: float | None) -> bytes | None:
-    """A cell of the type double precision."""
+    """Return a cell of the type double precision."""
     return None if value is None else struct.pack(">d", value)
 
 
 def escaped(word: str) -> str:
-    r"""Replaces the character 0, which Postgres cannot store in a text.
+    r"""Replace the character 0, which Postgres cannot store in a text.
 
     >>> escaped("a\0b") == "a\ue000\ue001b", unescaped(escaped("\0\ue000\ue001")) == "\0\ue000\ue001"
     (True, True)
@@ -72,7 +72,7 @@ def escaped(word: str) -> str:
 
 
 def unescaped(word: str) -> str:
-    """The inverse of `escaped`."""
+    """Return the inverse of `escaped`."""
     if _ESCAPE not in word:
         return word
     parts = word.split(_ESCAPE * 2)

@@ -121,7 +121,7 @@ class PostgresEngine(EngineBase[PostgresTable, PostgresField]):
     def create(
         cls, folder: Path, fields: Sequence[Field], options: Mapping[str, Any] | None = None
     ) -> PostgresEngine:
-        """A new schema with empty tables."""
+        """Return a new schema with empty tables."""
         LIBRARY.check()
         chosen = read_options(PostgresOptions, cls.name, options)
         word = uuid.uuid4().hex
@@ -136,14 +136,14 @@ class PostgresEngine(EngineBase[PostgresTable, PostgresField]):
 
     @classmethod
     def open(cls, folder: Path, *, read_only: bool = False) -> PostgresEngine:
-        """The schema that a folder names, at the server that the environment names."""
+        """Return the schema that a folder names, at the server that the environment names."""
         return cls(folder, read_only=read_only, new=False)
 
     def _fields(self) -> str:
         return json.dumps([field.to_json() for field in self.fields], sort_keys=True)
 
     def _make(self, connection: Connection) -> None:
-        """Creates the schema and its tables in one transaction."""
+        """Create the schema and its tables in one transaction."""
         from psycopg import errors, sql
 
         schema = sql.Identifier(self._options.schema)
@@ -178,7 +178,7 @@ class PostgresEngine(EngineBase[PostgresTable, PostgresField]):
             table.create(connection)
 
     def _find(self, connection: Connection) -> None:
-        """Raises an error if the schema is missing or belongs to another index."""
+        """Raise an error if the schema is missing or belongs to another index."""
         from psycopg import errors, sql
 
         schema = self._options.schema
@@ -200,11 +200,11 @@ class PostgresEngine(EngineBase[PostgresTable, PostgresField]):
             )
 
     def flush(self) -> None:
-        """Commits all writes, which become visible to everybody at once."""
+        """Commit all writes, which become visible to everybody at once."""
         self._connections.commit("write what was stored")
 
     def optimize(self) -> None:
-        """Builds the indexes of filters and the graphs of approximate search."""
+        """Build the indexes of filters and the graphs of approximate search."""
         if self._read_only:
             return
 
@@ -226,14 +226,14 @@ class PostgresEngine(EngineBase[PostgresTable, PostgresField]):
         return [words for table in self.stores.values() for words in table.check()]
 
     def close(self) -> None:
-        """Commits and ends the connections."""
+        """Commit and ends the connections."""
         try:
             self.flush()
         finally:
             self._connections.close()
 
     def destroy(self) -> None:
-        """Removes the schema."""
+        """Remove the schema."""
         if self._read_only:
             raise MathAMRError("the engine was opened for reading only")
         from psycopg import sql

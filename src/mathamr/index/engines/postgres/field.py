@@ -20,7 +20,7 @@ class PostgresField(NearestField):
     def search_rows(
         self, vectors: FloatArray, k: int, where: Filter | None = None, exact: bool = True
     ) -> list[list[ScoredRow]]:
-        """For each row of the query the k nearest rows."""
+        """Return for each row of the query the k nearest rows."""
         if not (exact and self.field.many):
             return super().search_rows(vectors, k, where, exact)
         query = unit_query(vectors, self.field.size)

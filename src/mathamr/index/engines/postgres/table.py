@@ -54,7 +54,7 @@ _INDEXES = {"kind": "btree", "source": "btree", "time": "btree", "score": "btree
 
 
 def key(identifier: str) -> bytes:
-    """The key of a row, a hash, since an id may be longer than an index of Postgres allows."""
+    """Return the key of a row, a hash, since an id may be longer than an index of Postgres allows."""
     return blake2b(identifier.encode(), digest_size=16).digest()
 
 
@@ -83,7 +83,7 @@ class PostgresTable:
         self.name = sql.Identifier(schema, of)
 
     def _types(self) -> Iterator[tuple[str, str]]:
-        """The columns and their types, in order."""
+        """Yield the columns and their types, in order."""
         yield from _COLUMNS.items()
         for field in self.fields:
             yield f"v_{field.name}", "bytea" if field.many else f"vector({field.size})"
@@ -91,7 +91,7 @@ class PostgresTable:
             yield f"r_{field.name}", "text[]"
 
     def create(self, connection: Connection) -> None:
-        """Makes the table."""
+        """Make the table."""
         from psycopg import sql
 
         columns = [
@@ -108,7 +108,7 @@ class PostgresTable:
                 )
 
     def index(self, connection: Connection, links: int, construction: int) -> None:
-        """Builds missing indexes for filters and approximate searches; later writes update them."""
+        """Build missing indexes for filters and approximate searches; later writes update them."""
         from psycopg import sql
 
         for column, method in _INDEXES.items():
@@ -135,7 +135,7 @@ class PostgresTable:
         connection.execute(sql.SQL("ANALYZE {}").format(self.name))
 
     def _graphed(self, field: Field) -> sql.Composable | None:
-        """The SQL expression over which a field's graph is built, as searches must write it; None if there is no graph."""
+        """Return the SQL expression over which a field's graph is built, as searches must write it; None if there is no graph."""
         from psycopg import sql
 
         if field.many or field.size > LARGEST_GRAPHED:
@@ -145,7 +145,7 @@ class PostgresTable:
         )
 
     def upsert(self, entries: Iterable[Entry]) -> None:
-        """Adds or replaces entries."""
+        """Add or replace entries."""
         self._check_writable()
         accepted = list({entry.id: entry for entry in checked(entries, self.fields)}.values())
         if accepted:
@@ -162,7 +162,7 @@ class PostgresTable:
                 rows.write(b"".join((copying.HEAD, *map(copying.copied, self._cells(batch)), copying.END)))
 
     def _cells(self, entries: Sequence[Entry]) -> Iterator[list[bytes | None]]:
-        """The cells of entries, in the order of the columns."""
+        """Yield the cells of entries, in the order of the columns."""
         for entry in entries:
             about = entry.payload
             cells = [
@@ -191,7 +191,7 @@ class PostgresTable:
             yield cells
 
     def delete(self, ids: Iterable[str]) -> None:
-        """Deletes entries."""
+        """Delete entries."""
         self._check_writable()
         gone = list(ids)
         if gone:
@@ -209,14 +209,14 @@ class PostgresTable:
             raise MathAMRError("the engine was opened for reading only")
 
     def count(self, field: Field | None = None) -> int:
-        """The number of entries, or of those that have a field."""
+        """Return the number of entries, or of those that have a field."""
         from psycopg import sql
 
         query_sql = sql.SQL("SELECT count(*) FROM {} WHERE {}").format(self.name, having(field))
         return int(self._rows("count", query_sql, [])[0][0])
 
     def ids(self, field: Field | None = None) -> Iterator[str]:
-        """The ids of all entries, or of those that have a field."""
+        """Yield the ids of all entries, or of those that have a field."""
         from psycopg import sql
 
         query_sql = sql.SQL("SELECT key, id FROM {} WHERE key > %s AND {} ORDER BY key LIMIT {}").format(
@@ -228,7 +228,7 @@ class PostgresTable:
             last = bytes(rows[-1][0])
 
     def payloads(self, ids: Sequence[str]) -> dict[str, Payload]:
-        """The payloads of entries."""
+        """Return the payloads of entries."""
         from psycopg import sql
 
         query_sql = sql.SQL(
@@ -251,7 +251,7 @@ class PostgresTable:
         return found
 
     def fetch(self, ids: Sequence[str], field: Field) -> dict[str, Vectors]:
-        """The rows of entries in a field."""
+        """Return the rows of entries in a field."""
         from psycopg import sql
 
         column = sql.Identifier(f"v_{field.name}")
@@ -281,7 +281,7 @@ class PostgresTable:
         *,
         exact: bool = True,
     ) -> list[tuple[str, float]]:
-        """Ids and scores of the entries nearest to a query; MaxSim is a sum here. `among` restricts the search to these ids."""
+        """Return ids and scores of the entries nearest to a query; MaxSim is a sum here. `among` restricts the search to these ids."""
         from psycopg import sql
 
         conditions, values = conditions_of(where)
@@ -342,7 +342,7 @@ class PostgresTable:
         query: FloatArray,
         limit: int,
     ) -> list[tuple[str, float]]:
-        """Computes the MaxSim of entries as they arrive from the server; returns the best."""
+        """Compute the MaxSim of entries as they arrive from the server; returns the best."""
         names: list[str] = []
         scores = np.empty(0, np.float32)
         for some, vectors, starts in _scanned(connection, query_sql, values, query.shape[1]):
@@ -357,7 +357,7 @@ class PostgresTable:
     def nearest_rows(
         self, query: FloatArray, field: Field, k: int, where: Filter | None
     ) -> list[list[ScoredRow]]:
-        """For each row of a query the exact k nearest rows of a field of many rows, and those that tie with the last."""
+        """Return for each row of a query the exact k nearest rows of a field of many rows, and those that tie with the last."""
         from psycopg import sql
 
         conditions, values = conditions_of(where)
@@ -397,7 +397,7 @@ class PostgresTable:
         ]
 
     def _look_closely(self, connection: Connection, limit: int) -> None:
-        """Sets the width of graph searches until the transaction ends."""
+        """Set the width of graph searches until the transaction ends."""
         settings = {
             "hnsw.ef_search": str(min(_MOST_EF, max(self._ef, limit))),
             "hnsw.iterative_scan": "strict_order",
@@ -407,7 +407,7 @@ class PostgresTable:
         connection.execute(f"SELECT {query_sql}", [word for setting in settings.items() for word in setting])
 
     def check(self) -> list[str]:
-        """A message if the table is missing or cannot be read."""
+        """Return a message if the table is missing or cannot be read."""
         try:
             self.count()
         except MathAMRError as error:
@@ -424,7 +424,7 @@ class PostgresTable:
 def _scanned(
     connection: Connection, query_sql: sql.Composed, values: list[Any], size: int
 ) -> Iterator[tuple[list[str], FloatArray, IntArray]]:
-    """Yields ids and concatenated rows of entries as they arrive from the server, with the start of each entry.
+    """Yield ids and concatenated rows of entries as they arrive from the server, with the start of each entry.
 
     Only one batch is in memory at a time.
     """

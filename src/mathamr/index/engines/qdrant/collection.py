@@ -36,18 +36,18 @@ _LINKS = 16
 
 
 def check_hnsw(engine: str, hnsw: str) -> None:
-    """Raises if the option `hnsw` has an unknown value."""
+    """Raise if the option `hnsw` has an unknown value."""
     if hnsw not in GRAPHED:
         raise MathAMRError(f"the {engine} engine's hnsw is {', '.join(GRAPHED)}, not {hnsw!r}")
 
 
 def links(hnsw: str, field: Field) -> int:
-    """The number of links per point in the graph over a field; None if there is no graph."""
+    """Return the number of links per point in the graph over a field; None if there is no graph."""
     return _LINKS if hnsw == "all" or (hnsw == "single" and not field.many) else 0
 
 
 def damage(collections: Iterable[QdrantCollection]) -> list[str]:
-    """Messages about damaged collections."""
+    """Return messages about damaged collections."""
     words = []
     for collection in collections:
         try:
@@ -58,7 +58,7 @@ def damage(collections: Iterable[QdrantCollection]) -> list[str]:
 
 
 def check_numbers(entry: Entry) -> None:
-    """Raises if an entry has more components in a field than Qdrant allows for a point."""
+    """Raise if an entry has more components in a field than Qdrant allows for a point."""
     for name, rows in entry.rows.items():
         if rows.vectors.size > MOST_NUMBERS:
             most = MOST_NUMBERS // rows.vectors.shape[1]
@@ -90,11 +90,11 @@ class QdrantCollection(ABC):
 
     @abstractmethod
     def _range(self, **ends: float | None) -> Any:
-        """The range condition of the library."""
+        """Return the range condition of the library."""
 
     @abstractmethod
     def _among(self, uuids: set[str]) -> Any:
-        """The condition that a point is among these."""
+        """Return the condition that a point is among these."""
 
     @abstractmethod
     def _put(self, entries: Sequence[Entry]) -> None: ...
@@ -108,26 +108,26 @@ class QdrantCollection(ABC):
 
     @abstractmethod
     def _page(self, offset: Any, where: Any) -> tuple[list[Any], Any]:
-        """A page of points with their ids, and the offset of the next page."""
+        """Return a page of points with their ids, and the offset of the next page."""
 
     @abstractmethod
     def _points(self, query: FloatArray, using: str, limit: int, where: Any, parameters: Any) -> list[Any]:
-        """The nearest points with ids and scores; MaxSim is a sum here."""
+        """Return the nearest points with ids and scores; MaxSim is a sum here."""
 
     @abstractmethod
     def _count(self, where: Any) -> int: ...
 
     @abstractmethod
     def check(self) -> None:
-        """Raises an error if the collection is damaged or cannot be read."""
+        """Raise an error if the collection is damaged or cannot be read."""
 
     def count(self, field: Field | None = None) -> int:
-        """The number of entries, or of those that have a field."""
+        """Return the number of entries, or of those that have a field."""
         with self._reporting("count"):
             return self._count(self._having(field))
 
     def ids(self, field: Field | None = None) -> Iterator[str]:
-        """The ids of all entries, or of those that have a field."""
+        """Yield the ids of all entries, or of those that have a field."""
         offset = None
         while True:
             with self._reporting("list"):
@@ -138,7 +138,7 @@ class QdrantCollection(ABC):
                 return
 
     def upsert(self, entries: Iterable[Entry]) -> None:
-        """Adds or replaces entries."""
+        """Add or replace entries."""
         self._check_writable()
         accepted = {entry.id: entry for entry in checked(entries, self.fields)}
         for entry in accepted.values():
@@ -147,7 +147,7 @@ class QdrantCollection(ABC):
             self._put(batch)
 
     def delete(self, ids: Iterable[str]) -> None:
-        """Deletes entries."""
+        """Delete entries."""
         self._check_writable()
         for batch in batches(ids, BATCH):
             self._remove([point_uuid(identifier) for identifier in batch])
@@ -157,12 +157,12 @@ class QdrantCollection(ABC):
             raise MathAMRError("the engine was opened for reading only")
 
     def payloads(self, ids: Sequence[str]) -> dict[str, Payload]:
-        """The payloads of entries."""
+        """Return the payloads of entries."""
         records = self._retrieve(ids, True, False)
         return {record.payload["id"]: read_payload(record.payload) for record in records}
 
     def fetch(self, ids: Sequence[str], field: Field) -> dict[str, Vectors]:
-        """The rows of entries in a field."""
+        """Return the rows of entries in a field."""
         return {
             record.payload["id"]: read_rows(record.payload, record.vector[field.name], field)
             for record in self._retrieve(ids, ["id", FIELDS, ROWS], [field.name])
@@ -187,7 +187,7 @@ class QdrantCollection(ABC):
         *,
         exact: bool = True,
     ) -> list[tuple[str, float]]:
-        """Ids and scores of the entries nearest to a query; MaxSim is a sum here. `among` restricts the search to these ids."""
+        """Return ids and scores of the entries nearest to a query; MaxSim is a sum here. `among` restricts the search to these ids."""
         conditions = self._conditions(where) if where else []
         if among is not None:
             conditions.append(self._among({point_uuid(identifier) for identifier in among}))
@@ -211,15 +211,15 @@ class QdrantCollection(ABC):
         return False
 
     def _reporting(self, what: str) -> AbstractContextManager[None]:
-        """Turns errors of the library into ours, with the failed action and the collection."""
+        """Turn errors of the library into ours, with the failed action and the collection."""
         return self.library.reporting(f"{what} {self.of}")
 
     def _parameters(self, exact: bool, limit: int) -> Any:
-        """The search parameters, such as `ef`."""
+        """Return the search parameters, such as `ef`."""
         return self._models.SearchParams(exact=exact, hnsw_ef=None if exact else max(self._neighbours, limit))
 
     def _having(self, field: Field | None) -> Any:
-        """The filter for entries that have a field."""
+        """Return the filter for entries that have a field."""
         models = self._models
         if field is None:
             return None
@@ -227,7 +227,7 @@ class QdrantCollection(ABC):
         return models.Filter(must=[having])
 
     def _conditions(self, where: Filter) -> list[Any]:
-        """A filter as conditions of the library."""
+        """Return a filter as conditions of the library."""
         models, (after, before) = self._models, where.times
         field = models.FieldCondition
         wanted = [field(key="tags", match=models.MatchValue(value=tag)) for tag in where.tags]

@@ -32,7 +32,7 @@ from mathamr.index.engines.qdrant.collection import (
 from mathamr.index.engines.qdrant.record import named_vectors, payload_row, point_uuid
 from mathamr.systems.field import Field, FieldTarget
 
-LIBRARY = ClientLibrary("qdrant_edge", "Qdrant Edge", "Qdrant Edge", "pip install qdrant-edge-py")
+LIBRARY = ClientLibrary("qdrant_edge", "Qdrant Edge", "Qdrant Edge", 'pip install "mathamr[qdrant-edge]"')
 MOST_SCANNED = 20_000
 """Up to this number, points that pass a filter are scanned, which takes some milliseconds."""
 _RESERVE = 128 << 20
@@ -128,7 +128,7 @@ class EdgeCollection(QdrantCollection):
         return int(self.shard.count(self._models.CountRequest(exact=True, filter=where)))
 
     def check(self) -> None:
-        """Raises an error if not every point can be listed."""
+        """Raise an error if not every point can be listed."""
         counted, listed = self.count(), sum(1 for _ in self.ids())
         if counted != listed:
             raise MathAMRError(f"{self.of}: {counted} points, but {listed} can be listed")
@@ -166,7 +166,7 @@ class EdgeEngine(EngineBase[EdgeCollection, NearestField]):
     def create(
         cls, folder: Path, fields: Sequence[Field], options: Mapping[str, Any] | None = None
     ) -> EdgeEngine:
-        """A new, empty engine."""
+        """Return a new, empty engine."""
         LIBRARY.check()
         chosen = read_options(EdgeOptions, cls.name, options)
         EngineHead(cls.name, tuple(fields), asdict(chosen)).write(folder)
@@ -174,12 +174,12 @@ class EdgeEngine(EngineBase[EdgeCollection, NearestField]):
 
     @classmethod
     def open(cls, folder: Path, *, read_only: bool = False) -> EdgeEngine:
-        """Opens the engine in a folder; only one process at a time can, even for reading."""
+        """Open the engine in a folder; only one process at a time can, even for reading."""
         LIBRARY.check()
         return cls(folder, read_only=read_only)
 
     def flush(self) -> None:
-        """Makes everything written so far survive a crash."""
+        """Make everything written so far survive a crash."""
         if self._lock is None or self._read_only:
             return
         for collection in self.stores.values():
@@ -187,7 +187,7 @@ class EdgeEngine(EngineBase[EdgeCollection, NearestField]):
                 collection.shard.flush()
 
     def optimize(self) -> None:
-        """Merges segments and builds the graphs of approximate search."""
+        """Merge segments and build the graphs of approximate search."""
         if self._lock is None or self._read_only:
             return
         for collection in self.stores.values():
@@ -200,11 +200,11 @@ class EdgeEngine(EngineBase[EdgeCollection, NearestField]):
         self.flush()
 
     def verify(self) -> list[str]:
-        """Messages about shards that cannot be read."""
+        """Return messages about shards that cannot be read."""
         return damage(self.stores.values())
 
     def close(self) -> None:
-        """Flushes and releases the lock."""
+        """Flush and release the lock."""
         if self._lock is None:
             return
         try:
@@ -216,7 +216,7 @@ class EdgeEngine(EngineBase[EdgeCollection, NearestField]):
             self._lock = None
 
     def destroy(self) -> None:
-        """Removes all shards."""
+        """Remove all shards."""
         if self._read_only:
             raise MathAMRError("the engine was opened for reading only")
         EngineHead.remove(self.folder)
@@ -226,7 +226,7 @@ class EdgeEngine(EngineBase[EdgeCollection, NearestField]):
 
 
 def _shard(folder: Path, fields: Sequence[Field], options: EdgeOptions) -> Any:
-    """Opens the shard in a folder; creates it if it is missing or its creation was interrupted."""
+    """Open the shard in a folder; create it if it is missing or its creation was interrupted."""
     import qdrant_edge as edge
 
     def params(field: Field) -> Any:

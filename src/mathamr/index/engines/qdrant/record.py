@@ -26,7 +26,7 @@ _NAMES = uuid.UUID("6f1d7d2e-3f0b-5c1c-9a6e-6d6174686d72").bytes
 
 
 def point_uuid(identifier: str) -> str:
-    """The UUID of an entry's point."""
+    """Return the UUID of an entry's point."""
     word = bytearray(sha1(_NAMES + identifier.encode(), usedforsecurity=False).digest()[:16])
     # Equal to `uuid.uuid5`, in a third of its time.
     word[6] = word[6] & 0x0F | 0x50
@@ -36,7 +36,7 @@ def point_uuid(identifier: str) -> str:
 
 
 def payload_row(entry: Entry) -> dict[str, Any]:
-    """A payload as a Qdrant payload; unknown values are left out."""
+    """Return a payload as a Qdrant payload; unknown values are left out."""
     payload = entry.payload
     row = {
         "id": entry.id,
@@ -58,7 +58,7 @@ def payload_row(entry: Entry) -> dict[str, Any]:
 
 
 def read_payload(row: dict[str, Any]) -> Payload:
-    """The inverse of `payload_row`."""
+    """Return the inverse of `payload_row`."""
     return Payload(
         kind=row["kind"],
         tags=tuple(row["tags"]),
@@ -71,7 +71,7 @@ def read_payload(row: dict[str, Any]) -> Payload:
 
 
 def read_rows(row: dict[str, Any], vectors: Any, field: Field) -> Vectors:
-    """The rows of a field, from a payload and the named vector."""
+    """Return the rows of a field, from a payload and the named vector."""
     about = row[ROWS][field.name]
     return Vectors(
         np.asarray(vectors, np.float32).reshape(-1, field.size),
@@ -81,7 +81,7 @@ def read_rows(row: dict[str, Any], vectors: Any, field: Field) -> Vectors:
 
 
 def named_vectors(entries: Sequence[Entry], fields: Sequence[Field]) -> list[dict[str, FloatArray]]:
-    """The named vectors of entries."""
+    """Return the named vectors of entries."""
     return [
         {
             field.name: entry.rows[field.name].vectors if field.many else entry.rows[field.name].vectors[0]

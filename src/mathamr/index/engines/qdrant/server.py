@@ -129,7 +129,7 @@ class ServerCollection(QdrantCollection):
         return self._models.HasIdCondition(has_id=sorted(uuids))
 
     def create(self) -> None:
-        """Creates the collection on the server."""
+        """Create the collection on the server."""
         models = self._models
 
         def params(field: Field) -> Any:
@@ -165,13 +165,13 @@ class ServerCollection(QdrantCollection):
                     self._client.create_payload_index(self.there, key, schema)
 
     def find(self) -> None:
-        """Raises an error if the collection does not exist."""
+        """Raise an error if the collection does not exist."""
         with LIBRARY.reporting(f"find the collection {self.there}"):
             if not self._client.collection_exists(self.there):
                 raise MathAMRError(f"the Qdrant server has no collection {self.there}; build the index again")
 
     def check(self) -> None:
-        """Raises an error if the collection is missing or cannot be read."""
+        """Raise an error if the collection is missing or cannot be read."""
         self.find()
         self.count()
 
@@ -227,7 +227,7 @@ class ServerCollection(QdrantCollection):
         return list(answer.points)
 
     def _parameters(self, exact: bool, limit: int) -> Any:
-        """The search parameters; the client's own engine is always exact and ignores them."""
+        """Return the search parameters; the client's own engine is always exact and ignores them."""
         if self._options.url == LOCAL:
             return None
         parameters = super()._parameters(exact, limit)
@@ -244,7 +244,7 @@ class ServerCollection(QdrantCollection):
         )
 
     def _request(self, ask: Callable[[], Answer]) -> Answer:
-        """Sends a request, and repeats it if the server is unreachable or busy. Every request is idempotent."""
+        """Send a request, and repeat it if the server is unreachable or busy. Every request is idempotent."""
         return retry(ask, DELAYS, _is_temporary)
 
 
@@ -301,28 +301,28 @@ class ServerEngine(EngineBase[ServerCollection, NearestField]):
 
     @classmethod
     def open(cls, folder: Path, *, read_only: bool = False) -> ServerEngine:
-        """The collections that a folder names."""
+        """Return the collections that a folder names."""
         LIBRARY.check()
         return cls(folder, read_only=read_only, new=False)
 
     def flush(self) -> None:
-        """Does nothing: the server has acknowledged every write."""
+        """Do nothing: the server has acknowledged every write."""
 
     def optimize(self) -> None:
-        """Does nothing: the server optimizes by itself."""
+        """Do nothing: the server optimizes by itself."""
 
     def verify(self) -> list[str]:
-        """Messages about collections that are missing or cannot be read."""
+        """Return messages about collections that are missing or cannot be read."""
         return damage(self.stores.values())
 
     def close(self) -> None:
-        """Ends the connection."""
+        """End the connection."""
         if self._client is not None:
             self._client.close()
             self._client = None
 
     def destroy(self) -> None:
-        """Deletes all collections on the server."""
+        """Delete all collections on the server."""
         if self._read_only:
             raise MathAMRError("the engine was opened for reading only")
         EngineHead.remove(self.folder)

@@ -1,6 +1,10 @@
-"""Common words, which snippets do not mark and which alone do not make a query."""
+"""Common words: stop words, which snippets do not mark and which alone do not make a query, and words of general English."""
 
 from __future__ import annotations
+
+from functools import cache
+
+from mathamr.systems.models import boxed, boxed_folder
 
 
 def _words(listing: str) -> frozenset[str]:
@@ -18,3 +22,19 @@ STOP_WORDS = _words(
     without would you your
     """
 )
+
+
+@cache
+def general_words() -> frozenset[str]:
+    """Return the words that are one piece to a text encoder in the box; empty if no encoder is.
+
+    >>> "naples" in general_words(), "lemam" in general_words()
+    (True, False)
+    """
+    for name in boxed():
+        folder = boxed_folder(name)
+        path = folder / "text" / "wordpieces.txt" if folder is not None else None
+        if path is not None and path.is_file():
+            pieces = path.read_text(encoding="utf-8").splitlines()
+            return frozenset(piece for piece in pieces if piece.isalpha() and len(piece) > 2)
+    return frozenset()
