@@ -84,6 +84,8 @@ class Format:
     markup: Markup = "html"
     suffixes: tuple[str, ...] = ()
     sniff: Callable[[Head], bool] | None = None
+    seconds: float = 60.0
+    """Processor time for a file of up to a megabyte; a larger one may take as much for each (see `posts/budget.py`)."""
     by_file: bool = False
     """True if files may be read one by one and in parallel, given the names of all of them (`Collection.known`)."""
     learner: str | None = None
@@ -289,6 +291,7 @@ _BUILT_IN = {
         "reStructuredText, with the roles and directives of Sphinx",
         "rst:read_rst",
         suffixes=(".rst", ".rest"),
+        seconds=4.0,
         by_file=True,
     ),
     "org": Format("Org files, as Emacs keeps notes", "org:read_org", suffixes=(".org",), by_file=True),

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from mathamr.core.errors import MathAMRError
+from mathamr.posts.budget import OverBudgetError, keep_budget
 from mathamr.posts.format import FORMATS, Collection, Format, format_of
 from mathamr.posts.formats.stackexchange.tables import table_kind
 from mathamr.posts.identifiers import SeenIds
@@ -68,7 +69,7 @@ def read_collection(
 
     `learned` is what was learned of all files of the format, if only some are read.
     """
-    for post in _read_on(FORMATS[format], collection, report, learned):
+    for post in read_format(FORMATS[format], collection, report, learned):
         yield _escape_surrogates(post, report)
 
 
@@ -148,19 +149,24 @@ def _unique(parts: list[tuple[str, Collection]], report: Report) -> Iterator[Pos
                 report.skip("duplicate id", f"a second post with the id {post.id!r}")
 
 
-def _read_on(
-    reader: Format, collection: Collection, report: Report, learned: Sequence[Any] | None
+def read_format(
+    reader: Format, collection: Collection, report: Report, learned: Sequence[Any] | None = None
 ) -> Iterator[Post]:
-    """The posts of a collection; a document that makes its reader fail is counted, and the reader goes on after it."""
+    """Yield the posts of a collection; count a file that makes its reader fail or take too long, and go on after it."""
     begun = set()
     while True:
+        report.at("")
         try:
-            for post in reader.read(collection, report, learned):
+            for post in keep_budget(reader.read(collection, report, learned), report, reader.seconds):
                 begun.add(report.file)
                 yield post
             return
         except MathAMRError:
             raise  # it is about the whole input, and says what to do
+        except OverBudgetError:
+            report.skip(
+                "too slow", f"reading it took more than {reader.seconds:g} s of a processor for each MB"
+            )
         except Exception as error:
             why = f"{type(error).__name__}: {error}"
             report.skip("reader failed", f"this document ends its reader ({why}); please report it")

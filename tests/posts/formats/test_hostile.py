@@ -5,14 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 
 import pytest
 
-from mathamr.posts.format import Collection
-from mathamr.posts.formats.rst import read_rst
-from mathamr.posts.reader import read_posts
+from mathamr.posts.format import FORMATS, Collection
+from mathamr.posts.reader import read_format, read_posts
 from mathamr.posts.report import Report
 from tests.posts.hostile import read_bounded
 
@@ -82,9 +82,9 @@ def test_docutils_is_stopped_where_it_works_too_long(tmp_path: Path) -> None:
     assert list(read_posts(tmp_path, Report())), "docutils is loaded before its time is taken"
     (tmp_path / "a.rst").write_text("=\n" * 50_000)
     report, files = Report(), (tmp_path / "a.rst", tmp_path / "b.rst")
-    posts = read_rst(Collection(tmp_path, files), report, seconds=0.5)
+    posts = read_format(replace(FORMATS["rst"], seconds=0.5), Collection(tmp_path, files), report)
     assert [post.id for post in posts] == ["b.rst"]
-    assert report.skipped == {"document not read": 1}
+    assert report.skipped == {"too slow": 1}
 
 
 @pytest.mark.parametrize("cells", [(1000, 200), (250, 250)])
@@ -95,7 +95,7 @@ def test_docutils_is_stopped_inside_a_grid_table(tmp_path: Path, cells: tuple[in
     (tmp_path / "b.rst").write_text("Words.\n\n" + "+---+---+\n| a | b |\n" * 500 + "+---+---+\n")
     posts, report = read_bounded(tmp_path, seconds=15)
     assert [id for id, *_ in posts] == ["b.rst"]
-    assert report["skipped_by_cause"] == {"document not read": 1}
+    assert report["skipped_by_cause"] == {"too slow": 1}
 
 
 def test_hostile_articles_are_read_in_linear_time(tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import threading
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
@@ -21,10 +20,6 @@ from mathamr.posts.report import Report
 
 LARGEST = 4 << 20
 """Characters of a document: docutils is slow and works in memory."""
-SECONDS = 10.0
-"""Processor time for one document: some parts of docutils take time quadratic in the text."""
-TABLE_SECONDS = 2.0
-"""Processor time for one grid table: docutils looks for the corners of a cell among all that follow."""
 _LOCK = threading.Lock()
 _TITLED = re.compile(r"(?s)(.*?)\s*<([^<>]+)>\s*\Z")
 _COMMAND = re.compile(r"\\[A-Za-z]+(?:\{[A-Za-z ]+\})?")
@@ -52,10 +47,6 @@ _UNSEEN = names("system_message footnote_reference citation_reference image prob
 _CODE_ROLES = names("code literal file samp kbd command option envvar program token")
 
 
-class _TooLongError(Exception):
-    """docutils took more time than it may for one document."""
-
-
 def is_formula(words: str) -> bool:
     r"""Return whether words between single backticks are a formula: documents about mathematics often set that as their default role.
 
@@ -70,7 +61,7 @@ def is_formula(words: str) -> bool:
     )
 
 
-def read_rst(collection: Collection, report: Report, seconds: float = SECONDS) -> Iterator[Post]:
+def read_rst(collection: Collection, report: Report) -> Iterator[Post]:
     """Read documents of Sphinx and docutils: labels, `:ref:` and `:doc:` become links, formulas stay LaTeX."""
     reads_dollars = lru_cache(maxsize=1000)(_reads_dollars)
     for file, path, source in collection.texts(report):
@@ -82,12 +73,9 @@ def read_rst(collection: Collection, report: Report, seconds: float = SECONDS) -
         document = Document(path, stem(Path(path)))
         has_dollars = "$" in source and reads_dollars(file.parent)
         try:
-            _Writer(document, report, has_dollars).write(_parse(source, report, seconds))
+            _Writer(document, report, has_dollars).write(_parse(source, report))
         except RecursionError:
             report.skip("nested too deeply", "its blocks are nested more deeply than docutils can read")
-            continue
-        except _TooLongError:
-            report.skip("document not read", f"docutils took more than {seconds:g} s for it")
             continue
         yield from document.posts(file, report, collection.paths)
 
@@ -101,7 +89,7 @@ def _reads_dollars(folder: Path) -> bool:
     return False
 
 
-def _parse(source: str, report: Report, seconds: float) -> Any:
+def _parse(source: str, report: Report) -> Any:
     from docutils import frontend, utils
     from docutils.parsers import rst
     from docutils.transforms.references import Substitutions
@@ -114,7 +102,7 @@ def _parse(source: str, report: Report, seconds: float) -> Any:
     settings.warning_stream = False
     settings.line_length_limit = 20_000
     document = utils.new_document("<post>", settings)
-    with _LOCK, _sphinx_names(report, seconds):
+    with _LOCK, _sphinx_names(report):
         rst.Parser().parse(source, document)
         Substitutions(document).apply()
     for message in document.parse_messages:
@@ -124,30 +112,11 @@ def _parse(source: str, report: Report, seconds: float) -> Any:
 
 
 @contextmanager
-def _sphinx_names(report: Report, seconds: float) -> Iterator[None]:
-    """While a document is parsed, handle directives and roles that docutils does not know, and limit the time."""
+def _sphinx_names(report: Report) -> Iterator[None]:
+    """Handle directives and roles that docutils does not know while a document is parsed."""
     from docutils.parsers.rst import directives, roles
-    from docutils.parsers.rst.tableparser import GridTableParser
-    from docutils.statemachine import StateMachine
 
-    docutils_directive, docutils_role, next_line = directives.directive, roles.role, StateMachine.next_line
-    parse_table, scan_down = GridTableParser.parse_table, GridTableParser.scan_down
-    end = time.thread_time() + seconds
-
-    def in_time(machine: Any, lines: int = 1) -> Any:
-        if time.thread_time() > end:
-            raise _TooLongError
-        return next_line(machine, lines)
-
-    def timed_table(parser: Any) -> Any:
-        parser.end = min(end, time.thread_time() + TABLE_SECONDS)
-        return parse_table(parser)
-
-    def scan_in_time(parser: Any, *corner: int) -> Any:
-        if time.thread_time() > parser.end:
-            raise _TooLongError
-        return scan_down(parser, *corner)
-
+    docutils_directive, docutils_role = directives.directive, roles.role
     table = _directives(report)
 
     def directive(name: str, language: Any, document: Any) -> Any:
@@ -163,17 +132,11 @@ def _sphinx_names(report: Report, seconds: float) -> Iterator[None]:
             return _cross_reference, []
         return found, messages
 
-    directives.directive, roles.role, StateMachine.next_line = directive, role, in_time
-    GridTableParser.parse_table, GridTableParser.scan_down = timed_table, scan_in_time
+    directives.directive, roles.role = directive, role
     try:
         yield
     finally:
-        directives.directive, roles.role, StateMachine.next_line = (
-            docutils_directive,
-            docutils_role,
-            next_line,
-        )
-        GridTableParser.parse_table, GridTableParser.scan_down = parse_table, scan_down
+        directives.directive, roles.role = docutils_directive, docutils_role
 
 
 def _cross_reference(
