@@ -96,7 +96,7 @@ def _lexical(out: Path, posts: list[Post]) -> None:
         reset_lexical(archive)
         reset_outdated(archive)
         started = time.process_time()
-        archive.settle()
+        archive.update_parts()
         spent = time.process_time() - started
         entries = archive.lexical.posts.count() + archive.lexical.formulas.count()
     different = {(formula.latex, post.macros) for post in posts for formula in post.formulas if formula.latex}

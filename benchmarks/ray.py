@@ -43,7 +43,7 @@ _COUNTERS = {"lock", "flat.json"}
 class Waiting:
     """Work that takes time but no processor."""
 
-    hello = "waiting"
+    identity = "waiting"
 
     def __call__(self, request: float) -> float:
         time.sleep(request)

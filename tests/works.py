@@ -19,7 +19,7 @@ class Doubling:
             raise MathAMRError("no model here; install one")
         if greeting == "die":
             os._exit(3)
-        self.hello = greeting
+        self.identity = greeting
 
     def __call__(self, request: Any) -> Any:
         if request == "die":

@@ -13,7 +13,7 @@ from mathamr.amr.graph import Amr
 from mathamr.amr.parser import Failure, PartialParseError
 from mathamr.amr.workers import ParallelParser
 from mathamr.core.errors import MathAMRError
-from mathamr.core.workers import Allowance
+from mathamr.core.workers import WorkLimits
 from tests.amr.rule_parser import RuleParser
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -68,7 +68,7 @@ def test_one_bad_sentence_costs_only_itself(parser: ParallelParser, bad: str, ca
 
 
 def test_a_sentence_that_takes_for_ever_costs_only_itself() -> None:
-    with ParallelParser(RULE, "m", workers=1, batch=2, allowance=Allowance(4)) as parser:
+    with ParallelParser(RULE, "m", workers=1, batch=2, allowance=WorkLimits(4)) as parser:
         with pytest.raises(PartialParseError) as caught:
             parser.parse(["one", "SLEEP", "two"])
         first, failure, last = caught.value.results

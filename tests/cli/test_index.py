@@ -10,7 +10,7 @@ from typer.testing import CliRunner, Result
 
 from mathamr.cli import app
 from mathamr.core.errors import MathAMRError
-from mathamr.index.archive import Archive
+from mathamr.index.storage import IndexStorage
 from tests.index.small import PARSER, note, write_posts
 from tests.models import sample_posts
 
@@ -52,7 +52,7 @@ def test_a_build_prints_what_it_did_as_one_json_object(
     assert row["peak_memory_bytes"] > 2**20
     assert sum(row["bytes"].values()) > 1000
     assert list(row["reading"]) == [str(posts)]
-    with Archive.open(tmp_path / "index") as archive:
+    with IndexStorage.open(tmp_path / "index") as archive:
         assert len(archive.catalogue) == 4
 
 
@@ -82,7 +82,7 @@ def test_without_out_the_index_lies_beside_the_notes(posts: Path, model_folder: 
     options = ("--model", model_folder, "--engine", "flat", "--parser", PARSER, "--device", "cpu")
     assert run(posts, *options).exit_code == 0
     beside = posts.with_name(f"{posts.name}.index")
-    with Archive.open(beside) as archive:
+    with IndexStorage.open(beside) as archive:
         assert len(archive.catalogue) == 4
     again = run(beside)
     assert again.exit_code == 0
@@ -143,7 +143,7 @@ def test_an_index_remembers_what_was_excluded_until_it_is_told_otherwise(
         (notes / name).write_text(f"In {name} stands $x^2$.", encoding="utf-8")
 
     def ids() -> set[str]:
-        with Archive.open(out) as archive:
+        with IndexStorage.open(out) as archive:
             return set(archive.catalogue.ids())
 
     first = build(notes, out, model_folder, "--exclude", "drafts/")

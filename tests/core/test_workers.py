@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from mathamr.core.errors import MathAMRError
-from mathamr.core.workers import Allowance, Lost, WorkerPool, _Worker
+from mathamr.core.workers import Lost, WorkerPool, WorkLimits, _Worker
 
 FACTORY = "tests.works:Doubling"
 
@@ -11,7 +11,7 @@ FACTORY = "tests.works:Doubling"
 def test_answers_come_in_the_order_of_the_requests() -> None:
     requests = [0.3, 0.0, 0.1, *range(40)]
     with WorkerPool(FACTORY, ["hi"], workers=2) as pool:
-        assert pool.hello == "hi"
+        assert pool.identity == "hi"
         assert list(pool.map(requests)) == [(request, request * 2) for request in requests]
         assert list(pool.map([])) == []
 
@@ -59,7 +59,7 @@ def test_a_dying_worker_costs_only_its_own_request() -> None:
 
 @pytest.mark.slow
 def test_a_hanging_worker_is_ended() -> None:
-    with WorkerPool(FACTORY, ["hi"], workers=1, allowance=Allowance(2)) as pool:
+    with WorkerPool(FACTORY, ["hi"], workers=1, allowance=WorkLimits(2)) as pool:
         assert pool.ask("sleep") == Lost("time-out", "no answer within 2 s")
         # On a busy machine an answer may be late as well, but not every time.
         assert 2 in (pool.ask(1) for _ in range(20))
@@ -90,7 +90,7 @@ def test_closed_workers_refuse_to_work() -> None:
 
 
 def test_a_request_that_was_never_sent_does_not_keep_a_dead_worker_from_being_stopped() -> None:
-    worker = _Worker(FACTORY, ["hi"], Allowance(60))
+    worker = _Worker(FACTORY, ["hi"], WorkLimits(60))
     worker.start()
     worker.wait_until_ready()
     process = worker._process
@@ -105,14 +105,14 @@ def test_a_request_that_was_never_sent_does_not_keep_a_dead_worker_from_being_st
 
 @pytest.mark.slow
 def test_a_processor_that_is_used_too_long_is_taken_away_even_inside_a_library() -> None:
-    with WorkerPool(FACTORY, ["hi"], workers=1, allowance=Allowance(60, processor=0.5)) as pool:
+    with WorkerPool(FACTORY, ["hi"], workers=1, allowance=WorkLimits(60, processor=0.5)) as pool:
         answers = dict(pool.map(["backtrack", 0.9, 1]))
     assert answers["backtrack"] == Lost("time-out", "no answer within 0.5 s of a processor")
     assert (answers[0.9], answers[1]) == (1.8, 2), "waiting costs no processor"
 
 
 def test_memory_above_the_allowance_is_not_given() -> None:
-    with WorkerPool(FACTORY, ["hi"], workers=1, allowance=Allowance(60, memory=200 << 20)) as pool:
+    with WorkerPool(FACTORY, ["hi"], workers=1, allowance=WorkLimits(60, memory=200 << 20)) as pool:
         answers = dict(pool.map([1, "memory", 2]))
     assert isinstance(answers.pop("memory"), Lost)
     assert answers == {1: 2, 2: 4}

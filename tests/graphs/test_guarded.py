@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from mathamr.core.workers import Allowance, Lost
+from mathamr.core.workers import Lost, WorkLimits
 from mathamr.graphs.corpus import GraphWork
 from mathamr.graphs.guarded import GuardedGraphs, TooMuchWorkError
 from mathamr.posts.post import Post
 
 PARSER = "tests.graphs.parsers:WordChain"
-SMALL = Allowance(timeout=600, processor=3, memory=1 << 30)
+SMALL = WorkLimits(timeout=600, processor=3, memory=1 << 30)
 """Ordinary posts take a small part of it, also on a slow machine."""
 
 

@@ -140,10 +140,10 @@ def content(folder: Path) -> dict[str, Any]:
     """Everything in an index that a search could depend on."""
     from mathamr.graphs.store import GraphStore
     from mathamr.index.admin.check import check_index
-    from mathamr.index.archive import Archive
+    from mathamr.index.storage import IndexStorage
 
     report = check_index(folder, repair=False)
-    with Archive.open(folder, device="cpu") as archive:
+    with IndexStorage.open(folder, device="cpu") as archive:
         catalogue, engine, lexical = archive.catalogue, archive.engine, archive.lexical
         ids, formulas = sorted(catalogue.ids()), sorted(catalogue.formula_ids())
         graphs, tensors = {}, {}

@@ -13,10 +13,10 @@ from mathamr.core.storage.durable import write_whole
 from mathamr.core.storage.plainfiles import check_plain, sweep
 from mathamr.core.storage.writerlock import WriterLock
 from mathamr.index.admin.check import check_index
-from mathamr.index.archive import Archive
 from mathamr.index.indexing.builder import BuildOptions, build_index
 from mathamr.index.indexing.writer import IndexWriter
 from mathamr.index.manifest import _checksum
+from mathamr.index.storage import IndexStorage
 from mathamr.search.searcher import Index
 from tests.bounded import bounded
 
@@ -37,7 +37,7 @@ def test_an_index_with_a_link_in_it_is_not_opened(index: Path, victim: Path, nam
         place.rename(index.parent / "moved")
     place.symlink_to(victim)
     for use in (
-        lambda: Archive.open(index),
+        lambda: IndexStorage.open(index),
         lambda: IndexWriter.open(index),
         lambda: check_index(index),
         lambda: build_index([], index, BuildOptions(device="cpu")),
@@ -51,7 +51,7 @@ def test_a_pipe_keeps_nobody_waiting(index: Path) -> None:
     (index / "manifest.json").unlink()
     os.mkfifo(index / "manifest.json")
     ended = bounded(
-        "import sys\nfrom mathamr.index.archive import Archive\nArchive.open(sys.argv[1])", str(index)
+        "import sys\nfrom mathamr.index.storage import IndexStorage\nArchive.open(sys.argv[1])", str(index)
     )
     assert "is not a regular file" in ended.stderr
 

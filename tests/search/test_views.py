@@ -133,7 +133,7 @@ def test_what_a_killed_writer_left_is_searched_until_it_is_completed(
         assert versions(reader) == ["0", "0"]
         with reader.archive.reading():
             assert reader.archive.settled_revision is None, "answers of this state must not be kept"
-        writer.settle()
+        writer.update_parts()
         assert versions(reader) == ["0", "0", "0"], "the same revision, complete now"
 
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from mathamr.index.archive import Archive, NoVectorsError
 from mathamr.index.indexing.builder import BuildOptions, build_index
 from mathamr.index.indexing.writer import IndexWriter
+from mathamr.index.storage import IndexStorage, NoVectorsError
 from mathamr.posts.post import Place
 from mathamr.search.hits import Hits
 from mathamr.search.searcher import Index
@@ -357,10 +357,10 @@ def test_an_entry_with_too_little_to_compare_is_told_and_not_unavailable(
 ) -> None:
     """Systems of text give a titled note of two words no vectors of parts; its explanation was a permanent 503."""
 
-    def nothing(archive: Archive, post_id: str, field: str | None = None) -> Vectors:
+    def nothing(archive: IndexStorage, post_id: str, field: str | None = None) -> Vectors:
         raise NoVectorsError(f"post {post_id!r} has no vectors in the index {archive.folder}")
 
-    monkeypatch.setattr(Archive, "vectors", nothing)
+    monkeypatch.setattr(IndexStorage, "vectors", nothing)
     id = next(iter(index.archive.catalogue.ids()))
     answer = serving().get("/v1/explain", params={"q": "zebra", "id": id})
     assert answer.status_code == 422

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from mathamr.index.archive import Archive
+from mathamr.index.storage import IndexStorage
 from mathamr.search.searcher import Index
 from mathamr.serve.access import Keys
 from mathamr.serve.app import application, create_app
@@ -78,7 +78,7 @@ def guarded(member: Any) -> Any:
 @pytest.fixture
 def service(own_index: Index, monkeypatch: pytest.MonkeyPatch) -> Iterator[Service]:
     serving = Service(own_index, Limits(seconds=3600), Keys(write=WRITE_KEY), beside=own_index)
-    for kind in {Archive, type(own_index.archive)}:
+    for kind in {IndexStorage, type(own_index.archive)}:
         for name in PARTS:
             if name in vars(kind):
                 monkeypatch.setattr(kind, name, guarded(vars(kind)[name]))

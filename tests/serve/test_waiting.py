@@ -14,7 +14,7 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
-from mathamr.core.workers import Allowance
+from mathamr.core.workers import WorkLimits
 from mathamr.graphs.guarded import GuardedGraphs
 from mathamr.index.indexing.builder import BuildOptions, build_index
 from mathamr.index.indexing.writer import IndexWriter
@@ -274,7 +274,7 @@ def test_while_a_graph_is_made_searches_and_other_reads_are_answered(
 def test_a_graph_that_takes_too_much_to_make_is_refused_and_not_tried_again(
     text_index: Index, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mathamr.index.archive.DRAWING", Allowance(timeout=600.0, processor=1.0))
+    monkeypatch.setattr("mathamr.index.storage.DRAWING", WorkLimits(timeout=600.0, processor=1.0))
     with serving(text_index) as site:
         first = httpx.get(f"{site.url}v1/graphs/much", timeout=PATIENCE)
         assert (first.status_code, first.json()["error"]["code"]) == (422, "too_complex")

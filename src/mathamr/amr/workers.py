@@ -10,7 +10,7 @@ from mathamr.amr.graph import Amr
 from mathamr.amr.parser import Cause, Failure, TextParser, all_graphs, load_parser, reads_documents
 from mathamr.core.batches import batches
 from mathamr.core.closing import Closing
-from mathamr.core.workers import Allowance, Lost, WorkerPool
+from mathamr.core.workers import Lost, WorkerPool, WorkLimits
 
 BATCH, BUILTIN_BATCH = 32, 256
 """Sentences per request: the built-in parser is fastest with hundreds, others take seconds per sentence."""
@@ -31,7 +31,7 @@ class ParallelParser(Closing):
         *,
         workers: int = 2,
         batch: int | None = None,
-        allowance: Allowance | None = None,
+        allowance: WorkLimits | None = None,
     ) -> None:
         self.batch = batch or (BUILTIN_BATCH if name == "builtin" else BATCH)
         self.workers = workers
@@ -39,9 +39,9 @@ class ParallelParser(Closing):
             "mathamr.amr.workers:ParseWork",
             (name, model),
             workers=workers,
-            allowance=allowance or Allowance(TIMEOUT),
+            allowance=allowance or WorkLimits(TIMEOUT),
         )
-        self.name, self.fingerprint, self.documents = self._pool.hello
+        self.name, self.fingerprint, self.documents = self._pool.identity
 
     def parse(self, sentences: Sequence[str]) -> list[Amr]:
         """One graph for every sentence; raises `PartialParseError` if some failed."""
@@ -84,7 +84,7 @@ class ParseWork:
         self.parser = load_parser(name, model)
 
     @property
-    def hello(self) -> tuple[str, str, bool]:
+    def identity(self) -> tuple[str, str, bool]:
         """Name and fingerprint of the parser, and whether it reads documents."""
         return self.parser.name, self.parser.fingerprint, reads_documents(self.parser)
 

@@ -41,11 +41,11 @@ ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_
 
 
 class Work(Protocol):
-    """The task of a worker process: it sends `hello` once it is ready, then answers every request."""
+    """The task of a worker process: it sends its `identity` once it is ready, then answers every request."""
 
     @property
-    def hello(self) -> Any:
-        """The first message to the parent."""
+    def identity(self) -> Any:
+        """What its answers depend on besides the requests, such as a fingerprint; the first message to the parent."""
         ...
 
     def __call__(self, request: Any) -> Any:
@@ -69,7 +69,7 @@ class Lost:
 
 
 @dataclass(frozen=True, slots=True)
-class Allowance:
+class WorkLimits:
     """The resources that one request may use; a process that exceeds them is killed.
 
     `timeout` is in seconds of wall-clock time, `processor` in seconds of processor time, so that a busy machine does not
@@ -85,7 +85,7 @@ class Pool(Protocol):
     """A pool of workers, on this machine or elsewhere."""
 
     @property
-    def hello(self) -> Any:
+    def identity(self) -> Any:
         """The message that the work sent once it was ready."""
         ...
 
@@ -107,18 +107,18 @@ class WorkerPool(Closing):
         arguments: Sequence[Any] = (),
         *,
         workers: int = 2,
-        allowance: Allowance | None = None,
+        allowance: WorkLimits | None = None,
     ) -> None:
         if workers < 1:
             raise MathAMRError(f"workers must be at least 1, got {workers}")
-        allowed = allowance or Allowance()
+        allowed = allowance or WorkLimits()
         self._workers = [_Worker(factory, arguments, allowed) for _ in range(workers)]
         self._finalizer = weakref.finalize(self, _stop, self._workers)
         try:
             for worker in self._workers:
                 worker.start()
-            hellos = [worker.wait_until_ready() for worker in self._workers]
-            self.hello: Any = hellos[0]
+            identities = [worker.wait_until_ready() for worker in self._workers]
+            self.identity: Any = identities[0]
         except BaseException:
             self.close()
             raise
@@ -221,7 +221,7 @@ def _stop(workers: list[_Worker]) -> None:
 class _Worker:
     """One process and the pipes to it."""
 
-    def __init__(self, factory: str, arguments: Sequence[Any], allowance: Allowance) -> None:
+    def __init__(self, factory: str, arguments: Sequence[Any], allowance: WorkLimits) -> None:
         self.factory, self.arguments, self.allowance = factory, arguments, allowance
         self._process: subprocess.Popen[bytes] | None = None
         self._owner = os.getpid()
@@ -230,7 +230,7 @@ class _Worker:
         """Serialises requests: a process takes one at a time, but `map` and `ask` may overlap."""
 
     def start(self) -> None:
-        """Start the process, which creates its work and then sends hello."""
+        """Start the process, which creates its work and then sends identity."""
         path = os.pathsep.join(entry or str(Path.cwd()) for entry in sys.path)
         self._process = subprocess.Popen(
             # -P: a json.py in the user's folder must not replace the standard module.
@@ -247,11 +247,11 @@ class _Worker:
         os.set_blocking(self._process.stdin.fileno(), False)
 
     def wait_until_ready(self) -> Any:
-        """Wait for the process and return its hello."""
-        hello = self._exchange(None, timeout=None)
-        if isinstance(hello, Lost):
-            raise MathAMRError(f"a worker process for {self.factory} ended while loading: {hello.message}")
-        return hello
+        """Wait for the process and return its identity."""
+        identity = self._exchange(None, timeout=None)
+        if isinstance(identity, Lost):
+            raise MathAMRError(f"a worker process for {self.factory} ended while loading: {identity.message}")
+        return identity
 
     def ask(self, request: Any) -> Any | Lost:
         """Return the answer to a request; a process that was lost is replaced first."""
@@ -345,7 +345,7 @@ def _answer_to(sent: bytes, to: int, of: int, timeout: float | None) -> bytes | 
 
 
 def _work(factory: str, arguments: str, allowance: str) -> None:
-    """Run in the worker process: sends hello, then answers every request."""
+    """Run in the worker process: sends identity, then answers every request."""
     processor, memory = json.loads(allowance)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its workers itself
     # Output that the work prints goes to stderr, because stdout carries the answers.
@@ -361,7 +361,7 @@ def _work(factory: str, arguments: str, allowance: str) -> None:
         work: Work = getattr(import_module(module), attribute)(*json.loads(arguments))
         gc.freeze()  # loaded models stay for good
         collect_rarely()
-        answer({"answer": work.hello})
+        answer({"answer": work.identity})
         gc.collect()
         gc.freeze()  # loaded models stay for good: requests need not wait while the garbage collector scans them
         if memory:

@@ -22,7 +22,7 @@ from mathamr.core.batches import batches
 from mathamr.core.closing import Closing
 from mathamr.core.errors import MathAMRError
 from mathamr.core.progress import Progress
-from mathamr.core.workers import Allowance, Lost, Work, WorkerPool
+from mathamr.core.workers import Lost, Work, WorkerPool, WorkLimits
 from mathamr.graphs import notation
 from mathamr.graphs.configuration import GraphConfiguration
 from mathamr.graphs.maker import GraphMaker, MadeGraph, digest
@@ -33,7 +33,7 @@ from mathamr.graphs.vocabulary import Coverage, RelationVocabulary, Vocabulary, 
 from mathamr.posts.post import Post
 
 CHUNK = 24
-ALLOWANCE = Allowance(timeout=900.0, processor=300.0, memory=6 << 30)
+ALLOWANCE = WorkLimits(timeout=900.0, processor=300.0, memory=6 << 30)
 """The time and memory that one chunk of posts may take; the graphs of a long chapter take some seconds."""
 VOCABULARY_SIZE = 20_000
 VOCABULARY_FORMAT = 2
@@ -74,7 +74,7 @@ def build_graphs(
     """
     counts = BuildCounts()
     with _Workers("mathamr.graphs.corpus:GraphWork", (parser, model), workers, work, apart=True) as pool:
-        fingerprint = str(pool.hello)
+        fingerprint = str(pool.identity)
 
         def waiting() -> Iterator[str]:
             for post in posts:
@@ -182,7 +182,7 @@ class GraphWork:
         self.maker, self._minimal = GraphMaker(self._parser), GraphMaker(_MinimalParser())
 
     @property
-    def hello(self) -> str:
+    def identity(self) -> str:
         """The parser's fingerprint, on which graphs depend."""
         return self._parser.fingerprint
 
@@ -195,13 +195,13 @@ class GraphWork:
         maker = self._minimal if request and request[0].startswith(MINIMAL) else self.maker
         for made in maker.make(Post.from_json(line.removeprefix(MINIMAL)) for line in request):
             text, graph = notation.write_and_read(made.graph)
-            yield _row(made, text, self.hello), replace(made, graph=graph)
+            yield _row(made, text, self.identity), replace(made, graph=graph)
 
 
 class CountWork:
     """Counts labels and relations of graphs given as Penman texts."""
 
-    hello = ""
+    identity = ""
 
     def __call__(self, request: list[str]) -> list[Any]:
         """Return the counts of these graphs together."""
@@ -214,7 +214,7 @@ class CountWork:
 class TensorWork:
     """Makes tensors of graphs given as Penman texts."""
 
-    hello = ""
+    identity = ""
 
     def __init__(self, vocabulary: str, relations: str, configuration: str) -> None:
         self._vocabulary = Vocabulary.load(Path(vocabulary))
@@ -257,12 +257,12 @@ class _Workers(Closing):
         if work is None and (apart or workers > 1):
             allowance = ALLOWANCE if apart else None
             self._pool = WorkerPool(factory, arguments, workers=workers, allowance=allowance)
-            self.hello = self._pool.hello
+            self.identity = self._pool.identity
             return
         if work is None:
             module, _, attribute = factory.partition(":")
             work = self._work = getattr(import_module(module), attribute)(*arguments)
-        self.hello = work.hello
+        self.identity = work.identity
 
     def map(self, requests: Iterable[Any]) -> Iterator[tuple[Any, Any | Lost]]:
         """Yield (request, answer) in order."""

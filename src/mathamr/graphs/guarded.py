@@ -12,7 +12,7 @@ import numpy as np
 
 from mathamr.core.cache import Cache
 from mathamr.core.errors import MathAMRError
-from mathamr.core.workers import Allowance, Lost, WorkerPool
+from mathamr.core.workers import Lost, WorkerPool, WorkLimits
 from mathamr.graphs.corpus import ALLOWANCE, MINIMAL, GraphWork
 from mathamr.text.folder import loaded_onnx_encoders
 
@@ -57,16 +57,16 @@ class GuardedGraphs:
     A post that kills the process is tried again without the AMR parser; a post that kills it again is refused.
     """
 
-    def __init__(self, parser: str, model: str | None, allowance: Allowance = ALLOWANCE) -> None:
+    def __init__(self, parser: str, model: str | None, allowance: WorkLimits = ALLOWANCE) -> None:
         self._key, self._process = (parser, model, allowance), os.getpid()
         self._pool = WorkerPool(
             "mathamr.graphs.guarded:SharedReading", (parser, model), workers=1, allowance=allowance
         )
-        self.hello: str = self._pool.hello
+        self.identity: str = self._pool.identity
         self._remembered: Cache[str, dict[str, Any]] = Cache(REMEMBERED)
 
     @classmethod
-    def take(cls, parser: str, model: str | None, allowance: Allowance = ALLOWANCE) -> GuardedGraphs:
+    def take(cls, parser: str, model: str | None, allowance: WorkLimits = ALLOWANCE) -> GuardedGraphs:
         """Return an instance that another index has released, or a new one; loading a parser takes seconds."""
         with _keeping:
             spare = _spare.pop((parser, model, allowance), None)
@@ -120,5 +120,5 @@ class GuardedGraphs:
                 each._pool.close()
 
 
-_spare: dict[tuple[str, str | None, Allowance], GuardedGraphs] = {}
+_spare: dict[tuple[str, str | None, WorkLimits], GuardedGraphs] = {}
 _keeping = threading.Lock()

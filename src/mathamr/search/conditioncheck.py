@@ -7,11 +7,11 @@ from dataclasses import replace
 from functools import cached_property, reduce
 
 from mathamr.core.errors import MathAMRError
-from mathamr.index.archive import Archive
 from mathamr.index.catalogue.catalogue import Catalogue
 from mathamr.index.catalogue.storedpassages import Preview
 from mathamr.index.engines.entry import Filter
 from mathamr.index.lexical.terms import called, words
+from mathamr.index.storage import IndexStorage
 from mathamr.posts.markup import title_pieces
 from mathamr.posts.passage import PLACEHOLDER
 from mathamr.posts.post import Post
@@ -35,7 +35,7 @@ _BATCH = 100
 class ConditionCheck:
     """Checks posts against the conditions of one query; each post is read once."""
 
-    def __init__(self, archive: Archive, conditions: Conditions) -> None:
+    def __init__(self, archive: IndexStorage, conditions: Conditions) -> None:
         self._archive, self._catalogue = archive, archive.catalogue
         self._required, self._excluded = conditions.required, conditions.excluded
         self._known: dict[str, bool] = {}

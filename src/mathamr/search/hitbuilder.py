@@ -9,9 +9,9 @@ import numpy as np
 from mathamr.core.cancellation import check_cancelled
 from mathamr.formulas.alignment import work
 from mathamr.formulas.trees import trees_of
-from mathamr.index.archive import Archive
 from mathamr.index.catalogue.catalogue import Catalogue
 from mathamr.index.catalogue.occurrences import FormulaEntry
+from mathamr.index.storage import IndexStorage
 from mathamr.posts.level import Level
 from mathamr.posts.post import Post
 from mathamr.search.formulamatch import matched_nodes, matched_stretches, taken_nodes
@@ -26,7 +26,7 @@ class HitBuilder:
     """Builds the hits of one query from the posts and formulas of an archive; `matches` has the label of every result."""
 
     def __init__(
-        self, archive: Archive, context: QueryContext, wanted: Wanted, matches: Mapping[str, Match]
+        self, archive: IndexStorage, context: QueryContext, wanted: Wanted, matches: Mapping[str, Match]
     ) -> None:
         self._archive, self._context, self._wanted = archive, context, wanted
         self._matches = matches
@@ -143,7 +143,7 @@ class HitBuilder:
         return found
 
 
-def aligned_field(archive: Archive) -> Field | None:
+def aligned_field(archive: IndexStorage) -> Field | None:
     """Return the field whose rows stand for parts of posts, if the system of an archive has one."""
     fields = archive.manifest.model.fields
     return next((field for field in fields if field.of == "posts" and field.many), None)

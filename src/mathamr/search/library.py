@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mathamr.core.errors import MathAMRError
-from mathamr.index.archive import Archive
 from mathamr.index.engines.entry import Filter
+from mathamr.index.storage import IndexStorage
 from mathamr.posts.formats.declaration.profile import LibraryProfile
 from mathamr.posts.formats.lean.profile import LEAN
 from mathamr.posts.markup import formulas_of
@@ -91,7 +91,7 @@ def close_enough(hits: Iterable[Hit]) -> bool:
     )
 
 
-def post_named(archive: Archive, name: str) -> Post:
+def post_named(archive: IndexStorage, name: str) -> Post:
     """Return the post of an index with an id or a label, such as the full name of a declaration; raises an error if there is none."""
     catalogue = archive.catalogue
     for found in ([name], catalogue.labelled(name, 1)):

@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 from mathamr.core.closing import Closing
 from mathamr.core.errors import MathAMRError, UnknownNameError, VectorsMissingError
 from mathamr.formulas.trees import trees_of
-from mathamr.index.archive import Archive
 from mathamr.index.catalogue.occurrences import FormulaEntry
 from mathamr.index.engines.engine import ENGINES
 from mathamr.index.engines.entry import Filter
 from mathamr.index.lexical.terms import reading_in_force
 from mathamr.index.scored import Scored
+from mathamr.index.storage import IndexStorage
 from mathamr.posts.post import Post
 from mathamr.posts.postkind import KINDS
 from mathamr.search.alignment import Alignment, align
@@ -89,7 +89,7 @@ class Index(Closing):
     Model and parser are loaded when the first query needs them; `warm` loads them in advance.
     """
 
-    def __init__(self, archive: Archive) -> None:
+    def __init__(self, archive: IndexStorage) -> None:
         self.archive = archive
         self._loading = threading.Lock()
         self._loaded_parser: AmrParser | None = None
@@ -100,7 +100,7 @@ class Index(Closing):
     @classmethod
     def open(cls, path: Path | str, *, device: str = "auto", model: Path | str | None = None) -> Index:
         """Open the index in a folder for reading; `model` names its model, if that has moved."""
-        return cls(Archive.open(path, device=device, model=model))
+        return cls(IndexStorage.open(path, device=device, model=model))
 
     @property
     def macros(self) -> Mapping[str, str]:

@@ -16,7 +16,7 @@ from mathamr.amr.workers import ParallelParser
 from mathamr.core.garbage import keep_loaded
 from mathamr.core.settings import API_KEY, READ_KEY
 from mathamr.core.threadmemory import limit_thread_memory
-from mathamr.core.workers import Allowance
+from mathamr.core.workers import WorkLimits
 from mathamr.index.indexing.writer import IndexWriter
 from mathamr.search.editors import check_editor
 from mathamr.search.searcher import Index
@@ -152,7 +152,7 @@ def _parser(index: Index, limits: Limits) -> AbstractContextManager[ParallelPars
     if recorded is None or (recorded.name == "builtin" and recorded.model is None):
         return nullcontext()
     check_recorded(recorded.name, recorded.model, index.archive.folder)
-    allowance = Allowance(
+    allowance = WorkLimits(
         timeout=max(PARSER_SECONDS, limits.seconds), processor=limits.parsing, memory=PARSER_MEMORY
     )
     return ParallelParser(

@@ -22,7 +22,7 @@ from mathamr.serve.metrics import Metrics
 from mathamr.serve.queue import WorkQueue
 
 if TYPE_CHECKING:
-    from mathamr.index.archive import Archive
+    from mathamr.index.storage import IndexStorage
     from mathamr.search.searcher import Index
 
 T = TypeVar("T")
@@ -64,7 +64,7 @@ class Service:
         return self.searches, self.reads, self.rendering, self.drawing, self.writes
 
     @property
-    def archive(self) -> Archive:
+    def archive(self) -> IndexStorage:
         """The index directory."""
         return self.index.archive
 

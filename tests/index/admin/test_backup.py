@@ -20,11 +20,11 @@ from mathamr.core.errors import MathAMRError
 from mathamr.core.storage.writerlock import WriterLock
 from mathamr.index.admin import backup as module
 from mathamr.index.admin.backup import backup, restore
-from mathamr.index.archive import Archive
 from mathamr.index.catalogue.catalogue import Catalogue
 from mathamr.index.indexing.builder import build_index
 from mathamr.index.indexing.writer import IndexWriter
 from mathamr.index.manifest import InputRecord, Manifest
+from mathamr.index.storage import IndexStorage
 from tests.index.kills import content, differences
 from tests.index.small import note, options, write_posts
 from tests.models import sample_posts
@@ -51,7 +51,7 @@ def test_vectors_of_a_server_are_in_the_backup_and_not_its_name(model_folder: Pa
     assert made.derived
     report = restore(made.path, tmp_path / "again", options(model_folder))
     assert report.problems == [], "nothing had to be made again"
-    with Archive.open(tmp_path / "again") as restored, Archive.open(tmp_path / "index") as before:
+    with IndexStorage.open(tmp_path / "again") as restored, IndexStorage.open(tmp_path / "index") as before:
         assert restored.manifest.engine.name == restored.engine.name == "flat"
         assert restored.engine.fields == before.engine.fields
         for field in before.engine.fields:
@@ -86,7 +86,7 @@ def test_a_backup_is_taken_while_posts_are_put(index: Path, model_folder: Path, 
     for number in range(2):
         folder = tmp_path / str(number)
         assert restore(tmp_path / f"{number}.tar", folder, options(model_folder)).sound
-        with Archive.open(folder) as restored:
+        with IndexStorage.open(folder) as restored:
             ids = list(restored.catalogue.ids())
         put = [int(name.removeprefix("put ")) for name in ids if name.startswith("put ")]
         assert put == list(range(len(put))), "a state between two writes, and no other"

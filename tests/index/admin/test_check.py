@@ -15,11 +15,11 @@ from mathamr.core.errors import MathAMRError
 from mathamr.core.storage.writerlock import InUseError, WriterLock
 from mathamr.index.admin.check import check_index
 from mathamr.index.admin.inspection import CheckReport
-from mathamr.index.archive import Archive
 from mathamr.index.catalogue.postrow import row_of
 from mathamr.index.engines.entry import Entry
 from mathamr.index.indexing.writer import IndexWriter
 from mathamr.index.manifest import Manifest
+from mathamr.index.storage import IndexStorage
 from tests.index.kills import content, differences
 from tests.index.small import build, note
 from tests.models import sample_posts
@@ -69,7 +69,7 @@ def test_an_intact_index_is_reported_as_intact(whole: Path) -> None:
 def test_a_damaged_manifest_is_restored(index: Path, whole: Path) -> None:
     (index / "manifest.json").write_text('{"format": 1, "model"')
     with pytest.raises(MathAMRError, match=r"manifest\.json is damaged .*mathamr index --check"):
-        Archive.open(index)
+        IndexStorage.open(index)
     mends(index, whole, "manifest.json: cannot be read")
 
 
@@ -183,7 +183,7 @@ def test_a_missing_graph_store_and_damaged_vocabularies_are_made_again(index: Pa
 def test_a_damaged_catalogue_is_read_again_from_its_inputs(index: Path, whole: Path) -> None:
     (index / "catalogue.db").write_bytes(b"rubbish" * 5000)
     with pytest.raises(MathAMRError, match=r"catalogue\.db is damaged"):
-        Archive.open(index)
+        IndexStorage.open(index)
     inputs = [Path(record.path) for record in Manifest.read(index).inputs]
     mends(index, whole, "catalogue.db: cannot be read", inputs=inputs)
     assert (index / "catalogue.db.damaged").exists()
@@ -211,7 +211,7 @@ def test_what_cannot_be_read_again_is_reported_as_lost(model_folder: Path, tmp_p
     lost = [str(problem) for problem in report.problems if problem.outcome == "lost"]
     assert any("two.jsonl: that input is not there any more" in line for line in lost)
     assert any("1 posts that came from no file" in line for line in lost)
-    with Archive.open(index) as archive:
+    with IndexStorage.open(index) as archive:
         assert list(archive.catalogue.ids()) == ["a"] == list(archive.engine.ids("posts"))
         assert list(archive.lexical.posts.ids()) == ["a"]
     assert check_index(index).sound
@@ -227,7 +227,7 @@ def test_a_damaged_post_is_lost_until_its_input_is_read_again(
     assert "lost: catalogue.db: 1 posts are damaged" in report.lines()[0]
     assert check_index(index).sound
     build(index, sample_posts(6), model_folder)
-    with Archive.open(index) as archive:
+    with IndexStorage.open(index) as archive:
         assert archive.catalogue.post(victim).body == sample_posts(1)[0].body
         assert len(archive.catalogue) == 6
 
@@ -261,7 +261,7 @@ def test_flipped_bytes_of_the_graphs_are_reported_and_repaired(index: Path, whol
     for _ in range(1 + 3 * seed):
         data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
     path.write_bytes(data)
-    with Archive.open(index) as archive:
+    with IndexStorage.open(index) as archive:
         for post in sample_posts(6):
             with suppress(MathAMRError):
                 archive.graph(post.id)
@@ -289,7 +289,7 @@ def test_a_manifest_that_was_changed_on_disk_is_taken_from_its_copy(index: Path,
     fingerprint = Manifest.read(index).parser.fingerprint
     path.write_text(path.read_text().replace(fingerprint, "x" + fingerprint[1:]))
     with pytest.raises(MathAMRError, match="its checksum is wrong"):
-        Archive.open(index)
+        IndexStorage.open(index)
     mends(index, whole, "manifest.json: cannot be read")
 
 
@@ -306,7 +306,7 @@ def test_posts_that_a_program_put_outlive_a_damaged_page(index: Path) -> None:
     inputs = [Path(record.path) for record in Manifest.read(index).inputs]
     report = check_index(index, inputs=inputs)
     lost = [str(problem) for problem in report.problems if problem.outcome == "lost"]
-    with Archive.open(index) as archive:
+    with IndexStorage.open(index) as archive:
         kept = {post.id for post in posts if post.id in archive.catalogue}
         assert 30 <= len(kept) < 60, report.lines()
         assert all(archive.catalogue.post(name).body.startswith("A note of a program") for name in kept)
@@ -324,5 +324,5 @@ def test_a_post_that_was_changed_on_disk_is_reported_and_not_shown(index: Path) 
         row_of(other, [""] * len(other.formulas)).packed,
         victim.id,
     )
-    with Archive.open(index) as archive, pytest.raises(MathAMRError, match="not as it was stored"):
+    with IndexStorage.open(index) as archive, pytest.raises(MathAMRError, match="not as it was stored"):
         archive.catalogue.post(victim.id)

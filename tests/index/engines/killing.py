@@ -19,9 +19,9 @@ from typing import Any
 
 from mathamr.core.errors import MathAMRError
 from mathamr.index.admin.backup import backup, restore
-from mathamr.index.archive import Archive
 from mathamr.index.indexing.builder import BuildOptions, build_index
 from mathamr.index.indexing.writer import IndexWriter
+from mathamr.index.storage import IndexStorage
 from mathamr.posts.post import Post
 from mathamr.systems.system import SYSTEMS
 from tests.index.kills import content, differences, in_child
@@ -236,7 +236,7 @@ def _write(path: Path, posts: list[Post]) -> None:
 def _readable(out: Path) -> None:
     """A reader of a half-built index gets what is complete, or a clear word."""
     try:
-        with Archive.open(out, device="cpu") as archive:
+        with IndexStorage.open(out, device="cpu") as archive:
             for post_id in archive.catalogue.ids():
                 archive.catalogue.post(post_id)
             for field in archive.engine.fields:

@@ -11,9 +11,9 @@ import pytest
 from mathamr.core.errors import MathAMRError
 from mathamr.core.storage.writerlock import WriterLock
 from mathamr.index.admin.check import check_index
-from mathamr.index.archive import Archive
 from mathamr.index.indexing.builder import BuildOptions, build_index
 from mathamr.index.lexical.terms import post_terms
+from mathamr.index.storage import IndexStorage
 from mathamr.posts import markup
 from mathamr.posts.post import Post
 from tests.index.kills import content, differences
@@ -25,7 +25,7 @@ def test_an_index_holds_every_post_with_its_vectors_and_terms(model_folder: Path
     posts = sample_posts(6)
     summary = build(tmp_path / "index", posts, model_folder)
     assert summary.intake.new == 6
-    with Archive.open(tmp_path / "index", device="cpu") as archive:
+    with IndexStorage.open(tmp_path / "index", device="cpu") as archive:
         assert set(archive.engine.ids("posts")) == {post.id for post in posts}
         assert set(archive.lexical.posts.ids()) == {post.id for post in posts}
         formulas = {formula.id for post in posts for formula in post.formulas}
@@ -65,7 +65,7 @@ def test_a_clock_that_was_set_back_hides_no_change(model_folder: Path, tmp_path:
         os.utime(path, (4e9, 4e9))  # all was written in what is now the future
     summary = build(out, [note("a", "an okapi"), note("b", "b")], model_folder)
     assert (summary.intake.changed, summary.intake.unchanged) == (1, 1)
-    with Archive.open(out, device="cpu") as archive:
+    with IndexStorage.open(out, device="cpu") as archive:
         assert archive.catalogue.post("a").body == "an okapi"
     assert not check_index(out, options(model_folder)).problems
 
@@ -87,7 +87,7 @@ def test_new_votes_and_tags_need_no_new_graph_and_no_new_vectors(model_folder: P
     )
     assert summary.intake.changed == 1
     assert summary.log.posts["graphs"] == summary.log.posts["vectors"] == 0
-    with Archive.open(tmp_path / "index") as archive:
+    with IndexStorage.open(tmp_path / "index") as archive:
         payload = archive.engine.payloads("posts", [posts[0].id])[posts[0].id]
         assert (payload.score, payload.tags) == (99, ("new",))
         assert archive.catalogue.tags()["new"] == 1
@@ -105,7 +105,7 @@ def test_a_folder_that_moved_is_not_encoded_again(model_folder: Path, tmp_path: 
     moved = build_index([new], out, options(model_folder))
     assert (moved.intake.changed, moved.intake.new, moved.intake.deleted) == (2, 0, 0)
     assert moved.log.posts["graphs"] == moved.log.posts["vectors"] == 0
-    with Archive.open(out) as archive:
+    with IndexStorage.open(out) as archive:
         assert archive.engine.payloads("posts", ["one.md"])["one.md"].source == str(new / "one.md")
     build_index([new], tmp_path / "fresh", options(model_folder))
     assert not differences(content(out), content(tmp_path / "fresh"))
@@ -123,7 +123,7 @@ def test_a_note_that_says_nothing_is_found_by_its_name_and_is_near_to_nothing(
     (tmp_path / "notes" / "units.md").write_text("# Units\n$ab = 1$\n")
     out = tmp_path / "index"
     build_index([tmp_path / "notes"], out, options(model_folder))
-    with Archive.open(out) as archive:
+    with IndexStorage.open(out) as archive:
         assert set(archive.engine.ids("posts")) == {"rings.md", "units.md"}
         terms = post_terms(Post("query", "question", "contents of algebra", markup="text"))
         assert archive.lexical.posts.search(terms, 1)[0].id == "contents.md"
@@ -137,7 +137,7 @@ def test_only_posts_of_the_inputs_that_are_read_can_disappear(model_folder: Path
     build(out, posts[3:], model_folder, "two.jsonl")
     summary = build(out, posts[:1], model_folder, "one.jsonl")
     assert summary.intake.deleted == 2
-    with Archive.open(out) as archive:
+    with IndexStorage.open(out) as archive:
         assert set(archive.catalogue.ids()) == {posts[0].id, posts[3].id, posts[4].id}
         assert [Path(record.path).name for record in archive.manifest.inputs] == ["one.jsonl", "two.jsonl"]
 
@@ -151,7 +151,7 @@ def test_a_post_belongs_to_the_input_that_brought_it_first(model_folder: Path, t
     assert report.skipped["id of another input"] == 1
     (tmp_path / "one.jsonl").unlink()
     build(out, [note("a", "second"), note("c", "c")], model_folder, "two.jsonl")
-    with Archive.open(out) as archive:
+    with IndexStorage.open(out) as archive:
         assert archive.catalogue.post("a").body == "second"
         assert archive.catalogue.inputs() == {str(tmp_path / "one.jsonl"): 1, str(tmp_path / "two.jsonl"): 2}
 
@@ -170,7 +170,7 @@ def test_two_inputs_with_a_post_of_one_id_lose_nothing(model_folder: Path, tmp_p
         "README.md", "next.md", "same.md", "two/README.md", "two/next.md", "only.md", "more/two/README.md",
         "more/two/next.md",
     }  # fmt: skip
-    with Archive.open(out) as archive:
+    with IndexStorage.open(out) as archive:
         posts = archive.catalogue.posts(sorted(expected))
         assert set(archive.catalogue.ids()) == expected == set(posts)
     assert first.intake.others == 2
@@ -189,7 +189,7 @@ def test_the_posts_of_an_input_can_be_taken_out(model_folder: Path, tmp_path: Pa
     build(out, [note("b", "b")], model_folder, "two.jsonl")
     summary = build_index([], out, without=[tmp_path / "one.jsonl"])
     assert summary.intake.deleted == 1
-    with Archive.open(out) as archive:
+    with IndexStorage.open(out) as archive:
         assert list(archive.catalogue.ids()) == ["b"] == list(archive.engine.ids("posts"))
         assert [Path(record.path).name for record in archive.manifest.inputs] == ["two.jsonl"]
     with pytest.raises(MathAMRError, match=r"no posts of the index came from .*one\.jsonl"):
@@ -282,7 +282,7 @@ def test_a_second_writer_is_refused(model_folder: Path, tmp_path: Path) -> None:
     with WriterLock(tmp_path / "index", "somebody"):
         with pytest.raises(MathAMRError, match=r"is being changed by .*somebody"):
             build(tmp_path / "index", sample_posts(2), model_folder)
-        with Archive.open(tmp_path / "index") as archive:
+        with IndexStorage.open(tmp_path / "index") as archive:
             assert len(archive.catalogue) == 2
 
 
@@ -321,5 +321,5 @@ def test_posts_whose_markup_is_read_otherwise_now_are_made_anew(
     assert dict(summary.log.posts) == {"graphs": 1, "lexical": 1, "vectors": 1}
     build(tmp_path / "fresh", posts, model_folder)
     assert not differences(content(tmp_path / "index"), content(tmp_path / "fresh"))
-    with Archive.open(tmp_path / "index") as archive:
+    with IndexStorage.open(tmp_path / "index") as archive:
         assert archive.lexical.posts.holding("words", ["noetherian"]) == {"noetherian": ["paper"]}

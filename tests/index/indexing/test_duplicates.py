@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from mathamr.index.admin.check import check_index
-from mathamr.index.archive import Archive
 from mathamr.index.indexing.builder import BuildSummary, build_index
 from mathamr.index.indexing.writer import IndexWriter
+from mathamr.index.storage import IndexStorage
 from mathamr.search.searcher import Index
 from mathamr.systems.mathamrplus.system import MathAMRPlusSystem
 from tests.index.small import options
@@ -53,7 +53,7 @@ def read(folder: Path, index: Path, model: Path) -> BuildSummary:
 def state(index: Path) -> dict[str, Any]:
     """Everything that is derived from the posts of an index."""
     found: dict[str, Any] = {}
-    with Archive.open(index, device="cpu") as archive:
+    with IndexStorage.open(index, device="cpu") as archive:
         for post_id in archive.catalogue.ids():
             names = [entry.id for entry in archive.catalogue.formulas_of(post_id)]
             rows = {

@@ -8,13 +8,13 @@ import pytest
 
 from mathamr.core.workers import Lost
 from mathamr.graphs.store import GraphStore
-from mathamr.index.archive import GRAPHS, Archive
 from mathamr.index.catalogue.journal import unpacked
 from mathamr.index.catalogue.postrow import row_of
 from mathamr.index.indexing import encoding
 from mathamr.index.indexing.buildpool import BuildPool
 from mathamr.index.indexing.encoding import Derived, Encoders, Material
 from mathamr.index.indexing.visualkeys import visual_keys
+from mathamr.index.storage import GRAPHS, IndexStorage
 from mathamr.posts.passage import Passage
 from mathamr.posts.post import Post
 from mathamr.systems.models import load_system, model_folder
@@ -23,7 +23,7 @@ from mathamr.systems.text.system import TextSystem
 from tests.index.small import note
 
 
-def materials(archive: Archive) -> list[Material]:
+def materials(archive: IndexStorage) -> list[Material]:
     """Of every post, with the graph in the store."""
     posts = archive.catalogue.posts(sorted(archive.catalogue.ids())).values()
     with GraphStore(archive.folder / GRAPHS, read_only=True) as store:
@@ -61,7 +61,7 @@ def test_processes_give_what_is_made_here_in_the_same_order(
     small_index: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(encoding, "CHUNK", 3)
-    with Archive.open(small_index) as archive:
+    with IndexStorage.open(small_index) as archive:
         given = materials(archive)
         here = vectors_of(encoding.derive(archive.system, given))
         assert len(here) == len(given)
@@ -86,7 +86,7 @@ def test_processes_give_what_is_made_here_in_the_same_order(
 def test_a_post_that_makes_the_code_fail_costs_no_other(
     small_index: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with Archive.open(small_index) as archive:
+    with IndexStorage.open(small_index) as archive:
         given = materials(archive)
         says_nothing = encoding.says_nothing
         hard = unpacked(given[1].packed).id
@@ -112,11 +112,11 @@ def test_word_pieces_cut_apart_give_the_same_vectors() -> None:
     system = load_system("mathamr-3", "cpu", "onnx")
     assert isinstance(system, TextSystem)
     cut = encoding.PiecesWork(str(model_folder("mathamr-3")))
-    assert cut.hello == system.fingerprint
+    assert cut.identity == system.fingerprint
     pieces = [each.pieces for each in cut(given) if isinstance(each, Derived)]
     assert same(system.encode_pieces(pieces), vectors_of(encoding.derive(system, given)))
 
 
 def test_few_posts_are_not_worth_processes(small_index: Path) -> None:
-    with Archive.open(small_index) as archive, Encoders(archive, BuildPool(2), encoding.FEW) as encoders:
+    with IndexStorage.open(small_index) as archive, Encoders(archive, BuildPool(2), encoding.FEW) as encoders:
         assert encoders._workers is None

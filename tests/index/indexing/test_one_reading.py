@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mathamr.index.archive import Archive
 from mathamr.index.indexing import encoding
 from mathamr.index.indexing.builder import BuildOptions, build_index
 from mathamr.index.indexing.writer import IndexWriter
+from mathamr.index.storage import IndexStorage
 from mathamr.posts.post import Post
 from mathamr.search.searcher import Index
 from mathamr.serve.launch import _parser
@@ -52,16 +52,16 @@ def built(folder: Path, posts: list[Post], workers: int = 1) -> Path:
 
 
 @pytest.fixture(scope="module")
-def expected(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Archive]:
+def expected(tmp_path_factory: pytest.TempPathFactory) -> Iterator[IndexStorage]:
     """The same posts, with states that nobody shared."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("mathamr.graphs.guarded._keep", lambda read: None)
         folder = built(tmp_path_factory.mktemp("expected"), POSTS)
-    with Archive.open(folder, device="cpu") as archive:
+    with IndexStorage.open(folder, device="cpu") as archive:
         yield archive
 
 
-def check(archive: Archive, expected: Archive) -> None:
+def check(archive: IndexStorage, expected: IndexStorage) -> None:
     for field in archive.manifest.model.fields:
         if field.of == "posts":
             for post in POSTS:
@@ -71,29 +71,29 @@ def check(archive: Archive, expected: Archive) -> None:
 
 
 def test_a_build_of_a_few_posts_takes_the_states_of_the_process_that_parsed_them(
-    tmp_path: Path, runs: list[int], expected: Archive
+    tmp_path: Path, runs: list[int], expected: IndexStorage
 ) -> None:
     runs.clear()
     folder = built(tmp_path, POSTS)
     assert runs == []
-    with Archive.open(folder, device="cpu") as archive:
+    with IndexStorage.open(folder, device="cpu") as archive:
         check(archive, expected)
 
 
 def test_a_build_with_one_worker_parses_and_encodes_in_one_process(
-    tmp_path: Path, runs: list[int], expected: Archive, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, runs: list[int], expected: IndexStorage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(encoding, "FEW", 2)
     monkeypatch.setattr("mathamr.graphs.guarded.GuardedGraphs.__call__", None)  # the other way to graphs
     runs.clear()
     folder = built(tmp_path, POSTS)
     assert runs == []
-    with Archive.open(folder, device="cpu") as archive:
+    with IndexStorage.open(folder, device="cpu") as archive:
         check(archive, expected)
 
 
 def test_posts_that_are_added_and_queries_are_read_once(
-    tmp_path: Path, runs: list[int], expected: Archive
+    tmp_path: Path, runs: list[int], expected: IndexStorage
 ) -> None:
     folder = built(tmp_path, POSTS[:1])
     index = Index(IndexWriter.open(folder, device="cpu"))

@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 
 from mathamr.core.workers import Lost, WorkerPool
-from mathamr.index.archive import Archive
 from mathamr.index.catalogue.journal import unpacked
 from mathamr.index.indexing import encoding
 from mathamr.index.indexing.builder import build_index
 from mathamr.index.indexing.encoding import Derived, Encoders, Material
+from mathamr.index.storage import IndexStorage
 from mathamr.posts.passage import passage
 from tests.conftest import ROOT
 from tests.index.kills import content, differences
@@ -67,7 +67,7 @@ def test_a_kill_loses_what_was_not_written_and_the_rest_is_what_nobody_disturbed
         capture_output=True,
     )
     assert killed.returncode == -signal.SIGKILL, killed.stderr[-2000:].decode()
-    with Archive.open(index, device="cpu") as archive:
+    with IndexStorage.open(index, device="cpu") as archive:
         for stage in ("graph", "vectors"):
             assert archive.catalogue.count_pending(stage) == COUNT - WRITTEN
         # Who read a post has cut it into sentences: nobody does so again.
@@ -109,7 +109,7 @@ def test_a_post_over_which_processes_are_lost_costs_nobody_else_anything(
     summary = build(tmp_path / "index", posts, model_folder, workers=2)
     assert summary.log.fallbacks["post: worker died"] == 1
     assert summary.log.fallbacks["post 'note-4' is left out: too heavy"] == 1
-    with Archive.open(tmp_path / "index", device="cpu") as archive:
+    with IndexStorage.open(tmp_path / "index", device="cpu") as archive:
         assert sorted(archive.catalogue.ids()) == [f"note-{number}" for number in (0, 1, 2, 3, 5)]
         assert archive.catalogue.settled
         assert "note-4" in archive.catalogue.quarantined()

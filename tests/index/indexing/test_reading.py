@@ -12,7 +12,6 @@ import pytest
 
 from mathamr.core.workers import Lost
 from mathamr.formulas import parse as parsing
-from mathamr.index.archive import Archive
 from mathamr.index.catalogue.catalogue import Catalogue
 from mathamr.index.catalogue.storedpassages import stored_passage
 from mathamr.index.indexing import analysis, intake, reading
@@ -24,6 +23,7 @@ from mathamr.index.indexing.reading import ReadingContext, analysed, read_by_fil
 from mathamr.index.indexing.visualkeys import visual_keys
 from mathamr.index.indexing.writer import IndexWriter
 from mathamr.index.lexical.bags import PostBags
+from mathamr.index.storage import IndexStorage
 from mathamr.posts import markup
 from mathamr.posts.inputs import observing
 from mathamr.posts.passage import passage
@@ -219,7 +219,7 @@ def test_a_deleted_post_comes_back_although_its_file_is_the_same(tmp_path: Path)
         assert writer.delete(["sums.md"]) == ["sums.md"]
     summary = build_index([], tmp_path / "index", chosen, again=True)
     assert (summary.intake.new, summary.intake.unchanged) == (1, len(posts_of(folder)) - 1)
-    with Archive.open(tmp_path / "index") as archive:
+    with IndexStorage.open(tmp_path / "index") as archive:
         assert stored(archive.catalogue) == posts_of(folder)
 
 

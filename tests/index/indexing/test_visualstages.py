@@ -15,12 +15,12 @@ from mathamr.core.errors import MathAMRError, UnknownNameError
 from mathamr.graphs.maker import GraphMaker
 from mathamr.graphs.notation import write
 from mathamr.index.admin.check import check_index
-from mathamr.index.archive import Archive
 from mathamr.index.engines.entry import Entry
 from mathamr.index.indexing.builder import BuildOptions, BuildSummary, build_index
 from mathamr.index.indexing.visualkeys import visual_keys
 from mathamr.index.indexing.writer import IndexWriter
 from mathamr.index.manifest import Manifest
+from mathamr.index.storage import IndexStorage
 from mathamr.posts.post import Post
 from mathamr.systems.system import SYSTEMS
 from tests.index.kills import content, differences
@@ -78,7 +78,7 @@ def test_every_visual_has_its_rows_once(tmp_path: Path, encoded: list[str]) -> N
     summary = made(tmp_path, POSTS)
     assert sorted(encoded) == sorted({key("x^2"), key("y"), key(r"\sin z")})
     assert summary.manifest.counts["nodes vectors"] == summary.log.posts["visual"] == 3
-    with Archive.open(tmp_path / "index") as archive:
+    with IndexStorage.open(tmp_path / "index") as archive:
         rows = archive.engine["nodes"].fetch([key("x^2")])[key("x^2")]
         assert rows.references == tuple(map(str, range(len(rows))))
         assert set(archive.engine.ids("visual")) == set(archive.catalogue.visual_keys())
@@ -92,7 +92,7 @@ def test_no_graph_is_made_unless_somebody_asks_for_one_and_no_parser_is_recorded
     assert summary.manifest.parser is summary.manifest.graphs is None
     assert not (tmp_path / "index" / "graphs").exists()
     assert "graphs" not in summary.log.seconds
-    with Archive.open(tmp_path / "index") as archive:
+    with IndexStorage.open(tmp_path / "index") as archive:
         with pytest.raises(MathAMRError, match="has no graphs: its model tiny-nodes-0 reads none"):
             _ = archive.work
         (expected,) = GraphMaker(load_parser()).make([archive.catalogue.post("a")])
@@ -111,7 +111,7 @@ def test_a_visual_is_made_again_only_for_another_representative_and_goes_with_it
     made(tmp_path, POSTS[1:])
     assert encoded == [key("x^2")]
     made(tmp_path, POSTS[2:])
-    with Archive.open(tmp_path / "index") as archive:
+    with IndexStorage.open(tmp_path / "index") as archive:
         assert list(archive.engine.ids("visual")) == [key(r"\sin z")]
     assert not content(tmp_path / "index")["problems"]
 
@@ -172,6 +172,6 @@ def test_an_index_of_a_system_that_is_not_known_runs_nothing(tmp_path: Path) -> 
     manifest = Manifest.read(tmp_path / "index")
     replace(manifest, model=replace(manifest.model, system="os:system")).write(tmp_path / "index")
     with pytest.raises(UnknownNameError, match="unknown system 'os:system'"):
-        Archive.open(tmp_path / "index")
+        IndexStorage.open(tmp_path / "index")
     with pytest.raises(UnknownNameError, match="unknown system"):
         check_index(tmp_path / "index")

@@ -10,8 +10,8 @@ from mathamr.core.errors import MathAMRError
 from mathamr.core.workers import Lost
 from mathamr.graphs.guarded import GuardedGraphs, TooMuchWorkError
 from mathamr.index.admin.check import check_index
-from mathamr.index.archive import Archive
 from mathamr.index.indexing.writer import IndexWriter
+from mathamr.index.storage import IndexStorage
 from tests.index.kills import content, differences
 from tests.index.small import build, note, options
 from tests.models import sample_posts
@@ -25,7 +25,7 @@ def test_a_post_that_is_put_is_found_at_once_and_after_reopening(index: Path) ->
         assert "new" in set(archive.lexical.posts.ids())
         archive.put([note("new", "Is it?")])
         assert archive.catalogue.formulas_of("new") == []
-    with Archive.open(index) as archive:
+    with IndexStorage.open(index) as archive:
         assert archive.catalogue.post("new").body == "Is it?"
         assert "new:0" not in set(archive.engine.ids("formulas"))
         assert archive.manifest.counts["posts"] == 6
@@ -62,7 +62,7 @@ def test_what_was_put_stays_when_files_are_read_again(index: Path, model_folder:
         archive.put([note(posts[0].id, "mine now"), note("new", "mine")])
     summary = build(index, posts, model_folder)
     assert summary.intake.others == 1
-    with Archive.open(index) as archive:
+    with IndexStorage.open(index) as archive:
         assert archive.catalogue.post(posts[0].id).body == "mine now"
         assert len(archive.catalogue) == 6
 
@@ -134,7 +134,7 @@ def test_a_post_of_a_file_that_takes_too_much_is_left_out_and_the_rest_goes_on(
     summary = build(index, posts, model_folder, "more.jsonl")
     assert summary.log.fallbacks == {"post 'p2' is left out: too long": 1}
     assert check_index(index, options(model_folder)).sound
-    with Archive.open(index) as archive:
+    with IndexStorage.open(index) as archive:
         assert {"p1", "p3"} <= set(archive.catalogue.ids())
         assert "p2" not in archive.catalogue
     again = build(index, posts, model_folder, "more.jsonl")
@@ -142,5 +142,5 @@ def test_a_post_of_a_file_that_takes_too_much_is_left_out_and_the_rest_goes_on(
     assert again.intake.reports[str(tmp_path / "more.jsonl")].skipped == {"quarantined": 1}
     mended = build(index, [*posts[:1], note("p2", "Shorter."), posts[2]], model_folder, "more.jsonl")
     assert mended.intake.new == 1
-    with Archive.open(index) as archive:
+    with IndexStorage.open(index) as archive:
         assert "p2" in archive.catalogue

@@ -34,12 +34,12 @@ from mathamr.core.storage.plainfiles import check_plain
 from mathamr.core.storage.writerlock import LOCK, WriterLock, holder_of
 from mathamr.index.admin.check import check_index
 from mathamr.index.admin.inspection import CheckReport
-from mathamr.index.archive import GRAPHS, LEXICAL, VECTORS, check_finished
 from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
 from mathamr.index.engines.engine import ENGINES, EngineHead, by_kind, create_engine, open_engine
 from mathamr.index.engines.entry import Entry
 from mathamr.index.indexing.builder import BuildOptions
 from mathamr.index.manifest import MANIFEST, EngineRecord, Manifest
+from mathamr.index.storage import GRAPHS, LEXICAL, VECTORS, check_finished
 
 LIST = "backup.json"
 FORMAT = 1

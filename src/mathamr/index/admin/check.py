@@ -18,8 +18,7 @@ from mathamr.core.storage.plainfiles import check_plain
 from mathamr.core.storage.writerlock import WriterLock
 from mathamr.graphs.store import GraphStore
 from mathamr.index.admin.inspection import CheckReport, Damage, inspect
-from mathamr.index.admin.inventory import size_on_disk, take_stock
-from mathamr.index.archive import GRAPHS, Archive
+from mathamr.index.admin.inventory import size_on_disk, update_manifest
 from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
 from mathamr.index.catalogue.salvage import salvage
 from mathamr.index.indexing.analysis import Unusable
@@ -32,6 +31,7 @@ from mathamr.index.indexing.outdated import remove, reset_lexical, reset_outdate
 from mathamr.index.indexing.reading import analysed
 from mathamr.index.indexing.writer import OWN_INPUT, IndexWriter
 from mathamr.index.manifest import MANIFEST, Manifest, OutdatedFormatError
+from mathamr.index.storage import GRAPHS, IndexStorage
 from mathamr.posts.report import Report
 
 BATCH = 200
@@ -71,7 +71,7 @@ def check_index(
         if catalogue is None:
             return report
         found = (
-            Archive(folder, manifest, catalogue, device=options.device, model=options.model)
+            IndexStorage(folder, manifest, catalogue, device=options.device, model=options.model)
             if lock is None
             else IndexWriter(folder, manifest, catalogue, lock, device=options.device, model=options.model)
         )
@@ -189,11 +189,11 @@ def _repair(archive: IndexWriter, damage: Damage, report: CheckReport, options: 
     _repair_lexical(archive, damage)
     reset_outdated(archive)
     with BuildPool(options.workers) as pool:
-        log = archive.settle(pool=pool, log=BuildLog(show=options.show_progress))
+        log = archive.update_parts(pool=pool, log=BuildLog(show=options.show_progress))
     remade = damage.tensors or damage.vocabularies or damage.graphs or damage.whole_graphs
     if remade and "tensor" in archive.needs:
         make_tensors(archive, options.workers, log)
-    take_stock(archive)
+    update_manifest(archive)
     for problem in report.problems:
         if problem.outcome == "found":
             problem.outcome = "mended"

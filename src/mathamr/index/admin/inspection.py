@@ -14,13 +14,13 @@ from mathamr.core.storage.writerlock import InUseError
 from mathamr.graphs.maker import digest
 from mathamr.graphs.store import GraphStore
 from mathamr.index.admin.inventory import FIXED_FILES
-from mathamr.index.archive import GRAPHS, LEXICAL, VECTORS, Archive
 from mathamr.index.catalogue.catalogue import CATALOGUE
 from mathamr.index.catalogue.journal import STAGES, VISUAL_STAGES, VectorChecksum
 from mathamr.index.engines.engine import ENGINES, Engine
 from mathamr.index.indexing.entries import agree, checksum_of
 from mathamr.index.indexing.graphstages import parser_of
 from mathamr.index.manifest import MANIFEST
+from mathamr.index.storage import GRAPHS, LEXICAL, VECTORS, IndexStorage
 from mathamr.systems.field import FieldTarget
 from mathamr.systems.vectors import Vectors
 
@@ -117,7 +117,7 @@ class Damage:
     whole_lexical: bool = False
 
 
-def inspect(archive: Archive, report: CheckReport) -> Damage:
+def inspect(archive: IndexStorage, report: CheckReport) -> Damage:
     """Inspects the posts, then each part derived from them, and finally the manifest."""
     damage = Damage()
     _inspect_posts(archive, report, damage)
@@ -141,7 +141,7 @@ def _fails(part: str, report: CheckReport, inspect_part: Callable[[], None]) -> 
     return False
 
 
-def _inspect_posts(archive: Archive, report: CheckReport, damage: Damage) -> None:
+def _inspect_posts(archive: IndexStorage, report: CheckReport, damage: Damage) -> None:
     damage.posts = set(archive.catalogue.damaged())
     report.add_each(
         CATALOGUE, "posts are damaged; they come back when their input is indexed again", damage.posts, "lost"
@@ -162,7 +162,7 @@ def _inspect_posts(archive: Archive, report: CheckReport, damage: Damage) -> Non
             )
 
 
-def _inspect_graphs(archive: Archive, report: CheckReport, damage: Damage) -> None:
+def _inspect_graphs(archive: IndexStorage, report: CheckReport, damage: Damage) -> None:
     catalogue, graphs = archive.catalogue, archive.manifest.graphs
     fingerprint = parser_of(archive).fingerprint
     pending = {each.id for each in catalogue.pending("graph")}
@@ -196,7 +196,7 @@ def _inspect_graphs(archive: Archive, report: CheckReport, damage: Damage) -> No
     damage.graphs, damage.tensors = missing | foreign | damaged, bool(untensored)
 
 
-def _inspect_vectors(archive: Archive, report: CheckReport, damage: Damage) -> None:
+def _inspect_vectors(archive: IndexStorage, report: CheckReport, damage: Damage) -> None:
     catalogue, engine = archive.catalogue, _engine(archive)
     if engine.fields != archive.manifest.model.fields:
         own = ", ".join(each.name for each in engine.fields)
@@ -250,7 +250,7 @@ class _Entries:
             }
 
 
-def _engine(archive: Archive) -> Engine:
+def _engine(archive: IndexStorage) -> Engine:
     try:
         return archive.engine
     except MathAMRError as error:
@@ -259,7 +259,7 @@ def _engine(archive: Archive) -> Engine:
         raise
 
 
-def _inspect_lexical(archive: Archive, report: CheckReport, damage: Damage) -> None:
+def _inspect_lexical(archive: IndexStorage, report: CheckReport, damage: Damage) -> None:
     catalogue, lexical = archive.catalogue, archive.lexical
     words = lexical.verify()
     if words:
@@ -276,7 +276,7 @@ def _inspect_lexical(archive: Archive, report: CheckReport, damage: Damage) -> N
     report.add_each(LEXICAL, "entries belong to no visual class", damage.extra_visuals)
 
 
-def _inspect_manifest(archive: Archive, report: CheckReport, damage: Damage) -> None:
+def _inspect_manifest(archive: IndexStorage, report: CheckReport, damage: Damage) -> None:
     manifest, catalogue = archive.manifest, archive.catalogue
     if not manifest.finished:
         report.add(MANIFEST, "the index was never finished")

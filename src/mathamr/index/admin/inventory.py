@@ -6,14 +6,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from mathamr.core.integrity import file_hash
-from mathamr.index.archive import Archive
 from mathamr.index.manifest import Manifest
+from mathamr.index.storage import IndexStorage
 
 FIXED_FILES = ("graphs/vocabulary.txt", "graphs/relations.txt")
 """The files of an index that change only with its model."""
 
 
-def take_stock(archive: Archive, manifest: Manifest | None = None) -> None:
+def update_manifest(archive: IndexStorage, manifest: Manifest | None = None) -> None:
     """Updates the counts and checksums of the manifest (or of the one that is passed), and stores a copy in the catalogue."""
     catalogue = archive.catalogue
     counts = {

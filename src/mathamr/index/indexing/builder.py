@@ -15,16 +15,7 @@ from mathamr.amr.parser import PARSERS, recorded_parser, vouch_for_parser
 from mathamr.core.errors import MathAMRError
 from mathamr.core.storage.plainfiles import check_plain, sweep
 from mathamr.core.storage.writerlock import LOCK, WriterLock
-from mathamr.index.admin.inventory import size_on_disk, take_stock
-from mathamr.index.archive import (
-    GRAPHS,
-    LEXICAL,
-    VECTORS,
-    check_model,
-    check_parser,
-    needs_graphs,
-    recorded_model,
-)
+from mathamr.index.admin.inventory import size_on_disk, update_manifest
 from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
 from mathamr.index.engines.engine import DEFAULT
 from mathamr.index.indexing.buildlog import BuildLog
@@ -41,6 +32,15 @@ from mathamr.index.manifest import (
     Manifest,
     ModelRecord,
     ParserRecord,
+)
+from mathamr.index.storage import (
+    GRAPHS,
+    LEXICAL,
+    VECTORS,
+    check_model,
+    check_parser,
+    needs_graphs,
+    recorded_model,
 )
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
@@ -154,7 +154,7 @@ def build_index(
                 take_in(archive.catalogue, path, record, counts, report, pool, progress, words)
         for path in without:
             counts.deleted += forget(archive.catalogue, _remembered(path, archive.manifest))
-        archive.settle(pool=pool, log=log)
+        archive.update_parts(pool=pool, log=log)
         with log.stage("sentences") as progress:
             archive.catalogue.keep_passages(progress.advance if progress else lambda count: None)
         if not archive.manifest.finished or log.posts["vectors"] + log.posts["visual"] >= MANY:
@@ -347,7 +347,7 @@ def _remember(archive: IndexWriter, inputs: Sequence[InputRecord]) -> None:
     remaining = tuple(record for path, record in records.items() if counted[path] or record in inputs)
     now = archive.manifest
     if (now.finished, now.revision, now.inputs) != (True, archive.catalogue.revision, remaining):
-        take_stock(archive, replace(now, inputs=remaining))
+        update_manifest(archive, replace(now, inputs=remaining))
 
 
 def peak_memory() -> int:

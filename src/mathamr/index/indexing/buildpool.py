@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Any
 
 from mathamr.core.closing import Closing
-from mathamr.core.workers import Allowance, Lost, Pool, Work, WorkerPool
+from mathamr.core.workers import Lost, Pool, Work, WorkerPool, WorkLimits
 from mathamr.index.indexing.cluster.clusters import ClusterCounts
 
 FEW = 64
@@ -41,7 +41,7 @@ class BuildPool(Closing):
         return self.workers
 
     def workers_for(
-        self, factory: str, arguments: Sequence[Any] = (), *, allowance: Allowance | None = None
+        self, factory: str, arguments: Sequence[Any] = (), *, allowance: WorkLimits | None = None
     ) -> Pool:
         """Return workers of one kind, as `WorkerPool` starts them."""
         return WorkerPool(factory, arguments, workers=self.workers, allowance=allowance)

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from mathamr.core.batches import batches
 from mathamr.graphs.maker import digest
 from mathamr.graphs.store import GraphStore
-from mathamr.index.archive import GRAPHS, Archive
 from mathamr.index.catalogue.journal import Duplicate, PendingPost, VectorChecksum, meaning_of
 from mathamr.index.indexing.entries import PostEntries, agree, checksum_of, entries_of
 from mathamr.index.payloads import payload_of, question_tags
+from mathamr.index.storage import GRAPHS, IndexStorage
 from mathamr.posts.identifiers import give_id, rename
 from mathamr.posts.post import Post
 from mathamr.systems.field import FieldTarget
@@ -36,7 +36,7 @@ class _Taken:
     entries: PostEntries
 
 
-def take_over(archive: Archive) -> int:
+def take_over(archive: IndexStorage) -> int:
     """Gives posts the graphs and vectors of duplicates; returns the number of posts that need not be encoded."""
     catalogue, count = archive.catalogue, 0
     if not catalogue.has_vectors:
@@ -71,7 +71,7 @@ def take_over(archive: Archive) -> int:
     return count
 
 
-def _taken(archive: Archive, batch: list[PendingPost]) -> list[_Taken]:
+def _taken(archive: IndexStorage, batch: list[PendingPost]) -> list[_Taken]:
     """The posts of a batch whose duplicates have complete and unchanged vectors in the engine."""
     catalogue = archive.catalogue
     duplicates = catalogue.duplicates(batch)
@@ -113,7 +113,7 @@ def _renamed(rows: dict[str, Vectors], old: str, new: str) -> dict[str, Vectors]
     return {name: found.renamed(old, new) for name, found in rows.items()}
 
 
-def fetch(archive: Archive, of: FieldTarget, ids: list[str]) -> dict[str, dict[str, Vectors]]:
+def fetch(archive: IndexStorage, of: FieldTarget, ids: list[str]) -> dict[str, dict[str, Vectors]]:
     """Fetch the vectors of entries by field from the engine."""
     found: dict[str, dict[str, Vectors]] = {}
     for field in archive.manifest.model.fields:
@@ -123,11 +123,11 @@ def fetch(archive: Archive, of: FieldTarget, ids: list[str]) -> dict[str, dict[s
     return found
 
 
-def _checksum(archive: Archive, of: FieldTarget, rows: Mapping[str, Vectors]) -> VectorChecksum:
+def _checksum(archive: IndexStorage, of: FieldTarget, rows: Mapping[str, Vectors]) -> VectorChecksum:
     return checksum_of(rows, archive.manifest.model.fields, of)
 
 
-def _with_graphs(archive: Archive, taken: list[_Taken]) -> list[_Taken]:
+def _with_graphs(archive: IndexStorage, taken: list[_Taken]) -> list[_Taken]:
     """Copies the graphs of duplicates; drops posts whose duplicate has a graph of another text or parser."""
     parser = archive.manifest.parser
     if parser is None or not taken:

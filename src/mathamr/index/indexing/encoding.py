@@ -16,7 +16,7 @@ from typing import Any
 from mathamr.core.batches import ahead, batches
 from mathamr.core.closing import Closing
 from mathamr.core.errors import MathAMRError
-from mathamr.core.workers import Allowance, Lost, Pool
+from mathamr.core.workers import Lost, Pool, WorkLimits
 from mathamr.formulas.trees import trees_of
 from mathamr.graphs import notation
 from mathamr.graphs.configuration import GraphConfiguration
@@ -24,13 +24,13 @@ from mathamr.graphs.corpus import ALLOWANCE, MINIMAL, GraphWork, stored_post
 from mathamr.graphs.mathgraph import MathGraph
 from mathamr.graphs.store import StoredPost
 from mathamr.graphs.tensor import GraphTensor, tensorise
-from mathamr.index.archive import Archive, needs_graphs, recorded_model
 from mathamr.index.catalogue.journal import meaning_of, unpacked
 from mathamr.index.catalogue.storedpassages import StoredPassage, read_passage
 from mathamr.index.engines.entry import Payload
 from mathamr.index.indexing.buildpool import FEW, BuildPool
 from mathamr.index.indexing.entries import says_nothing
 from mathamr.index.payloads import is_tagged_by_question, payload_of
+from mathamr.index.storage import IndexStorage, needs_graphs, recorded_model
 from mathamr.posts.passage import passage
 from mathamr.posts.post import Formula
 from mathamr.systems.models import load_system, model_folder, system_of
@@ -161,7 +161,7 @@ class EncodingWork:
     ) -> None:
         self._system = load_system(Path(model), device, text_backend)
         self._parser = (parser or "builtin", parser_model)
-        self.hello = self._system.fingerprint
+        self.identity = self._system.fingerprint
 
     @cached_property
     def _graphs(self) -> GraphWork:
@@ -200,7 +200,7 @@ class PiecesWork:
         folder = model_folder(Path(model))
         system: Any = system_of(folder)
         self._system = system.without_weights(folder)
-        self.hello = self._system.fingerprint
+        self.identity = self._system.fingerprint
 
     def __call__(self, request: Sequence[Material]) -> list[Derived | Lost]:
         """Return one answer per post."""
@@ -217,7 +217,9 @@ class PiecesWork:
 class Encoders(Closing):
     """Computes vectors for an index that is being built; a context manager."""
 
-    def __init__(self, archive: Archive, pool: BuildPool, count: int, prepared: Prepared = NOTHING) -> None:
+    def __init__(
+        self, archive: IndexStorage, pool: BuildPool, count: int, prepared: Prepared = NOTHING
+    ) -> None:
         self._archive, self._prepared = archive, prepared
         self._workers: Pool | None = None
         self._cuts_apart = False
@@ -232,13 +234,13 @@ class Encoders(Closing):
             return
         self._cuts_apart = has_gpu
         arguments: tuple[Any, ...] = (str(model),)
-        allowance: Allowance | None = None
+        allowance: WorkLimits | None = None
         if not has_gpu:
             arguments += (*((parser.name, parser.model) if parser else (None, None)), pool.device, backend)
             allowance = ALLOWANCE if parser else None
         task = "PiecesWork" if has_gpu else "EncodingWork"
         workers = pool.workers_for(f"{__name__}:{task}", arguments, allowance=allowance)
-        if workers.hello == archive.system.fingerprint:
+        if workers.identity == archive.system.fingerprint:
             self._workers = workers
         else:
             workers.close()  # the caller passed a system that is not the one of that folder

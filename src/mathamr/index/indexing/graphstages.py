@@ -11,18 +11,18 @@ from mathamr.graphs.configuration import GraphConfiguration
 from mathamr.graphs.corpus import BuildCounts, build_graphs, build_tensors, use_vocabularies
 from mathamr.graphs.maker import digest
 from mathamr.graphs.store import GraphStore
-from mathamr.index.archive import GRAPHS, Archive
 from mathamr.index.catalogue.journal import PendingPost
 from mathamr.index.indexing.buildlog import BuildLog
 from mathamr.index.indexing.buildpool import FEW
 from mathamr.index.manifest import ParserRecord
+from mathamr.index.storage import GRAPHS, IndexStorage
 from mathamr.systems.system import GraphInput
 
 BATCH = 1024
 """Number of posts whose graphs are marked at a time."""
 
 
-def parser_of(archive: Archive) -> ParserRecord:
+def parser_of(archive: IndexStorage) -> ParserRecord:
     """The AMR parser of an index's graphs."""
     parser = archive.manifest.parser
     if parser is None:
@@ -30,7 +30,7 @@ def parser_of(archive: Archive) -> ParserRecord:
     return parser
 
 
-def make_graphs(archive: Archive, workers: int, log: BuildLog) -> None:
+def make_graphs(archive: IndexStorage, workers: int, log: BuildLog) -> None:
     """Computes the graphs of new and changed posts, and deletes those of deleted posts."""
     catalogue, parser = archive.catalogue, parser_of(archive)
     check_recorded(parser.name, parser.model, archive.folder)
@@ -66,7 +66,7 @@ def make_graphs(archive: Archive, workers: int, log: BuildLog) -> None:
     log.fallbacks += counts.fallbacks
 
 
-def quarantine(archive: Archive, lost: dict[str, str], store: GraphStore | None, log: BuildLog) -> None:
+def quarantine(archive: IndexStorage, lost: dict[str, str], store: GraphStore | None, log: BuildLog) -> None:
     """Exclude posts from which something cannot be derived and record them, so that the others can continue."""
     catalogue = archive.catalogue
     if not lost:
@@ -83,7 +83,7 @@ def quarantine(archive: Archive, lost: dict[str, str], store: GraphStore | None,
         catalogue.mark("graph", [each for each in catalogue.pending("graph") if each.id in lost])
 
 
-def sweep_graphs(archive: Archive, outdated: Collection[str] = ()) -> None:
+def sweep_graphs(archive: IndexStorage, outdated: Collection[str] = ()) -> None:
     """Deletes graphs of posts that were deleted while no graphs were needed, and of posts that are parsed differently now."""
     if (archive.folder / GRAPHS).is_dir():
         with GraphStore(archive.folder / GRAPHS, create=True) as store, store.transaction():
@@ -93,7 +93,7 @@ def sweep_graphs(archive: Archive, outdated: Collection[str] = ()) -> None:
                     store.delete(post_id)
 
 
-def make_tensors(archive: Archive, workers: int, log: BuildLog) -> None:
+def make_tensors(archive: IndexStorage, workers: int, log: BuildLog) -> None:
     """Computes the tensors of all graphs that have none, numbered by the model's vocabularies."""
     with (
         log.stage("tensors", total=archive.catalogue.count_pending("vectors")) as progress,
@@ -105,7 +105,7 @@ def make_tensors(archive: Archive, workers: int, log: BuildLog) -> None:
         log.posts["tensors"] += build_tensors(store, configuration, workers=workers, progress=progress)
 
 
-def graph_input(archive: Archive) -> GraphInput:
+def graph_input(archive: IndexStorage) -> GraphInput:
     """The configuration of the graphs that the system of an index uses."""
     graphs = archive.system.graphs
     if graphs is None:

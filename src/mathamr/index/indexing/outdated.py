@@ -6,12 +6,12 @@ import shutil
 from pathlib import Path
 
 from mathamr.core.errors import MathAMRError
-from mathamr.index.archive import LEXICAL, VECTORS
 from mathamr.index.catalogue.journal import STAGES
 from mathamr.index.engines.engine import create_engine
 from mathamr.index.indexing.graphstages import sweep_graphs
 from mathamr.index.indexing.writer import IndexWriter
 from mathamr.index.lexical.terms import terms_fingerprint
+from mathamr.index.storage import LEXICAL, VECTORS
 from mathamr.posts.passage import passage_fingerprints
 
 

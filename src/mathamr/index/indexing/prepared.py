@@ -8,7 +8,6 @@ from dataclasses import replace
 from mathamr.core.batches import batches
 from mathamr.core.workers import Lost
 from mathamr.graphs.corpus import stored_post
-from mathamr.index.archive import Archive
 from mathamr.index.catalogue.journal import unpacked
 from mathamr.index.indexing.analysis import AnalysedPost
 from mathamr.index.indexing.encoding import (
@@ -20,6 +19,7 @@ from mathamr.index.indexing.encoding import (
     encode_visuals,
     source_digest,
 )
+from mathamr.index.storage import IndexStorage
 from mathamr.posts.post import Post
 from mathamr.systems.vectors import Vectors
 
@@ -27,7 +27,7 @@ VISUALS = 8
 """Visual classes that are encoded at a time; a query waits for so many at most."""
 
 
-def prepare(archive: Archive, posts: Sequence[AnalysedPost]) -> Prepared:
+def prepare(archive: IndexStorage, posts: Sequence[AnalysedPost]) -> Prepared:
     """Encode new posts and new visual classes without holding up queries for long."""
     read = [unpacked(post.row.packed) for post in posts]
     known = archive.catalogue.known_meanings(read)
@@ -48,7 +48,7 @@ def prepare(archive: Archive, posts: Sequence[AnalysedPost]) -> Prepared:
 
 
 def _visuals(
-    archive: Archive, posts: Sequence[Post], visuals: Sequence[Sequence[str]]
+    archive: IndexStorage, posts: Sequence[Post], visuals: Sequence[Sequence[str]]
 ) -> dict[bytes, Mapping[str, Vectors]]:
     first: dict[str, ReadFormula] = {}
     for post, keys in zip(posts, visuals, strict=True):

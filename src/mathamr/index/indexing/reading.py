@@ -81,7 +81,7 @@ class ReadingWork:
     """The task of a worker: it reads files, or analyses posts that another process read."""
 
     @property
-    def hello(self) -> str:
+    def identity(self) -> str:
         """The fingerprint of the rules for terms, which must be the same on all workers."""
         return terms_fingerprint()
 

@@ -19,7 +19,6 @@ from mathamr.core.workers import Lost
 from mathamr.graphs.corpus import use_vocabularies
 from mathamr.graphs.maker import digest
 from mathamr.graphs.store import GraphStore
-from mathamr.index.archive import GRAPHS, Archive
 from mathamr.index.catalogue.journal import PendingPost, VectorChecksum, meaning_of
 from mathamr.index.engines.entry import Entry
 from mathamr.index.indexing.analysis import AnalysedPost, Unusable
@@ -32,6 +31,7 @@ from mathamr.index.indexing.graphstages import graph_input, make_graphs, make_te
 from mathamr.index.indexing.reading import analysed
 from mathamr.index.lexical.bags import formula_bag
 from mathamr.index.payloads import payload_of, question_tags
+from mathamr.index.storage import GRAPHS, IndexStorage
 from mathamr.systems.field import FieldTarget
 from mathamr.systems.system import Encoded
 
@@ -48,7 +48,7 @@ Result = tuple[PendingPost, bytes | None, PostEntries]
 class WordWriter:
     """Writes the words of posts that were just stored, and of the visual classes that their formulas represent."""
 
-    def __init__(self, archive: Archive, log: BuildLog) -> None:
+    def __init__(self, archive: IndexStorage, log: BuildLog) -> None:
         self._archive, self._log = archive, log
 
     def write(
@@ -91,12 +91,12 @@ class WordWriter:
 class IndexStages:
     """The stages over one archive that is open for changes; one thread at a time."""
 
-    def __init__(self, archive: Archive) -> None:
+    def __init__(self, archive: IndexStorage) -> None:
         self._archive = archive
         self._has_vocabularies = False
         """True if the graph store has the model's vocabularies, so that single changes need not check again."""
 
-    def settle(
+    def update_parts(
         self,
         *,
         pool: BuildPool | None = None,

@@ -16,8 +16,7 @@ from mathamr.core.storage.durable import check_room
 from mathamr.core.storage.plainfiles import check_plain, sweep
 from mathamr.core.storage.sharedlock import SharedLock
 from mathamr.core.storage.writerlock import WriterLock
-from mathamr.index.admin.inventory import take_stock
-from mathamr.index.archive import Archive, check_finished
+from mathamr.index.admin.inventory import update_manifest
 from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
 from mathamr.index.indexing.analysis import analyse, check_usable
 from mathamr.index.indexing.buildlog import BuildLog
@@ -26,6 +25,7 @@ from mathamr.index.indexing.encoding import NOTHING, Prepared
 from mathamr.index.indexing.prepared import prepare
 from mathamr.index.indexing.stages import IndexStages
 from mathamr.index.manifest import Manifest
+from mathamr.index.storage import IndexStorage, check_finished
 from mathamr.posts.post import Post
 
 OWN_INPUT = ""
@@ -36,7 +36,7 @@ _ROOM = 30
 """Upper bound of the bytes that are derived from one byte of a post."""
 
 
-class IndexWriter(Archive):
+class IndexWriter(IndexStorage):
     """An archive that this process may change, one thread at a time."""
 
     read_only: ClassVar[bool] = False
@@ -66,7 +66,7 @@ class IndexWriter(Archive):
         model: Path | str | None = None,
         purpose: str = "a Python program",
     ) -> Self:
-        """Like `Archive.open`, but first finishes work that a killed process left unfinished.
+        """Like `IndexStorage.open`, but first finishes work that a killed process left unfinished.
 
         `purpose` appears in the error of others that want to change the index meanwhile.
         """
@@ -83,8 +83,8 @@ class IndexWriter(Archive):
         writer = cls(folder, manifest, catalogue, lock, device=device, model=model)
         try:
             check_finished(manifest, folder)
-            writer.settle()
-            writer._take_stock()
+            writer.update_parts()
+            writer._update_manifest()
         except BaseException:
             writer.close()
             raise
@@ -109,7 +109,7 @@ class IndexWriter(Archive):
             with self._sharing.alone(), self._undone([post.id for post in posts]):
                 with self.catalogue.transaction():
                     self.catalogue.put_rows([post.row for post in analysed], OWN_INPUT)
-                self.settle(prepared=prepared)
+                self.update_parts(prepared=prepared)
 
     def delete(self, ids: Sequence[str]) -> list[str]:
         """Deletes posts and returns the ids that existed. Once it returns, they are gone, even after a crash.
@@ -121,12 +121,12 @@ class IndexWriter(Archive):
             with self.catalogue.transaction():
                 gone = [post_id for post_id in dict.fromkeys(ids) if self.catalogue.delete(post_id)]
             if gone:
-                self.settle()
+                self.update_parts()
         return gone
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """Blocks changes while this thread reads; see `Archive.reading`."""
+        """Blocks changes while this thread reads; see `IndexStorage.reading`."""
         with self._sharing.shared():
             yield
 
@@ -150,12 +150,12 @@ class IndexWriter(Archive):
                             self.catalogue.put_rows([analyse(post).row], source)
                         else:
                             self.catalogue.delete(post_id)
-                self.settle()
+                self.update_parts()
             except MathAMRError as error:
                 failure.add_note(f"what was stored before could not be restored at once: {error}")
             raise
 
-    def settle(
+    def update_parts(
         self,
         *,
         pool: BuildPool | None = None,
@@ -164,22 +164,22 @@ class IndexWriter(Archive):
     ) -> BuildLog:
         """Brings all parts up to date with the catalogue; `prepared` are vectors that need not be computed again."""
         with self._writing:
-            return self.stages.settle(pool=pool, log=log, prepared=prepared)
+            return self.stages.update_parts(pool=pool, log=log, prepared=prepared)
 
     def close(self) -> None:
         """Updates the manifest and releases the lock; it may be called twice."""
         with self._writing:
             try:
                 if self._lock.held:
-                    self._take_stock()
+                    self._update_manifest()
             finally:
                 try:
                     super().close()
                 finally:
                     self._lock.release()
 
-    def _take_stock(self) -> None:
+    def _update_manifest(self) -> None:
         """Updates the manifest after single changes."""
         is_behind = self.manifest.revision != self.catalogue.revision
         if self.manifest.finished and is_behind and self.catalogue.settled:
-            take_stock(self)
+            update_manifest(self)

@@ -15,8 +15,8 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import JSONResponse
 
 from mathamr.core.errors import MathAMRError, ParseError
-from mathamr.index.archive import NoVectorsError
 from mathamr.index.engines.entry import Filter
+from mathamr.index.storage import NoVectorsError
 from mathamr.posts.markup import pieces
 from mathamr.posts.post import Formula, Post
 from mathamr.posts.postkind import PostKind

@@ -35,7 +35,7 @@ SETTINGS = {
     # Nor is one whose memory others fill: Ray would end workers there.
     "RAY_memory_monitor_refresh_ms": "0",
 }
-WORK = WorkSpec(factory="tests.works:Doubling", arguments=("hello",), hello="hello")
+WORK = WorkSpec(factory="tests.works:Doubling", arguments=("hello",), identity="hello")
 
 
 @pytest.fixture(scope="module")
@@ -174,7 +174,7 @@ def test_a_cluster_of_another_version_and_one_without_accelerators_are_refused(
     with RayCluster(nodes.address, workers=1) as cluster:
         monkeypatch.setattr(raycluster, "__version__", "99")
         with pytest.raises(MathAMRError, match="here is 99; install the same everywhere"):
-            cluster.hello(WORK)
+            cluster.identity(WORK)
         cluster._uses_gpus = True
         with pytest.raises(MathAMRError, match="has no accelerator"):
             cluster._start()

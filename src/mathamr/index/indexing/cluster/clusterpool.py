@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from mathamr.core.workers import Allowance, Lost, Pool, processors
+from mathamr.core.workers import Lost, Pool, WorkLimits, processors
 from mathamr.index.indexing.buildpool import BuildPool
 from mathamr.index.indexing.cluster.clusters import ClusterOptions
 from mathamr.index.indexing.cluster.clusterworker import WorkSpec
@@ -33,12 +33,12 @@ class ClusterPool(BuildPool):
         return False
 
     def workers_for(
-        self, factory: str, arguments: Sequence[Any] = (), *, allowance: Allowance | None = None
+        self, factory: str, arguments: Sequence[Any] = (), *, allowance: WorkLimits | None = None
     ) -> Pool:
         """Return a pool for one kind of work on the cluster."""
         if self.device != "cpu" and allowance is not None:
             # A GPU's memory is mapped into the address space, so a limit on addresses cannot be used.
-            allowance = Allowance(allowance.timeout, allowance.processor)
+            allowance = WorkLimits(allowance.timeout, allowance.processor)
         work = WorkSpec(factory=factory, arguments=tuple(map(_portable, arguments)), allowance=allowance)
         return _WorkPool(self.cluster, work)
 
@@ -53,8 +53,8 @@ class _WorkPool:
 
     def __init__(self, cluster: RayCluster, work: WorkSpec) -> None:
         self._cluster = cluster
-        self.hello = cluster.hello(work)
-        self._work = work.saying(self.hello)
+        self.identity = cluster.identity(work)
+        self._work = work.saying(self.identity)
 
     def map(self, requests: Iterable[Any]) -> Iterator[tuple[Any, Any | Lost]]:
         """(request, answer) in the order of the requests."""

@@ -12,7 +12,7 @@ from typing import Any
 
 from mathamr.core.errors import MathAMRError
 from mathamr.core.version import __version__
-from mathamr.core.workers import Allowance, Lost, WorkerPool
+from mathamr.core.workers import Lost, WorkerPool, WorkLimits
 
 Answer = tuple[str, Any, float]
 """("made", answer, seconds), ("lost", (cause, message), seconds) or ("error", message, 0)."""
@@ -24,13 +24,13 @@ class WorkSpec:
 
     factory: str
     arguments: tuple[Any, ...] = ()
-    allowance: Allowance | None = None
-    hello: Any = None
-    """The hello of the work on the first machine; it must be the same everywhere."""
+    allowance: WorkLimits | None = None
+    identity: Any = None
+    """The identity of the work on the first machine; it must be the same everywhere."""
 
-    def saying(self, hello: Any) -> WorkSpec:
-        """Return a copy with the hello of the first machine."""
-        return replace(self, hello=hello)
+    def saying(self, identity: Any) -> WorkSpec:
+        """Return a copy with the identity of the first machine."""
+        return replace(self, identity=identity)
 
 
 class ClusterWorker:
@@ -39,14 +39,14 @@ class ClusterWorker:
     def __init__(self) -> None:
         self._pool_of: tuple[WorkSpec, WorkerPool] | None = None
 
-    def hello(self) -> dict[str, str]:
+    def identity(self) -> dict[str, str]:
         """Return the machine and version of this worker; different versions would produce an inconsistent index."""
         return {"version": __version__, "machine": platform.machine(), "node": platform.node()}
 
     def said(self, work: WorkSpec) -> tuple[str, Any]:
-        """Return the hello of the work once it is ready, as ("hello", …)."""
+        """Return the identity of the work once it is ready, as ("identity", …)."""
         try:
-            return "hello", self._pool(work).hello
+            return "identity", self._pool(work).identity
         except MathAMRError as error:
             return "error", f"{platform.node()}: {error}"
 
@@ -54,9 +54,9 @@ class ClusterWorker:
         """Answer a request."""
         try:
             pool = self._pool(work)
-            if work.hello is not None and pool.hello != work.hello:
+            if work.identity is not None and pool.identity != work.identity:
                 raise MathAMRError(
-                    f"its {work.factory} says {pool.hello!r}, others say {work.hello!r}; the same model and the"
+                    f"its {work.factory} says {pool.identity!r}, others say {work.identity!r}; the same model and the"
                     " same version have to be on all machines"
                 )
             started = time.perf_counter()
@@ -70,7 +70,7 @@ class ClusterWorker:
 
     def _pool(self, work: WorkSpec) -> WorkerPool:
         """The process for this work; the process of another work is ended first, so that only one uses memory."""
-        wanted = replace(work, hello=None)
+        wanted = replace(work, identity=None)
         if self._pool_of is None or self._pool_of[0] != wanted:
             if self._pool_of is not None:
                 self._pool_of[1].close()

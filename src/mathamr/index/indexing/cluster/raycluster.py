@@ -90,8 +90,8 @@ class RayCluster(Closing):
             return self._workers
         return max(1, int(self._ray.cluster_resources().get("CPU", 1)))
 
-    def hello(self, work: WorkSpec) -> Any:
-        """The hello of the work from the first machine that is ready."""
+    def identity(self, work: WorkSpec) -> Any:
+        """The identity of the work from the first machine that is ready."""
         while True:
             while not self._actors:
                 self._tend(1.0)
@@ -225,7 +225,7 @@ class RayCluster(Closing):
             # Ray counts shares of an accelerator to four digits; if they were rounded up, the last worker would not fit.
             options["num_gpus"] = math.floor(1e4 * min(1.0, there / self.wanted)) / 1e4
         handle = self._ray.remote(**options)(ClusterWorker).remote()
-        self._starting[handle.hello.remote()] = _Actor(handle)
+        self._starting[handle.identity.remote()] = _Actor(handle)
 
     def _welcome(self, ref: Any) -> None:
         actor = self._starting.pop(ref)

@@ -8,18 +8,18 @@ from pathlib import Path
 import pytest
 
 from mathamr.core.errors import MathAMRError
-from mathamr.index.archive import Archive, check_model
 from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
 from mathamr.index.indexing.builder import build_index
 from mathamr.index.indexing.writer import IndexWriter
 from mathamr.index.manifest import MANIFEST, Manifest
+from mathamr.index.storage import IndexStorage, check_model
 from mathamr.posts.inputs import INDEX_FILES
 from tests.index.kills import content, differences
 from tests.models import sample_posts
 
 
 def test_an_archive_for_reading_cannot_be_changed(index: Path) -> None:
-    with Archive.open(index) as archive:
+    with IndexStorage.open(index) as archive:
         assert archive.read_only
         with pytest.raises(MathAMRError, match="was opened for reading only"):
             archive.engine.delete("posts", ["101"])
@@ -32,11 +32,11 @@ def test_an_index_that_was_never_finished_says_so(index: Path) -> None:
     replace(Manifest.read(index), finished=False).write(index)
     with Catalogue(index / CATALOGUE) as catalogue, catalogue.transaction():
         catalogue.unmark("lexical")
-    for kind in (Archive, IndexWriter):
+    for kind in (IndexStorage, IndexWriter):
         with pytest.raises(MathAMRError, match="is not finished; finish it with: mathamr index --out"):
             kind.open(index)
     build_index([], index)
-    Archive.open(index).close()
+    IndexStorage.open(index).close()
 
 
 def test_a_model_that_moved_is_named_again(
@@ -45,17 +45,17 @@ def test_a_model_that_moved_is_named_again(
     shutil.copytree(model_folder, tmp_path / "moved")
     manifest = Manifest.read(index)
     replace(manifest, model=replace(manifest.model, folder=str(tmp_path / "gone"))).write(index)
-    with Archive.open(index, device="cpu") as archive:
+    with IndexStorage.open(index, device="cpu") as archive:
         assert len(archive.catalogue) == 5
         with pytest.raises(
             MathAMRError,
             match=r"cannot be loaded: no model in .*name it, or the folder it is in now, with --model",
         ):
             _ = archive.system
-    with Archive.open(index, device="cpu", model=tmp_path / "moved") as archive:
+    with IndexStorage.open(index, device="cpu", model=tmp_path / "moved") as archive:
         assert archive.system.fingerprint == archive.manifest.model.fingerprint
     with (
-        Archive.open(index, device="cpu", model=other_model_folder) as archive,
+        IndexStorage.open(index, device="cpu", model=other_model_folder) as archive,
         pytest.raises(MathAMRError, match="was made with the model"),
     ):
         _ = archive.system
@@ -63,7 +63,7 @@ def test_a_model_that_moved_is_named_again(
 
 def test_a_model_of_the_box_that_changed_or_is_gone_is_reported_as_such(index: Path) -> None:
     manifest = Manifest.read(index)
-    with Archive.open(index, device="cpu") as archive:
+    with IndexStorage.open(index, device="cpu") as archive:
         system = archive.system
     before = replace(manifest, model=replace(manifest.model, folder=None, fingerprint="before"))
     with pytest.raises(
@@ -91,7 +91,7 @@ def test_a_read_only_folder_can_be_read_and_says_why_it_cannot_be_written(
     try:
         if os.access(index, os.W_OK):
             pytest.skip("root may write anywhere: run the tests as another user")
-        with Archive.open(index, device="cpu") as archive:
+        with IndexStorage.open(index, device="cpu") as archive:
             assert archive.vectors(sample_posts(1)[0].id).references
         assert not differences(content(index), before)
         with pytest.raises(MathAMRError, match="cannot write in"):

@@ -1,4 +1,4 @@
-"""`Archive`: an index directory opened for reading: the manifest, the catalogue of posts, and the parts derived from it.
+"""`IndexStorage`: an index directory opened for reading: the manifest, the catalogue of posts, and the parts derived from it.
 
 manifest.json   model, engine and parser of the index, counts, checksums (`Manifest`)
 lock            held by the process that changes the index (`WriterLock`)
@@ -25,7 +25,7 @@ from mathamr.core.errors import MathAMRError, VectorsMissingError
 from mathamr.core.prioritylock import PriorityLock
 from mathamr.core.storage.plainfiles import check_plain
 from mathamr.core.storage.writerlock import holder_of
-from mathamr.core.workers import Allowance, Lost
+from mathamr.core.workers import Lost, WorkLimits
 from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
 from mathamr.index.engines.engine import ENGINES, Engine, FieldTarget, Payload, open_engine
 from mathamr.index.lexical.lexicalindex import LexicalIndex
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from mathamr.graphs.store import GraphStore
 
 GRAPHS, VECTORS, LEXICAL = "graphs", "vectors", "lexical"
-DRAWING = Allowance(timeout=120.0, processor=10.0, memory=2 << 30)
+DRAWING = WorkLimits(timeout=120.0, processor=10.0, memory=2 << 30)
 """What a graph may take that is made because somebody looks at it."""
 REFUSED = 256
 """The number of posts that are remembered because their graphs take more."""
@@ -54,7 +54,7 @@ class NoVectorsError(MathAMRError):
     """Raised for a post without vectors in a field: it has too few words, or its vectors are lost."""
 
 
-class Archive(Closing):
+class IndexStorage(Closing):
     """An index directory that is open, for any number of threads.
 
     System, parser, engine and lexical index are loaded when they are first used.
@@ -291,7 +291,7 @@ class Archive(Closing):
                 check_recorded(recorded.name, recorded.model, self.folder)
                 work = GuardedGraphs.take(recorded.name, recorded.model)
                 if not self.read_only:
-                    check_parser(self.manifest, work.hello, self.folder)
+                    check_parser(self.manifest, work.identity, self.folder)
                 self._work = work
             return self._work
 
