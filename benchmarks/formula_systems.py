@@ -39,19 +39,15 @@ BATCH = 512
 def run() -> None:
     torch.set_num_threads(1)
     pool = JudgedPool.read(data_folder() / "arqmath1-formula-trees")
-    visuals = [
-        VisualFormula(
-            key=name, formula=Formula(name, formula.latex), opt=formula.trees[0], slt=formula.trees[1]
-        )
-        for name, formula in pool.formulas.items()
-        if formula.trees[0] is not None and formula.trees[1] is not None
-    ]
-    queries = [
-        VisualFormula(
-            key=name, formula=Formula(name, formula.latex), opt=formula.trees[0], slt=formula.trees[1]
-        )
-        for name, formula in list(pool.queries.items())[:QUERIES]
-    ]
+    visuals, queries = (
+        [
+            VisualFormula(key=name, formula=Formula(name, ""), opt=opt, slt=slt)
+            for name, (opt, slt) in formulas.items()
+            if opt is not None and slt is not None
+        ]
+        for formulas in (pool.formulas, pool.queries)
+    )
+    queries = queries[:QUERIES]
     named = os.environ.get("MATHAMR_FORMULA_MODELS", "")
     models = named.split(":") if named else [name for name in boxed() if name in ("formula-graph", "ssemb")]
     for model in models:

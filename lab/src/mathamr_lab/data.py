@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from mathamr.core.errors import MathAMRError
@@ -15,3 +16,12 @@ def data_folder() -> Path:
     if not folder.is_dir():
         raise MathAMRError(f"this needs the evaluation data: no folder {folder}; set MATHAMR_DATA to it")
     return folder
+
+
+def environment(name: str) -> str:
+    """Return the value of an environment variable that a study requires."""
+    if not os.environ.get(name):
+        raise MathAMRError(
+            f"this study needs the environment variable {name}; its module's docstring says for what"
+        )
+    return os.environ[name]

@@ -31,18 +31,17 @@ POOL = "judged.tsv"
 
 
 class WrittenFormula(NamedTuple):
-    """The LaTeX of a formula; unless `is_legible`, parsing it does not give its trees."""
+    """The LaTeX of a formula; empty if only its trees are known."""
 
     latex: str
     macros: tuple[str, ...] = ()
-    is_legible: bool = True
 
     def terms(self, trees: Trees, reading: str | None = None) -> Terms:
-        """Return its terms for lexical search; if it is not legible, those of its trees in every reading."""
+        """Return its terms for lexical search; if it is not known, those of its trees in every reading."""
         from mathamr.index.lexical.terms import terms_of, terms_of_trees
         from mathamr.posts.post import Formula
 
-        if self.is_legible:
+        if self.latex:
             return terms_of(Formula("", self.latex), self.macros, reading)
         return terms_of_trees(self.latex, *trees)
 
@@ -137,7 +136,7 @@ class FormulaCollection:
                     name, *latex = json.loads(line)
                     names.append(str(name))
                     if latex:
-                        written.append(WrittenFormula(str(latex[0]), tuple(latex[1]), bool(latex[2])))
+                        written.append(WrittenFormula(str(latex[0]), tuple(latex[1])))
             cut = len(names) - int(row["topics"])
             grades = {
                 str(topic): {str(item): int(grade) for item, grade in judged.items()}

@@ -43,7 +43,7 @@ class _ListedTokens(Bm25):
 
 
 def _of_latex(collection: FormulaCollection) -> FloatArray | None:
-    if not collection.written:
+    if not collection.written or not all(each.latex for each in collection.written):
         return None
     return _bm25(
         collection, LatexBm25, lambda place: Candidate("", "", (collection.written[place].latex,), "")

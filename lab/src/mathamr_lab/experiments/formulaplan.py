@@ -28,6 +28,7 @@ from mathamr.evaluation.randomorder import random_scores
 from mathamr.evaluation.runs import DEPTH, Run, read_run, write_run
 from mathamr.evaluation.scores import Scores, evaluate
 from mathamr.evaluation.topics import Topic, read_topics
+from mathamr.formulas.notation import to_string
 from mathamr.graphs.formulashard import FormulaShard
 from mathamr.posts.post import Post
 from mathamr.search.fusion import RANK_OFFSET
@@ -164,10 +165,14 @@ class FormulaPlan(Plan):
                 yield RowRun(each.variant.name, seed, each.collection, path, grades[each.collection])
 
     def texts(self, test: str, items: Collection[str]) -> dict[str, str]:
-        """Return the LaTeX of formulas."""
+        """Return the LaTeX of formulas, or their layout where only trees are known."""
         loaded = FormulaCollection.load(self.path(test))
-        places = ((item, loaded.places[item]) for item in items if item in loaded.places and loaded.written)
-        return {item: f"`{loaded.written[place].latex}`".replace("|", "\\|") for item, place in places}
+        found = {}
+        for item in loaded.places.keys() & set(items):
+            place = loaded.places[item]
+            latex = loaded.written[place].latex if loaded.written else ""
+            found[item] = f"`{latex or to_string(loaded.shard.both(place)[1])}`".replace("|", "\\|")
+        return found
 
     @property
     def _shared(self) -> Path:
@@ -179,7 +184,7 @@ class FormulaPlan(Plan):
 
     def _collection(self, name: str) -> Stage:
         inputs: dict[str, Any] = {
-            "format": 2,
+            "format": 3,
             "name": name,
             "posts": self.setting.collection.digest,
             "pools": list(map(str, self.setting.pools)),

@@ -30,7 +30,8 @@ def draw(plan: GraphPlan, folder: Path) -> list[str]:
     if pair is None:
         return []
     topic, answer = pair
-    panels, below, widest = [], 40.0, 0.0
+    panels: list[str] = []
+    below, widest = 40.0, 0.0
     for label, index in models:
         query, post = _parts(index / TOPICS, [topic]), _parts(index / EXACT, [answer])
         if topic in query and answer in post:
@@ -52,7 +53,8 @@ def _panel(label: str, query: Vectors, post: Vectors, top: float) -> Iterator[st
     for names, is_row in ((list(_names(query)), True), (list(_names(post)), False)):
         for place, name in enumerate(names if len(names) in READABLE else ()):
             along = _MARGIN + _CELL * place
-            yield text(*((8, top + along) if is_row else (along, top + _MARGIN - 14)), name, 7, "#555555")
+            x, y = (20.0, top + along) if is_row else (along, top + _MARGIN - 14)
+            yield text(x, y, name, 7, "#555555")
     for row, values in enumerate(cosines):
         best = int(values.argmax())
         for column, value in enumerate(values):

@@ -390,7 +390,7 @@ def table(folder: Path) -> Iterator[list[str]]:
 def run() -> None:
     """Print the table."""
     from mathamr.evaluation.table import aligned
-    from mathamr_lab.studies.testsets import environment
+    from mathamr_lab.data import environment
 
     print(aligned(list(table(Path(environment("MATHAMR_STRUCTURE"))))))
 

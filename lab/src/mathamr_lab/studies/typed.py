@@ -18,7 +18,7 @@ from mathamr.evaluation.topics import Topic
 from mathamr.posts.post import Post
 from mathamr.search.query import Query
 from mathamr.search.searcher import Index
-from mathamr_lab.studies.testsets import environment
+from mathamr_lab.data import environment
 from mathamr_lab.studies.typedqueries import FORMS, TypedQuery, draw
 
 DEPTH = 10

@@ -21,7 +21,7 @@ from mathamr.search.fusion import shifted_z
 from mathamr.search.searcher import Index
 from mathamr.systems.mathamrplus.system import DOCUMENT, PARTS
 from mathamr.systems.ranking import FORMULA_SEARCH, Lexical, MaxSim, Nearest, Ranking
-from mathamr_lab.studies.testsets import environment
+from mathamr_lab.data import environment
 from mathamr_lab.studies.typed import WITH_WORDS
 from mathamr_lab.studies.typedqueries import TypedQuery, draw
 
