@@ -34,7 +34,7 @@ from mathamr.posts.passage import passage
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
 from mathamr.search.searcher import Index
-from mathamr.serve.rendering import body_html
+from mathamr.serve.posthtml import body_html
 from modelcampaign import models
 
 SECONDS = 2.0

@@ -13,7 +13,7 @@ from mathamr.formulas.trees import LONGEST_REMEMBERED
 from mathamr.index.indexing import visualkeys
 from mathamr.index.lexical import bags, terms
 from mathamr.posts.post import Formula
-from mathamr.serve import rendering
+from mathamr.serve import drawing
 
 PACKAGE = Path(mathamr.__file__).parent
 FEW = {
@@ -53,7 +53,7 @@ def test_no_cache_grows_without_end() -> None:
         (terms._terms_of_latex, terms.formula_terms),
         (bags._bag_of_latex, bags.formula_bag),
         (visualkeys._key_of_latex, lambda formula: visualkeys._visual_key(formula, ())),
-        (rendering._remembered, lambda formula: rendering.draw_formula(formula, ())),
+        (drawing._remembered, lambda formula: drawing.draw_formula(formula, ())),
     ],
 )
 def test_only_short_formulas_are_remembered(remembered, ask) -> None:  # type: ignore[no-untyped-def]

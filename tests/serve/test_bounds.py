@@ -16,8 +16,11 @@ from mathamr.search.alignment import AlignedPart, Alignment
 from mathamr.search.fragment import Fragment
 from mathamr.search.hits import FormulaHit, Hit
 from mathamr.search.searcher import Index
-from mathamr.serve import rendering
-from mathamr.serve.rendering import LONGEST_FORMULA, draw, draw_formula, formula_piece
+from mathamr.serve import drawing as drawings
+from mathamr.serve import pieces
+from mathamr.serve.drawing import LONGEST_FORMULA, draw, draw_formula
+from mathamr.serve.pieces import formula_piece
+from mathamr.serve.routes import explain
 from mathamr.serve.routes import search as routes
 from mathamr.serve.routes.posts import LONGEST_TITLE, MOST_LINKS
 from tests.serve.conftest import Serving
@@ -73,23 +76,23 @@ def test_an_explanation_shows_the_most_similar_parts_and_collects_formulas_once(
     alignment, post = aligned(9_000)
     drawn: list[str] = []
     collected: list[str] = []
-    collect = rendering.formulas_with_macros
+    collect = pieces.formulas_with_macros
 
-    def drawing(latex: str, *_: Any) -> rendering.Drawn:
+    def drawing(latex: str, *_: Any) -> drawings.Drawn:
         drawn.append(latex)
-        return rendering.Drawn("<math/>")
+        return drawings.Drawn("<math/>")
 
     def collecting(each: Post) -> Any:
         collected.append(each.id)
         return collect(each)
 
-    monkeypatch.setattr(rendering, "draw", drawing)
-    monkeypatch.setattr(routes, "formulas_with_macros", collecting)
+    monkeypatch.setattr(drawings, "draw", drawing)
+    monkeypatch.setattr(explain, "formulas_with_macros", collecting)
     monkeypatch.setattr(index, "explain", lambda *_: alignment)
     monkeypatch.setattr(type(index.archive.catalogue), "posts", lambda *_: {"p": post})
     found = client.get("/v1/explain", params={"q": "prime", "id": "p"}).json()
-    assert len(found["columns"]) == len(found["matrix"][0]) == routes.MOST_PARTS
-    assert len(drawn) <= routes.MOST_PARTS
+    assert len(found["columns"]) == len(found["matrix"][0]) == explain.MOST_PARTS
+    assert len(drawn) <= explain.MOST_PARTS
     assert len(collected) == 2
     assert "the post has 9,000 parts; the 500 most similar are shown" in found["query"]["notes"]
     for best, values in zip(found["best"], alignment.similarities, strict=True):

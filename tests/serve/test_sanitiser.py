@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Markup, Post
-from mathamr.serve.rendering import body_html, formula_html, title_html
+from mathamr.serve.posthtml import body_html, formula_html, title_html
 from mathamr.serve.sanitiser import ALLOWED, MARK, NestedTooDeeplyError, safe_link, sanitise_html
 from tests.serve.hostile import HTML, LATEX
 

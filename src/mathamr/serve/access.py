@@ -35,12 +35,12 @@ class Keys:
                 )
 
     def check_read(self, key: str) -> None:
-        """Raises unless a request with this key may read."""
+        """Raise unless a request with this key may read."""
         if self.read and not (_same(key, self.read) | _same(key, self.write)):
             raise _refused("reading")
 
     def check_write(self, key: str) -> None:
-        """Raises unless a request with this key may write."""
+        """Raise unless a request with this key may write."""
         if not self.write:
             raise ApiError("read_only", "this server was started without a key for writing (MATHAMR_API_KEY)")
         if not _same(key, self.write):
@@ -48,7 +48,7 @@ class Keys:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach a server that listens on `host`."""
+    """Return whether only this machine can reach a server that listens on `host`."""
     if host == "localhost":
         return True
     try:
@@ -58,7 +58,7 @@ def is_loopback(host: str) -> bool:
 
 
 def allowed_hosts(host: str, more: Iterable[str] = ()) -> frozenset[str] | None:
-    """The names a `Host` header may have; None allows every name, as a server open to a network must.
+    """Return the names a `Host` header may have; None allows every name, as a server open to a network must.
 
     A page of another site can make a browser call a server on this machine under that site's name (DNS rebinding);
     a server on loopback therefore answers only to its own names.
@@ -70,7 +70,7 @@ def allowed_hosts(host: str, more: Iterable[str] = ()) -> frozenset[str] | None:
 
 
 def host_name(header: str) -> str:
-    """The name in a `Host` header, without the port; empty if the header is not a name with an optional port.
+    """Return the name in a `Host` header, without the port; empty if the header is not a name with an optional port.
 
     >>> host_name("LOCALHOST:8080"), host_name("[::1]:80"), host_name("a.org"), host_name("[::1]evil.org")
     ('localhost', '[::1]', 'a.org', '')

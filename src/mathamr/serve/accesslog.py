@@ -22,7 +22,7 @@ class JsonLines(logging.Formatter):
     """Formats a record as one JSON object: time, level, message, and the record's fields."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Returns the line without its end."""
+        """Return the line without its end."""
         row = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname,
@@ -35,7 +35,7 @@ class JsonLines(logging.Formatter):
 
 
 def set_up_log(quiet: bool, as_json: bool = False) -> None:
-    """Logs errors, and one line a request unless `quiet`."""
+    """Log errors, and one line a request unless `quiet`."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(
         JsonLines() if as_json else logging.Formatter("%(asctime)s %(levelname)s %(message)s")
@@ -49,7 +49,7 @@ def set_up_log(quiet: bool, as_json: bool = False) -> None:
 
 @contextmanager
 def log_in_background(most_waiting: int = MOST_WAITING) -> Iterator[None]:
-    """Lets a thread write the log, so that requests do not wait where nobody reads it: a paused terminal, a full pipe.
+    """Let a thread write the log, so that requests do not wait where nobody reads it: a paused terminal, a full pipe.
 
     To be entered after processes are forked, since threads do not survive that.
     """
@@ -77,11 +77,11 @@ class _Handoff(QueueHandler):
     lost = 0
 
     def prepare(self, record: logging.LogRecord) -> logging.LogRecord:
-        """Leaves the record as it is: the thread that writes it is of the same process."""
+        """Leave the record as it is: the thread that writes it is of the same process."""
         return record
 
     def enqueue(self, record: logging.LogRecord) -> None:
-        """Adds the record, or counts it where the queue is full."""
+        """Add the record, or count it where the queue is full."""
         try:
             self.queue.put_nowait(record)
         except queue.Full:
@@ -92,5 +92,5 @@ class _Writer(QueueListener):
     """Writes what is in the queue."""
 
     def enqueue_sentinel(self) -> None:
-        """Waits for a place in the queue for the mark of its end."""
+        """Wait for a place in the queue for the mark of its end."""
         self.queue.put(self._sentinel)  # type: ignore[attr-defined]

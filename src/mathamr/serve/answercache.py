@@ -22,7 +22,7 @@ class JsonAnswer:
 
     @classmethod
     def of(cls, answer: Mapping[str, Any], seconds: Mapping[str, float]) -> JsonAnswer:
-        """Encodes an answer that is not empty.
+        """Encode an answer that is not empty.
 
         >>> JsonAnswer.of({"hits": []}, {"total": 0.5}).body
         b'{"seconds":{"total":0.5},"hits":[]}'
@@ -30,7 +30,7 @@ class JsonAnswer:
         return cls(_json(answer), seconds)
 
     def with_seconds(self, seconds: Mapping[str, float]) -> JsonAnswer:
-        """The same answer with other times."""
+        """Return the same answer with other times."""
         return replace(self, seconds=seconds)
 
     @property
@@ -56,14 +56,14 @@ class AnswerCache:
         return len(self._answers)
 
     def get(self, key: str) -> JsonAnswer | None:
-        """The answer, if it is cached."""
+        """Return the answer, if it is cached."""
         with self._lock:
             if key in self._answers:
                 self._answers.move_to_end(key)
             return self._answers.get(key)
 
     def put(self, key: str, answer: JsonAnswer) -> None:
-        """Caches an answer, unless it is very long."""
+        """Cache an answer, unless it is very long."""
         if len(answer.rest) > self._longest:
             return
         with self._lock:

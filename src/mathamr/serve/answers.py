@@ -8,7 +8,11 @@ from pydantic import BaseModel, Field
 
 from mathamr.posts.post import LinkType, Markup
 from mathamr.posts.postkind import PostKind
+from mathamr.search.examplequeries import ExampleQuery
+from mathamr.search.filtercounts import FilterCounts
 from mathamr.search.hits import Found, Match
+from mathamr.serve.commands import Command
+from mathamr.serve.drawnsymbols import DrawnSymbol
 from mathamr.serve.requests import Strategy
 from mathamr.systems.nodematch import View
 from mathamr.systems.ranking import Task
@@ -123,15 +127,6 @@ class HitShown(BaseModel):
     )
 
 
-class CountsShown(BaseModel):
-    """How many of the best `counted` results have a kind, a tag, or lie in a folder."""
-
-    counted: int
-    kinds: dict[str, int]
-    tags: dict[str, int]
-    folders: dict[str, int]
-
-
 class SearchAnswer(BaseModel):
     """The hits of a search."""
 
@@ -145,7 +140,7 @@ class SearchAnswer(BaseModel):
         description="the best match among the first results, whichever are here; similar means that nothing was found"
     )
     absent: list[str] = Field(description="words of a short query that no entry has")
-    counts: CountsShown | None = Field(
+    counts: FilterCounts | None = Field(
         description="what filters would keep of the results; null unless asked for"
     )
     seconds: dict[str, float]
@@ -379,33 +374,16 @@ class FormulaAnswer(BaseModel):
     posts: list[str]
 
 
-class CommandShown(BaseModel):
-    """A LaTeX command."""
-
-    command: str
-    character: str
-    snippet: str
-
-
 class CommandsAnswer(BaseModel):
     """LaTeX commands."""
 
-    commands: list[CommandShown]
-
-
-class SymbolShown(BaseModel):
-    """A symbol that may have been drawn."""
-
-    character: str
-    latex: str
-    name: str
-    probability: float
+    commands: list[Command]
 
 
 class SymbolsAnswer(BaseModel):
     """Symbols that may have been drawn."""
 
-    symbols: list[SymbolShown]
+    symbols: list[DrawnSymbol]
 
 
 class SimilarPost(BaseModel):
@@ -438,13 +416,6 @@ class SimilarToAnswer(BaseModel):
     hits: list[HitShown]
 
 
-class ExampleShown(BaseModel):
-    """A question that finds something in this index."""
-
-    query: str
-    task: Task
-
-
 class MacroShown(BaseModel):
     """A macro of the collection: its number of arguments and its body, in which they are `#1`, `#2`, …"""
 
@@ -462,7 +433,7 @@ class IndexAnswer(BaseModel):
     kinds: dict[str, int]
     tags: dict[str, int]
     folders: dict[str, int]
-    examples: list[ExampleShown]
+    examples: list[ExampleQuery]
     macros: dict[str, MacroShown] = Field(
         description="macros of the indexed documents by name, without backslash"
     )
@@ -509,6 +480,6 @@ class ErrorAnswer(BaseModel):
 
 
 def errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """The errors that a route documents, beside those that any route may give."""
+    """Return the errors that a route documents, beside those that any route may give."""
     common = (400, 401, 403, 404, 405, 408, 413, 415, 422, 429, 500, 503, 504)
     return {status: {"model": ErrorAnswer} for status in (*common, *statuses)}

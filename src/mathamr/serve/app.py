@@ -18,7 +18,7 @@ from mathamr.serve.errors import ApiError, from_error, from_status, from_validat
 from mathamr.serve.limiting import PREFIX
 from mathamr.serve.middleware import Middleware
 from mathamr.serve.pagefiles import PageFiles
-from mathamr.serve.routes import formulas, posts, search, similar, status
+from mathamr.serve.routes import explain, formulas, posts, search, similar, status
 from mathamr.serve.service import Service
 from mathamr.serve.tracing import Tracer
 
@@ -47,7 +47,7 @@ def application(service: Service) -> FastAPI:
         redirect_slashes=False,
     )
     app.state.service = service
-    for module in (search, similar, posts, formulas, status):
+    for module in (search, explain, similar, posts, formulas, status):
         app.include_router(module.router, prefix=PREFIX, responses=errors())
 
     @app.get(f"{PREFIX}/openapi.json", include_in_schema=False)

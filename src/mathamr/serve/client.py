@@ -26,7 +26,7 @@ class ServerGoneError(MathAMRError):
 
 
 def search_at(address: str, index: Path, query: Query, options: Mapping[str, Any]) -> Hits:
-    """The hits that the server at an address finds; `options` is the body of a request to `/v1/search`."""
+    """Return the hits that the server at an address finds; `options` is the body of a request to `/v1/search`."""
     headers = {"Content-Type": "application/json"} | ({"X-API-Key": READ_KEY.value} if READ_KEY.value else {})
     request = urllib.request.Request(
         f"{address.rstrip('/')}/v1/search", json.dumps(dict(options)).encode(), headers, method="POST"
@@ -57,7 +57,7 @@ def search_at(address: str, index: Path, query: Query, options: Mapping[str, Any
 
 
 def _refused(error: urllib.error.HTTPError) -> MathAMRError:
-    """The server's message about a wrong request; `ServerGoneError` if it cannot answer now."""
+    """Return the server's message about a wrong request; `ServerGoneError` if it cannot answer now."""
     try:
         message = json.load(error)["error"]["message"]
     except (ValueError, KeyError, TypeError):

@@ -48,7 +48,7 @@ class Command:
 
 @lru_cache(maxsize=1)
 def commands() -> tuple[Command, ...]:
-    r"""Every command that is a word, the most frequent first, then by name; then environments.
+    r"""Return every command that is a word, the most frequent first, then by name; then environments.
 
     >>> [each.snippet for each in commands()[:3]]
     ['\\frac{}{}', '\\sum', '\\int']
@@ -75,13 +75,13 @@ def commands() -> tuple[Command, ...]:
 
 
 def matching_commands(prefix: str, k: int) -> list[dict[str, str]]:
-    """The first `k` commands that begin with `prefix`."""
+    """Return the first `k` commands that begin with `prefix`."""
     found = (each for each in commands() if each.command.startswith(prefix))
     return [asdict(each) for each, _ in zip(found, range(k), strict=False)]
 
 
 def shown_macros(definitions: Mapping[str, str]) -> dict[str, dict[str, Any]]:
-    r"""Macros of a collection for a field that draws formulas: how many arguments, and the body.
+    r"""Return macros of a collection for a field that draws formulas: how many arguments, and the body.
 
     Only macros with plain arguments: a field does not know delimited ones and defaults.
 
@@ -99,7 +99,7 @@ def shown_macros(definitions: Mapping[str, str]) -> dict[str, dict[str, Any]]:
 
 
 def _joined(tokens: tuple[str, ...]) -> str:
-    """Tokens as text; a name that letters follow ends at a space."""
+    """Return tokens as text; a name that letters follow ends at a space."""
     text = ""
     for token in tokens:
         text += " " if token[0] in _LETTERS and _is_word(text[text.rfind("\\") :]) else ""

@@ -198,7 +198,7 @@ class Connection(socket.socket):
         self.is_new, self.waiting_since = False, None
 
     def is_overdue(self, now: float) -> bool:
-        """True if the client has not read, or not sent the head of a request, for too long."""
+        """Return True if the client has not read, or not sent the head of a request, for too long."""
         if self._blocked_since is not None and self._owner is not None:
             return now - self._blocked_since > self._owner.limits.send_seconds
         if self.waiting_since is None or self._patience is None:

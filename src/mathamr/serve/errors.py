@@ -52,7 +52,7 @@ class ApiError(MathAMRError):
         super().__init__(message)
 
     def body(self, request: str) -> bytes:
-        """The JSON that a client gets; `request` is the id of the request."""
+        """Return the JSON that a client gets; `request` is the id of the request."""
         error: dict[str, Any] = {
             "code": self.code,
             "message": _clipped(self.message),
@@ -67,7 +67,7 @@ class ApiError(MathAMRError):
 
 
 def from_error(error: MathAMRError) -> ApiError:
-    """Converts an exception of another package; a parse error keeps its offset."""
+    """Convert an exception of another package; a parse error keeps its offset."""
     if isinstance(error, ApiError):
         return error
     if isinstance(error, VectorsMissingError):
@@ -78,7 +78,7 @@ def from_error(error: MathAMRError) -> ApiError:
 
 
 def from_status(status: int, detail: str = "") -> ApiError:
-    """The error for an HTTP status that the framework raises."""
+    """Return the error for an HTTP status that the framework raises."""
     if status == 404:
         return ApiError(
             "unknown_route", "there is nothing at this address; /v1/openapi.json lists the routes"
@@ -90,7 +90,7 @@ def from_status(status: int, detail: str = "") -> ApiError:
 
 
 def from_validation(problems: list[Mapping[str, Any]]) -> ApiError:
-    """The error for a request that does not match the schema of its route; reports the first problem."""
+    """Return the error for a request that does not match the schema of its route; reports the first problem."""
     first = problems[0] if problems else {}
     place = [str(part) for part in first.get("loc", ())]
     if first.get("type") == "json_invalid":

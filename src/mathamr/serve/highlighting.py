@@ -1,4 +1,4 @@
-"""`highlighted`: the code of a declaration as HTML whose keywords, names, comments and signs a style sheet can colour."""
+"""`highlight_code`: the code of a declaration as HTML whose keywords, names, comments and signs a style sheet can colour."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _DECLARING = frozenset(
 )
 
 
-def highlighted(code: str) -> str:
-    """The code as HTML; the name that it declares is marked.
+def highlight_code(code: str) -> str:
+    """Return the code as HTML; the name that it declares is marked.
 
-    >>> highlighted("def a := 1")
+    >>> highlight_code("def a := 1")
     '<span class="lean-keyword">def</span> <span class="lean-declared">a</span> <span class="lean-sign">:=</span> <span class="lean-number">1</span>'
     """
     parts: list[str] = []

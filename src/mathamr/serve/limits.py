@@ -43,7 +43,7 @@ class Limits:
     shown_characters: int = _limit(200_000, "characters of a post that are shown")
 
     def changed(self, assignments: Iterable[str]) -> Limits:
-        """The limits with some of them set, each as `name=value`.
+        """Return the limits with some of them set, each as `name=value`.
 
         >>> Limits().changed(["k=20", "seconds=2.5"]).k
         20
@@ -72,6 +72,6 @@ posts, drawn_nodes, shown_characters
         return replace(self, **values)
 
     def shown(self) -> dict[str, float]:
-        """The limits that concern clients, by name."""
+        """Return the limits that concern clients, by name."""
         hidden = ("head_seconds", "send_seconds", "connections")
         return {each.name: getattr(self, each.name) for each in fields(self) if each.name not in hidden}

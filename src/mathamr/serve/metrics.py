@@ -53,23 +53,23 @@ class Metrics:
             threading.Thread(target=self._write_often, args=(folder,), daemon=True).start()
 
     def gauge(self, name: str, help_text: str, value: Callable[[], float]) -> None:
-        """Adds a gauge whose value is computed when the metrics are read."""
+        """Add a gauge whose value is computed when the metrics are read."""
         Gauge(name, help_text, registry=self.registry).set_function(value)
 
     def request(self, method: str, route: str, status: int, seconds: float) -> None:
-        """Counts an answered request."""
+        """Count an answered request."""
         self._requests.labels(method, route, str(status)).inc()
         self._seconds.labels(route).observe(seconds)
 
     def query(self, stages: Mapping[str, float]) -> None:
-        """Counts a query; `stages` says where its time went."""
+        """Count a query; `stages` says where its time went."""
         self._queries.inc()
         for stage, seconds in stages.items():
             if stage != "total":
                 self._stages.labels(stage).inc(seconds)
 
     def text(self) -> str:
-        """The metrics of all processes together, in Prometheus's text format; reads files of the other processes."""
+        """Return the metrics of all processes together, in Prometheus's text format; reads files of the other processes."""
         texts = [generate_latest(self.registry).decode()]
         for path in sorted(self._folder.glob("*.txt")) if self._folder is not None else ():
             if path.stem != str(os.getpid()):
@@ -78,7 +78,7 @@ class Metrics:
         return texts[0] if len(texts) == 1 else merged(texts)
 
     def close(self) -> None:
-        """Stops writing for other processes."""
+        """Stop writing for other processes."""
         self._closed.set()
 
     def _write_often(self, folder: Path) -> None:
@@ -99,7 +99,7 @@ class _Families(Collector):
 
 
 def merged(texts: Iterable[str]) -> str:
-    """Adds up the metrics of several processes; of points in time it takes the earliest.
+    """Add up the metrics of several processes; of points in time it takes the earliest.
 
     >>> a = "# HELP x_total X.\\n# TYPE x_total counter\\nx_total 1.0\\n"
     >>> print(merged([a, a.replace("1.0", "4.0")]), end="")
@@ -132,7 +132,7 @@ def merged(texts: Iterable[str]) -> str:
 
 
 def resident_bytes() -> float:
-    """The memory of this process that is in use; NaN where the system does not say."""
+    """Return the memory of this process that is in use; NaN where the system does not say."""
     try:
         return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * _PAGE
     except (OSError, ValueError, IndexError):

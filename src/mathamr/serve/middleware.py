@@ -183,7 +183,7 @@ class _Response:
 
 
 def _has_two_lengths(scope: Scope) -> bool:
-    """True for a body with two lengths; such a connection is closed, since a proxy may see another request in it (RFC 9112, 6.1)."""
+    """Return True for a body with two lengths; such a connection is closed, since a proxy may see another request in it (RFC 9112, 6.1)."""
     headers = dict(scope["headers"])
     return b"content-length" in headers and b"transfer-encoding" in headers
 

@@ -19,7 +19,7 @@ from mathamr.serve.access import is_loopback
 
 
 def _folder() -> Path | None:
-    """The user's runtime folder; `None` if another user could have written to it."""
+    """Return the user's runtime folder; `None` if another user could have written to it."""
     runtime = os.environ.get("XDG_RUNTIME_DIR")
     user = os.getuid() if hasattr(os, "getuid") else 0
     folder = Path(runtime) / "mathamr" if runtime else Path(tempfile.gettempdir()) / f"mathamr-{user}"
@@ -40,7 +40,7 @@ def _file(index: Path) -> Path | None:
 
 @contextmanager
 def announced(index: Path, address: str) -> Iterator[None]:
-    """Lets commands of the same user find the server of an index, until the context ends."""
+    """Let commands of the same user find the server of an index, until the context ends."""
     file = _file(index)
     if file is not None:
         entry = json.dumps({"index": str(index.resolve()), "address": address, "process": os.getpid()})
@@ -55,7 +55,7 @@ def announced(index: Path, address: str) -> Iterator[None]:
 
 
 def running_at(file: Path) -> tuple[str, int] | None:
-    """The address and the process id in a file; `None` if the address is not of this machine."""
+    """Return the address and the process id in a file; `None` if the address is not of this machine."""
     try:
         entry = json.loads(file.read_text(encoding="utf-8"))
         address, process = str(entry["address"]), int(entry["process"])
@@ -66,7 +66,7 @@ def running_at(file: Path) -> tuple[str, int] | None:
 
 
 def server_of(index: Path) -> str | None:
-    """The address of this user's running server of an index on this machine, if there is one."""
+    """Return the address of this user's running server of an index on this machine, if there is one."""
     file = _file(index)
     found = running_at(file) if file is not None else None
     return found[0] if found is not None and _is_alive(found[1]) else None

@@ -33,7 +33,7 @@ LONGEST_RETRY = 60
 
 
 def busy(seconds: float) -> ApiError:
-    """The error for a client that should come back after about so many seconds."""
+    """Return the error for a client that should come back after about so many seconds."""
     after = min(LONGEST_RETRY, max(1, math.ceil(seconds)))
     return ApiError(
         "busy",
@@ -100,7 +100,7 @@ class WorkQueue:
         return self._running.total() + sum(map(len, self._queues.values()))
 
     async def run(self, work: Callable[[], T], seconds: float | None) -> T:
-        """Returns the result of `work`, which may wait for `seconds` and then run as long.
+        """Return the result of `work`, which may wait for `seconds` and then run as long.
 
         With None there is no limit, and work that has begun is never cancelled.
         """
@@ -127,7 +127,7 @@ class WorkQueue:
         return result
 
     def close(self) -> None:
-        """Accepts no more work, fails what waits, and returns when what runs has ended."""
+        """Accept no more work, fail what waits, and return when what runs has ended."""
         with self._lock:
             self._is_closed = True
             waiting = [job for queue in self._queues.values() for job in queue]
@@ -149,7 +149,7 @@ class WorkQueue:
             displaced.fail(self._refusal())
 
     def _expected_wait(self, client: str) -> float:
-        """Seconds until a new job of the client would start, counted by the jobs that go before it."""
+        """Return seconds until a new job of the client would start, counted by the jobs that go before it."""
         if self._has_thread_for(client):
             return 0.0
         own = len(self._queues.get(client, ()))
@@ -164,7 +164,7 @@ class WorkQueue:
         return running < self.workers or (running < self.workers + self.reserve and not self._running[client])
 
     def _mean_of(self, client: str) -> float:
-        """The mean seconds of the client's jobs; of one that is not known, that of all clients."""
+        """Return the mean seconds of the client's jobs; of one that is not known, that of all clients."""
         known = self._mean_seconds.get(client)
         return self._mean_of_all() if known is None else known
 
@@ -172,7 +172,7 @@ class WorkQueue:
         return sum(self._mean_seconds.values()) / len(self._mean_seconds) if self._mean_seconds else USUAL
 
     def _displaced_by(self, client: str) -> _Job:
-        """Takes the newest job of the client with most, if that leaves it with no fewer than the other one."""
+        """Take the newest job of the client with most, if that leaves it with no fewer than the other one."""
         longest = max(self._queues.values(), key=len, default=None)
         if longest is None or len(longest) <= len(self._queues.get(client, ())) + 1:
             raise self._refusal()
@@ -183,7 +183,7 @@ class WorkQueue:
         return busy(self._mean_of_all() * self.taken / self.workers)
 
     def _withdraw(self, job: _Job) -> bool:
-        """Removes a job that waits; False if it runs, has ended or was displaced."""
+        """Remove a job that waits; False if it runs, has ended or was displaced."""
         with self._lock:
             queue = self._queues.get(job.client)
             if queue is None or job not in queue:
@@ -194,7 +194,7 @@ class WorkQueue:
             return True
 
     def _start_jobs(self) -> None:
-        """Starts the next jobs for which there are threads; the lock is held."""
+        """Start the next jobs for which there are threads; the lock is held."""
         while not self._is_closed:
             # In turn, but first those who hold the fewest threads, each counted by the time of the client's jobs.
             ready = filter(self._has_thread_for, self._queues)
@@ -240,6 +240,6 @@ class WorkQueue:
 
 
 def _mark_retrieved(done: asyncio.Future[Any]) -> None:
-    """Looks at the outcome of a job that nobody waits for any more, so that asyncio does not complain."""
+    """Look at the outcome of a job that nobody waits for any more, so that asyncio does not complain."""
     if not done.cancelled():
         done.exception()

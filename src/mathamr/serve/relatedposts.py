@@ -12,7 +12,8 @@ from mathamr.posts.passage import passage
 from mathamr.posts.post import Link, Post
 from mathamr.search.fragment import Fragment, formulas_by_id, fragments, plain, shortened
 from mathamr.search.snippet import title
-from mathamr.serve.rendering import Reference, formulas_with_macros, fragment_pieces
+from mathamr.serve.pieces import formulas_with_macros, fragment_pieces
+from mathamr.serve.posthtml import Reference
 
 LISTED = 50
 """Posts of one relation that are listed; their ids are all in the answer."""
@@ -31,7 +32,7 @@ _NAMED = re.compile(r"[^\W\d_]+(?: [\w.]+)? \((.+)\)")
 
 
 def related_posts(catalogue: Catalogue, post: Post, answers: Sequence[Post]) -> list[dict[str, Any]]:
-    """Its question, its answers in their order, its duplicates, what is related and what it refers to."""
+    """Return the question of a post, its answers in their order, its duplicates, what is related and what it refers to."""
     parents = [post.parent] if post.parent else []
     around = {*parents, *(answer.id for answer in answers), post.id}
     links: dict[str, list[str]] = {}
@@ -49,7 +50,7 @@ def related_posts(catalogue: Catalogue, post: Post, answers: Sequence[Post]) -> 
 
 
 def _around(catalogue: Catalogue, post: Post) -> list[dict[str, Any]]:
-    """The entries before and after one in its file; of a section also those that follow up to the next one.
+    """Return the entries before and after one in its file; of a section also those that follow up to the next one.
 
     An untitled theorem is named by its heading, so one of another heading ends the section too.
     """
@@ -76,12 +77,12 @@ def _around(catalogue: Catalogue, post: Post) -> list[dict[str, Any]]:
 
 
 def _target(catalogue: Catalogue, link: Link) -> str:
-    """The id of the post that a link leads to, found by its id or its label; empty if there is none."""
+    """Return the id of the post that a link leads to, found by its id or its label; empty if there is none."""
     return link.target or next(iter(catalogue.labelled(link.label, 1)), "")
 
 
 def references(catalogue: Catalogue, post: Post) -> dict[str, Reference]:
-    """The posts that a post refers to, by how its text names them: `#label`, or the address itself."""
+    """Return the posts that a post refers to, by how its text names them: `#label`, or the address itself."""
     found: dict[str, tuple[str, Link]] = {}
     for link in post.links[:MOST_REFERENCES]:
         if target := _target(catalogue, link):
@@ -102,18 +103,18 @@ def references(catalogue: Catalogue, post: Post) -> dict[str, Reference]:
 
 
 def _own_labels(post: Post) -> tuple[str, ...]:
-    """The label of a post itself; those of equations and items in it have no name."""
+    """Return the label of a post itself; those of equations and items in it have no name."""
     return (post.place.label,) if post.place is not None else ()
 
 
 def _own_name(post: Post) -> str:
-    """What a theorem or definition is called in its own brackets; empty if it has no name."""
+    """Return what a theorem or definition is called in its own brackets; empty if it has no name."""
     named = _NAMED.fullmatch(plain(title(post)))
     return named[1] if named else ""
 
 
 def _shown(relation: str, id: str, post: Post | None, accepted: str | None = None) -> dict[str, Any]:
-    """A related post; of one that the index lacks only the id is known."""
+    """Return a related post; of one that the index lacks only the id is known."""
     return {
         "id": id,
         "relation": relation,
@@ -127,7 +128,7 @@ def _shown(relation: str, id: str, post: Post | None, accepted: str | None = Non
 
 
 def _text(post: Post) -> list[dict[str, Any]]:
-    """The title of a post, or its first words."""
+    """Return the title of a post, or its first words."""
     words = shortened(title(post), LONGEST_TITLE) if post.title.strip() else _opening(post)
     return fragment_pieces(words, formulas_with_macros(post))
 

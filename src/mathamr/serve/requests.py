@@ -39,7 +39,7 @@ class Strict(BaseModel):
     @field_validator("*", mode="after")
     @classmethod
     def _is_text(cls, value: Any) -> Any:
-        """Refuses half of a surrogate pair, which JSON can spell and no response could return."""
+        """Refuse half of a surrogate pair, which JSON can spell and no response could return."""
         for text in (value,) if isinstance(value, str) else value if isinstance(value, list) else ():
             if isinstance(text, str) and _HALF.search(text):
                 raise ValueError("half of a surrogate pair is not a character")
@@ -73,7 +73,7 @@ class SearchRequest(Strict):
 
 
 class ExplainRequest(Strict):
-    """Why a post is found."""
+    """A question why a post is found."""
 
     q: str
     id: Id
@@ -103,7 +103,7 @@ class SymbolsRequest(Strict):
     @field_validator("strokes", mode="after")
     @classmethod
     def _is_small(cls, strokes: list[list[tuple[float, float]]]) -> list[list[tuple[float, float]]]:
-        """Bounds the work of drawing them."""
+        """Bound the work of drawing them."""
         if (count := sum(map(len, strokes))) > MOST_POINTS:
             raise ValueError(f"a drawing may have at most {MOST_POINTS:,} points, not {count:,}")
         return strokes

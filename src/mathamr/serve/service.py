@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from fastapi import Depends, Request, Security
 from fastapi.security import APIKeyHeader, HTTPAuthorizationCredentials, HTTPBearer
@@ -19,6 +19,7 @@ from mathamr.serve.answercache import AnswerCache
 from mathamr.serve.errors import ApiError, from_error
 from mathamr.serve.limits import Limits
 from mathamr.serve.metrics import Metrics
+from mathamr.serve.pieces import place_shown, source_shown
 from mathamr.serve.queue import WorkQueue
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ class Service:
         return self.index.archive
 
     def archive_writer(self) -> IndexWriter:
-        """The index directory, for changes."""
+        """Return the index directory, for changes."""
         if not isinstance(self.archive, IndexWriter):
             raise ApiError("read_only", "the index is open for reading only")
         return self.archive
@@ -84,32 +85,40 @@ class Service:
         """True if a client with the right key can change the index."""
         return bool(self.keys.write) and not self.archive.read_only
 
+    def origin(self, source: str, place: Place | None) -> dict[str, Any]:
+        """Return where a post came from, as answers hold it."""
+        return {
+            "source": source_shown(source),
+            "place": place_shown(place),
+            "open": self.editor_link(source, place),
+        }
+
     def editor_link(self, source: str, place: Place | None) -> str | None:
-        """The address that opens a post in the editor."""
+        """Return the address that opens a post in the editor."""
         return address_in(self.editor, source, place.line if place else 1) if self.editor else None
 
     async def search(self, work: Callable[[], T]) -> T:
-        """Runs a search on one revision of the index."""
+        """Run a search on one revision of the index."""
         return await self.searches.run(lambda: self._at_one_revision(work), self.limits.seconds)
 
     async def read(self, work: Callable[[], T]) -> T:
-        """Runs a short read on one revision of the index."""
+        """Run a short read on one revision of the index."""
         return await self.reads.run(lambda: self._at_one_revision(work), self.limits.seconds)
 
     async def draw(self, work: Callable[[], T]) -> T:
-        """Runs work on the graph of a post, which may have to be made, on one revision of the index."""
+        """Run work on the graph of a post, which may have to be made, on one revision of the index."""
         return await self.drawing.run(lambda: self._at_one_revision(work), self.limits.seconds)
 
     async def compute(self, work: Callable[[], T]) -> T:
-        """Runs work that does not use the index."""
+        """Run work that does not use the index."""
         return await self.rendering.run(work, self.limits.seconds)
 
     async def write(self, work: Callable[[], T]) -> T:
-        """Runs a write, and returns when it is durable."""
+        """Run a write, and return when it is durable."""
         return await self.writes.run(work, None)
 
     def close(self) -> None:
-        """Accepts no more work."""
+        """Accept no more work."""
         for queue in self.queues:
             queue.close()
 
@@ -125,7 +134,7 @@ class Service:
 
 
 async def service_of(request: Request) -> Service:
-    """The service of the application; `async`, because FastAPI would run a plain function in a thread."""
+    """Return the service of the application; `async`, because FastAPI would run a plain function in a thread."""
     service: Service = request.app.state.service
     return service
 
@@ -139,18 +148,18 @@ async def request_key(
     header: Annotated[str | None, Security(_header)],
     bearer: Annotated[HTTPAuthorizationCredentials | None, Security(_bearer)],
 ) -> str:
-    """The key of a request from either header; empty if it has none."""
+    """Return the key of a request from either header; empty if it has none."""
     return header or (bearer.credentials if bearer else "")
 
 
 async def reader(service: ServiceOf, key: Annotated[str, Depends(request_key)]) -> Service:
-    """The service, for a client that may read."""
+    """Return the service, for a client that may read."""
     service.keys.check_read(key)
     return service
 
 
 async def writer(service: ServiceOf, key: Annotated[str, Depends(request_key)]) -> Service:
-    """The service, for a client that may write."""
+    """Return the service, for a client that may write."""
     service.keys.check_write(key)
     service.archive_writer()
     return service
@@ -161,7 +170,7 @@ Writer = Annotated[Service, Depends(writer)]
 
 
 def of_index(work: Callable[[], T]) -> T:
-    """Runs work on the index; an error there is the server's, and its text (paths, files) goes to the log only."""
+    """Run work on the index; an error there is the server's, and its text (paths, files) goes to the log only."""
     try:
         return work()
     except (ApiError, VectorsMissingError) as error:
@@ -174,7 +183,7 @@ def of_index(work: Callable[[], T]) -> T:
 
 
 def of_request(work: Callable[[], T], field_name: str) -> T:
-    """Runs work on what a client sent; an error there is about that field."""
+    """Run work on what a client sent; an error there is about that field."""
     try:
         return work()
     except MathAMRError as error:

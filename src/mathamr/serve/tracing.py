@@ -25,7 +25,7 @@ class Tracer:
         self._tracer = provider.get_tracer("mathamr", __version__)
 
     def record(self, entry: Mapping[str, Any], headers: Mapping[bytes, bytes]) -> None:
-        """Records a request, as part of the client's trace if its headers name one; without the query."""
+        """Record a request, as part of the client's trace if its headers name one; without the query."""
         from opentelemetry import propagate, trace
 
         carried = {
@@ -53,7 +53,7 @@ class Tracer:
 
 
 def tracer() -> Tracer | None:
-    """The tracer that the environment configures, or None; call it in the process that serves."""
+    """Return the tracer that the environment configures, or None; call it in the process that serves."""
     if not any(os.environ.get(name) for name in ENDPOINT_VARIABLES):
         return None
     try:

@@ -14,11 +14,11 @@ class AnyConvertor(Convertor[str]):
     regex = r"[\s\S]*"
 
     def convert(self, value: str) -> str:
-        """Returns the text as it stands in the path."""
+        """Return the text as it stands in the path."""
         return value
 
     def to_string(self, value: str) -> str:
-        """Returns the text as it stands in the path."""
+        """Return the text as it stands in the path."""
         return value
 
 

@@ -22,9 +22,10 @@ from mathamr.posts.markup import pieces
 from mathamr.search.query import with_formulas_marked
 from mathamr.serve.answers import CommandsAnswer, FormulaAnswer, RenderAnswer, SymbolsAnswer, TextAnswer
 from mathamr.serve.commands import matching_commands
+from mathamr.serve.drawing import draw, draw_formula
 from mathamr.serve.drawnsymbols import drawn_symbols
 from mathamr.serve.errors import ApiError
-from mathamr.serve.rendering import draw, draw_formula, shown_pieces
+from mathamr.serve.pieces import shown_pieces
 from mathamr.serve.requests import Format, Id, RenderRequest, SymbolsRequest
 from mathamr.serve.routes import ANY
 from mathamr.serve.service import Reader, Service, of_index, of_request
@@ -38,7 +39,7 @@ _SVG: dict[int | str, dict[str, Any]] = {200: {"content": {PICTURE: {"schema": {
 
 @router.get(f"/formulas/{{id:{ANY}}}", response_model=FormulaAnswer, responses=_SVG)
 async def formula(service: Reader, id: Annotated[Id, Path()], format: Format = "json") -> Any:
-    """A formula of the index with its trees, and where else it stands; as SVG a picture of the trees."""
+    """Return a formula of the index with its trees, and where else it stands; as SVG a picture of the trees."""
     return await service.read(
         lambda: _formula_picture(service, id) if format == "svg" else JSONResponse(_formula(service, id))
     )
@@ -52,19 +53,19 @@ async def render_link(
     display: bool = False,
     task: Task | None = None,
 ) -> Any:
-    """LaTeX, or text as a search reads it, as MathML."""
+    """Return LaTeX, or text as a search reads it, as MathML."""
     return await _render(service, RenderRequest(latex=latex, text=text, display=display, task=task))
 
 
 @router.post("/render", response_model=RenderAnswer | TextAnswer)
 async def render(service: Reader, source: RenderRequest) -> Any:
-    """LaTeX, or text as a search reads it, as MathML."""
+    """Return LaTeX, or text as a search reads it, as MathML."""
     return await _render(service, source)
 
 
 @router.get("/picture", response_class=Response, responses=_SVG)
 async def picture(service: Reader, latex: str) -> Response:
-    """The two trees of a formula as SVG."""
+    """Return the two trees of a formula as SVG."""
     _check_length(service, latex, "latex")
 
     def work() -> Response:
@@ -80,7 +81,7 @@ async def commands(
     prefix: Annotated[str, Query(max_length=100)] = "",
     k: Annotated[int, Query(ge=1, le=10_000)] = 10_000,
 ) -> Any:
-    """LaTeX commands for completion, those used most first."""
+    """Return LaTeX commands for completion, those used most first."""
     headers = {"Cache-Control": "private, max-age=3600"}
     return await service.compute(
         lambda: JSONResponse({"commands": matching_commands(prefix, k)}, headers=headers)
@@ -89,7 +90,7 @@ async def commands(
 
 @router.post("/symbols", response_model=SymbolsAnswer)
 async def symbols(service: Reader, drawing: SymbolsRequest) -> Any:
-    """The symbols that strokes of a pen may be, the most likely first."""
+    """Return the symbols that strokes of a pen may be, the most likely first."""
     found = await service.compute(lambda: drawn_symbols(drawing.strokes, drawing.k))
     return {"symbols": [asdict(each) for each in found]}
 
@@ -128,7 +129,7 @@ def _rendered_text(service: Service, text: str, task: Task) -> dict[str, Any]:
 
 
 def _macros(service: Service, text: str) -> tuple[str, ...]:
-    """The macros of the collection that a text uses."""
+    """Return the macros of the collection that a text uses."""
     return definitions_for(text, service.index.macros) if "\\" in text else ()
 
 
@@ -176,7 +177,7 @@ def _formula(service: Service, id: str) -> dict[str, Any]:
 
 
 def _findable(service: Service, latex: str, macros: tuple[str, ...]) -> str:
-    """The LaTeX of a formula for a query: as it is written, if its macros mean the same there."""
+    """Return the LaTeX of a formula for a query: as it is written, if its macros mean the same there."""
     if set(macros).issubset(service.index.macros.values()):
         return latex
     try:

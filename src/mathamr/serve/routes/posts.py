@@ -26,17 +26,11 @@ from mathamr.search.library import PROFILE, close_enough
 from mathamr.search.searcher import Index
 from mathamr.search.similarposts import beginning
 from mathamr.serve.answers import BesideAnswer, DeleteAnswer, GraphAnswer, PostAnswer, PostsAnswer, PutAnswer
+from mathamr.serve.drawing import draw_formula
 from mathamr.serve.errors import ApiError
+from mathamr.serve.pieces import formula_piece, title_shown
+from mathamr.serve.posthtml import body_html, title_html
 from mathamr.serve.relatedposts import references, related_posts
-from mathamr.serve.rendering import (
-    body_html,
-    draw_formula,
-    formula_piece,
-    place_shown,
-    source_shown,
-    title_html,
-    title_shown,
-)
 from mathamr.serve.requests import GraphFormat, Id, PostRequest, PostsRequest, Trees
 from mathamr.serve.routes import ANY
 from mathamr.serve.service import Reader, Service, Writer, of_index
@@ -63,13 +57,13 @@ _TEXTS: dict[int | str, dict[str, Any]] = {
 
 @router.get(f"/posts/{{id:{ANY}}}", response_model=PostAnswer)
 async def post(service: Reader, id: Annotated[Id, Path()]) -> Any:
-    """A post: safe HTML with MathML, its formulas, and its text as it was written."""
+    """Return a post: safe HTML with MathML, its formulas, and its text as it was written."""
     return await service.read(lambda: JSONResponse(_shown(service, id)))
 
 
 @router.put(f"/posts/{{id:{ANY}}}", response_model=PutAnswer, responses={201: {"model": PutAnswer}})
 async def put(service: Writer, response: Response, id: Annotated[Id, Path()], fields: PostRequest) -> Any:
-    """Adds a post or replaces it; when this answers, it is on disk and every later search finds it."""
+    """Add a post or replace it; when this answers, it is on disk and every later search finds it."""
     started = time.perf_counter()
     post = await service.compute(lambda: _post(id, fields))
     (written,) = await service.write(lambda: _put(service, [post]))
@@ -79,7 +73,7 @@ async def put(service: Writer, response: Response, id: Annotated[Id, Path()], fi
 
 @router.post("/posts", response_model=PostsAnswer)
 async def put_many(service: Writer, batch: PostsRequest) -> Any:
-    """Adds or replaces several posts, all of them or none."""
+    """Add or replace several posts, all of them or none."""
     started = time.perf_counter()
     if len(batch.posts) > service.limits.posts:
         raise ApiError("invalid", f"one write may have at most {service.limits.posts} posts", "posts")
@@ -92,7 +86,7 @@ async def put_many(service: Writer, batch: PostsRequest) -> Any:
 
 @router.delete(f"/posts/{{id:{ANY}}}", response_model=DeleteAnswer)
 async def delete(service: Writer, id: Annotated[Id, Path()]) -> Any:
-    """Deletes a post; when this answers, no later search finds it."""
+    """Delete a post; when this answers, no later search finds it."""
     if not await service.write(lambda: of_index(lambda: service.archive_writer().delete([id]))):
         raise _unknown()
     return {"id": id, "deleted": True}
@@ -102,7 +96,7 @@ async def delete(service: Writer, id: Annotated[Id, Path()]) -> Any:
 async def graph(
     service: Reader, id: Annotated[Id, Path()], format: GraphFormat = "json", formulas: Trees = "both"
 ) -> Any:
-    """The MathAMR+ graph of a post, as JSON, as Penman text, or as a picture."""
+    """Return the MathAMR+ graph of a post, as JSON, as Penman text, or as a picture."""
     return await service.draw(lambda: _graph(service, id, format, formulas))
 
 
@@ -110,7 +104,7 @@ async def graph(
 async def beside(
     service: Reader, id: Annotated[Id, Path()], k: Annotated[int, Query(ge=1, le=20)] = 5
 ) -> Any:
-    """What corresponds to a post in the other index that the server was given: a theorem of notes in a formal library, or back."""
+    """Return what corresponds to a post in the other index that the server was given: a theorem of notes in a formal library, or back."""
     if service.beside is None:
         raise ApiError("unknown_post", "the server has no other index; start it with --beside DIR", "id")
     other, asked = service.beside, await service.read(lambda: _stored(service, id))
@@ -127,9 +121,7 @@ def _corresponding(service: Service, other: Index, asked: Post, k: int) -> JSONR
             "title": plain(hit.title),
             "html": body_html(posts[hit.id], service.limits.shown_characters),
             "match": hit.match,
-            "source": source_shown(hit.source),
-            "place": place_shown(hit.place),
-            "open": service.editor_link(hit.source, hit.place),
+            **service.origin(hit.source, hit.place),
             "documentation": PROFILE.address(posts[hit.id]),
         }
         for hit in hits
@@ -174,9 +166,7 @@ def _shown(service: Service, id: str) -> dict[str, Any]:
         "neighbours": of_index(lambda: related_posts(catalogue, stored, answers)),
         "date": stored.date,
         "votes": stored.score,
-        "source": source_shown(stored.source),
-        "place": place_shown(stored.place),
-        "open": service.editor_link(stored.source, stored.place),
+        **service.origin(stored.source, stored.place),
         "documentation": PROFILE.address(stored),
         "beside": service.beside_name,
         "links": [
@@ -191,7 +181,7 @@ def _shown(service: Service, id: str) -> dict[str, Any]:
 
 
 def _post(id: str, fields: PostRequest) -> tuple[Post, list[str]]:
-    """The post as a reader of files would make it, and what had to be repaired."""
+    """Return the post as a reader of files would make it, and what had to be repaired."""
     if id in _UNREACHABLE:
         raise ApiError("invalid", "an id may not be . or .., which no address can hold", "id")
     if not (fields.body.strip() or fields.title.strip()):
@@ -283,7 +273,7 @@ def _graph(service: Service, id: str, format: GraphFormat, formulas: Trees) -> A
 
 
 def _edge(source: str, target: str) -> str:
-    """The kind of an edge: that of the tree it leads into, or virtual if a virtual node is at one end."""
+    """Return the kind of an edge: that of the tree it leads into, or virtual if a virtual node is at one end."""
     if "virtual" in (source, target):
         return "virtual"
     return target if target in ("opt", "slt") else "amr"

@@ -12,7 +12,7 @@ from mathamr.search.similarposts import SIMILAR, SimilarPair, similar_posts, sim
 from mathamr.search.snippet import title
 from mathamr.serve.answers import SimilarAnswer, SimilarToAnswer
 from mathamr.serve.errors import ApiError
-from mathamr.serve.rendering import formulas_with_macros, fragment_pieces, place_shown, source_shown
+from mathamr.serve.pieces import formulas_with_macros, fragment_pieces
 from mathamr.serve.requests import Id
 from mathamr.serve.routes import ANY
 from mathamr.serve.routes.search import shown_hits
@@ -29,7 +29,7 @@ async def similar(
     least: Annotated[float, Query(ge=0.5, le=1)] = SIMILAR,
     k: Annotated[int, Query(ge=1, le=100)] = 20,
 ) -> Any:
-    """Pairs of entries that say nearly the same, in other words or with renamed variables."""
+    """Return pairs of entries that say nearly the same, in other words or with renamed variables."""
     return await service.search(lambda: JSONResponse({"pairs": _pairs(service, least, k)}))
 
 
@@ -37,7 +37,7 @@ async def similar(
 async def similar_entries(
     service: Reader, id: Annotated[Id, Path()], k: Annotated[int, Query(ge=1, le=50)] = 5
 ) -> Any:
-    """Entries that say something similar to one of the index."""
+    """Return entries that say something similar to one of the index."""
     return await service.search(lambda: JSONResponse({"hits": _similar_to(service, id, k)}))
 
 
@@ -61,9 +61,7 @@ def _pair(service: Service, pair: SimilarPair) -> dict[str, Any]:
                 "id": post.id,
                 "kind": post.kind,
                 "title": fragment_pieces(title(named), formulas_with_macros(named)),
-                "source": source_shown(post.source),
-                "place": place_shown(post.place),
-                "open": service.editor_link(post.source, post.place),
+                **service.origin(post.source, post.place),
             }
         )
     return {"similarity": round(pair.similarity, 4), "posts": shown}

@@ -22,19 +22,19 @@ TAGS_SHOWN = 200
 
 @router.get("/index", response_model=IndexAnswer)
 async def index(service: Reader) -> Any:
-    """What is indexed, and what may be asked."""
+    """Return what is indexed, and what may be asked."""
     return await service.read(lambda: of_index(lambda: _about(service)))
 
 
 @router.get("/health", response_model=HealthAnswer)
 async def health() -> Any:
-    """Whether the server is up; waits for nothing, not even for its index (see `/v1/ready`); needs no key."""
+    """Return whether the server is up; waits for nothing, not even for its index (see `/v1/ready`); needs no key."""
     return {"status": "ok", "version": __version__}
 
 
 @router.get("/ready", response_model=ReadyAnswer)
 async def ready(service: ServiceOf) -> Any:
-    """Whether a search sent now would be answered; needs no key. 503 or 429 where not: send requests elsewhere."""
+    """Return whether a search sent now would be answered; needs no key. 503 or 429 where not: send requests elsewhere."""
     posts = await service.search(lambda: of_index(lambda: _ready(service)))
     return {"status": "ready", "posts": posts}
 
@@ -45,12 +45,12 @@ async def ready(service: ServiceOf) -> Any:
     responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}},
 )
 async def metrics(service: Reader) -> Response:
-    """Counts and times for Prometheus."""
+    """Return counts and times for Prometheus."""
     return Response(await service.compute(service.metrics.text), media_type=CONTENT_TYPE)
 
 
 def _ready(service: Service) -> int:
-    """Reads a little of every part of the index; a part that cannot be read is an error."""
+    """Read a little of every part of the index; a part that cannot be read is an error."""
     if not service.archive.words_only:
         engine = service.archive.engine
         for field in engine.fields:

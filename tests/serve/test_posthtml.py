@@ -6,15 +6,9 @@ import pytest
 
 from mathamr.posts.markup import formulas_of, pieces
 from mathamr.posts.post import Formula, Markup, Post
-from mathamr.serve.rendering import (
-    Reference,
-    body_html,
-    draw,
-    draw_formula,
-    shown_pieces,
-    title_html,
-    title_shown,
-)
+from mathamr.serve.drawing import draw, draw_formula
+from mathamr.serve.pieces import shown_pieces, title_shown
+from mathamr.serve.posthtml import Reference, body_html, title_html
 
 
 def _post(body: str, markup: Markup, title: str = "", macros: tuple[str, ...] = ()) -> Post:

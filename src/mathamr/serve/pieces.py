@@ -1,0 +1,150 @@
+"""Titles, snippets and queries as the pieces of text and formulas that answers hold."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import PurePath
+from typing import Any
+
+from mathamr.posts.markup import formula_id, title_pieces
+from mathamr.posts.markup.piece import Piece
+from mathamr.posts.post import Formula, Place, Post
+from mathamr.search.fragment import Fragment
+from mathamr.serve.drawing import LONGEST_FORMULA, Drawn, draw, draw_formula
+
+FormulasById = dict[str, tuple[Formula, tuple[str, ...]]]
+"""Formulas of posts with the macros they are read with."""
+_WILDCARD = re.compile(r"\?([A-Za-z0-9])")
+LINE = "\u2028"
+
+
+def source_shown(source: str) -> str:
+    """Return where a post came from, without the folders of this machine.
+
+    >>> source_shown("/home/ada/notes/limits.md"), source_shown("https://example.org/a"), source_shown("forum")
+    ('limits.md', 'https://example.org/a', 'forum')
+    """
+    return PurePath(source).name if PurePath(source).is_absolute() else source
+
+
+def place_shown(place: Place | None) -> dict[str, Any] | None:
+    """Return where a post stands in its input, by the path in the input alone."""
+    if place is None:
+        return None
+    return {
+        "path": place.path,
+        "line": place.line,
+        "label": place.label,
+        "inside": list(place.inside),
+        "cell": place.cell or None,
+    }
+
+
+def text_piece(text: str, matched: bool = False, kind: str = "text") -> dict[str, Any]:
+    """Return a run of text, or a gap where something is left out, as answers hold it."""
+    return {"kind": kind, "text": text, "matched": matched}
+
+
+def formula_piece(
+    latex: str,
+    drawn: Drawn,
+    id: str | None = None,
+    display: bool = False,
+    matched: bool = False,
+) -> dict[str, Any]:
+    """Return a formula as answers hold it."""
+    return {
+        "kind": "formula",
+        "text": latex[:LONGEST_FORMULA],
+        "id": id,
+        "latex": latex[:LONGEST_FORMULA],
+        "mathml": drawn.mathml,
+        "display": display,
+        "matched": matched,
+        "error": drawn.error,
+    }
+
+
+def shown_pieces(read: Iterable[Piece], macros: tuple[str, ...] = ()) -> Iterator[dict[str, Any]]:
+    """Return pieces of a query as answers hold them, each with its place in the source; links and pictures as text."""
+    for piece in read:
+        if piece.kind == "formula":
+            # A wildcard is one symbol: in `\pmod ?p` all of it is the argument.
+            drawn = draw(_WILDCARD.sub(r"{?\1}", piece.text), macros, piece.display, piece.mathml)
+            if drawn.error:  # its place is counted in the formula as it was typed
+                drawn = draw(piece.text, macros, piece.display, piece.mathml)
+            shown = formula_piece(piece.text, drawn, None, piece.display)
+        elif piece.kind == "break":
+            shown = text_piece("\n")
+        elif piece.kind == "link":
+            continue
+        else:
+            shown = text_piece(piece.text.replace(LINE, "\n"))
+        yield shown | {"start": piece.start, "end": piece.end}
+
+
+def formulas_with_macros(post: Post) -> FormulasById:
+    """Return the formulas of a post by their ids."""
+    return {formula.id: (formula, post.macros) for formula in post.formulas}
+
+
+def fragment_pieces(
+    fragments: Iterable[Fragment], formulas: Mapping[str, tuple[Formula, tuple[str, ...]]]
+) -> list[dict[str, Any]]:
+    """Return fragments that a search chose as answers hold them; `formulas` are those of their posts."""
+    shown = []
+    for fragment in fragments:
+        if fragment.kind != "formula":
+            shown.append(text_piece(fragment.text, fragment.matched, fragment.kind))
+            continue
+        known = formulas.get(fragment.formula or "")
+        drawn = draw_formula(*known) if known else draw(fragment.text, (), fragment.display)
+        shown.append(
+            formula_piece(fragment.text, drawn, fragment.formula, fragment.display, fragment.matched)
+        )
+    return shown
+
+
+def title_shown(post: Post, names: Sequence[str] = ()) -> list[dict[str, Any]]:
+    """Return the title of a post as pieces; `names` are the ids of the post's formulas in the index, in their order."""
+    shown: list[dict[str, Any]] = []
+    formulas = PostFormulas(post, names)
+    for piece in title_pieces(post.title, post.markup):
+        if piece.kind == "formula":
+            formula = formulas.next(piece)
+            drawn = draw_formula(formula, post.macros)
+            shown.append(formula_piece(formula.latex, drawn, formula.id, formula.display))
+        elif piece.kind in ("text", "code", "image"):
+            shown.append(text_piece(piece.text.replace(LINE, " ")))
+    return shown
+
+
+class PostFormulas:
+    """Finds the formula of a post that a piece of its text is, in the order of the text, under its id in the index."""
+
+    def __init__(self, post: Post, names: Sequence[str] = ()) -> None:
+        self._post = post
+        own = [formula.id for formula in post.formulas]
+        self._by_id: Mapping[str, Formula] = {
+            formula.id: replace(formula, id=name)
+            for formula, name in zip(post.formulas, names or own, strict=False)
+        }
+        self._seen: set[str] = set()
+        self._place = 0
+
+    @classmethod
+    def of_body(cls, post: Post, names: Sequence[str]) -> PostFormulas:
+        """Return those of the body, which come after those of the title."""
+        formulas = cls(post, names)
+        for piece in title_pieces(post.title, post.markup):
+            if piece.kind == "formula":
+                formulas.next(piece)
+        return formulas
+
+    def next(self, piece: Piece) -> Formula:
+        """Return the formula of the next piece that is one."""
+        name = formula_id(piece, self._post.id, self._place, self._seen)
+        self._place += 1
+        return self._by_id.get(name) or Formula(name, piece.text, piece.display, None, piece.mathml)
