@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import secrets
 from collections import Counter
+from collections.abc import Callable, Mapping
 from html import escape, unescape
 from urllib.parse import urlsplit
 
@@ -67,7 +68,7 @@ _ATTRIBUTES = {
     "abbr": {"title"},
     "dfn": {"title"},
 }
-_VALUES = {
+_VALUES: Mapping[str, Callable[[str], object]] = {
     "href": lambda value: _OWN_LINK.fullmatch(value) or safe_link(value),
     "src": lambda value: safe_link(value),
     "start": re.compile(r"-?[0-9]{1,6}").fullmatch,
