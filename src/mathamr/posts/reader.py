@@ -13,12 +13,25 @@ from mathamr.posts.budget import OverBudgetError, keep_budget
 from mathamr.posts.format import FORMATS, Collection, Format, format_of
 from mathamr.posts.formats.stackexchange.tables import table_kind
 from mathamr.posts.identifiers import SeenIds
-from mathamr.posts.inputs import STDIN, Head, display_path, head, walk
+from mathamr.posts.inputs import STDIN, Head, bare_name, display_path, head, walk
 from mathamr.posts.post import Post
 from mathamr.posts.report import Report
-from mathamr.posts.unsupported import advice_for, file_type
 
 _NO_TEXT = re.compile("[\ud800-\udfff]")
+_ADVICE = {
+    "pictures are not read": ".png .jpg .jpeg .gif .svg .bmp .tif .tiff .webp .eps .ico .heic",
+    "save it as .docx, or export it to PDF": ".doc .odt .rtf .pages .wpd .fodt",
+    "export it to PDF with its text, or to LaTeX": ".djvu .dvi .ps .xps",
+    "export it to LaTeX": ".lyx .tm .mw .nb .wxmx .tex~",
+    "export it to Markdown or HTML": ".one .enex .textile .wiki .creole .typ .t2t .pod .texi .man",
+    "unpack it, and name the folder": ".zip .tar .tgz .rar .7z .jar .whl .deb",
+    "read with the documents that use it": ".sty .cls .bst .def .cfg .clo .ldf",
+    "code and data are not read; text in comments is read of Lean and Coq": ".py .c .h .cpp .js .ts .css .java .hs"
+    " .ml .agda .thy .r .jl .m .sh .csv .tsv .xlsx .xls .json .yaml .yml .toml .xml .sql .db .npy .npz .pkl .lock",
+    "slides: export them to PDF": ".ppt .pptx .odp .key",
+    "sound and films are not read": ".mp3 .mp4 .avi .mov .wav .webm .ogg .mkv",
+}
+_ADVICE_BY_SUFFIX = {suffix: advice for advice, suffixes in _ADVICE.items() for suffix in suffixes.split()}
 
 
 def read_posts(
@@ -175,3 +188,20 @@ def read_format(
         if not left or len(left) == len(collection.files):  # it did not say where it was
             return
         collection = replace(collection, files=left, known=collection.known or collection.files)
+
+
+def file_type(path: Path) -> str:
+    """Return the type of a file, for a summary: its suffix.
+
+    >>> file_type(Path("a/Scan.PNG.gz")), file_type(Path("Makefile"))
+    ('.png files', 'files without a suffix')
+    """
+    suffix = Path(bare_name(path)).suffix
+    return f"{suffix[:20]} files" if suffix else "files without a suffix"
+
+
+def advice_for(path: Path) -> str:
+    """Return why a file is ignored, or how to make it readable."""
+    return _ADVICE_BY_SUFFIX.get(
+        Path(bare_name(path)).suffix, "no reader knows this type of file; name its format with --format"
+    )
