@@ -184,7 +184,7 @@ def _settings() -> list[Finding]:
 
 
 def _setting(setting: Setting) -> Finding:
-    """Return a setting has a tick if it is in force: it has a value, and a folder that it names exists."""
+    """Return the finding on a setting, which is in force if it has a value and a folder that it names exists."""
     if not setting.value:
         return Finding("setting", setting.name, "optional", "not set", setting.help)
     if setting in _FOLDERS and not setting.path.is_dir():

@@ -240,7 +240,7 @@ def _is_pipe(path: Path) -> bool:
 
 
 def _pipe(path: Path) -> io.BufferedReader:
-    """Return a pipe can be read only once: this is always the same object, so that peeked bytes are not lost."""
+    """Return the stream of a pipe, always the same object: a pipe can be read only once, and peeked bytes must not be lost."""
     return _peekable(cast("io.BufferedIOBase", sys.stdin.buffer) if path == STDIN else _opened_once(path))
 
 
