@@ -310,12 +310,12 @@ def test_posts_whose_markup_is_read_otherwise_now_are_made_anew(
 ) -> None:
     body = r"This follows from Lemma \ref{lemma-noetherian-descent}."
     posts = [note("plain", "Nothing to see."), replace(note("paper", body), markup="latex")]
-    markup._remembered.cache_clear()
+    markup._parse_once.cache_clear()
     with monkeypatch.context() as before:
         before.setattr("mathamr.posts.formats.latex.pieces.label_words", lambda label: "")
         before.setattr("mathamr.index.indexing.outdated.passage_fingerprints", lambda: {"latex": "as it was"})
         build(tmp_path / "index", posts, model_folder)
-    markup._remembered.cache_clear()
+    markup._parse_once.cache_clear()
     summary = build(tmp_path / "index", posts, model_folder)
     assert summary.intake.unchanged == 2
     assert dict(summary.log.posts) == {"graphs": 1, "lexical": 1, "vectors": 1}

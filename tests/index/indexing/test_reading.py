@@ -92,7 +92,7 @@ def test_a_note_is_parsed_once_while_it_is_indexed(tmp_path: Path, monkeypatch: 
         formulas[latex] += 1
         return both(latex, *more, **options)
 
-    markup._remembered.cache_clear()
+    markup._parse_once.cache_clear()
     monkeypatch.setattr(markup, "marked_pieces", reading_text)
     monkeypatch.setattr("mathamr.formulas.trees.both_readings", reading_formula)
     body = "It is known that $\\zeta_{41} + 41^{x}$ is odd, but nobody knows why.\n"
