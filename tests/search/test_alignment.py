@@ -80,6 +80,38 @@ def test_the_score_is_maxsim_and_matches_are_the_best_of_each_row() -> None:
     ]
 
 
+def test_wording_and_structure_add_up_to_the_similarity() -> None:
+    chance = np.random.default_rng(5)
+    text = [chance.normal(size=(2, 3)), chance.normal(size=(2, 3))]
+    graph = [chance.normal(size=(2, 4)), chance.normal(size=(2, 4))]
+    text, graph = (
+        [each / np.linalg.norm(each, axis=1, keepdims=True) for each in both] for both in (text, graph)
+    )
+    share = 0.7
+    joined = [
+        Vectors(
+            np.concatenate([share**0.5 * one, (1 - share) ** 0.5 * two], axis=1).astype(np.float32),
+            np.array([Level.SENTENCE, Level.DOCUMENT], np.int8),
+            ("0", "p"),
+        )
+        for one, two in zip(text, graph, strict=True)
+    ]
+    post = Post("p", "note", "One sentence.", markup="text")
+    found = align(post, joined[0], post, joined[1], wording=3)
+    # The document comes first.
+    wanted = share * (text[0] @ text[1].T)[::-1, ::-1]
+    np.testing.assert_allclose(found.wording, wanted, atol=1e-6)
+    rest = (1 - share) * (graph[0] @ graph[1].T)[::-1, ::-1]
+    np.testing.assert_allclose(found.similarities - found.wording, rest, atol=1e-6)
+    assert [match.wording for match in found.matches] == pytest.approx(
+        [wanted[row, column] for row, column in enumerate(found.similarities.argmax(axis=1))], abs=1e-6
+    )
+    assert len(found.to_json()["wording"]) == 2
+    alone = align(post, joined[0], post, joined[1])
+    assert alone.wording is None
+    assert "wording" not in alone.to_json()
+
+
 def test_vectors_of_another_text_are_refused() -> None:
     with pytest.raises(MathAMRError, match="do not match its text: it has no sentence '7'; index it again"):
         parts(post("p"), Vectors(np.ones((1, 2), np.float32), np.array([Level.SENTENCE]), ("7",)))

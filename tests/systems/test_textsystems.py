@@ -126,6 +126,19 @@ def test_mathamr_finds_formulas(mathamr: Index, strategy: str) -> None:
     assert mathamr.explain_formula("$x^2-2$", hits[0].formula.id).views  # type: ignore[union-attr]
 
 
+def test_mathamr_explains_a_formula_by_the_sentences_that_it_ranked(mathamr: Index) -> None:
+    query = "A root of $x^2-2$ is irrational."
+    hit = mathamr.search(query, "formulas", "mathamr")[0]
+    assert hit.formula is not None
+    found = mathamr.explain_formula(query, hit.formula.id)
+    assert found.sentences is not None
+    assert (found.by, found.sentences.query) == ("mathamr", query)
+    assert found.sentences.similarity == pytest.approx(hit.score, abs=1e-4)
+    assert found.formula_id == hit.formula.id
+    assert f"${found.found.latex}$" in found.sentences.found
+    assert found.to_json()["sentences"]["found"] == found.sentences.found
+
+
 def test_formulas_of_one_sentence_have_one_score(mathamr: Index) -> None:
     hits = mathamr.search("A sum of $x$.", "formulas", "mathamr")
     scores = [hit.score for hit in hits if hit.id == "sums"]

@@ -138,12 +138,17 @@ def show_alignment(alignment: Alignment, console: SafeConsole | None = None) -> 
         )
     )
     console.print(f"MaxSim {alignment.score:.3f}, the mean of the best similarities:\n")
+    has_both = alignment.wording is not None
     table = Table(box=None, pad_edge=False)
     table.add_column("query", overflow="fold")
     table.add_column("", justify="right")
+    for share in ("wording", "structure") if has_both else ():
+        table.add_column(share, justify="right", style="dim")
     table.add_column("post", overflow="fold")
     for match in alignment.matches:
-        table.add_row(_part(match.query), f"{match.similarity:.3f}", _part(match.post))
+        shares = () if match.wording is None else (match.wording, match.similarity - match.wording)
+        cosines = [f"{value:.3f}" for value in (match.similarity, *shares)]
+        table.add_row(_part(match.query), *cosines, _part(match.post))
     console.print(table)
 
 
@@ -174,6 +179,11 @@ def show_formula_match(match: FormulaMatch, console: SafeConsole | None = None) 
     console.print(Text(f"{match.formula_id} in {match.post_id}, by {match.by}", style="bold"))
     console.print(Text(f"query  ${printed(match.query.latex)}$"))
     console.print(Text(f"found  ${printed(match.found.latex)}$\n"))
+    if match.sentences is not None:
+        console.print(Text(f"sentences, {match.sentences.similarity:.3f}", style="bold"))
+        console.print(Text(f"query  {printed(match.sentences.query)}"))
+        console.print(Text(f"found  {printed(match.sentences.found)}\n"))
+        console.print(Text("their trees, aligned:", style="dim"))
     for each in match.views:
         ours, theirs = match.pair(each.view)
         table = Table(box=None, pad_edge=False, title_justify="left")

@@ -66,11 +66,15 @@ class AlignedPart:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A part of the query, the part of the post that matches it best, and their similarity."""
+    """A part of the query, the part of the post that matches it best, and their similarity.
+
+    `wording` is how much of the similarity comes from the text, if the model reads both text and graph; the rest is structure.
+    """
 
     query: AlignedPart
     post: AlignedPart
     similarity: float
+    wording: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,13 +91,20 @@ class Alignment:
     similarities: FloatArray
     formula_id: str | None = None
     """The id of the formula, if the hit was a formula."""
+    wording: FloatArray | None = None
+    """How much of each similarity comes from the text, if the model reads both text and graph."""
 
     @cached_property
     def matches(self) -> tuple[Match, ...]:
         """For every part of the query, the most similar part of the post; the first among equals."""
         best = self.similarities.argmax(axis=1)
         return tuple(
-            Match(part, self.post[column], float(self.similarities[row, column]))
+            Match(
+                part,
+                self.post[column],
+                float(self.similarities[row, column]),
+                None if self.wording is None else float(self.wording[row, column]),
+            )
             for row, (part, column) in enumerate(zip(self.query, best, strict=True))
         )
 
@@ -104,6 +115,7 @@ class Alignment:
 
     def to_json(self) -> dict[str, Any]:
         """Return the fields as JSON values; `best` lists the column of the best match of each row."""
+        shares = {} if self.wording is None else {"wording": _rounded(self.wording)}
         return {
             "post": self.post_id,
             "title": self.title,
@@ -111,9 +123,14 @@ class Alignment:
             "score": round(self.score, 6),
             "query_parts": [part.to_json() for part in self.query],
             "post_parts": [part.to_json() for part in self.post],
-            "similarities": [[round(float(value), 4) for value in row] for row in self.similarities],
+            "similarities": _rounded(self.similarities),
             "best": [int(column) for column in self.similarities.argmax(axis=1)],
+            **shares,
         }
+
+
+def _rounded(table: FloatArray) -> list[list[float]]:
+    return [[round(float(value), 4) for value in row] for row in table]
 
 
 def align(
@@ -123,8 +140,12 @@ def align(
     post_vectors: Vectors,
     title: str = "",
     formula_id: str | None = None,
+    wording: int = 0,
 ) -> Alignment:
-    """Align a query with a post by the vectors that the search used."""
+    """Align a query with a post by the vectors that the search used.
+
+    The first `wording` numbers of a vector come from the text, the others from the graph; 0 if the model reads only one of them.
+    """
     if not len(query_vectors) or not len(post_vectors):
         raise MathAMRError(f"cannot explain {post.id!r}: the query or the post has no vectors")
     similarities = query_vectors.vectors @ post_vectors.vectors.T
@@ -132,6 +153,10 @@ def align(
     post_vectors, turned = _merged(post_vectors, similarities.T)
     rows, columns = _in_order(query_vectors), _in_order(post_vectors)
     similarities = turned.T[np.ix_(rows, columns)]
+    share: FloatArray | None = None
+    if wording:
+        ours, theirs = query_vectors.vectors[rows, :wording], post_vectors.vectors[columns, :wording]
+        share = np.asarray(ours @ theirs.T, np.float32)
     query_parts, post_parts = parts(query, query_vectors), parts(post, post_vectors)
     return Alignment(
         post.id,
@@ -140,6 +165,7 @@ def align(
         tuple(post_parts[column] for column in columns),
         np.asarray(similarities, np.float32),
         formula_id,
+        share,
     )
 
 

@@ -13,10 +13,12 @@ from mathamr.formulas.latex.macros import Macros
 from mathamr.formulas.marking import stretches
 from mathamr.formulas.tree import Slt, Tree
 from mathamr.formulas.trees import Trees
-from mathamr.posts.post import Formula
+from mathamr.posts.passage import passage
+from mathamr.posts.post import Formula, Post
 from mathamr.search.wildcards import taken
 from mathamr.search.workbudget import WorkBudget
 from mathamr.systems.nodematch import TreeMatch, View
+from mathamr.text.wording import written_sentences
 
 ALIGNMENT = "alignment"
 """The name of the tree alignment, which matches nodes if the system does not."""
@@ -24,10 +26,24 @@ VIEWS: dict[View, str] = {"opt": "operators", "slt": "layout"}
 
 
 @dataclass(frozen=True, slots=True)
+class SentenceMatch:
+    """The sentences of the query's formula and of a found one, and the similarity by which a system ranks them."""
+
+    similarity: float
+    query: str
+    found: str
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the fields as JSON values."""
+        return {"similarity": round(self.similarity, 6), "query": self.query, "found": self.found}
+
+
+@dataclass(frozen=True, slots=True)
 class FormulaMatch:
     """The trees of the query's formula and of a found one, and the matched nodes of each view.
 
-    `by` names the system that matched them, or is `ALIGNMENT`.
+    `by` names the system that matched the nodes or the `sentences`, or is `ALIGNMENT`. With `sentences` the nodes are those of
+    the alignment of trees, by which such a system does not rank.
     """
 
     post_id: str
@@ -38,6 +54,7 @@ class FormulaMatch:
     query_trees: Trees
     found_trees: Trees
     views: tuple[TreeMatch, ...]
+    sentences: SentenceMatch | None = None
 
     def pair(self, view: View) -> tuple[Tree, Tree]:
         """Return the trees of both formulas in one view."""
@@ -65,6 +82,7 @@ class FormulaMatch:
             "query": self.query.latex,
             "found": self.found.latex,
             "views": [self._view_json(each) for each in self.views],
+            **({} if self.sentences is None else {"sentences": self.sentences.to_json()}),
         }
 
     def _view_json(self, match: TreeMatch) -> dict[str, Any]:
@@ -76,6 +94,15 @@ class FormulaMatch:
             "found_labels": list(theirs.labels),
             "met": [[each.node, each.other, round(each.worth, 4)] for each in match.met],
         }
+
+
+def sentence_with(post: Post, formula: str) -> str:
+    """Return the sentence of a post with a formula, its formulas as LaTeX; "" if no sentence has it."""
+    written = written_sentences(post)
+    for number, sentence in enumerate(passage(post).sentences):
+        if any(place.formula == formula for place in sentence.placeholders):
+            return written[number]
+    return ""
 
 
 def aligned_views(query: Trees, found: Trees) -> tuple[TreeMatch, ...]:

@@ -31,7 +31,7 @@ from mathamr.search.alignment import Alignment, align
 from mathamr.search.conditioncheck import ConditionCheck, narrow, rank_passing
 from mathamr.search.confidence import BACKGROUND, Confidence, formula_match
 from mathamr.search.filtercounts import FilterCounts
-from mathamr.search.formulamatch import ALIGNMENT, FormulaMatch, aligned_views
+from mathamr.search.formulamatch import ALIGNMENT, FormulaMatch, SentenceMatch, aligned_views, sentence_with
 from mathamr.search.formularanker import CatalogueVisuals, FormulaRanker
 from mathamr.search.fragment import plain
 from mathamr.search.grouping import Grouping, fold, group_ranked, ranks_needed
@@ -456,7 +456,10 @@ class Index(Closing):
             if post.id not in catalogue:  # deleted since it was read above
                 raise self._unknown(identifier) from error
             raise
-        return align(context.query.post, context.rows(field), post, stored, plain(title(shown)), formula_id)
+        # Some systems join two vectors, that of the wording first; the others need not know.
+        wording = getattr(self.archive.system, "wording_size", 0)
+        shown_title = plain(title(shown))
+        return align(context.query.post, context.rows(field), post, stored, shown_title, formula_id, wording)
 
     def placed(
         self, query: Query | Post | str, identifier: str, strategy: str | Ranking | None = None
@@ -488,7 +491,8 @@ class Index(Closing):
     def explain_formula(self, query: Query | Post | str, identifier: str) -> FormulaMatch:
         """Why a formula was found: which of its nodes matched which nodes of the query's formula.
 
-        The pairs come from the index's system if it compares nodes (`MatchesNodes`), else from a tree alignment.
+        The pairs come from the index's system if it compares nodes (`MatchesNodes`), else from a tree alignment. A system that
+        compares the sentences of formulas is explained by them, too.
         """
         entry = self.archive.catalogue.formulas([identifier]).get(identifier)
         if entry is None:
@@ -510,7 +514,25 @@ class Index(Closing):
                 key=entry.visual, formula=entry.formula, opt=theirs[0], slt=theirs[1]
             )
             by, views = self.archive.system_type.kind, tuple(system.match_nodes(query_visual, found_visual))
-        return FormulaMatch(entry.post, entry.id, by, context.formula, entry.formula, ours, theirs, views)
+        sentences = self._match_sentences(context, entry)
+        by = by if sentences is None else self.archive.system_type.kind
+        return FormulaMatch(
+            entry.post, entry.id, by, context.formula, entry.formula, ours, theirs, views, sentences
+        )
+
+    def _match_sentences(self, context: QueryContext, entry: FormulaEntry) -> SentenceMatch | None:
+        """Return the sentences of both formulas and their similarity, if the system ranks by them."""
+        name = getattr(self.archive.system_type, "sentence_field", None)
+        field = next((each for each in self.archive.manifest.model.fields if each.name == name), None)
+        stored = None if field is None else self.archive.engine[field.name].fetch([entry.id]).get(entry.id)
+        post = self.archive.catalogue.posts([entry.post]).get(entry.post)
+        if field is None or stored is None or post is None or context.formula is None:
+            return None
+        return SentenceMatch(
+            float(context.rows(field).vectors[0] @ stored.vectors[0]),
+            sentence_with(context.query.post, context.formula.id),
+            sentence_with(post, entry.formula.id),
+        )
 
     def _unknown(self, identifier: str) -> UnknownPostError:
         return UnknownPostError(

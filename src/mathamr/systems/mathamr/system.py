@@ -42,6 +42,8 @@ class MathAMRSystem:
     kind: ClassVar[str] = "mathamr"
     tasks: ClassVar[frozenset[Task]] = frozenset({"formulas"})
     needs: ClassVar[frozenset[Need]] = frozenset({"graph"})
+    sentence_field: ClassVar[str] = SENTENCE
+    """The field by which `explain` says how similar the sentences of two formulas are."""
     rankings: ClassVar[Rankings] = {
         "formulas": {
             "fused": Rerank(

@@ -134,6 +134,11 @@ class MathAMRPlusSystem:
         )
 
     @property
+    def wording_size(self) -> int:
+        """How many numbers of a vector, its first, come from the text; 0 if the model reads the graph alone."""
+        return 0 if self.encoder.text is None else self.encoder.text.size
+
+    @property
     def graphs(self) -> GraphInput:
         """The graphs that the network was trained on."""
         return GraphInput(self.encoder.graphs, self.encoder.vocabulary, self.encoder.relations)
