@@ -15,13 +15,13 @@ from mathamr.core.tensorfile import tensor_bytes
 from mathamr.index.indexing.builder import BuildOptions, build_index
 from mathamr.search.searcher import Index
 from mathamr.systems.baseencoder import load_base_encoder
-from mathamr.systems.marf.system import REPRESENTATIONS, MarfSystem
+from mathamr.systems.marf.system import FORMULA, REPRESENTATIONS, MarfSystem
 from mathamr.systems.mathamr.system import MathAMRSystem
 from mathamr.systems.models import model_folder
 from mathamr.systems.ranking import MeanMaxSim, Promote
 from mathamr.text.transformer import Transformer, TransformerConfiguration
 from tests.index.small import note, write_posts
-from tests.systems.tinytext import PIECES, tiny_base, tiny_marf, tiny_mathamr
+from tests.systems.tinytext import PIECES, tiny_base, tiny_marf, tiny_mathamr, tiny_published_marf
 
 POSTS = [
     note("groups", "Every subgroup of a cyclic group is cyclic: $gH = Hg$."),
@@ -101,6 +101,23 @@ def _item(text: str):  # type: ignore[no-untyped-def]
     from mathamr.systems.system import Item
 
     return Item(post=Query.of_text(text).post)
+
+
+def test_published_marf_compares_formulas_in_the_context_of_their_posts(base: Path) -> None:
+    query = "A root of $x^2-2$ is irrational."
+    with Index.open(built(base.parent / "marf-paper", tiny_published_marf(base))) as index:
+        assert index.search(QUERY)
+        hits = index.search(query, "formulas", "marf")
+        (asked,) = index.archive.system.encode([_item(query)])
+        ((_, fields),) = asked.formulas
+        engine, wanted = index.archive.engine[FORMULA], {}
+        for formula in (formula for post in POSTS for formula in post.formulas):
+            stored = engine.fetch([formula.id])[formula.id].vectors
+            wanted[formula.id] = float((fields[FORMULA].vectors @ stored.T).max(axis=1).mean())
+        found = {hit.formula.id: hit.score for hit in hits if hit.formula is not None}
+        assert found == pytest.approx(wanted, abs=1e-3)
+        assert index.explain(query, "roots").matches
+        assert index.explain_formula(query, hits[0].formula.id).views  # type: ignore[union-attr]
 
 
 def test_a_mean_of_representations_is_for_what_was_found(marf: Index) -> None:

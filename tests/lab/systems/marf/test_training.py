@@ -173,8 +173,16 @@ def test_a_shard_comes_back_as_it_was_saved(shard: PostShard, tmp_path: Path) ->
 
 
 SMALL = ("all.batch_size=4", "all.epochs=1", "all.validation=0.3", "all.length=32")
-TINY = ("size=16", "rank=16", "length=64", "formula_size=16", "formula_layers=1", "formula_heads=2")
-TINY += ("formula_inner=16", "formula_length=24", "fusion_heads=2", "fusion_inner=16", "stored=8", "rows=8")
+TINY = (
+    "stored=8",
+    "size=16",
+    "rank=16",
+    "length=64",
+    "formula_size=16",
+    "formula_layers=1",
+    "formula_heads=2",
+)
+TINY += ("formula_inner=16", "formula_length=24", "fusion_heads=2", "fusion_inner=16", "rows=8")
 
 
 @pytest.mark.parametrize(
