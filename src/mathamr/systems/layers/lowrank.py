@@ -31,4 +31,4 @@ def merge(model: nn.Module, changes: dict[str, Tensor]) -> None:
         if target.shape != added.shape:
             raise MathAMRError(f"these changes belong to another network: {name} has another shape")
         with torch.no_grad():
-            target += added.to(target)
+            target.add_(added.to(target))
