@@ -56,7 +56,8 @@ from mathamr.systems.ranking import (
     uses_words,
     without_vectors,
 )
-from mathamr.systems.system import VisualFormula
+from mathamr.systems.system import Item, System, VisualFormula
+from mathamr.text.backend import ONNX
 
 if TYPE_CHECKING:
     from mathamr.amr.parser import AmrParser
@@ -558,6 +559,20 @@ class Index(Closing):
 
                 self._loaded_parser = recorded_parser(record.name, record.model, self.archive.folder)
             return self._loaded_parser
+
+
+def load_for_forks(path: Path | str, *, device: str, model: Path | str | None = None) -> System | None:
+    """Load the model of an index with all that encoding a query needs: processes forked while the result is kept share its memory.
+
+    A model that torch runs, perhaps on a GPU, does not survive a fork: each process loads its own.
+    """
+    with Index.open(path, device=device, model=model) as index:
+        if index.archive.manifest.model.text_backend != ONNX or {"graph", "tensor"} & index.archive.needs:
+            return None
+        system = index.archive.system
+        # The first text makes ONNX Runtime lay out the weights; it starts no thread.
+        list(system.encode([Item(post=Query.of_text("$x$").post)]))
+        return system
 
 
 def _check(task: str, where: Filter | None) -> None:

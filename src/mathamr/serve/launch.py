@@ -19,7 +19,7 @@ from mathamr.core.threadmemory import limit_thread_memory
 from mathamr.core.workers import WorkLimits
 from mathamr.index.indexing.writer import IndexWriter
 from mathamr.search.editors import check_editor
-from mathamr.search.searcher import Index
+from mathamr.search.searcher import Index, load_for_forks
 from mathamr.serve.access import Keys, allowed_hosts
 from mathamr.serve.accesslog import log_in_background, set_up_log
 from mathamr.serve.app import create_app
@@ -125,6 +125,7 @@ def serve(
             run(lambda: None)
 
         _report(f"loading the model of {path}" + (f" in {count} processes" if count > 1 else ""))
+        shared = load_for_forks(path, device=device, model=model) if count > 1 else None
         with workers(count - 1, run_worker) if count > 1 else nullcontext() as stop, announced(path, where):
             if stop is not None:
                 stop_workers.append(stop)
@@ -134,6 +135,8 @@ def serve(
                 run(lambda: announce(where))
             except (KeyboardInterrupt, SystemExit):
                 _report("stopped")
+            finally:
+                del shared
 
 
 def _opened(path: Path, keys: Keys, device: str, model: Path | str | None) -> Index:
