@@ -159,7 +159,7 @@ def _compare_first(trees: Mapping[str, tuple[Path, str]]) -> None:
             subprocess.run(command, env=_environment(source), stdout=subprocess.DEVNULL, check=True)
             after = resource.getrusage(resource.RUSAGE_CHILDREN)
             spent[name].append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-    before, now = (min(times[1:]) for times in spent.values())
+    before, now = (median(times[1:]) for times in spent.values())
     print(
         f"  first query from the shell, against {REVISION}: {before:.2f} → {now:.2f} s of a processor, ratio {now / before:.2f}"
     )
