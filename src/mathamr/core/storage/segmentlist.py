@@ -98,6 +98,8 @@ def _texts(value: Any) -> Iterator[str]:
 LARGE = 4096
 """The size from which a segment waits for `FAN` - 1 others before it is merged."""
 FAN = 8
+LARGEST = 1 << 18
+"""The number of entries that are merged at most, since a merge holds them in memory: about 2 GB of words."""
 
 
 def merge_start(sizes: Sequence[int]) -> int:
@@ -114,9 +116,27 @@ def merge_start(sizes: Sequence[int]) -> int:
         first -= 1
     while (total := sum(sizes[first:])) >= LARGE:
         start = first
-        while start and sizes[start - 1] <= 2 * total:
+        while start and sizes[start - 1] <= 2 * total and sum(sizes[start - 1 :]) <= LARGEST:
             start -= 1
         if first - start < FAN - 1:
             break
         first = start
     return first
+
+
+def merge_groups(sizes: Sequence[int], largest: int = LARGEST) -> list[list[int]]:
+    """Return the places of segments in as few groups as possible of neighbours that are small enough to be merged.
+
+    >>> merge_groups([5, 4, 3, 9, 1], largest=9)
+    [[0, 1], [2], [3], [4]]
+    """
+    groups: list[list[int]] = []
+    total = 0
+    for place, size in enumerate(sizes):
+        if groups and total + size <= largest:
+            groups[-1].append(place)
+            total += size
+        else:
+            groups.append([place])
+            total = size
+    return groups

@@ -148,9 +148,9 @@ def build_index(
     log, counts = BuildLog(show=options.show_progress), IntakeCounts()
     with pool or _pool(options) as pool, _opened(out, options, bool(inputs), pool) as archive:
         words = WordWriter(archive, log)
-        for path, record in inputs:
+        for place, (path, record) in enumerate(inputs):
             report = Report()
-            with log.stage("read", share=report.share) as progress:
+            with log.stage("read", share=report.share, of=(place, len(inputs))) as progress:
                 take_in(archive.catalogue, path, record, counts, report, pool, progress, words)
         for path in without:
             counts.deleted += forget(archive.catalogue, _remembered(path, archive.manifest))

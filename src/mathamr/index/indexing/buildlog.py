@@ -10,6 +10,12 @@ from dataclasses import dataclass, field
 
 from mathamr.core.progress import Progress
 
+_SPANS = {
+    "read": (0.0, 0.3), "lexical": (0.3, 0.34), "graphs": (0.34, 0.6), "tensors": (0.6, 0.62), "vectors": (0.34, 0.96),
+    "visual": (0.96, 0.97), "sentences": (0.97, 0.98), "optimize": (0.98, 1.0),
+}  # fmt: skip
+"""Which part of a build each stage takes, about, so that one bar shows all of them and the time that is left."""
+
 
 @dataclass(slots=True)
 class BuildLog:
@@ -22,6 +28,8 @@ class BuildLog:
     fallbacks: Counter[str] = field(default_factory=Counter)
     show: bool = False
     _since: float = field(default_factory=time.perf_counter, repr=False)
+    _done: float = field(default=0.0, repr=False)
+    """The part of the whole build before the next stage."""
 
     @contextmanager
     def stage(
@@ -30,12 +38,28 @@ class BuildLog:
         unit: str = "posts",
         total: int | None = None,
         share: Callable[[], float | None] | None = None,
+        of: tuple[int, int] = (0, 1),
     ) -> Iterator[Progress | None]:
-        """Times a stage and shows its progress."""
+        """Time a stage and show its progress as that of the whole build; `of` is its place among several of its kind."""
         started = time.perf_counter()
         self.began.setdefault(name, started - self._since)
+        first, last = _SPANS.get(name, (self._done, self._done))
+        width, (place, count) = last - first, of
+        begin = max(self._done, first + width * place / count)
+        end = max(begin, first + width * (place + 1) / count)
+
+        def part_of_build() -> float | None:
+            own = share() if share is not None else progress.done / total if progress and total else None
+            return None if own is None else begin + (end - begin) * min(1.0, own)
+
+        progress: Progress | None = None
         try:
-            with Progress(name, unit, total, share) if self.show else nullcontext() as progress:
+            with Progress(name, unit, total, part_of_build) if self.show else nullcontext() as progress:
                 yield progress
         finally:
-            self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - started
+            self._done = end
+            self.add_seconds(name, time.perf_counter() - started)
+
+    def add_seconds(self, name: str, seconds: float) -> None:
+        """Count seconds of a stage."""
+        self.seconds[name] = self.seconds.get(name, 0.0) + seconds

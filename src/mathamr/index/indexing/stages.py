@@ -8,6 +8,7 @@ only the work that was not marked.
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
@@ -58,6 +59,7 @@ class WordWriter:
 
         The first post by id represents a visual class. Where a class was outdated already, its words are left to a later stage.
         """
+        started = time.perf_counter()
         first: dict[str, tuple[str, int, AnalysedPost, int]] = {}
         for number, post in stored:
             for place, visual in enumerate(post.row.visuals):
@@ -86,6 +88,7 @@ class WordWriter:
                 ((visual, number) for visual, (_, number, _, _) in chosen.items()), same
             )
         self._log.posts["lexical"] += len(stored)
+        self._log.add_seconds("lexical", time.perf_counter() - started)
 
 
 class IndexStages:

@@ -16,7 +16,7 @@ import numpy as np
 from mathamr.core.arrays import BoolArray, IntArray
 from mathamr.core.errors import MathAMRError
 from mathamr.core.storage.mappedarrays import map_arrays, write_arrays
-from mathamr.core.storage.segmentlist import SegmentList, merge_start
+from mathamr.core.storage.segmentlist import SegmentList, merge_groups, merge_start
 from mathamr.index.lexical.bags import Bag
 from mathamr.index.lexical.segment import Segment
 from mathamr.index.lexical.terms import FIELDS
@@ -153,7 +153,7 @@ class Change:
         self.is_empty = False
 
     def publish(self, everything: bool = False) -> Segments:
-        """Make the change the state of the folder atomically; `everything` merges all segments."""
+        """Make the change the state of the folder atomically; `everything` merges all segments but those that are large enough."""
         self._merge(everything)
         rows = []
         for segment, alive in self._parts:
@@ -173,8 +173,12 @@ class Change:
         A segment in which most entries are deleted is rewritten without them.
         """
         self._parts = [(segment, alive) for segment, alive in self._parts if alive.any()]
-        first = 0 if everything else merge_start([int(alive.sum()) for _, alive in self._parts])
-        groups = [[part] for part in self._parts[:first]] + [self._parts[first:]]
+        sizes = [int(alive.sum()) for _, alive in self._parts]
+        if everything:
+            groups = [[self._parts[place] for place in group] for group in merge_groups(sizes)]
+        else:
+            first = merge_start(sizes)
+            groups = [[part] for part in self._parts[:first]] + [self._parts[first:]]
         self._parts = [part for group in groups for part in self._merged(group)]
 
     def _merged(self, group: Sequence[tuple[Segment, BoolArray]]) -> Sequence[tuple[Segment, BoolArray]]:

@@ -1,0 +1,49 @@
+"""One bar shows all stages of a build."""
+
+from __future__ import annotations
+
+import pytest
+
+from mathamr.index.indexing import buildlog
+from mathamr.index.indexing.buildlog import BuildLog
+
+
+class Shown:
+    """Takes the place of a progress bar and remembers which part of the build it showed."""
+
+    seen: list[float | None] = []  # noqa: RUF012
+
+    def __init__(self, name: str, unit: str, total: int | None, share: object) -> None:
+        self.done, self._share = 0, share
+
+    def __enter__(self) -> Shown:
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        self.seen.append(self._share())  # type: ignore[operator]
+
+
+def test_the_part_of_a_build_never_falls_and_ends_with_the_last_stage(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(buildlog, "Progress", Shown)
+    monkeypatch.setattr(Shown, "seen", [])
+    log = BuildLog(show=True)
+    for place in range(2):
+        with log.stage("read", share=lambda: 1.0, of=(place, 2)):
+            pass
+    for name in ("graphs", "vectors", "optimize"):
+        with log.stage(name, total=8) as progress:
+            assert progress is not None
+            progress.done = 8
+    assert Shown.seen == pytest.approx([0.15, 0.3, 0.6, 0.96, 1.0])
+    assert set(log.seconds) == {"read", "graphs", "vectors", "optimize"}
+
+
+def test_half_of_a_stage_is_half_of_its_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(buildlog, "Progress", Shown)
+    monkeypatch.setattr(Shown, "seen", [])
+    with BuildLog(show=True).stage("vectors", total=8) as progress:
+        assert progress is not None
+        progress.done = 4
+    assert Shown.seen == pytest.approx([(0.34 + 0.96) / 2])
