@@ -55,7 +55,7 @@ RACY = 2 * 10**9
 ALL = "*"
 """Stands for all files of a collection among those on which a unit depends."""
 INCOMPLETE = (
-    "damaged archive", "archive too dense", "unreadable", "unreadable input", "file too large", "reader failed",
+    "damaged archive", "archive too dense", "unreadable", "unreadable input", "file too large", "reader failed", "too slow",
 )  # fmt: skip
 """Causes in a reader's report which mean that some posts may not have been read."""
 
