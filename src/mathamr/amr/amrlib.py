@@ -41,7 +41,7 @@ class AmrlibParser:
         return model_fingerprint(f"amrlib-{self._amrlib.__version__}", self.folder)
 
     def parse(self, sentences: Sequence[str]) -> list[Amr]:
-        """One graph for every sentence; amrlib returns none if its output is not Penman."""
+        """Return one graph for every sentence; amrlib returns none if its output is not Penman."""
         with quiet():
             texts = self._model.parse_sents(list(sentences), add_metadata=False)
         return results_of(texts)

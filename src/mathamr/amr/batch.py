@@ -15,7 +15,7 @@ MAX_DEPTH = 150
 
 
 def parse_each(parser: AmrParser, sentences: Sequence[str]) -> list[Amr | Failure]:
-    """A graph or a `Failure` for every sentence.
+    """Return a graph or a `Failure` for every sentence.
 
     A batch that fails is halved until the sentence at fault stands alone (section 3.1 of the thesis); the others
     are parsed without it. Only a missing extra is an error of the whole batch.
@@ -36,7 +36,7 @@ def parse_each(parser: AmrParser, sentences: Sequence[str]) -> list[Amr | Failur
 
 
 def parse_text(parser: TextParser, sentences: Sequence[str], latex: Mapping[str, str]) -> list[Amr | Failure]:
-    """A graph or a `Failure` for every sentence of a text; if the text fails, its sentences are parsed one by one."""
+    """Return a graph or a `Failure` for every sentence of a text; if the text fails, its sentences are parsed one by one."""
     attempt = _attempt(partial(parser.parse_text, sentences, latex), len(sentences))
     return attempt if isinstance(attempt, list) else parse_each(parser, sentences)
 

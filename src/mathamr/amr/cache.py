@@ -45,7 +45,7 @@ class GraphCache:
         self._usable = True
 
     def get(self, fingerprint: str, sentences: Iterable[str]) -> dict[str, Amr]:
-        """The graphs of those sentences that the cache holds."""
+        """Return the graphs of those sentences that the cache holds."""
         keys = {_key(fingerprint, sentence): sentence for sentence in sentences}
 
         def look(connection: SqliteConnection) -> list[tuple[bytes, bytes]]:
@@ -66,7 +66,7 @@ class GraphCache:
         return found
 
     def put(self, fingerprint: str, graphs: Mapping[str, Amr]) -> None:
-        """Stores graphs by their sentences."""
+        """Store graphs by their sentences."""
         rows = [
             (_key(fingerprint, sentence), zlib.compress(graph.to_json().encode(), 1))
             for sentence, graph in graphs.items()
@@ -84,13 +84,13 @@ class GraphCache:
             self._with_connection(store)
 
     def close(self) -> None:
-        """Closes the file; the next use opens it again."""
+        """Close the file; the next use opens it again."""
         if self._connection is not None:
             self._connection.close()
         self._connection = None
 
     def _with_connection(self, work: Callable[[SqliteConnection], T]) -> T | None:
-        """The result of `work`, or None if the file cannot be used; a replaced file is opened again."""
+        """Return the result of `work`, or None if the file cannot be used; a replaced file is opened again."""
         for _ in range(2):
             if not self._usable:
                 return None
@@ -118,7 +118,7 @@ class GraphCache:
         return self._connection
 
     def _set_aside(self, error: Exception) -> None:
-        """Renames a broken file so that the next use starts a new one; gives up if that fails too."""
+        """Rename a broken file so that the next use starts a new one; gives up if that fails too."""
         self.close()
         aside = self.path.with_name(f"{self.path.name}.broken-{os.getpid()}")
         try:
@@ -155,7 +155,7 @@ class CachedParser:
         return self.parser.fingerprint
 
     def parse(self, sentences: Sequence[str]) -> list[Amr]:
-        """Takes graphs from the cache and parses the rest; failures are never stored."""
+        """Take graphs from the cache and parses the rest; failures are never stored."""
         known: dict[str, Amr | Failure] = dict(self.cache.get(self.fingerprint, sentences))
         missing = [sentence for sentence in dict.fromkeys(sentences) if sentence not in known]
         results = dict(zip(missing, parse_each(self.parser, missing), strict=True))

@@ -53,12 +53,12 @@ class DocumentAmr:
     fallbacks: tuple[Fallback, ...] = ()
 
     def causes(self) -> Counter[str]:
-        """The number of sentences with a minimal graph, by cause."""
+        """Return the number of sentences with a minimal graph, by cause."""
         return Counter(fallback.cause for fallback in self.fallbacks)
 
 
 def parse_document(parser: AmrParser, sentences: Sequence[str] | Text) -> DocumentAmr:
-    """The graph of one post; never fails."""
+    """Return the graph of one post; never fails."""
     return next(parse_documents(parser, [sentences]))
 
 
@@ -69,7 +69,7 @@ def parse_documents(
     batch: int = BATCH,
     limit: int = MAX_TOKENS,
 ) -> Iterator[DocumentAmr]:
-    """The graphs of many posts, in order; the parser gets about `batch` sentences at a time, of several posts.
+    """Return the graphs of many posts, in order; the parser gets about `batch` sentences at a time, of several posts.
 
     A parser that reads sentences in their context (`TextParser`) gets posts of several sentences one by one; one that reads
     documents gets chunks of sentences of at most `limit` tokens (section 3.1 of the thesis).
@@ -157,7 +157,7 @@ def _root_first(graph: Amr) -> tuple[str, ...]:
 
 
 def _document(pieces: list[list[str]], results: Iterator[Amr | Failure]) -> DocumentAmr:
-    """Joins the results for the pieces of every sentence, which it takes from a stream."""
+    """Join the results for the pieces of every sentence, which it takes from a stream."""
     graphs: list[Amr] = []
     fallbacks: list[Fallback] = []
     for number, sentence in enumerate(pieces):
@@ -189,7 +189,7 @@ def _with_formulas(
 
 
 def join(graphs: Sequence[Amr]) -> tuple[Amr, tuple[tuple[str, ...], ...]]:
-    """Joins graphs under one `multi-sentence` root; also returns the variables of each graph in the result.
+    """Join graphs under one `multi-sentence` root; also return the variables of each graph in the result.
 
     A single graph stays as it is, as AMR's guidelines require; without graphs the result is an empty one.
     """

@@ -21,7 +21,7 @@ _STOP_WORDS = frozenset(
 
 
 def minimal_graph(sentence: str) -> Amr:
-    """A graph with the formulas and content words of `sentence` under one `and`; never fails.
+    """Return a graph with the formulas and content words of `sentence` under one `and`; never fails.
 
     >>> print(minimal_graph("Is FORMULA_0 a prime number?").to_penman())
     (a / and
@@ -40,7 +40,7 @@ def minimal_graph(sentence: str) -> Amr:
 
 
 def _concepts(sentence: str) -> list[str]:
-    """Every formula and the first content words, each once."""
+    """Return every formula and the first content words, each once."""
     words = 0
     concepts: dict[str, None] = {}
     for match in _WORD.finditer(sentence):

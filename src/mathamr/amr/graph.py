@@ -32,7 +32,7 @@ class InvalidAmrError(MathAMRError):
 
 @lru_cache(maxsize=16_384)
 def is_atom(text: str) -> bool:
-    """True if Penman reads `text` as one symbol or one quoted string.
+    """Return True if Penman reads `text` as one symbol or one quoted string.
 
     >>> is_atom("run-01"), is_atom('"and/or"'), is_atom("and/or"), is_atom("#5")
     (True, True, False, False)
@@ -149,18 +149,18 @@ class Amr:
         return len(self.instances)
 
     def concepts(self) -> dict[str, str]:
-        """The concept of every variable."""
+        """Return the concept of every variable."""
         return dict(self.instances)
 
     def triples(self) -> Iterator[Triple]:
-        """Every instance, edge and attribute as `penman` holds them: (variable, role, variable or atom)."""
+        """Return every instance, edge and attribute as `penman` holds them: (variable, role, variable or atom)."""
         for variable, concept in self.instances:
             yield variable, ":instance", concept
         yield from self.edges
         yield from self.attributes
 
     def renamed(self, names: Mapping[str, str]) -> Amr:
-        """The same graph with other variables; those that `names` does not hold stay."""
+        """Return the same graph with other variables; those that `names` does not hold stay."""
         new = {variable: names.get(variable, variable) for variable, _ in self.instances}
         return replace(
             self,
@@ -172,12 +172,12 @@ class Amr:
         )
 
     def to_penman(self, *, one_line: bool = False, alignments: bool = False, metadata: bool = False) -> str:
-        """Penman text; `alignments` as ``~e.3`` behind the concepts, `metadata` as comment lines before it."""
+        """Return Penman text; `alignments` as ``~e.3`` behind the concepts, `metadata` as comment lines before it."""
         return notation.write(self, one_line=one_line, alignments=alignments, metadata=metadata)
 
     @classmethod
     def from_penman(cls, text: str, source: str = "") -> Amr:
-        """The graph that Penman `text` writes, with its alignments and metadata; `source` is named in errors."""
+        """Return the graph that Penman `text` writes, with its alignments and metadata; `source` is named in errors."""
         parts = notation.read(text, source)
         try:
             return cls(*parts)
@@ -185,12 +185,12 @@ class Amr:
             raise ParseError(str(error), text, max(0, text.find("(")), source) from error
 
     def to_json(self) -> str:
-        """One JSON line with every field; it is faster to read than Penman, for caches and between processes."""
+        """Return one JSON line with every field; it is faster to read than Penman, for caches and between processes."""
         return json.dumps([getattr(self, each.name) for each in fields(self)], separators=(",", ":"))
 
     @classmethod
     def from_json(cls, line: str) -> Amr:
-        """The inverse of `to_json`."""
+        """Return the inverse of `to_json`."""
         top, instances, edges, attributes, tokens, alignments, metadata = json.loads(line)
         return cls(
             top,
@@ -204,7 +204,7 @@ class Amr:
 
 
 def reachable(top: str, edges: Iterable[Triple]) -> set[str]:
-    """The variables that are connected with `top` along edges in either direction."""
+    """Return the variables that are connected with `top` along edges in either direction."""
     neighbours: dict[str, list[str]] = {}
     for source, _, target in edges:
         neighbours.setdefault(source, []).append(target)
@@ -219,7 +219,7 @@ def reachable(top: str, edges: Iterable[Triple]) -> set[str]:
 
 
 def upright(edge: Triple) -> Triple:
-    """Reverses an edge with an inverse role; other edges stay as they are."""
+    """Reverse an edge with an inverse role; other edges stay as they are."""
     source, role, target = edge
     while role.endswith("-of") and role not in OF_ROLES:
         source, role, target = target, role[: -len("-of")], source
@@ -250,7 +250,7 @@ class Names:
         self._counts: dict[str, int] = {}
 
     def fresh(self, concept: str) -> str:
-        """An unused variable for a node with that concept."""
+        """Return an unused variable for a node with that concept."""
         letter = concept[:1].lower()
         if not "a" <= letter <= "z":
             letter = next((c for c in concept[:2].lower() if "a" <= c <= "z"), "x")

@@ -16,7 +16,7 @@ from mathamr.core.errors import MissingExtraError, ParseError
 
 
 def imported(module: str, what: str, install: str) -> Any:
-    """The module of a parser; an error says whether the parser or a package that it needs is missing."""
+    """Return the module of a parser; an error says whether the parser or a package that it needs is missing."""
     try:
         return import_module(module)
     except ModuleNotFoundError as error:
@@ -27,17 +27,17 @@ def imported(module: str, what: str, install: str) -> Any:
 
 
 def missing_part(package: str | None, whose: str) -> MissingExtraError:
-    """The error about a package that a parser needs."""
+    """Return the error about a package that a parser needs."""
     return MissingExtraError(f"{package}, which {whose} needs,", f"pip install {package}")
 
 
 def quiet() -> AbstractContextManager[TextIO]:
-    """Sends to stderr what a parser prints while it loads and parses: stdout is data."""
+    """Send to stderr what a parser prints while it loads and parses: stdout is data."""
     return redirect_stdout(sys.stderr)
 
 
 def results_of(texts: Iterable[str | None]) -> list[Amr]:
-    """Reads the graphs that a third-party parser wrote; invalid ones are reported in a `PartialParseError`."""
+    """Read the graphs that a third-party parser wrote; invalid ones are reported in a `PartialParseError`."""
     return all_graphs([_result(text) for text in texts])
 
 

@@ -47,7 +47,7 @@ class Fields(NamedTuple):
 
 
 def write(amr: Amr, *, one_line: bool, alignments: bool, metadata: bool) -> str:
-    """Penman text of `amr`, which reads back to the same triples."""
+    """Return Penman text of `amr`, which reads back to the same triples."""
     lines = _metadata_lines(amr) if metadata else []
     numbers = dict(amr.alignments) if alignments else {}
     heads = {
@@ -66,7 +66,7 @@ def write_branches(
     *,
     one_line: bool,
 ) -> str:
-    """Penman text of a layout."""
+    """Return Penman text of a layout."""
     parts: list[str] = []
     # An open node is (what is still to be written under it, the column its roles stand in).
     stack: list[tuple[list[tuple[str, str, bool]], int]] = []
@@ -115,7 +115,7 @@ def layout(amr: Amr) -> Branches:
 
 
 def written_order(top: str, variables: Iterable[str], edges: Sequence[Triple]) -> list[str]:
-    """The variables reachable from `top`, in the order in which Penman defines them."""
+    """Return the variables reachable from `top`, in the order in which Penman defines them."""
     ends, defined = _spanned(top, variables, edges)
     found: list[str] = []
     waiting = [top]
@@ -129,7 +129,7 @@ def written_order(top: str, variables: Iterable[str], edges: Sequence[Triple]) -
 def _spanned(
     top: str, variables: Iterable[str], edges: Sequence[Triple]
 ) -> tuple[dict[str, list[tuple[int, int, str]]], dict[int, str]]:
-    """The edges at every node (cost, number, other end), and for those on a shortest path from the top the node they lead to."""
+    """Return the edges at every node (cost, number, other end), and for those on a shortest path from the top the node they lead to."""
     ends: dict[str, list[tuple[int, int, str]]] = {variable: [] for variable in variables}
     for number, (source, _, target) in enumerate(edges):
         ends[source].append((_FORWARD_COST, number, target))
@@ -150,7 +150,7 @@ def _spanned(
 
 
 def depth(amr: Amr) -> int:
-    """The nesting depth of the text's parentheses."""
+    """Return the nesting depth of the text's parentheses."""
     children, deepest = layout(amr), 0
     waiting = [(amr.top, 1)]
     while waiting:
@@ -161,7 +161,7 @@ def depth(amr: Amr) -> int:
 
 
 def by_source(triples: Iterable[Triple]) -> dict[str, list[Triple]]:
-    """Groups triples by their first variable and keeps their order."""
+    """Group triples by their first variable and keep their order."""
     groups: dict[str, list[Triple]] = {}
     for triple in triples:
         groups.setdefault(triple[0], []).append(triple)
@@ -181,7 +181,7 @@ def _one_line(text: str) -> str:
 
 
 def read(text: str, source: str = "") -> Fields:
-    """Parses the fields of the graph in `text`; a `ParseError` shows the place of a mistake."""
+    """Parse the fields of the graph in `text`; a `ParseError` shows the place of a mistake."""
     start = _graph_start(text)
     reading = _Reading(text, source, start)
     reading.run()
@@ -191,7 +191,7 @@ def read(text: str, source: str = "") -> Fields:
 
 
 def branches(text: str, start: int = 0, source: str = "") -> tuple[str, list[tuple[str, str]], list[Triple]]:
-    """Parses Penman text without interpreting it: the top, (variable, concept) and (variable, role, target).
+    """Parse Penman text without interpreting it: the top, (variable, concept) and (variable, role, target).
 
     Roles stay as written, including inverted ones, in the order of the text.
     """
@@ -217,7 +217,7 @@ class _Reading:
         self.numbers: dict[str, set[int]] = {}
 
     def run(self) -> None:
-        """Reads the text, which must be one graph and nothing else."""
+        """Read the text, which must be one graph and nothing else."""
         kinds, texts, triples = self.kinds, self.texts, self.triples
         stack = [self.node()]
         self.top = stack[0]
@@ -247,7 +247,7 @@ class _Reading:
             raise self.error("not a Penman graph: text follows its closing parenthesis")
 
     def node(self) -> str:
-        """Reads the head of a node, `(variable / concept`; the concept may stand elsewhere."""
+        """Read the head of a node, `(variable / concept`; the concept may stand elsewhere."""
         self.expect("open", "an opening parenthesis")
         start = self.offset()
         variable = self.expect("symbol", "a variable")
@@ -262,14 +262,14 @@ class _Reading:
         return variable
 
     def align(self, variable: str) -> None:
-        """Reads an alignment after a concept or a constant and assigns it to the node."""
+        """Read an alignment after a concept or a constant and assign it to the node."""
         marker = self.accept("alignment")
         if marker:
             numbers = map(int, re.findall("[0-9]+", marker))
             self.numbers.setdefault(variable, set()).update(numbers)
 
     def fields(self, tokens: tuple[str, ...], metadata: tuple[tuple[str, str], ...]) -> Fields:
-        """The fields read so far; raises if a node has no concept."""
+        """Return the fields read so far; raises if a node has no concept."""
         variables = {variable for variable, _ in self.instances}
         for variable, offset in self.bare.items():
             if variable not in variables:
@@ -287,29 +287,29 @@ class _Reading:
         )
 
     def accept(self, kind: str) -> str:
-        """Consumes and returns the next token if it is of that kind, else returns an empty text."""
+        """Consume and return the next token if it is of that kind, else return an empty text."""
         if self.kinds[self.position] != kind:
             return ""
         self.position += 1
         return self.texts[self.position - 1]
 
     def expect(self, kind: str, what: str) -> str:
-        """Consumes the next token, or raises an error that says what should stand there."""
+        """Consume the next token, or raise an error that says what should stand there."""
         if self.kinds[self.position] != kind:
             raise self.error(f"not a Penman graph: {what} should stand here")
         return self.accept(kind)
 
     def offset(self) -> int:
-        """Where the next token starts."""
+        """Return where the next token starts."""
         return self.starts[self.position] if self.position < len(self.starts) else len(self.text)
 
     def error(self, message: str) -> ParseError:
-        """An error at the next token."""
+        """Return an error at the next token."""
         return ParseError(message, self.text, self.offset(), self.source)
 
 
 def _graph_start(text: str) -> int:
-    """Where the comment lines before the graph end."""
+    """Return where the comment lines before the graph end."""
     start = 0
     for line in text.splitlines(keepends=True):
         if line.strip() and not line.lstrip().startswith("#"):

@@ -38,7 +38,7 @@ class PartialParseError(MathAMRError):
 
 
 def all_graphs(results: Sequence[Amr | Failure]) -> list[Amr]:
-    """The graphs of a batch; raises `PartialParseError` if a sentence has none."""
+    """Return the graphs of a batch; raises `PartialParseError` if a sentence has none."""
     graphs = [result for result in results if isinstance(result, Amr)]
     if len(graphs) < len(results):
         raise PartialParseError(results)
@@ -64,7 +64,7 @@ class AmrParser(Protocol):
         ...
 
     def parse(self, sentences: Sequence[str]) -> list[Amr]:
-        """One graph for every sentence."""
+        """Return one graph for every sentence."""
         ...
 
 
@@ -73,7 +73,7 @@ class TextParser(AmrParser, Protocol):
     """A parser that reads sentences in the context of their text, formulas in place."""
 
     def parse_text(self, sentences: Sequence[str], latex: Mapping[str, str]) -> list[Amr]:
-        """One graph for every sentence of one text; `latex` has the formulas of its placeholders."""
+        """Return one graph for every sentence of one text; `latex` has the formulas of its placeholders."""
         ...
 
 
@@ -86,7 +86,7 @@ class ParserFactory(Protocol):
     """An entry of the registry: the class of a parser, called with the model it should load."""
 
     def __call__(self, model: str | None = None) -> AmrParser:
-        """Creates a parser with `model` (a path or a name, depending on the parser), or with its default model."""
+        """Create a parser with `model` (a path or a name, depending on the parser), or with its default model."""
         ...
 
 
@@ -105,7 +105,7 @@ _vouched: set[tuple[str, str | None]] = set()
 
 
 def vouch_for_parser(name: str = "builtin", model: str | None = None) -> None:
-    """Allows indexes that this process opens to use a third-party parser, or a model of a parser.
+    """Allow indexes that this process opens to use a third-party parser, or a model of a parser.
 
     Call it with what a person typed, never with what a file contains: the class is imported and called, and models of
     some parsers run code when they are loaded.
@@ -114,7 +114,7 @@ def vouch_for_parser(name: str = "builtin", model: str | None = None) -> None:
 
 
 def check_recorded(name: str, model: str | None, source: object) -> None:
-    """Refuses a third-party class or a parser's model that only a file has named."""
+    """Refuse a third-party class or a parser's model that only a file has named."""
     if (name in PARSERS and model is None) or (name, model) in _vouched:
         return
     if ":" not in name:
@@ -127,13 +127,13 @@ def check_recorded(name: str, model: str | None, source: object) -> None:
 
 
 def recorded_parser(name: str, model: str | None, source: object) -> AmrParser:
-    """Loads the parser that an index names, if an index may name it (see `check_recorded`)."""
+    """Load the parser that an index names, if an index may name it (see `check_recorded`)."""
     check_recorded(name, model, source)
     return load_parser(name, model)
 
 
 def load_parser(name: str = "builtin", model: str | None = None) -> AmrParser:
-    """Loads the parser of that name; ``module:Class`` names a third-party one.
+    """Load the parser of that name; ``module:Class`` names a third-party one.
 
     Only for names that a person typed: it calls `vouch_for_parser`.
     """

@@ -34,7 +34,7 @@ class PlacedGraph:
     beside: dict[str, float] = field(default_factory=dict)
 
     def draw(self, drawing: Drawing, kind: Callable[[str], str]) -> None:
-        """Draws edges, nodes and constants; `kind` gives the kind of a variable's node."""
+        """Draw edges, nodes and constants; `kind` gives the kind of a variable's node."""
         for variable, branches in self.branches.items():
             for role, target, defines in branches:
                 self._edge(drawing, variable, role, target, kind(target) if defines else None)
@@ -60,7 +60,7 @@ class PlacedGraph:
 
 
 def place(amr: Amr, left: float, top: float) -> PlacedGraph:
-    """Places every node of a graph, the top one at that point."""
+    """Place every node of a graph, the top one at that point."""
     constants = {
         variable: "  ".join(f"{role} {shortened(unquoted(constant), 20)}" for _, role, constant in triples)
         for variable, triples in by_source(amr.attributes).items()
@@ -83,7 +83,7 @@ def place(amr: Amr, left: float, top: float) -> PlacedGraph:
 
 
 def svg(amr: Amr, title: str = "") -> str:
-    """The picture of `amr` with `title` above it."""
+    """Return the picture of `amr` with `title` above it."""
     drawing, concepts = Drawing(title or "AMR"), amr.concepts()
 
     def kind(variable: str) -> str:

@@ -19,7 +19,7 @@ _HOLDERS = frozenset({"name", "string-entity", "variable", "formula"})
 
 
 def placeholders(text: str) -> tuple[str, ...]:
-    """The placeholders of a sentence, in order, each once.
+    """Return the placeholders of a sentence, in order, each once.
 
     >>> placeholders("Let FORMULA_1 be in FORMULA_0, so that FORMULA_1>0.")
     ('FORMULA_1', 'FORMULA_0')
@@ -28,7 +28,7 @@ def placeholders(text: str) -> tuple[str, ...]:
 
 
 def separated(text: str) -> str:
-    """Inserts a blank wherever a placeholder touches a word or another placeholder.
+    """Insert a blank wherever a placeholder touches a word or another placeholder.
 
     >>> separated("the kFORMULA_0 root, FORMULA_1FORMULA_2, the FORMULA_3th")
     'the k FORMULA_0 root, FORMULA_1 FORMULA_2, the FORMULA_3 th'
@@ -40,13 +40,13 @@ def separated(text: str) -> str:
 
 
 def formula_nodes(amr: Amr, expected: Sequence[str]) -> dict[str, str]:
-    """The variable of every expected placeholder that has a node."""
+    """Return the variable of every expected placeholder that has a node."""
     wanted = set(expected)
     return {concept: variable for variable, concept in reversed(amr.instances) if concept in wanted}
 
 
 def mend(amr: Amr, expected: Sequence[str]) -> Amr:
-    """Repairs a graph so that it has one node for every placeholder that is recognisable in it.
+    """Repair a graph so that it has one node for every placeholder that is recognisable in it.
 
     Parsers that never saw placeholders write them as `formula_0`, as `(n / name :op1 "FORMULA_0")`, in pieces
     (`:op1 "FORMULA" :op2 "_" :op3 "0"`), in compounds (`FORMULA_0-dimensional`), or twice. Placeholders that the
@@ -68,7 +68,7 @@ def mend(amr: Amr, expected: Sequence[str]) -> Amr:
 
 
 def _suspicious(amr: Amr, wanted: set[str]) -> bool:
-    """True if a placeholder occurs in a constant or inside another concept."""
+    """Return True if a placeholder occurs in a constant or inside another concept."""
     constants = (constant for _, _, constant in amr.attributes)
     concepts = (concept for _, concept in amr.instances if concept not in wanted)
     return any(PLACEHOLDER.search(text) for text in (*constants, *concepts))
@@ -87,13 +87,13 @@ class _Repair:
         self.names = Names({*self.concepts, *(constant for _, _, constant in amr.attributes)})
 
     def placeholder(self, text: str) -> str | None:
-        """The expected placeholder that `text` stands for."""
+        """Return the expected placeholder that `text` stands for."""
         match = _LOOKALIKE.fullmatch(unquoted(text))
         wanted = f"FORMULA_{match[1]}" if match else ""
         return wanted if wanted in self.expected else None
 
     def rename_concepts(self) -> None:
-        """Renames `formula_0` to `FORMULA_0`, and a placeholder that the sentence does not hold to `formula`."""
+        """Rename `formula_0` to `FORMULA_0`, and a placeholder that the sentence does not hold to `formula`."""
         compounds: list[str] = []
         for variable, concept in self.concepts.items():
             wanted = self.placeholder(concept)
@@ -108,7 +108,7 @@ class _Repair:
             self.concepts[variable] = rest or "and"
 
     def _split(self, variable: str, text: str) -> str:
-        """Splits `FORMULA_0-dimensional` into `dimensional` and the formula as its modifier."""
+        """Split `FORMULA_0-dimensional` into `dimensional` and the formula as its modifier."""
         wanted = [found for found in PLACEHOLDER.findall(text) if found in self.expected]
         if not wanted:
             return text
@@ -119,7 +119,7 @@ class _Repair:
         return PLACEHOLDER.sub("", unquoted(text)).strip("-_ ")
 
     def lift_constants(self) -> None:
-        """Turns constants that hold a placeholder, complete or in pieces, into nodes."""
+        """Turn constants that hold a placeholder, complete or in pieces, into nodes."""
         by_node: dict[str, list[Triple]] = {}
         for attribute in self.attributes:
             by_node.setdefault(attribute[0], []).append(attribute)
@@ -142,7 +142,7 @@ class _Repair:
                 self.attributes.append((variable, role, string(rest)))
 
     def _window(self, variable: str, attributes: list[Triple], start: int) -> tuple[int, str | None]:
-        """The number of attributes from `start` on that form one placeholder together, and the placeholder."""
+        """Return the number of attributes from `start` on that form one placeholder together, and the placeholder."""
         for size in (1, 2, 3):
             window = attributes[start : start + size]
             if size > 1 and not all(role.startswith(":op") for _, role, _ in window):
@@ -167,7 +167,7 @@ class _Repair:
         self.edges.append((variable, role, node))
 
     def merge_duplicates(self) -> None:
-        """Merges nodes of the same placeholder."""
+        """Merge nodes of the same placeholder."""
         first: dict[str, str] = {}
         duplicates = self.duplicates
         for variable, concept in self.concepts.items():
@@ -185,7 +185,7 @@ class _Repair:
         ]
 
     def graph(self) -> Amr:
-        """The repaired graph."""
+        """Return the repaired graph."""
         numbers: dict[str, tuple[int, ...]] = {}
         for variable, its_numbers in self.amr.alignments:
             merged = self.duplicates.get(variable, variable)

@@ -21,7 +21,7 @@ class Tally:
     refused: int = 0
 
     def count(self, document: DocumentAmr) -> None:
-        """Counts a document of one sentence."""
+        """Count a document of one sentence."""
         self.sentences += 1
         self.fallbacks += document.causes()
         self.dropped += len(document.dropped)
@@ -45,14 +45,14 @@ class Answer:
     error: str | None
 
     def to_json(self) -> str:
-        """One JSON line in ASCII, which any encoding of stdout can hold."""
+        """Return one JSON line in ASCII, which any encoding of stdout can hold."""
         row = {"text": self.text, "amr": self.amr, "error": self.error}
         line = json.dumps(row, ensure_ascii=False)
         return line if line.isprintable() else json.dumps(row)
 
 
 def parse_sentences(parser: AmrParser, sentences: Sequence[str], tally: Tally) -> list[DocumentAmr]:
-    """Parses every sentence separately: chunked, repaired and counted like the sentences of a post."""
+    """Parse every sentence separately: chunked, repaired and counted like the sentences of a post."""
     documents = list(
         parse_documents(parser, ([sentence] for sentence in sentences), batch=max(1, len(sentences)))
     )
@@ -62,7 +62,7 @@ def parse_sentences(parser: AmrParser, sentences: Sequence[str], tally: Tally) -
 
 
 def answer_lines(parser: AmrParser, lines: Sequence[bytes], tally: Tally) -> list[Answer]:
-    """Answers every JSON line `{"text": …}`; any other line gets an answer with an error."""
+    """Answer every JSON line `{"text": …}`; any other line gets an answer with an error."""
     texts = [_text(line) for line in lines]
     good = [text for text in texts if isinstance(text, str)]
     tally.refused += len(texts) - len(good)

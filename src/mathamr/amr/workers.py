@@ -44,14 +44,14 @@ class ParallelParser(Closing):
         self.name, self.fingerprint, self.documents = self._pool.identity
 
     def parse(self, sentences: Sequence[str]) -> list[Amr]:
-        """One graph for every sentence; raises `PartialParseError` if some failed."""
+        """Return one graph for every sentence; raises `PartialParseError` if some failed."""
         # Several batches per worker balance sentences of different lengths; a single worker is fastest with one batch.
         count = 4 * self.workers if self.workers > 1 else 1
         size = max(1, min(self.batch, -(-len(sentences) // count)))
         return all_graphs(self._results(list(batches(sentences, size))))
 
     def parse_text(self, sentences: Sequence[str], latex: Mapping[str, str]) -> list[Amr]:
-        """One graph for every sentence of a text, in its context if the parser reads it; raises `PartialParseError` if some failed."""
+        """Return one graph for every sentence of a text, in its context if the parser reads it; raises `PartialParseError` if some failed."""
         answer = self._pool.ask([list(sentences), dict(latex)])
         return self.parse(sentences) if isinstance(answer, Lost) else all_graphs([*map(_result, answer)])
 
@@ -69,7 +69,7 @@ class ParallelParser(Closing):
         return self._results([[sentence] for sentence in part])
 
     def close(self) -> None:
-        """Ends the workers."""
+        """End the workers."""
         self._pool.close()
 
 
@@ -89,7 +89,7 @@ class ParseWork:
         return self.parser.name, self.parser.fingerprint, reads_documents(self.parser)
 
     def __call__(self, request: tuple[list[str], dict[str, str] | None]) -> list[str | list[str]]:
-        """Graphs as JSON, failures as cause and message; the request is sentences, and the formulas of a text or nothing."""
+        """Return graphs as JSON, failures as cause and message; the request is sentences, and the formulas of a text or nothing."""
         sentences, latex = request
         if latex is not None and isinstance(self.parser, TextParser):
             results = parse_text(self.parser, sentences, latex)

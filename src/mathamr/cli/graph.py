@@ -60,6 +60,12 @@ def command(
         str,
         typer.Option(help="How formulas are read: published, or mathematician (not with --out)."),
     ] = "published",
+    coreference: Annotated[
+        bool,
+        typer.Option(
+            "--coreference", help='One node for what "it" or "this function" refers to (not with --out).'
+        ),
+    ] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Statistics as one JSON object (with --out).")
     ] = False,
@@ -74,6 +80,8 @@ def command(
         raise typer.BadParameter(
             "--out stores the published reading, which models are trained on: leave --reading out"
         )
+    if out is not None and coreference:
+        raise typer.BadParameter("--out stores graphs as models read them: leave --coreference out")
     if out is None and workers != 1:
         raise typer.BadParameter("--workers acts on a store: give --out as well")
     if out is None and svg is None and (structure, auxiliary) != ("hierarchy", "none"):
@@ -93,7 +101,7 @@ def command(
         statistics = _build(posts, out, configuration, parser, model, workers, report, limit, share)
         _show(statistics, out, as_json)
     else:
-        _write(posts, svg, linear, configuration, parser, model, reading)
+        _write(posts, svg, linear, configuration, parser, model, reading, coreference)
 
 
 def _chosen(
@@ -160,6 +168,7 @@ def _write(
     parser: str,
     model: str | None,
     reading: str,
+    coreference: bool,
 ) -> None:
     from mathamr.amr.parser import load_parser
     from mathamr.graphs import notation
@@ -167,7 +176,7 @@ def _write(
     from mathamr.graphs.mathamr import linearise, mathamr
     from mathamr.graphs.picture import picture
 
-    made_graphs = GraphMaker(load_parser(parser, model), reading).make(posts)
+    made_graphs = GraphMaker(load_parser(parser, model), reading, coreference=coreference).make(posts)
     if svg is not None:
         made = next(made_graphs, None)
         if made is None:

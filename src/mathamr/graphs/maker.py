@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 
+from mathamr.amr.coreference import resolve_coreference
 from mathamr.amr.document import Text, parse_documents
 from mathamr.amr.parser import AmrParser, load_parser
 from mathamr.formulas.parse import EMPTY, check_reading, context_of
@@ -34,9 +35,10 @@ class GraphMaker:
     Operator trees are the published ones, which models are trained on, or those of another reading of formulas.
     """
 
-    def __init__(self, parser: AmrParser, reading: str = "published") -> None:
+    def __init__(self, parser: AmrParser, reading: str = "published", *, coreference: bool = False) -> None:
         check_reading(reading)
         self._parser = parser
+        self._coreference = coreference
         self._reading = reading
 
     def make(self, posts: Iterable[Post]) -> Iterator[MadeGraph]:
@@ -55,6 +57,8 @@ class GraphMaker:
 
         for document in parse_documents(self._parser, documents()):
             post, read = waiting.pop(0)
+            if self._coreference:
+                document = resolve_coreference(document)
             fallbacks = Counter({f"sentence: {cause}": n for cause, n in document.causes().items()})
             if document.dropped:
                 fallbacks["formula dropped by the AMR parser"] += len(document.dropped)

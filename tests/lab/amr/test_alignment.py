@@ -153,7 +153,7 @@ def test_every_pattern_fills_into_a_graph_with_all_of_its_formulas() -> None:
 def test_tree_distances_are_steps_along_the_dependencies() -> None:
     sentence = Analysed(
         "old fox sleeps well", ["old", "fox", "sleeps", "well"], [(0, 3), (4, 7), (8, 14), (15, 19)], [True] * 4,
-        ["JJ", "NN", "VBZ", "RB"], ["old", "fox", "sleep", "well"], ["amod", "nsubj", "ROOT", "ROOT"], [1, 2, 2, 3],
+        ["JJ", "NN", "VBZ", "RB"], ["old", "fox", "sleep", "well"], deps=["amod", "nsubj", "ROOT", "ROOT"], heads=[1, 2, 2, 3],
     )  # fmt: skip
     table = tree_distances(sentence)
     assert table[0] == [0, 1, 2, 6]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import torch
 
@@ -11,7 +13,7 @@ from mathamr.amr.builtin.nodes import KINDS
 from mathamr.amr.builtin.numbers import REASONS
 from mathamr.amr.builtin.words import SHAPES
 from mathamr.text.torchfolder import quantised, restored
-from mathamr_lab.amr.fit import Sentences
+from mathamr_lab.amr.fit import COLUMNS, Sentences
 from mathamr_lab.amr.network import ParserNetwork
 
 CONFIGURATION = NetworkConfiguration(
@@ -84,8 +86,10 @@ def test_sentences_read_together_do_not_see_each_other() -> None:
     np.testing.assert_allclose(together.tree[0, 4:], 0)
 
 
-def test_nothing_held_out_is_no_sentence() -> None:
-    columns = ("piece", "shape", "tag", "head", "dep", "candidate", "features", "gold", "template", "node", "roles", "edge", "root", "kind")  # fmt: skip
-    arrays = {f"dev/{column}": np.zeros((0, 1), np.int16) for column in columns}
-    arrays |= {f"dev/{column}/counts": np.zeros(0, np.int16) for column in columns}
-    assert not Sentences(arrays, "dev").rows
+def test_nothing_held_out_is_no_sentence(tmp_path: Path) -> None:
+    arrays = {f"dev/{column}": np.zeros((0, 1), np.int16) for column in COLUMNS}
+    arrays |= {f"dev/{column}/counts": np.zeros(0, np.int16) for column in COLUMNS}
+    (tmp_path / "all").mkdir()
+    np.savez(tmp_path / "all" / "arrays.npz", **arrays)
+    np.savez(tmp_path / "dev-states.npz", alone=np.zeros((0, 8)), among=np.zeros((0, 8)))
+    assert not Sentences(tmp_path / "all", "dev").rows

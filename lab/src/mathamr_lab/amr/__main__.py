@@ -1,59 +1,87 @@
-"""Trains the built-in parser on the states of a text encoder in the box: `python -m mathamr_lab.amr [--held-out] [--out FILE]`.
+"""Train the built-in parser on the states of the text encoder in the box: `python -m mathamr_lab.amr [--held-out] [--folds] [--out FILE]`.
 
-Reads the gold graphs and prose under MATHAMR_DATA. With `--held-out`, as the shipped weights were trained, the held-out parts stay unseen, for measuring with
-`python -m mathamr_lab.amr.evaluate`. `--prepare FOLDER` only writes what training
-reads; `python -m mathamr_lab.amr.fit` then trains from it on a machine with a GPU, and `--pack` makes the parser's file.
+Reads the gold graphs and the topics' graphs under MATHAMR_DATA. With `--held-out`, as the shipped weights were trained, the held-out parts stay
+unseen, for measuring with `python -m mathamr_lab.amr.evaluate`; `--folds` trains one more parser for each fifth of the topics, without it
+(`FOLDER/fold-0.npz`…). `--tables FILE` trains nothing and takes only the topics' concepts into the lexicon of a parser that has not seen them. Other options are
+those of `mathamr_lab.amr.fit`.
 """
 
 from __future__ import annotations
 
 import argparse
+import gzip
+import pickle
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from mathamr.amr.builtin.model import BOX, WEIGHTS
-from mathamr.text.folder import PIECES
-from mathamr.text.wordpieces import WordPieces
+from mathamr.amr.builtin.model import WEIGHTS, ParserModel
 from mathamr_lab.amr.corpus import split
-from mathamr_lab.amr.pack import pack
+from mathamr_lab.amr.fit import fit, options_of
+from mathamr_lab.amr.pack import pack, save
+from mathamr_lab.amr.prepared import Aligned, add_topics, align, prepare, write_states
+from mathamr_lab.amr.topics import FOLDS, topic_graphs
 
-PROSE = 12_000
-"""Sentences of mathematical prose: their formulas fill gaps, and `--prose N` of `fit` adds N of them to each batch for their syntax."""
+SEED = 1
 
 
 def main() -> None:
-    """Prepares, trains and packs."""
+    """Prepare, train and pack."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--held-out", action="store_true", help="do not train on the held-out parts")
-    parser.add_argument(
-        "--encoder", default="mathamr-2", help="the model in the box whose text encoder is read with"
-    )
     parser.add_argument("--out", type=Path, default=WEIGHTS, help=f"where the weights go (default {WEIGHTS})")
-    parser.add_argument("--prepare", type=Path, help="only prepare the training, into this folder")
     parser.add_argument(
-        "--pack", type=Path, nargs=2, help="only pack: the prepared folder, and the trained .npz"
+        "--folder", type=Path, help="keep what training reads and makes here (default: nowhere)"
     )
-    parser.add_argument("--prose", type=int, default=PROSE, help=f"sentences of prose (default {PROSE:,})")
+    parser.add_argument("--folds", action="store_true", help="also train without each fifth of the topics")
+    parser.add_argument(
+        "--prepare", action="store_true", help="only write into the folder what training reads"
+    )
+    parser.add_argument(
+        "--tables", type=Path, help="train nothing: add the topics to the lexicon of this parser"
+    )
+    parser.add_argument("--every", type=int, default=1, help="train on one in so many gold sentences")
     given, options = parser.parse_known_args()
-    if given.pack:
-        prepared, weights = given.pack
-        pack(weights, weights.with_suffix(".json"), prepared, given.out, given.encoder)
-        return
-    from mathamr_lab.amr.prepared import prepare
+    with TemporaryDirectory() as temporary:
+        folder = given.folder or Path(temporary)
+        folder.mkdir(parents=True, exist_ok=True)
+        folds: list[int | None] = [None, *range(FOLDS)] if given.folds else [None]
+        aligned = _aligned(folder, given.held_out)
+        if given.tables:
+            for fold in folds:
+                out = given.out if fold is None else folder / f"{_name(fold)}.npz"
+                save(add_topics(ParserModel.load(given.tables), aligned, fold), out)
+            return
+        _prepare(aligned, folder, folds, given.every)
+        for fold in () if given.prepare else folds:
+            prepared = folder / _name(fold)
+            chosen = options_of([str(prepared), str(folder / "trained"), "--name", _name(fold), *options])
+            fit(chosen)
+            out = given.out if fold is None else folder / f"{_name(fold)}.npz"
+            pack(folder / "trained" / f"{_name(fold)}.npz", prepared, ParserModel.load(chosen.start), out)
 
-    train, held = split(everything=not given.held_out)
-    unseen = [gold for part in held.values() for gold in part] if given.held_out else []
-    pieces = WordPieces.load(BOX / given.encoder / "text" / PIECES)
-    if given.prepare:
-        prepare(train, unseen, pieces, given.prepare, prose=given.prose)
-        return
-    from mathamr_lab.amr.fit import fit, options_of
 
-    with TemporaryDirectory() as folder:
-        prepared = Path(folder)
-        prepare(train, unseen, pieces, prepared, prose=given.prose)
-        fit(options_of([str(prepared), str(BOX / given.encoder / "text"), folder, *options]))
-        pack(prepared / "parser.npz", prepared / "parser.json", prepared, given.out, given.encoder)
+def _name(fold: int | None) -> str:
+    return "all" if fold is None else f"fold-{fold}"
+
+
+def _aligned(folder: Path, held_out: bool) -> Aligned:
+    """Return the aligned graphs, kept in the folder: only making them needs spaCy and the data."""
+    kept = folder / "aligned.pickle.gz"
+    if not kept.exists():
+        train, held = split(everything=not held_out)
+        unseen = [gold for part in held.values() for gold in part] if held_out else []
+        kept.write_bytes(gzip.compress(pickle.dumps(align(train, unseen, topic_graphs(), SEED))))
+    found: Aligned = pickle.loads(gzip.decompress(kept.read_bytes()))
+    return found
+
+
+def _prepare(aligned: Aligned, folder: Path, folds: list[int | None], every: int) -> None:
+    """Write what is not there yet: the states of words, and the arrays of each fold."""
+    if not (folder / "dev-states.npz").exists():
+        write_states(aligned, ParserModel.load(WEIGHTS), folder, SEED, every)
+    for fold in folds:
+        if not (folder / _name(fold) / "tables.json").exists():
+            prepare(aligned, folder / _name(fold), fold, every)
 
 
 if __name__ == "__main__":

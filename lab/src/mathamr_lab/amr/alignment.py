@@ -76,7 +76,7 @@ class AlignedGraph:
 
 
 def numbered(graph: penman.Graph) -> AlignedGraph:
-    """Returns the graph without its layout: numbered nodes, constants as nodes, names as single nodes, no wiki links."""
+    """Return the graph without its layout: numbered nodes, constants as nodes, names as single nodes, no wiki links."""
     variables = {source: number for number, (source, _, _) in enumerate(graph.instances())}
     concepts = [str(concept) for _, _, concept in graph.instances()]
     constant = [False] * len(concepts)
@@ -109,7 +109,7 @@ def numbered(graph: penman.Graph) -> AlignedGraph:
 def translation_table(
     pairs: list[tuple[Analysed, AlignedGraph]], rounds: int = 6
 ) -> dict[tuple[str, str], float]:
-    """Learns by IBM model 1, from all pairs, how probable a concept is given a lemma."""
+    """Learn by IBM model 1, from all pairs, how probable a concept is given a lemma."""
     table: dict[tuple[str, str], float] = defaultdict(lambda: 1.0)
     bags = [
         (
@@ -142,7 +142,7 @@ class Aligner:
         self.table = table
 
     def align(self, sentence: Analysed, graph: AlignedGraph) -> None:
-        """Fills the graph's `tokens`, `spans` and `mentions`."""
+        """Fill the graph's `tokens`, `spans` and `mentions`."""
         graph.tokens = [-1] * len(graph.concepts)
         distances = tree_distances(sentence)
         neighbours: dict[int, list[tuple[int, str]]] = defaultdict(list)
@@ -219,7 +219,7 @@ class Aligner:
             del scores[node]
 
     def similarity(self, sentence: Analysed, token: int, concept: str, constant: bool) -> float:
-        """Returns how well a word spells, translates to or derives a concept, from 0 to about 1."""
+        """Return how well a word spells, translates to or derives a concept, from 0 to about 1."""
         word, lemma, tag = sentence.words[token].lower(), sentence.lemmas[token], sentence.tags[token]
         bare = concept.strip('"').lower()
         if constant:
@@ -272,7 +272,7 @@ class Aligner:
     def _adopt(
         self, sentence: Analysed, graph: AlignedGraph, neighbours: dict[int, list[tuple[int, str]]]
     ) -> None:
-        """Gives nodes without a word the word of a neighbour, and a conjunction without a word the comma."""
+        """Give nodes without a word the word of a neighbour, and a conjunction without a word the comma."""
         lost = {n for s, role, t in graph.edges if role == ":name" and graph.tokens[t] < 0 for n in (s, t)}
         for _ in range(4):
             waiting = [n for n, token in enumerate(graph.tokens) if token < 0 and n not in lost]
@@ -320,7 +320,7 @@ class Aligner:
         used: dict[int, set[int]],
         distances: list[list[int]],
     ) -> None:
-        """Finds the nodes that pronouns without a node of their own refer to."""
+        """Find the nodes that pronouns without a node of their own refer to."""
         by_token: dict[int, list[int]] = defaultdict(list)
         for node, token in enumerate(graph.tokens):
             by_token[token].append(node)
@@ -356,7 +356,7 @@ class Aligner:
 
 
 def _find_text(sentence: Analysed, wanted: str, taken: set[int], exact: bool) -> tuple[int, int] | None:
-    """Returns the words that together spell a name, ignoring spaces; unless `exact`, a plural ending may be left over."""
+    """Return the words that together spell a name, ignoring spaces; unless `exact`, a plural ending may be left over."""
     if not wanted:
         return None
     for first in range(len(sentence)):
@@ -387,14 +387,14 @@ def _ancestors(sentence: Analysed, token: int) -> set[int]:
 
 
 def head_of(sentence: Analysed, span: range) -> int:
-    """Returns the word of a span whose head is outside it; the last of several."""
+    """Return the word of a span whose head is outside it; the last of several."""
     return next(
         (t for t in reversed(span) if sentence.heads[t] not in span or sentence.heads[t] == t), span[-1]
     )
 
 
 def common_prefix(one: str, other: str) -> int:
-    """Returns the length of the common prefix of two words."""
+    """Return the length of the common prefix of two words."""
     count = 0
     for a, b in zip(one, other, strict=False):
         if a != b:
@@ -404,7 +404,7 @@ def common_prefix(one: str, other: str) -> int:
 
 
 def tree_distances(sentence: Analysed) -> list[list[int]]:
-    """Returns the distance of every two words in the dependency tree (of words in different trees: their depths plus 4)."""
+    """Return the distance of every two words in the dependency tree (of words in different trees: their depths plus 4)."""
     size = len(sentence)
     chains = []
     for token in range(size):

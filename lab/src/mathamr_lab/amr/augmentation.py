@@ -19,7 +19,7 @@ _PRONOUNS = {"it", "he", "she", "they", "this", "that"}
 
 
 def with_formulas(sentence: Analysed, graph: AlignedGraph, random: Random) -> tuple[str, AlignedGraph] | None:
-    """Returns a copy of a sentence and its graph with some phrases replaced, or None if nothing can be replaced."""
+    """Return a copy of a sentence and its graph with some phrases replaced, or None if nothing can be replaced."""
     names = {
         target: source for source, role, target in graph.edges if role == ":name" and target in graph.names
     }
@@ -66,7 +66,7 @@ def _noun_phrase(sentence: Analysed, token: int, concept: str) -> tuple[int, int
 
 
 def _without(graph: AlignedGraph, dropped: set[int]) -> AlignedGraph:
-    """Returns the graph without some nodes, ready to be aligned again."""
+    """Return the graph without some nodes, ready to be aligned again."""
     kept = [node for node in range(len(graph.concepts)) if node not in dropped]
     number = {node: place for place, node in enumerate(kept)}
     return AlignedGraph(

@@ -16,7 +16,7 @@ HELD_OUT = 145
 
 
 def amr_folder() -> Path:
-    """The folder of gold graphs inside the evaluation data."""
+    """Return the folder of gold graphs inside the evaluation data."""
     folder = (DATA.path / "amr").resolve()
     if not folder.is_dir():
         raise MathAMRError(
@@ -35,13 +35,13 @@ class Gold:
 
 
 def read_part(name: str) -> list[Gold]:
-    """All graphs of one file, with their sentences."""
+    """Return all graphs of one file, with their sentences."""
     graphs = penman.load(amr_folder() / PARTS[name], model=amr_model, encoding="utf-8")
     return [Gold(name, graph.metadata["snt"], graph) for graph in graphs]
 
 
 def split(everything: bool = False) -> tuple[list[Gold], dict[str, list[Gold]]]:
-    """Training graphs, and the held-out parts: the last 145 of the Little Prince and the bio development part.
+    """Return training graphs, and the held-out parts: the last 145 of the Little Prince and the bio development part.
 
     With `everything` the held-out parts are trained on too.
     """

@@ -1,16 +1,15 @@
-"""Measures AMR parsers on the held-out gold graphs: `python -m mathamr_lab.amr.evaluate [--model FILE] [--graphs FILE …]`.
+"""Measure AMR parsers on the held-out gold graphs: `python -m mathamr_lab.amr.evaluate [--model FILE] [--graphs FILE …]`.
 
 Prints Smatch (smatchpp, ILP solver, generic standardisation, micro average) on the held-out parts, and precision and recall of
-concepts, relations, names, negation and reentrant relations; with `--authors` also Smatch against the MathAMR authors' graphs with
-formulas collapsed. The shipped weights were trained with `--held-out` and have not seen these parts. `--write FILE` keeps the graphs, and `--graphs FILE` measures kept ones beside.
+concepts, relations, names, negation and reentrant relations; with `--authors` also against the MathAMR authors' graphs of the topics, and with
+`--folds FOLDER` against them by the parsers that `python -m mathamr_lab.amr --folds` trained, each on the topics it has not seen. The shipped weights
+were trained with `--held-out`: they know the topics, but not these parts. `--write FILE` keeps the graphs, and `--graphs FILE` measures kept ones beside.
 """
 
 from __future__ import annotations
 
 import argparse
-import csv
 import logging
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from importlib.util import find_spec
@@ -20,18 +19,15 @@ import penman
 from penman.models.amr import model as amr_model
 
 from mathamr.amr.builtin import BuiltinParser
+from mathamr.amr.builtin.mathematics import is_formula
 from mathamr.amr.document import parse_documents
 from mathamr.amr.parser import AmrParser
-from mathamr.posts.sentences import sentences as sentence_spans
-from mathamr_lab.amr.corpus import amr_folder, split
-
-_EQUATION = re.compile(r'"*eqx([0-9]+)eqx"*')
-_FORMULA_CONCEPT = re.compile(r"FORMULA_[0-9]+")
-Triples = list[tuple[str, str, str]]
+from mathamr_lab.amr.corpus import split
+from mathamr_lab.amr.topics import FOLDS, topic_graphs
 
 
 def smatch(predicted: Sequence[str], gold: Sequence[str]) -> dict[str, float]:
-    """Corpus Smatch in percent: precision, recall and F1."""
+    """Return corpus Smatch in percent: precision, recall and F1."""
     from smatchpp import Smatchpp, solvers
     from smatchpp.formalism.generic.tools import GenericStandardizer
 
@@ -46,7 +42,7 @@ PARTS = ("concepts", "relations", "names", "negation", "reentrancy")
 
 
 def bags_of(graph: penman.Graph) -> dict[str, Bag]:
-    """Returns a graph as bags: concepts, relations between concepts or to constants, and some relations apart."""
+    """Return a graph as bags: concepts, relations between concepts or to constants, and some relations apart."""
     concept = {variable: str(name) for variable, _, name in graph.instances()}
     relations = [*graph.edges(), *graph.attributes()]
     entered = Counter(str(target) for _, _, target in graph.edges())
@@ -68,7 +64,7 @@ def bags_of(graph: penman.Graph) -> dict[str, Bag]:
 
 
 def overlap(predicted: Iterable[Bag], gold: Iterable[Bag]) -> str:
-    """Precision, recall and F1 of bags."""
+    """Return precision, recall and F1 of bags."""
     hits = made = wanted = 0
     for one, other in zip(predicted, gold, strict=True):
         hits += (one & other).total()
@@ -79,7 +75,7 @@ def overlap(predicted: Iterable[Bag], gold: Iterable[Bag]) -> str:
 
 
 def report(name: str, predicted: Sequence[penman.Graph], gold: Sequence[penman.Graph]) -> None:
-    """Measures and prints one part."""
+    """Measure and print one part."""
     scores = smatch([plain(graph) for graph in predicted], [plain(graph) for graph in gold])
     print(
         f"{name}: {len(gold)} sentences, Smatch F {scores['F1']:.1f} P {scores['Precision']:.1f} R {scores['Recall']:.1f}"
@@ -92,85 +88,43 @@ def report(name: str, predicted: Sequence[penman.Graph], gold: Sequence[penman.G
 
 
 def plain(graph: penman.Graph) -> str:
-    """Penman text without comment lines."""
+    """Return Penman text without comment lines."""
     return str(penman.encode(penman.Graph(graph.triples, top=graph.top), model=amr_model))
 
 
-def collapse_authors(text: str) -> str:
-    """Returns a MathAMR graph with each formula as one node `formula` and roles in AMR's own case."""
-    text = re.sub(r":arg([0-9])", r":ARG\1", without_subtrees(text, ":math ("))
-    graph = penman.decode(_EQUATION.sub("MATH", text), model=amr_model)
-    formulas = {s for s, role, value in graph.attributes() if value == "MATH" and role == ":value"}
-    named = {s for s, role, value in graph.attributes() if value == "MATH" and role.startswith(":op")}
-    named &= {s for s, _, concept in graph.instances() if concept == "name"}
-    formulas |= {s for s, role, target in graph.edges() if role == ":name" and target in named}
-    triples = []
-    for source, role, target in graph.triples:
-        if source in named or target in named or target == "MATH":
-            continue
-        triples.append((source, role, "formula" if role == ":instance" and source in formulas else target))
-    return connected(triples, graph.top)
+def collapse(graph: penman.Graph) -> penman.Graph:
+    """Return a graph with each formula as a node `formula`."""
+    triples = [
+        (source, role, "formula" if role == ":instance" and is_formula(str(target)) else target)
+        for source, role, target in graph.triples
+    ]
+    return penman.Graph(triples, top=graph.top)
 
 
-def collapse_ours(text: str) -> str:
-    """Returns our graph with each formula as one node `formula`."""
-    return _FORMULA_CONCEPT.sub("formula", text)
-
-
-def connected(triples: Triples, top: str) -> str:
-    """Returns the Penman text of the part of a graph that its top reaches."""
-    reached, size = {top}, 0
-    while len(reached) > size:
-        size = len(reached)
-        for source, role, target in triples:
-            if role != ":instance" and (source in reached or target in reached):
-                reached |= {source} | (
-                    {target} if any(t[0] == target and t[1] == ":instance" for t in triples) else set()
-                )
-    kept = [triple for triple in triples if triple[0] in reached]
-    return str(penman.encode(penman.Graph(kept, top=top), model=amr_model))
-
-
-def without_subtrees(text: str, opening: str) -> str:
-    """Returns the text without the parenthesised parts that begin with `opening`."""
-    kept, place = [], 0
-    while (found := text.find(opening, place)) >= 0:
-        kept.append(text[place:found])
-        place, depth = found + len(opening), 1
-        while depth and place < len(text):
-            depth += {"(": 1, ")": -1}.get(text[place], 0)
-            place += 1
-    return "".join([*kept, text[place:]])
-
-
-def report_authors(parser: AmrParser, folder: Path) -> None:
-    """Smatch against the MathAMR authors' graphs of the Task 2 topics of 2020 and 2021."""
-    texts = dict(csv.reader((folder / "context_topic.tsv").open(encoding="utf-8"), delimiter="\t"))
-    graphs = dict(csv.reader((folder / "mathamr_topics.tsv").open(encoding="utf-8"), delimiter="\t"))
-    documents, gold, unreadable = [], [], 0
-    for topic, text in texts.items():
-        try:
-            gold.append(collapse_authors(graphs[topic]))
-        except (KeyError, penman.PenmanError):
-            unreadable += 1
-            continue
-        flat = " ".join(_EQUATION.sub(r" FORMULA_\1 ", text).split())
-        documents.append([flat[start:end] for start, end in sentence_spans(flat)])
-    ours = [collapse_ours(document.amr.to_penman()) for document in parse_documents(parser, documents)]
-    scores = smatch(ours, gold)
-    print(
-        f"MathAMR authors' graphs, formulas collapsed: {len(gold)} topics ({unreadable} graphs unreadable), "
-        f"Smatch F {scores['F1']:.1f} P {scores['Precision']:.1f} R {scores['Recall']:.1f}"
+def report_topics(parsers: Sequence[AmrParser]) -> None:
+    """Measure against the MathAMR authors' graphs of the topics; of several parsers each reads the fold it did not learn from."""
+    topics = topic_graphs()
+    documents: dict[str, str] = {}
+    for fold, parser in enumerate(parsers):
+        own = [topic for topic in topics if len(parsers) == 1 or topic.fold == fold]
+        for topic, found in zip(own, parse_documents(parser, [each.sentences for each in own]), strict=True):
+            documents[topic.topic] = found.amr.to_penman()
+    ours = [collapse(penman.decode(documents[topic.topic], model=amr_model)) for topic in topics]
+    how = f"{len(parsers)} folds" if len(parsers) > 1 else "one parser"
+    report(
+        f"topics of 2020 and 2021, formulas collapsed, {how}",
+        ours,
+        [collapse(topic.graph) for topic in topics],
     )
 
 
 def parsed(parser: AmrParser, texts: Sequence[str]) -> list[penman.Graph]:
-    """The parser's graphs; each must be one that Penman reads."""
+    """Return the parser's graphs; each must be one that Penman reads."""
     return [penman.decode(graph.to_penman(), model=amr_model) for graph in parser.parse(texts)]
 
 
 def main() -> None:
-    """Measures everything the data allows."""
+    """Measure everything the data allows."""
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--model", help="weights to measure (default: the shipped ones)")
     arguments.add_argument(
@@ -179,6 +133,9 @@ def main() -> None:
     arguments.add_argument("--write", type=Path, help="where to keep the graphs of the held-out parts")
     arguments.add_argument(
         "--authors", action="store_true", help="compare with the MathAMR authors' graphs too"
+    )
+    arguments.add_argument(
+        "--folds", type=Path, help="folder of the parsers fold-0.npz …, to measure on the topics"
     )
     given = arguments.parse_args()
     if find_spec("smatchpp") is None:
@@ -198,7 +155,9 @@ def main() -> None:
             report(f"{name}, {parser_name}", own, [each.graph for each in part])
         start += len(part)
     if given.authors:
-        report_authors(parser, amr_folder().parent / "mathamr")
+        report_topics([parser])
+    if given.folds:
+        report_topics([BuiltinParser(str(given.folds / f"fold-{fold}.npz")) for fold in range(FOLDS)])
 
 
 if __name__ == "__main__":

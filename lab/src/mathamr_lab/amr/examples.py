@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from itertools import combinations
 
 from mathamr.amr.builtin.frames import is_frame
 from mathamr.amr.builtin.lexicon import INSIDE, NAME, NONE, NUMBER, STRING, name_keys
+from mathamr.amr.builtin.mathematics import NOUNS
 from mathamr.amr.builtin.nodes import PLAIN, Template, WordNode
 from mathamr.amr.builtin.vocabulary import PRONOUNS, number_value
 from mathamr_lab.amr.alignment import AlignedGraph, Aligner, tree_distances
 from mathamr_lab.amr.syntax import Analysed
 
 SAME = "="
+LEAST_BIOLOGY, RARER = 3, 50
 _NUMBERED = re.compile(r"^:(op|snt)[0-9]+$")
 
 
@@ -43,7 +45,7 @@ class _Group:
 
 
 def groups_of(sentence: Analysed, graph: AlignedGraph, aligner: Aligner) -> list[_Group]:
-    """Returns the gold nodes by word, each group with its core first."""
+    """Return the gold nodes by word, each group with its core first."""
     by_token: dict[int, list[int]] = defaultdict(list)
     for node, token in enumerate(graph.tokens):
         if token >= 0:
@@ -83,7 +85,7 @@ def groups_of(sentence: Analysed, graph: AlignedGraph, aligner: Aligner) -> list
 
 
 def make_template(graph: AlignedGraph, core: int, others: list[int]) -> Template:
-    """Returns the template that a core and further nodes form; sorts `others` in place into its order."""
+    """Return the template that a core and further nodes form; sorts `others` in place into its order."""
     others.sort(key=lambda n: (graph.concepts[n], sorted(r for s, r, t in graph.edges if n in (s, t))))
     place = {node: number for number, node in enumerate([core, *others])}
     names = ["*"] + [("=" if graph.constant[n] else "") + graph.concepts[n] for n in others]
@@ -92,7 +94,7 @@ def make_template(graph: AlignedGraph, core: int, others: list[int]) -> Template
 
 
 def shrink(graph: AlignedGraph, group: _Group, known: set[str]) -> None:
-    """Removes nodes from a group until its template is a known one."""
+    """Remove nodes from a group until its template is a known one."""
     core, others = group.members[0], group.members[1:]
     for size in range(len(others), -1, -1):
         for kept in combinations(others, size):
@@ -109,7 +111,7 @@ def build(
     known: set[str] | None = None,
     least: int = 3,
 ) -> tuple[list[Example], set[str]]:
-    """Returns the examples of all pairs, and the templates that occur at least `least` times (or those already `known`)."""
+    """Return the examples of all pairs, and the templates that occur at least `least` times (or those already `known`)."""
     grouped = [groups_of(sentence, graph, aligner) for sentence, graph in pairs]
     if known is None:
         counts = Counter(group.template.text for groups in grouped for group in groups)
@@ -183,15 +185,26 @@ def _example(sentence: Analysed, graph: AlignedGraph, groups: Iterable[_Group]) 
 
 
 def general_tables(examples: Iterable[Example]) -> dict[str, object]:
-    """The cores of each lemma and the templates that occur outside the graphs on biology."""
+    """Return the cores of each lemma and the templates that occur outside the graphs on biology."""
     examples = list(examples)
     cores = {lemma: sorted(counts) for lemma, counts in sorted(lexicon_counts(examples).items())}
     templates = sorted({text for example in examples for _, _, text in example.templates} | {PLAIN})
     return {"general": cores, "general templates": templates}
 
 
+def biology_words(counts: Counter[str], general: Container[str], prose: Counter[str]) -> list[str]:
+    """Return the words that tell a text on biology: never seen outside, and there far commoner than in mathematical prose."""
+    scale = counts.total() / max(1, prose.total())
+    return sorted(
+        word
+        for word, count in counts.items()
+        if count >= LEAST_BIOLOGY and word.isalpha() and len(word) > 2 and word not in general and word not in NOUNS
+        and count > RARER * (prose[word] + 1) * scale
+    )  # fmt: skip
+
+
 def names_of(example: Example) -> Iterable[tuple[int, tuple[str, ...], str]]:
-    """The word, the text and the kind of every name in an example; "" if its template has no kind."""
+    """Return the word, the text and the kind of every name in an example; "" if its template has no kind."""
     texts = {node.token: node.text for node in example.nodes if node.text}
     for token, core, text in example.templates:
         if core == NAME and token in texts:
@@ -215,7 +228,7 @@ class NameKinds:
                     self.counts[key][kind] += times
 
     def table(self) -> dict[str, str]:
-        """The commonest kind by key."""
+        """Return the commonest kind by key."""
         return {
             key: max(sorted(counts), key=lambda kind: counts[kind])
             for key, counts in sorted(self.counts.items())
@@ -223,7 +236,7 @@ class NameKinds:
         }
 
     def cores(self, example: Example, leave_out: bool) -> dict[int, str]:
-        """The core of the name at a word, as the lexicon of the other sentences has it."""
+        """Return the core of the name at a word, as the lexicon of the other sentences has it."""
         if leave_out:
             self._add(example, -1)
         found = {}
@@ -238,7 +251,7 @@ class NameKinds:
 
 
 def lexicon_counts(examples: Iterable[Example]) -> dict[str, Counter[str]]:
-    """Counts how often each lemma had each core."""
+    """Count how often each lemma had each core."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for example in examples:
         for lemma, core in zip(example.sentence.lemmas, example.cores, strict=True):

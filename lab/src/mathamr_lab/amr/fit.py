@@ -1,7 +1,6 @@
-"""Fits the parser's network on the states of a text encoder: `python -m mathamr_lab.amr.fit PREPARED ENCODER OUT`.
+"""Fit the parser's network to prepared sentences: `python -m mathamr_lab.amr.fit PREPARED OUT`.
 
-Needs torch alone: what it reads was prepared by `mathamr_lab.amr.prepared`. Every sentence is read as the index reads it, among others
-of its text, half of the time; formulas are filled with random LaTeX.
+Needs torch alone, and no GPU: `mathamr_lab.amr.prepared` has read the text with the text encoder and written the states of its words.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ import argparse
 import copy
 import json
 import time
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,113 +18,94 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from mathamr.amr.builtin.model import NetworkConfiguration
-from mathamr.text.encoder import TextEncoder
-from mathamr.text.torchfolder import load_text_encoder
+from mathamr.amr.builtin.model import WEIGHTS, ParserModel
+from mathamr.text.onnxencoder import restored_array
 from mathamr_lab.amr.network import ParserNetwork
 
-SHARES = {0: 32, 1: 12, 2: 6, 3: 40}
-"""Sentences of a batch by kind: gold, copies with formulas, patterns, prose without graphs."""
-LONGEST, MOST_NODES, WINDOW = 110, 70, 250
+KINDS = ("gold", "copies", "patterns", "topics")
+COLUMNS = (
+    "shape",
+    "tag",
+    "head",
+    "dep",
+    "candidate",
+    "features",
+    "gold",
+    "template",
+    "node",
+    "roles",
+    "edge",
+    "root",
+    "kind",
+)
+LONGEST, MOST_NODES = 110, 70
+HEADS = ("core_", "template", "node_", "ends", "gap", "tree", "relation.", "root")
+"""What comes behind the layers over words: concepts, templates, relations and roots."""
 UNKNOWN_CONCEPT = 0
 CONCEPT_DROP = 0.15
 
 
 class Sentences:
-    """The prepared sentences, each as a dictionary of arrays."""
+    """The prepared sentences, each as a dictionary of arrays; `states` has one array for each way a sentence was read."""
 
-    def __init__(self, arrays: Any, name: str) -> None:
-        self.rows: list[dict[str, np.ndarray]] = []
+    def __init__(self, folder: Path, name: str) -> None:
+        arrays, read = np.load(folder / "arrays.npz"), np.load(folder.parent / f"{name}-states.npz")
         columns = {}
-        for column in (
-            "piece", "shape", "tag", "head", "dep", "candidate", "features", "gold", "template", "node", "roles", "edge",
-            "root", "kind",
-        ):  # fmt: skip
+        for column in COLUMNS:
             counts = arrays[f"{name}/{column}/counts"].astype(np.int64)
             columns[column] = np.split(arrays[f"{name}/{column}"], np.cumsum(counts))[:-1]
-        for number in range(len(columns["kind"])):
-            self.rows.append({column: parts[number] for column, parts in columns.items()})
+        self.rows = [
+            {column: parts[number] for column, parts in columns.items()}
+            for number in range(len(columns["kind"]))
+        ]
         self.kinds = np.array([int(row["kind"][0, 0]) for row in self.rows])
         sizes = np.array([len(row["shape"]) for row in self.rows])
         nodes = np.array([len(row["node"]) for row in self.rows])
         fits = (sizes > 0) & (sizes <= LONGEST) & (nodes <= MOST_NODES)
-        self.of_kind = {kind: np.flatnonzero((self.kinds == kind) & fits) for kind in SHARES}
+        self.of_kind = [np.flatnonzero((self.kinds == kind) & fits) for kind in range(len(KINDS))]
         self.usable = np.flatnonzero(sizes > 0)
+        self.states: list[list[np.ndarray]] = [
+            [part] for part in np.split(read["alone"], np.cumsum(sizes))[:-1]
+        ]
+        among = np.flatnonzero((self.kinds != 1) & (self.kinds != 2))
+        if len(read["among"]):
+            parts = np.split(read["among"], np.cumsum(sizes[among]))[:-1]
+            for number, part in zip(among, parts, strict=True):
+                self.states[number].append(part)
+
+    def read(self, network: ParserNetwork, device: torch.device) -> None:
+        """Replace the encoder's states by those behind the network's layers."""
+        with torch.inference_mode():
+            for number in self.usable:
+                shapes = torch.from_numpy(self.rows[number]["shape"][:, 0].astype(np.int64))[None].to(device)
+                length = torch.tensor([shapes.shape[1]], device=device)
+                self.states[number] = [
+                    network.words(torch.from_numpy(own.astype(np.float32))[None].to(device), shapes, length)[
+                        0
+                    ]
+                    .cpu()
+                    .numpy()
+                    for own in self.states[number]
+                ]
 
 
 class Collator:
-    """Makes batches of sentences: rows of pieces for the encoder, and everything to learn."""
+    """Makes batches of sentences: the states of words, and everything to learn."""
 
-    def __init__(
-        self, sentences: Sentences, formulas: list[np.ndarray], marks: tuple[int, int, int], seed: int
-    ) -> None:
-        self.sentences, self.formulas = sentences, formulas
-        self.pad, self.begin, self.end = marks
+    def __init__(self, sentences: Sentences, seed: int) -> None:
+        self.sentences = sentences
         self.random = np.random.default_rng(seed)
 
-    def filled(self, number: int) -> tuple[list[int], list[int]]:
-        """Pieces of a sentence and their words, formulas filled at random."""
-        pieces, owners = [], []
-        for piece, owner in self.sentences.rows[number]["piece"].tolist():
-            if piece >= 0:
-                pieces.append(piece)
-                owners.append(owner)
-            else:
-                formula = self.formulas[self.random.integers(len(self.formulas))]
-                pieces += formula.tolist()
-                owners += [owner] * len(formula)
-        return pieces[:WINDOW], owners[:WINDOW]
-
-    def around(self, number: int, share: float) -> tuple[list[int], list[int]]:
-        """Pieces before and after a sentence: its neighbours in their corpus, or none."""
-        before: list[int] = []
-        after: list[int] = []
-        kinds = self.sentences.kinds
-        if self.random.random() < share:
-            for step, part in ((-1, before), (1, after)):
-                for distance in range(1, 1 + int(self.random.integers(0, 4))):
-                    other = number + step * distance
-                    if 0 <= other < len(kinds) and kinds[other] == kinds[number]:
-                        more, _ = self.filled(other)
-                        part[:] = more + part if step < 0 else part + more
-        return before, after
-
-    def batch(self, numbers: np.ndarray, share: float) -> dict[str, Tensor]:
-        """One batch; `share` of the sentences are read among their neighbours."""
+    def batch(self, numbers: np.ndarray) -> dict[str, Tensor]:
+        """Return one batch; half of the sentences that were read among their neighbours are taken as read there."""
         rows = [self.sentences.rows[n] for n in numbers]
-        texts, members, offsets = [], [], []
         width = max(len(row["shape"]) for row in rows)
-        for number, row in zip(numbers, rows, strict=True):
-            pieces, owners = self.filled(number)
-            before, after = self.around(number, share)
-            room = WINDOW - len(pieces)
-            before = before[max(0, len(before) - room // 2) :] if room > 1 else []
-            after = after[: max(0, room - len(before))]
-            texts.append([self.begin, *before, *pieces, *after, self.end])
-            by_word: list[list[int]] = [[] for _ in range(len(row["shape"]))]
-            for place, owner in enumerate(owners, start=1 + len(before)):
-                by_word[owner].append(place)
-            last = [1 + len(before)] if pieces else [0]
-            for word in range(width):
-                if word < len(by_word):
-                    last = by_word[word] or last[-1:]
-                    members.append(last)
-                else:
-                    members.append([0])
-        longest = -(-max(map(len, texts)) // 32) * 32
-        numbers_of = np.full((len(texts), longest), self.pad, np.int64)
-        for place, text in enumerate(texts):
-            numbers_of[place, : len(text)] = text
-        flat = []
-        at = 0
-        for place, member in enumerate(members):
-            offsets.append(at)
-            flat += [place // width * longest + piece for piece in member]
-            at += len(member)
-        made: dict[str, Any] = {
-            "pieces": numbers_of, "lengths": np.array([len(text) for text in texts]), "members": np.array(flat),
-            "offsets": np.array(offsets), "sizes": np.array([len(row["shape"]) for row in rows]),
-        }  # fmt: skip
+        read = [self.sentences.states[n] for n in numbers]
+        chosen = [own[int(self.random.integers(len(own)))] for own in read]
+        pooled = np.zeros((len(rows), width, chosen[0].shape[1]), np.float32)
+        for place, own in enumerate(chosen):
+            pooled[place, : len(own)] = own
+        made: dict[str, Any] = {"pooled": pooled, "sizes": np.array([len(row["shape"]) for row in rows])}
         for name, fill in (("shape", 0), ("tag", -100), ("head", -100), ("dep", -100)):
             table = np.full((len(rows), width), fill, np.int64)
             for place, row in enumerate(rows):
@@ -192,50 +172,23 @@ class Collator:
 
 
 class Reader(nn.Module):
-    """The encoder and the network over its states; some of the encoder's layers may be the parser's own copies."""
+    """The network with its losses; with `heads` its layers are not trained, and batches have the states behind them."""
 
-    def __init__(self, encoder: TextEncoder, network: ParserNetwork, own: int, tune: bool) -> None:
+    def __init__(self, network: ParserNetwork, heads: bool) -> None:
         super().__init__()
-        self.encoder = encoder.model
-        self.network, self.tune = network, tune
-        self.encoder.requires_grad_(tune)
-        layers = list(self.encoder.layers)
-        self.own = (
-            nn.ModuleList(copy.deepcopy(layer) for layer in layers[len(layers) - own :]) if own else None
-        )
-        if self.own is not None:
-            self.own.requires_grad_(True)
-        self.encoder_layers = len(layers) - own
-
-    def states(self, numbers: Tensor, lengths: Tensor) -> list[Tensor]:
-        """The states of every layer, the embeddings first."""
-        model = self.encoder
-        places = torch.arange(numbers.shape[1], device=numbers.device)
-        mask = (places < lengths[:, None])[:, None, None, :]
-        with torch.set_grad_enabled(self.tune and torch.is_grad_enabled()):
-            x = model.norm(model.pieces(numbers) + model.positions(places))
-            found = [x]
-            for layer in model.layers[: self.encoder_layers]:
-                x = layer(x, mask)
-                found.append(x)
-        for layer in self.own or ():
-            x = layer(x, mask)
-            found.append(x)
-        return found
-
-    def pooled(self, batch: dict[str, Tensor]) -> Tensor:
-        """Means (rows, words, states) of the mixed states over the pieces of words."""
-        every = self.states(batch["pieces"], batch["lengths"])
-        mixed = self.network.mixed([every[layer] for layer in self.network.configuration.layers_read])
-        means = functional.embedding_bag(
-            batch["members"], mixed.reshape(-1, mixed.shape[-1]).float(), batch["offsets"], mode="mean"
-        )
-        return means.view(*batch["shape"].shape, -1)
+        self.network, self.heads = network, heads
+        if heads:
+            for name, parameter in network.named_parameters():
+                parameter.requires_grad_(name.startswith(HEADS))
 
     def forward(self, batch: dict[str, Tensor]) -> dict[str, Tensor]:
-        """All losses of a batch, and counts of what is right."""
+        """Return all losses of a batch, and counts of what is right."""
         net = self.network
-        words = net.words(self.pooled(batch), batch["shape"], batch["sizes"])
+        words = (
+            net.dropout(batch["pooled"])
+            if self.heads
+            else net.words(batch["pooled"], batch["shape"], batch["sizes"])
+        )
         arcs = net.arcs(words, batch["sizes"])
         flat = words.reshape(-1, words.shape[-1])
         found: dict[str, Tensor] = {}
@@ -300,137 +253,155 @@ class Reader(nn.Module):
 WEIGHT = {"tag": 0.3, "head": 0.5, "dep": 0.3, "core": 1.0, "template": 0.7, "relation": 1.0, "root": 0.3}
 
 
-def evaluate(reader: Reader, collator: Collator, device: torch.device, share: float) -> dict[str, float]:
-    """Mean accuracies over all sentences, with gold cores and nodes."""
+def evaluate(reader: Reader, collator: Collator, numbers: np.ndarray, device: torch.device) -> str:
+    """Return mean accuracies over sentences, with gold cores and nodes."""
     reader.eval()
     sums: dict[str, float] = {}
-    usable = collator.sentences.usable
-    batches = [usable[start : start + 48] for start in range(0, len(usable), 48)]
+    batches = [numbers[start : start + 48] for start in range(0, len(numbers), 48)]
     with torch.inference_mode():
-        for numbers in batches:
-            batch = {name: tensor.to(device) for name, tensor in collator.batch(numbers, share).items()}
+        for part in batches:
+            batch = {name: tensor.to(device) for name, tensor in collator.batch(part).items()}
             for name, value in reader(batch).items():
                 sums[name] = sums.get(name, 0.0) + float(value)
     reader.train()
     found = {name: value / len(batches) for name, value in sums.items() if name.endswith("right")}
     hits, made, wanted = (sums.get(name, 0.0) for name in ("hits", "made", "wanted"))
     found["relations F"] = 2 * hits / max(1.0, made + wanted)
-    return found
+    return " ".join(f"{name} {value:.4f}" for name, value in found.items())
+
+
+def start_from(network: ParserNetwork, model: ParserModel, tables: dict[str, list[str]]) -> None:
+    """Copy the weights of a trained parser; rows of concepts, templates, relations and tags are found by name."""
+    rows = {
+        name: ([tables[name].index(each) for each in model.tables[name] if each in known],
+               [place for place, each in enumerate(model.tables[name]) if each in known])
+        for name in ("concepts", "templates", "labels", "tags")
+        for known in [frozenset(tables[name])]
+    }  # fmt: skip
+    named = {"template.": "templates", "relation.": "labels", "tag.": "tags"}
+    weights = {
+        name: restored_array(model.weights, name) for name in model.weights if not name.endswith(".scale")
+    }
+    with torch.no_grad():
+        for name, parameter in network.named_parameters():
+            if name not in weights:
+                continue
+            kind = (
+                "concepts"
+                if "_concept." in name
+                else next((v for k, v in named.items() if name.startswith(k)), None)
+            )
+            if kind is None:
+                parameter.copy_(torch.from_numpy(weights[name]))
+            else:
+                to, source = rows[kind]
+                parameter[to] = torch.from_numpy(weights[name][source])
 
 
 def fit(given: argparse.Namespace) -> None:
-    """Trains and writes `weights.npz` (16 bits) and `network.json`."""
+    """Train, and write the weights (`.npz`, 16 bits) and the shape of the network (`.json`)."""
     torch.manual_seed(given.seed)
     torch.set_num_threads(given.threads)
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    arrays = np.load(given.prepared / "arrays.npz")
     tables = json.loads((given.prepared / "tables.json").read_text(encoding="utf-8"))
-    encoder = load_text_encoder(given.encoder, str(device))
-    marks = (encoder.pieces.pad, encoder.pieces.begin, encoder.pieces.end)
-    formulas = np.split(arrays["formulas"], np.cumsum(arrays["formulas/counts"].astype(np.int64))[:-1])
-    train, dev = Sentences(arrays, "train"), Sentences(arrays, "dev")
-    layers = tuple(map(int, given.layers_read.split(",")))
-    configuration = NetworkConfiguration(
-        len(tables["concepts"]), len(tables["templates"]), len(tables["labels"]), len(tables["tags"]), layers,
-        encoder.model.configuration.size, given.size, given.layers, given.inner, given.heads, dropout=given.dropout,
+    model = ParserModel.load(given.start)
+    configuration = replace(
+        model.configuration, concepts=len(tables["concepts"]), templates=len(tables["templates"]),
+        labels=len(tables["labels"]), tags=len(tables["tags"]), dropout=given.dropout,
     )  # fmt: skip
+    if given.size:
+        configuration = replace(configuration, size=given.size, layers=given.layers, inner=2 * given.size)
     network = ParserNetwork(configuration, len(tables["deps"]))
-    reader = Reader(encoder, network, given.own, given.tune).to(device)
-    slow = [
-        *(reader.own.parameters() if reader.own is not None else ()),
-        *(reader.encoder.parameters() if given.tune else ()),
-    ]
-    groups = [{"params": list(network.parameters()), "lr": given.rate}]
-    if slow:
-        groups.append({"params": slow, "lr": given.slow_rate})
-    optimiser = torch.optim.AdamW(groups, weight_decay=0.01)
+    if not given.size:
+        start_from(network, model, tables)
+    reader = Reader(network, given.heads).to(device)
+    trained = [parameter for parameter in reader.parameters() if parameter.requires_grad]
+    optimiser = torch.optim.AdamW(trained, lr=given.rate, weight_decay=0.01)
     averaged = copy.deepcopy(reader)
-    collator, tester = Collator(train, formulas, marks, given.seed), Collator(dev, formulas, marks, 1)
+    train, dev = Sentences(given.prepared, "train"), Sentences(given.prepared, "dev")
+    if given.heads:
+        for sentences in (train, dev):
+            sentences.read(network.eval(), device)
+    collator, tester, unseen = Collator(train, given.seed), Collator(dev, 1), Collator(train, 1)
+    left_out = np.setdiff1d(train.usable, np.concatenate(train.of_kind))
+    left_out = left_out[train.kinds[left_out] >= len(KINDS)]
     started = time.perf_counter()
     reader.train()
-    reader.encoder.eval()
     running: dict[str, Tensor] = {}
-    rates = [group["lr"] for group in groups]
     step, progress = 0, 0.0
     while progress < 1:
         progress = max((step + 1) / given.steps, (time.perf_counter() - started) / given.seconds)
-        for group, rate in zip(optimiser.param_groups, rates, strict=True):
-            group["lr"] = rate * min(1.0, (step + 1) / 200) * max(0.01, 1 - progress)
+        optimiser.param_groups[0]["lr"] = given.rate * min(1.0, (step + 1) / 100) * max(0.01, 1 - progress)
         numbers = np.concatenate([
-            collator.random.choice(train.of_kind[kind], share if kind < 3 else given.prose)
-            for kind, share in SHARES.items()
-            if len(train.of_kind[kind])
+            collator.random.choice(own, share) for own, share in zip(train.of_kind, given.shares, strict=True) if len(own)
         ])  # fmt: skip
         batch = {
-            name: tensor.to(device, non_blocking=True)
-            for name, tensor in collator.batch(numbers, 0.5).items()
+            name: tensor.to(device, non_blocking=True) for name, tensor in collator.batch(numbers).items()
         }
         with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
             losses = reader(batch)
-        loss = sum(WEIGHT[name] * value for name, value in losses.items())
+        loss = sum(WEIGHT[name] * value for name, value in losses.items() if value.requires_grad)
         optimiser.zero_grad()
         loss.backward()
-        nn.utils.clip_grad_norm_([p for group in groups for p in group["params"]], 1.0)
+        nn.utils.clip_grad_norm_(trained, 1.0)
         optimiser.step()
         decay = min(given.average, (step + 1) / (step + 10))
         with torch.no_grad():
             for kept, new in zip(averaged.parameters(), reader.parameters(), strict=True):
-                if new.requires_grad:
-                    kept.lerp_(new, 1 - decay)
+                kept.lerp_(new, 1 - decay)
         for name, value in losses.items():
             running[name] = (
                 value.detach() if name not in running else 0.99 * running[name] + 0.01 * value.detach()
             )
         step += 1
-        if step % given.every == 0 or progress >= 1:
+        if step % given.report == 0 or progress >= 1:
             shown = " ".join(f"{name} {float(value):.3f}" for name, value in running.items())
             print(f"{given.name} step {step} {time.perf_counter() - started:.0f} s: {shown}", flush=True)
-            if len(dev.usable):
-                for share in (0.0, 1.0):
-                    found = evaluate(averaged, tester, device, share)
-                    print(
-                        f"  {given.name} context {share:.0f}: "
-                        + " ".join(f"{n} {v:.4f}" for n, v in found.items()),
-                        flush=True,
-                    )
+            for what, other, chosen in (
+                ("held out", tester, dev.usable),
+                ("topics left out", unseen, left_out),
+            ):
+                if len(chosen):
+                    print(f"  {given.name} {what}: {evaluate(averaged, other, chosen, device)}", flush=True)
     averaged.eval()
-    weights = {f"network.{name}": value for name, value in averaged.network.state_dict().items()}
-    if averaged.own is not None:
-        weights |= {f"own.{name}": value for name, value in averaged.own.state_dict().items()}
     given.out.mkdir(parents=True, exist_ok=True)
-    np.savez(
-        given.out / f"{given.name}.npz",
-        **{name: value.cpu().half().numpy() for name, value in weights.items()},
-    )
-    row = asdict(configuration) | {"own": given.own, "fingerprint": encoder.fingerprint}
-    (given.out / f"{given.name}.json").write_text(json.dumps(row), encoding="utf-8")
+    weights = {name: value.cpu().half().numpy() for name, value in averaged.network.state_dict().items()}
+    np.savez(given.out / f"{given.name}.npz", **weights)
+    (given.out / f"{given.name}.json").write_text(json.dumps(asdict(configuration)), encoding="utf-8")
 
 
 def options_of(arguments: list[str] | None = None) -> argparse.Namespace:
-    """The options of a training."""
+    """Return the options of a training."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("prepared", type=Path)
-    parser.add_argument("encoder", type=Path)
     parser.add_argument("out", type=Path)
+    parser.add_argument(
+        "--start", type=Path, default=WEIGHTS, help="the parser whose weights training starts from"
+    )
     parser.add_argument("--name", default="parser")
-    parser.add_argument("--layers-read", default="1,2,3,4,5,6")
-    parser.add_argument("--size", type=int, default=256)
+    parser.add_argument(
+        "--size", type=int, default=0, help="train a network of this size from the beginning instead"
+    )
     parser.add_argument("--layers", type=int, default=2)
-    parser.add_argument("--inner", type=int, default=512)
-    parser.add_argument("--heads", type=int, default=8)
-    parser.add_argument("--own", type=int, default=0)
-    parser.add_argument("--tune", action="store_true")
+    parser.add_argument(
+        "--heads", action="store_true", help="train only what comes behind the layers over words"
+    )
     parser.add_argument("--dropout", type=float, default=0.3)
-    parser.add_argument("--rate", type=float, default=1e-3)
-    parser.add_argument("--slow-rate", type=float, default=5e-5)
-    parser.add_argument("--prose", type=int, default=0)
-    parser.add_argument("--steps", type=int, default=4000)
+    parser.add_argument("--rate", type=float, default=5e-4)
+    parser.add_argument(
+        "--shares",
+        type=int,
+        nargs=len(KINDS),
+        default=[16, 6, 4, 16],
+        help=f"sentences of a batch: {', '.join(KINDS)}",
+    )
+    parser.add_argument("--steps", type=int, default=1500)
     parser.add_argument(
         "--seconds", type=float, default=1e9, help="end after so much time, whatever the steps"
     )
     parser.add_argument("--average", type=float, default=0.998)
-    parser.add_argument("--every", type=int, default=1000)
-    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--report", type=int, default=250)
+    parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--seed", type=int, default=1)
     return parser.parse_args(arguments)
 

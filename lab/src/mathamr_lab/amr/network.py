@@ -21,7 +21,6 @@ class ParserNetwork(nn.Module):
     def __init__(self, configuration: NetworkConfiguration, deps: int) -> None:
         super().__init__()
         self.configuration = c = configuration
-        self.mix = nn.Parameter(torch.zeros(len(c.layers_read)))
         self.project = nn.Linear(c.states, c.size)
         self.shape = nn.Embedding(len(SHAPES), c.size)
         self.norm = nn.LayerNorm(c.size, eps=c.transformer.epsilon)
@@ -57,14 +56,8 @@ class ParserNetwork(nn.Module):
         for table in (self.core_concept, self.template_concept, self.node_concept, self.gap, self.node_kind):
             nn.init.normal_(table.weight, std=0.1)
 
-    def mixed(self, states: list[Tensor]) -> Tensor:
-        """The learned mean of the layers' states."""
-        shares = torch.softmax(self.mix, 0)
-        total: Tensor = sum(share * state for share, state in zip(shares, states, strict=True))
-        return total
-
     def words(self, pooled: Tensor, shapes: Tensor, lengths: Tensor) -> Tensor:
-        """States (rows, words, size) of words from the means of their pieces' states."""
+        """Return states (rows, words, size) of words from the means of their pieces' states."""
         x = self.norm(self.project(self.dropout(pooled)) + self.shape(shapes))
         visible = (torch.arange(x.shape[1], device=x.device) < lengths[:, None])[:, None, None, :]
         mask = self.relative(visible)
@@ -75,7 +68,7 @@ class ParserNetwork(nn.Module):
         return found
 
     def arcs(self, words: Tensor, lengths: Tensor) -> Tensor:
-        """Scores (rows, words, 1 + words) of the heads of words; the first is that of no head."""
+        """Return scores (rows, words, 1 + words) of the heads of words; the first is that of no head."""
         child, head = self.child(words), self.head(words)
         scale = child.shape[-1] ** -0.5
         scores = child @ head.transpose(1, 2) * scale
@@ -86,14 +79,14 @@ class ParserNetwork(nn.Module):
     def core_scores(
         self, words: Tensor, owner: Tensor, concept: Tensor, reason: Tensor, counts: Tensor
     ) -> Tensor:
-        """Scores of candidates; `words` are flat, `owner` says whose candidate each is."""
+        """Return scores of candidates; `words` are flat, `owner` says whose candidate each is."""
         hidden = self.core_word(words)[owner] + self.core_concept(concept) + self.core_reason(reason)
         hidden = self.dropout(torch.relu(hidden + self.core_counts(counts)))
         scores: Tensor = self.core_score(hidden)[:, 0]
         return scores
 
     def template_scores(self, words: Tensor, owner: Tensor, concept: Tensor) -> Tensor:
-        """Scores of templates for cores."""
+        """Return scores of templates for cores."""
         hidden = torch.relu(self.template_word(words)[owner] + self.template_concept(concept))
         scores: Tensor = self.template(self.dropout(hidden))
         return scores
@@ -108,7 +101,7 @@ class ParserNetwork(nn.Module):
         place: Tensor,
         roles: Tensor,
     ) -> tuple[Tensor, Tensor]:
-        """Scores (rows, nodes, nodes, labels) of relations, and (rows, nodes) of roots."""
+        """Return scores (rows, nodes, nodes, labels) of relations, and (rows, nodes) of roots."""
         tree = torch.softmax(arcs, -1)[..., 1:]
         rows = torch.arange(len(words), device=words.device)[:, None]
         own = words[rows, token]
@@ -124,7 +117,7 @@ class ParserNetwork(nn.Module):
 
 
 def tree_features(tree: Tensor) -> Tensor:
-    """How probably two words are parent and child, further apart in line, or siblings: (rows, words, words, features)."""
+    """Return how probably two words are parent and child, further apart in line, or siblings: (rows, words, words, features)."""
     up = tree
     two = up @ up
     three = two @ up

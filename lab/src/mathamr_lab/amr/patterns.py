@@ -161,7 +161,7 @@ Now F is A . | (a / A0 :domain (f / F0) :time (n / now))
 
 
 def pattern_graphs(seed: int, fillings: int = FILLINGS) -> list[Gold]:
-    """Fills the patterns with random nouns and adjectives."""
+    """Fill the patterns with random nouns and adjectives."""
     random = Random(seed)
     made = []
     for line in PATTERNS:

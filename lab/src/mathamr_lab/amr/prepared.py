@@ -1,15 +1,19 @@
-"""`Prepared`: everything that training reads, as arrays: pieces, syntax, candidates, templates and relations of every sentence.
+"""Prepare everything that training reads, as arrays: states of words, syntax, candidates, templates and relations of every sentence.
 
-The arrays hold no text encoder's numbers, so that one preparation serves every encoder with the same word pieces, and training
-needs neither spaCy nor the gold graphs.
+The text encoder is not trained, so its states are computed once, by the product's own function; training then needs neither the encoder nor
+spaCy nor the gold graphs, and takes minutes on a processor.
 """
 
 from __future__ import annotations
 
+import csv
+import gzip
 import json
+import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -19,6 +23,7 @@ import numpy as np
 from mathamr.amr.builtin.frames import load_frames
 from mathamr.amr.builtin.lexicon import NAME, Lexicon
 from mathamr.amr.builtin.mathematics import is_formula
+from mathamr.amr.builtin.model import ParserModel
 from mathamr.amr.builtin.numbers import (
     NO_RELATION,
     PLACES,
@@ -27,25 +32,40 @@ from mathamr.amr.builtin.numbers import (
     concept_key,
     concept_numbers,
 )
+from mathamr.amr.builtin.states import word_states
 from mathamr.amr.builtin.words import WordSentence, shape
-from mathamr.text.wordpieces import WordPieces
-from mathamr_lab.amr.alignment import Aligner, numbered, translation_table
+from mathamr.core.settings import DATA
+from mathamr.text.folder import load_onnx_encoder
+from mathamr_lab.amr.alignment import AlignedGraph, Aligner, numbered, translation_table
 from mathamr_lab.amr.augmentation import with_formulas
 from mathamr_lab.amr.corpus import Gold
-from mathamr_lab.amr.examples import Example, NameKinds, build, general_tables, lexicon_counts, names_of
+from mathamr_lab.amr.examples import (
+    Example,
+    NameKinds,
+    biology_words,
+    build,
+    general_tables,
+    lexicon_counts,
+    names_of,
+)
 from mathamr_lab.amr.patterns import pattern_graphs
-from mathamr_lab.amr.prose import analysed_prose
-from mathamr_lab.amr.syntax import Analyser
+from mathamr_lab.amr.syntax import Analysed, Analyser
+from mathamr_lab.amr.topics import TopicGraph, cut_graph, join_sentences
 
+TOPICS, UNSEEN = 3, 4
+"""The kinds of topics' sentences that are learned from, and of those that are left out."""
 LEAST_CONCEPT, LEAST_LABEL = 2, 3
 """How often a concept and a relation occur in training to have a vector of their own."""
-UNFILLED = -1
-"""The piece of a formula that training fills with the pieces of a random one."""
+_WORD = re.compile(r"[A-Za-z]+")
+TIMES = 4
+"""How often a sentence of the topics counts in the lexicon when the network is not trained."""
+COMMON = 20
+"""How often a word occurs in mathematical prose to be known as a word."""
 COPIES = 2
 """Copies of every gold sentence with formulas in place of phrases."""
 
 WIDTHS = {
-    "piece": 2, "shape": 1, "tag": 1, "head": 1, "dep": 1, "candidate": 3, "features": 4, "gold": 1, "template": 4,
+    "shape": 1, "tag": 1, "head": 1, "dep": 1, "candidate": 3, "features": 4, "gold": 1, "template": 4,
     "node": 5, "roles": 7, "edge": 3, "root": 1, "kind": 1,
 }  # fmt: skip
 """Numbers in a row of each column."""
@@ -60,7 +80,7 @@ class Columns:
     width: int = 1
 
     def add(self, rows: Sequence[Any]) -> None:
-        """Adds the rows of one sentence."""
+        """Add the rows of one sentence."""
         self.counts.append(len(rows))
         for row in rows:
             if self.width == 1:
@@ -69,56 +89,25 @@ class Columns:
                 self.flat.extend(row)
 
 
-def pieces_of(sentence: WordSentence, pieces: WordPieces, latex: Mapping[str, str]) -> list[tuple[int, int]]:
-    """(piece, word) of a sentence; a formula without LaTeX is one unfilled piece."""
-    found: list[tuple[int, int]] = []
-    done = 0
-    starts = [start for start, _ in sentence.places]
-    tokenizer = pieces._tokenizer
-    for token, word in enumerate([*sentence.words, ""]):
-        if token < len(sentence) and not is_formula(word):
-            continue
-        end = starts[token] if token < len(sentence) else len(sentence.text)
-        encoded = tokenizer.encode(sentence.text[done:end], add_special_tokens=False)
-        for number, (start, _) in zip(encoded.ids, encoded.offsets, strict=True):
-            owner = int(np.searchsorted(starts, done + start, side="right")) - 1
-            found.append((number, max(0, owner)))
-        if token < len(sentence):
-            if word in latex:
-                ids = tokenizer.encode(f"${latex[word]}$", add_special_tokens=False).ids[:64]
-                found += [(number, token) for number in ids]
-            else:
-                found.append((UNFILLED, token))
-            done = sentence.places[token][1]
-    return found
-
-
 class Writer:
     """Collects the columns of one set of sentences."""
 
-    def __init__(
-        self, vocabularies: Vocabularies, pieces: WordPieces, deps: dict[str, int], names: NameKinds
-    ) -> None:
-        self.vocabularies, self.pieces, self.deps, self.names = vocabularies, pieces, deps, names
+    def __init__(self, vocabularies: Vocabularies, deps: dict[str, int], names: NameKinds) -> None:
+        self.vocabularies, self.deps, self.names = vocabularies, deps, names
         self.columns = {name: Columns(width=width) for name, width in WIDTHS.items()}
 
-    def syntax(self, sentence: Any, latex: Mapping[str, str], kind: int) -> None:
-        """Adds words, tags and dependencies."""
+    def syntax(self, sentence: Analysed, kind: int) -> None:
+        """Add words, tags and dependencies."""
         add = {name: column.add for name, column in self.columns.items()}
         add["kind"]([kind])
-        add["piece"](pieces_of(sentence, self.pieces, latex))
         add["shape"]([shape(sentence, token) for token in range(len(sentence))])
         add["tag"]([self.vocabularies.tags.get(tag, 0) for tag in sentence.tags])
         add["head"](sentence.heads)
         add["dep"]([self.deps.get(dep, 0) for dep in sentence.deps])
 
-    def meaning(self, example: Example | None, lexicon: Lexicon | None, leave_out: bool) -> None:
-        """Adds candidates, templates and relations; without an example nothing."""
+    def meaning(self, example: Example, lexicon: Lexicon, leave_out: bool) -> None:
+        """Add candidates, templates and relations."""
         add = {name: column.add for name, column in self.columns.items()}
-        if example is None or lexicon is None:
-            for name in ("candidate", "features", "gold", "template", "node", "roles", "edge", "root"):
-                add[name]([])
-            return
         sentence, found = example.sentence, self.vocabularies
         seen = Counter(zip(sentence.lemmas, example.cores, strict=True)) if leave_out else None
         candidates, features, gold = [], [], []
@@ -165,7 +154,7 @@ class Writer:
         add["root"]([example.root])
 
     def arrays(self, name: str) -> dict[str, Any]:
-        """The columns by name, as small integers where they fit."""
+        """Return the columns by name, as small integers where they fit."""
         made = {}
         for column, found in self.columns.items():
             array = np.array(found.flat, np.float16 if column == "features" else np.int32)
@@ -176,61 +165,98 @@ class Writer:
         return made
 
 
-def examples_of(
-    train: list[Gold], held: list[Gold], seed: int
-) -> tuple[list[Example], list[Example], list[Example], list[Example], set[str]]:
-    """Aligned examples of the gold graphs, of their copies with formulas, of the patterns, of the held-out part; and templates."""
-    frames, analyser = load_frames(), Analyser()
+Pairs = list[tuple[Analysed, AlignedGraph]]
+
+
+@dataclass
+class Aligned:
+    """Sentences with their aligned graphs: gold graphs, copies with formulas, patterns, topics with their folds, held-out graphs."""
+
+    gold: Pairs
+    copies: Pairs
+    patterns: Pairs
+    topics: Pairs
+    folds: list[int]
+    held: Pairs
+    corpora: list[str]
+    latex: list[dict[str, str]]
+    """The formulas of each sentence of the topics."""
+    formulas: list[str]
+    """Formulas that fill the places of those of the corpora, which have none."""
+    prose: Counter[str]
+    aligner: Aligner
+
+    def build(self, left_out: int | None) -> tuple[list[list[Example]], set[str]]:
+        """Return the examples of each part and the templates, those of gold graphs and of topics outside a fold."""
+        inside = [pair for pair, fold in zip(self.topics, self.folds, strict=True) if fold != left_out]
+        learned, known = build(self.gold + inside, self.aligner)
+        gold = learned[: len(self.gold)]
+        for example, corpus in zip(gold, self.corpora, strict=True):
+            example.corpus = corpus
+        others = (self.copies, self.patterns, self.topics, self.held)
+        return [gold, *(build(part, self.aligner, known)[0] for part in others)], known
+
+
+def align(train: list[Gold], held: list[Gold], topics: list[TopicGraph], seed: int) -> Aligned:
+    """Align all graphs with their words."""
+    analyser = Analyser()
     patterns = pattern_graphs(seed)
     gold = train + held + patterns
-    pairs = [
-        (sentence, numbered(item.graph))
-        for sentence, item in zip(analyser.analyse([item.text for item in gold]), gold, strict=True)
-    ]
+    analysed = [*analyser.analyse([item.text for item in gold])]
+    pairs = [(sentence, numbered(item.graph)) for sentence, item in zip(analysed, gold, strict=True)]
     first, last = len(train), len(train) + len(held)
-    aligner = Aligner(frames, translation_table(pairs[:first]))
+    aligner = Aligner(load_frames(), translation_table(pairs[:first]))
     for sentence, graph in pairs:
         aligner.align(sentence, graph)
     random = Random(seed)
-    copies = [
-        made
+    made = [
+        copy
         for _ in range(COPIES)
         for sentence, graph in pairs[:first]
-        if (made := with_formulas(sentence, graph, random))
+        if (copy := with_formulas(sentence, graph, random))
     ]
-    copied = list(
-        zip(analyser.analyse([text for text, _ in copies]), (graph for _, graph in copies), strict=True)
-    )
-    for sentence, graph in copied:
+    copies = [*zip(analyser.analyse([text for text, _ in made]), (graph for _, graph in made), strict=True)]
+    for sentence, graph in copies:
         aligner.align(sentence, graph)
-    examples, known = build(pairs[:first], aligner)
-    for example, item in zip(examples, train, strict=True):
-        example.corpus = item.corpus
-    with_copies, _ = build(copied, aligner, known)
-    filled, _ = build(pairs[last:], aligner, known)
-    dev, _ = build(pairs[first:last], aligner, known)
-    return examples, with_copies, filled, dev, known
+    cut: Pairs = []
+    stream = analyser.analyse([text for topic in topics for text in topic.sentences])
+    for topic in topics:
+        own = [next(stream) for _ in topic.sentences]
+        whole = numbered(topic.graph)
+        aligner.align(join_sentences(own), whole)
+        cut += zip(own, cut_graph(whole, own), strict=True)
+    folds = [topic.fold for topic in topics for _ in topic.sentences]
+    corpora = [item.corpus for item in train]
+    latex = [topic.latex for topic in topics for _ in topic.sentences]
+    parts = (pairs[:first], copies, pairs[last:], cut, folds, pairs[first:last])
+    return Aligned(*parts, corpora, latex, short_formulas(seed), prose_words(), aligner)
 
 
-def prepare(
-    train: list[Gold], held: list[Gold], pieces: WordPieces, out: Path, *, prose: int, seed: int = 1
-) -> None:
-    """Writes `arrays.npz` and `tables.json`."""
-    examples, copies, patterns, dev, known = examples_of(train, held, seed)
-    lexicon = Lexicon(load_frames(), lexicon_counts(examples + patterns))
+def prepare(aligned: Aligned, out: Path, left_out: int | None, every: int = 1) -> None:
+    """Write `arrays.npz` and `tables.json`; topics of the fold `left_out` are not learned from.
+
+    Of everything but the topics, one sentence in `every` is trained on; all count in the lexicon.
+    """
+    (gold, copies, patterns, sentences, held), known = aligned.build(left_out)
+    topics = [e for e, fold in zip(sentences, aligned.folds, strict=True) if fold != left_out]
+    learned = gold + patterns + topics
+    general = [e for e in gold if e.corpus == "little-prince"] + patterns + topics
+    tables: dict[str, Any] = general_tables(general)
+    biology = Counter(word for e in gold if e.corpus != "little-prince" for word in e.sentence.lemmas)
+    tables["biology"] = biology_words(biology, tables["general"], aligned.prose)
+    tables["words"] = common_words(aligned.prose)
+    lexicon = Lexicon(load_frames(), lexicon_counts(learned), None, None, tables["biology"], tables["words"])
+    for example in general:
+        lexicon.read_capitals(example.sentence)
     concepts = Counter(
-        concept_key(node.concept, node.constant)
-        for example in examples + copies + patterns
-        for node in example.nodes
+        concept_key(node.concept, node.constant) for example in learned + copies for node in example.nodes
     )
-    concepts.update(core for example in examples + patterns for core in example.cores)
-    concepts.update(NAME + kind for example in examples for _, _, kind in names_of(example) if kind)
-    names = NameKinds(examples)
-    labels = Counter(label for example in examples + patterns for label in example.edges.values())
-    sentences = analysed_prose(prose, seed)
-    every = [e.sentence for e in examples + patterns] + [sentence for sentence, _ in sentences]
-    tags = sorted({tag for sentence in every for tag in sentence.tags})
-    deps = sorted({dep for sentence in every for dep in sentence.deps})
+    concepts.update(core for example in learned for core in example.cores)
+    concepts.update(NAME + kind for example in gold for _, _, kind in names_of(example) if kind)
+    names = NameKinds(gold)
+    labels = Counter(label for example in learned for label in example.edges.values())
+    tags = sorted({tag for example in learned for tag in example.sentence.tags})
+    deps = sorted({dep for example in learned for dep in example.sentence.deps})
     vocabularies = Vocabularies.of(
         [c for c, count in sorted(concepts.items()) if count >= LEAST_CONCEPT and not is_formula(c)],
         sorted(known),
@@ -238,44 +264,95 @@ def prepare(
         tags,
     )
     numbers = {dep: number for number, dep in enumerate(deps)}
-    arrays: dict[str, Any] = {}
-    writer = Writer(vocabularies, pieces, numbers, names)
-    for kind, part in enumerate((examples, copies, patterns)):
-        for example in part:
-            writer.syntax(example.sentence, {}, kind)
-            writer.meaning(example, lexicon, leave_out=True)
-    for sentence, latex in sentences:
-        writer.syntax(sentence, latex, 3)
-        writer.meaning(None, None, leave_out=False)
-    arrays |= writer.arrays("train")
-    writer = Writer(vocabularies, pieces, numbers, names)
-    for example in dev:
-        writer.syntax(example.sentence, {}, 0)
-        writer.meaning(example, lexicon, leave_out=False)
-    arrays |= writer.arrays("dev")
-    formulas = [
-        pieces._tokenizer.encode(f"${text}$", add_special_tokens=False).ids[:64]
-        for text in _formulas(sentences)
-    ]
-    arrays["formulas"] = np.array([n for row in formulas for n in row], np.int32)
-    arrays["formulas/counts"] = np.array([len(row) for row in formulas], np.int16)
+    writer, tester = (Writer(vocabularies, numbers, names) for _ in range(2))
+    for kind, part in enumerate((gold[::every], copies[::every], patterns[::every], sentences)):
+        for number, example in enumerate(part):
+            unseen = kind == TOPICS and aligned.folds[number] == left_out
+            writer.syntax(example.sentence, UNSEEN if unseen else kind)
+            writer.meaning(example, lexicon, leave_out=not unseen)
+    for example in held:
+        tester.syntax(example.sentence, 0)
+        tester.meaning(example, lexicon, leave_out=False)
     out.mkdir(parents=True, exist_ok=True)
-    np.savez_compressed(out / "arrays.npz", **arrays)
-    tables: dict[str, Any] = {
+    np.savez_compressed(out / "arrays.npz", **writer.arrays("train"), **tester.arrays("dev"))
+    tables |= {
         name: list(getattr(vocabularies, name)) for name in ("concepts", "templates", "labels", "tags")
     }
-    tables |= {"lexicon": lexicon.counts, "names": names.table(), "deps": deps}
-    tables |= general_tables([e for e in examples if e.corpus == "little-prince"] + patterns)
+    tables |= {"lexicon": lexicon.counts, "mathematical": {}, "names": names.table(), "deps": deps}
     (out / "tables.json").write_text(json.dumps(tables, ensure_ascii=False), encoding="utf-8")
     print(
-        f"{len(examples)} gold graphs, {len(copies)} copies with formulas, {len(patterns)} patterns, {len(dev)} held out,"
-        f" {len(sentences)} sentences of prose; {len(vocabularies.concepts)} concepts, {len(known)} templates,"
-        f" {len(vocabularies.labels)} relations: {out}",
+        f"{len(gold)} gold graphs, {len(copies)} copies with formulas, {len(patterns)} patterns,"
+        f" {len(topics)} sentences of topics, {len(held)} held out; {len(vocabularies.concepts)} concepts,"
+        f" {len(known)} templates, {len(vocabularies.labels)} relations: {out}",
         flush=True,
     )
 
 
-def _formulas(sentences: Sequence[tuple[Any, Mapping[str, str]]], most: int = 3000) -> list[str]:
-    """Formulas to fill gaps with: short ones, as in prose, and one in four times plain letters."""
-    found = [text for _, latex in sentences for text in latex.values() if 0 < len(text) <= 60][:most]
-    return found + ["x"] * (len(found) // 8 + 1) + list("abcfghnxyzABCGKSTX")
+def add_topics(model: ParserModel, aligned: Aligned, left_out: int | None) -> ParserModel:
+    """Return a parser that knows the concepts of the topics outside a fold, by counts for mathematical sentences; its network stays."""
+    known = set(model.tables["templates"])
+    examples, _ = build(aligned.topics, aligned.aligner, known)
+    topics = [e for e, fold in zip(examples, aligned.folds, strict=True) if fold != left_out]
+    tables: dict[str, Any] = dict(model.tables)
+    totals = Counter({lemma: sum(cores.values()) for lemma, cores in tables["lexicon"].items()})
+    tables["biology"] = biology_words(totals, tables["general"], aligned.prose)
+    tables["words"] = common_words(aligned.prose)
+    tables["mathematical"] = {
+        lemma: {core: TIMES * count for core, count in cores.items()}
+        for lemma, cores in sorted(lexicon_counts(topics).items())
+    }
+    templates = {text for example in topics for _, _, text in example.templates}
+    tables["general templates"] = sorted({*tables["general templates"], *templates})
+    return ParserModel(model.weights, tables)
+
+
+def write_states(aligned: Aligned, model: ParserModel, out: Path, seed: int, every: int = 1) -> None:
+    """Write the states of all words, of each sentence alone and (gold graphs and topics) among its neighbours."""
+    encoder, random = load_onnx_encoder(model.encoder), Random(seed)
+
+    def fill(sentences: Sequence[WordSentence]) -> dict[str, str]:
+        words = [word for sentence in sentences for word in sentence.words if is_formula(word)]
+        return {word: random.choice(aligned.formulas) for word in words}
+
+    parts = (*(part[::every] for part in (aligned.gold, aligned.copies, aligned.patterns)), aligned.topics)
+    for name, groups in (("train", parts), ("dev", (aligned.held,))):
+        alone, among = [], [np.zeros((0, model.configuration.states), np.float32)]
+        for kind, group in enumerate(groups):
+            for number, (sentence, _) in enumerate(group):
+                own = aligned.latex[number] if kind == TOPICS else fill([sentence])
+                alone.append(word_states(encoder, model.mix, [sentence], own)[0])
+                if name == "train" and kind in (0, TOPICS):
+                    first = max(0, number - random.randrange(4))
+                    near = [each for each, _ in group[first : number + 1 + random.randrange(4)]]
+                    shown = fill(near) | (own if kind == TOPICS else {})
+                    among.append(word_states(encoder, model.mix, near, shown)[number - first])
+        arrays = {"alone": np.concatenate(alone or among), "among": np.concatenate(among)}
+        np.savez(out / f"{name}-states.npz", **{key: rows.astype(np.float16) for key, rows in arrays.items()})
+
+
+@cache
+def prose_words() -> Counter[str]:
+    """Return how often words occur in mathematical prose, as they are written."""
+    with gzip.open(DATA.path / "planetmath" / "entries.jsonl.gz", "rt", encoding="utf-8") as rows:
+        texts = [json.loads(row)["text"] for row in rows]
+    texts.append((DATA.path / "arqmath-mini" / "Posts.xml").read_text(encoding="utf-8"))
+    return Counter(word for text in texts for word in _WORD.findall(text))
+
+
+def common_words(prose: Counter[str]) -> list[str]:
+    """Return the words of mathematical prose that are not mostly written with a capital, as names are."""
+    return sorted(
+        word
+        for word, count in prose.items()
+        if count >= COMMON and len(word) > 2 and word.islower() and count > prose[word.capitalize()]
+    )
+
+
+def short_formulas(seed: int, most: int = 3000) -> list[str]:
+    """Return formulas of posts to fill gaps with, and one in eight times plain letters."""
+    with (DATA.path / "arqmath-mini" / "formulas.tsv").open(encoding="utf-8", newline="") as file:
+        found = [
+            row["formula"] for row in csv.DictReader(file, delimiter="\t") if 0 < len(row["formula"]) <= 60
+        ]
+    chosen = Random(seed).sample(found, min(most, len(found)))
+    return chosen + ["x"] * (len(chosen) // 8 + 1) + list("abcfghnxyzABCGKSTX")

@@ -48,7 +48,7 @@ class Analyser:
         return spacy.load(name, exclude=["ner", "lemmatizer", "attribute_ruler", "senter"])
 
     def lemma_tables(self) -> Any:
-        """The tables of the model's lemmatiser, by name and part of speech."""
+        """Return the tables of the model's lemmatiser, by name and part of speech."""
         import spacy
 
         name = next((name for name in MODELS if spacy.util.is_package(name)), MODELS[0])
@@ -57,7 +57,7 @@ class Analyser:
         return {table: lookups.get_table(table) for table in ("lemma_exc", "lemma_index")}
 
     def analyse(self, texts: Sequence[str]) -> Iterator[Analysed]:
-        """The sentences of the texts, in order; each text counts as one sentence."""
+        """Return the sentences of the texts, in order; each text counts as one sentence."""
         from spacy.tokens import Doc
 
         sentences = [cut(text) for text in texts]
@@ -77,8 +77,8 @@ class Analyser:
                 sentence.spaces,
                 tags,
                 [*map(lemma, sentence.words, tags)],
-                [token.dep_ for token in seen],
-                [token.head.i for token in seen],
+                deps=[token.dep_ for token in seen],
+                heads=[token.head.i for token in seen],
             )
 
     def _shown(self, word: str) -> str:

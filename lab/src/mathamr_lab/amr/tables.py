@@ -26,7 +26,7 @@ _DESCRIPTION = re.compile(r"  ARG([0-9])(?:-[a-z]+)?:")
 
 
 def frame_lines(folder: Path) -> list[str]:
-    """One line per sense: its name, its arguments and the words (with part of speech) that can stand for it."""
+    """Return one line per sense: its name, its arguments and the words (with part of speech) that can stand for it."""
     roles: dict[str, str] = {}
     aliases: dict[str, set[str]] = defaultdict(set)
     for line in (folder / "propbank-amr-frames-arg-descr.txt").read_text(encoding="utf-8").splitlines():
@@ -53,7 +53,7 @@ def frame_lines(folder: Path) -> list[str]:
 
 
 def derivation_lines(folder: Path, known: set[str]) -> list[str]:
-    """Nouns and adjectives that hide a frame, and the nouns of family and company relations."""
+    """Return nouns and adjectives that hide a frame, and the nouns of family and company relations."""
     derived: dict[str, str] = {}
     for line in (folder / "morph-verbalization-v1.01.txt").read_text(encoding="utf-8").splitlines():
         pairs = dict(re.findall(r'::(DERIV-[A-Z-]+) "([^"]+)"', line))
@@ -102,14 +102,14 @@ def lemma_lines() -> list[str]:
 
 
 def write(path: Path, header: str, lines: list[str]) -> None:
-    """Writes one table."""
+    """Write one table."""
     path.parent.mkdir(exist_ok=True)
     path.write_bytes(gzip.compress((header + "\n".join(lines) + "\n").encode(), compresslevel=9, mtime=0))
     print(f"{len(lines)} lines, {path.stat().st_size / 1e6:.2f} MB: {path}")
 
 
 def main() -> None:
-    """Writes the tables."""
+    """Write the tables."""
     folder = amr_folder()
     frames = frame_lines(folder)
     write(TABLE, HEADER, frames + derivation_lines(folder, {line.split("\t")[1] for line in frames}))

@@ -31,7 +31,7 @@ class Sets:
         self._parent = list(range(size))
 
     def find(self, number: int) -> int:
-        """The number that represents a set."""
+        """Return the number that represents a set."""
         parent = self._parent
         while parent[number] != number:
             parent[number] = parent[parent[number]]
@@ -39,14 +39,14 @@ class Sets:
         return number
 
     def join(self, kept: int, other: int) -> bool:
-        """Joins two sets under the first one's number; False if they were already one set."""
+        """Join two sets under the first one's number; False if they were already one set."""
         kept, other = self.find(kept), self.find(other)
         self._parent[other] = kept
         return kept != other
 
 
 def merge_mentions(draft: Draft, scores: RelationScores, least: float) -> Sets:
-    """Merges nodes that are the same: repeated names, and pronouns with their antecedents, the most certain first."""
+    """Merge nodes that are the same: repeated names, and pronouns with their antecedents, the most certain first."""
     merged = Sets(len(draft.nodes))
     named: dict[tuple[str, ...], int] = {}
     entity = {target: source for source, role, target in draft.edges if role == ":name"}
@@ -69,7 +69,7 @@ def merge_mentions(draft: Draft, scores: RelationScores, least: float) -> Sets:
 def relate(
     draft: Draft, scores: RelationScores, labels: list[str], thresholds: Thresholds
 ) -> tuple[list[tuple[int, str, int]], list[int]]:
-    """The edges of the graph (those of templates, then the most probable ones that fit), and for each node the node it is merged into."""
+    """Return the edges of the graph (those of templates, then the most probable ones that fit), and for each node the node it is merged into."""
     nodes = draft.nodes
     merged = merge_mentions(draft, scores, thresholds.same)
     parts = Sets(len(nodes))
@@ -112,7 +112,7 @@ def relate(
 
 
 def _connect(draft: Draft, standing: list[int], parts: Sets, take: Callable[[int, str, int], None]) -> None:
-    """Connects the remaining parts to the first one, each to the nearest node of it."""
+    """Connect the remaining parts to the first one, each to the nearest node of it."""
     nodes = draft.nodes
     kept = [number for number, stands in enumerate(standing) if stands == number]
     usable = [n for n in kept if not nodes[n].constant and nodes[n].kind != "name"]
@@ -127,7 +127,7 @@ def _connect(draft: Draft, standing: list[int], parts: Sets, take: Callable[[int
 
 
 def default_role(source: WordNode, target: WordNode) -> str:
-    """The role of an edge that only keeps the graph connected."""
+    """Return the role of an edge that only keeps the graph connected."""
     if target.constant:
         return (
             ":polarity" if target.concept == "-" else ":quant" if target.concept[:1].isdigit() else ":value"
@@ -136,7 +136,7 @@ def default_role(source: WordNode, target: WordNode) -> str:
 
 
 def number_operands(edges: list[tuple[int, str, int]], nodes: list[WordNode]) -> list[tuple[int, str, int]]:
-    """Gives `:op` and `:snt` edges their numbers, in the order of the words."""
+    """Give `:op` and `:snt` edges their numbers, in the order of the words."""
     counts: dict[tuple[int, str], list[int]] = defaultdict(list)
     for source, role, target in edges:
         if role in (":op", ":snt"):
@@ -156,8 +156,8 @@ def number_operands(edges: list[tuple[int, str, int]], nodes: list[WordNode]) ->
 
 
 def to_amr(draft: Draft, scores: RelationScores, labels: list[str], thresholds: Thresholds) -> Amr:
-    """The graph of a draft; a draft without nodes becomes one `amr-empty` node."""
-    tokens = tuple(draft.sentence.words)
+    """Return the graph of a draft; a draft without nodes becomes one `amr-empty` node."""
+    tokens = draft.sentence.tokens
     if all(node.constant for node in draft.nodes):
         return _without_concepts(draft, tokens)
     edges, standing = relate(draft, scores, labels, thresholds)
@@ -199,6 +199,6 @@ def to_amr(draft: Draft, scores: RelationScores, labels: list[str], thresholds: 
 
 
 def _without_concepts(draft: Draft, tokens: tuple[str, ...]) -> Amr:
-    """A graph for a text without concepts; its numbers are attached to the single node."""
+    """Return a graph for a text without concepts; its numbers are attached to the single node."""
     values = tuple(("x", f":op{place}", node.concept) for place, node in enumerate(draft.nodes, start=1))
     return Amr("x", (("x", "amr-empty" if not values else "and"),), (), values, tokens)

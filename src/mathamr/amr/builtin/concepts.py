@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from mathamr.amr.builtin.frames import is_frame
 from mathamr.amr.builtin.lexicon import INSIDE, NAME, NONE, NUMBER, STRING, FrameCandidate, Lexicon
 from mathamr.amr.builtin.mathematics import is_formula
 from mathamr.amr.builtin.network import Network, WordScores
@@ -23,14 +24,11 @@ _NO_NODE = frozenset({NONE, INSIDE})
 _PLURAL = re.compile(r"[A-Z0-9][A-Za-z0-9-]*[A-Z0-9]s$")
 
 
-def named_in_mathematics(parts: Sequence[str]) -> Template:
-    """The concept of a name in a mathematical sentence: a person for "Euler", a thing for "ZFC"."""
-    kind = "person" if all(part[:1].isupper() and part[1:].islower() for part in parts) else "thing"
-    return Template(("*", kind), ((1, ":name", 0),))
+_ACTOR = Template(("*", "person"), ((0, ":ARG0", 1),))
 
 
 def ask_for_causes(draft: Draft) -> None:
-    """Adds the `amr-unknown` cause of a question with "why", if no word added one."""
+    """Add the `amr-unknown` cause of a question with "why", if no word added one."""
     if draft.sentence.words[-1:] != ["?"] or any(node.concept == "amr-unknown" for node in draft.nodes):
         return
     for number, node in enumerate(draft.nodes):
@@ -41,7 +39,7 @@ def ask_for_causes(draft: Draft) -> None:
 
 
 def head_of(heads: Sequence[int], first: int, last: int) -> int:
-    """The word of a span whose head lies outside of it; the last one if there are several."""
+    """Return the word of a span whose head lies outside of it; the last one if there are several."""
     for token in range(last, first - 1, -1):
         if heads[token] == token or not first <= heads[token] <= last:
             return token
@@ -64,31 +62,41 @@ class ConceptModel:
         known = np.array([text in general for text in vocabularies.templates])
         # A constant is the end of an edge, never its source.
         ends = np.array([all(source for source, _, _ in each.edges) for each in self._templates])
-        fits = np.array([~naming, naming, ~naming & known, ~naming & ends, ~naming & known & ends])
+        calm = np.array(["=imperative" not in each.nodes for each in self._templates])
+        fits = np.array(
+            [~naming, naming, ~naming & known, ~naming & ends, ~naming & known & ends, ~naming & known & calm]
+        )
         self._unfit = np.where(fits, 0.0, -np.inf).astype(np.float32)
-        """One row each for a word, a name, a word of a mathematical sentence, a constant, and a constant of such a sentence."""
+        """One row each for a word, a name, a word outside biology, a constant, a constant outside biology, and no verb outside biology."""
         self._known: dict[tuple[object, ...], _Offered] = {}
 
     def identify(self, sentences: Sequence[WordSentence], words: WordScores) -> list[Draft]:
-        """The nodes of sentences whose words have tags and lemmas."""
+        """Return the nodes of sentences whose words have tags and lemmas."""
         chosen: list[list[tuple[WordNode, Template | None]]] = []
         open_cores: list[tuple[int, int, int]] = []
         cores_of = self._cores(sentences, words)
         for sentence, cores, start in zip(sentences, cores_of, words.starts.tolist(), strict=True):
-            mathematical = sentence.mathematical
+            general = not sentence.biological
             heads = [head - start for head in words.heads[start : start + len(sentence)]]
             own: list[tuple[WordNode, Template | None]] = []
             for token, core in enumerate(cores):
                 if core in _NO_NODE:
                     continue
                 node = core_node(sentence, heads, token, core, cores)
-                if is_formula(core):
+                if is_formula(core) or (token in sentence.names and core != NAME):
                     own.append((node, self._plain))
-                elif core == NAME and mathematical:
-                    own.append((node, named_in_mathematics(node.text)))
+                elif core == NAME and general:
+                    own.append((node, Template(("*", sentence.names[token][1]), ((1, ":name", 0),))))
+                elif (actor := self.lexicon.actor(sentence, token)) and core in (
+                    actor,
+                    sentence.lemmas[token],
+                ):
+                    own.append((node, _ACTOR if core == actor else self._plain))
                 else:
                     own.append((node, None))
-                    mask = 1 if core == NAME else 3 * node.constant + (1 + (not node.constant)) * mathematical
+                    mask = 1 if core == NAME else 3 * node.constant + (1 + (not node.constant)) * general
+                    if mask == 2 and not is_frame(core):
+                        mask = 5
                     meant = self.lexicon.named(node.text) if core == NAME else core
                     open_cores.append((start + node.token, self.vocabularies.concept(meant), mask))
             chosen.append(own)
@@ -107,10 +115,12 @@ class ConceptModel:
         return drafts
 
     def _candidates(self, sentence: WordSentence, token: int) -> _Offered:
-        """The candidates of a word with their numbers; cached for the next occurrence of the same word."""
+        """Return the candidates of a word with their numbers; cached for the next occurrence of the same word."""
         tag = sentence.tags[token]
         phrases = tuple(self.lexicon.phrasal(sentence, token)) if tag[0] in "VN" else ()
-        key = (sentence.words[token], tag, token > 0, sentence.mathematical, phrases)
+        if any(first <= token <= last for first, (last, _) in sentence.names.items()):
+            phrases = (("name", str(sentence.names.get(token))),)
+        key = (sentence.words[token], tag, token > 0, sentence.mathematical, sentence.biological, phrases)
         known = self._known.get(key)
         if known is None:
             if len(self._known) >= MEMORY:
@@ -126,7 +136,7 @@ class ConceptModel:
         return known
 
     def _cores(self, sentences: Sequence[WordSentence], words: WordScores) -> list[list[str]]:
-        """The best candidate of every word; the words inside a name follow a single decision."""
+        """Return the best candidate of every word; the words inside a name follow a single decision."""
         offered = [
             [self._candidates(sentence, token) for token in range(len(sentence))] for sentence in sentences
         ]
@@ -160,7 +170,7 @@ class ConceptModel:
 def core_node(
     sentence: WordSentence, heads: Sequence[int], token: int, core: str, cores: Sequence[str]
 ) -> WordNode:
-    """The node of a core; that of a name covers the words inside it."""
+    """Return the node of a core; that of a name covers the words inside it."""
     if core[0] not in "<=":
         return WordNode(core, False, token)
     word = sentence.words[token]

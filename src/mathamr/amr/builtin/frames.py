@@ -17,7 +17,7 @@ LETTERS = {"N": "n", "V": "v", "J": "j", "R": "r", "M": "v"}
 
 @lru_cache(maxsize=16_384)
 def is_frame(concept: str) -> bool:
-    """True if a concept names a PropBank sense, like `give-up-07`."""
+    """Return True if a concept names a PropBank sense, like `give-up-07`."""
     return SENSE.search(concept) is not None
 
 
@@ -52,25 +52,25 @@ class Frames:
         return concept in self._roles
 
     def roles(self, concept: str) -> str:
-        """The numbers of the core arguments of a sense, as digits; empty if it is unknown."""
+        """Return the numbers of the core arguments of a sense, as digits; empty if it is unknown."""
         return self._roles.get(concept, "")
 
     def senses(self, lemma: str, letter: str) -> list[str]:
-        """The senses of a lemma as a verb (v), noun (n), adjective (j) or adverb (r), lowest number first."""
+        """Return the senses of a lemma as a verb (v), noun (n), adjective (j) or adverb (r), lowest number first."""
         return self._senses.get((lemma, letter), [])
 
     def derived(self, word: str) -> str | None:
-        """What a derived noun or adjective stands for, like ``person :ARG0-of hate-01``."""
+        """Return what a derived noun or adjective stands for, like ``person :ARG0-of hate-01``."""
         return self._derived.get(word)
 
 
 @cache
 def load_frames() -> Frames:
-    """The table of the package, read once."""
+    """Return the table of the package, read once."""
     return Frames(table_lines(TABLE))
 
 
 def table_lines(path: Path) -> list[str]:
-    """The lines of a compressed table without its comments."""
+    """Return the lines of a compressed table without its comments."""
     lines = gzip.decompress(path.read_bytes()).decode().splitlines()
     return [line for line in lines if not line.startswith("#")]

@@ -24,6 +24,7 @@ _CONTRACTIONS = {
     "wo": "will", "sha": "shall", "an": "a", "is": "be", "are": "be", "was": "be", "were": "be", "am": "be",
     "fig.": "figure", "figs.": "figure", "fig": "figure", "figs": "figure",
 }  # fmt: skip
+_INVARIANT = frozenset({"analysis", "basis", "mathematics", "physics", "series", "statistics"})
 _UNCHANGED = frozenset({"NN", "JJ", "RB", "VB", "MD", "RP", "NNP"})
 
 
@@ -41,7 +42,7 @@ class Lemmas:
                 self.irregular[letter, words[0]] = words[1]
 
     def find(self, form: str, letter: str) -> str:
-        """The lemma of a lower-case word that is not a base form."""
+        """Return the lemma of a lower-case word that is not a base form."""
         irregular = self.irregular.get((letter, form))
         if irregular is not None:
             return irregular
@@ -60,7 +61,7 @@ class Lemmas:
 
 
 def _verb_stem(stem: str) -> str:
-    """A verb that the table does not hold, without its ending: "hoovered", "refactored", "googling"."""
+    """Return a verb that the table does not hold, without its ending: "hoovered", "refactored", "googling"."""
     if len(stem) > 3 and stem[-1] == stem[-2] and stem[-1] not in "aeioslz":
         return stem[:-1]
     if stem.endswith(("at", "iz", "is", "uc", "ut", "ur", "v", "l")) and stem[-2] not in "eo":
@@ -70,13 +71,13 @@ def _verb_stem(stem: str) -> str:
 
 @cache
 def load_lemmas() -> Lemmas:
-    """The table of the package, read once."""
+    """Return the table of the package, read once."""
     return Lemmas(table_lines(TABLE))
 
 
 @lru_cache(maxsize=50_000)
 def lemma(word: str, tag: str) -> str:
-    """The lower-case dictionary form of a word with a Penn Treebank tag.
+    """Return the lower-case dictionary form of a word with a Penn Treebank tag.
 
     >>> lemma("Limits", "NNS"), lemma("is", "VBZ"), lemma("converging", "VBG"), lemma("better", "JJR"), lemma("FORMULA_0", "NN")
     ('limit', 'be', 'converge', 'good', 'FORMULA_0')
@@ -86,4 +87,4 @@ def lemma(word: str, tag: str) -> str:
     form = word.lower().replace("’", "'")
     form = _CONTRACTIONS.get(form, form)
     letter = {"N": "n", "V": "v", "J": "j", "R": "r"}.get(tag[:1], "")
-    return form if not letter or tag in _UNCHANGED else load_lemmas().find(form, letter)
+    return form if not letter or tag in _UNCHANGED or form in _INVARIANT else load_lemmas().find(form, letter)

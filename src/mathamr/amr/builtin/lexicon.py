@@ -12,7 +12,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from mathamr.amr.builtin.frames import LETTERS, Frames
-from mathamr.amr.builtin.mathematics import NOUNS, is_formula
+from mathamr.amr.builtin.lemmas import lemma as lemma_of
+from mathamr.amr.builtin.mathematics import NOUNS, THINGS, is_formula, is_mathematical
+from mathamr.amr.builtin.names import find_names
 from mathamr.amr.builtin.vocabulary import NEGATIVE_PREFIXES, PRONOUNS, number_value
 from mathamr.amr.builtin.words import WordSentence
 
@@ -21,6 +23,9 @@ PARTICLES = frozenset({"RP", "IN", "RB", "TO"})
 PARTICLE_WITHIN = 5
 LIMIT = 12
 CERTAIN, CERTAIN_SHARE = 60, 0.997
+RARE, SHORT = 8, 3
+"""A rarer word is unknown; a shorter sentence is a title."""
+_OF_NAMES = frozenset({NAME, INSIDE, STRING})
 
 
 class FrameCandidate(NamedTuple):
@@ -34,7 +39,7 @@ class FrameCandidate(NamedTuple):
 
 
 def name_keys(parts: Sequence[str]) -> Iterator[str]:
-    """What a name is looked up by: itself, its letters and digits, those without a number at the end, its last word.
+    """Return what a name is looked up by: itself, its letters and digits, those without a number at the end, its last word.
 
     >>> list(name_keys(["B-Raf1"]))
     ['B-Raf1', '~braf1', '#braf', '.raf']
@@ -55,7 +60,9 @@ class Lexicon:
     """Counts of cores per lemma, and the candidates of a word.
 
     `general` names the cores that each lemma had outside the graphs on biology: in a mathematical sentence a
-    "negative" number downregulates nothing. `names` says what names are, by `name_keys`.
+    "negative" number downregulates nothing. `names` says what names on biology are, by `name_keys`, and `biology` has the words that
+    tell a sentence on biology; `words` are common words of mathematical prose, and
+    `mathematical` has counts that only mathematical sentences use.
     """
 
     def __init__(
@@ -64,25 +71,67 @@ class Lexicon:
         counts: Mapping[str, Mapping[str, int]],
         general: Mapping[str, Iterable[str]] | None = None,
         names: Mapping[str, str] | None = None,
+        biology: Iterable[str] = (),
+        words: Iterable[str] = (),
+        mathematical: Mapping[str, Mapping[str, int]] | None = None,
     ) -> None:
-        self.frames, self.names = frames, names or {}
+        self.frames, self.names, self.biology = frames, names or {}, frozenset(biology)
+        self.words = frozenset(words)
         self.general = (
             None if general is None else {lemma: frozenset(cores) for lemma, cores in general.items()}
         )
         self.counts: dict[str, dict[str, int]] = {lemma: dict(cores) for lemma, cores in counts.items()}
+        self.mathematical = {
+            lemma: Counter(self.counts.get(lemma, {})) + Counter(cores)
+            for lemma, cores in (mathematical or {}).items()
+        }
         self.totals = {lemma: sum(cores.values()) for lemma, cores in self.counts.items()}
         self.cores: Counter[str] = Counter()
         for cores in self.counts.values():
             self.cores.update(cores)
 
     def named(self, parts: Sequence[str]) -> str:
-        """The core of a name: with what such a name was in training ("<name>enzyme"), or alone."""
+        """Return the core of a name: with what such a name was in training ("<name>enzyme"), or alone."""
         return NAME + next((self.names[key] for key in name_keys(parts) if key in self.names), "")
+
+    def read_capitals(self, sentence: WordSentence) -> None:
+        """Find out whether a sentence is about biology; if not, find its names, and read other words as in small letters."""
+        low = [word.lower() for word in sentence.words]
+        singular = [word.removesuffix("s") for word in low]
+        marked = not self.biology.isdisjoint(low + singular) or any(
+            word in self.names for word in sentence.words if len(word) > 2 and not word[1:].islower()
+        )
+        sentence.biological = marked and not is_mathematical(sentence.words, low + singular)
+        if sentence.biological:
+            return
+        sentence.names = names = find_names(sentence, self._is_word)
+        inside = {token for first, (last, _) in names.items() for token in range(first, last + 1)}
+        for token, word in enumerate(sentence.words):
+            if token not in inside and not is_formula(word) and len(word) > 1:
+                sentence.words[token] = low[token] if token else word[0] + low[token][1:]
+
+    def _is_word(self, low: str) -> bool:
+        """Return True if English has the word, as far as the tables know."""
+        bases = {low, lemma_of(low, "NNS"), lemma_of(low, "VBD"), lemma_of(low, "VBG")}
+        return low in self.words or any(
+            any(core not in _OF_NAMES for core in self.counts.get(base, ()))
+            or base in NOUNS
+            or self.frames.derived(base)
+            or any(self.frames.senses(base, letter) for letter in "vnjr")
+            for base in bases
+        )
+
+    def actor(self, sentence: WordSentence, token: int) -> str | None:
+        """Return the verb of a noun for persons ("student": `study-01`), outside biology."""
+        if sentence.biological or sentence.tags[token][0] != "N":
+            return None
+        _, _, verb = (self.frames.derived(sentence.lemmas[token]) or "").partition("person :ARG0-of ")
+        return verb or None
 
     def candidates(
         self, sentence: WordSentence, token: int, seen: Mapping[tuple[str, str], int] | None = None
     ) -> list[FrameCandidate]:
-        """The cores that a word may have; a single one if there is nothing to decide.
+        """Return the cores that a word may have; a single one if there is nothing to decide.
 
         `seen` holds the counts that come from the sentence itself; training subtracts them, so that a model learns to
         handle words that the lexicon does not know.
@@ -90,10 +139,21 @@ class Lexicon:
         word, lemma, tag = sentence.words[token], sentence.lemmas[token], sentence.tags[token]
         if is_formula(word):
             return [FrameCandidate(word, "formula", 0, 0, 0)]
-        if tag[0] == "N" and lemma in NOUNS and sentence.mathematical:
+        if not sentence.biological:
+            for first, (last, kind) in sentence.names.items():
+                if first <= token <= last:
+                    core = word.lower() if not kind else NAME if token == first else INSIDE
+                    return [FrameCandidate(core, "name", 0, 0, 0)]
+            if len(word) == 1 and word.isupper() and (word not in "AI" or (token and word == "A")):
+                return [FrameCandidate(lemma, "noun", 0, 0, 0)]
+        if tag[0] == "N" and (
+            (lemma in NOUNS and sentence.mathematical) or (lemma in THINGS and not sentence.biological)
+        ):
             return [FrameCandidate(lemma, "noun", 0, 0, 0)]
         counts = self.counts.get(lemma, {})
         total = self.totals.get(lemma, 0)
+        if lemma in self.mathematical and sentence.mathematical:
+            counts, total = self.mathematical[lemma], self.mathematical[lemma].total()
         if seen is not None:
             counts = {core: count - seen.get((lemma, core), 0) for core, count in counts.items()}
             total = sum(counts.values())
@@ -105,8 +165,22 @@ class Lexicon:
                 found.setdefault(core, reason)
         allowed = self._allowed(sentence, lemma) if seen is None else None
         for core, count in sorted(counts.items(), key=lambda item: -item[1])[:LIMIT]:
-            if count > 0 and (allowed is None or core in allowed):
+            if (
+                count > 0
+                and (allowed is None or core in allowed)
+                and (sentence.biological or core not in _OF_NAMES)
+            ):
                 found.setdefault(core, "seen")
+        unknown = seen is None and total <= RARE and not counts.keys() - _OF_NAMES - {NONE}
+        titled = len(sentence) <= SHORT and not sentence.biological
+        if (
+            unknown
+            and (sentence.mathematical or titled)
+            and tag[0] in "NJV"
+            and word.isalpha()
+            and len(word) > 2
+        ):
+            found.pop(NONE)  # An unknown word of mathematical English is a concept.
         own = seen or {}
         return [
             FrameCandidate(
@@ -120,10 +194,10 @@ class Lexicon:
         ]
 
     def _allowed(self, sentence: WordSentence, lemma: str) -> frozenset[str] | None:
-        """For a mathematical sentence, the cores that a lemma had outside texts on biology; None means any core."""
-        if self.general is None or not sentence.mathematical:
+        """Return the cores that a lemma had outside texts on biology, or None (any) in such a text."""
+        if self.general is None or sentence.biological:
             return None
-        return self.general.get(lemma, frozenset())
+        return self.general.get(lemma, frozenset()) | self.mathematical.get(lemma, {}).keys()
 
     def _productive(
         self, sentence: WordSentence, token: int, word: str, lemma: str, tag: str
@@ -138,6 +212,8 @@ class Lexicon:
         if kind in "NVJRMCFUA" or tag in ("IN", "XX", "ADD", "DT", "WRB", "PDT"):
             yield from self._senses(sentence, token, low, lemma, tag)
             yield lemma, "copy"
+        if not sentence.biological:
+            return
         plain = word.isalpha() and word.islower()
         capital = not plain and any(c.isupper() or c.isdigit() for c in word)
         if capital or tag.startswith("NNP") or self.counts.get(lemma, {}).get(NAME, 0) > 0:
@@ -148,7 +224,7 @@ class Lexicon:
             yield INSIDE, "inside"
 
     def phrasal(self, sentence: WordSentence, token: int) -> Iterable[tuple[str, str]]:
-        """The senses of a verb with a particle or preposition among the next words."""
+        """Return the senses of a verb with a particle or preposition among the next words."""
         lemma = sentence.lemmas[token]
         for distance in range(1, PARTICLE_WITHIN + 1):
             if token + distance >= len(sentence):

@@ -19,16 +19,9 @@ PHRASES = {
     "greatest common divisor": "divisor", "least common multiple": "multiple", "one to one": "unique",
     "one - to - one": "unique", "linearly independent": "independent",
     "linearly dependent": "dependent", "at least": "over", "at most": "over", "without loss of generality": "thus",
-    "wlog": "thus", "i.e.": "thus", "e.g.": "thus", "vector space": "space", "real number": "number",
-    "real numbers": "numbers", "complex number": "number", "complex numbers": "numbers", "natural number": "number",
-    "natural numbers": "numbers", "prime number": "number", "prime numbers": "numbers",
-    "power series": "series", "closed form": "form", "necessary and sufficient": "necessary", "well defined": "valid",
+    "wlog": "thus", "i.e.": "thus", "e.g.": "thus", "necessary and sufficient": "necessary", "well defined": "valid",
     "well - defined": "valid", "almost everywhere": "everywhere", "almost surely": "surely", "l ' hopital": "Smith",
-    "absolute value": "value", "partial derivative": "derivative", "random variable": "variable",
-    "random variables": "variables", "normal subgroup": "subgroup", "differential equation": "equation",
-    "differential equations": "equations", "mean value theorem": "theorem", "chinese remainder theorem": "theorem",
-    "fundamental theorem": "theorem", "open set": "set", "open sets": "sets", "closed set": "set",
-    "square root": "root", "square roots": "roots", "inner product": "product", "by induction": "slowly",
+    "by induction": "slowly",
 }  # fmt: skip
 _JOINED = {
     "iff": "if-and-only-if", "s.t.": "such-that", "w.r.t.": "with-respect-to",
@@ -62,24 +55,38 @@ STRONG = TERMS | _words_of("""
     riemann taylor zfc
 """)
 
+LIKELY = STRONG | _words_of("""
+    arithmetic axiomatic basis bounded closed compact continuity continuous convergence convex cyclic diagonal differential dimension
+    disjoint divisor finite function geometry graph infinite infinity interval inverse linear limit mathematics mod nonnegative norm
+    operator positive prime probability proof prove rational recurrence scalar sequence series smooth space subspace sum symmetric topological
+    transitive variable vector zeta
+""")
+"""Words that make a sentence mathematical unless it is about biology."""
+
 NOUNS = TERMS | _words_of("""
-    basis bound closure cover degree dimension distribution element equality expansion expression factor field form
-    formula function graph group ideal identity image index intersection interval inverse kernel limit line map mapping
+    basis bound closure cover degree dimension distribution element factor field form
+    formula function graph group hypothesis ideal image index intersection interval inverse kernel limit line map mapping
     measure multiple neighborhood neighbourhood norm notation number operator order partition plane point power product
-    proof range relation ring root sequence series set sign solution space square substitution sum symbol term transform
+    range relation ring root sequence series set sign space square sum symbol term transform
     union value variable vector
 """)
 """Nouns that name mathematical objects: in a mathematical sentence they are concepts of their own, never frames."""
 
+THINGS = _words_of("""
+    anchor calculator compiler computer conductor controller decoder emitter encoder estimator evaluator generator guide holder
+    indexer mapper monitor operator predictor printer processor regulator roller ruler scanner server terminator wrapper
+""")
+"""Nouns that end like those for persons but name things."""
+
 
 @lru_cache(maxsize=16_384)
 def is_formula(word: str) -> bool:
-    """True if a word is the placeholder of a formula."""
+    """Return True if a word is the placeholder of a formula."""
     return word.startswith("FORMULA_") and FORMULA.fullmatch(word) is not None
 
 
 def merged_phrases(words: Sequence[str]) -> Iterator[tuple[str, int, int]]:
-    """The words with phrases joined by hyphens, each with its first and last word.
+    """Return the words with phrases joined by hyphens, each with its first and last word.
 
     >>> list(merged_phrases(["FORMULA_0", "if", "and", "only", "if", "it"]))
     [('FORMULA_0', 0, 0), ('if-and-only-if', 1, 4), ('it', 5, 5)]
@@ -96,5 +103,5 @@ def merged_phrases(words: Sequence[str]) -> Iterator[tuple[str, int, int]]:
 
 
 def is_mathematical(words: Sequence[str], lemmas: Sequence[str]) -> bool:
-    """True if a sentence has a formula or an unmistakable word of mathematics."""
+    """Return True if a sentence has a formula or an unmistakable word of mathematics."""
     return any(map(is_formula, words)) or not STRONG.isdisjoint(lemmas)

@@ -57,7 +57,7 @@ class NetworkConfiguration:
 
     @classmethod
     def from_json(cls, row: dict[str, Any]) -> NetworkConfiguration:
-        """The configuration of a row that holds its fields."""
+        """Return the configuration of a row that holds its fields."""
         return cls(**known_fields(cls, row | {"layers_read": tuple(row["layers_read"])}, "parser network"))
 
 
@@ -70,7 +70,7 @@ class ParserModel:
 
     @classmethod
     def load(cls, path: Path) -> ParserModel:
-        """The model in a file; refuses anything else."""
+        """Return the model in a file; refuses anything else."""
         try:
             with np.load(path, allow_pickle=False) as file:
                 weights = {name: file[name] for name in file.files if name != TABLES}

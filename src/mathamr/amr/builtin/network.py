@@ -37,7 +37,7 @@ class WordScores:
         self.tree: FloatArray = (shares / shares.sum(axis=1, keepdims=True))[:, 1:]
 
     def tree_features(self, one: IntArray, other: IntArray) -> FloatArray:
-        """How probably two words are parent and child, further apart in line, or siblings: (pairs, features)."""
+        """Return how probably two words are parent and child, further apart in line, or siblings: (pairs, features)."""
         up = self.tree
         two = up @ up
         both = [up, two, two @ up, up @ up.T, up @ two.T]
@@ -66,7 +66,7 @@ class Network:
         return found
 
     def words(self, pooled: FloatArray, shapes: IntArray, sizes: Sequence[int]) -> WordScores:
-        """Reads sentences of so many words: (words, states of the encoder), and the shapes of the words."""
+        """Read sentences of so many words: (words, states of the encoder), and the shapes of the words."""
         count = len(pooled)
         embedded = self._linear("project", pooled) + self._weights["shape.weight"][shapes]
         added = self._added[:, :count, :count]
@@ -90,7 +90,7 @@ class Network:
     def cores(
         self, words: WordScores, owner: IntArray, concept: IntArray, reason: IntArray, counts: FloatArray
     ) -> FloatArray:
-        """Scores of candidates; `owner` says whose each is."""
+        """Return scores of candidates; `owner` says whose each is."""
         hidden = self._linear("core_word", words.states)[owner]
         hidden += self._weights["core_concept.weight"][concept]
         hidden += self._weights["core_reason.weight"][reason]
@@ -99,7 +99,7 @@ class Network:
         return self._linear("core_score", hidden)[:, 0]
 
     def templates(self, words: WordScores, owner: IntArray, concept: IntArray) -> FloatArray:
-        """Scores of templates for chosen cores."""
+        """Return scores of templates for chosen cores."""
         hidden = self._linear("template_word", words.states[owner])
         hidden += self._weights["template_concept.weight"][concept]
         return self._linear("template", np.maximum(hidden, 0, out=hidden))
@@ -113,7 +113,7 @@ class Network:
         place: IntArray,
         roles: FloatArray,
     ) -> tuple[FloatArray, FloatArray]:
-        """The ends of relations (nodes, four parts), and the scores of nodes as roots."""
+        """Return the ends of relations (nodes, four parts), and the scores of nodes as roots."""
         above = words.tree @ words.states
         nodes = self._linear("node_word", words.states[token]) + self._linear("node_head", above[token])
         nodes += self._weights["node_concept.weight"][concept]
@@ -125,7 +125,7 @@ class Network:
     def relations(
         self, words: WordScores, ends: FloatArray, token: IntArray, sources: IntArray, targets: IntArray
     ) -> FloatArray:
-        """Scores (pairs, labels) of relations between nodes."""
+        """Return scores (pairs, labels) of relations between nodes."""
         source, target, one, other = np.split(ends, 4, axis=1)
         joint = one[sources] * other[targets]
         joint += source[sources]
@@ -137,7 +137,7 @@ class Network:
 
 
 def softmax(scores: FloatArray) -> FloatArray:
-    """Probabilities of each row."""
+    """Return probabilities of each row."""
     shares = np.exp(scores - scores.max(axis=1, keepdims=True))
     found: FloatArray = shares / shares.sum(axis=1, keepdims=True)
     return found

@@ -22,7 +22,7 @@ PLAIN = '[["*"],[]]'
 
 @lru_cache(maxsize=65_536)
 def kind_of(concept: str, constant: bool) -> str:
-    """The rough kind of a node."""
+    """Return the rough kind of a node."""
     if constant:
         return "polarity" if concept == "-" else "number" if concept[:1].isdigit() else "constant"
     if concept in CONJUNCTIONS:
@@ -68,7 +68,7 @@ class Template:
 
     @classmethod
     def from_text(cls, text: str) -> Template:
-        """The inverse of `text`."""
+        """Return the inverse of `text`."""
         nodes, edges = json.loads(text)
         return cls(tuple(nodes), tuple((int(s), str(role), int(t)) for s, role, t in edges))
 
@@ -91,7 +91,7 @@ class Draft:
     edges: list[tuple[int, str, int]] = field(default_factory=list)
 
     def add(self, core: WordNode, template: Template) -> None:
-        """Adds a core with the nodes and edges of its template."""
+        """Add a core with the nodes and edges of its template."""
         first = len(self.nodes)
         self.nodes.append(core)
         for place, name in enumerate(template.nodes[1:], start=1):

@@ -41,13 +41,13 @@ class Vocabularies:
     def of(
         cls, concepts: Sequence[str], templates: Sequence[str], labels: Sequence[str], tags: Sequence[str]
     ) -> Vocabularies:
-        """The vocabularies of lists; unknown concepts and formulas come first."""
+        """Return the vocabularies of lists; unknown concepts and formulas come first."""
         lists = ([UNKNOWN, FORMULA, *concepts], templates, labels, tags)
         return cls(*({name: number for number, name in enumerate(names)} for names in lists))
 
     @classmethod
     def from_json(cls, row: Mapping[str, Any]) -> Vocabularies:
-        """The vocabularies of tables that hold the names in the order of their numbers."""
+        """Return the vocabularies of tables that hold the names in the order of their numbers."""
         return cls.of(row["concepts"][2:], row["templates"], row["labels"], row["tags"])
 
     @cached_property
@@ -56,12 +56,12 @@ class Vocabularies:
         return list(self.tags)
 
     def concept(self, key: str) -> int:
-        """The number of a core or of a node's key."""
+        """Return the number of a core or of a node's key."""
         return self.concepts.get(key, 1 if is_formula(key) else 0)
 
 
 def concept_key(concept: str, constant: bool) -> str:
-    """A node's entry among the concepts; numbers share one."""
+    """Return a node's entry among the concepts; numbers share one."""
     if constant:
         return "<number>" if concept[:1].isdigit() else "=" + concept
     return concept
@@ -70,7 +70,7 @@ def concept_key(concept: str, constant: bool) -> str:
 def candidate_numbers(
     candidate: FrameCandidate, found: Vocabularies
 ) -> tuple[int, int, tuple[float, float, float, float]]:
-    """The concept, the reason, and the counts of a candidate on a logarithmic scale."""
+    """Return the concept, the reason, and the counts of a candidate on a logarithmic scale."""
     times, total = candidate.times, candidate.total
     return (
         found.concept(candidate.core),
@@ -80,7 +80,7 @@ def candidate_numbers(
 
 
 def concept_numbers(concept: str, constant: bool, found: Vocabularies, frames: Frames) -> tuple[int, ...]:
-    """Concept, kind, whether it can be a source, and flags of the core arguments of its frame."""
+    """Return concept, kind, whether it can be a source, and flags of the core arguments of its frame."""
     kind = kind_of(concept, constant)
     roles = frames.roles(concept) if kind == "frame" else ""
     flags = (*tuple(int(str(number) in roles) for number in range(ROLES - 1)), int(bool(roles)))

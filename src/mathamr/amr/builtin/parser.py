@@ -39,7 +39,7 @@ class Description:
 
 
 def describe() -> Description:
-    """Checks what the parser needs and what is installed, without loading anything."""
+    """Check what the parser needs and what is installed, without loading anything."""
     parts = []
     for what, path in (("weights", WEIGHTS), ("frames", TABLE)):
         parts.append(
@@ -72,15 +72,17 @@ class BuiltinParser:
         return _Models(ParserModel.load(self.path), self.path)
 
     def parse(self, sentences: Sequence[str]) -> list[Amr]:
-        """One graph for every sentence, each read alone; repeated sentences are parsed once."""
+        """Return one graph for every sentence, each read alone; repeated sentences are parsed once."""
         distinct = dict.fromkeys(sentences)
         graphs = {sentence: self.parse_text([sentence], {})[0] for sentence in distinct}
         return [graphs[sentence] for sentence in sentences]
 
     def parse_text(self, sentences: Sequence[str], latex: Mapping[str, str]) -> list[Amr]:
-        """One graph for every sentence of a text, read in its context; `latex` has the formulas of its placeholders."""
+        """Return one graph for every sentence of a text, read in its context; `latex` has the formulas of its placeholders."""
         found = [cut(sentence) for sentence in sentences]
         models = self._models
+        for sentence in found:
+            models.lexicon.read_capitals(sentence)
         states = word_states(models.encoder, models.mix, found, latex)
         return models.graphs(found, states, self.thresholds)
 
@@ -94,7 +96,9 @@ class _Models:
             self.mix = model.mix
             self.network = Network(model.configuration, model.weights)
             self.vocabularies = Vocabularies.from_json(model.tables)
-            lexicon = Lexicon(frames, model.tables["lexicon"], model.tables["general"], model.tables["names"])
+            named = ("lexicon", "general", "names", "biology", "words", "mathematical")
+            lexicon = Lexicon(frames, *(model.tables[name] for name in named))
+            self.lexicon = lexicon
             self.concepts = ConceptModel(
                 self.network, self.vocabularies, lexicon, model.tables["general templates"]
             )
@@ -115,7 +119,7 @@ class _Models:
     def graphs(
         self, sentences: Sequence[WordSentence], states: Sequence[FloatArray], thresholds: Thresholds
     ) -> list[Amr]:
-        """The graphs of the sentences of one text from the states of their words."""
+        """Return the graphs of the sentences of one text from the states of their words."""
         # A sentence that is too long is parsed in parts, so that time and memory grow linearly.
         parts = [
             (
@@ -160,7 +164,7 @@ _Part = tuple[int, WordSentence, FloatArray]
 
 
 def _together(parts: Sequence[_Part]) -> Iterator[list[_Part]]:
-    """Parts of one text in groups of few words."""
+    """Return parts of one text in groups of few words."""
     group: list[_Part] = []
     count = 0
     for part in parts:

@@ -37,7 +37,7 @@ class RelationScores:
 
 @lru_cache(maxsize=128)
 def pairs(count: int) -> tuple[IntArray, IntArray]:
-    """All ordered pairs of so many nodes; of many nodes only pairs that are close together."""
+    """Return all ordered pairs of so many nodes; of many nodes only pairs that are close together."""
     numbers = np.arange(count)
     if count <= MAX_NODES:
         return np.repeat(numbers, count), np.tile(numbers, count)
@@ -58,7 +58,7 @@ class RelationModel:
         """The numbers of a concept, kept for the next node of the kind."""
 
     def score(self, drafts: Sequence[Draft], words: WordScores) -> list[RelationScores]:
-        """The probabilities of relations between the nodes of each draft."""
+        """Return the probabilities of relations between the nodes of each draft."""
         sizes = [len(draft.nodes) for draft in drafts]
         if not sum(sizes):
             return [RelationScores(np.zeros(0, np.float32), [], []) for _ in drafts]
@@ -90,7 +90,7 @@ def likely_edges(
     roots: Sequence[FloatArray],
     same_label: int,
 ) -> list[RelationScores]:
-    """The edges of every draft that are not improbable, sorted; nodes are numbered within their draft."""
+    """Return the edges of every draft that are not improbable, sorted; nodes are numbered within their draft."""
     likely = probabilities > LEAST
     likely[:, 0] = False
     rows, columns = np.nonzero(likely)

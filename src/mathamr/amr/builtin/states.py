@@ -22,7 +22,7 @@ PLAIN_FORMULA = "x"
 
 
 def written(sentences: Sequence[WordSentence], latex: Mapping[str, str]) -> tuple[str, IntArray]:
-    """The text of sentences with formulas in place, and where in it each word begins."""
+    """Return the text of sentences with formulas in place, and where in it each word begins."""
     parts: list[str] = []
     begins: list[int] = []
     at = 0
@@ -49,7 +49,7 @@ def word_states(
     sentences: Sequence[WordSentence],
     latex: Mapping[str, str],
 ) -> list[FloatArray]:
-    """The states of the words of each sentence of one text."""
+    """Return the states of the words of each sentence of one text."""
     text, begins = with_words(*written(sentences, latex))
     numbers, places = encoder.pieces.places(text)
     size = encoder.configuration.size

@@ -31,7 +31,7 @@ NUMBER_WORDS = (
 
 
 def number_value(word: str) -> str | None:
-    """A number word or numeral as AMR writes it.
+    """Return a number word or numeral as AMR writes it.
 
     >>> number_value("seven"), number_value("1,000"), number_value("3.5"), number_value("seventh")
     ('7', '1000', '3.5', '7')

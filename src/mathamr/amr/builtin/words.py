@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from mathamr.amr.builtin.mathematics import is_formula, is_mathematical, merged_phrases
+from mathamr.amr.builtin.mathematics import LIKELY, is_formula, is_mathematical, merged_phrases
 
 _IGNORED = re.compile(
     r"</?[A-Za-z][^<>]{0,80}>|[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\ufeff\ufffe\uffff]+"
@@ -40,23 +41,43 @@ class WordSentence:
     spaces: list[bool]
     tags: list[str] = field(default_factory=list)
     lemmas: list[str] = field(default_factory=list)
+    biological: bool = True
+    """True unless the sentence is known not to be about biology, whose names and meanings it may then have."""
+    names: Mapping[int, tuple[int, str]] = field(default_factory=dict)
+    """The last word and the kind of each name, by its first word, in a sentence that is not about biology."""
 
     def __len__(self) -> int:
         return len(self.words)
 
     def part(self, first: int, last: int) -> WordSentence:
-        """The words [first, last) as a sentence of their own."""
+        """Return the words [first, last) as a sentence of their own."""
         chosen = slice(first, last)
-        return WordSentence(self.text, self.words[chosen], self.places[chosen], self.spaces[chosen])
+        part = WordSentence(self.text, self.words[chosen], self.places[chosen], self.spaces[chosen])
+        part.biological = self.biological
+        part.names = {
+            start - first: (min(end, last - 1) - first, kind)
+            for start, (end, kind) in self.names.items()
+            if first <= start < last
+        }
+        return part
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        """The words as they are written, phrases joined."""
+        shown = (self.text[start:end] for start, end in self.places)
+        return tuple([
+            each if each.lower() == word.lower() else word for each, word in zip(shown, self.words, strict=True)
+        ])  # fmt: skip
 
     @cached_property
     def mathematical(self) -> bool:
         """True if the sentence is about mathematics."""
-        return is_mathematical(self.words, self.lemmas or [word.lower() for word in self.words])
+        lemmas = self.lemmas or [word.lower() for word in self.words]
+        return is_mathematical(self.words, lemmas) or not (self.biological or LIKELY.isdisjoint(lemmas))
 
 
 def cut(text: str) -> WordSentence:
-    """The words of a text, as the Penn Treebank cuts them, with hyphens apart.
+    """Return the words of a text, as the Penn Treebank cuts them, with hyphens apart.
 
     >>> cut("FORMULA_0 isn't well-known, e.g. in U.S. schools.").words
     ['FORMULA_0', 'is', "n't", 'well', '-', 'known', ',', 'e.g.', 'in', 'U.S.', 'schools', '.']
@@ -84,7 +105,7 @@ SHAPES = (
 
 
 def shape(sentence: WordSentence, token: int) -> int:
-    """The shape of a word, which the text encoder does not see: its pieces have no capitals."""
+    """Return the shape of a word, which the text encoder does not see: its pieces have no capitals."""
     word = sentence.words[token]
     if is_formula(word):
         return 0
