@@ -50,6 +50,8 @@ VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
     "postgres": ("postgres", {}),
 }
 """What the contract is tested with: names, the engine and its options."""
+LIBRARIES = {"edge": "qdrant_edge", "qdrant": "qdrant_client"}
+"""What engines need that the default installation lacks."""
 ON_SERVER = "mathamr-test-"
 """What the names of collections begin with that tests make on a real server."""
 if os.environ.get("MATHAMR_QDRANT_URL"):
@@ -80,6 +82,8 @@ def create(variant: str, folder: Path, fields: Sequence[Field] = FIELDS) -> Engi
     name, options = VARIANTS[variant]
     if name == "postgres":
         postgres_server()
+    if name in LIBRARIES:
+        pytest.importorskip(LIBRARIES[name], reason=f"needs mathamr[{name.replace('edge', 'qdrant-edge')}]")
     if variant == "qdrant-server":
         options = options | {"collection": f"{ON_SERVER}{uuid.uuid4().hex}"}
     return create_engine(folder, fields, name, options)
