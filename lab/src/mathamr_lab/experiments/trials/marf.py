@@ -302,7 +302,7 @@ class MarfTrial:
             if recipe.pretraining:
                 learn("words", "words")
             learn("context", "context")
-        context = {name: learned[name] for name in ("words", "context") if name in learned}
+        context: dict[str, Any] = {each: learned[each] for each in ("words", "context") if each in learned}
         if CONTEXT in wanted:
             projection = network.context.head
             if recipe.tuning == "frozen":

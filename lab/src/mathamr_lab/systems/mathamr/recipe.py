@@ -114,7 +114,7 @@ def _model(settings: TrainingSettings) -> MathAMRConfiguration:
 
 def _training(settings: TrainingSettings, stage: str) -> LineTraining:
     published = PAPER if settings.config == "paper" else {"length": _model(settings).length + 2}
-    return LineTraining(objective=stage, **published).changed(settings.of(stage))  # type: ignore[arg-type]
+    return LineTraining(objective=stage, **published).changed(settings.of(stage))
 
 
 def _prepared_model(work: StageWork) -> MathAMRConfiguration:
