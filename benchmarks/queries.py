@@ -109,10 +109,10 @@ def _text(post: Post) -> str:
     latex = {formula.id: f"${formula.latex}$" for formula in post.formulas}
     found = []
     for sentence in passage(post).sentences[1:]:
-        places = {place.name: latex.get(place.formula, "") for place in sentence.placeholders}
-        found.append(
-            PLACEHOLDER.sub(lambda match, places=places: places.get(match.group(), ""), sentence.text)
-        )
+        text = sentence.text
+        for place in sentence.placeholders:
+            text = text.replace(place.name, latex.get(place.formula, ""), 1)
+        found.append(text)
     return " ".join(found)
 
 
@@ -154,11 +154,11 @@ def _compare_first(trees: Mapping[str, tuple[Path, str]]) -> None:
     spent: dict[str, list[float]] = {name: [] for name in trees}
     for _ in range(COLD + 1):
         for name, (source, index) in trees.items():
-            before = resource.getrusage(resource.RUSAGE_CHILDREN)
+            earlier = resource.getrusage(resource.RUSAGE_CHILDREN)
             command = [sys.executable, *_FIRST, index, "why is $e$ irrational?"]
             subprocess.run(command, env=_environment(source), stdout=subprocess.DEVNULL, check=True)
-            after = resource.getrusage(resource.RUSAGE_CHILDREN)
-            spent[name].append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+            later = resource.getrusage(resource.RUSAGE_CHILDREN)
+            spent[name].append(later.ru_utime + later.ru_stime - earlier.ru_utime - earlier.ru_stime)
     before, now = (median(times[1:]) for times in spent.values())
     print(
         f"  first query from the shell, against {REVISION}: {before:.2f} → {now:.2f} s of a processor, ratio {now / before:.2f}"
