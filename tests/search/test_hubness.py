@@ -107,6 +107,8 @@ def test_a_share_of_the_hubness_is_taken_off_in_standard_deviations() -> None:
 
 @pytest.fixture(params=["flat", "edge"])
 def engine(request: pytest.FixtureRequest, tmp_path: Path, rows: dict[str, FloatArray]) -> Iterator[Engine]:
+    if request.param == "edge":
+        pytest.importorskip("qdrant_edge", reason="needs mathamr[qdrant-edge]")
     made = filled(tmp_path / "engine", request.param, rows)
     yield made
     made.close()

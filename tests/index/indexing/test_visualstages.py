@@ -118,6 +118,8 @@ def test_a_visual_is_made_again_only_for_another_representative_and_goes_with_it
 
 @pytest.mark.parametrize("engine", ["flat", "edge"])
 def test_updates_and_single_changes_equal_a_new_build(tmp_path: Path, engine: str) -> None:
+    if engine == "edge":
+        pytest.importorskip("qdrant_edge", reason="needs mathamr[qdrant-edge]")
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
     made(tmp_path / "one", POSTS, engine)
