@@ -57,10 +57,3 @@ def test_what_fails_has_an_error_and_nulls_and_the_rest_goes_on() -> None:
 @given(st.lists(st.binary(max_size=40).map(lambda line: line.replace(b"\n", b"")), max_size=4))
 def test_every_line_gets_one_answer(lines: list[bytes]) -> None:
     assert len(ask(*lines)) == len(lines)
-
-
-def test_a_mathematicians_reading_has_its_decisions() -> None:
-    parser = FormulaParser(reading="mathematician")
-    (answer,) = (json.loads(line) for line in answers([b'{"latex": "f(x)"}'], parser))
-    assert answer["opt"].startswith("[F!")
-    assert [decision["choice"] for decision in answer["decisions"]] == ["f applied"]

@@ -7,7 +7,7 @@ import tracemalloc
 import pytest
 
 from mathamr.formulas import trees
-from mathamr.formulas.parse import context_of, parse
+from mathamr.formulas.parse import parse
 from mathamr.formulas.treecache import LARGEST_SHARE, Readings, TreeCache
 from mathamr.formulas.trees import trees_of
 from mathamr.posts.post import Formula
@@ -62,18 +62,6 @@ def test_what_cannot_be_read_is_tried_once(memory: TreeCache, parses: list[str])
     for reading in ("mathematician", "published", "mathematician"):
         assert trees_of(Formula("1", "{}"), reading=reading) == ((None, None), True)
     assert parses == ["{}"]
-
-
-def test_a_post_and_its_macros_decide_what_is_remembered(memory: TreeCache) -> None:
-    formula = Formula("1", r"a(\x+1)")
-    said = context_of(["a:A\\to B"])
-    alone, _ = trees_of(formula, reading="mathematician")
-    within, _ = trees_of(formula, reading="mathematician", context=said)
-    assert within[0] == parse(r"a(\x+1)", reading="mathematician", context=said).opt != alone[0]
-    assert trees_of(formula, context=said)[0] == trees_of(formula)[0]
-    defined, _ = trees_of(formula, (r"\def\x{y}",))
-    assert defined[1] == parse("a(y+1)").slt != trees_of(formula)[0][1]
-    assert len(memory) == 3
 
 
 def test_bytes_bound_what_is_remembered_and_the_oldest_go_first() -> None:

@@ -45,26 +45,17 @@ def command(
         str,
         typer.Option(
             help="How the operator tree is read: published (as Tangent-S and LaTeXML) or mathematician (what the "
-            "formula means, with the decisions and their reasons)."
+            "formula means)."
         ),
     ] = "published",
-    together: Annotated[
-        bool,
-        typer.Option(
-            "--together",
-            help="The formulas are from one post: a letter used as a function in one is a function in all.",
-        ),
-    ] = False,
 ) -> None:
     """Parse LaTeX (or MathML, with --jsonl) and show the layout and operator trees."""
     if as_json + as_jsonl + mathml > 1:
         raise typer.BadParameter("--json, --jsonl and --mathml exclude each other")
     if as_jsonl and (latex or svg):
         raise typer.BadParameter("--jsonl reads standard input; it takes no formulas and no --svg")
-    from mathamr.formulas.parse import FormulaParser, context_of
+    from mathamr.formulas.parse import FormulaParser
 
-    if together and (as_jsonl or reading == "published"):
-        raise typer.BadParameter("--together needs --reading mathematician, and is not for --jsonl")
     parser = FormulaParser([_text(path) for path in macros or ()], wildcards=wildcards, reading=reading)
     if as_jsonl:
         from mathamr.formulas.jsonlines import answers
@@ -77,8 +68,6 @@ def command(
         raise typer.BadParameter("no formula: name one, or write one per line to standard input")
     if svg is not None and len(formulas) != 1:
         raise typer.BadParameter("--svg draws one formula")
-    if together:
-        parser = parser.within(context_of(formulas, parser.macros))
     failed = 0
     shown: list[dict[str, object]] = []
     for formula in formulas:

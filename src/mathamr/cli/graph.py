@@ -56,10 +56,6 @@ def command(
     model: Annotated[str | None, typer.Option(help="Model of the AMR parser.")] = None,
     workers: Annotated[int, typer.Option("--workers", "-j", help="Worker processes.", min=1)] = 1,
     limit: Annotated[int | None, typer.Option(help="Stop after this many posts.", min=0)] = None,
-    reading: Annotated[
-        str,
-        typer.Option(help="How formulas are read: published, or mathematician (not with --out)."),
-    ] = "published",
     coreference: Annotated[
         bool,
         typer.Option(
@@ -76,10 +72,6 @@ def command(
         raise typer.BadParameter("--out, --svg and --linear exclude each other")
     if as_json and out is None:
         raise typer.BadParameter("--json prints the statistics of a store: give --out as well")
-    if out is not None and reading != "published":
-        raise typer.BadParameter(
-            "--out stores the published reading, which models are trained on: leave --reading out"
-        )
     if out is not None and coreference:
         raise typer.BadParameter("--out stores graphs as models read them: leave --coreference out")
     if out is None and workers != 1:
@@ -101,7 +93,7 @@ def command(
         statistics = _build(posts, out, configuration, parser, model, workers, report, limit, share)
         _show(statistics, out, as_json)
     else:
-        _write(posts, svg, linear, configuration, parser, model, reading, coreference)
+        _write(posts, svg, linear, configuration, parser, model, coreference)
 
 
 def _chosen(
@@ -167,7 +159,6 @@ def _write(
     configuration: GraphConfiguration,
     parser: str,
     model: str | None,
-    reading: str,
     coreference: bool,
 ) -> None:
     from mathamr.amr.parser import load_parser
@@ -176,7 +167,7 @@ def _write(
     from mathamr.graphs.mathamr import linearise, mathamr
     from mathamr.graphs.picture import picture
 
-    made_graphs = GraphMaker(load_parser(parser, model), reading, coreference=coreference).make(posts)
+    made_graphs = GraphMaker(load_parser(parser, model), coreference=coreference).make(posts)
     if svg is not None:
         made = next(made_graphs, None)
         if made is None:

@@ -52,12 +52,12 @@ class TreeAlignment:
 
     @property
     def score(self) -> float:
-        """The mean of both."""
+        """Return the mean of both."""
         return (self.overlap + self.spread) / 2
 
 
 def similarity(query: Trees, found: Trees) -> float:
-    """The mean score of the operator trees and the layout trees; a missing tree scores 0.
+    """Return the mean score of the operator trees and the layout trees; a missing tree scores 0.
 
     >>> from mathamr.formulas.parse import parse
     >>> trees = [(parsed.opt, parsed.slt) for parsed in map(parse, ["a+b^2", "x+y^2", "a-b"])]
@@ -75,7 +75,7 @@ def similarity(query: Trees, found: Trees) -> float:
 
 
 def work(query: Trees, found: Trees) -> int:
-    """The pairs of nodes that `similarity` compares: at most `LARGEST` squared for each kind of tree."""
+    """Return the pairs of nodes that `similarity` compares: at most `LARGEST` squared for each kind of tree."""
     return sum(
         min(len(ours), LARGEST) * min(len(theirs), LARGEST)
         for ours, theirs in zip(query, found, strict=True)
@@ -84,7 +84,7 @@ def work(query: Trees, found: Trees) -> int:
 
 
 def align(query: Tree, found: Tree) -> TreeAlignment:
-    """The alignment of two trees of one kind."""
+    """Return the alignment of two trees of one kind."""
     query, found = first_nodes(query), first_nodes(found)
     overlap, spread, worth, root = _shares(query, found)
     if not overlap:
@@ -96,7 +96,7 @@ def align(query: Tree, found: Tree) -> TreeAlignment:
 
 
 def parts(query: Tree, found: Tree) -> tuple[NodePair, ...]:
-    """The matched nodes of all common parts of two trees, the largest part first, each node at most once.
+    """Return the matched nodes of all common parts of two trees, the largest part first, each node at most once.
 
     A part has at least `FEWEST` nodes, unless the whole query is smaller.
 
@@ -129,7 +129,7 @@ def parts(query: Tree, found: Tree) -> tuple[NodePair, ...]:
 
 
 def first_nodes(tree: T) -> T:
-    """The first `LARGEST` nodes of a tree, which are a tree themselves: all that is aligned of a larger one."""
+    """Return the first `LARGEST` nodes of a tree, which are a tree themselves: all that is aligned of a larger one."""
     if len(tree) <= LARGEST:
         return tree
     return type(tree)(tree.labels[:LARGEST], tree.parents[:LARGEST], tree.edges[:LARGEST])
@@ -148,7 +148,7 @@ def _shares(query: Tree, found: Tree) -> tuple[float, float, list[dict[int, floa
 
 
 def _worth(query: Tree, found: Tree) -> list[dict[int, float]]:
-    """For every node of the query, the worth of each node of the other tree that matches it."""
+    """Return for every node of the query, the worth of each node of the other tree that matches it."""
     nodes_of: dict[str, list[int]] = {}
     for number in range(len(found) - 1, -1, -1):
         nodes_of.setdefault(found.labels[number], []).append(number)
@@ -219,7 +219,7 @@ def _matched(
 def _pairs_below(
     query: Tree, found: Tree, worth: Sequence[dict[int, float]], root: int, other: int
 ) -> list[NodePair]:
-    """The matched nodes of the best alignment below a pair of roots."""
+    """Return the matched nodes of the best alignment below a pair of roots."""
     query_below, found_below = _below(query), _below(found)
     chosen: list[NodePair] = []
     waiting = [(root, other)]
@@ -239,7 +239,7 @@ def _pairs_below(
 
 
 def label_worth(label: str, other: str) -> float:
-    """The worth of one label matched with another, from 0 to 1."""
+    """Return the worth of one label matched with another, from 0 to 1."""
     if label == other:
         return 1.0
     kind, others = label[:2], other[:2]
@@ -252,11 +252,11 @@ def label_worth(label: str, other: str) -> float:
 
 @lru_cache(maxsize=4096)
 def _below(tree: Tree) -> tuple[tuple[int, ...], ...]:
-    """The children of every node."""
+    """Return the children of every node."""
     return tuple(map(tuple, tree.children()))
 
 
 @lru_cache(maxsize=4096)
 def _sum_of_sizes(tree: Tree) -> int:
-    """The worth of a tree aligned with itself, summed over all its nodes."""
+    """Return the worth of a tree aligned with itself, summed over all its nodes."""
     return sum(tree.sizes())

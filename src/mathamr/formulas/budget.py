@@ -35,11 +35,11 @@ class Budget:
 
     @property
     def elements(self) -> int:
-        """Returns how many MathML elements the formula may become."""
+        """Return how many MathML elements the formula may become."""
         return min(self.limit, MOST_ELEMENTS)
 
     def spend(self, steps: int = 1) -> None:
-        """Takes some steps; raises `SpentError` if too few are left."""
+        """Take some steps; raises `SpentError` if too few are left."""
         self.left -= steps
         if self.left < 0:
             raise SpentError

@@ -14,10 +14,10 @@ Answer = dict[str, object]
 
 
 def answers(lines: Iterable[bytes], parser: FormulaParser) -> Iterator[str]:
-    """Yields one line per line, in order: `latex`, `slt` and `opt` as Tangent strings, `repairs`, `error`.
+    """Yield one line per line, in order: `latex`, `slt` and `opt` as Tangent strings, `repairs`, `error`.
 
     A line is `{"latex": …}` or `{"pmml": …, "cmml": …}` (one of the two may be missing). Malformed LaTeX that was parsed
-    anyway is among the `repairs`, with its offset; a mathematician's reading also has its `decisions`. A line that
+    anyway is among the `repairs`, with its offset. A line that
     fails has an `error` and nulls; the following lines are answered all the same.
     """
     for line in lines:
@@ -31,7 +31,7 @@ def answers(lines: Iterable[bytes], parser: FormulaParser) -> Iterator[str]:
 
 
 def _is_unicode(text: str) -> bool:
-    """True if the text can be written as UTF-8: JSON may contain half a surrogate pair."""
+    """Return True if the text can be written as UTF-8: JSON may contain half a surrogate pair."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -50,7 +50,7 @@ def _answer(line: bytes, parser: FormulaParser, answer: Answer) -> Answer:
     answer["latex"] = latex
     if latex is not None:
         formula = parser.parse(latex).to_dict()
-        return {name: formula[name] for name in ("slt", "opt", "repairs", "decisions") if name in formula}
+        return {name: formula[name] for name in ("slt", "opt", "repairs")}
     if presentation is None and content is None:
         raise MathAMRError("nothing to parse: the line has none of latex, pmml and cmml")
     return {

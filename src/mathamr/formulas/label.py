@@ -32,7 +32,7 @@ _INVISIBLE = frozenset("\u2061\u2062\u2063\u2064")
 
 
 def node_type(label: str) -> str:
-    """The type of a label, a key of `TYPES`.
+    """Return the type of a label, a key of `TYPES`.
 
     >>> [node_type(label) for label in ("V!x", "+!O!sum", "?x", "!", "=")]
     ['V', '+', '?', '', '']
@@ -41,7 +41,7 @@ def node_type(label: str) -> str:
 
 
 def value(label: str) -> str:
-    """The label without its type.
+    """Return the label without its type.
 
     >>> [value(label) for label in ("V!x", "+!O!sum", "?x", "V!!", "M!R!", "=")]
     ['x', 'sum', 'x', '!', 'R!', '=']
@@ -52,7 +52,7 @@ def value(label: str) -> str:
 
 @lru_cache(maxsize=16384)
 def clean(text: str) -> str:
-    """Returns the text of a MathML token as a label: stripped, with the notation's own characters escaped.
+    """Return the text of a MathML token as a label: stripped, with the notation's own characters escaped.
 
     Invisible operators (function application, times, separator, plus) become nothing.
 

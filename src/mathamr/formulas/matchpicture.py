@@ -27,7 +27,7 @@ class TreePair(NamedTuple):
 
 
 def match_svg(pairs: Sequence[TreePair], title: str = "") -> str:
-    """One SVG: a row for each kind of tree, the query's tree before the found one's; unmatched nodes are pale.
+    """Return one SVG: a row for each kind of tree, the query's tree before the found one's; unmatched nodes are pale.
 
     Where a number or a name differs the frame is dashed, and pointing at a node shows its match and their worth.
     """
@@ -49,7 +49,7 @@ def match_svg(pairs: Sequence[TreePair], title: str = "") -> str:
 
 
 def _marks(pair: TreePair) -> tuple[dict[int, NodeMark], dict[int, NodeMark]]:
-    """The marks of both trees; all nodes matched with one found node share its number, and it names the best of them."""
+    """Return the marks of both trees; all nodes matched with one found node share its number, and it names the best of them."""
     ours: dict[int, NodeMark] = {}
     theirs: dict[int, NodeMark] = {}
     best: dict[int, float] = {}

@@ -12,7 +12,7 @@ _LABEL_END = re.compile(r"[\[\],]")
 
 
 def to_string(tree: Tree) -> str:
-    """Writes the tree as a Tangent string: next follows directly, every other child after a comma and its edge.
+    """Write the tree as a Tangent string: next follows directly, every other child after a comma and its edge.
 
     >>> to_string(Slt(("V!x", "+", "N!1", "N!2"), (-1, 0, 1, 0), "-nna"))
     '[V!x[+[N!1]],a[N!2]]'
@@ -31,7 +31,7 @@ def to_string(tree: Tree) -> str:
 
 
 def slt_from_string(text: str, source: str = "") -> Slt:
-    """Parses a Tangent string as a layout tree; `source` is named in the error of a bad string.
+    """Parse a Tangent string as a layout tree; `source` is named in the error of a bad string.
 
     >>> slt_from_string("[V!x,a[N!2]]").edges
     '-a'
@@ -40,7 +40,7 @@ def slt_from_string(text: str, source: str = "") -> Slt:
 
 
 def opt_from_string(text: str, source: str = "") -> Opt:
-    """Parses a Tangent string as an operator tree; `source` is named in the error of a bad string.
+    """Parse a Tangent string as an operator tree; `source` is named in the error of a bad string.
 
     >>> opt_from_string("[U!plus,0[V!𝑎],1[V!𝑏]]").labels
     ('U!plus', 'V!𝑎', 'V!𝑏')

@@ -12,7 +12,7 @@ RELATIONS = {
 
 
 def outline(tree: Tree) -> list[str]:
-    """Returns one line per node; in a layout tree the symbols of one base line are at the same depth.
+    """Return one line per node; in a layout tree the symbols of one base line are at the same depth.
 
     >>> from mathamr.formulas.parse import parse
     >>> print("\\n".join(outline(parse("x^2+1").slt)))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Self
 
 from mathamr.core.cancellation import check_cancelled
 from mathamr.core.errors import UnknownNameError
@@ -23,17 +23,13 @@ from mathamr.formulas.mathml.layouttree import slt
 from mathamr.formulas.mathml.markupreader import read
 from mathamr.formulas.mathml.operatortree import opt
 from mathamr.formulas.mathml.writing import to_mathml
+from mathamr.formulas.meaning import meaning
 from mathamr.formulas.notation import to_string
 from mathamr.formulas.outline import outline
-from mathamr.formulas.semantics.decision import EMPTY, Context, Decision
-from mathamr.formulas.semantics.mathematician import KEPT, meaning
 from mathamr.formulas.tree import Opt, Slt
 
 __all__ = [
-    "EMPTY",
     "READINGS",
-    "Context",
-    "Decision",
     "FormulaError",
     "FormulaParser",
     "Macros",
@@ -41,7 +37,6 @@ __all__ = [
     "Repair",
     "both_readings",
     "check_reading",
-    "context_of",
     "is_command",
     "parse",
 ]
@@ -65,26 +60,24 @@ class ParsedFormula:
     repairs: tuple[Repair, ...]
     presentation: Element = field(compare=False, repr=False)
     reading: str = "published"
-    decisions: tuple[Decision, ...] = ()
-    """The ambiguities, how they were resolved and why; the published reading records none."""
     macros: Macros = field(default=NO_MACROS, compare=False, repr=False)
 
     def presentation_mathml(self, *, display: bool = False) -> str:
-        """Returns Presentation MathML for display, valid and safe to put in a page; trees are built from `presentation`."""
+        """Return Presentation MathML for display, valid and safe to put in a page; trees are built from `presentation`."""
         # The typesetter is imported on use: most programs need only the trees.
         from mathamr.formulas.latex.display.formula import display_mathml
 
         return display_mathml(self.latex, self.macros, display=display)
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Pickles the formula with its markup as text."""
+        """Pickle the formula with its markup as text."""
         markup = to_mathml(self.presentation)
         return _restored, (
-            self.latex, self.slt, self.opt, self.repairs, markup, self.reading, self.decisions, self.macros,
+            self.latex, self.slt, self.opt, self.repairs, markup, self.reading, self.macros,
         )  # fmt: skip
 
     def to_dict(self) -> dict[str, object]:
-        """Returns the formula for JSON: trees as Tangent strings."""
+        """Return the formula for JSON: trees as Tangent strings."""
         repairs = [{"message": repair.message, "offset": repair.offset} for repair in self.repairs]
         found: dict[str, object] = {
             "latex": self.latex,
@@ -93,14 +86,13 @@ class ParsedFormula:
             "repairs": repairs,
         }
         if self.reading != "published":
-            found |= {"reading": self.reading, "decisions": [each._asdict() for each in self.decisions]}
+            found["reading"] = self.reading
         return found
 
     def lines(self) -> list[str]:
-        """Returns the formula as text: both trees indented, then the repairs."""
+        """Return the formula as text: both trees indented, then the repairs."""
         result = [self.latex, "  layout (SLT)", *(f"    {line}" for line in outline(self.slt))]
         result += ["  operators (OPT)", *(f"    {line}" for line in outline(self.opt))]
-        result += [f"  decided: {decision}" for decision in self.decisions]
         return result + [f"  repaired: {repair}" for repair in self.repairs]
 
 
@@ -111,10 +103,9 @@ def _restored(
     repairs: tuple[Repair, ...],
     markup: str,
     reading: str,
-    decisions: tuple[Decision, ...],
     macros: Macros,
 ) -> ParsedFormula:
-    return ParsedFormula(latex, slt, opt, repairs, read(markup), reading, decisions, macros)
+    return ParsedFormula(latex, slt, opt, repairs, read(markup), reading, macros)
 
 
 def parse(
@@ -123,71 +114,46 @@ def parse(
     wildcards: bool = False,
     *,
     reading: str = "published",
-    context: Context = EMPTY,
 ) -> ParsedFormula:
-    """Parses both trees of a formula; raises `FormulaError` if there is nothing to parse or a limit is exceeded.
+    """Parse both trees of a formula; raises `FormulaError` if there is nothing to parse or a limit is exceeded.
 
     `macros` are those of the document (`Macros`, or texts with `\\newcommand` and the like); definitions in the
     formula itself always apply. With `wildcards`, `?x` is a wildcard of a query; `\\qvar{x}` always is.
 
-    The operator tree is the published one, or with `reading="mathematician"` expresses the formula's meaning; then
-    `context` is what the post's other formulas say about its letters (`context_of`), and `decisions` lists the resolved
-    ambiguities.
+    The operator tree is the published one, or with `reading="mathematician"` expresses the formula's meaning.
 
     >>> formula = parse(r"\\frac{1}{2}")
     >>> formula.slt.labels, formula.opt.labels
     (('O!divide', 'N!1', 'N!2'), ('O!divide', 'N!1', 'N!2'))
     """
-    return _parse(latex, Macros.of(macros) if macros else NO_MACROS, wildcards, reading, context)
+    return _parse(latex, Macros.of(macros) if macros else NO_MACROS, wildcards, reading)
 
 
 def check_reading(reading: str) -> None:
-    """Raises `UnknownNameError` for an unknown reading."""
+    """Raise `UnknownNameError` for an unknown reading."""
     if reading not in READINGS:
         raise UnknownNameError("reading", reading, list(READINGS))
 
 
-def context_of(formulas: Iterable[str], macros: Macros | Iterable[str] = ()) -> Context:
-    """Collects what the formulas of a post say about its letters: one that is applied somewhere is a function.
-
-    >>> context = context_of([r"f:A\\to B", "y(0)=1", "n(n+1)"])
-    >>> sorted(context.functions), sorted(context.variables)
-    (['f', 'y'], ['n'])
-    """
-    known = Macros.of(macros) if macros else NO_MACROS
-    functions: set[str] = set()
-    variables: set[str] = set()
-    for latex in formulas:
-        try:
-            found = meaning(_read(latex, known, False, Budget(len(latex)))[0], Budget(len(latex)))
-        except (FormulaError, RecursionError):
-            continue
-        functions |= found.functions
-        variables |= found.variables
-    return Context(frozenset(functions), frozenset(variables - functions))
-
-
-def both_readings(
-    latex: str, macros: Macros | Iterable[str] = (), context: Context = EMPTY
-) -> tuple[ParsedFormula, ParsedFormula]:
-    """Returns the published and the mathematician's reading of a formula that is parsed once.
+def both_readings(latex: str, macros: Macros | Iterable[str] = ()) -> tuple[ParsedFormula, ParsedFormula]:
+    """Return the published and the mathematician's reading of a formula that is parsed once.
 
     >>> published, meant = both_readings("f(x)")
     >>> published.opt.labels[0], meant.opt.labels[0]
     ('U!times', 'F!𝑓')
     """
     published, node = _published(latex, Macros.of(macros) if macros else NO_MACROS, False)
-    return published, _meant(published, node, context)
+    return published, _meant(published, node)
 
 
-def _parse(latex: str, macros: Macros, wildcards: bool, reading: str, context: Context) -> ParsedFormula:
+def _parse(latex: str, macros: Macros, wildcards: bool, reading: str) -> ParsedFormula:
     check_reading(reading)
     published, node = _published(latex, macros, wildcards)
-    return published if reading == "published" else _meant(published, node, context)
+    return published if reading == "published" else _meant(published, node)
 
 
 def _published(latex: str, macros: Macros, wildcards: bool) -> tuple[ParsedFormula, Node]:
-    """Returns the published reading, and the node that any other reading starts from."""
+    """Return the published reading, and the node that any other reading starts from."""
     check_cancelled()
     if len(latex) > MAX_LENGTH:
         raise FormulaError(f"longer than {MAX_LENGTH} characters", latex, MAX_LENGTH)
@@ -204,20 +170,13 @@ def _published(latex: str, macros: Macros, wildcards: bool) -> tuple[ParsedFormu
     return ParsedFormula(latex, layout, tree, repairs, presentation, macros=macros), node
 
 
-def _meant(published: ParsedFormula, node: Node, context: Context) -> ParsedFormula:
-    """Returns the mathematician's reading of a formula; one without a tree in it keeps its published tree."""
+def _meant(published: ParsedFormula, node: Node) -> ParsedFormula:
+    """Return the mathematician's reading of a formula; one without a tree in it keeps its published tree."""
     budget = Budget(len(published.latex))
-    found = meaning(node, budget, context)
-    tree, decisions = published.opt, found.decisions
-    if found.node is not node:
-        try:
-            tree = opt(mean(found.node), budget.elements)
-        except (MathMLError, SpentError, RecursionError):
-            decisions = (KEPT,)
-    return ParsedFormula(
-        published.latex, published.slt, tree, published.repairs, published.presentation,
-        "mathematician", decisions, published.macros,
-    )  # fmt: skip
+    tree = published.opt
+    with suppress(MathMLError, SpentError, RecursionError):
+        tree = opt(mean(meaning(node, budget)), budget.elements)
+    return replace(published, opt=tree, reading="mathematician")
 
 
 def _read(latex: str, macros: Macros, wildcards: bool, budget: Budget) -> tuple[Node, tuple[Repair, ...]]:
@@ -243,7 +202,7 @@ def _read(latex: str, macros: Macros, wildcards: bool, budget: Budget) -> tuple[
 
 
 class FormulaParser:
-    """Parses the formulas of one document or corpus; repeated formulas come from a cache."""
+    """Parse the formulas of one document or corpus; repeated formulas come from a cache."""
 
     def __init__(
         self,
@@ -251,23 +210,17 @@ class FormulaParser:
         *,
         wildcards: bool = False,
         reading: str = "published",
-        context: Context = EMPTY,
         remembered: int = 20_000,
     ) -> None:
         self.macros = Macros.of(macros)
         self.wildcards = wildcards
         self.reading = reading
-        self.context = context
         check_reading(reading)
         self._parse = lru_cache(maxsize=remembered)(self._parse_one)
 
-    def within(self, context: Context) -> Self:
-        """Returns a parser of the same kind for a post with this context."""
-        return type(self)(self.macros, wildcards=self.wildcards, reading=self.reading, context=context)
-
     def _parse_one(self, latex: str) -> ParsedFormula:
-        return _parse(latex, self.macros, self.wildcards, self.reading, self.context)
+        return _parse(latex, self.macros, self.wildcards, self.reading)
 
     def parse(self, latex: str) -> ParsedFormula:
-        """Parses both trees of a formula, like the function `parse`."""
+        """Parse both trees of a formula, like the function `parse`."""
         return self._parse(latex)

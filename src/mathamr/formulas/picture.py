@@ -85,7 +85,7 @@ Marks = Mapping[int, NodeMark]
 
 
 def svg(slt: Slt | None, opt: Opt | None, latex: str = "") -> str:
-    """The trees of one formula as an SVG document; a tree that is None is left out.
+    """Return the trees of one formula as an SVG document; a tree that is None is left out.
 
     >>> svg(Slt(("V!x", "N!2"), (-1, 0), "-a"), None, "x^2").startswith('<svg xmlns="http://www.w3.org/2000/svg"')
     True
@@ -105,12 +105,12 @@ def svg(slt: Slt | None, opt: Opt | None, latex: str = "") -> str:
 
 
 def drawn(tree: Tree, marks: Marks | None = None) -> TreeDrawing:
-    """A tree of either kind, with marks on some of its nodes."""
+    """Return a tree of either kind, with marks on some of its nodes."""
     return _layout_drawing(tree, marks) if isinstance(tree, Slt) else _operator_drawing(tree, marks)
 
 
 def document(rows: Sequence[Sequence[tuple[str, TreeDrawing]]], types: Sequence[str], latex: str) -> str:
-    """Arranges rows of drawings under their titles, side by side if there is space, with a legend of node types."""
+    """Arrange rows of drawings under their titles, side by side if there is space, with a legend of node types."""
     shapes: list[str] = []
     y, width = _MARGIN, 0.0
     if latex:
@@ -127,7 +127,7 @@ def document(rows: Sequence[Sequence[tuple[str, TreeDrawing]]], types: Sequence[
 
 
 def _placed(row: Sequence[tuple[str, TreeDrawing]], top: float, shapes: list[str]) -> tuple[float, float]:
-    """Puts the drawings of a row into a picture and returns their size."""
+    """Put the drawings of a row into a picture and returns their size."""
     beside = sum(drawing.width for _, drawing in row) <= _MAX_WIDTH_SIDE_BY_SIDE
     x, y, width, height = _MARGIN, top, 0.0, 0.0
     for title, drawing in row:
@@ -144,7 +144,7 @@ def _placed(row: Sequence[tuple[str, TreeDrawing]], top: float, shapes: list[str
 
 
 def _layout_drawing(tree: Slt, marks: Marks | None) -> TreeDrawing:
-    """The layout tree with its base lines from left to right.
+    """Return the layout tree with its base lines from left to right.
 
     Space is measured from the last node to the first: what is above and below a symbol, then what follows
     on its base line (`n`) and after that the next part of a group (`e`). Then positions are assigned from the root on.
@@ -207,7 +207,7 @@ def _layout_edge(tree: Slt, node: int, boxes: list[float], x: list[float], y: li
 
 
 def _operator_drawing(tree: Tree, marks: Marks | None) -> TreeDrawing:
-    """Draws the operator tree hanging from its root; every subtree has its own space."""
+    """Draw the operator tree hanging from its root; every subtree has its own space."""
     count = len(tree)
     boxes = [_box_width(label) for label in tree.labels]
     children = tree.children()
@@ -299,7 +299,7 @@ def _legend(types: Sequence[str], top: float, room: float) -> TreeDrawing:
 
 
 def _shown(label: str) -> str:
-    """Returns the text of a box: the value, with the notation's escapes undone and blanks made visible."""
+    """Return the text of a box: the value, with the notation's escapes undone and blanks made visible."""
     shown = value(label)
     for name, character in _ESCAPES:
         shown = shown.replace(name, character)

@@ -15,7 +15,7 @@ _FIXED = frozenset(["π"])
 
 
 def form_key(tree: Slt) -> str:
-    """Returns the visual key of a formula whose letters are numbered in order of first occurrence.
+    """Return the visual key of a formula whose letters are numbered in order of first occurrence.
 
     It is equal for two formulas if their letters correspond one to one, position by position. Upright words
     (`sin`), numbers, π, and letters of special alphabets (ℝ) keep their names; bold letters stay bold.
@@ -36,13 +36,13 @@ def form_key(tree: Slt) -> str:
 
 
 def count_letters(tree: Slt) -> int:
-    """Counts the letters that may be renamed: a quick check before two forms are compared."""
+    """Count the letters that may be renamed: a quick check before two forms are compared."""
     return sum(_alphabet(label) is not None for label in tree.labels)
 
 
 @lru_cache(maxsize=4096)
 def _alphabet(label: str) -> str | None:
-    """Returns the alphabet of a letter that may be renamed: an empty text for the usual italics."""
+    """Return the alphabet of a letter that may be renamed: an empty text for the usual italics."""
     letter = label[2:]
     if not label.startswith("V!") or len(letter) != 1 or letter in _FIXED:
         return None

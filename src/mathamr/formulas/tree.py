@@ -31,7 +31,7 @@ class Tree:
 
     @classmethod
     def checked(cls, labels: Sequence[str], parents: Sequence[int], edges: str) -> Self:
-        """Checks a tree from outside; the constructor itself trusts its caller."""
+        """Check a tree from outside; the constructor itself trusts its caller."""
         if not labels or not len(labels) == len(parents) == len(edges):
             raise MathAMRError(
                 f"a tree needs as many parents and edges as labels, and at least one: "
@@ -63,7 +63,7 @@ class Tree:
 
     @classmethod
     def from_nested(cls, nested: Sequence[Any]) -> Self:
-        """Builds the tree that nested lists describe: `[label, [edge, child], [edge, child], …]`.
+        """Build the tree that nested lists describe: `[label, [edge, child], [edge, child], …]`.
 
         >>> Slt.from_nested(["V!x", ["a", ["N!2"]]])
         Slt(labels=('V!x', 'N!2'), parents=(-1, 0), edges='-a')
@@ -89,7 +89,7 @@ class Tree:
         return cls.checked(labels, parents, "".join(edges))
 
     def to_nested(self) -> list[Any]:
-        """The tree as nested lists `[label, [edge, child], …]`, ready for JSON."""
+        """Return the tree as nested lists `[label, [edge, child], …]`, ready for JSON."""
         nested: list[list[Any]] = [[label] for label in self.labels]
         for parent, edge, node in self.triples():
             nested[parent].append([edge, nested[node]])
@@ -102,7 +102,7 @@ class Tree:
         return hash((type(self), self.labels, self.parents, self.edges))
 
     def children(self) -> list[list[int]]:
-        """For every node the numbers of its children, in order."""
+        """Return for every node the numbers of its children, in order."""
         children: list[list[int]] = [[] for _ in self.labels]
         for node, parent in enumerate(self.parents):
             if parent >= 0:
@@ -110,30 +110,30 @@ class Tree:
         return children
 
     def triples(self) -> Iterator[tuple[int, str, int]]:
-        """Every edge as (parent, letter, child)."""
+        """Return every edge as (parent, letter, child)."""
         for node in range(1, len(self.labels)):
             yield self.parents[node], self.edges[node], node
 
     def depths(self) -> list[int]:
-        """For every node how many edges lead to it from the root."""
+        """Return for every node how many edges lead to it from the root."""
         depths = [0] * len(self.labels)
         for node in range(1, len(depths)):
             depths[node] = depths[self.parents[node]] + 1
         return depths
 
     def depth(self) -> int:
-        """The number of edges between the root and the deepest node."""
+        """Return the number of edges between the root and the deepest node."""
         return max(self.depths())
 
     def sizes(self) -> list[int]:
-        """For every node how many nodes its subtree has, itself included."""
+        """Return for every node how many nodes its subtree has, itself included."""
         sizes = [1] * len(self.labels)
         for node in range(len(sizes) - 1, 0, -1):
             sizes[self.parents[node]] += sizes[node]
         return sizes
 
     def subtree(self, node: int) -> Self:
-        """The tree that hangs on a node, which becomes its root.
+        """Return the tree that hangs on a node, which becomes its root.
 
         >>> Slt(("O!root", "V!x", "N!2"), (-1, 0, 1), "-wa").subtree(1)
         Slt(labels=('V!x', 'N!2'), parents=(-1, 0), edges='-a')
@@ -141,7 +141,7 @@ class Tree:
         return self._cut(node, self.sizes()[node])
 
     def subtrees(self) -> Iterator[Self]:
-        """The subtree of every node, in order; the first is the tree itself."""
+        """Return the subtree of every node, in order; the first is the tree itself."""
         for node, size in enumerate(self.sizes()):
             yield self._cut(node, size)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from mathamr.core.cache import Cache
-from mathamr.formulas.semantics.decision import Context
 from mathamr.formulas.tree import Opt, Slt, Tree
 
 LARGEST_SHARE = 50
@@ -15,8 +14,8 @@ _ENTRY, _TREE, _NODE, _LETTER = 500, 250, 100, 4
 _SMALL, _NUMBER = 250, 32
 """Python shares small integers; each larger one takes this many bytes."""
 
-TreeKey = tuple[str, tuple[str, ...]] | tuple[str, tuple[str, ...], Context]
-"""LaTeX, its macros, and, if there is any, the context of its post."""
+TreeKey = tuple[str, tuple[str, ...]]
+"""LaTeX and its macros."""
 
 
 class Readings(NamedTuple):
@@ -30,7 +29,7 @@ class Readings(NamedTuple):
 
     @property
     def size(self) -> int:
-        """The size in memory in bytes; shared labels are counted fully."""
+        """Return the size in memory in bytes; shared labels are counted fully."""
         return _ENTRY + sum(map(_size, (self.opt, self.slt, self.meant)))
 
 

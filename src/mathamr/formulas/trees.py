@@ -7,7 +7,7 @@ from mathamr.core.settings import TREES
 from mathamr.formulas.latex.diagrams import with_arrays
 from mathamr.formulas.latex.unicode import unicode_to_latex
 from mathamr.formulas.mathml.markup import opt_from_mathml, slt_from_mathml
-from mathamr.formulas.parse import EMPTY, Context, both_readings, check_reading, parse
+from mathamr.formulas.parse import both_readings, check_reading, parse
 from mathamr.formulas.tree import Opt, Slt
 from mathamr.formulas.treecache import Readings, TreeCache, TreeKey
 from mathamr.posts.post import Formula
@@ -21,9 +21,9 @@ REMEMBERED = TreeCache(24 << 20)
 
 
 def trees_of(
-    formula: Formula, macros: tuple[str, ...] = (), reading: str = "published", context: Context = EMPTY
+    formula: Formula, macros: tuple[str, ...] = (), reading: str = "published"
 ) -> tuple[Trees, bool]:
-    """Returns both trees of a formula and whether it was repaired: from its LaTeX, or from MathML if it has none.
+    """Return both trees of a formula and whether it was repaired: from its LaTeX, or from MathML if it has none.
 
     MathML states what is applied to what, so it has only one reading.
     """
@@ -34,8 +34,7 @@ def trees_of(
             found = _readings((formula.latex, macros), False)
             return (found.opt, found.slt), found.repaired
         check_reading(reading)
-        alone = context is EMPTY or context == EMPTY
-        found = _readings((formula.latex, macros) if alone else (formula.latex, macros, context), True)
+        found = _readings((formula.latex, macros), True)
         return (found.meant, found.slt), found.repaired
     return _trees_of_mathml(formula)
 
@@ -62,7 +61,7 @@ def _trees_of_mathml(formula: Formula) -> tuple[Trees, bool]:
 
 
 def _readings(key: TreeKey, with_meaning: bool) -> Readings:
-    """Returns the trees of LaTeX, with the mathematician's if wanted: cached ones, or parsed now."""
+    """Return the trees of LaTeX, with the mathematician's if wanted: cached ones, or parsed now."""
     found = REMEMBERED.get(key)
     if found is None or (with_meaning and found.meant is None and found.slt is not None):
         found = _read(key, with_meaning)
@@ -71,7 +70,7 @@ def _readings(key: TreeKey, with_meaning: bool) -> Readings:
 
 
 def _read(key: TreeKey, with_meaning: bool) -> Readings:
-    """Parses LaTeX; Unicode in it (`$x² ≤ ℝ$`), which the published trees take for letters, is what it means.
+    """Parse LaTeX; Unicode in it (`$x² ≤ ℝ$`), which the published trees take for letters, is what it means.
 
     Of a diagram of tikz-cd the objects and the labels of arrows count, not its options.
     """
@@ -82,7 +81,7 @@ def _read(key: TreeKey, with_meaning: bool) -> Readings:
         if not with_meaning:
             parsed = parse(latex, macros)
             return Readings(parsed.opt, parsed.slt, bool(parsed.repairs))
-        parsed, meant = both_readings(latex, macros, *key[2:])
+        parsed, meant = both_readings(latex, macros)
     except MathAMRError:
         return Readings(None, None, True)
     return Readings(parsed.opt, parsed.slt, bool(parsed.repairs), meant.opt)

@@ -58,12 +58,12 @@ _FENCE_SCRIPTS = _SCRIPTS | {"o": "^{", "u": "_{"}
 
 
 def visual_key(tree: Slt) -> str:
-    """Returns a short key of the appearance: equal for formulas that look the same."""
+    """Return a short key of the appearance: equal for formulas that look the same."""
     return blake2b(visual_text(tree).encode(errors="surrogatepass"), digest_size=12).hexdigest()
 
 
 def visual_text(tree: Slt) -> str:
-    """Returns the visible symbols in reading order: the text behind `visual_key`, to see why keys differ.
+    """Return the visible symbols in reading order: the text behind `visual_key`, to see why keys differ.
 
     >>> from mathamr.formulas.notation import slt_from_string
     >>> visual_text(slt_from_string("[M!()1x1,a[N!2],w[V!x[-[N!1]]]]"))
@@ -94,7 +94,7 @@ def visual_text(tree: Slt) -> str:
 
 
 def _drawn(node: int, labels: Sequence[str], below: Mapping[int, dict[str, int]]) -> list[int | str]:
-    """Draws one symbol and everything attached to it except the next symbol: text, and base lines still to be drawn."""
+    """Draw one symbol and everything attached to it except the next symbol: text, and base lines still to be drawn."""
     label, edges = labels[node], below.get(node, {})
     matrix = _MATRIX.fullmatch(label) if "w" in edges and label.startswith("M!") else None
     if matrix is not None:
@@ -115,7 +115,7 @@ def _drawn(node: int, labels: Sequence[str], below: Mapping[int, dict[str, int]]
 
 
 def _text(label: str) -> str:
-    """Returns the visible text of a label."""
+    """Return the visible text of a label."""
     return _remembered(label) if len(label) <= _LONGEST_REMEMBERED else _read(label)
 
 
@@ -139,7 +139,7 @@ def _drawn_matrix(
     labels: Sequence[str],
     below: Mapping[int, dict[str, int]],
 ) -> list[int | str]:
-    """Draws fences around parts, a table, or the invisible wrapper of a row with scripts."""
+    """Draw fences around parts, a table, or the invisible wrapper of a row with scripts."""
     cells: list[int] = []
     cell: int | None = edges["w"]
     while cell is not None:

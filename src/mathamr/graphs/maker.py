@@ -10,7 +10,6 @@ from hashlib import blake2b
 from mathamr.amr.coreference import resolve_coreference
 from mathamr.amr.document import Text, parse_documents
 from mathamr.amr.parser import AmrParser, load_parser
-from mathamr.formulas.parse import EMPTY, check_reading, context_of
 from mathamr.formulas.trees import Trees, trees_of
 from mathamr.graphs.mathgraph import MathGraph
 from mathamr.graphs.unify import unify
@@ -30,16 +29,11 @@ class MadeGraph:
 
 
 class GraphMaker:
-    """Turns posts into graphs with one AMR parser; every post gets a graph.
+    """Turns posts into graphs with one AMR parser; every post gets a graph, with the published operator trees."""
 
-    Operator trees are the published ones, which models are trained on, or those of another reading of formulas.
-    """
-
-    def __init__(self, parser: AmrParser, reading: str = "published", *, coreference: bool = False) -> None:
-        check_reading(reading)
+    def __init__(self, parser: AmrParser, *, coreference: bool = False) -> None:
         self._parser = parser
         self._coreference = coreference
-        self._reading = reading
 
     def make(self, posts: Iterable[Post]) -> Iterator[MadeGraph]:
         """Yield the graphs of the posts, in order; the sentences of several posts are parsed together."""
@@ -62,7 +56,7 @@ class GraphMaker:
             fallbacks = Counter({f"sentence: {cause}": n for cause, n in document.causes().items()})
             if document.dropped:
                 fallbacks["formula dropped by the AMR parser"] += len(document.dropped)
-            trees = _trees(post, read, fallbacks, self._reading)
+            trees = _trees(post, read, fallbacks)
             texts = [sentence.text for sentence in read.sentences]
             graph = unify(post.id, document, texts, read.formula_map, trees)
             yield MadeGraph(post, read, graph, fallbacks)
@@ -81,18 +75,15 @@ def make_graph(text: Post | str, parser: AmrParser | None = None) -> MathGraph:
     return made.graph
 
 
-def _trees(post: Post, read: Passage, fallbacks: Counter[str], reading: str) -> dict[str, Trees]:
+def _trees(post: Post, read: Passage, fallbacks: Counter[str]) -> dict[str, Trees]:
     formulas = {formula.id: formula for formula in post.formulas}
-    context = (
-        EMPTY if reading == "published" else context_of([one.latex for one in post.formulas], post.macros)
-    )
     trees: dict[str, Trees] = {}
     for place in read.placeholders:
         formula = formulas.get(place.formula)
         if formula is None:
             fallbacks["formula not listed with its post"] += 1
             continue
-        trees[place.name], repaired = trees_of(formula, post.macros, reading, context)
+        trees[place.name], repaired = trees_of(formula, post.macros)
         if trees[place.name] == (None, None):
             empty = not (formula.latex.strip() or formula.presentation_mathml or formula.content_mathml)
             fallbacks["empty formula" if empty else "formula without a tree"] += 1

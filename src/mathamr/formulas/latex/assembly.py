@@ -45,18 +45,18 @@ _SCRIPT_OPERATORS = {
 
 
 def script_operator(role: str, position: str, level: int) -> Node:
-    """The operator that puts a script in its place; common ones are shared."""
+    """Return the operator that puts a script in its place; common ones are shared."""
     known = _SCRIPT_OPERATORS.get((role, position, level))
     return known or Node(TOKEN, role, position=position, level=level)
 
 
 def is_script_application(node: Node) -> bool:
-    """True if the node is a base with a script."""
+    """Return True if the node is a base with a script."""
     return node.kind == APPLY and node.children[0].role in ("SUPERSCRIPTOP", "SUBSCRIPTOP")
 
 
 def scripted(base: Node, script: Node, position: str = "") -> Node:
-    """Returns the base with one more script; its position depends on the base and on the braces between them."""
+    """Return the base with one more script; its position depends on the base and on the braces between them."""
     floating = script.role.startswith("FLOAT")
     level = script.level
     if not position:
@@ -82,19 +82,19 @@ def scripted(base: Node, script: Node, position: str = "") -> Node:
 
 
 def decorated(symbol: Node, script: Node) -> Node:
-    """Returns an operator with a script; it keeps its role."""
+    """Return an operator with a script; it keeps its role."""
     node = scripted(symbol, script)
     node.role = symbol.role
     return node
 
 
 def items_of(parts: Sequence[Node]) -> list[Node]:
-    """The items among items and separators in turn."""
+    """Return the items among items and separators in turn."""
     return list(parts[::2])
 
 
 def listed(parts: Sequence[Node]) -> Node:
-    """Items separated by punctuation: a list, or the only item."""
+    """Return items separated by punctuation: a list, or the only item."""
     if len(parts) > 1 and parts[-1] is ABSENT:
         parts = parts[:-1]
     if len(parts) == 1:
@@ -103,14 +103,14 @@ def listed(parts: Sequence[Node]) -> Node:
 
 
 def formulae(parts: Sequence[Node]) -> Node:
-    """Formulas separated by punctuation."""
+    """Return formulas separated by punctuation."""
     if len(parts) == 1:
         return parts[0]
     return dual(apply(FORMULAE, *items_of(parts)), row(parts))
 
 
 def relation(parts: Sequence[Node]) -> Node:
-    """Sides and relations in turn: one relation, or a chain of them."""
+    """Return sides and relations in turn: one relation, or a chain of them."""
     if len(parts) == 1:
         return parts[0]
     if len(parts) == 3:
@@ -119,17 +119,17 @@ def relation(parts: Sequence[Node]) -> Node:
 
 
 def delimited_application(function: Node, parts: Sequence[Node]) -> Node:
-    """A function with fenced arguments: opening, arguments and separators in turn, closing."""
+    """Return a function with fenced arguments: opening, arguments and separators in turn, closing."""
     return dual(apply(function, *items_of(parts[1:-1])), apply(function, row(parts)))
 
 
 def interpreted(head: Node, parts: Sequence[Node]) -> Node:
-    """A fenced list that means an operator applied to its items."""
+    """Return a fenced list that means an operator applied to its items."""
     return dual(apply(head, *items_of(parts[1:-1])), row(parts))
 
 
 def fence(parts: Sequence[Node]) -> Node:
-    """Opening, items and separators in turn, closing: an interval, a set, an absolute value, or just a group."""
+    """Return opening, items and separators in turn, closing: an interval, a set, an absolute value, or just a group."""
     opening, closing = parts[0].text, parts[-1].text
     count = (len(parts) - 1) // 2
     if count == 0:
@@ -147,12 +147,12 @@ def fence(parts: Sequence[Node]) -> Node:
 
 
 def is_matching(opening: Node, closing: Node) -> bool:
-    """True if the two delimiters are a pair."""
+    """Return True if the two delimiters are a pair."""
     return MATCHING.get(opening.text) == closing.text
 
 
 def same_operator(left: Node, right: Node) -> bool:
-    """True if two operators look the same, so that `a + b + c` is one sum; with scripts they never do."""
+    """Return True if two operators look the same, so that `a + b + c` is one sum; with scripts they never do."""
     return left is right or (
         left.kind == right.kind == TOKEN and left.text == right.text and left.key == right.key
     )
@@ -167,7 +167,7 @@ def _written_again(sign: Node, again: Node) -> Node:
 
 
 def left_associated(terms: Sequence[Node], operators: Sequence[Node]) -> Node:
-    """Terms joined from the left; neighbours with the same operator share one application."""
+    """Return terms joined from the left; neighbours with the same operator share one application."""
     result, position = terms[0], 0
     while position < len(operators):
         sign = operators[position]
@@ -196,7 +196,7 @@ class Product:
                 self.factors = list(first.children[1:])
 
     def join(self, sign: Node, factor: Node) -> None:
-        """Adds a factor."""
+        """Add a factor."""
         if self.sign is None:
             self.sign = sign
         elif not same_operator(self.sign, sign):
@@ -207,12 +207,12 @@ class Product:
         self.factors.append(factor)
 
     def node(self) -> Node:
-        """Returns the application, or the only factor."""
+        """Return the application, or the only factor."""
         return self.factors[0] if self.sign is None else apply(self.sign, *self.factors)
 
 
 def morphed_bar(bar: Node, role: str) -> Node:
-    """Returns a vertical bar in its role: as a delimiter the double bar is `‖`, between operands it is `∥`."""
+    """Return a vertical bar in its role: as a delimiter the double bar is `‖`, between operands it is `∥`."""
     if role == "PUNCT":
         text = {"|": "∣", "‖": "∥"}.get(bar.text, bar.text)
     else:
@@ -223,7 +223,7 @@ def morphed_bar(bar: Node, role: str) -> Node:
 
 
 def evaluated(base: Node, bar: Node, scripts: Sequence[Node]) -> Node:
-    """Returns an expression followed by a bar with bounds: lower bound first, then the upper."""
+    """Return an expression followed by a bar with bounds: lower bound first, then the upper."""
     shown = row((base, bar.with_role("CLOSE")))
     for script in scripts:
         shown = scripted(shown, script)
@@ -232,6 +232,6 @@ def evaluated(base: Node, bar: Node, scripts: Sequence[Node]) -> Node:
 
 
 def joined_relation(first: Node, second: Node) -> Node:
-    """Two relation signs that are one: `<<`, `>=`."""
+    """Return two relation signs that are one: `<<`, `>=`."""
     meaning = f"much-{first.key}" if first.key == second.key else f"{first.key}-or-{second.key}"
     return operator(meaning, first.text + second.text, "RELOP")

@@ -60,7 +60,7 @@ _AND, _ROOT, _NOT = Element("and"), Element("root"), Element("not")
 
 
 def mean(node: Node) -> Element:
-    """The node as Content MathML."""
+    """Return the node as Content MathML."""
     known = node.content
     if known is None:
         known = node.content = _MEANERS[node.kind](node)
@@ -88,7 +88,7 @@ def _token(node: Node) -> Element:
 
 
 def identifier(node: Node) -> str:
-    """The characters that name a symbol: the letter of its font, or the font's name and the letter."""
+    """Return the characters that name a symbol: the letter of its font, or the font's name and the letter."""
     text = node.text or node.key or node.role
     if text == "-" and node.role in ("ADDOP", "OPERATOR"):
         text = "−"
@@ -115,7 +115,7 @@ def _dual(node: Node) -> Element:
 
 
 def _fragments(node: Node) -> Element:
-    """A row that no grammar joined: its pieces, unknown symbols as such."""
+    """Return a row that no grammar joined: its pieces, unknown symbols as such."""
     pieces = []
     for child in node.children:
         if child.kind == TOKEN and child.role in ("", "UNKNOWN"):

@@ -48,27 +48,27 @@ class Cursor:
     # -- where we are
 
     def offset(self, position: int | None = None) -> int:
-        """Returns the offset of a token in the source, by default of the last one read."""
+        """Return the offset of a token in the source, by default of the last one read."""
         position = self.i - 1 if position is None else position
         return self.offsets[position] if 0 <= position < len(self.offsets) else len(self.source)
 
     def repair(self, message: str, position: int | None = None) -> None:
-        """Records that something malformed was parsed anyway."""
+        """Record that something malformed was parsed anyway."""
         if len(self.repairs) < 100:
             self.repairs.append(Repair(message, self.offset(position)))
 
     def skip_spaces(self) -> None:
-        """Moves to the next token that is not space."""
+        """Move to the next token that is not space."""
         while self.i < self.count and self.tokens[self.i].isspace():
             self.i += 1
 
     def peek(self) -> str:
-        """The next token that is not space, or nothing."""
+        """Return the next token that is not space, or nothing."""
         self.skip_spaces()
         return self.tokens[self.i] if self.i < self.count else ""
 
     def descend(self) -> None:
-        """Enters an argument; raises `FormulaError` if that is too deep."""
+        """Enter an argument; raises `FormulaError` if that is too deep."""
         self.depth += 1
         if self.depth > MAX_DEPTH:
             raise FormulaError(f"nested deeper than {MAX_DEPTH} levels", self.source, self.offset(self.i))
@@ -76,7 +76,7 @@ class Cursor:
     # -- arguments as text
 
     def raw_argument(self) -> str:
-        """Returns the text of the next argument without parsing it: names, lengths, colours."""
+        """Return the text of the next argument without parsing it: names, lengths, colours."""
         token = self.peek()
         if token != "{":
             if token and token not in ("}", "&", "\\\\", "\\end"):
@@ -103,7 +103,7 @@ class Cursor:
         return range(start, self.i - 1)
 
     def raw_optional(self) -> str | None:
-        """The text of an argument in brackets, if there is one."""
+        """Return the text of an argument in brackets, if there is one."""
         if self.peek() != "[":
             return None
         depth, start = 0, self.i + 1
@@ -118,7 +118,7 @@ class Cursor:
         return text
 
     def matching_brace(self) -> int:
-        """Returns the position of the brace that closes the one here, or the end."""
+        """Return the position of the brace that closes the one here, or the end."""
         depth, position = 0, self.i
         while position < self.count:
             token = self.tokens[position]
@@ -133,7 +133,7 @@ class Cursor:
         return position
 
     def dimension(self) -> str:
-        """Reads the bare length here (`1em plus 2pt`, `{1em}`), if there is one."""
+        """Read the bare length here (`1em plus 2pt`, `{1em}`), if there is one."""
         if self.peek() == "{":
             return self.raw_argument()
         text = "".join(self.tokens[self.i : self.i + _LONGEST_LENGTH])
@@ -148,7 +148,7 @@ class Cursor:
         return length
 
     def number(self) -> str:
-        """Reads the bare number here in TeX's notation: `65`, `"41`, `'101`, or the letter after a back-tick."""
+        """Read the bare number here in TeX's notation: `65`, `"41`, `'101`, or the letter after a back-tick."""
         if self.peek() == "`":
             self.i += 2
             return "`" + "".join(self.tokens[self.i - 1 : self.i])
@@ -161,7 +161,7 @@ class Cursor:
         return sign + "".join(self.tokens[start : self.i])
 
     def skip_line_options(self) -> None:
-        """Skips what may follow the end of a line: a star, and space in brackets.
+        """Skip what may follow the end of a line: a star, and space in brackets.
 
         After a blank only a length is an option: in amsmath `\\\\ [y]` begins the next line with `[y]`.
         """
@@ -177,7 +177,7 @@ class Cursor:
             self.repair("the brackets behind \\\\ hold no length", self.i)
 
     def star(self) -> bool:
-        """Reads a star, if one follows, and returns whether it did."""
+        """Read a star, if one follows, and returns whether it did."""
         if self.peek() == "*":
             self.i += 1
             return True

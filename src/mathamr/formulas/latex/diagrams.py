@@ -43,7 +43,7 @@ class DiagramArrow:
 
 
 def with_arrays(latex: str) -> str:
-    r"""A formula whose diagrams are written as arrays.
+    r"""Return a formula whose diagrams are written as arrays.
 
     >>> with_arrays(r'\begin{tikzcd} A \arrow[r, "f"] & B \end{tikzcd}')
     '\\begin{array}{ccc}A & \\xrightarrow{f} & B\\end{array}'

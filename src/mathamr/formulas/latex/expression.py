@@ -18,7 +18,7 @@ _FLOAT = frozenset(["FLOATSUPERSCRIPT", "FLOATSUBSCRIPT"])
 
 
 def expression(nodes: Sequence[Node], budget: Budget, rule: str = "Anything", trailing: bool = False) -> Node:
-    """Joins the nodes to one node; `trailing` allows punctuation at the end, which belongs to the surrounding text."""
+    """Join the nodes to one node; `trailing` allows punctuation at the end, which belongs to the surrounding text."""
     if len(nodes) == 1 and nodes[0].kind <= LAST_SHOWN and not trailing:
         return nodes[0]
     budget.spend(len(nodes))
@@ -50,7 +50,7 @@ def expression(nodes: Sequence[Node], budget: Budget, rule: str = "Anything", tr
 
 
 def grouped(nodes: Sequence[Node]) -> list[Node]:
-    """Groups what the grammar could not parse: delimiters in rows of their own, scripts on the node before them."""
+    """Group what the grammar could not parse: delimiters in rows of their own, scripts on the node before them."""
     stack: list[list[Node]] = [[], []]
     position = too_deep = 0
     while position < len(nodes) or len(stack) > 1:
@@ -82,7 +82,7 @@ def grouped(nodes: Sequence[Node]) -> list[Node]:
 
 
 def _with_scripts(line: Sequence[Node]) -> list[Node]:
-    """Attaches scripts to the node before them, or before their base if they float."""
+    """Attach scripts to the node before them, or before their base if they float."""
     result: list[Node] = []
     position, count = 0, len(line)
     while position < count:

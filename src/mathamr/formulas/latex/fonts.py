@@ -66,20 +66,20 @@ STICKY = frozenset(["serif", "sansserif", "typewriter"])
 
 
 def chosen(font: Font, alphabet: Font) -> Font:
-    """Returns the font inside an alphabet's argument; `\\boldsymbol` around it stays effective."""
+    """Return the font inside an alphabet's argument; `\\boldsymbol` around it stays effective."""
     if font.forced:
         return Font(alphabet.family, font.series, alphabet.shape, True)
     return alphabet
 
 
 def emboldened(font: Font) -> Font:
-    """The font inside `\\boldsymbol`: bold for every symbol that has a bold form."""
+    """Return the font inside `\\boldsymbol`: bold for every symbol that has a bold form."""
     return Font(font.family, "bold", font.shape, True)
 
 
 @lru_cache(maxsize=16384)
 def specialized(font: Font, text: str) -> Font:
-    """Returns the actual font of a symbol: Greek capitals are upright, small letters italic, signs plain."""
+    """Return the actual font of a symbol: Greek capitals are upright, small letters italic, signs plain."""
     family, series, shape, forced = font
     if len(text) == 1:
         category, name = unicodedata.category(text), unicodedata.name(text, "")
@@ -94,7 +94,7 @@ def specialized(font: Font, text: str) -> Font:
 
 @lru_cache(maxsize=256)
 def variant(font: Font) -> str:
-    """Returns the font as MathML's `mathvariant`; nothing for upright text."""
+    """Return the font as MathML's `mathvariant`; nothing for upright text."""
     family, series, shape, _ = font
     bold, italic = series == "bold", shape == "italic"
     if family in ("serif", "math"):

@@ -27,7 +27,7 @@ _SIGNS = {"lt;": "<", "gt;": ">"}
 
 
 def tokenize(text: str) -> tuple[list[str], list[int]]:
-    """Returns the tokens of a formula and the offset at which each begins.
+    """Return the tokens of a formula and the offset at which each begins.
 
     >>> tokenize("a_1 % one")
     (['a', '_', '1', ' '], [0, 1, 2, 3])
@@ -55,7 +55,7 @@ def _lexed(text: str) -> tuple[list[str], list[int]]:
 
 
 def _with_verbatim(text: str) -> tuple[list[str], list[int]]:
-    """Returns the tokens of a text with `\\verb|…|` in it, which becomes typewriter text, every character literally."""
+    """Return the tokens of a text with `\\verb|…|` in it, which becomes typewriter text, every character literally."""
     tokens: list[str] = []
     offsets: list[int] = []
     done = 0
@@ -73,7 +73,7 @@ def _with_verbatim(text: str) -> tuple[list[str], list[int]]:
 
 
 def unescaped(text: str) -> tuple[str, list[int]]:
-    """Returns the text without the remains of double escapes, and their offsets: `a&amp;b`, `a &amp;lt; b`.
+    """Return the text without the remains of double escapes, and their offsets: `a&amp;b`, `a &amp;lt; b`.
 
     Converted collections have them even after what a converter put into the cell, `&\\displaystyle amp;=b`. The text keeps
     its length, so that all offsets stay. If no `&` was escaped twice, an `&lt;` stays, as in the published trees.
@@ -101,7 +101,7 @@ def unescaped(text: str) -> tuple[str, list[int]]:
 
 
 def without_comment_signs(text: str) -> tuple[str, int] | None:
-    """Returns the text with a blank for every `%`, and the offset of the first one; `None` if it has none.
+    """Return the text with a blank for every `%`, and the offset of the first one; `None` if it has none.
 
     Collections contain formulas that a comment hides completely (`%x^2`); what the author meant is readable without it.
     """

@@ -21,7 +21,7 @@ NOT_SIGN = "\uff0f"
 
 
 def joined(nodes: Sequence[Node]) -> list[Node]:
-    """Returns the list with neighbours joined, and wide space turned into separators."""
+    """Return the list with neighbours joined, and wide space turned into separators."""
     result: list[Node] = []
     position, count = 0, len(nodes)
     special = spaced = False
@@ -60,7 +60,7 @@ def joined(nodes: Sequence[Node]) -> list[Node]:
 
 
 def _continues(first: Node, node: Node) -> bool:
-    """True if the node is a letter or digit in the same font as the first of a run."""
+    """Return True if the node is a letter or digit in the same font as the first of a run."""
     return (
         node.kind == TOKEN
         and (node.role == "NUMBER" or node.role == "UNKNOWN")
@@ -74,7 +74,7 @@ def _continues(first: Node, node: Node) -> bool:
 
 
 def _words(run: Sequence[Node]) -> list[Node]:
-    """Letters and digits in one upright font: a word if they begin with a letter; else numbers and letters."""
+    """Return letters and digits in one upright font: a word if they begin with a letter; else numbers and letters."""
     font = run[0].font
     if run[0].role == "UNKNOWN":
         return [Node(TOKEN, "UNKNOWN", "".join([node.text for node in run]), font=font).written_as(run)]
@@ -95,7 +95,7 @@ def _words(run: Sequence[Node]) -> list[Node]:
 
 
 def _join_number(result: list[Node]) -> None:
-    """Joins the number at the end with the digits, points and narrow spaces before it."""
+    """Join the number at the end with the digits, points and narrow spaces before it."""
     last = result[-1]
     if last.role != "NUMBER":
         return
@@ -133,7 +133,7 @@ def _join_signs(result: list[Node]) -> None:
 
 
 def _combined(nodes: Sequence[Node]) -> list[Node]:
-    """Joins `\\not` with what follows it, and an integer with a fraction: `2\\frac{1}{2}` is a sum."""
+    """Join `\\not` with what follows it, and an integer with a fraction: `2\\frac{1}{2}` is a sum."""
     result: list[Node] = []
     for node in nodes:
         previous = result[-1] if result else None
@@ -160,7 +160,7 @@ def _is_whole(node: Node) -> bool:
 
 
 def negated(node: Node) -> Node:
-    """Returns the negation of a sign, or the sign with a stroke."""
+    """Return the negation of a sign, or the sign with a stroke."""
     if node.kind != TOKEN or len(node.text) != 1:
         stroke = Node(TOKEN, "ENCLOSE", "", "not")
         stroke.enclosure = "updiagonalstrike"
@@ -173,7 +173,7 @@ def negated(node: Node) -> Node:
 
 
 def _spaced(nodes: Sequence[Node]) -> list[Node]:
-    """Drops space; from a quad on it becomes punctuation."""
+    """Drop space; from a quad on it becomes punctuation."""
     result: list[Node] = []
     width, phantom = 0, False
     for node in nodes:

@@ -48,7 +48,7 @@ class Macros:
 
     @classmethod
     def from_latex(cls, *definitions: str) -> Macros:
-        """Reads the macros that LaTeX text defines (a preamble, or single definitions); other text is ignored."""
+        """Read the macros that LaTeX text defines (a preamble, or single definitions); other text is ignored."""
         table: dict[str, Macro] = {}
         for text in definitions:
             tokens, offsets = tokenize(text)
@@ -58,21 +58,21 @@ class Macros:
 
     @classmethod
     def of(cls, macros: Macros | Iterable[str]) -> Macros:
-        """Converts a caller's argument to macros."""
+        """Convert a caller's argument to macros."""
         return macros if isinstance(macros, Macros) else cls.from_latex(*macros)
 
 
 def expanded(
     tokens: list[str], offsets: list[int], source: str, macros: Macros, budget: Budget
 ) -> tuple[list[str], list[int], list[tuple[str, int]]]:
-    """Returns the tokens with all macros expanded, their offsets (a macro's tokens have that of its call), and repairs."""
+    """Return the tokens with all macros expanded, their offsets (a macro's tokens have that of its call), and repairs."""
     if not macros.table and DEFINING.isdisjoint(tokens):
         return tokens, offsets, []
     return _Expander(tokens, offsets, source, dict(macros.table)).expand(budget)
 
 
 def without_macros(latex: str, macros: Macros | Iterable[str]) -> str:
-    """A formula with all macros expanded.
+    """Return a formula with all macros expanded.
 
     >>> without_macros(r"\\Zc n", [r"\\newcommand{\\Zc}[1]{\\mathbb{Z}/#1\\mathbb{Z}}"])
     '\\\\mathbb{Z}/n\\\\mathbb{Z}'
@@ -100,7 +100,7 @@ class _Expander:
         self.budget = Budget(len(source))
 
     def collect(self) -> None:
-        """Collects only the definitions; an `\\edef` without end is left out, and its calls are unknown."""
+        """Collect only the definitions; an `\\edef` without end is left out, and its calls are unknown."""
         while self.pending:
             token, self.here = self.pending.pop()
             if token in DEFINING:
@@ -161,7 +161,7 @@ class _Expander:
                 self.table[name] = before
 
     def _prefixed(self, prefix: str) -> None:
-        """Reads a definition after `\\global` or `\\long`."""
+        """Read a definition after `\\global` or `\\long`."""
         everywhere = False
         while prefix in _PREFIXES:
             everywhere = everywhere or prefix == "\\global"
@@ -173,7 +173,7 @@ class _Expander:
             self.pending.append((prefix, self.here))
 
     def _environment(self, token: str) -> str:
-        """Returns the key of `\\begin{name}` in the table; its tokens stay unread."""
+        """Return the key of `\\begin{name}` in the table; its tokens stay unread."""
         position = len(self.pending) - 1
         while position >= 0 and self.pending[position][0].isspace():
             position -= 1
@@ -199,7 +199,7 @@ class _Expander:
         return self.pending[-1][0] if self.pending else ""
 
     def argument(self) -> list[str]:
-        """Reads the next token, or the content of the next group."""
+        """Read the next token, or the content of the next group."""
         if not self.peek():
             self.notes.append(("missing argument of a macro", self.here))
             return []
@@ -207,7 +207,7 @@ class _Expander:
         return [token] if token != "{" else self.until(("}",))
 
     def until(self, ends: tuple[str, ...]) -> list[str]:
-        """Reads tokens up to and including one of the ends outside braces."""
+        """Read tokens up to and including one of the ends outside braces."""
         depth = 0
         result: list[str] = []
         while self.pending:
@@ -226,7 +226,7 @@ class _Expander:
         return self.until(("]",))
 
     def replacement(self, macro: Macro) -> list[str]:
-        """Returns the expansion of a call, and spends budget while it is built."""
+        """Return the expansion of a call, and spends budget while it is built."""
         arguments: dict[str, list[str]] = {}
         pattern = macro.pattern
         if macro.default is not None:
@@ -255,7 +255,7 @@ class _Expander:
     # -- definitions
 
     def name(self) -> str:
-        """Reads the command that is defined: `\\x` or `{\\x}`."""
+        """Read the command that is defined: `\\x` or `{\\x}`."""
         pieces = [piece for piece in self.argument() if not piece.isspace()]
         if len(pieces) != 1 or pieces[0][0] != "\\":
             self.notes.append(("a definition without a command", self.here))
@@ -263,7 +263,7 @@ class _Expander:
         return pieces[0]
 
     def put(self, name: str, macro: Macro, everywhere: bool = False) -> None:
-        """Defines a macro, in the open group or globally."""
+        """Define a macro, in the open group or globally."""
         if everywhere:
             for scope in self.scopes:
                 scope.pop(name, None)
@@ -312,7 +312,7 @@ class _Expander:
             self.put(name, Macro(pattern, tuple(body), default), everywhere)
 
     def _parameters(self) -> tuple[tuple[str, ...], tuple[str, ...] | None]:
-        """Reads `[2][x]`: the number of parameters, and the default of the first."""
+        """Read `[2][x]`: the number of parameters, and the default of the first."""
         count = "".join(self.optional() or ["0"]).strip()
         default = self.optional()
         number = int(count) if count.isdigit() and len(count) == 1 else 0
@@ -321,7 +321,7 @@ class _Expander:
         return pattern, None if default is None else tuple(default)
 
     def _new_environment(self, everywhere: bool) -> None:
-        """Defines an environment as two macros; it is also a group."""
+        """Define an environment as two macros; it is also a group."""
         if self.peek() == "*":
             self.pending.pop()
         name = "".join(self.argument()).strip()

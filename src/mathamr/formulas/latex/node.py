@@ -25,7 +25,7 @@ class Node:
 
     __slots__ = (
         "bump", "children", "content", "enclosure", "floated", "font", "key", "kind", "level", "meaning", "places", "position",
-        "presentation", "role", "source", "text", "traits",
+        "presentation", "role", "source", "text",
     )  # fmt: skip
 
     def __init__(
@@ -62,11 +62,9 @@ class Node:
         """The list that the grammar made this node from, for another reading of the same list."""
         self.places: tuple[int, ...] = ()
         """The tokens that a symbol was written as, if places are wanted."""
-        self.traits = 0
-        """A cache of traits for another reading of the list; empty before it is needed."""
 
     def with_role(self, role: str, position: str = "", meaning: str = "") -> Node:
-        """Returns a copy with another role (`\\mathrel{x}`)."""
+        """Return a copy with another role (`\\mathrel{x}`)."""
         copy = Node(self.kind, role, self.text, meaning or self.meaning, self.font, self.children, self.key,
                     position or self.position, self.level)  # fmt: skip
         copy.enclosure, copy.source, copy.places = self.enclosure, self.source, self.places
@@ -83,22 +81,22 @@ class Node:
 
 
 def apply(operator: Node, *operands: Node) -> Node:
-    """Applies the operator to operands."""
+    """Apply the operator to operands."""
     return Node(APPLY, children=(operator, *operands))
 
 
 def dual(content: Node, presentation: Node, role: str = "") -> Node:
-    """Makes a node that means `content` and looks like `presentation`."""
+    """Make a node that means `content` and looks like `presentation`."""
     return Node(DUAL, role, children=(content, presentation))
 
 
 def row(children: Sequence[Node], role: str = "") -> Node:
-    """Nodes side by side that no grammar has joined."""
+    """Return nodes side by side that no grammar has joined."""
     return Node(ROW, role, children=children)
 
 
 def operator(meaning: str, text: str = "", role: str = "") -> Node:
-    """Makes a symbol that the formula does not show, or that the grammar makes from several."""
+    """Make a symbol that the formula does not show, or that the grammar makes from several."""
     return Node(TOKEN, role, text, meaning)
 
 

@@ -64,7 +64,7 @@ _EMPTY_IDENTIFIER = Element("mi")
 
 
 def present(node: Node) -> Element:
-    """The node as Presentation MathML."""
+    """Return the node as Presentation MathML."""
     known = node.presentation
     if known is not None:
         return known
@@ -78,7 +78,7 @@ def present(node: Node) -> Element:
 
 
 def shown_text(node: Node, tag: str) -> str:
-    """Returns the characters that show a symbol, in its own font if Unicode has letters for it."""
+    """Return the characters that show a symbol, in its own font if Unicode has letters for it."""
     text = node.text
     if not text:
         text = node.key or node.role
@@ -91,7 +91,7 @@ def shown_text(node: Node, tag: str) -> str:
 
 
 def operator_role(node: Node) -> str:
-    """Returns the role of an operator below its scripts and accents."""
+    """Return the role of an operator below its scripts and accents."""
     while not node.role and node.kind == APPLY:
         if node.children[0].role not in _EMBELLISHING:
             return ""
@@ -210,7 +210,7 @@ def _accented(tag: str, accent: Node, base: Node, opposite: str) -> Element:
 
 
 def _scripts(head: Node, operands: Sequence[Node]) -> Element:
-    """A base with all its scripts: those of one level are one pair, others make `mmultiscripts`."""
+    """Return a base with all its scripts: those of one level are one pair, others make `mmultiscripts`."""
     base, script = operands
     before: list[list[Node | None]] = []
     middle: list[list[Node | None]] = []

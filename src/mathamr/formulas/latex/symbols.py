@@ -21,7 +21,7 @@ _PACKAGES = "# mathtools and other packages."
 
 
 def _load() -> tuple[dict[str, Symbol], frozenset[str]]:
-    """Reads all symbols, and the names of those that packages or authors define."""
+    """Read all symbols, and the names of those that packages or authors define."""
     symbols: dict[str, Symbol] = {}
     core: frozenset[str] | None = None
     role, limits = "", False

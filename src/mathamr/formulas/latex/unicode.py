@@ -38,7 +38,7 @@ _LOWERED = dict(zip("₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎", "0123456789
 
 @cache
 def symbols() -> dict[str, str]:
-    """The LaTeX of single characters that are not ASCII."""
+    """Return the LaTeX of single characters that are not ASCII."""
     found: dict[str, str] = {}
     for command, symbol in SYMBOLS.items():
         if (
@@ -53,7 +53,7 @@ def symbols() -> dict[str, str]:
 
 
 def letter(character: str) -> str | None:
-    """The LaTeX of a letter of a mathematical alphabet.
+    """Return the LaTeX of a letter of a mathematical alphabet.
 
     >>> letter("ℤ"), letter("𝔤"), letter("𝑥"), letter("é")
     ('\\\\mathbb{Z}', '\\\\mathfrak{g}', 'x', None)
@@ -70,12 +70,12 @@ def letter(character: str) -> str | None:
 
 
 def raised(character: str) -> str | None:
-    """The character of which this is a superscript form."""
+    """Return the character of which this is a superscript form."""
     return _RAISED.get(character) or _script(character, "<super>")
 
 
 def lowered(character: str) -> str | None:
-    """The character of which this is a subscript form."""
+    """Return the character of which this is a subscript form."""
     return _LOWERED.get(character) or _script(character, "<sub>")
 
 
@@ -87,7 +87,7 @@ def _script(character: str, form: str) -> str | None:
 
 
 def fraction(character: str) -> tuple[str, str] | None:
-    """The parts of a vulgar fraction such as ½."""
+    """Return the parts of a vulgar fraction such as ½."""
     if character <= "\x7f" or not unicodedata.decomposition(character).startswith("<fraction>"):
         return None
     above, _, below = unicodedata.normalize("NFKC", character).partition("⁄")
@@ -95,17 +95,17 @@ def fraction(character: str) -> tuple[str, str] | None:
 
 
 def root(character: str) -> str | None:
-    """The optional argument of a root sign, `[3]` of ∛; `None` for any other character."""
+    """Return the optional argument of a root sign, `[3]` of ∛; `None` for any other character."""
     return _ROOTS.get(character)
 
 
 def accent(mark: str) -> str | None:
-    """The command of a combining mark."""
+    """Return the command of a combining mark."""
     return _ACCENTS.get(mark)
 
 
 def is_mathematical(character: str) -> bool:
-    """True for characters that hardly occur outside formulas."""
+    """Return True for characters that hardly occur outside formulas."""
     if character <= "\x7f" or character in "’–—…·•µ°′″®©":
         return False
     return bool(
@@ -178,7 +178,7 @@ def rewritten_pieces(latex: str) -> Iterator[tuple[str, int, int]]:
 
 
 def _script_run(text: str, start: int) -> tuple[str, int] | None:
-    """The superscript or subscript that begins here, with the place behind it."""
+    """Return the superscript or subscript that begins here, with the place behind it."""
     for script, sign in ((raised, "^"), (lowered, "_")):
         end = start
         while end < len(text) and script(text[end]):
@@ -190,7 +190,7 @@ def _script_run(text: str, start: int) -> tuple[str, int] | None:
 
 
 def _root(text: str, place: int) -> tuple[str, int]:
-    """The radicand behind a root sign, as an argument: a number, what parentheses hold, or the next piece."""
+    """Return the radicand behind a root sign, as an argument: a number, what parentheses hold, or the next piece."""
     match = _ROOTED.match(text, place)
     if match is None:
         return " ", place
@@ -199,7 +199,7 @@ def _root(text: str, place: int) -> tuple[str, int]:
 
 
 def _character(character: str) -> str:
-    """One character, perhaps with combining marks, as LaTeX."""
+    """Return one character, perhaps with combining marks, as LaTeX."""
     base, *marks = list(unicodedata.normalize("NFC", character) if len(character) == 1 else character)
     if (
         not marks
@@ -218,7 +218,7 @@ def _character(character: str) -> str:
 
 
 def _plain(character: str) -> str:
-    """The ASCII form of a character that is only wider (`（`), the negation of a sign (`≰`), or the character itself."""
+    """Return the ASCII form of a character that is only wider (`（`), the negation of a sign (`≰`), or the character itself."""
     plain = unicodedata.normalize("NFKC", character)
     if character > "\xff" and len(plain) == 1 and plain.isascii() and plain not in "\\{}$%&#^_~":
         return plain
@@ -230,7 +230,7 @@ def _plain(character: str) -> str:
 
 
 def _closing(text: str, place: int) -> int:
-    """The place of the brace that closes an argument which begins here."""
+    """Return the place of the brace that closes an argument which begins here."""
     depth = 1
     for match in _BRACE.finditer(text, place):
         depth += (match.group() == "{") - (match.group() == "}")
@@ -240,6 +240,6 @@ def _closing(text: str, place: int) -> int:
 
 
 def _with_formulas(words: str) -> str:
-    """Words in which only the formulas between dollars are rewritten."""
+    """Return words in which only the formulas between dollars are rewritten."""
     parts = words.split("$")
     return "$".join(unicode_to_latex(part) if place % 2 else part for place, part in enumerate(parts))

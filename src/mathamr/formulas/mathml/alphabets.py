@@ -46,7 +46,7 @@ _TABLES = {name: _letters(name) for name in _BLOCKS}
 
 @lru_cache(maxsize=16384)
 def styled(text: str, variant: str) -> str:
-    """Returns the text in the alphabet of a `mathvariant`; characters without such a form are unchanged.
+    """Return the text in the alphabet of a `mathvariant`; characters without such a form are unchanged.
 
     >>> styled("R2", "double-struck")
     'ℝ𝟚'
@@ -57,7 +57,7 @@ def styled(text: str, variant: str) -> str:
 
 @lru_cache(maxsize=16384)
 def styled_completely(text: str, variant: str) -> str | None:
-    """Returns the text in the alphabet of a `mathvariant`, or None if a character has no such form.
+    """Return the text in the alphabet of a `mathvariant`, or None if a character has no such form.
 
     >>> styled_completely("R", "double-struck"), styled_completely("R+", "double-struck")
     ('ℝ', None)

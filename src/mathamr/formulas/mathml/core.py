@@ -59,13 +59,13 @@ def _in_em(value: str) -> float | None:
 
 
 def _is_length(value: str) -> bool:
-    """True for a length small enough that a formula can neither cover nor displace the page around it."""
+    """Return True for a length small enough that a formula can neither cover nor displace the page around it."""
     size = _in_em(value)
     return size is not None and _MIN_EM <= size <= _MAX_EM
 
 
 def _is_small_length(value: str) -> bool:
-    """True for a length by which something may be moved up or down."""
+    """Return True for a length by which something may be moved up or down."""
     size = _in_em(value)
     return size is not None and abs(size) <= -_MIN_EM
 
@@ -103,7 +103,7 @@ _ATTRIBUTES: dict[str, dict[str, Callable[[str], object]]] = {
 
 
 def core(root: Element) -> Element:
-    """Returns the formula in MathML Core; a `math` root becomes a row, since the writer makes its own.
+    """Return the formula in MathML Core; a `math` root becomes a row, since the writer makes its own.
 
     >>> core(Element("mi", "R", (), {"mathvariant": "bold", "href": "javascript:alert(1)"}))
     <mi>𝐑</mi>
@@ -112,7 +112,7 @@ def core(root: Element) -> Element:
 
 
 def _parts(element: Element) -> Sequence[Element]:
-    """Returns the relevant children: none of tokens, the first of alternatives, the markup of others."""
+    """Return the relevant children: none of tokens, the first of alternatives, the markup of others."""
     if element.tag in TOKENS or element.tag in _DROPPED:
         return ()
     if element.tag in ("semantics", "maction"):
@@ -167,7 +167,7 @@ def _attributes(element: Element) -> Mapping[str, str]:
 
 
 def _table_part(tag: str, element: Element, children: list[Element]) -> Element:
-    """Wraps other children: rows hold only cells, and tables only rows."""
+    """Wrap other children: rows hold only cells, and tables only rows."""
     attributes = dict(_attributes(element))
     if tag == "mtable":
         children = [child if child.tag == "mtr" else _in_row(child) for child in children]
@@ -183,7 +183,7 @@ def _in_row(child: Element) -> Element:
 
 
 def _fenced(element: Element, children: list[Element]) -> Element:
-    """Expands `mfenced`: its fences and separators become operators of a row."""
+    """Expand `mfenced`: its fences and separators become operators of a row."""
     separators = "".join(element.attributes.get("separators", ",").split())
     row = [Element("mo", element.attributes.get("open", "("), (), {"fence": "true", "form": "prefix"})]
     for place, child in enumerate(children):

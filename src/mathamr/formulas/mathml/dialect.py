@@ -28,7 +28,7 @@ _OLDER_OPERATORS = {"-": "−", "||": "‖"}
 
 
 def in_latexml_style(root: Element) -> Element:
-    """Returns the formula as LaTeXML 0.8.7 would have written it; its own output is unchanged.
+    """Return the formula as LaTeXML 0.8.7 would have written it; its own output is unchanged.
 
     >>> in_latexml_style(Element("msup", "", [Element("mi", "R", (), {"mathvariant": "double-struck"}), Element("mi", "′")]))
     <msup><mi>ℝ</mi><mo>′</mo></msup>
@@ -41,7 +41,7 @@ def in_latexml_style(root: Element) -> Element:
 
 
 def is_latexml(root: Element) -> bool:
-    """True if the markup has LaTeXML's classes, or invisible products, which other converters leave out."""
+    """Return True if the markup has LaTeXML's classes, or invisible products, which other converters leave out."""
     if root.attributes.get("class", "").startswith("ltx_"):
         return True
     return any(element.tag == "mo" and element.text == _INVISIBLE_TIMES for element in root.iterate())

@@ -41,7 +41,7 @@ class Element:
         """The tokens of LaTeX that a symbol was written as, where they are known."""
 
     def __eq__(self, other: object) -> bool:
-        """Compares tags, texts, attributes and shape; iterative, so that depth needs no recursion."""
+        """Compare tags, texts, attributes and shape; iterative, so that depth needs no recursion."""
         if not isinstance(other, Element):
             return NotImplemented
         pairs = [(self, other)]
@@ -57,7 +57,7 @@ class Element:
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        """Raw markup for debugging, unescaped: use `mathml.writing` to write MathML."""
+        """Return raw markup for debugging, unescaped: use `mathml.writing` to write MathML."""
         parts: list[str] = []
         stack: list[Element | str] = [self]
         while stack:
@@ -72,7 +72,7 @@ class Element:
         return "".join(parts)
 
     def iterate(self) -> Iterator[Element]:
-        """Yields this element and all below it, in document order."""
+        """Yield this element and all below it, in document order."""
         stack = [self]
         while stack:
             element = stack.pop()
@@ -85,7 +85,7 @@ def rebuilt(
     make: Callable[[Element, list[Element]], Element],
     parts: Callable[[Element], Sequence[Element]] = lambda element: element.children,
 ) -> Element:
-    """Rebuilds the tree bottom-up: `make` gets each element and its rebuilt children.
+    """Rebuild the tree bottom-up: `make` gets each element and its rebuilt children.
 
     Elements are listed breadth first; backwards through the list, the children of each element are rebuilt
     before it and are adjacent, so depth needs no recursion.

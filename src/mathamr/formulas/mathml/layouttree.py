@@ -88,7 +88,7 @@ def slt(element: Element, limit: int = MOST_ELEMENTS, origins: list[tuple[int, .
 
 
 def _size(element: Element, limit: int) -> int:
-    """Counts the elements that a tree leaves out but a page draws."""
+    """Count the elements that a tree leaves out but a page draws."""
     for count, _ in enumerate(element.iterate()):
         if count >= limit:
             raise SpentError
@@ -125,7 +125,7 @@ def _flatten(root: _Symbol, origins: list[tuple[int, ...]] | None) -> Slt:
 
 
 def _chain(symbols: Sequence[_Symbol]) -> _Symbol:
-    """Chains the symbols on one base line and returns its head."""
+    """Chain the symbols on one base line and returns its head."""
     if not symbols:
         return _Symbol("W!")
     head = symbols[0]
@@ -135,7 +135,7 @@ def _chain(symbols: Sequence[_Symbol]) -> _Symbol:
 
 
 def _row(element: Element, symbols: Sequence[_Symbol]) -> _Symbol:
-    """Converts a row: one base line, or one group node if fences enclose it."""
+    """Convert a row: one base line, or one group node if fences enclose it."""
     kept = [each for each in symbols if each.label != "W!" or each.edges is not None or each.next is not None]
     if len(kept) < 2:
         return kept[0] if kept else _Symbol("W!")
@@ -153,7 +153,7 @@ def _row(element: Element, symbols: Sequence[_Symbol]) -> _Symbol:
 
 
 def _parts(inner: Sequence[_Symbol], separators: Container[str]) -> list[_Symbol]:
-    """Splits the content of fences at separators: returns the first symbol of each part, every part on its own base line.
+    """Split the content of fences at separators: returns the first symbol of each part, every part on its own base line.
 
     Separators count among the row's own members; a single member (a row of its own) is divided along its
     base line.
@@ -177,7 +177,7 @@ def _parts(inner: Sequence[_Symbol], separators: Container[str]) -> list[_Symbol
 
 
 def _group(fences: str, firsts: Sequence[_Symbol]) -> _Symbol:
-    """Makes one node for fences and their content; an element edge leads from each part to the next."""
+    """Make one node for fences and their content; an element edge leads from each part to the next."""
     for left, right in pairwise(firsts):
         left.hang("e", right)
     group = _Symbol(f"M!{fences}1x{len(firsts)}")
@@ -186,19 +186,19 @@ def _group(fences: str, firsts: Sequence[_Symbol]) -> _Symbol:
 
 
 def _is_table(symbol: _Symbol) -> bool:
-    """True for a table without fences, which includes the wrapper of a row with scripts."""
+    """Return True for a table without fences, which includes the wrapper of a row with scripts."""
     return symbol.label[:2] == "M!" and _TABLE.fullmatch(symbol.label) is not None
 
 
 def _is_fenced_table(inner: Sequence[_Symbol]) -> bool:
-    """True if fences enclose only one table without scripts, whose label then takes them."""
+    """Return True if fences enclose only one table without scripts, whose label then takes them."""
     return (
         len(inner) == 1 and _is_table(inner[0]) and inner[0].next is None and len(inner[0].edges or ()) == 1
     )
 
 
 def _merged_tables(symbols: list[_Symbol]) -> list[_Symbol]:
-    """Merges neighbouring tables with the same number of rows side by side; the left one's scripts stay."""
+    """Merge neighbouring tables with the same number of rows side by side; the left one's scripts stay."""
     if len([each for each in symbols if each.label[:2] == "M!"]) < 2:
         return symbols
     merged: list[_Symbol] = []
@@ -237,12 +237,12 @@ class _Columns(NamedTuple):
         return cls(symbol, rows, width, cells) if rows * width == len(cells) else None
 
     def goes_with(self, other: _Columns, cells: int) -> bool:
-        """True if the other table continues this one; very large tables are not merged, to bound the time."""
+        """Return True if the other table continues this one; very large tables are not merged, to bound the time."""
         return self.rows == other.rows and self.table.next is None and cells <= _MAX_MERGED_CELLS
 
 
 def _merge(neighbours: Sequence[_Columns]) -> None:
-    """Moves the columns of all tables into the first one, row by row."""
+    """Move the columns of all tables into the first one, row by row."""
     if len(neighbours) < 2:
         return
     table, rows, _, _ = neighbours[0]
@@ -270,7 +270,7 @@ def _cells(table: _Symbol) -> list[_Symbol]:
 
 
 def _fill(table: _Symbol, rows: int, columns: int, cells: Sequence[_Symbol]) -> None:
-    """Gives the table its size and its cells, row by row."""
+    """Give the table its size and its cells, row by row."""
     table.label = f"M!{rows}x{columns}"
     if cells:
         table.hang("w", cells[0])
@@ -283,7 +283,7 @@ def _is_typed(label: str) -> bool:
 
 
 def _scripted(base: _Symbol, scripts: dict[str, _Symbol]) -> _Symbol:
-    """Returns the base with its scripts (one or more); a base that is a row, or has such a script already, is wrapped first."""
+    """Return the base with its scripts (one or more); a base that is a row, or has such a script already, is wrapped first."""
     if base.next is not None or (base.edges is not None and not base.edges.keys().isdisjoint(scripts)):
         wrapper = _Symbol("M!1x1")
         wrapper.edges = {"w": base}
@@ -379,7 +379,7 @@ def _cells_of_table(table: Element) -> Sequence[Element]:
 
 
 def _fenced(element: Element, symbols: Sequence[_Symbol]) -> _Symbol:
-    """Converts `mfenced`: fences and separators are its attributes; each child is a part."""
+    """Convert `mfenced`: fences and separators are its attributes; each child is a part."""
     attributes = element.attributes
     fences = clean(attributes.get("open", "(")) + clean(attributes.get("close", ")"))
     separators = "".join(attributes.get("separators", ",").split())

@@ -19,7 +19,7 @@ _Made = TypeVar("_Made", Slt, Opt)
 
 
 def slt_from_mathml(text: str, source: str = "") -> Slt:
-    """The layout tree of Presentation MathML, or of the presentation part of parallel markup.
+    """Return the layout tree of Presentation MathML, or of the presentation part of parallel markup.
 
     LaTeXML's output gives the published tree; that of other converters is converted to LaTeXML's conventions first.
 
@@ -35,7 +35,7 @@ def slt_from_mathml(text: str, source: str = "") -> Slt:
 
 
 def opt_from_mathml(text: str, source: str = "") -> Opt:
-    """The operator tree of Content MathML, or of the content part of parallel markup.
+    """Return the operator tree of Content MathML, or of the content part of parallel markup.
 
     >>> opt_from_mathml("<math><apply><sin/><ci>x</ci></apply></math>").labels
     ('F!sin', 'V!x')

@@ -29,7 +29,7 @@ class _RefusedError(Exception):
 
 
 def read(text: str, source: str = "") -> Element:
-    """The root element of MathML text; `source` is named in the error of a text that cannot be read.
+    """Return the root element of MathML text; `source` is named in the error of a text that cannot be read.
 
     >>> read("<m:math xmlns:m='…'><m:mi>&alpha;</m:mi></m:math>").children
     [<mi>α</mi>]
@@ -98,7 +98,7 @@ class _Document:
         self._open.pop()
 
     def characters(self, text: str) -> None:
-        """Collects text, which comes in pieces around comments and is joined at the next tag."""
+        """Collect text, which comes in pieces around comments and is joined at the next tag."""
         self._texts.append(text)
 
     def _flush(self) -> None:

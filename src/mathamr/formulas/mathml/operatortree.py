@@ -108,7 +108,7 @@ class _Operation:
 
 
 def opt(element: Element, limit: int = MOST_ELEMENTS) -> Opt:
-    """Builds the operator tree of Content MathML; a tree of more than `limit` nodes is refused.
+    """Build the operator tree of Content MathML; a tree of more than `limit` nodes is refused.
 
     Shared operands are copied and short rows of matrices are filled up, so small input could fill the memory.
 
@@ -193,7 +193,7 @@ def _flatten(root: _Operation, limit: int) -> Opt:
 
 
 def _apply(operands: list[_Operation]) -> _Operation:
-    """Makes the first child, the operator, the parent; an operator that is a tree gets a `+!` parent."""
+    """Make the first child, the operator, the parent; an operator that is a tree gets a `+!` parent."""
     if not operands:
         return _Operation("W!", [])
     head = operands[0]
@@ -214,14 +214,14 @@ def _apply(operands: list[_Operation]) -> _Operation:
 
 
 def _root(arguments: list[_Operation]) -> list[_Operation]:
-    """Returns radicand and degree, which is 2 by default."""
+    """Return radicand and degree, which is 2 by default."""
     degrees = [argument for argument in arguments if argument.label == "$!degree" and argument.operands]
     radicand = [argument for argument in arguments if argument.label != "$!degree"]
     return [*radicand, degrees[0].operands[0] if degrees else _Operation("N!2", [])]
 
 
 def _integral(arguments: list[_Operation]) -> list[_Operation]:
-    """Returns the integrand, then the two limits, blank if there are none."""
+    """Return the integrand, then the two limits, blank if there are none."""
     limits = {argument.label: argument.operands[0] for argument in arguments if argument.operands}
     integrand = [argument for argument in arguments if argument.label[:2] != "$!"]
     return [*integrand, *(limits.get(name) or _Operation("W!", []) for name in ("$!lowlimit", "$!uplimit"))]
@@ -270,7 +270,7 @@ def _matrix(item: Element, operands: list[_Operation]) -> _Operation:
 
 
 def _filled(rows: Sequence[_Operation], limit: int) -> int:
-    """Fills short rows of a matrix up to the longest; returns how many cells that took."""
+    """Fill short rows of a matrix up to the longest; returns how many cells that took."""
     columns = max((len(row.operands) for row in rows), default=0)
     missing = len(rows) * columns - sum(len(row.operands) for row in rows)
     if missing > limit:
@@ -285,7 +285,7 @@ def _matrix_row(item: Element, operands: list[_Operation]) -> _Operation:
 
 
 def _error(item: Element, operands: list[_Operation]) -> _Operation:
-    """Converts unparsed fragments; runs of unknown letters are joined to a text."""
+    """Convert unparsed fragments; runs of unknown letters are joined to a text."""
     merged: list[_Operation] = []
     letters: list[_Operation] = []
     for operand in [*operands, None]:
@@ -337,7 +337,7 @@ def _resolve(
     converted: Sequence[_Operation],
     shares: Sequence[tuple[Element, _Operation]],
 ) -> None:
-    """Replaces every `share` by its target: by id, or the last operand of the previous relation.
+    """Replace every `share` by its target: by id, or the last operand of the previous relation.
 
     A target that is not a node of the tree is the text inside a `ci`.
     """

@@ -11,17 +11,17 @@ _TEX = frozenset(["application/x-tex", "tex", "latex", "application/x-latex"])
 
 
 def presentation(element: Element) -> Element | None:
-    """The Presentation MathML in an element, if there is any."""
+    """Return the Presentation MathML in an element, if there is any."""
     return _part(element, _PRESENTATION, content=False)
 
 
 def content(element: Element) -> Element | None:
-    """The Content MathML in an element, if there is any."""
+    """Return the Content MathML in an element, if there is any."""
     return _part(element, _CONTENT, content=True)
 
 
 def latex(element: Element) -> str | None:
-    """The LaTeX that a converter wrote beside its MathML: an annotation, or the `alttext`."""
+    """Return the LaTeX that a converter wrote beside its MathML: an annotation, or the `alttext`."""
     for each in element.iterate():
         if each.tag == "annotation" and each.attributes.get("encoding", "").lower() in _TEX:
             return each.text.strip()

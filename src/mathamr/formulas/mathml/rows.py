@@ -20,7 +20,7 @@ _MATHJAX_CLASS = "data-mjx-texclass"
 
 
 def regrouped(root: Element) -> Element:
-    """The same formula with a row for every pair of fences.
+    """Return the same formula with a row for every pair of fences.
 
     >>> row = [Element("mo", "("), Element("mi", "a"), Element("mo", ")"), Element("mo", "!")]
     >>> regrouped(Element("mrow", "", row))
@@ -38,7 +38,7 @@ def _regroup(element: Element, children: list[Element]) -> Element:
 
 
 def _grouped(children: Sequence[Element]) -> list[Element]:
-    """The members of a row with every matching pair of fences, and what is between, in a row of its own."""
+    """Return the members of a row with every matching pair of fences, and what is between, in a row of its own."""
     levels: list[list[Element]] = [[]]
     fences = _fences(children)
     for place, (child, fence) in enumerate(zip(children, fences, strict=True)):
@@ -59,7 +59,7 @@ def _grouped(children: Sequence[Element]) -> list[Element]:
 
 
 def _fences(children: Sequence[Element]) -> list[Element | None]:
-    """Returns for each member of a row the fence that it is or carries; the bars of a bra-ket, ⟨x|A|y⟩, do not count."""
+    """Return for each member of a row the fence that it is or carries; the bars of a bra-ket, ⟨x|A|y⟩, do not count."""
     fences: list[Element | None] = []
     angles = 0
     for child in children:
@@ -75,7 +75,7 @@ def _with_base(script: Element, base: Element) -> Element:
 
 
 def _fence(element: Element) -> Element | None:
-    """The fence that an element is, or carries scripts on."""
+    """Return the fence that an element is, or carries scripts on."""
     if element.tag in _SCRIPTS and element.children:
         element = element.children[0]
     text = element.text.strip()
@@ -85,7 +85,7 @@ def _fence(element: Element) -> Element | None:
 
 
 def _role(fence: Element, levels: Sequence[Sequence[Element]], ahead: Sequence[Element | None]) -> str:
-    """Returns whether a fence opens or closes: by its shape, its attributes or, for a bar, by its neighbours."""
+    """Return whether a fence opens or closes: by its shape, its attributes or, for a bar, by its neighbours."""
     text = fence.text.strip()
     if text in _OPENING:
         return "open"
@@ -107,7 +107,7 @@ def _role(fence: Element, levels: Sequence[Sequence[Element]], ahead: Sequence[E
 
 
 def _bars_ahead(text: str, ahead: Sequence[Element | None]) -> int:
-    """Counts the bars of this kind that follow before the surrounding fences are closed."""
+    """Count the bars of this kind that follow before the surrounding fences are closed."""
     depth = count = 0
     for fence in ahead:
         if fence is None:

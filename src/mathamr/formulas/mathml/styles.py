@@ -77,7 +77,7 @@ _CHROMIUM = "@supports (app-region: drag)"
 
 
 def are_known(names: str) -> bool:
-    """True if a value consists only of our names.
+    """Return True if a value consists only of our names.
 
     >>> are_known("right above"), are_known("right dialog"), are_known("")
     (True, False, False)
@@ -86,7 +86,7 @@ def are_known(names: str) -> bool:
 
 
 def declarations(names: str) -> str:
-    """Returns the declarations of some of our names.
+    """Return the declarations of some of our names.
 
     >>> declarations("tag")
     'padding-left: 2em'
@@ -96,7 +96,7 @@ def declarations(names: str) -> str:
 
 
 def classes(names: str) -> str:
-    """Returns the classes of some of our names on a page.
+    """Return the classes of some of our names on a page.
 
     >>> classes("right above")
     'math-right math-above'
@@ -105,7 +105,7 @@ def classes(names: str) -> str:
 
 
 def style_sheet() -> str:
-    """Returns the style sheet for a page that gets classes."""
+    """Return the style sheet for a page that gets classes."""
     rules = [f"math .{PREFIX}{name} {{ {says}; }}" for name, says in STYLES.items()]
     quirks = [f"  math .{PREFIX}{name} {{ {says}; }}" for name, says in QUIRKS.items()]
     return "\n".join([*rules, f"{_CHROMIUM} {{", *quirks, "}", ""])

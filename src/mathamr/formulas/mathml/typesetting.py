@@ -24,7 +24,7 @@ _LEFT, _RIGHT = {STYLE: "left"}, {STYLE: "right"}
 
 
 def typeset(root: Element) -> Element:
-    """Returns the formula in MathML Core, with everything that a browser needs to draw it like LaTeX.
+    """Return the formula in MathML Core, with everything that a browser needs to draw it like LaTeX.
 
     >>> typeset(Element("mrow", "", [Element("mo", "("), Element("mi", "x"), Element("mo", ")")])).children[0]
     <mo form="prefix" stretchy="false">(</mo>
@@ -61,7 +61,7 @@ class _Typesetter:
         return "sign" if element.tag == "mo" else (self._last if last else self._first).get(id(element), "")
 
     def _spaced(self, row: list[Element]) -> list[Element]:
-        """Adds a thin space between the name of a function and anything but a sign or fence, as in `m log m`."""
+        """Add a thin space between the name of a function and anything but a sign or fence, as in `m log m`."""
         spaced: list[Element] = []
         for place, element in enumerate(row):
             if place:
@@ -102,7 +102,7 @@ def _with(element: Element, defaults: Mapping[str, str]) -> Element:
 
 
 def _with_fixed_ends(text: str) -> str:
-    """Replaces blanks at the ends of a text, which browsers would drop."""
+    """Replace blanks at the ends of a text, which browsers would drop."""
     bare = text.strip()
     if not bare:
         return _NO_BREAK_SPACE * bool(text)
@@ -111,7 +111,7 @@ def _with_fixed_ends(text: str) -> str:
 
 
 def _row(children: Sequence[Element], tall: bool) -> list[Element]:
-    """Sets fences to open or close, and to grow only around content that is higher than a line; an open brace makes cases."""
+    """Set fences to open or close, and to grow only around content that is higher than a line; an open brace makes cases."""
     row = [_fence(child, place, len(children), tall) for place, child in enumerate(children)]
     if len(row) == 2 and row[0].tag == "mo" and row[0].text == "{" and row[1].tag == "mtable":
         table = row[1]
@@ -134,7 +134,7 @@ def _fence(element: Element, place: int, count: int, tall: bool) -> Element:
 
 
 def _accented(children: Sequence[Element]) -> list[Element]:
-    """Sets the size of an accent: fixed over one letter; over more, a bar is as long as what it covers."""
+    """Set the size of an accent: fixed over one letter; over more, a bar is as long as what it covers."""
     base, accent = children
     if accent.tag != "mo":
         return list(children)
@@ -146,7 +146,7 @@ def _accented(children: Sequence[Element]) -> list[Element]:
 
 
 def _is_aligned(rows: Sequence[Element]) -> bool:
-    """True if the rows come from an alignment: some second column begins with a relation without a left side."""
+    """Return True if the rows come from an alignment: some second column begins with a relation without a left side."""
     return any(
         _lacks_left_side(cell)
         for row in rows

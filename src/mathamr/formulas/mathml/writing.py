@@ -18,7 +18,7 @@ _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 def to_mathml(
     element: Element, *, display: bool = False, latex: str = "", styling: Styling = "inline"
 ) -> str:
-    """Presentation MathML as a `math` element that is safe in any page, HTML or XML.
+    """Return Presentation MathML as a `math` element that is safe in any page, HTML or XML.
 
     Only MathML Core is written (`mathml.core`). `display` puts it on a line of its own; `latex`, if known, is added
     as the text for readers that cannot draw it and as an annotation for copying.
@@ -32,12 +32,12 @@ def to_mathml(
 def typeset_to_mathml(
     element: Element, *, display: bool = False, latex: str = "", styling: Styling = "inline"
 ) -> str:
-    """Writes an element that needs no typesetting, as `latex.display` makes it."""
+    """Write an element that needs no typesetting, as `latex.display` makes it."""
     return _page_element(core(element), display, latex, styling)
 
 
 def sanitised(text: str, *, latex: str = "", source: str = "", styling: Styling = "inline") -> str:
-    """Makes foreign Presentation MathML, as found in a post, safe for a page.
+    """Make foreign Presentation MathML, as found in a post, safe for a page.
 
     >>> sanitised('<math display="block"><mi onclick="evil()">x</mi><script>evil()</script></math>')
     '<math xmlns="http://www.w3.org/1998/Math/MathML" display="block"><mi>x</mi></math>'
@@ -84,5 +84,5 @@ def _attribute(name: str, value: str, styling: Styling) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Escapes text for content or a quoted attribute; characters that XML forbids become the replacement character."""
+    """Escape text for content or a quoted attribute; characters that XML forbids become the replacement character."""
     return escape(_NOT_XML.sub("\ufffd", text), quote=True)

@@ -9,7 +9,7 @@ from mathamr.formulas.typed.typeditem import OPERANDS, TypedItem, written
 
 
 def fractions(items: Sequence[TypedItem], *, flat: bool = False) -> list[TypedItem]:
-    """The items with slashes as fractions; in scripts and between structures (`G/H`) slashes stay."""
+    """Return the items with slashes as fractions; in scripts and between structures (`G/H`) slashes stay."""
     done: list[TypedItem] = []
     place = 0
     while place < len(items):
@@ -38,7 +38,7 @@ def fractions(items: Sequence[TypedItem], *, flat: bool = False) -> list[TypedIt
 
 
 def _numerator_start(done: Sequence[TypedItem], *, is_tight: bool, below: Sequence[TypedItem]) -> int:
-    """Where the numerator begins: the product before a slash, of a tight slash without spaces."""
+    """Return where the numerator begins: the product before a slash, of a tight slash without spaces."""
     start = len(done)
     while start > 0:
         item = done[start - 1]
@@ -57,7 +57,7 @@ def _numerator_start(done: Sequence[TypedItem], *, is_tight: bool, below: Sequen
 
 
 def _denominator_end(items: Sequence[TypedItem], slash: int) -> int:
-    """Where the denominator ends: one factor with what follows it directly."""
+    """Return where the denominator ends: one factor with what follows it directly."""
     end = slash + 1
     if items[end].kind == "function":
         return min(len(items), end + 2)
@@ -80,7 +80,7 @@ _STRUCTURE = re.compile(
 
 
 def _is_structure(items: Sequence[TypedItem], *, is_divisor: bool = False) -> bool:
-    """True for a group, ring or space by its look: `ℤ`, `G`, `k[x]`; as a divisor also `nℤ`, `(x^2)`, `ker f`."""
+    """Return True for a group, ring or space by its look: `ℤ`, `G`, `k[x]`; as a divisor also `nℤ`, `(x^2)`, `ker f`."""
     latex = "".join(item.latex for item in items)
     if _STRUCTURE.fullmatch(latex):
         return True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def words_of(listing: str) -> frozenset[str]:
-    """The words of a listing."""
+    """Return the words of a listing."""
     return frozenset(listing.split())
 
 
@@ -68,7 +68,7 @@ def greek(word: str) -> str | None:
 
 
 def function(word: str) -> str | None:
-    """The LaTeX of the name of a function.
+    """Return the LaTeX of the name of a function.
 
     >>> function("sin"), function("rank"), function("apple")
     ('\\\\sin', '\\\\operatorname{rank}', None)
@@ -79,7 +79,7 @@ def function(word: str) -> str | None:
 
 
 def is_name(word: str) -> bool:
-    """True for a word that belongs in a formula and is hardly an English word."""
+    """Return True for a word that belongs in a formula and is hardly an English word."""
     return bool(
         word in GREEK
         or word in INFINITY

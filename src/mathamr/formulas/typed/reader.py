@@ -81,7 +81,7 @@ def _tokens(text: str) -> list[_Token]:
 
 
 def typed_to_latex(text: str) -> str:
-    r"""The LaTeX of a typed formula.
+    r"""Return the LaTeX of a typed formula.
 
     >>> typed_to_latex("sum_(n=1)^oo 1/n^2"), typed_to_latex("x² ≤ √2")
     ('\\sum_{n=1}^\\infty \\frac{1}{n^2}', 'x^2 \\le \\sqrt{2}')
@@ -171,7 +171,7 @@ class _Reader:
     # -- grammar
 
     def _items(self, closers: Collection[str]) -> list[TypedItem]:
-        """Everything up to a closing bracket of those that are open."""
+        """Return everything up to a closing bracket of those that are open."""
         items: list[TypedItem] = []
         while self._at < len(self._tokens):
             token = self._peek()
@@ -222,7 +222,7 @@ class _Reader:
         return self._scripted(self._primary())
 
     def _primary(self) -> TypedItem:
-        """An operand without its scripts."""
+        """Return an operand without its scripts."""
         space = self._spaced()
         token = self._peek()
         kind = self._tokens[self._at].kind
@@ -244,7 +244,7 @@ class _Reader:
         return TypedItem(token, "atom", space)
 
     def _arguments(self) -> str:
-        """The groups that belong to a LaTeX command."""
+        """Return the groups that belong to a LaTeX command."""
         groups = ""
         while self._peek() == "{" and not self._spaced():
             self._at += 1
@@ -276,14 +276,14 @@ class _Reader:
         )
 
     def _until_angle(self) -> list[TypedItem]:
-        """The parts of an inner product: none of them is a relation."""
+        """Return the parts of an inner product: none of them is a relation."""
         items: list[TypedItem] = []
         while self._at < len(self._tokens) and self._peek() != ">":
             items.append(self._next(bool(items) and items[-1].kind in OPERANDS))
         return items
 
     def _is_angle(self) -> bool:
-        """True if `<` opens an inner product: a comma or a bar, and `>` before any other relation."""
+        """Return True if `<` opens an inner product: a comma or a bar, and `>` before any other relation."""
         separated = False
         for ahead in range(1, 40):
             token = self._peek(ahead)
@@ -295,7 +295,7 @@ class _Reader:
         return False
 
     def _bar(self, token: str, after_operand: bool) -> TypedItem | None:
-        """The value or norm that a bar opens; `None` where the bar is a relation."""
+        """Return the value or norm that a bar opens; `None` where the bar is a relation."""
         space = self._spaced()
         if token == "|" and after_operand and space and self._spaced(1):
             return None
@@ -320,7 +320,7 @@ class _Reader:
         return TypedItem(f"{shown}{written(fractions(items))}{shown}", "atom", space)
 
     def _closes(self, bar: str, after_operand: bool) -> bool:
-        """True if a bar of the same kind follows before the open bracket closes."""
+        """Return True if a bar of the same kind follows before the open bracket closes."""
         level = 0
         for ahead in range(1, len(self._tokens) - self._at):
             token = self._peek(ahead)
@@ -358,7 +358,7 @@ class _Reader:
         return self._scripted(TypedItem(*self._letters(word), space))
 
     def _letters(self, word: str) -> tuple[str, Kind]:
-        """The letters of a word as a product, or a word of four and more letters as text."""
+        """Return the letters of a word as a product, or a word of four and more letters as text."""
         if (letter := names.greek(word)) is not None:
             return letter, "atom"
         if word[0] == "d" and (letter := names.greek(word[1:])) is not None:
@@ -371,7 +371,7 @@ class _Reader:
         return word, "atom"
 
     def _applied(self, function: TypedItem) -> TypedItem:
-        """A function with an argument in brackets right behind it is one factor."""
+        """Return a function with an argument in brackets right behind it is one factor."""
         if self._peek() in ("(", "[") and not self._spaced():
             argument = self._scripted(self._primary())
             return TypedItem(function.latex + argument.latex, "atom", function.space)
@@ -382,7 +382,7 @@ class _Reader:
         return TypedItem(pattern.replace("%s", argument.group or argument.latex), "atom", space)
 
     def _scripted_argument(self) -> TypedItem:
-        """What a root stands over: a group, or the next factor with its scripts."""
+        """Return what a root stands over: a group, or the next factor with its scripts."""
         if self._at >= len(self._tokens):
             return TypedItem("{}", "atom")
         if self._peek() in ("(", "{", "["):
@@ -391,7 +391,7 @@ class _Reader:
 
     @staticmethod
     def _unbraced(item: TypedItem) -> TypedItem:
-        """A group in braces or brackets that only holds its content together."""
+        """Return a group in braces or brackets that only holds its content together."""
         for left, right in ((r"\{", r"\}"), ("(", ")")):
             if item.latex.startswith(left) and item.latex.endswith(right) and not item.group:
                 return TypedItem(item.latex, "atom", item.space, item.latex[len(left) : -len(right)])
@@ -415,7 +415,7 @@ class _Reader:
     # -- scripts
 
     def _scripted(self, base: TypedItem) -> TypedItem:
-        """A base with all scripts, primes and factorials that follow it."""
+        """Return a base with all scripts, primes and factorials that follow it."""
         latex, group = base.latex, base.group
         while self._at < len(self._tokens):
             token = self._peek()
@@ -446,7 +446,7 @@ class _Reader:
 
     @_nested
     def _script(self, base: str, sign: str) -> str:
-        """What is above or below: a group, or as little as a person means by it."""
+        """Return what is above or below: a group, or as little as a person means by it."""
         if self._at >= len(self._tokens):
             return ""
         token, kind = self._peek(), self._tokens[self._at].kind
@@ -476,7 +476,7 @@ class _Reader:
         return self._scripted(self._primary()).latex if sign != "_" else self._primary().latex
 
     def _script_word(self, base: str, sign: str) -> str:
-        """The letters of a script: all of `a_ij` and `e^ix`, one of `x^ny` and `a_nb_n`."""
+        """Return the letters of a script: all of `a_ij` and `e^ix`, one of `x^ny` and `a_nb_n`."""
         word = self._take()
         if word in names.INFINITY or word == "inf":
             return r"\infty"

@@ -35,7 +35,7 @@ _SETS = (
 
 
 def rewritten(text: str) -> str:
-    """The text with its phrases rewritten.
+    """Return the text with its phrases rewritten.
 
     >>> rewritten("sum from n=1 to oo of 1/n"), rewritten("x in R")
     ('sum_(n=1)^(oo) 1/n', 'x in ℝ')

@@ -85,7 +85,7 @@ class _Word(NamedTuple):
 
 
 def with_marked_formulas(text: str) -> str:
-    r"""A text whose unmarked formulas are written as `$LaTeX$`.
+    r"""Return a text whose unmarked formulas are written as `$LaTeX$`.
 
     >>> with_marked_formulas("is p^2 divisible by p?")
     'is $p^2$ divisible by p?'
@@ -112,12 +112,12 @@ def marked(latex: str, *, alone: bool = True) -> str:
 
 
 def latex_of(formula: str) -> str:
-    """The LaTeX of a formula that was typed as LaTeX or without it."""
+    """Return the LaTeX of a formula that was typed as LaTeX or without it."""
     return unicode_to_latex(formula) if "\\" in formula.replace(" \\ ", "") else typed_to_latex(formula)
 
 
 def is_formula(text: str) -> bool:
-    """True if the whole text is one formula, without words around it.
+    """Return True if the whole text is one formula, without words around it.
 
     >>> [is_formula(text) for text in ("dim V = dim ker T + dim im T", "prime numbers", "xy", "Cantelli")]
     [True, False, True, False]
@@ -134,7 +134,7 @@ def is_formula(text: str) -> bool:
 
 
 def formula_spans(text: str) -> list[tuple[int, int]]:
-    """Where the formulas of a text begin and end; a text of formulas alone is one."""
+    """Return where the formulas of a text begin and end; a text of formulas alone is one."""
     words = list(_words(text)) if any(map(str.isalnum, text)) else []
     if not words or all(word.role == "prose" for word in words):
         return []
@@ -186,7 +186,7 @@ def _words(text: str) -> Iterator[_Word]:
 
 
 def _balanced(text: str, start: int, end: int) -> tuple[int, int]:
-    """A word without the one bracket of a parenthesis in prose that it has."""
+    """Return a word without the one bracket of a parenthesis in prose that it has."""
     word = text[start:end]
     if (
         word[:1] == "("
@@ -230,7 +230,7 @@ def _role(word: str) -> Role:
 
 
 def _is_hyphenated(word: str) -> bool:
-    """True for words joined by a hyphen, which is no minus: `sigma-algebra` and `alpha-beta`, but not `exp(-lambda`.
+    """Return True for words joined by a hyphen, which is no minus: `sigma-algebra` and `alpha-beta`, but not `exp(-lambda`.
 
     >>> [_is_hyphenated(word) for word in ("sigma-algebra", "alpha-beta", "exp(-lambda", "lambda-1")]
     [True, True, False, False]
@@ -242,14 +242,14 @@ def _is_hyphenated(word: str) -> bool:
 
 
 def _is_term(word: str) -> bool:
-    """True for an operation on letters, numbers and names, as `dy/dx` and `2*x`."""
+    """Return True for an operation on letters, numbers and names, as `dy/dx` and `2*x`."""
     return bool(re.search(r"[\w)\]][/+*=<>·][\w(\[|]", word)) and all(
         len(run) < 3 or run in _PREFIXES or names.is_name(run) for run in re.findall(r"[^\W\d_]+", word)
     )
 
 
 def _is_all_formula(words: list[_Word]) -> bool:
-    """True if no word is prose, and the text is more than letters and numbers side by side."""
+    """Return True if no word is prose, and the text is more than letters and numbers side by side."""
     if any(word.role == "prose" and word.text not in ("or", "and", "area", "infinity") for word in words):
         return False
     return (
@@ -267,7 +267,7 @@ def _is_operand(word: _Word) -> bool:
 
 
 def _is_relation(words: list[_Word], place: int) -> bool:
-    """True for an operator between two operands, as in `a + b`; a dash or a comma needs more."""
+    """Return True for an operator between two operands, as in `a + b`; a dash or a comma needs more."""
     word = words[place]
     if not 0 < place < len(words) - 1:
         return False
@@ -280,7 +280,7 @@ def _is_relation(words: list[_Word], place: int) -> bool:
 
 
 def _is_applied(words: list[_Word], place: int) -> bool:
-    """True for a function or a sum with its argument, as in `log n` or `sum 1/n^2`."""
+    """Return True for a function or a sum with its argument, as in `log n` or `sum 1/n^2`."""
     if words[place].role != "prefix" or place + 1 == len(words):
         return False
     following = words[place + 1]
@@ -298,7 +298,7 @@ def _is_set(word: str) -> bool:
 
 
 def _extended(words: list[_Word], place: int, after: int) -> tuple[int, int]:
-    """The first and the last word of the formula around a word that surely belongs to one."""
+    """Return the first and the last word of the formula around a word that surely belongs to one."""
     first = last = place
     while (
         first > 0
@@ -318,7 +318,7 @@ def _extended(words: list[_Word], place: int, after: int) -> tuple[int, int]:
 
 
 def _extended_right(words: list[_Word], place: int) -> int:
-    """The last word of the formula that has the word at `place`."""
+    """Return the last word of the formula that has the word at `place`."""
     last = place
     while last + 1 < len(words) and not words[last].closes and _joins_right(words, last + 1):
         last += 1
@@ -328,7 +328,7 @@ def _extended_right(words: list[_Word], place: int) -> int:
 
 
 def _closed(text: str, words: list[_Word], first: int, last: int) -> tuple[int, int, int]:
-    """The span of a formula with the words that its open brackets need, without a bracket that closes nothing in it."""
+    """Return the span of a formula with the words that its open brackets need, without a bracket that closes nothing in it."""
 
     def surplus() -> int:
         written = text[words[first].start : words[last].end]

@@ -23,7 +23,7 @@ class TypedItem:
 
 
 def written(items: Sequence[TypedItem]) -> str:
-    """Items side by side, with a space where one was typed or where a command would run into a letter."""
+    """Return items side by side, with a space where one was typed or where a command would run into a letter."""
     parts: list[str] = []
     last = ""
     for item in items:

@@ -25,6 +25,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, TypeVar
 
 from mathamr.core.settings import READING
+from mathamr.formulas.meaning import VERSION
 from mathamr.formulas.parse import check_reading
 from mathamr.formulas.tree import Opt, Slt, Tree
 from mathamr.formulas.trees import LONGEST_REMEMBERED, trees_of
@@ -372,7 +373,7 @@ def terms_fingerprint() -> str:
 
 @cache
 def _fingerprint(reading: str) -> str:
-    content = json.dumps([reading, post_terms(_PROBE)], sort_keys=True, ensure_ascii=False)
+    content = json.dumps([reading, VERSION, post_terms(_PROBE)], sort_keys=True, ensure_ascii=False)
     return blake2b(content.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 

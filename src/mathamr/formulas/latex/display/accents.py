@@ -106,7 +106,7 @@ def _placed(
 
 
 def stacked(base: Element, above: Element | None, below: Element | None, kind: int, style: int) -> Atom:
-    """A base with labels that never move to its side."""
+    """Return a base with labels that never move to its side."""
     atom = Atom(base, kind, style, ALWAYS)
     if atom.core is not None:
         atom.core.attributes = {"stretchy": "false", **atom.core.attributes}
@@ -145,7 +145,7 @@ _SHORTEST = 2.6
 def long_arrow(
     sign: str, above: Element | None, below: Element | None, shortest: float = _SHORTEST
 ) -> Element:
-    """An arrow as long as its labels and a little more."""
+    """Return an arrow as long as its labels and a little more."""
     arrow = operator(sign, stretchy="true")
     over = _label(above, shortest)
     if below is None:
@@ -154,7 +154,7 @@ def long_arrow(
 
 
 def _label(element: Element | None, shortest: float) -> Element:
-    """Adds space at both ends of a label, more for a short one."""
+    """Add space at both ends of a label, more for a short one."""
     if element is None or (element.tag == "mrow" and not element.children):
         return Element("mspace", "", (), {"width": length(shortest)})
     letters = sum(len(part.text) for part in element.iterate())

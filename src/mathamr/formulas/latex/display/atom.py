@@ -79,7 +79,7 @@ _BACK = ((1.0, "back-em"), (THIN, "back-thin"), (1 / 18, "back-mu"))
 
 
 def space(width: float) -> Atom:
-    """Space of a width in em; negative space in steps of a math unit."""
+    """Return space of a width in em; negative space in steps of a math unit."""
     if width >= 0:
         return Atom(Element("mspace", "", (), {"width": length(width)}), SPACE)
     steps: list[Element] = []
@@ -92,14 +92,14 @@ def space(width: float) -> Atom:
 
 
 def switch(attributes: Mapping[str, str]) -> Atom:
-    """A change of style or colour for the rest of the row."""
+    """Return a change of style or colour for the rest of the row."""
     atom = Atom(Element("mrow"), SWITCH)
     atom.switch = attributes
     return atom
 
 
 def length(width: float) -> str:
-    """A width as MathML writes it.
+    """Return a width as MathML writes it.
 
     >>> length(1 / 6), length(2)
     ('0.1667em', '2em')
@@ -121,12 +121,12 @@ def em_of(text: str) -> float:
 
 
 def operator(text: str, **attributes: str) -> Element:
-    """Makes an operator, whose spaces are not known yet."""
+    """Make an operator, whose spaces are not known yet."""
     return Element("mo", text, (), attributes)
 
 
 def core_of(element: Element) -> Element | None:
-    """The operator at the core of an element that is drawn around one (MathML Core, embellished operators)."""
+    """Return the operator at the core of an element that is drawn around one (MathML Core, embellished operators)."""
     while element.tag in ("msub", "msup", "msubsup", "munder", "mover", "munderover", "mmultiscripts") or (
         element.tag in ("mrow", "mstyle", "mphantom") and len(element.children) == 1
     ):
@@ -135,12 +135,12 @@ def core_of(element: Element) -> Element | None:
 
 
 def in_row(elements: Sequence[Element]) -> Element:
-    """Joins elements to a row; a single one is returned unchanged."""
+    """Join elements to a row; a single one is returned unchanged."""
     return elements[0] if len(elements) == 1 else Element("mrow", "", elements)
 
 
 def arranged(atoms: Sequence[Atom], before: int | None = None) -> list[Element]:
-    """Arranges the atoms with their scripts in a row, with the space that TeX puts between them.
+    """Arrange the atoms with their scripts in a row, with the space that TeX puts between them.
 
     `before` is the class of an invisible first atom, such as the empty group in a cell of an alignment.
     """
@@ -181,7 +181,7 @@ def arranged(atoms: Sequence[Atom], before: int | None = None) -> list[Element]:
 
 
 def _overhang(previous: Atom | None, atom: Atom) -> float:
-    """Returns the space that a fence needs after a slanted letter."""
+    """Return the space that a fence needs after a slanted letter."""
     if previous is None or atom.core is None or previous.sub is not None or previous.sup is not None:
         return 0.0
     if atom.kind not in (OPEN, CLOSE) and atom.core.text not in "|∣‖∥":
@@ -190,12 +190,12 @@ def _overhang(previous: Atom | None, atom: Atom) -> float:
 
 
 def overhang(element: Element) -> float:
-    """Returns how far a slanted letter leans over what follows it, in em."""
+    """Return how far a slanted letter leans over what follows it, in em."""
     return _OVERHANG.get(element.text, 0.0) if element.tag == "mi" and not element.attributes else 0.0
 
 
 def scripted(atom: Atom) -> Element:
-    """Returns the element of an atom with its scripts beside it or above and below."""
+    """Return the element of an atom with its scripts beside it or above and below."""
     element, sub, sup = atom.element, atom.sub, atom.sup
     if sub is None and sup is None:
         return element
@@ -223,7 +223,7 @@ def scripted(atom: Atom) -> Element:
 
 
 def _tucked(sub: Element, sup: Element | None) -> Mapping[str, str]:
-    """Names the quirk of a lower limit that is wider than the upper one, under the slant of an integral."""
+    """Name the quirk of a lower limit that is wider than the upper one, under the slant of an integral."""
     below, above = (sum(len(part.text) for part in limit.iterate()) if limit else 0 for limit in (sub, sup))
     if below <= above:
         return {}
@@ -231,7 +231,7 @@ def _tucked(sub: Element, sup: Element | None) -> Mapping[str, str]:
 
 
 def _ends_in_fence(element: Element) -> bool:
-    """True if the last element of a row is a delimiter of ordinary size."""
+    """Return True if the last element of a row is a delimiter of ordinary size."""
     while element.tag == "mrow" and element.children:
         element = element.children[-1]
     return element.tag == "mo" and element.text in STRETCHED and element.attributes.get("stretchy") == "false"
@@ -251,7 +251,7 @@ def _width(left: int, right: int, style: int) -> float:
 
 
 def _classes(atoms: Sequence[Atom], before: int | None) -> list[int]:
-    """Returns the classes after TeX's rules for binary operators: without two operands they are ordinary signs."""
+    """Return the classes after TeX's rules for binary operators: without two operands they are ordinary signs."""
     kinds = [atom.kind for atom in atoms]
     last: int | None = None
     left = before
@@ -269,7 +269,7 @@ def _classes(atoms: Sequence[Atom], before: int | None) -> list[int]:
 
 
 def _space_out(core: Element, before: float, after: float, between: bool) -> None:
-    """Writes the space around an operator, unless browsers add it by default."""
+    """Write the space around an operator, unless browsers add it by default."""
     attributes = {name: value for name, value in core.attributes.items() if name not in ("lspace", "rspace")}
     if not between or DEFAULT_SPACES.get(core.text) != (before, after):
         attributes |= {"lspace": length(before), "rspace": length(after)}
@@ -277,7 +277,7 @@ def _space_out(core: Element, before: float, after: float, between: bool) -> Non
 
 
 def _joined(atoms: Sequence[Atom]) -> list[Atom]:
-    """Joins digits of a number and upright letters of a word to one element; scripts belong to all of it."""
+    """Join digits of a number and upright letters of a word to one element; scripts belong to all of it."""
     runs: list[list[Atom]] = []
     for atom in atoms:
         if runs and _joins(runs[-1][-1], atom):

@@ -15,7 +15,7 @@ _TALL = frozenset(["mfrac", "mtable", "munder", "munderover", "mroot", "mspace"]
 
 
 def is_tall(elements: Sequence[Element], budget: Budget) -> bool:
-    """True if something is higher than a line, so that delimiters around it must grow."""
+    """Return True if something is higher than a line, so that delimiters around it must grow."""
     waiting = list(elements)
     while waiting:
         element = waiting.pop()
@@ -37,7 +37,7 @@ def fenced(
     budget: Budget,
     style: int = DISPLAY,
 ) -> Element:
-    """Puts elements between delimiters that grow with them; around a line of text they keep their size.
+    """Put elements between delimiters that grow with them; around a line of text they keep their size.
 
     (A delimiter that may grow is as wide as its largest form in Chromium, whatever its size: the fractions of
     text style get one of their size.)
@@ -57,7 +57,7 @@ def fenced(
 
 
 def _only_fractions(elements: Sequence[Element], budget: Budget) -> bool:
-    """True if nothing is higher than a fraction of two lines."""
+    """Return True if nothing is higher than a fraction of two lines."""
     waiting = list(elements)
     while waiting:
         element = waiting.pop()

@@ -70,7 +70,7 @@ _BIG = frozenset(["SUMOP", "INTOP"])
 
 @lru_cache(maxsize=1)
 def _by_text() -> dict[str, str]:
-    """The command for every character that a command produces."""
+    """Return the command for every character that a command produces."""
     found = {"−": "-", "·": "\\cdot", "‖": "\\|"}
     for name, symbol in SYMBOLS.items():
         if len(symbol.text) == 1 and not symbol.text.isascii():
@@ -79,7 +79,7 @@ def _by_text() -> dict[str, str]:
 
 
 def class_of(token: str) -> int:
-    """Returns the class of a symbol; anything else is ordinary."""
+    """Return the class of a symbol; anything else is ordinary."""
     if token in _EXCEPTIONS:
         return _EXCEPTIONS[token]
     symbol = SYMBOLS.get(token)
@@ -87,7 +87,7 @@ def class_of(token: str) -> int:
 
 
 def symbol_atom(token: str, font: Font, style: int) -> Atom | None:
-    """Returns the atom of a token that is one symbol, or None for commands that do something."""
+    """Return the atom of a token that is one symbol, or None for commands that do something."""
     if token not in SYMBOLS and len(token) == 1:
         token = _by_text().get(token, token)
     symbol = SYMBOLS.get(token)
@@ -112,7 +112,7 @@ def symbol_atom(token: str, font: Font, style: int) -> Atom | None:
 
 
 def _operation(symbol: Symbol, text: str, style: int) -> Atom:
-    """Draws a big operator, or the name of a function; with limits it is an operator so that a browser can move them."""
+    """Draw a big operator, or the name of a function; with limits it is an operator so that a browser can move them."""
     limits = MOVABLE if symbol.limits or symbol.role == "SUMOP" else ""
     if symbol.role in _BIG or len(text) == 1:
         large = {"\\bigtimes": "true", "\\smallint": "false"}.get("\\" + symbol.name)
@@ -121,7 +121,7 @@ def _operation(symbol: Symbol, text: str, style: int) -> Atom:
 
 
 def name(text: str, style: int, limits: str = "") -> Atom:
-    """The name of a function."""
+    """Return the name of a function."""
     if limits:
         return Atom(operator(text, form="prefix"), OP, style, limits)
     attributes = {"mathvariant": "normal"} if len(text) == 1 else {}
@@ -129,12 +129,12 @@ def name(text: str, style: int, limits: str = "") -> Atom:
 
 
 def fence_or_sign(text: str) -> Element:
-    """Draws an operator that keeps its size."""
+    """Draw an operator that keeps its size."""
     return operator(text, stretchy="false") if text in STRETCHED else operator(text)
 
 
 def letter(text: str, font: Font, style: int, slanted: bool = False, upright: bool = False) -> Atom:
-    """Draws a letter or another ordinary symbol in its font; some commands fix its slant."""
+    """Draw a letter or another ordinary symbol in its font; some commands fix its slant."""
     own = specialized(font, text)
     alphabet = "" if upright else variant(own) or ("italic" if slanted else "")
     if alphabet == "italic" and len(text) == 1:
@@ -146,7 +146,7 @@ def letter(text: str, font: Font, style: int, slanted: bool = False, upright: bo
 
 
 def digit(text: str, font: Font, style: int) -> Atom:
-    """A digit, or the point of a decimal number."""
+    """Return a digit, or the point of a decimal number."""
     own = specialized(font, text)
     alphabet = variant(own)
     return Atom(

@@ -47,7 +47,7 @@ class TableLine:
     tag: Element | None = None
 
     def is_empty(self) -> bool:
-        """True if the line is empty."""
+        """Return True if the line is empty."""
         return all(cell.element.tag == "mrow" and not cell.element.children for cell in self.cells)
 
 
@@ -138,7 +138,7 @@ class Layout:
     """The columns before which there is a vertical rule, and its style."""
 
     def classes(self, column: int) -> list[str]:
-        """The classes of a cell in a column."""
+        """Return the classes of a cell in a column."""
         found = [self.cell]
         if self.sides:
             place = column % len(self.sides) if self.repeats else min(column, len(self.sides) - 1)

@@ -30,7 +30,7 @@ class Factors(Groups):
     __slots__ = ()
 
     def term(self) -> Node | None:
-        """Parses a product, also by juxtaposition; bars after it are bounds or conditions."""
+        """Parse a product, also by juxtaposition; bars after it are bounds or conditions."""
         first = self.factor()
         if first is None or self.roles[self.i] in ENDS_OF_TERMS:
             return first
@@ -98,7 +98,7 @@ class Factors(Groups):
         return apply(bar, product.node(), right)
 
     def factor(self) -> Node | None:
-        """Parses one factor: a symbol with its scripts, a function with its argument, a group, a big operator."""
+        """Parse one factor: a symbol with its scripts, a function with its argument, a group, a big operator."""
         self.budget.spend()
         role = self.roles[self.i]
         if role == "UNKNOWN" or role == "NUMBER":
@@ -130,7 +130,7 @@ class Factors(Groups):
         return self._symbol()
 
     def _prescripted(self) -> Node | None:
-        """Parses scripts before their base, then the base."""
+        """Parse scripts before their base, then the base."""
         start = self.i
         while self.roles[self.i] in SCRIPTS:
             self.i += 1
@@ -189,7 +189,7 @@ class Factors(Groups):
         return self.bare_arguments(node, True)
 
     def fenced_arguments(self, function: Node) -> Node:
-        """The function with arguments in parentheses, if they follow."""
+        """Return the function with arguments in parentheses, if they follow."""
         start = self.i
         if self.roles[start] != "OPEN":
             return function
@@ -220,7 +220,7 @@ class Factors(Groups):
         return delimited_application(function, parts)
 
     def argument(self) -> Node | None:
-        """An argument may be a relation."""
+        """Return an argument may be a relation."""
         node = self.expression()
         if node is None:
             return None
@@ -241,7 +241,7 @@ class Factors(Groups):
             return node
 
     def bare_arguments(self, function: Node, trigonometric: bool) -> Node:
-        """The function with its argument, in parentheses or bare: the factors up to the next sum or function."""
+        """Return the function with its argument, in parentheses or bare: the factors up to the next sum or function."""
         before = self.i
         node = self.fenced_arguments(function)
         if self.i != before:
@@ -286,11 +286,11 @@ class Factors(Groups):
         return None
 
     def operator_arguments(self, head: Node) -> Node:
-        """A big operator with the product that follows it."""
+        """Return a big operator with the product that follows it."""
         return self._operand_product(head, self.factor)
 
     def integral_arguments(self, head: Node) -> Node:
-        """An integral with its integrand, in which `d x` is a differential."""
+        """Return an integral with its integrand, in which `d x` is a differential."""
         return self._operand_product(head, self._integrand_factor)
 
     def _operand_product(self, head: Node, factor: Callable[[], Node | None]) -> Node:

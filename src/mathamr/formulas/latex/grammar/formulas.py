@@ -30,7 +30,7 @@ class Grammar(Factors):
     __slots__ = ()
 
     def parse(self, rule: str) -> Node | None:
-        """Parses the complete list as one expression by a rule (`Anything`, `Subscript`, `Superscript`), or returns None.
+        """Parse the complete list as one expression by a rule (`Anything`, `Subscript`, `Superscript`), or returns None.
 
         Alternatives are tried in turn: with kets and bars one deep, without kets, with bars two and three deep.
         """
@@ -53,7 +53,7 @@ class Grammar(Factors):
         return result if self.roles[self.i] == END else None
 
     def anything(self) -> Node | None:
-        """Parses a formula, or an incomplete one: `= b`, `\\leq`, `+,-`, `{}^2`."""
+        """Parse a formula, or an incomplete one: `= b`, `\\leq`, `+,-`, `{}^2`."""
         node = self.formulae()
         if node is not None:
             return node
@@ -92,7 +92,7 @@ class Grammar(Factors):
         return self.operators() or self.floating_scripts() or self.operator_before_expression()
 
     def operators(self) -> Node | None:
-        """Two or more operators in a row."""
+        """Return two or more operators in a row."""
         parts: list[Node] = []
         sign = self.any_operator()
         while sign is not None:
@@ -125,7 +125,7 @@ class Grammar(Factors):
         return node
 
     def operator_before_expression(self) -> Node | None:
-        """Parses `\\leq b`, whose left side is missing."""
+        """Parse `\\leq b`, whose left side is missing."""
         start = self.i
         sign = self.any_operator()
         if sign is not None:
@@ -136,11 +136,11 @@ class Grammar(Factors):
         return None
 
     def subscript(self) -> Node | None:
-        """Parses a subscript: formulas, operators, with or without punctuation between them."""
+        """Parse a subscript: formulas, operators, with or without punctuation between them."""
         return self._script_list(self.one_subscript)
 
     def superscript(self) -> Node | None:
-        """Parses a superscript, which may also hold primes."""
+        """Parse a superscript, which may also hold primes."""
         return self._script_list(self.one_superscript)
 
     def _script_list(self, item: Callable[[], Node | None]) -> Node | None:
@@ -165,7 +165,7 @@ class Grammar(Factors):
         return listed(parts)
 
     def one_subscript(self) -> Node | None:
-        """One item of a subscript."""
+        """Return one item of a subscript."""
         node = self.formulae()
         if node is not None:
             return node
@@ -176,7 +176,7 @@ class Grammar(Factors):
         )
 
     def one_superscript(self) -> Node | None:
-        """One item of a superscript."""
+        """Return one item of a superscript."""
         start = self.i
         while self.roles[self.i] == "SUPOP":
             self.i += 1
@@ -205,12 +205,12 @@ class Grammar(Factors):
         return None
 
     def formulae(self) -> Node | None:
-        """Formulas with punctuation or a relation of relations between them."""
+        """Return formulas with punctuation or a relation of relations between them."""
         node = self.formula()
         return None if node is None else self.more_formulae(node)
 
     def more_formulae(self, first: Node) -> Node:
-        """The formulas that follow the first."""
+        """Return the formulas that follow the first."""
         roles = self.roles
         parts = [first]
         while roles[self.i] in ("PUNCT", "PERIOD"):
@@ -237,7 +237,7 @@ class Grammar(Factors):
         return relation(parts)
 
     def formula(self) -> Node | None:
-        """An expression, a list of expressions, or relations between them."""
+        """Return an expression, a list of expressions, or relations between them."""
         first = self.expression()
         if first is None:
             return None
@@ -263,7 +263,7 @@ class Grammar(Factors):
         return first
 
     def more_sides(self, left: Node, sign: Node, right: Node) -> Node:
-        """Parses what follows a first relation: a chain of relations, or a list as the right side.
+        """Parse what follows a first relation: a chain of relations, or a list as the right side.
 
         In `a = b, c, d = e` the last item of the list begins the next formula.
         """
@@ -295,7 +295,7 @@ class Grammar(Factors):
         return last
 
     def modifier_formula(self) -> Node | None:
-        """A relation whose left side is missing: `= b`."""
+        """Return a relation whose left side is missing: `= b`."""
         start = self.i
         sign = self.relation_sign()
         if sign is not None:
@@ -306,7 +306,7 @@ class Grammar(Factors):
         return None
 
     def expression(self) -> Node | None:
-        """A sum, perhaps with a modifier (`\\pmod p`), or an operator alone between punctuation."""
+        """Return a sum, perhaps with a modifier (`\\pmod p`), or an operator alone between punctuation."""
         key = (self.i, self.flags)
         known = self.known.get(key)
         if known is not None:

@@ -15,7 +15,7 @@ class Groups(Rules):
     __slots__ = ()
 
     def _group(self) -> Node | None:
-        """What begins with an opening delimiter."""
+        """Return what begins with an opening delimiter."""
         start = self.i
         opening = self.nodes[start]
         if self.roles[start + 1] == "ARRAY":
@@ -114,7 +114,7 @@ class Groups(Rules):
         return None
 
     def _group_of(self, opening: Node, first: Node) -> Node | None:
-        """The rest of a group whose first item has been read."""
+        """Return the rest of a group whose first item has been read."""
         after_first = self.i
         parts = [opening, first]
         self._punctuated(parts)
@@ -139,7 +139,7 @@ class Groups(Rules):
         return None
 
     def _bar(self) -> Node | None:
-        """What begins with a vertical bar: a norm, an absolute value, a ket."""
+        """Return what begins with a vertical bar: a norm, an absolute value, a ket."""
         if self.flags & NO_BARS:
             return None
         node = self._double_bars()

@@ -29,7 +29,7 @@ NO_BARS, NO_BOUNDS, NO_ANGLES, DEPTH = 1, 2, 4, 8
 
 
 def role_of(node: Node) -> str:
-    """Returns the role of a node in the grammar."""
+    """Return the role of a node in the grammar."""
     if node.role:
         return node.role
     if node.kind == DUAL:
@@ -72,11 +72,11 @@ class Rules(ABC):
 
     @abstractmethod
     def factor(self) -> Node | None:
-        """One factor of a product."""
+        """Return one factor of a product."""
 
     @abstractmethod
     def expression(self) -> Node | None:
-        """A sum."""
+        """Return a sum."""
 
     @abstractmethod
     def formula(self) -> Node | None:
@@ -84,7 +84,7 @@ class Rules(ABC):
 
     @abstractmethod
     def formulae(self) -> Node | None:
-        """Formulas with punctuation between them."""
+        """Return formulas with punctuation between them."""
 
     def _descend(self) -> None:
         self.depth += 1
@@ -92,14 +92,14 @@ class Rules(ABC):
             raise TooDeepError
 
     def closing(self, opening: Node) -> Node | None:
-        """Returns the closing delimiter here, if it matches the opening one."""
+        """Return the closing delimiter here, if it matches the opening one."""
         if self.roles[self.i] == "CLOSE" and is_matching(opening, self.nodes[self.i]):
             self.i += 1
             return self.nodes[self.i - 1]
         return None
 
     def scripts(self, node: Node) -> Node:
-        """The node with the scripts and postfix operators that follow it."""
+        """Return the node with the scripts and postfix operators that follow it."""
         while True:
             role = self.roles[self.i]
             if role in POST:
@@ -111,13 +111,13 @@ class Rules(ABC):
             self.i += 1
 
     def _symbol(self) -> Node:
-        """The node here with its scripts."""
+        """Return the node here with its scripts."""
         node = self.nodes[self.i]
         self.i += 1
         return self.scripts(node)
 
     def _punctuated(self, parts: list[Node]) -> None:
-        """Appends what follows as (punctuation, expression)."""
+        """Append what follows as (punctuation, expression)."""
         while self.roles[self.i] == "PUNCT":
             before = self.i
             self.i += 1
@@ -128,7 +128,7 @@ class Rules(ABC):
             parts += (self.nodes[before], following)
 
     def _relations(self, sides: list[Node]) -> None:
-        """Appends what follows as (relation, expression)."""
+        """Append what follows as (relation, expression)."""
         while True:
             before = self.i
             sign = self.relation_sign()
@@ -149,21 +149,21 @@ class Rules(ABC):
         return node
 
     def add_operator(self) -> Node | None:
-        """A sign between terms, perhaps with scripts."""
+        """Return a sign between terms, perhaps with scripts."""
         if self.roles[self.i] not in ADDING:
             return None
         self.i += 1
         return self._decorated(self.nodes[self.i - 1])
 
     def multiply_operator(self) -> Node | None:
-        """A sign between factors, perhaps with scripts."""
+        """Return a sign between factors, perhaps with scripts."""
         if self.roles[self.i] not in MULTIPLYING:
             return None
         self.i += 1
         return self._decorated(self.nodes[self.i - 1])
 
     def relation_sign(self) -> Node | None:
-        """A relation or an arrow; `<<`, `>=` and the like are one sign."""
+        """Return a relation or an arrow; `<<`, `>=` and the like are one sign."""
         i = self.i
         role = self.roles[i]
         if role == "RELOP":

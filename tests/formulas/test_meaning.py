@@ -1,4 +1,4 @@
-"""The reading as a whole: any input has a tree or a clear error, within its budget."""
+"""The mathematician's reading: how many formulas of the gold set it reads, and that it always ends within its budget."""
 
 from __future__ import annotations
 
@@ -7,15 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mathamr.formulas.budget import Budget
-from mathamr.formulas.latex.content import mean
 from mathamr.formulas.latex.node import Node
 from mathamr.formulas.latex.symbols import SYMBOLS
-from mathamr.formulas.mathml.operatortree import opt
+from mathamr.formulas.meaning import meaning
 from mathamr.formulas.parse import NO_MACROS, FormulaError, _read, parse
-from mathamr.formulas.semantics.mathematician import KEPT, Mathematician, meaning
-from tests.formulas.semantics.gold import gold
+from tests.formulas.gold import GoldRow, gold
 from tests.formulas.term import term
 
+ALL = {name: [row for row in gold(name) if not row.post] for name in ("seen", "heldout")}
 PIECES = [
     *"abdfxyPA01(),.[]|^_{}+-=<!'/ :", "\\int", "\\sum", "\\lim", "\\frac{d}{dx}", "\\partial", "\\forall", "\\exists", "\\to",
     "\\implies", "\\mid", "\\pmod", "\\bmod", "\\sin", "\\log", "\\left\\{", "\\right.", "\\begin{array}{c}", "\\end{array}",
@@ -26,6 +25,41 @@ PIECES = [
 
 def nodes(latex: str) -> Node:
     return _read(latex, NO_MACROS, False, Budget(len(latex)))[0]
+
+
+def read(row: GoldRow) -> str:
+    return term(parse(row.latex, reading="mathematician").opt)
+
+
+@pytest.mark.parametrize(("name", "least"), [("seen", 0.88), ("heldout", 0.96)])
+def test_most_formulas_are_read_as_a_mathematician_does(name: str, least: float) -> None:
+    missed = [row.latex for row in ALL[name] if read(row) != row.mathematician]
+    assert len(missed) <= (1 - least) * len(ALL[name]), missed
+
+
+@pytest.mark.parametrize("row", ALL["seen"] + ALL["heldout"], ids=lambda row: row.latex)
+def test_the_published_reading_and_the_layout_are_kept(row: GoldRow) -> None:
+    published, meant = parse(row.latex), parse(row.latex, reading="mathematician")
+    assert term(published.opt) == row.published
+    assert meant.slt == published.slt
+
+
+@pytest.mark.parametrize(
+    ("latex", "expected"),
+    [
+        ("f(x)", "f(x)"),
+        ("n(n+1)", "times(n, plus(n, 1))"),
+        (r"\sum_{i=1}^n x_i", "sum(SUB(x, i), bvar(i), lowlimit(1), uplimit(n))"),
+        (r"\int_0^1 x+1\,dx", "integral(plus(x, 1), bvar(x), lowlimit(0), uplimit(1))"),
+        (r"\frac{d^2y}{dx^2}", "diff(y, bvar(x, 2))"),
+        (r"f:A\to B", "map(f, A, B)"),
+        ("A_{ij}", "SUB(A, i, j)"),
+        (r"\forall x\in A,\ P(x)", "forall(bvar(x), condition(in(x, A)), P(x))"),
+        (r"\lim_{x\to0^+}f(x)", "limit(f(x), bvar(x), lowlimit(from-above(0)))"),
+    ],
+)
+def test_what_lexical_search_relies_on(latex: str, expected: str) -> None:
+    assert term(parse(latex, reading="mathematician").opt) == expected
 
 
 @given(
@@ -47,7 +81,7 @@ BOMBS = [
     "\\sin" * 400, "\\sum" * 400, "\\int" * 400, "f(" * 200 + "x" + ")" * 200, "x^{" * 58 + "}" * 58, "\\forall x" * 400,
     "|" * 2000, "a/" * 2000, "-" * 3000, "a\\land a=" * 500, "a\\implies " * 800, "\\frac{d}{dx}" * 300, "'" * 500, "1,000" * 500,
     "\\text{and}x" * 400, "\\partial" * 400, "f" * 3000, "\\{" * 300 + "\\}" * 300, "(a,b)" * 800, "dx" * 2000, "\\neg" * 500,
-    "\\lim_{x\\to" * 50, "a:b\\to " * 500, "\\pmod{" * 50,
+    "\\lim_{x\\to" * 50, "a:b\\to " * 500, "\\pmod{" * 50, "\\int x" * 300 + "+1" * 300,
 ]  # fmt: skip
 
 
@@ -63,52 +97,14 @@ def test_the_budget_bounds_the_reading(latex: str) -> None:
     parse(latex, reading="mathematician")
 
 
-def test_a_reading_without_budget_keeps_the_published_tree_and_says_so() -> None:
+def test_a_reading_without_budget_keeps_the_published_tree() -> None:
     root = nodes("f(x)")
     budget = Budget(0)
-    budget.left = 3
-    found = meaning(root, budget)
-    assert found.node is root
-    assert found.decisions == (KEPT,)
-
-
-def test_a_formula_nested_too_deeply_keeps_the_published_tree() -> None:
-    formula = parse("\\sin" * 120 + " x", reading="mathematician")
-    assert formula.decisions == (KEPT,)
-    assert formula.opt == parse("\\sin" * 120 + " x").opt
+    budget.left = 1
+    assert meaning(root, budget) is root
+    deep = "\\sin" * 120 + " x"
+    assert parse(deep, reading="mathematician").opt == parse(deep).opt
 
 
 def test_a_list_that_does_not_close_keeps_the_published_tree_where_it_stands() -> None:
-    formula = parse("\\frac{f(x)}{]a,b[}", reading="mathematician")
-    assert term(formula.opt).startswith("divide(f(x), ")
-    assert any(decision.choice == "the published reading" for decision in formula.decisions)
-
-
-def test_shared_nodes_are_read_once() -> None:
-    root = nodes("\\dv{f(x)}{x}")
-    budget = Budget(12)
-    meaning(root, budget)
-    assert budget.limit - budget.left < 200
-
-
-def test_a_list_of_one_symbol_means_and_costs_what_its_long_form_does(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    def read() -> list[tuple[object, ...]]:
-        found: list[tuple[object, ...]] = []
-        for row in gold("seen")[::2]:
-            budget = Budget(len(row.latex))
-            made = meaning(nodes(row.latex), budget)
-            found.append((opt(mean(made.node)), made.decisions, made.functions, made.variables, budget.left))
-        return found
-
-    short = read()
-    calls: list[Node] = []
-    own = Mathematician._is_itself
-    monkeypatch.setattr(
-        Mathematician,
-        "_is_itself",
-        lambda self, node, steps: calls.append(node) if own(self, node, 0) else None,
-    )
-    assert read() == short
-    assert calls
+    assert term(parse("\\frac{f(x)}{]a,b[}", reading="mathematician").opt).startswith("divide(f(x), ")

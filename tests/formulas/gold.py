@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 
-class Row(NamedTuple):
+class GoldRow(NamedTuple):
     """One formula with its readings."""
 
     topic: str
@@ -22,12 +22,12 @@ class Row(NamedTuple):
     mathematician: str
 
 
-def gold(name: str) -> list[Row]:
+def gold(name: str) -> list[GoldRow]:
     """The rows of one part, `seen` or `heldout`."""
     with (Path(__file__).parent / f"{name}.tsv").open(encoding="utf-8", newline="") as lines:
         rows = list(csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
     return [
-        Row(
+        GoldRow(
             row["topic"],
             row["latex"],
             tuple(row["post"].split(" ;; ")) if row["post"] else (),
