@@ -58,23 +58,14 @@ def test_formulas_may_come_line_by_line() -> None:
     assert [formula["latex"] for formula in json.loads(run("--json", stdin="a\n\nb\n").stdout)] == ["a", "b"]
 
 
-def test_a_mathematicians_reading_says_what_it_decided() -> None:
-    done = run("--reading", "mathematician", "f(x)")
+def test_a_mathematician_reads_an_application() -> None:
+    done = run("--reading", "mathematician", "--json", "f(x)")
     assert done.returncode == 0
-    assert "F!𝑓" in done.stdout
-    assert "decided: f(…): f applied, because f is a usual name of a function" in done.stdout
+    assert json.loads(done.stdout)[0]["opt"].startswith("[F!")
 
 
-def test_formulas_of_one_post_are_read_together() -> None:
-    alone = json.loads(run("--reading", "mathematician", "--json", "y(0)", "y(x+1)").stdout)
-    together = json.loads(run("--reading", "mathematician", "--together", "--json", "y(0)", "y(x+1)").stdout)
-    assert [formula["opt"].startswith("[F!") for formula in alone] == [True, False]
-    assert [formula["opt"].startswith("[F!") for formula in together] == [True, True]
-
-
-def test_an_unknown_reading_is_wrong_and_together_needs_a_reading() -> None:
+def test_an_unknown_reading_is_wrong() -> None:
     assert "known: published, mathematician" in run("--reading", "physicist", "x").stderr
-    assert run("--together", "x").returncode == 2
 
 
 def test_control_characters_do_not_reach_the_terminal() -> None:
