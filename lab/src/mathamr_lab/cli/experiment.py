@@ -121,7 +121,9 @@ def command(
             help="Only print the first results of this topic, with their grades, for every row that is measured."
         ),
     ] = None,
-    first: Annotated[int, typer.Option(help="How many results --topic prints.", min=1)] = 10,
+    first: Annotated[
+        int | None, typer.Option(help="How many results --topic prints.", min=1, show_default="10")
+    ] = None,
     dry_run: Annotated[
         bool,
         typer.Option("--dry-run", help="Only print the stages, what is done, and about how long it takes."),
@@ -225,6 +227,10 @@ def command(
                 tuple(only or ()),
             )
         )
+    if first is not None and topic is None:
+        raise typer.BadParameter("--first belongs to --topic")
+    if dry_run and topic is not None:
+        raise typer.BadParameter("--dry-run and --topic exclude each other")
     if dry_run:
         for setting in settings:
             if len(settings) > 1:
@@ -234,7 +240,7 @@ def command(
         return
     if topic is not None:
         for setting in settings:
-            print("\n\n".join(planned(setting).first_results(topic, first)))
+            print("\n\n".join(planned(setting).first_results(topic, first or 10)))
         return
     if not so_far:
         run(settings)
