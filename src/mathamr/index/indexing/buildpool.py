@@ -21,8 +21,8 @@ class BuildPool(Closing):
 
     device = "cpu"
     """The device on which workers encode."""
-    has_files = True
-    """True if all workers can read the files of the inputs and the index folder."""
+    is_here = True
+    """True if the workers that encode are processes of this machine; those that read always are."""
     cluster_counts: ClusterCounts | None = None
     """The work of the cluster, if there is one."""
 
@@ -34,11 +34,6 @@ class BuildPool(Closing):
     def is_alone(self) -> bool:
         """True if all work is done in this process."""
         return self.workers < 2
-
-    @property
-    def width(self) -> int:
-        """The number of processes that work at a time."""
-        return self.workers
 
     def workers_for(
         self, factory: str, arguments: Sequence[Any] = (), *, allowance: WorkLimits | None = None
@@ -62,7 +57,7 @@ class BuildPool(Closing):
 
     @cached_property
     def _readers(self) -> Pool:
-        return self.workers_for(READING)
+        return WorkerPool(READING, workers=self.workers)
 
     def close(self) -> None:
         """End the workers."""

@@ -229,7 +229,7 @@ class Encoders(Closing):
         # One process is worth starting if it parses too: it reads the text of a post once for graph and vectors.
         if (pool.is_alone and parser is None) or count <= FEW or model is None:
             return
-        has_gpu = pool.has_files and backend == FLOAT
+        has_gpu = pool.is_here and backend == FLOAT
         if has_gpu and not hasattr(archive.system, "encode_pieces"):
             return
         self._cuts_apart = has_gpu

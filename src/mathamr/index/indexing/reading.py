@@ -187,7 +187,7 @@ def read_by_file(
     small: list[Path] = []
     with tempfile.TemporaryDirectory(prefix="mathamr-") as folder:
         place = Path(folder, "shared")
-        is_inline = not pool.has_files or _is_little(files)
+        is_inline = pool.is_alone or _is_little(files)
         if not is_inline:
             place.write_bytes(pickle.dumps(shared))
 

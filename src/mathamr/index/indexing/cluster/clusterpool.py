@@ -16,9 +16,9 @@ from mathamr.text.backend import FLOAT, chosen_backend
 
 
 class ClusterPool(BuildPool):
-    """Workers on many machines. They cannot read files of this one, so requests carry everything that they need."""
+    """Workers on many machines that encode; this machine reads. Requests carry everything that workers need, for they share no files."""
 
-    has_files = False
+    is_here = False
 
     def __init__(self, options: ClusterOptions) -> None:
         super().__init__(processors())
