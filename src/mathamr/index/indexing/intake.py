@@ -440,9 +440,9 @@ class _KnownFiles:
     def context(self, format: str, collection: Collection, path: Path) -> str:
         """A digest of everything but file contents on which posts of a collection depend."""
         names = [str(file) for file in collection.known or collection.files]
-        if path.is_file():  # tables and included files lie beside it
+        if path.is_file():  # tables and included files lie beside it, but so may indexes
             names += sorted(
-                entry.name for entry in path.parent.iterdir() if not entry.name.endswith(".index")
+                entry.name for entry in path.parent.iterdir() if not (entry / INDEX_FILES[0]).exists()
             )
         elif not reads_by_file(format, collection):
             names += _files_under(path)
