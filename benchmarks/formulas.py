@@ -50,7 +50,7 @@ def _parsed(latex: str) -> ParsedFormula | None:
 
 
 def _is_measured(row: dict[str, Any]) -> bool:
-    """True if LaTeXML could parse the formula itself; only then its operator tree counts."""
+    """Return True if LaTeXML could parse the formula itself; only then its operator tree counts."""
     return not row["opt_mode"].startswith("fragments")
 
 

@@ -114,7 +114,7 @@ def _timed(command: list[str]) -> float:
 
 
 def _killed(command: list[str], after: float) -> bool:
-    """True if the command was killed before it finished."""
+    """Return True if the command was killed before it finished."""
     process = subprocess.Popen(
         command, env=_one_thread(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )

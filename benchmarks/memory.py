@@ -86,7 +86,7 @@ def answers(posts: int) -> None:
 
 
 def words(posts: int) -> None:
-    """The lexical index of all posts, which `mathamr index` writes beside the vectors."""
+    """Measure the lexical index of all posts, which `mathamr index` writes beside the vectors."""
     from mathamr.index.lexical.lexicalindex import LexicalIndex
     from mathamr.index.lexical.terms import post_terms
 
@@ -95,7 +95,7 @@ def words(posts: int) -> None:
 
 
 def classes(posts: int) -> None:
-    """The trees, scores and fusion of as many visual classes as so many posts have: a third of their formulas.
+    """Measure trees, scores and fusion of as many visual classes as so many posts have: a third of their formulas.
 
     They are those of the sample again and again, so that millions need no parsing.
     """

@@ -124,7 +124,7 @@ def _tree(mathml: str) -> Slt | None:
 
 
 def _shows_the_same(ours: Slt, trees: Mapping[str, Slt]) -> bool:
-    """True if some peer shows the same characters."""
+    """Return True if some peer shows the same characters."""
     return _characters(ours) in [_characters(tree) for tree in trees.values()]
 
 

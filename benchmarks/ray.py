@@ -144,7 +144,7 @@ def _stages(row: dict[str, Any]) -> str:
 
 
 def _same(one: Path, other: Path) -> str:
-    """True if two indexes are equal, file by file; segments of the flat engine have a counter in their names."""
+    """Return True if two indexes are equal, file by file; segments of the flat engine have a counter in their names."""
     mine, theirs = _hashes(one), _hashes(other)
     different = sorted(name for name in mine.keys() | theirs.keys() if mine.get(name) != theirs.get(name))
     return f"{len(mine)} equal" if not different else f"different: {', '.join(different)}"

@@ -94,7 +94,7 @@ def run() -> None:
 
 
 def _compare(path: Path) -> None:
-    """The default strategy on new queries, now and by another revision."""
+    """Measure the default strategy on new queries, now and by another revision."""
     given = {"index": str(path), "queries": list(islice(typed_queries(), 20 + WARM))}
     now, then = (1000 * seconds / WARM for seconds in compared(_WARM, given))
     print(
@@ -132,7 +132,7 @@ def _measure(path: Path) -> None:
 
 
 def _formula_tail(index: Index) -> None:
-    """The slowest queries of formulas: what they cost is bounded while candidates are read and aligned."""
+    """Measure the slowest queries of formulas: what they cost is bounded while candidates are read and aligned."""
     stored = {
         formula.latex
         for post in islice(index.archive.catalogue.every_post(), FORMULA_POSTS)
@@ -155,7 +155,7 @@ def _formula_tail(index: Index) -> None:
 
 
 def hostile_tail(index: Index) -> None:
-    """The queries of an attacker, from their text to their last hit."""
+    """Measure the queries of an attacker, from their text to their last hit."""
     fresh, times = Index(index.archive), {}
     for part in HOSTILE:
         for length in LENGTHS:

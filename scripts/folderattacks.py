@@ -124,7 +124,7 @@ def _shared_cache(scene: Scene, mode: int) -> Path:
 
 @attack
 def a_cache_of_a_group(scene: Scene) -> Outcome:
-    """A member of the group vouches for a large file that nobody verified."""
+    """Return a member of the group vouches for a large file that nobody verified."""
     large = scene.room / "unverified"
     large.write_bytes(b"y" * 20)
     found = large.stat()

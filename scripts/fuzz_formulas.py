@@ -26,7 +26,7 @@ PIECES = sorted({*SYMBOLS, *COMMANDS, *"{}[]()^_'&|<>,.!?%$#~ x12", "\\left", "\
 
 
 def one_input(data: bytes) -> None:
-    """A tree that can be written and read back, or a `FormulaError`."""
+    """Check that a formula gives a tree that can be written and read back, or a `FormulaError`."""
     provider = atheris.FuzzedDataProvider(data)
     if provider.ConsumeBool():
         latex = provider.ConsumeUnicode(4096)

@@ -168,7 +168,7 @@ class Markdown:
 
 
 def is_item(chunk: str, bullet: str | None) -> bool:
-    """True if a chunk continues a list of this kind."""
+    """Return True if a chunk continues a list of this kind."""
     match = LIST_ITEM.match(chunk)
     return match is not None and match[1] == bullet
 
@@ -189,7 +189,7 @@ def check_latex(latex: str, at: int, problem: Problem) -> None:
 
 
 def is_nested(latex: str) -> bool:
-    r"""True if every brace and every environment that opens is closed by its own partner.
+    r"""Return True if every brace and every environment that opens is closed by its own partner.
 
     >>> is_nested(r"\{ \begin{cases} {x} \end{cases}"), is_nested(r"\begin{cases} { \end{cases} }")
     (True, False)

@@ -145,7 +145,7 @@ def measure_costs(
 
 
 def _built(folder: Path, posts: list[Post], options: BuildOptions) -> tuple[BuildSummary, float]:
-    """Builds an index of posts; also returns the seconds that analysing one takes."""
+    """Build an index of posts; also returns the seconds that analysing one takes."""
     path = folder / f"{len(posts)}.jsonl"
     path.write_text("".join(post.to_json() + "\n" for post in posts), encoding="utf-8")
     summary = build_index([path], folder / f"{len(posts)}.index", options)

@@ -118,7 +118,7 @@ def library_tools(
 
 
 def shown(posts: Iterable[Post]) -> list[dict[str, Any]]:
-    """Declaration, briefly; what modules say about themselves is left out."""
+    """Describe a declaration briefly; what modules say about themselves is left out."""
     return [_shown(post) for post in posts if post.markup == "declaration"]
 
 

@@ -60,7 +60,7 @@ def string(text: str) -> str:
 
 
 def unquoted(constant: str) -> str:
-    r"""The text that a constant or a concept stands for, without quotes and escapes.
+    r"""Return the text that a constant or a concept stands for, without quotes and escapes.
 
     >>> unquoted('"Euler"'), unquoted("-"), unquoted('"a\\nb"')
     ('Euler', '-', 'a\nb')

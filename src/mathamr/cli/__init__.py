@@ -76,7 +76,7 @@ class LazyVerbs(TyperGroup):
 
 
 def _listed() -> None:
-    """Placeholder for a verb in the list of verbs."""
+    """Stand for a verb in the list of verbs."""
 
 
 def _command(verb: str) -> Any:

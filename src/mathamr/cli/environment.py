@@ -154,7 +154,7 @@ def _optional_package(package: str, module: str, purpose: str, wanted: str) -> F
 
 
 def _has_module(module: str) -> bool:
-    """True if a module can be found; its parents are imported, but not the module itself."""
+    """Return True if a module can be found; its parents are imported, but not the module itself."""
     try:
         found = find_spec(module)
     except ImportError:

@@ -101,7 +101,7 @@ def _show_hit(hit: Hit, console: SafeConsole, editor: str | None = None, *, verb
 
 
 def _show_other(hit: Hit, console: SafeConsole) -> None:
-    """A hit that is folded under another one: rank, title, kind and place in one line."""
+    """Print a hit that is folded under another one: rank, title, kind and place in one line."""
     line = Text(f"   + {hit.rank:>3}  ", style="dim")
     line.append_text(_styled(hit.title) if hit.title else Text(hit.id))
     match = f"{hit.match} match" if hit.match != "similar" else "similar"

@@ -16,7 +16,7 @@ def index_beside(notes: Path) -> Path:
 
 
 def is_index(folder: Path) -> bool:
-    """True if a folder holds an index."""
+    """Return True if a folder holds an index."""
     from mathamr.index.manifest import MANIFEST
 
     return (folder.expanduser() / MANIFEST).is_file()

@@ -99,7 +99,7 @@ class OnnxGraph:
 
 @cache
 def multiplies_signed() -> bool:
-    """True if products of unsigned with signed eight-bit numbers are exact on this processor.
+    """Return True if products of unsigned with signed eight-bit numbers are exact on this processor.
 
     On x86 this needs VNNI; older processors add two products in sixteen bits, which can overflow, so both factors must be
     unsigned there.

@@ -36,7 +36,7 @@ class PriorityLock:
             self._changed.notify_all()
 
     def locked(self) -> bool:
-        """True if a thread holds it."""
+        """Return True if a thread holds it."""
         return self._held
 
     @contextmanager

@@ -89,7 +89,7 @@ def rerank_run(
 
 
 def _agree(runs: Sequence[Run], topic: str) -> bool:
-    """True if some result of a topic is in more than one run."""
+    """Return True if some result of a topic is in more than one run."""
     found = Counter(hit.id for run in runs for hit in run.rankings.get(topic, ()))
     return any(count > 1 for count in found.values())
 

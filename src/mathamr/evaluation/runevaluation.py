@@ -143,7 +143,7 @@ def compare_runs(
 
 
 def is_baseline(spec: str) -> bool:
-    """True if a run is the name of a baseline and no file has that name."""
+    """Return True if a run is the name of a baseline and no file has that name."""
     return spec in BASELINES and not _exists(spec)
 
 

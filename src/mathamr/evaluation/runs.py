@@ -257,6 +257,6 @@ def _number(path: Path, row: Row, what: str, text: str) -> float:
 
 
 def _contradicts(results: list[_Result]) -> bool:
-    """True if the ranks of a topic put a lower score above a higher one."""
+    """Return True if the ranks of a topic put a lower score above a higher one."""
     scores = [result.hit.score for result in sorted(results, key=lambda result: result.rank)]
     return any(below > above for above, below in pairwise(scores))

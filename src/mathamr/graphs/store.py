@@ -262,7 +262,7 @@ class GraphStore(Closing):
         return GraphTensor.from_bytes(row[0])
 
     def has_tensor(self, configuration: str, post_id: str) -> bool:
-        """True if a post has a tensor of that configuration."""
+        """Return True if a post has a tensor of that configuration."""
         sql = "SELECT 1 FROM tensors JOIN posts ON post = number WHERE configuration = ? AND id = ?"
         return self._db.execute(sql, (configuration, post_id)).fetchone() is not None
 

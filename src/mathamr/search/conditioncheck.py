@@ -101,7 +101,7 @@ class ConditionCheck:
         return reduce(frozenset.intersection, map(frozenset, lexicon.holding(field, rarest).values()))
 
     def _with_children(self, ids: frozenset[str]) -> frozenset[str]:
-        """Posts, and the answers that are shown under their titles."""
+        """Return posts, and the answers that are shown under their titles."""
         return ids.union(self._catalogue.children(list(ids)))
 
     def _read(self, ids: Sequence[str]) -> None:
@@ -170,11 +170,11 @@ class CheckedText:
         self._preview, self._post, self._shown = preview, preview.post, shown
 
     def has_all(self, demand: Demand) -> bool:
-        """True if the post has all phrases and title words; the rest of a required demand is a filter."""
+        """Return True if the post has all phrases and title words; the rest of a required demand is a filter."""
         return all(map(self._has_title, demand.titles)) and all(map(self._has_phrase, demand.phrases))
 
     def has_any(self, demand: Demand) -> bool:
-        """True if the post has anything of an excluded demand."""
+        """Return True if the post has anything of an excluded demand."""
         return (
             any(tag in self._post.tags or tag in self._shown.tags for tag in demand.tags)
             or self._post.kind in demand.kinds

@@ -180,7 +180,7 @@ class Confidence:
         return self.probability(found)
 
     def _holds(self, found: RankedResult) -> bool:
-        """True if a post has the query's formula, or one that contains it; beside words its letters must be the same."""
+        """Return True if a post has the query's formula, or one that contains it; beside words its letters must be the same."""
         least = CONTAINED_RENAMED if self.group == "formula" else CONTAINED
         return found.evidence.get(GRADE, 0.0) >= least
 
@@ -195,7 +195,7 @@ class Confidence:
         return "weak" if probability >= self._weak else "similar"
 
     def _is_name(self, word: str) -> bool:
-        """True for a capitalised word, unless it only begins the query."""
+        """Return True for a capitalised word, unless it only begins the query."""
         begins = self._query.text.lstrip().startswith(word)
         return word[:1].isupper() and not (begins and word.lower() in general_words())
 

@@ -54,12 +54,12 @@ FUSIONS: Registry[Callable[..., Fusion]] = Registry(
 
 
 def takes_normalisation(name: str) -> bool:
-    """True if a fusion uses scores, so that a normalisation can be chosen."""
+    """Return True if a fusion uses scores, so that a normalisation can be chosen."""
     return any(each.name == "normalisation" for each in fields(FUSIONS[name]))  # type: ignore[arg-type]
 
 
 def looks_at_scores(name: str) -> bool:
-    """True if a fusion uses scores alone and no ranks."""
+    """Return True if a fusion uses scores alone and no ranks."""
     return takes_normalisation(name) and "offset" not in {each.name for each in fields(FUSIONS[name])}  # type: ignore[arg-type]
 
 

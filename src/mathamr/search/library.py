@@ -85,7 +85,7 @@ def library_query(query: Query) -> Query:
 
 
 def close_enough(hits: Iterable[Hit]) -> bool:
-    """False if all hits are only similar to the query, and none very."""
+    """Return False if all hits are only similar to the query, and none very."""
     return any(
         hit.match != "similar" or hit.evidence.get("maxsim", 0.0) >= PROFILE.very_similar for hit in hits
     )

@@ -23,7 +23,7 @@ LABEL_MARK = "label:"
 
 
 def lies_in(source: str, folder: str) -> bool:
-    """True if a source is a file in a folder, or the file itself; any part of a path names a folder.
+    """Return True if a source is a file in a folder, or the file itself; any part of a path names a folder.
 
     >>> lies_in("/home/ada/notes/limits/a.md", "notes/limits"), lies_in("/home/ada/notes/a.md", "note")
     (True, False)

@@ -239,7 +239,7 @@ def emphasised_terms(body: str, markup: Markup) -> Iterator[str]:
 
 
 def _is_letter(word: str) -> bool:
-    """True for a letter and for the name of a Greek one."""
+    """Return True for a letter and for the name of a Greek one."""
     return len(word) == 1 or f"\\{word}" in SYMBOLS
 
 
@@ -257,12 +257,12 @@ def last_parts(post: Post) -> Iterator[list[str]]:
 
 
 def is_module_note(post: Post | Payload) -> bool:
-    """True for what a library says about one of its modules or their sections."""
+    """Return True for what a library says about one of its modules or their sections."""
     return post.kind == "note" and any(tag.startswith("module:") for tag in post.tags)
 
 
 def _has_inherited_title(post: Post) -> bool:
-    """True for `Remark 2.1: Compact spaces`, which only names the section that the remark stands in."""
+    """Return True for `Remark 2.1: Compact spaces`, which only names the section that the remark stands in."""
     if post.markup == "latex" and post.kind not in ("section", "note"):
         return _INHERITED.match(post.title) is not None
     return post.title.lower().startswith(f"{post.kind}: ")
@@ -309,7 +309,7 @@ def _corrected(word: str, lexicon: LexicalPart, posts: NamedPosts) -> str | None
 
 
 def is_one_edit(word: str, other: str) -> bool:
-    """True if one letter was left out, added, replaced or exchanged with the next.
+    """Return True if one letter was left out, added, replaced or exchanged with the next.
 
     >>> [is_one_edit("lemma", other) for other in ("lema", "lemmma", "lenma", "lemam", "emmas")]
     [True, True, True, True, False]
@@ -325,7 +325,7 @@ def is_one_edit(word: str, other: str) -> bool:
 
 
 def has_phrase(text: Sequence[str], phrase: Sequence[str]) -> bool:
-    """True if the words of a name stand side by side in a text.
+    """Return True if the words of a name stand side by side in a text.
 
     >>> has_phrase(["a", "nowhere", "dense", "set"], ["nowhere", "dense"]), has_phrase(["dense"], ["nowhere", "dense"])
     (True, False)

@@ -96,7 +96,7 @@ class PostRanker(Ranker):
                 return of_rows(field, vectors, rows, options.where, options.exact)[: options.depth]
 
     def _is_asked(self, parents: Sequence[str]) -> bool:
-        """True if one of these posts is the query itself, or has all its words in their order: its answers need no help."""
+        """Return True if one of these posts is the query itself, or has all its words in their order: its answers need no help."""
         query = self.context.query
         if query.post.id in parents:
             return True

@@ -272,7 +272,7 @@ def _checked(text: str) -> str:
 
 
 def _looks_like_latex(text: str) -> bool:
-    """True if a text without dollar signs is a formula: commands, scripts or equations, and no words."""
+    """Return True if a text without dollar signs is a formula: commands, scripts or equations, and no words."""
     return bool(_COMMAND.search(text)) and not _PROSE.search(re.sub(r"\{[a-zA-Z*]+\}", "", text))
 
 

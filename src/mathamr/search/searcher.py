@@ -362,7 +362,7 @@ class Index(Closing):
     def _remarks(
         self, query: Query, found: Sequence[RankedResult], ranking: Ranking, where: Filter | None
     ) -> list[str]:
-        """Notes that explain unexpected hits."""
+        """Note that explain unexpected hits."""
         if not found and not len(self):
             return ["the index is empty"]
         if not found and query.conditions.looks_at_posts:
@@ -479,7 +479,7 @@ class Index(Closing):
 
     @_one_revision
     def has_formula(self, identifier: str) -> bool:
-        """True if the id is that of a formula and not of a post."""
+        """Return True if the id is that of a formula and not of a post."""
         catalogue = self.archive.catalogue
         return not catalogue.posts([identifier]) and identifier in catalogue.formulas([identifier])
 

@@ -126,7 +126,7 @@ def similar_to(index: Index, post: Post, most: int) -> list[Hit]:
 
 
 def _belong_together(one: Post, other: Post) -> bool:
-    """True for a statement and its proof, a question and its answer, and for two answers of one question."""
+    """Return True for a statement and its proof, a question and its answer, and for two answers of one question."""
     return (
         one.parent == other.id
         or other.parent == one.id

@@ -94,7 +94,7 @@ class Wanted:
         return not self._stems and not self._formulas
 
     def word(self, word: str) -> bool:
-        """True if the query has the word in some inflection."""
+        """Return True if the query has the word in some inflection."""
         if word[0].lower() not in self._initials and _is_plain(word):
             return False
         if word not in self._words:
@@ -128,7 +128,7 @@ class Wanted:
         return map(self._known_stems.__getitem__, self._beginning.findall(text))
 
     def words_in(self, text: str) -> Iterable[re.Match[str]]:
-        """Matches of words that may be in the query; in a text with accents or hyphens, or for phrases, of all words."""
+        """Match of words that may be in the query; in a text with accents or hyphens, or for phrases, of all words."""
         is_simple = self._beginning is not None and not self._phrases and _is_plain(text)
         return self._beginning.finditer(text) if self._beginning and is_simple else _WORD.finditer(text)
 
@@ -319,7 +319,7 @@ def _short_title(title: str, markup: Markup) -> tuple[Piece, ...]:
 
 
 def _is_plain(text: str) -> bool:
-    """True if a text is ASCII without apostrophes or hyphens, so that a simple pattern finds its words."""
+    """Return True if a text is ASCII without apostrophes or hyphens, so that a simple pattern finds its words."""
     return text.isascii() and "'" not in text and "-" not in text
 
 

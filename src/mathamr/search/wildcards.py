@@ -17,12 +17,12 @@ _GOALS_COPIED = 50
 
 
 def is_wildcard(label: str) -> bool:
-    """True if a label is a wildcard such as `?x`."""
+    """Return True if a label is a wildcard such as `?x`."""
     return len(label) > 1 and label.startswith("?")
 
 
 def has_wildcards(tree: Opt | None) -> bool:
-    """True if an operator tree has a wildcard."""
+    """Return True if an operator tree has a wildcard."""
     return tree is not None and any(map(is_wildcard, tree.labels))
 
 
@@ -147,7 +147,7 @@ class _Matcher:
         return [((*zip(ours, pairing, strict=True), *rest), bound) for pairing in reversed(pairings)]
 
     def _same(self, one: int, other: int) -> bool:
-        """True if two subtrees of the formula are equal."""
+        """Return True if two subtrees of the formula are equal."""
         labels, edges, parents = self.formula.labels, self.formula.edges, self.formula.parents
         size = self.ends[one] - one
         if size != self.ends[other] - other or labels[one] != labels[other]:

@@ -44,7 +44,7 @@ class WorkBudget:
         self.left = size
 
     def affords(self, size: int) -> bool:
-        """True if there is enough left, which is taken."""
+        """Return True if there is enough left, which is taken."""
         if size > self.left:
             return False
         self.left -= size

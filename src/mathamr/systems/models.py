@@ -89,7 +89,7 @@ def boxed_folder(name: str) -> Path | None:
 
 
 def is_encoder(name: str) -> bool:
-    """True if the name means an encoder of other people, such as ``st:all-MiniLM-L6-v2``."""
+    """Return True if the name means an encoder of other people, such as ``st:all-MiniLM-L6-v2``."""
     return EncoderSource.parse(name) is not None
 
 

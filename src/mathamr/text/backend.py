@@ -34,7 +34,7 @@ _loading: ContextVar[str | None] = ContextVar("backend of what is being loaded",
 
 
 def chosen_backend(device: str = AUTO) -> str:
-    """The backend for a new index: the one that `MATHAMR_TEXT` names, otherwise `float` on a GPU and `onnx` on a processor."""
+    """Return the backend for a new index: the one that `MATHAMR_TEXT` names, otherwise `float` on a GPU and `onnx` on a processor."""
     named = _named_backend()
     if named != AUTO:
         return named
@@ -42,7 +42,7 @@ def chosen_backend(device: str = AUTO) -> str:
 
 
 def index_backend(recorded: str, index: Path, *, read_only: bool) -> str:
-    """Returns the backend for an index with the recorded one; only a search may use another, named by `MATHAMR_TEXT`."""
+    """Return the backend for an index with the recorded one; only a search may use another, named by `MATHAMR_TEXT`."""
     named = _named_backend()
     if named in (AUTO, recorded):
         _check_usable(recorded)
@@ -56,7 +56,7 @@ def index_backend(recorded: str, index: Path, *, read_only: bool) -> str:
 
 
 def current_backend(device: str = AUTO) -> str:
-    """The backend of the system that is being loaded (`using_backend`), otherwise the one for a new index."""
+    """Return the backend of the system that is being loaded (`using_backend`), otherwise the one for a new index."""
     return _loading.get() or chosen_backend(device)
 
 
@@ -71,7 +71,7 @@ def using_backend(backend: str | None) -> Iterator[None]:
 
 
 def load_encoder(folder: Path, device: str = AUTO, backend: str | None = None) -> AnyTextEncoder:
-    """The text encoder in a folder, with the given or the current backend.
+    """Return the text encoder in a folder, with the given or the current backend.
 
     Vectors that were computed beforehand (`MATHAMR_VECTORS`) are used for texts they are known for.
     """
@@ -95,7 +95,7 @@ def _load(folder: Path, device: str, backend: str) -> AnyTextEncoder:
 
 
 def exact_encoder(encoder: AnyTextEncoder) -> TextEncoder:
-    """Returns the same encoder with the backend `float`, for saving and training."""
+    """Return the same encoder with the backend `float`, for saving and training."""
     from mathamr.text.encoder import TextEncoder
     from mathamr.text.torchfolder import load_text_encoder
 
@@ -109,7 +109,7 @@ def exact_encoder(encoder: AnyTextEncoder) -> TextEncoder:
 
 
 def _named_backend() -> str:
-    """Returns the value of `MATHAMR_TEXT`."""
+    """Return the value of `MATHAMR_TEXT`."""
     if TEXT.value not in (AUTO, ONNX, FLOAT):
         raise MathAMRError(f"{TEXT.name} must be {AUTO}, {ONNX} or {FLOAT}, got {TEXT.value!r}")
     return TEXT.value
@@ -131,7 +131,7 @@ def _check_usable(backend: str) -> None:
 
 
 def _is_gpu(device: str) -> bool:
-    """True if the device is a GPU; torch is imported only where a driver says that there may be one."""
+    """Return True if the device is a GPU; torch is imported only where a driver says that there may be one."""
     if device == "cpu":
         return False
     if device == AUTO and os.name != "nt":

@@ -57,19 +57,19 @@ class TransformerConfiguration:
             )
 
     def to_json(self) -> dict[str, Any]:
-        """Returns the JSON form for a model's folder; fields that the first models lack are written only if they are used."""
+        """Return the JSON form for a model's folder; fields that the first models lack are written only if they are used."""
         row = asdict(self)
         later = {"buckets": 0, "epsilon": 1e-12}
         return {name: value for name, value in row.items() if name not in later or value != later[name]}
 
     @classmethod
     def from_json(cls, row: dict[str, Any]) -> TransformerConfiguration:
-        """The inverse of `to_json`."""
+        """Return the inverse of `to_json`."""
         return cls(**known_fields(cls, row, "transformer"))
 
 
 def relative_buckets(width: int, buckets: int) -> IntArray:
-    """Returns the bucket of the distance between any two positions (from, to): near distances have one each, far ones share by logarithm.
+    """Return the bucket of the distance between any two positions (from, to): near distances have one each, far ones share by logarithm.
 
     The buckets are those of T5 (Raffel et al., 2020), which MPNet (Song et al., 2020) took over.
 

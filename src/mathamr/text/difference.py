@@ -25,7 +25,7 @@ _LARGE, _SIGN = (_CODES & 1).float(), 1 - (_CODES & 2).float()
 
 
 def difference(tuned: Mapping[str, Tensor], base: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Returns what the tuned weights add to the base's, in few bits; unchanged weights are left out."""
+    """Return what the tuned weights add to the base's, in few bits; unchanged weights are left out."""
     stored: dict[str, Tensor] = {}
     for name, before in base.items():
         if name not in tuned or tuned[name].shape != before.shape:
@@ -43,7 +43,7 @@ def difference(tuned: Mapping[str, Tensor], base: Mapping[str, Tensor]) -> dict[
 def with_difference(
     base: Mapping[str, Tensor], stored: Mapping[str, Tensor], source: Path
 ) -> dict[str, Tensor]:
-    """Returns the tuned weights, to the precision of the difference."""
+    """Return the tuned weights, to the precision of the difference."""
     weights = {name: tensor.float() for name, tensor in base.items()}
     for name, tensor in stored.items():
         of, dot, kind = name.rpartition(".")
@@ -63,7 +63,7 @@ def with_difference(
 
 
 def _coded(added: Tensor) -> tuple[Tensor, Tensor]:
-    """Returns (codes, sizes) with four codes per byte: bit 2 marks a negative number, bit 1 the larger magnitude."""
+    """Return (codes, sizes) with four codes per byte: bit 2 marks a negative number, bit 1 the larger magnitude."""
     far = added.abs()
     # The optimum of a normal distribution is the start.
     spread = far.square().mean(1, keepdim=True).sqrt()

@@ -41,7 +41,7 @@ class PieceBatch:
     offsets: Tensor
 
     def to(self, device: torch.device) -> PieceBatch:
-        """Returns the batch on a device."""
+        """Return the batch on a device."""
         return PieceBatch(
             tuple((n.to(device, non_blocking=True), k.to(device, non_blocking=True)) for n, k in self.rows),
             self.members.to(device, non_blocking=True),
@@ -69,7 +69,7 @@ class TextEncoder:
         self.size = model.configuration.projection or model.configuration.size
 
     def encode(self, wordings: Iterable[Wording]) -> Iterator[TextVectors]:
-        """The vectors of every wording's spans, in the order of the wordings."""
+        """Yield the vectors of every wording's spans, in the order of the wordings."""
         stream = iter(wordings)
         while chosen := list(islice(stream, AT_A_TIME)):
             cut = [pieces.cut(WINDOW * WINDOWS) for pieces in self.pieces.cut(chosen)]
@@ -98,7 +98,7 @@ class TextEncoder:
 
 
 def vectors_of(model: Transformer, batch: PieceBatch) -> Tensor:
-    """The vectors of all spans of a batch."""
+    """Return the vectors of all spans of a batch."""
     size = model.configuration.size
     states = [model(numbers, lengths).reshape(-1, size) for numbers, lengths in batch.rows]
     return model.pooled(torch.cat(states), batch.members, batch.offsets)
@@ -149,26 +149,26 @@ def batch_of(posts: Sequence[Pieces], pieces: WordPieces, groups: int = 1) -> Pi
 
 
 def _rounded(rows: int) -> int:
-    """Returns the least of 1, 2, 3, 4, 6, 8, 12, 16, … that is at least the number."""
+    """Return the least of 1, 2, 3, 4, 6, 8, 12, 16, … that is at least the number."""
     power = 1 << (rows - 1).bit_length()
     return min(size for size in (power, power * 3 // 4) if size >= rows)
 
 
 def precision(device: torch.device) -> AbstractContextManager[object]:
-    """Returns the context for products: sixteen bits if the device multiplies them faster."""
+    """Return the context for products: sixteen bits if the device multiplies them faster."""
     if device.type == "cuda" or (device.type == "cpu" and _multiplies_bfloat16()):
         return torch.autocast(device.type, torch.bfloat16)
     return nullcontext()
 
 
 def _multiplies_bfloat16() -> bool:
-    """True if this processor has instructions for products of bfloat16 matrices."""
+    """Return True if this processor has instructions for products of bfloat16 matrices."""
     has_amx = getattr(torch.cpu, "_is_amx_tile_supported", None)
     return bool(has_amx and has_amx())
 
 
 def _within_budget(order: Sequence[int], posts: Sequence[Pieces], budget: int) -> Iterator[list[int]]:
-    """Groups posts in order of length, the longest first, as many at a time as fit the budget."""
+    """Group posts in order of length, the longest first, as many at a time as fit the budget."""
     waiting: list[int] = []
     rows = width = 0
     for place in order:

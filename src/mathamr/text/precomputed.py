@@ -60,7 +60,7 @@ class PrecomputedVectors:
     def of(
         cls, fingerprint: str, texts: Sequence[Pieces], vectors: Sequence[TextVectors]
     ) -> PrecomputedVectors:
-        """Builds it from texts and their vectors."""
+        """Build it from texts and their vectors."""
         rows = np.concatenate([found.vectors for found in vectors])
         scales = (np.abs(rows).max(1, keepdims=True).clip(1e-6) / 127).astype(np.float16)
         return cls(
@@ -75,14 +75,14 @@ class PrecomputedVectors:
 
     @classmethod
     def joined(cls, parts: Sequence[PrecomputedVectors]) -> PrecomputedVectors:
-        """Joins several collections of one encoder."""
+        """Join several collections of one encoder."""
         if len({part.fingerprint for part in parts}) != 1:
             raise MathAMRError("precomputed vectors can be joined only if they belong to the same encoder")
         columns = (np.concatenate([getattr(part, name) for part in parts]) for name in _COLUMNS)
         return cls(parts[0].fingerprint, *columns)
 
     def save(self, path: Path) -> None:
-        """Writes one `.npz` without pickles."""
+        """Write one `.npz` without pickles."""
         arrays = {name: getattr(self, name) for name in _COLUMNS}
         try:
             with path.open("wb") as file:
@@ -92,7 +92,7 @@ class PrecomputedVectors:
 
     @classmethod
     def load(cls, path: Path) -> PrecomputedVectors:
-        """The inverse of `save`; refuses anything else."""
+        """Return the inverse of `save`; refuse anything else."""
         try:
             with np.load(path, allow_pickle=False) as file:
                 return cls(str(file["fingerprint"]), *(file[name] for name in _COLUMNS))
@@ -110,7 +110,7 @@ class PrecomputedVectors:
         return np.cumsum(self.counts, dtype=np.int64) - self.counts
 
     def find(self, text: Pieces) -> FloatArray | None:
-        """Returns the vectors of a text's spans, if all are known."""
+        """Return the vectors of a text's spans, if all are known."""
         number = self._places.get(_key(text).tobytes())
         if number is None:
             return None
@@ -131,7 +131,7 @@ _COLUMNS = ("keys", "counts", "starts", "ends", "codes", "scales")
 
 
 def precomputed_vectors(folder: Path, fingerprint: str) -> tuple[PrecomputedVectors, ...]:
-    """Reads all files of a folder that belong to the encoder with this fingerprint."""
+    """Read all files of a folder that belong to the encoder with this fingerprint."""
     if not folder.is_dir():
         raise MathAMRError(f"the folder {folder} of precomputed vectors does not exist")
     found = (PrecomputedVectors.load(path) for path in sorted(folder.glob("*.npz")))
@@ -146,7 +146,7 @@ class PrecomputedEncoder:
         self.size, self.fingerprint, self.pieces = encoder.size, encoder.fingerprint, encoder.pieces
 
     def encode(self, wordings: Iterable[Wording]) -> Iterator[TextVectors]:
-        """The vectors of every wording's spans, in the order of the wordings."""
+        """Yield the vectors of every wording's spans, in the order of the wordings."""
         stream = iter(wordings)
         while chosen := list(islice(stream, AT_A_TIME)):
             yield from self.encode_pieces(
@@ -154,7 +154,7 @@ class PrecomputedEncoder:
             )
 
     def encode_pieces(self, posts: Sequence[Pieces]) -> list[TextVectors]:
-        """The vectors of the spans of cut wordings, in order."""
+        """Return the vectors of the spans of cut wordings, in order."""
         found = [
             next((rows for each in self._known if (rows := each.find(post)) is not None), None)
             for post in posts

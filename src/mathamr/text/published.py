@@ -34,7 +34,7 @@ _OF_MPNET = {**_OF_BERT, "attended": "attention.attn.o", "attention_norm": "atte
 
 
 def published_encoder(folder: Path, fingerprint: str, device: str = "cpu") -> TextEncoder:
-    """Loads the text encoder from a folder with published weights of mpnet or BERT; its vectors are means of its states."""
+    """Load the text encoder from a folder with published weights of mpnet or BERT; its vectors are means of its states."""
     path = folder / MODEL
     configuration, weights = published_weights(path)
     with unfilled():
@@ -44,7 +44,7 @@ def published_encoder(folder: Path, fingerprint: str, device: str = "cpu") -> Te
 
 
 def published_weights(path: Path) -> tuple[TransformerConfiguration, dict[str, Tensor]]:
-    """Returns the shape of the published encoder in a file, and its weights under our names."""
+    """Return the shape of the published encoder in a file, and its weights under our names."""
     given = {name.removeprefix("bert."): tensor for name, tensor in read_tensors(path).items()}
     is_mpnet = "encoder.relative_attention_bias.weight" in given
     configuration = MPNET if is_mpnet else _bert_shape(path.parent)
@@ -55,7 +55,7 @@ def published_weights(path: Path) -> tuple[TransformerConfiguration, dict[str, T
 
 
 def _bert_shape(folder: Path) -> TransformerConfiguration:
-    """Reads the shape from `config.json` beside the weights, in the format of transformers; MiniLM's if there is none."""
+    """Read the shape from `config.json` beside the weights, in the format of transformers; MiniLM's if there is none."""
     path = folder / "config.json"
     if not path.is_file():
         return MINILM
@@ -78,7 +78,7 @@ def _bert_shape(folder: Path) -> TransformerConfiguration:
 
 
 def _of_bert(given: Mapping[str, Tensor], layers: int) -> dict[str, Tensor]:
-    """Joins query, key and value to one matrix, and adds the single token type to the positions."""
+    """Join query, key and value to one matrix, and add the single token type to the positions."""
     of = "embeddings."
     positions = given[f"{of}position_embeddings.weight"] + given[f"{of}token_type_embeddings.weight"][0]
     parts = [f"attention.self.{part}" for part in ("query", "key", "value")]

@@ -43,7 +43,7 @@ def sign_words(text: str) -> str:
 
 
 def with_sign_words(wording: Wording) -> Wording:
-    """A wording with signs as words, and its spans at their new places."""
+    """Return a wording with signs as words, and its spans at their new places."""
     if not _SIGN.search(wording.text):
         return wording
     bounds = np.array([(span.start, span.end) for span in wording.spans], np.int64)
@@ -55,7 +55,7 @@ def with_sign_words(wording: Wording) -> Wording:
 
 
 def with_words(text: str, places: IntArray) -> tuple[str, IntArray]:
-    """A text with signs as words, and the new places of some of its characters."""
+    """Return a text with signs as words, and the new places of some of its characters."""
     signs = list(_SIGN.finditer(text))
     if not signs:
         return text, places

@@ -43,9 +43,9 @@ class AnyTextEncoder(Protocol):
     pieces: WordPieces
 
     def encode(self, wordings: Iterable[Wording]) -> Iterator[TextVectors]:
-        """The vectors of every wording's spans, in the order of the wordings."""
+        """Return the vectors of every wording's spans, in the order of the wordings."""
         ...
 
     def encode_pieces(self, posts: Sequence[Pieces]) -> list[TextVectors]:
-        """The vectors of the spans of cut wordings, in order."""
+        """Return the vectors of the spans of cut wordings, in order."""
         ...

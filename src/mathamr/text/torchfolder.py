@@ -23,7 +23,7 @@ from mathamr.text.transformer import Transformer
 
 
 def save_text_encoder(folder: Path, encoder: TextEncoder, *, half: bool = False) -> None:
-    """Writes the folder that `load_text_encoder` reads; the configuration is written last, when all files exist.
+    """Write the folder that `load_text_encoder` reads; the configuration is written last, when all files exist.
 
     `half` stores sixteen bits per number, for intermediate results. An encoder that was loaded as a difference to a base
     is written as a difference.
@@ -39,7 +39,7 @@ def save_text_encoder(folder: Path, encoder: TextEncoder, *, half: bool = False)
 
 
 def save_difference(folder: Path, encoder: TextEncoder) -> None:
-    """Writes the folder of an encoder that was tuned from mpnet as its difference to mpnet."""
+    """Write the folder of an encoder that was tuned from mpnet as its difference to mpnet."""
     weights = encoder.model.state_dict()
     _, base = published_weights(mpnet_folder() / MODEL)
     own = {name: tensor for name, tensor in weights.items() if name not in base}
@@ -50,7 +50,7 @@ def save_difference(folder: Path, encoder: TextEncoder) -> None:
 
 
 def load_text_encoder(folder: Path, device: str = "auto") -> TextEncoder:
-    """Loads the text encoder from a folder after checking the hashes of its files and of its base."""
+    """Load the text encoder from a folder after checking the hashes of its files and of its base."""
     head = read_head(folder)
     checked_file(folder / WEIGHTS, head.hashes)
     if head.base is not None:
@@ -67,7 +67,7 @@ def load_text_encoder(folder: Path, device: str = "auto") -> TextEncoder:
 
 
 def to_onnx(encoder: TextEncoder, source: Path | None = None) -> OnnxTextEncoder:
-    """Converts the encoder to eight bits for ONNX Runtime."""
+    """Convert the encoder to eight bits for ONNX Runtime."""
     weights = {name: tensor.numpy() for name, tensor in quantised(encoder.model.state_dict()).items()}
     return OnnxTextEncoder(
         encoder.model.configuration, weights, encoder.pieces, fingerprint=encoder.fingerprint, source=source
@@ -75,7 +75,7 @@ def to_onnx(encoder: TextEncoder, source: Path | None = None) -> OnnxTextEncoder
 
 
 def _upon_base(folder: Path, base: object) -> tuple[dict[str, Tensor], Path]:
-    """Returns the weights of an encoder that is stored as a difference, and the word pieces of its base."""
+    """Return the weights of an encoder that is stored as a difference, and the word pieces of its base."""
     if base != {"name": NAME, "sha256": KEPT[MODEL]}:
         raise MathAMRError(f"{folder / CONFIG} names the base {base!r}, which this version does not know")
     installed = mpnet_folder()
@@ -87,7 +87,7 @@ def _upon_base(folder: Path, base: object) -> tuple[dict[str, Tensor], Path]:
 
 
 def quantised(weights: dict[str, Tensor]) -> dict[str, Tensor]:
-    """Rounds matrices to eight-bit numbers with a scale per row; vectors are unchanged."""
+    """Round matrices to eight-bit numbers with a scale per row; vectors are unchanged."""
     stored: dict[str, Tensor] = {}
     for name, tensor in weights.items():
         exact = tensor.detach().to("cpu", torch.float32)
@@ -101,7 +101,7 @@ def quantised(weights: dict[str, Tensor]) -> dict[str, Tensor]:
 
 
 def restored(stored: dict[str, Tensor]) -> dict[str, Tensor]:
-    """The inverse of `quantised`, up to rounding."""
+    """Return the inverse of `quantised`, up to rounding."""
     return {
         name: tensor.float() * stored[f"{name}{SCALE}"][:, None] if f"{name}{SCALE}" in stored else tensor
         for name, tensor in stored.items()

@@ -34,7 +34,7 @@ class Transformer(nn.Module):
         )
 
     def forward(self, numbers: Tensor, lengths: Tensor) -> Tensor:
-        """Returns the states of rows of pieces (rows, width); attention ignores positions beyond a row's length."""
+        """Return the states of rows of pieces (rows, width); attention ignores positions beyond a row's length."""
         places = torch.arange(numbers.shape[1], device=numbers.device)
         x: Tensor = self.dropout(self.norm(self.pieces(numbers) + self.positions(places)))
         mask = (places < lengths[:, None])[:, None, None, :]
@@ -45,7 +45,7 @@ class Transformer(nn.Module):
         return x
 
     def pooled(self, states: Tensor, members: Tensor, offsets: Tensor) -> Tensor:
-        """Returns the projected unit means of states over spans; span i has members [offsets[i], offsets[i+1])."""
+        """Return the projected unit means of states over spans; span i has members [offsets[i], offsets[i+1])."""
         means = functional.embedding_bag(members, states.float(), offsets, mode="mean")
         if self.head is not None:
             means = self.head(means.to(self.head.weight.dtype)).float()
@@ -68,7 +68,7 @@ class TransformerLayer(nn.Module):
         self.dropout = nn.Dropout(self.rate)
 
     def forward(self, x: Tensor, mask: Tensor | None) -> Tensor:
-        """Returns the refined states; the mask says what is visible, or what is added to the similarity of two pieces."""
+        """Return the refined states; the mask says what is visible, or what is added to the similarity of two pieces."""
         rows, width, size = x.shape
         query, key, value = (
             self.attention(x).view(rows, width, 3, self.heads, size // self.heads).permute(2, 0, 3, 1, 4)
@@ -91,7 +91,7 @@ class RelativePositions(nn.Module):
         self.table = nn.Embedding(buckets, heads)
 
     def forward(self, visible: Tensor) -> Tensor:
-        """Returns the mask of attention (rows, heads, width, width): the table's numbers, and minus infinity for invisible pieces.
+        """Return the mask of attention (rows, heads, width, width): the table's numbers, and minus infinity for invisible pieces.
 
         `visible` is (rows, 1, 1, width). The mask has the number type of the products.
         """

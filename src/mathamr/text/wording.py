@@ -46,7 +46,7 @@ class Represented(Protocol):
 
 
 def wording(post: Post, tensor: Represented, read: Passage | None = None) -> Wording:
-    """Returns the wording of a post whose graph has these representatives.
+    """Return the wording of a post whose graph has these representatives.
 
     >>> from mathamr.posts.post import Formula
     >>> post = Post("7", "answer", "Let $x>0$. Then $x^2>0$!", markup="text",
@@ -71,7 +71,7 @@ def wording(post: Post, tensor: Represented, read: Passage | None = None) -> Wor
 
 
 def written_sentences(post: Post) -> list[str]:
-    """Returns the sentences of a post, title first, with formulas as LaTeX in place.
+    """Return the sentences of a post, title first, with formulas as LaTeX in place.
 
     >>> from mathamr.posts.post import Formula
     >>> written_sentences(Post("7", "answer", "Let $x>0$. So.", markup="text", formulas=(Formula("7:0", "x>0"),)))
@@ -82,7 +82,7 @@ def written_sentences(post: Post) -> list[str]:
 
 
 def wording_alone(post: Post, read: Passage | None = None) -> tuple[Wording, tuple[tuple[Level, str], ...]]:
-    """Returns the wording of a post without a graph, and what its spans represent: formulas, sentences, the complete text last.
+    """Return the wording of a post without a graph, and what its spans represent: formulas, sentences, the complete text last.
 
     >>> from mathamr.posts.post import Formula
     >>> post = Post("7", "answer", "Let $x>0$. Hm.", markup="text", formulas=(Formula("7:0", "x>0"),))
@@ -99,7 +99,7 @@ def wording_alone(post: Post, read: Passage | None = None) -> tuple[Wording, tup
 
 
 def written(post: Post, read: Passage) -> tuple[str, dict[tuple[Level, str], tuple[int, int]]]:
-    """Returns the text of a post with its formulas as LaTeX, and the positions of formulas and sentences in it."""
+    """Return the text of a post with its formulas as LaTeX, and the positions of formulas and sentences in it."""
     latex = {formula.id: formula.latex for formula in post.formulas}
     parts: list[str] = []
     places: dict[tuple[Level, str], tuple[int, int]] = {}

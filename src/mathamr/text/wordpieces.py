@@ -46,7 +46,7 @@ class Pieces:
         return len(self.numbers)
 
     def cut(self, most: int) -> Pieces:
-        """Returns the first pieces only."""
+        """Return the first pieces only."""
         if len(self) <= most:
             return self
         ends = np.minimum(self.ends, most)
@@ -54,7 +54,7 @@ class Pieces:
         return Pieces(self.numbers[:most], self.of[kept], self.starts[kept], ends[kept])
 
     def only(self, span: int) -> Pieces:
-        """Returns the same pieces with one of the spans."""
+        """Return the same pieces with one of the spans."""
         chosen = slice(span, span + 1)
         return Pieces(self.numbers, self.of[chosen], self.starts[chosen], self.ends[chosen])
 
@@ -104,23 +104,23 @@ class WordPieces:
         ]
 
     def places(self, text: str) -> tuple[PieceNumbers, IntArray]:
-        """The pieces of a text, and where in it each begins."""
+        """Return the pieces of a text, and where in it each begins."""
         encoded = self._tokenizer.encode(text, add_special_tokens=False)
         wide = np.uint16 if len(self.vocabulary) <= 2**16 else np.uint32
         begins = np.array([begin for begin, _ in encoded.offsets], np.int64)
         return np.array(encoded.ids, wide), begins
 
     def with_words(self, words: Sequence[str]) -> WordPieces:
-        """Returns the vocabulary with further words appended."""
+        """Return the vocabulary with further words appended."""
         return WordPieces((*self.vocabulary, *words))
 
     def to_bytes(self) -> bytes:
-        """The content of a file with one piece per line."""
+        """Return the content of a file with one piece per line."""
         return ("\n".join(self.vocabulary) + "\n").encode()
 
     @classmethod
     def load(cls, path: Path) -> WordPieces:
-        """Reads a file with the content of `to_bytes`."""
+        """Read a file with the content of `to_bytes`."""
         try:
             return cls(read_description(path).decode().removesuffix("\n").split("\n"))
         except (OSError, UnicodeDecodeError) as error:
@@ -130,7 +130,7 @@ class WordPieces:
 def pieces_of(
     wording: Wording, numbers: Sequence[int], offsets: Sequence[tuple[int, int]], vocabulary: int
 ) -> Pieces:
-    """Returns the pieces of a wording from their numbers and positions in its text, in sixteen bits each if they fit."""
+    """Return the pieces of a wording from their numbers and positions in its text, in sixteen bits each if they fit."""
     begins = np.array([begin for begin, _ in offsets], np.int64)
     starts = np.searchsorted(begins, [span.start for span in wording.spans]).astype(np.int32)
     ends = np.searchsorted(begins, [span.end for span in wording.spans]).astype(np.int32)

@@ -56,7 +56,7 @@ def own_cache() -> Path:
 
 
 def _is_private(found: os.stat_result) -> bool:
-    """True if this user or root owns a file and nobody else may write to it."""
+    """Return True if this user or root owns a file and nobody else may write to it."""
     if not hasattr(os, "getuid"):
         return True
     return found.st_uid in (os.getuid(), 0) and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)

@@ -86,7 +86,7 @@ def map_arrays(path: Path) -> dict[str, AnyArray]:
 
 
 def intact(path: Path) -> bool:
-    """True if a file's content still matches its checksum."""
+    """Return True if a file's content still matches its checksum."""
     try:
         with path.open("rb") as file:
             header, start = _header(file)

@@ -30,7 +30,7 @@ class SegmentList:
         self._path = folder / name
 
     def exists(self) -> bool:
-        """True if the list exists."""
+        """Return True if the list exists."""
         return self._path.exists()
 
     def read(self, open_listed: Callable[[dict[str, Any]], T]) -> T:

@@ -68,7 +68,7 @@ class Measure(ABC):
         """Return the value from the grades of the counted results and those of all judged items."""
 
     def is_relevant(self, grade: int | None) -> bool:
-        """True if a result counts as relevant."""
+        """Return True if a result counts as relevant."""
         return grade is not None and grade >= self.relevant
 
     def number_relevant(self, judged: Grades) -> int:

@@ -51,7 +51,7 @@ class EdgeGroups:
 
     @classmethod
     def of(cls, sources: AnyArray, targets: AnyArray, relations: AnyArray, nodes: int) -> EdgeGroups:
-        """Groups edges given by their sources, targets and relations."""
+        """Group edges given by their sources, targets and relations."""
         most = int(relations.max()) + 1 if len(relations) else 1
         order = radix_argsort(targets, nodes)
         order = order[radix_argsort(relations[order], most)]

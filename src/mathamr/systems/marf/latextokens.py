@@ -70,7 +70,7 @@ _ARGUMENTS = {
 
 
 def latex_tokens(latex: str) -> list[str]:
-    r"""Returns the normalised tokens of a formula; broken LaTeX is read as far as possible and its braces are closed.
+    r"""Return the normalised tokens of a formula; broken LaTeX is read as far as possible and its braces are closed.
 
     >>> " ".join(latex_tokens(r"\dfrac12 \le x^{30}"))
     '\\frac { 1 } { 2 } \\leq x ^ { 3 10e 1 }'
@@ -98,7 +98,7 @@ class _Completion:
         return found
 
     def _item(self, found: list[str], depth: int) -> None:
-        """Reads one token with its arguments, or one group."""
+        """Read one token with its arguments, or one group."""
         token = self._tokens[self._at]
         self._at += 1
         if token == "{":
@@ -114,7 +114,7 @@ class _Completion:
                 self._argument(found, depth + 1)
 
     def _rest_of_group(self, found: list[str], depth: int) -> None:
-        """Reads up to the closing brace or the end; it does not recurse, so any nesting can be read."""
+        """Read up to the closing brace or the end; it does not recurse, so any nesting can be read."""
         opened = 1
         while self._at < len(self._tokens):
             token = self._tokens[self._at]
@@ -154,7 +154,7 @@ class _Completion:
 
 
 def _numbers(tokens: list[str]) -> Iterator[str]:
-    """Returns tokens without white space; numbers of several digits become digits and powers of ten, without zeros."""
+    """Return tokens without white space; numbers of several digits become digits and powers of ten, without zeros."""
     at = 0
     while at < len(tokens):
         token = tokens[at]

@@ -12,7 +12,7 @@ _COMMAND = re.compile(r"\\([a-zA-Z]{2,20})")
 
 
 def word_of(command: str) -> str:
-    """Returns the word for a command, without its backslash; encoders lower-case text, so capitals are spelled out.
+    """Return the word for a command, without its backslash; encoders lower-case text, so capitals are spelled out.
 
     >>> word_of("frac"), word_of("Gamma")
     ('texfrac', 'texcapgamma')
@@ -28,7 +28,7 @@ class MathTokens:
         self._words = {command: f" {word_of(command)} " for command in self.commands}
 
     def spelled(self, text: str) -> str:
-        r"""Replaces the known commands in a text by their words.
+        r"""Replace the known commands in a text by their words.
 
         >>> MathTokens(["frac"]).spelled(r"is $\frac{a}{b}$ in \Q?")
         'is $ texfrac {a}{b}$ in \\Q?'
@@ -36,18 +36,18 @@ class MathTokens:
         return _COMMAND.sub(lambda match: self._words.get(match[1], match[0]), text)
 
     def added_to(self, pieces: WordPieces) -> WordPieces:
-        """Returns a vocabulary with these tokens appended."""
+        """Return a vocabulary with these tokens appended."""
         return pieces.with_words([word_of(command) for command in self.commands])
 
     @staticmethod
     def commands_in(text: str) -> list[str]:
-        """The commands of a text, without their backslash."""
+        """Return the commands of a text, without their backslash."""
         found: list[str] = _COMMAND.findall(text)
         return found
 
     @classmethod
     def frequent(cls, texts: Iterable[str], most: int, least: int) -> MathTokens:
-        """Returns the `most` frequent of the commands that occur at least `least` times; of equal words only one."""
+        """Return the `most` frequent of the commands that occur at least `least` times; of equal words only one."""
         counts = Counter(command for text in texts for command in cls.commands_in(text))
         chosen: dict[str, str] = {}
         for command, count in sorted(counts.items(), key=lambda each: (-each[1], each[0])):

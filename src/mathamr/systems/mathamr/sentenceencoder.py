@@ -14,7 +14,7 @@ from mathamr.text.wordpieces import PieceNumbers, Pieces, WordPieces
 
 
 def line_pieces(lines: Sequence[str], pieces: WordPieces, length: int) -> list[Pieces]:
-    """Returns the word pieces of lines; italic and other mathematical letters, as OPTs have them, become plain ones first.
+    """Return the word pieces of lines; italic and other mathematical letters, as OPTs have them, become plain ones first.
 
     A line without any piece becomes the unknown piece.
     """
@@ -24,7 +24,7 @@ def line_pieces(lines: Sequence[str], pieces: WordPieces, length: int) -> list[P
 
 
 def whole(numbers: PieceNumbers) -> Pieces:
-    """Returns pieces with one span over all of them."""
+    """Return pieces with one span over all of them."""
     end = np.array([len(numbers)], np.int32)
     zero = np.zeros(1, np.int32)
     return Pieces(numbers, zero, zero, end)
@@ -38,7 +38,7 @@ class SentenceEncoder:
         self.size = encoder.size
 
     def encode(self, lines: Sequence[str]) -> FloatArray:
-        """The vectors of lines, in order; a line that occurs twice is encoded once."""
+        """Return the vectors of lines, in order; a line that occurs twice is encoded once."""
         known = list(dict.fromkeys(lines))
         if not known:
             return np.zeros((0, self.size), np.float32)

@@ -36,7 +36,7 @@ class OperatorGraphs:
 
     @classmethod
     def of_numbers(cls, trees: FormulaTrees, distinct: AnyArray) -> OperatorGraphs:
-        """Merges all identical subtrees of a tree into one node, with an arc for every use; operands of + and the like have no order.
+        """Merge all identical subtrees of a tree into one node, with an arc for every use; operands of + and the like have no order.
 
         Subtrees are identified by 64-bit hashes, computed from the leaves upwards for all trees at once. They are compared by
         the `distinct` numbers of their labels, since labels that a model does not know share the number of their type.
@@ -137,7 +137,7 @@ def distinct_labels(trees: Sequence[Opt]) -> AnyArray:
 
 
 def shared_nodes(trees: FormulaTrees, distinct: AnyArray) -> AnyArray:
-    """Maps every node of trees to its node in the operator graphs, by its number among all of their nodes."""
+    """Map every node of trees to its node in the operator graphs, by its number among all of their nodes."""
     first_of, firsts = _shared(trees, distinct)
     return np.searchsorted(firsts, first_of)
 
@@ -155,7 +155,7 @@ def _orders(above: AnyArray) -> AnyArray:
 
 
 def _shared(trees: FormulaTrees, distinct: AnyArray) -> tuple[AnyArray, AnyArray]:
-    """Maps every node to the first node of its tree with an equal subtree; also returns these first nodes in order."""
+    """Map every node to the first node of its tree with an equal subtree; also returns these first nodes in order."""
     owners = np.repeat(np.arange(len(trees)), np.diff(trees.starts))
     hashes, _ = subtree_hashes(replace(trees, labels=distinct))
     order = np.lexsort((np.arange(len(owners)), hashes, owners))

@@ -133,7 +133,7 @@ class Isomorphism(nn.Module):
         self.norm = normal(size)
 
     def forward(self, x: Tensor, graphs: GraphNumbers, edges: nn.Embedding | None) -> Tensor:
-        """New vectors of all nodes."""
+        """Return new vectors of all nodes."""
         heard = x.index_select(0, graphs.neighbours)
         if edges is not None:
             heard = heard + edges(graphs.edges)

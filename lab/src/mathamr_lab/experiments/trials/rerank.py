@@ -20,7 +20,7 @@ MEASURES = ("nDCG'@10", "P'@10", "nDCG'@1000", "MAP'", "Bpref")
 
 
 def by_visual(runs: Mapping[str, Run], posts: Iterable[Post]) -> dict[str, Run]:
-    """Converts runs whose results are formula ids, as participants submit them, to visual ids, by which formulas are judged.
+    """Convert runs whose results are formula ids, as participants submit them, to visual ids, by which formulas are judged.
 
     A visual class keeps its best result. Runs by visual id are unchanged; results of unknown formulas are left out.
     """
@@ -80,7 +80,7 @@ def fused(run: Run, ours: Run) -> Run:
 
 
 def lines(originals: Mapping[str, Run], ours: Sequence[Run], qrels: Qrels) -> Iterator[str]:
-    """Returns a table of every original run, reranked by the cosines of MathAMR's seeds, and fused; means over seeds."""
+    """Return a table of every original run, reranked by the cosines of MathAMR's seeds, and fused; means over seeds."""
     chosen = measures(MEASURES)
     tests = 2 * len(originals) * len(MEASURES)
     yield "| run | topics | | " + " | ".join(MEASURES) + " |"

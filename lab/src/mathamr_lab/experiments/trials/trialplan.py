@@ -99,7 +99,7 @@ class TrialPlan(Plan):
         self.stages.add(Stage("fit", title, mark, inputs, (prepared,), work, 1, 1 / 300))
 
     def markdown(self, folder: Path) -> str:
-        """Returns the tables of what is measured so far."""
+        """Return the tables of what is measured so far."""
         known = {name: judged(tests) for name, tests in sets_by_task(self.setting.collection).items()}
         seeds = range(self.setting.seeds)
         experiment = with_figures_of(self.experiment, self.setting.changes)
@@ -107,7 +107,7 @@ class TrialPlan(Plan):
         return text + (f"\n{self._reranked()}\n\n" if self.experiment.runs else "\n")
 
     def _originals(self) -> dict[str, Run]:
-        """The runs to rerank, by visual id: those that the user names, or baselines."""
+        """Return the runs to rerank, by visual id: those that the user names, or baselines."""
         if not self.experiment.runs:
             return {}
         if self.setting.runs:
@@ -146,7 +146,7 @@ def _short(inputs: Any) -> str:
 
 
 def _contents(paths: Iterable[Path]) -> list[tuple[str, str]]:
-    """Returns the names of files with hashes of what they hold; of folders, and of what does not exist, the names alone."""
+    """Return the names of files with hashes of what they hold; of folders, and of what does not exist, the names alone."""
     return sorted(
         (path.name, blake2b(path.read_bytes(), digest_size=8).hexdigest() if path.is_file() else "")
         for path in paths

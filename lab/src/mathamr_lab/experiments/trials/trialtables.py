@@ -20,7 +20,7 @@ STRATA_NAMES = ("low", "medium", "high")
 
 
 def row_scores(folder: Path, row: TrialRow, test: str, seeds: Sequence[int]) -> MeasuredRow:
-    """Returns the scores of a row, for all seeds that exist."""
+    """Return the scores of a row, for all seeds that exist."""
     wanted = seeds if "{seed}" in row.scores else [0]
     found: dict[int, Scores] = {}
     for seed in wanted:
@@ -46,7 +46,7 @@ def markdown(
     seeds: Sequence[int],
     judged: Mapping[str, Qrels],
 ) -> str:
-    """Returns the tables of an experiment from a trial's folder; what is not measured yet is left out."""
+    """Return the tables of an experiment from a trial's folder; what is not measured yet is left out."""
     lines = [f"# {experiment.title}", "", experiment.question, ""]
     if experiment.note:
         lines += [experiment.note, ""]
@@ -77,7 +77,7 @@ def markdown(
 
 
 def _strata(table: TrialTable, found: Sequence[MeasuredRow], prepared: Path) -> str:
-    """Returns P'@10 by the complexity of topics, if the collection says how complex they are."""
+    """Return P'@10 by the complexity of topics, if the collection says how complex they are."""
     path = prepared / STRATA
     if not path.exists():
         return ""
@@ -91,7 +91,7 @@ def _strata(table: TrialTable, found: Sequence[MeasuredRow], prepared: Path) -> 
 
 
 def _learned(experiment: TrialExperiment, folder: Path, seeds: Sequence[int]) -> Iterator[list[str]]:
-    """Yields the steps of each part of a row's models, and its losses at the start, at three quarters, and at the end."""
+    """Yield the steps of each part of a row's models, and its losses at the start, at three quarters, and at the end."""
     yield ["row", "part", "steps", "loss of the first, the three-quarter and the last epoch", "epoch taken"]
     for row in experiment.trial_rows:
         path = folder / row.scores.format(seed=seeds[0]) / LEARNED
@@ -106,7 +106,7 @@ def _learned(experiment: TrialExperiment, folder: Path, seeds: Sequence[int]) ->
 
 
 def _by_share(table: TrialTable, found: Sequence[MeasuredRow], prepared: Path) -> str:
-    """Returns a line for the topics above each share of mathematics."""
+    """Return a line for the topics above each share of mathematics."""
     shares = shares_of(prepared)[table.test]
     lines = [["", "share of mathematics", "topics", *table.measures]]
     for row in (row for row in found if row.seeds):
@@ -127,7 +127,7 @@ def _recall(
     seeds: Sequence[int],
     qrels: Qrels,
 ) -> str:
-    """Returns a line for the relevant answers above each share of mathematics: how many of them were found."""
+    """Return a line for the relevant answers above each share of mathematics: how many of them were found."""
     shares = shares_of(prepared)["answers"]
     lines = [["", "share of mathematics", "answers", *table.measures]]
     for declared, row in zip(table.rows, found, strict=True):
@@ -155,14 +155,14 @@ def _recall(
 
 
 def _found(run: Run, wanted: Sequence[tuple[str, str]], measure: str) -> dict[str, float]:
-    """Returns 1 for every relevant answer that the run has within the measure's depth, otherwise 0."""
+    """Return 1 for every relevant answer that the run has within the measure's depth, otherwise 0."""
     depth = int(measure.partition("@")[2])
     best = {topic: set(run.ids(topic, depth)) for topic, _ in wanted}
     return {f"{topic} {item}": float(item in best[topic]) for topic, item in wanted}
 
 
 def shares_of(prepared: Path) -> dict[str, dict[str, float]]:
-    """Returns the shares of mathematics of topics, by test set, and of `answers`."""
+    """Return the shares of mathematics of topics, by test set, and of `answers`."""
     row: dict[str, dict[str, float]] = _json(prepared / SHARES)
     return row
 

@@ -91,7 +91,7 @@ def library_entry(post: Post) -> LibraryEntry:
 
 
 def ways_to_ask(entry: LibraryEntry) -> Iterator[tuple[str, str]]:
-    """Queries for an entry, each with its style: the first sentence of its documentation in words, its statement in LaTeX,
+    """Query for an entry, each with its style: the first sentence of its documentation in words, its statement in LaTeX,
     and in Lean with other letters and without its name."""
     said = _SENTENCE.split(entry.documentation.replace("`", ""))[0]
     if len(said) >= LEAST:
@@ -119,7 +119,7 @@ def in_other_letters(code: str, key: str) -> str:
 
 
 def queries(folder: Path) -> Iterator[tuple[str, str, tuple[str, ...]]]:
-    """What the maps name: the map, the title, and the declarations for it; entries that lie elsewhere are left out."""
+    """Yield what the maps name: the map, the title, and the declarations for it; entries that lie elsewhere are left out."""
     for name in MAPS:
         rows = yaml.safe_load((folder / f"{name}.yaml").read_text(encoding="utf-8")) or {}
         found = (_entries if name in MAPS[:2] else _topics)(rows)

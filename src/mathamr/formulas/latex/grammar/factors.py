@@ -80,7 +80,7 @@ class Factors(Groups):
         return evaluated(product.node(), bar, scripts)
 
     def _conditional(self, product: Product) -> Node | None:
-        """`A | B`."""
+        """Return `A | B`."""
         start, flags = self.i, self.flags
         self.i += 1
         self.flags |= NO_BARS

@@ -222,7 +222,7 @@ class Groups(Rules):
         return role == "VERTBAR" or (role == "MIDDLE" and self.nodes[self.i].key in ("|", "parallel-to"))
 
     def _ket(self) -> Node | None:
-        """`|a>`."""
+        """Return `|a>`."""
         start = self.i
         self.i += 1
         inner = self._inside_ket()
@@ -238,7 +238,7 @@ class Groups(Rules):
         return self._angled() if self.nodes[self.i].key == "less-than" else None
 
     def _angled(self) -> Node | None:
-        """`<a|`, `<a|b>`, `<a|H|b>`, `<a>`."""
+        """Return `<a|`, `<a|b>`, `<a|H|b>`, `<a>`."""
         if not self.kets_allowed:
             return None
         start = self.i
