@@ -326,8 +326,11 @@ def write_states(aligned: Aligned, model: ParserModel, out: Path, seed: int, eve
                     near = [each for each, _ in group[first : number + 1 + random.randrange(4)]]
                     shown = fill(near) | (own if kind == TOPICS else {})
                     among.append(word_states(encoder, model.mix, near, shown)[number - first])
-        arrays = {"alone": np.concatenate(alone or among), "among": np.concatenate(among)}
-        np.savez(out / f"{name}-states.npz", **{key: rows.astype(np.float16) for key, rows in arrays.items()})
+        np.savez(
+            out / f"{name}-states.npz",
+            alone=np.concatenate(alone or among).astype(np.float16),
+            among=np.concatenate(among).astype(np.float16),
+        )
 
 
 @cache

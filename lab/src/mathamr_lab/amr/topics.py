@@ -101,7 +101,9 @@ def read_graph(text: str, latex: dict[str, str]) -> penman.Graph:
 
 def _take_trees(text: str) -> tuple[str, dict[str, str]]:
     """Return the text with its formulas numbered and without their operator trees, and the trees by number."""
-    kept, trees, place = [], {}, 0
+    kept: list[str] = []
+    trees: dict[str, str] = {}
+    place = 0
     while (found := text.find(":math (", place)) >= 0:
         end, depth = found + len(":math ("), 1
         while depth and end < len(text):

@@ -28,7 +28,7 @@ class WordScores:
     """What the network says of the words of some sentences: their states, tags, heads, and the soft dependency trees."""
 
     def __init__(self, states: FloatArray, tags: IntArray, arcs: FloatArray, starts: IntArray) -> None:
-        """Compute the states; `starts` has the first word of each sentence."""
+        """Keep the scores; `starts` has the first word of each sentence."""
         self.states, self.tags, self.starts = states, tags, starts
         best = arcs.argmax(axis=1)
         own = np.arange(len(states))
