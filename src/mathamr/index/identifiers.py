@@ -9,7 +9,7 @@ LONGEST_ID = 4096
 
 
 def check_id(identifier: str) -> None:
-    """Raises if a text cannot be an id."""
+    """Raise if a text cannot be an id."""
     if not identifier or len(identifier) > LONGEST_ID:
         shown = f"one of {len(identifier):,} characters" if identifier else "an empty one"
         raise MathAMRError(f"an id has 1 to {LONGEST_ID:,} characters, not {shown}")

@@ -28,7 +28,7 @@ def _checksum(row: Mapping[str, Any]) -> str:
 
 
 def _now() -> datetime:
-    """The current time, or `SOURCE_DATE_EPOCH` if that is set for reproducible builds."""
+    """Return the current time, or `SOURCE_DATE_EPOCH` if that is set for reproducible builds."""
     epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
     return datetime.fromtimestamp(int(epoch), UTC) if epoch.isdecimal() else datetime.now(UTC)
 
@@ -37,7 +37,7 @@ _TEXT = (str, type(None))
 
 
 def _typed(row: dict[str, Any], **kinds: type | tuple[type, ...]) -> dict[str, Any]:
-    """Returns the row if its values have these types, else raises."""
+    """Return the row if its values have these types, else raises."""
     for name, kind in kinds.items():
         if not isinstance(row[name], kind):
             raise TypeError(f"{name} is {str(row[name])[:100]!r}")
@@ -119,13 +119,13 @@ class Manifest:
     format: int = FORMAT
 
     def to_json(self) -> str:
-        """The text of the file; it ends with a checksum of the rest."""
+        """Return the text of the file; it ends with a checksum of the rest."""
         row = asdict(self)
         return json.dumps(row | {CHECKSUM: _checksum(row)}, indent=2, ensure_ascii=False) + "\n"
 
     @classmethod
     def from_json(cls, text: str, where: str = MANIFEST) -> Manifest:
-        """The inverse of `to_json`; a manifest of another format raises `OutdatedFormatError`."""
+        """Return the inverse of `to_json`; a manifest of another format raises `OutdatedFormatError`."""
         try:
             row = json.loads(text)
             checksum = row.pop(CHECKSUM, None)
@@ -145,7 +145,7 @@ class Manifest:
 
     @classmethod
     def _of(cls, row: dict[str, Any]) -> Manifest:
-        """The manifest in a row of JSON, with checked types."""
+        """Return the manifest in a row of JSON, with checked types."""
         model, parser, engine = row["model"], row["parser"], row["engine"]
         model["fields"] = tuple(map(Field.from_json, model["fields"]))
         row["model"] = ModelRecord(**_typed(model, name=str, system=str, fingerprint=str, folder=_TEXT))
@@ -171,7 +171,7 @@ class Manifest:
         return cls(**{each.name: row[each.name] for each in fields(cls)})
 
     def write(self, folder: Path) -> Manifest:
-        """Writes it into the folder atomically, and returns it as written."""
+        """Write it into the folder atomically, and return it as written."""
         now = _now().isoformat(timespec="seconds")
         written = replace(self, created=self.created or now, updated=now)
         write_whole(folder / MANIFEST, written.to_json().encode("utf-8", "surrogateescape"))
@@ -179,7 +179,7 @@ class Manifest:
 
     @classmethod
     def read(cls, folder: Path) -> Manifest:
-        """The manifest of an index directory."""
+        """Return the manifest of an index directory."""
         path = folder / MANIFEST
         try:
             text = read_description(path).decode("utf-8", "surrogateescape")

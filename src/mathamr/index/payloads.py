@@ -11,12 +11,12 @@ from mathamr.posts.post import Post
 
 
 def is_tagged_by_question(post: Post) -> bool:
-    """True if a post gets the tags of its question, since forums tag questions only."""
+    """Return True if a post gets the tags of its question, since forums tag questions only."""
     return post.role == "answer" and not post.tags
 
 
 def payload_of(post: Post, tags: tuple[str, ...] | None = None) -> Payload:
-    """The payload of a post; `tags` replaces its own tags with those of its question."""
+    """Return the payload of a post; `tags` replaces its own tags with those of its question."""
     return Payload(
         kind=post.kind,
         tags=post.tags if tags is None else tags,
@@ -27,7 +27,7 @@ def payload_of(post: Post, tags: tuple[str, ...] | None = None) -> Payload:
 
 
 def post_payloads(catalogue: Catalogue, ids: Sequence[str]) -> dict[str, Payload]:
-    """The payloads of posts; unknown ids are left out."""
+    """Return the payloads of posts; unknown ids are left out."""
     posts = catalogue.posts(ids)
     tags = question_tags(catalogue, list(posts.values()))
     return {post_id: payload_of(post, tags.get(post_id)) for post_id, post in posts.items()}
@@ -41,7 +41,7 @@ def question_tags(catalogue: Catalogue, posts: Sequence[Post]) -> dict[str, tupl
 
 
 def formula_payloads(catalogue: Catalogue, ids: Sequence[str]) -> dict[str, Payload]:
-    """The payloads of formulas, which are those of their posts; unknown ids are left out."""
+    """Return the payloads of formulas, which are those of their posts; unknown ids are left out."""
     formulas = catalogue.formulas(ids)
     posts = post_payloads(catalogue, list({entry.post for entry in formulas.values()}))
     return {

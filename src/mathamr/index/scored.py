@@ -38,13 +38,13 @@ class ScoredColumns(Sequence[Scored]):
 
     @classmethod
     def of(cls, hits: Sequence[tuple[str, float]]) -> ScoredColumns:
-        """Converts any results to columns."""
+        """Convert any results to columns."""
         if isinstance(hits, ScoredColumns):
             return hits
         return cls([each for each, _ in hits], np.array([score for _, score in hits], np.float64))
 
     def by_id(self) -> dict[str, float]:
-        """The scores by their ids."""
+        """Return the scores by their ids."""
         return dict(zip(self.ids, self.scores.tolist(), strict=True))
 
     def __len__(self) -> int:
@@ -77,14 +77,14 @@ _scored: Callable[[tuple[str, float]], Scored] = partial(tuple.__new__, Scored)
 
 
 def check_k(k: int) -> int:
-    """Returns the number of results if it is positive, else raises."""
+    """Return the number of results if it is positive, else raises."""
     if k < 1:
         raise MathAMRError(f"the number of results must be at least 1, got {k}")
     return k
 
 
 def best(ids: Sequence[str], scores: npt.ArrayLike, k: int) -> ScoredColumns:
-    """The k best of scored ids, best first, ties by id.
+    """Return the k best of scored ids, best first, ties by id.
 
     >>> best(["b", "a", "c"], [0.5, 0.5, 0.75], 2)
     [Scored(id='c', score=0.75), Scored(id='a', score=0.5)]

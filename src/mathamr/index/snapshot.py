@@ -56,7 +56,7 @@ class Snapshot:
         return self.engine is None
 
     def close(self, shared: Engine | None = None) -> None:
-        """Closes the parts, which must not be in use; a shared engine stays open."""
+        """Close the parts, which must not be in use; a shared engine stays open."""
         self.closed = True
         try:
             if self.engine is not None and self.engine is not shared:
@@ -113,18 +113,18 @@ def take_snapshot(
 
 
 def _is_ready(catalogue: Catalogue, words: bool) -> bool:
-    """True if all parts are up to date, or those that a search by words needs."""
+    """Return True if all parts are up to date, or those that a search by words needs."""
     return catalogue.has_words if words else catalogue.settled
 
 
 def _ends_soon(catalogue: Catalogue, folder: Path) -> bool:
-    """True if a process is computing what is missing, and that is little; not for a first build, which can be searched by words."""
+    """Return True if a process is computing what is missing, and that is little; not for a first build, which can be searched by words."""
     is_small = catalogue.has_vectors and max(map(catalogue.count_pending, STAGES)) <= FEW_WAITING
     return is_small and holder_of(folder) is not None
 
 
 def _is_worth(catalogue: Catalogue, before: Snapshot) -> bool:
-    """True if the words of all posts are better than the previous snapshot, which lacks some posts."""
+    """Return True if the words of all posts are better than the previous snapshot, which lacks some posts."""
     if before.words_only:
         return catalogue.revision != before.revision
     made, total = catalogue.vectors_made()

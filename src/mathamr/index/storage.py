@@ -114,7 +114,7 @@ class IndexStorage(Closing):
         return found
 
     def _entered(self) -> Snapshot:
-        """The newest snapshot, with this thread counted as a reader."""
+        """Return the newest snapshot, with this thread counted as a reader."""
         while True:
             view = self._newest()
             with self._counting:
@@ -123,7 +123,7 @@ class IndexStorage(Closing):
                     return view
 
     def _release(self, view: Snapshot) -> None:
-        """Closes a snapshot that is not the newest once its last reader has left, since it holds files open."""
+        """Close a snapshot that is not the newest once its last reader has left, since it holds files open."""
         with self._counting:
             if view is self._snapshot or view.readers or view.closed:
                 return
@@ -131,7 +131,7 @@ class IndexStorage(Closing):
         view.close(shared=self._engine)
 
     def _newest(self) -> Snapshot:
-        """The newest complete snapshot; while another thread opens it, the one before."""
+        """Return the newest complete snapshot; while another thread opens it, the one before."""
         known = self._snapshot
         if known is not None and self._is_newest(known):
             return known
@@ -168,14 +168,14 @@ class IndexStorage(Closing):
         return self._view is not None and self._view.words_only
 
     def vectors_made(self) -> str:
-        """A message about how many vectors have been computed."""
+        """Return a message about how many vectors have been computed."""
         made, total = self._live.vectors_made()
         if made < total:
             return f"vectors: {made:,} of {total:,} made"
         return f"vectors: all {total:,} of posts made, those of formulas not yet"
 
     def _is_same_index(self) -> bool:
-        """True if the manifest still names the model, parser and engine that are loaded here."""
+        """Return True if the manifest still names the model, parser and engine that are loaded here."""
         try:
             now = Manifest.read(self.folder)
         except MathAMRError:
@@ -210,7 +210,7 @@ class IndexStorage(Closing):
 
     @classmethod
     def open(cls, folder: Path | str, *, device: str = "auto", model: Path | str | None = None) -> Self:
-        """Opens the index in a folder.
+        """Open the index in a folder.
 
         While vectors are being computed, the index can be searched by words. `model` is the folder or the name of the
         model, if it is no longer where the manifest says.
@@ -271,7 +271,7 @@ class IndexStorage(Closing):
         return self._model
 
     def use_system(self, system: System) -> None:
-        """Uses a system that is already loaded."""
+        """Use a system that is already loaded."""
         check_model(self.manifest, system, self.folder)
         self._system = system
 
@@ -353,7 +353,7 @@ class IndexStorage(Closing):
         return notation.read(stored_post(answer[0]).text, post_id)
 
     def vectors(self, post_id: str, field: str | None = None) -> Vectors:
-        """The vectors of a post in a field, and what each stands for; by default in the first of posts with many rows."""
+        """Return the vectors of a post in a field, and what each stands for; by default in the first of posts with many rows."""
         fields = [each for each in self.manifest.model.fields if each.of == "posts"]
         if field is None:
             if not fields:
@@ -371,7 +371,7 @@ class IndexStorage(Closing):
         return found
 
     def payloads(self, of: FieldTarget, ids: Sequence[str]) -> dict[str, Payload]:
-        """The payloads of posts or formulas, from the engine or, if it has no entry, from the catalogue."""
+        """Return the payloads of posts or formulas, from the engine or, if it has no entry, from the catalogue."""
         found = {} if self.words_only else self.engine.payloads(of, ids)
         missing = [identifier for identifier in ids if identifier not in found]
         if missing and of != "visual":
@@ -379,14 +379,14 @@ class IndexStorage(Closing):
         return found
 
     def close_engine(self) -> None:
-        """Closes the engine; the next use opens it again."""
+        """Close the engine; the next use opens it again."""
         with self._loading:
             engine, self._engine = self._engine, None
             if engine is not None:
                 engine.close()
 
     def close_lexical(self) -> None:
-        """Closes the lexical index; the next use opens it again."""
+        """Close the lexical index; the next use opens it again."""
         with self._loading:
             lexical, self._lexical = self._lexical, None
             if lexical is not None:
@@ -412,7 +412,7 @@ class IndexStorage(Closing):
 
 
 def _check_begun(manifest: Manifest, folder: Path) -> None:
-    """Raises an error for an index without words: a build is running, or was interrupted."""
+    """Raise an error for an index without words: a build is running, or was interrupted."""
     holder = None if manifest.finished else holder_of(folder)
     if holder is not None:
         raise MathAMRError(
@@ -422,7 +422,7 @@ def _check_begun(manifest: Manifest, folder: Path) -> None:
 
 
 def check_finished(manifest: Manifest, folder: Path) -> None:
-    """Raises an error for an index whose first build is not finished."""
+    """Raise an error for an index whose first build is not finished."""
     if not manifest.finished:
         raise MathAMRError(
             f"the index {folder} is not finished; finish it with: mathamr index --out {folder}"
@@ -430,19 +430,19 @@ def check_finished(manifest: Manifest, folder: Path) -> None:
 
 
 def needs_graphs(needs: frozenset[Need]) -> bool:
-    """True if a system with these needs requires graphs of posts."""
+    """Return True if a system with these needs requires graphs of posts."""
     return bool(needs & {"graph", "tensor"})
 
 
 def recorded_model(recorded: ModelRecord) -> Path | None:
-    """The folder of an index's model, or the built-in model of that name."""
+    """Return the folder of an index's model, or the built-in model of that name."""
     if recorded.folder is not None:
         return Path(recorded.folder)
     return named_folder(recorded.name)
 
 
 def check_model(manifest: Manifest, system: System, folder: Path) -> None:
-    """Raises an error if the vectors of the index come from another model."""
+    """Raise an error if the vectors of the index come from another model."""
     recorded = manifest.model
     if system.fingerprint != recorded.fingerprint or system.kind != recorded.system:
         if recorded.folder is None and recorded.name == system.name:
@@ -467,7 +467,7 @@ def check_model(manifest: Manifest, system: System, folder: Path) -> None:
 
 
 def check_parser(manifest: Manifest, fingerprint: str, folder: Path) -> None:
-    """Raises an error if the graphs of the index come from another AMR parser."""
+    """Raise an error if the graphs of the index come from another AMR parser."""
     if manifest.parser is not None and fingerprint != manifest.parser.fingerprint:
         raise MathAMRError(
             f"the graphs of the index {folder} were made with the AMR parser {manifest.parser.fingerprint}, here is"

@@ -67,7 +67,7 @@ class BackupSummary:
 
 
 def backup(folder: Path, path: Path, attempts: int = ATTEMPTS) -> BackupSummary:
-    """Writes an index into a new file, completely or not at all, while others search and change it.
+    """Write an index into a new file, completely or not at all, while others search and change it.
 
     Vectors and words are left out, to be computed by `restore`, if writers changed the index during all `attempts`.
     """
@@ -97,7 +97,7 @@ def backup(folder: Path, path: Path, attempts: int = ATTEMPTS) -> BackupSummary:
 
 
 def restore(path: Path, folder: Path, options: BuildOptions | None = None) -> CheckReport:
-    """Creates an index from a backup in a new folder, checks it, and computes vectors and lexical entries that are missing."""
+    """Create an index from a backup in a new folder, checks it, and computes vectors and lexical entries that are missing."""
     path, folder = path.expanduser(), folder.expanduser()
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise MathAMRError(f"{folder} is not empty; name a new folder")
@@ -113,7 +113,7 @@ def restore(path: Path, folder: Path, options: BuildOptions | None = None) -> Ch
 
 @contextmanager
 def _temporary_folder(parent: Path, pattern: tuple[str, str], purpose: str) -> Iterator[Path]:
-    """A folder with a lock, which is removed at the end, or by the next command like it if this one is killed."""
+    """Return a folder with a lock, which is removed at the end, or by the next command like it if this one is killed."""
     prefix, suffix = pattern
     for left in parent.glob(f"{prefix}*{suffix}"):
         with suppress(OSError):
@@ -131,7 +131,7 @@ def _temporary_folder(parent: Path, pattern: tuple[str, str], purpose: str) -> I
 
 
 def _is_left_behind(room: Path) -> bool:
-    """True if a command of this user was killed while it used the folder."""
+    """Return True if a command of this user was killed while it used the folder."""
     found = room.lstat()
     is_ours = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid()
     # The lock follows the folder after a moment; earlier versions had none.
@@ -140,7 +140,7 @@ def _is_left_behind(room: Path) -> bool:
 
 
 def _copied(folder: Path, copy: Path, attempts: int) -> bool:
-    """Copies the parts; returns whether vectors and lexical entries match the state of the posts."""
+    """Copy the parts; return whether vectors and lexical entries match the state of the posts."""
     for _ in range(attempts):
         for each in copy.iterdir():
             shutil.rmtree(each) if each.is_dir() else each.unlink()
@@ -171,14 +171,14 @@ def _copied(folder: Path, copy: Path, attempts: int) -> bool:
 
 
 def _is_remote(folder: Path) -> bool:
-    """True if the vectors of an index are not in its folder."""
+    """Return True if the vectors of an index are not in its folder."""
     return (folder / VECTORS).is_dir() and ENGINES[
         EngineHead.read(folder / VECTORS).engine
     ].capabilities.remote
 
 
 def _fetch_vectors(folder: Path, copy: Path) -> None:
-    """Copies the vectors of a server into files; the copy's manifest then names the engine of these files."""
+    """Copy the vectors of a server into files; the copy's manifest then names the engine of these files."""
     with (
         closing(open_engine(folder / VECTORS, read_only=True)) as there,
         closing(create_engine(copy / VECTORS, there.fields)) as here,
@@ -204,7 +204,7 @@ def _fetch_vectors(folder: Path, copy: Path) -> None:
 
 
 def _state(folder: Path) -> tuple[int, bool]:
-    """The revision of the posts, and whether all parts are up to date with it."""
+    """Return the revision of the posts, and whether all parts are up to date with it."""
     with Catalogue(folder / CATALOGUE, read_only=True) as catalogue:
         return catalogue.revision, catalogue.settled
 
@@ -221,7 +221,7 @@ def _copy_database(source: Path, target: Path) -> None:
 
 
 def _files(folder: Path, *parts: str) -> Iterator[Path]:
-    """The files of some parts, without half-written ones and without SQLite's auxiliary files."""
+    """Yield the files of some parts, without half-written ones and without SQLite's auxiliary files."""
     for part in parts:
         path = folder / part
         found = sorted(path.rglob("*")) if path.is_dir() else [path]

@@ -87,7 +87,7 @@ def check_index(
 
 
 def _manifest(folder: Path, report: CheckReport) -> Manifest:
-    """The manifest, or the copy of it in the catalogue."""
+    """Return the manifest, or the copy of it in the catalogue."""
     try:
         return Manifest.read(folder)
     except OutdatedFormatError:
@@ -108,7 +108,7 @@ def _catalogue(
     options: BuildOptions,
     inputs: Collection[str] | None,
 ) -> Catalogue | None:
-    """The catalogue; a damaged one is set aside and filled again, unless `inputs` is `None`: then nothing is changed."""
+    """Return the catalogue; a damaged one is set aside and filled again, unless `inputs` is `None`: then nothing is changed."""
     path = folder / CATALOGUE
     try:
         catalogue = Catalogue(path, read_only=inputs is None)
@@ -137,7 +137,7 @@ def _catalogue(
 
 
 def _save(catalogue: Catalogue, aside: Path, options: BuildOptions) -> Counter[str]:
-    """Copies the intact posts of a damaged catalogue; returns their number by input."""
+    """Copy the intact posts of a damaged catalogue; return their number by input."""
     saved: Counter[str] = Counter()
     with BuildPool(options.workers) as pool:
         for batch in batches(salvage(aside), BATCH):
@@ -158,7 +158,7 @@ def _read_again(
     saved: Counter[str],
     inputs: Collection[str],
 ) -> None:
-    """Fills a new catalogue from those inputs of the old one that the user named; reports what cannot be read again."""
+    """Fill a new catalogue from those inputs of the old one that the user named; reports what cannot be read again."""
     log, pool = BuildLog(show=options.show_progress), BuildPool(options.workers)
     for record in manifest.inputs:
         path = Path(record.path)
@@ -203,7 +203,7 @@ def _repair(archive: IndexWriter, damage: Damage, report: CheckReport, options: 
 
 
 def _check_means(archive: IndexWriter) -> None:
-    """Raises an error, before anything is deleted, if the model or parser that would recompute it is missing or differs."""
+    """Raise an error, before anything is deleted, if the model or parser that would recompute it is missing or differs."""
     try:
         _ = archive.system, archive.work if archive.has_graphs else None
     except MathAMRError as error:

@@ -64,7 +64,7 @@ class CheckReport:
         return all(problem.outcome == "mended" for problem in self.problems)
 
     def lines(self) -> list[str]:
-        """The report as text: one line per problem, then the verdict."""
+        """Return the report as text: one line per problem, then the verdict."""
         verdict = "whole" if self.sound else "not whole"
         return [
             *map(str, self.problems),
@@ -72,7 +72,7 @@ class CheckReport:
         ]
 
     def to_json(self) -> dict[str, Any]:
-        """The report for `--json`."""
+        """Return the report for `--json`."""
         return {
             "index": str(self.folder),
             "sound": self.sound,
@@ -82,11 +82,11 @@ class CheckReport:
         }
 
     def add(self, part: str, what: str, outcome: Outcome = "found") -> None:
-        """Adds a problem."""
+        """Add a problem."""
         self.problems.append(IndexProblem(part, what, outcome=outcome))
 
     def add_each(self, part: str, what: str, names: Iterable[str], outcome: Outcome = "found") -> None:
-        """Adds a problem with all these cases, if there are any."""
+        """Add a problem with all these cases, if there are any."""
         found = sorted(map(str, names))
         if found:
             self.problems.append(IndexProblem(part, what, len(found), tuple(found[:EXAMPLES]), outcome))
@@ -130,7 +130,7 @@ def inspect(archive: IndexStorage, report: CheckReport) -> Damage:
 
 
 def _fails(part: str, report: CheckReport, inspect_part: Callable[[], None]) -> bool:
-    """True if a part cannot be read and must be recomputed; raises if it is only busy or unreachable."""
+    """Return True if a part cannot be read and must be recomputed; raise if it is only busy or unreachable."""
     try:
         inspect_part()
     except (InUseError, _OutOfReachError):

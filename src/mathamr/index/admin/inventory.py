@@ -14,7 +14,7 @@ FIXED_FILES = ("graphs/vocabulary.txt", "graphs/relations.txt")
 
 
 def update_manifest(archive: IndexStorage, manifest: Manifest | None = None) -> None:
-    """Updates the counts and checksums of the manifest (or of the one that is passed), and stores a copy in the catalogue."""
+    """Update the counts and checksums of the manifest (or of the one that is passed), and store a copy in the catalogue."""
     catalogue = archive.catalogue
     counts = {
         "posts": len(catalogue),
@@ -41,7 +41,7 @@ def update_manifest(archive: IndexStorage, manifest: Manifest | None = None) -> 
 
 
 def size_on_disk(path: Path) -> int:
-    """The bytes of a file and its auxiliary SQLite files, or of all files in a folder."""
+    """Return the bytes of a file and its auxiliary SQLite files, or of all files in a folder."""
     if path.is_dir():
         return sum(each.stat().st_size for each in path.rglob("*") if each.is_file())
     return sum(each.stat().st_size for each in path.parent.glob(path.name + "*"))

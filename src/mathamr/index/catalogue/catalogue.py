@@ -92,19 +92,19 @@ class Catalogue(Journal, Occurrences, StoredMacros, StoredPassages, ReadFiles):
         return bool(self._rows("SELECT 1 FROM posts WHERE id = ? AND deleted = 0", (post_id,)))
 
     def ids(self) -> Iterator[str]:
-        """The ids of all posts, in the order in which they were added."""
+        """Yield the ids of all posts, in the order in which they were added."""
         for (post_id,) in self._each("SELECT number, id FROM posts WHERE deleted = 0"):
             yield post_id
 
     def post(self, post_id: str) -> Post:
-        """The post with that id."""
+        """Return the post with that id."""
         found = self.posts([post_id]).get(post_id)
         if found is None:
             raise MathAMRError(f"no post {post_id!r} in the index {self.path.parent}")
         return found
 
     def posts(self, ids: Sequence[str]) -> dict[str, Post]:
-        """Posts by id; missing ones are left out."""
+        """Return posts by id; missing ones are left out."""
         sql = "SELECT id, digest, post FROM posts WHERE deleted = 0 AND id IN "
         return {post_id: self._verified(*row) for post_id, *row in self._chosen(sql, ids)}
 
@@ -124,7 +124,7 @@ class Catalogue(Journal, Occurrences, StoredMacros, StoredPassages, ReadFiles):
         return {post_id: (kind, parent, source) for post_id, kind, parent, source in self._chosen(sql, ids)}
 
     def with_inputs(self, ids: Sequence[str]) -> dict[str, tuple[Post, str]]:
-        """Posts by id, each with the input it came from; damaged ones are left out."""
+        """Return posts by id, each with the input it came from; damaged ones are left out."""
         sql = "SELECT id, input, digest, post FROM posts WHERE deleted = 0 AND id IN "
         found: dict[str, tuple[Post, str]] = {}
         for post_id, source, digest, blob in self._chosen(sql, list(dict.fromkeys(ids))):
@@ -133,7 +133,7 @@ class Catalogue(Journal, Occurrences, StoredMacros, StoredPassages, ReadFiles):
         return found
 
     def _verified(self, digest: bytes, blob: bytes) -> Post:
-        """A post after a check of its digest; raises an error if it was changed on disk."""
+        """Return a post after a check of its digest; raise an error if it was changed on disk."""
         post = _as_stored(digest, blob)
         if post is None:
             raise MathAMRError(
@@ -149,7 +149,7 @@ class Catalogue(Journal, Occurrences, StoredMacros, StoredPassages, ReadFiles):
                 yield unpacked(blob)
 
     def answers(self, post_id: str) -> list[Post]:
-        """The posts whose parent is that post: the accepted answer first, then by votes, then by age."""
+        """Return the posts whose parent is that post: the accepted answer first, then by votes, then by age."""
         question = self.posts([post_id]).get(post_id)
         accepted = question.accepted_answer if question else None
         sql = "SELECT post FROM posts WHERE parent = ? AND deleted = 0 ORDER BY number"
@@ -160,7 +160,7 @@ class Catalogue(Journal, Occurrences, StoredMacros, StoredPassages, ReadFiles):
         )
 
     def parents(self, ids: Sequence[str]) -> dict[str, str]:
-        """The parents of those of some posts that have one, as far as they exist."""
+        """Return the parents of those of some posts that have one, as far as they exist."""
         sql = (
             "SELECT child.id, own.id FROM posts child JOIN posts own ON own.id = child.parent"
             " WHERE child.deleted = 0 AND own.deleted = 0 AND child.id IN "
@@ -168,22 +168,22 @@ class Catalogue(Journal, Occurrences, StoredMacros, StoredPassages, ReadFiles):
         return dict(self._chosen(sql, ids))
 
     def children(self, ids: Sequence[str]) -> list[str]:
-        """The ids of the posts whose parent is one of some posts."""
+        """Return the ids of the posts whose parent is one of some posts."""
         sql = "SELECT id FROM posts WHERE deleted = 0 AND parent IN "
         return [post_id for (post_id,) in self._chosen(sql, ids)]
 
     def tags(self) -> Counter[str]:
-        """The number of posts with each tag."""
+        """Return the number of posts with each tag."""
         sql = "SELECT tag, count(*) FROM tags t JOIN posts p ON t.post = p.number WHERE deleted = 0 GROUP BY tag"
         return Counter(dict(self._rows(sql)))
 
     def tags_starting(self, prefix: str, most: int) -> list[str]:
-        """Some tags that begin with a prefix, in order."""
+        """Return some tags that begin with a prefix, in order."""
         sql = "SELECT DISTINCT tag FROM tags WHERE tag >= ? AND tag < ? LIMIT ?"
         return [tag for (tag,) in self._rows(sql, (prefix, f"{prefix}\uffff", most))]
 
     def labelled(self, label: str, most: int = -1) -> list[str]:
-        """The ids of the posts that a label leads to: first those it names, then those that contain what it names."""
+        """Return the ids of the posts that a label leads to: first those it names, then those that contain what it names."""
         sql = (
             "SELECT id FROM labels l JOIN posts p ON l.post = p.number"
             " WHERE label = ? AND deleted = 0 ORDER BY own DESC, number LIMIT ?"
@@ -191,7 +191,7 @@ class Catalogue(Journal, Occurrences, StoredMacros, StoredPassages, ReadFiles):
         return [post_id for (post_id,) in self._rows(sql, (storable(label), most))]
 
     def sources(self) -> Counter[str]:
-        """The number of posts from each source."""
+        """Return the number of posts from each source."""
         sql = "SELECT source, count(*) FROM posts WHERE deleted = 0 GROUP BY source"
         return Counter(dict(self._rows(sql)))
 
@@ -205,7 +205,7 @@ class Catalogue(Journal, Occurrences, StoredMacros, StoredPassages, ReadFiles):
         return [row[0] for row in self._rows(sql, (post_id, most))]
 
     def spread(self, count: int) -> list[Post]:
-        """Some posts, evenly spaced from the first to the last."""
+        """Return some posts, evenly spaced from the first to the last."""
         first, last = self._rows("SELECT min(number), max(number) FROM posts WHERE deleted = 0")[0]
         if first is None:
             return []
@@ -214,11 +214,11 @@ class Catalogue(Journal, Occurrences, StoredMacros, StoredPassages, ReadFiles):
         return [unpacked(blob) for (blob,) in rows]
 
     def kinds(self) -> Counter[str]:
-        """The number of posts of each kind."""
+        """Return the number of posts of each kind."""
         return Counter(dict(self._rows("SELECT kind, count(*) FROM posts WHERE deleted = 0 GROUP BY kind")))
 
     def inputs(self) -> Counter[str]:
-        """The number of posts from each input; posts that were put one by one belong to the input without a name."""
+        """Return the number of posts from each input; posts that were put one by one belong to the input without a name."""
         return Counter(dict(self._rows("SELECT input, count(*) FROM posts WHERE deleted = 0 GROUP BY input")))
 
     @property
@@ -227,14 +227,14 @@ class Catalogue(Journal, Occurrences, StoredMacros, StoredPassages, ReadFiles):
         return int(self.meta("revision") or 0)
 
     def checksum(self) -> str:
-        """A checksum of the content of all posts, independent of their order."""
+        """Return a checksum of the content of all posts, independent of their order."""
         total = 0
         for (digest,) in self._each("SELECT number, digest FROM posts WHERE deleted = 0"):
             total += int.from_bytes(digest, "little")
         return f"{total % (1 << 128):032x}"
 
     def damaged(self) -> Iterator[str]:
-        """The ids of posts whose content does not match its digest."""
+        """Yield the ids of posts whose content does not match its digest."""
         for post_id, digest, blob in self._each(
             "SELECT number, id, digest, post FROM posts WHERE deleted = 0"
         ):
@@ -245,12 +245,12 @@ class Catalogue(Journal, Occurrences, StoredMacros, StoredPassages, ReadFiles):
                 yield post_id
 
     def known(self, post_id: str) -> tuple[int, bytes, str] | None:
-        """(number, digest, input) of an existing post."""
+        """Return (number, digest, input) of an existing post."""
         rows = self._rows("SELECT number, digest, input FROM posts WHERE id = ? AND deleted = 0", (post_id,))
         return rows[0] if rows else None
 
     def of_input(self, source: str) -> list[tuple[int, str]]:
-        """(number, id) of the posts that came from an input."""
+        """Return (number, id) of the posts that came from an input."""
         return self._rows(
             "SELECT number, id FROM posts WHERE input = ? AND deleted = 0 ORDER BY number", (source,)
         )
@@ -307,7 +307,7 @@ class Catalogue(Journal, Occurrences, StoredMacros, StoredPassages, ReadFiles):
         return numbers
 
     def _next_number(self) -> int:
-        """The number of the next new post; numbers of deleted posts are not used again."""
+        """Return the number of the next new post; numbers of deleted posts are not used again."""
         rows = self._rows("SELECT seq FROM sqlite_sequence WHERE name = 'posts'")
         highest = self._value("SELECT max(number) FROM posts")
         return 1 + max(int(rows[0][0]) if rows else 0, int(highest or 0))
@@ -419,7 +419,7 @@ class Catalogue(Journal, Occurrences, StoredMacros, StoredPassages, ReadFiles):
                 return
 
     def delete(self, post_id: str) -> bool:
-        """Marks a post as deleted; returns whether it existed."""
+        """Mark a post as deleted; return whether it existed."""
         known = self.known(post_id)
         if known is None:
             return False
@@ -456,7 +456,7 @@ def _numbered(name: str) -> Iterator[str]:
 
 
 def _is_only_moved(old: Post, new: Post) -> bool:
-    """True if only the place of a post changed, not its content or label, so that nothing must be derived again."""
+    """Return True if only the place of a post changed, not its content or label, so that nothing must be derived again."""
     labels = {post.place.label if post.place is not None else "" for post in (old, new)}
     return (
         old.place != new.place and len(labels) == 1 and replace(old, place=None) == replace(new, place=None)
@@ -464,7 +464,7 @@ def _is_only_moved(old: Post, new: Post) -> bool:
 
 
 def _as_stored(digest: bytes, blob: bytes) -> Post | None:
-    """The post of a row if it matches the digest, else None."""
+    """Return the post of a row if it matches the digest, else None."""
     found = _posts.get((digest, blob))
     if found is None:
         post, content = unpacked_with_content(blob)
@@ -476,5 +476,5 @@ def _as_stored(digest: bytes, blob: bytes) -> Post | None:
 
 
 def digest_of(post: Post) -> bytes:
-    """A digest of the content of a post."""
+    """Return a digest of the content of a post."""
     return blake2b(post.to_json().encode("utf-8", "surrogatepass"), digest_size=16).digest()

@@ -39,7 +39,7 @@ class CatalogueSnapshot(Catalogue):
             return super()._rows(sql, values)
 
     def close(self) -> None:
-        """Ends the transaction and closes the connection."""
+        """End the transaction and close the connection."""
         with self._turn:
             super().close()
             self._one = None

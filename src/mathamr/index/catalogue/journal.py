@@ -74,7 +74,7 @@ class Journal(Database):
     """Queries and updates the marks of posts and visual classes."""
 
     def count_pending(self, stage: Stage) -> int:
-        """The number of posts for which that part is outdated, including deleted ones."""
+        """Return the number of posts for which that part is outdated, including deleted ones."""
         return int(self._value(f"SELECT count(*) FROM posts WHERE {stage} = 0"))
 
     @property
@@ -90,22 +90,22 @@ class Journal(Database):
         return not self.count_pending("lexical") and not self.stale_visuals("lexical", 1)
 
     def vectors_made(self) -> tuple[int, int]:
-        """The number of posts that have vectors, and the number of all posts."""
+        """Return the number of posts that have vectors, and the number of all posts."""
         total = int(self._value("SELECT count(*) FROM posts WHERE deleted = 0"))
         waiting = int(self._value("SELECT count(*) FROM posts WHERE vectors = 0 AND deleted = 0"))
         return total - waiting, total
 
     def stale_visuals(self, stage: VisualStage, most: int) -> list[str]:
-        """Some of the visual classes for which that part is outdated."""
+        """Return some of the visual classes for which that part is outdated."""
         sql = f"SELECT visual FROM visuals WHERE {stage} = 0 ORDER BY visual LIMIT ?"
         return [visual for (visual,) in self._rows(sql, (most,))]
 
     def count_stale_visuals(self, stage: VisualStage) -> int:
-        """The number of visual classes for which that part is outdated."""
+        """Return the number of visual classes for which that part is outdated."""
         return int(self._value(f"SELECT count(*) FROM visuals WHERE {stage} = 0"))
 
     def pending(self, stage: Stage) -> Iterator[PendingPost]:
-        """Yields the posts for which that part is outdated, in order; the caller may mark them meanwhile."""
+        """Yield the posts for which that part is outdated, in order; the caller may mark them meanwhile."""
         last = 0
         sql = (
             "SELECT number, id, digest, deleted, post FROM posts"
@@ -134,24 +134,24 @@ class Journal(Database):
                     yield PendingPost(number, post_id, digest, blob, own, left)
 
     def follows(self, stage: Stage, post_id: str) -> bool:
-        """True if that part is up to date with that post."""
+        """Return True if that part is up to date with that post."""
         return bool(self._rows(f"SELECT 1 FROM posts WHERE id = ? AND {stage} = 1", (post_id,)))
 
     def post_checksums(self) -> Iterator[tuple[str, VectorChecksum]]:
-        """The sketch of every post whose vectors are up to date."""
+        """Yield the sketch of every post whose vectors are up to date."""
         sql = "SELECT number, id, rows, sketch FROM posts WHERE deleted = 0 AND vectors = 1"
         for post_id, rows, value in self._each(sql):
             yield post_id, VectorChecksum(rows, value)
 
     def formula_checksums(self) -> Iterator[tuple[str, VectorChecksum]]:
-        """The sketch of every formula that has vectors in the engine."""
+        """Yield the sketch of every formula that has vectors in the engine."""
         for formula_id, rows, value in self._each(
             "SELECT number, id, rows, sketch FROM formulas WHERE rows > 0"
         ):
             yield formula_id, VectorChecksum(rows, value)
 
     def visual_checksums(self) -> Iterator[tuple[str, VectorChecksum]]:
-        """The sketch of every visual class whose vectors are up to date."""
+        """Yield the sketch of every visual class whose vectors are up to date."""
         last = ""
         sql = (
             "SELECT visual, rows, sketch FROM visuals WHERE vectors = 1 AND gone = 0 AND visual > ?"
@@ -163,13 +163,13 @@ class Journal(Database):
                 yield visual, VectorChecksum(count, value)
 
     def visuals_made_of(self, visuals: Sequence[str]) -> dict[str, bytes]:
-        """The digest of the formula from which the vectors of each visual class were computed, if there are any."""
+        """Return the digest of the formula from which the vectors of each visual class were computed, if there are any."""
         return dict(
             self._chosen("SELECT visual, made_of FROM visuals WHERE made_of NOT NULL AND visual IN ", visuals)
         )
 
     def mark(self, stage: Stage, pending: Iterable[PendingPost]) -> None:
-        """Marks that part as up to date with these posts, unless they were changed again meanwhile."""
+        """Mark that part as up to date with these posts, unless they were changed again meanwhile."""
         self._db.executemany(
             f"UPDATE posts SET {stage} = 1 WHERE number = ? AND digest = ? AND deleted = ?",
             ((each.number, each.digest, int(each.is_deleted)) for each in pending),
@@ -233,7 +233,7 @@ class Journal(Database):
         }
 
     def known_meanings(self, posts: Iterable[Post]) -> set[str]:
-        """The ids of posts for which the engine has vectors of the same content, under any id."""
+        """Return the ids of posts for which the engine has vectors of the same content, under any id."""
         meanings = {post.id: meaning_of(post) for post in posts}
         sql = "SELECT meaning FROM encoded WHERE meaning IN "
         known = {meaning for (meaning,) in self._chosen(sql, list(set(meanings.values())))}
@@ -260,7 +260,7 @@ class Journal(Database):
         return bool(self._rows("SELECT 1 FROM encoded LIMIT 1"))
 
     def mark_visuals(self, stage: VisualStage, visuals: Iterable[str], gone: Iterable[str] = ()) -> None:
-        """Marks that part as up to date with these visual classes, and `gone` as removed from it."""
+        """Mark that part as up to date with these visual classes, and `gone` as removed from it."""
         self._db.executemany(
             f"UPDATE visuals SET {stage} = 1 WHERE visual = ?", ((each,) for each in visuals)
         )
@@ -269,14 +269,14 @@ class Journal(Database):
         )
 
     def mark_visual_vectors(self, visual: str, made_of: bytes, sketch: VectorChecksum) -> None:
-        """Records that the engine has the vectors of this visual class, computed from that formula."""
+        """Record that the engine has the vectors of this visual class, computed from that formula."""
         self._db.execute(
             "UPDATE visuals SET vectors = 1, made_of = ?, rows = ?, sketch = ? WHERE visual = ?",
             (made_of, sketch.rows, sketch.value, visual),
         )
 
     def unmark_visuals(self, stage: VisualStage, visuals: Iterable[str] | None = None) -> None:
-        """Records that that part lost these visual classes, or all of them."""
+        """Record that that part lost these visual classes, or all of them."""
         lost = f"{stage} = 0" + (", made_of = NULL, rows = 0, sketch = 0" if stage == "vectors" else "")
         if visuals is None:
             self._db.execute(f"UPDATE visuals SET {lost}")
@@ -284,15 +284,15 @@ class Journal(Database):
             self._db.executemany(f"UPDATE visuals SET {lost} WHERE visual = ?", ((each,) for each in visuals))
 
     def skip(self, stage: Stage) -> None:
-        """Marks that part as up to date with all posts, because nothing is derived for it."""
+        """Mark that part as up to date with all posts, because nothing is derived for it."""
         self._db.execute(f"UPDATE posts SET {stage} = 1 WHERE {stage} = 0")
 
     def skip_visuals(self, stage: VisualStage) -> None:
-        """Marks that part as up to date with all visual classes, because nothing is derived for it."""
+        """Mark that part as up to date with all visual classes, because nothing is derived for it."""
         self._db.execute(f"UPDATE visuals SET {stage} = 1 WHERE {stage} = 0")
 
     def unmark(self, stage: Stage, ids: Iterable[str] | None = None) -> None:
-        """Records that that part lost these posts, or all of them."""
+        """Record that that part lost these posts, or all of them."""
         if ids is None:
             self._db.execute(f"UPDATE posts SET {stage} = 0")
             if stage == "vectors":
@@ -305,7 +305,7 @@ class Journal(Database):
                 self._db.execute(lost, (each,))
 
     def purge(self) -> None:
-        """Removes deleted posts, and formulas and visual classes without a post, once they are gone from all parts."""
+        """Remove deleted posts, and formulas and visual classes without a post, once they are gone from all parts."""
         gone = "SELECT number FROM posts WHERE deleted = 1 AND graph = 1 AND vectors = 1 AND lexical = 1"
         self._db.execute(f"DELETE FROM formulas WHERE post IN ({gone})")
         self._db.execute(f"DELETE FROM tags WHERE post IN ({gone})")
@@ -327,7 +327,7 @@ class Journal(Database):
 
 
 def meaning_of(post: Post) -> bytes:
-    """A digest of the content from which vectors are computed: without votes, tags, place and id."""
+    """Return a digest of the content from which vectors are computed: without votes, tags, place and id."""
     said = replace(
         give_id(post, ""),
         parent=None,
@@ -348,12 +348,12 @@ LARGEST_POST = 32 << 20
 
 
 def unpacked(blob: bytes) -> Post:
-    """The inverse of `packed`."""
+    """Return the inverse of `packed`."""
     return unpacked_with_content(blob)[0]
 
 
 def unpacked_with_content(blob: bytes) -> tuple[Post, bytes]:
-    """The post of a row, and the bytes that were digested."""
+    """Return the post of a row, and the bytes that were digested."""
     try:
         content = inflated(blob, LARGEST_POST)
         return Post.from_json(content.decode("utf-8", "surrogatepass")), content

@@ -52,7 +52,7 @@ class Occurrences(Database):
     """Formulas as they occur in posts; the same one may occur in many."""
 
     def formula(self, formula_id: str) -> FormulaEntry:
-        """The formula with that id."""
+        """Return the formula with that id."""
         found = self.formulas([formula_id]).get(formula_id)
         if found is None:
             raise MathAMRError(f"no formula {formula_id!r} in the index {self.path.parent}")
@@ -70,7 +70,7 @@ class Occurrences(Database):
         }
 
     def formulas_of(self, post_id: str) -> list[FormulaEntry]:
-        """The formulas of a post, in their order."""
+        """Return the formulas of a post, in their order."""
         # The post itself is in one row before those of its formulas.
         sql = (
             "SELECT NULL, -1 AS place, NULL, post FROM posts WHERE deleted = 0 AND id = ?1 UNION ALL"
@@ -86,12 +86,12 @@ class Occurrences(Database):
         ]
 
     def posts_of_formulas(self, ids: Sequence[str]) -> set[str]:
-        """The ids of the posts that have these formulas, or had them."""
+        """Return the ids of the posts that have these formulas, or had them."""
         sql = f"SELECT p.id {_PLACES} WHERE f.id IN "
         return {post_id for (post_id,) in self._chosen(sql, ids)}
 
     def formula_ids(self) -> Iterator[str]:
-        """The ids of all formulas."""
+        """Yield the ids of all formulas."""
         for (formula_id,) in self._each(f"SELECT f.number, f.id {_LIVING}", "f.number"):
             yield formula_id
 
@@ -100,7 +100,7 @@ class Occurrences(Database):
         return int(self._value(f"SELECT count(*) {_LIVING}"))
 
     def visuals_of(self, ids: Sequence[str]) -> dict[str, str]:
-        """The visual classes of formulas by id."""
+        """Return the visual classes of formulas by id."""
         return dict(self._chosen(f"SELECT f.id, visual {_LIVING} AND f.id IN ", ids))
 
     def visual_keys(self) -> Iterator[str]:
@@ -112,11 +112,11 @@ class Occurrences(Database):
             yield from (visual for (visual,) in rows)
 
     def with_visual(self, key: str) -> list[str]:
-        """The ids of the formulas of that visual class."""
+        """Return the ids of the formulas of that visual class."""
         return self._formulas_by("visual", key)
 
     def posts_with(self, visuals: Sequence[str], most: int) -> dict[str, list[str]]:
-        """The ids of the posts that have a formula of each visual class, at most so many of each, in the order of the index."""
+        """Return the ids of the posts that have a formula of each visual class, at most so many of each, in the order of the index."""
         found: dict[str, list[str]] = {}
         sql = (
             "SELECT visual, id FROM (SELECT visual, p.id AS id, row_number() OVER (PARTITION BY visual ORDER BY p.number) AS place"
@@ -128,12 +128,12 @@ class Occurrences(Database):
         return found
 
     def position_of(self, post_id: str, visual: str) -> int | None:
-        """The position of the first formula of a visual class in a post; None if it has none."""
+        """Return the position of the first formula of a visual class in a post; None if it has none."""
         rows = self._rows(f"SELECT min(position) {_LIVING} AND visual = ? AND p.id = ?", (visual, post_id))
         return None if rows[0][0] is None else int(rows[0][0])
 
     def with_visual_id(self, visual_id: str) -> list[str]:
-        """The ids of the formulas with that visual id in the input."""
+        """Return the ids of the formulas with that visual id in the input."""
         return self._formulas_by("visual_id", visual_id)
 
     def _formulas_by(self, column: str, value: str) -> list[str]:

@@ -42,7 +42,7 @@ def salvage(path: Path) -> Iterator[tuple[Post, str]]:
 
 
 def _highest(connection: SqliteConnection, foreign: Sequence[str]) -> int:
-    """The highest number that a post may have, from the tables that can still be read."""
+    """Return the highest number that a post may have, from the tables that can still be read."""
     highest = 0
     for table, sql in (
         ("posts", "SELECT max(number) FROM posts"),

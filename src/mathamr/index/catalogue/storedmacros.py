@@ -17,7 +17,7 @@ class StoredMacros(Database):
     """The part of a catalogue that knows which macros are defined, and how often each definition is used."""
 
     def macros(self) -> dict[str, str]:
-        """The definition of each macro by its name; of several definitions the one that most posts use.
+        """Return the definition of each macro by its name; of several definitions the one that most posts use.
 
         A command of LaTeX keeps its meaning unless most posts give it another: one document that calls interiors `\\int` must not
         take away everybody's integrals.
@@ -40,5 +40,5 @@ class StoredMacros(Database):
 
 
 def _redefines(name: str, definition: str) -> bool:
-    """True if a definition gives a command of LaTeX another meaning; `\\newcommand` cannot."""
+    """Return True if a definition gives a command of LaTeX another meaning; `\\newcommand` cannot."""
     return is_command(f"\\{name}") and not definition.startswith(("\\newcommand", "\\providecommand"))

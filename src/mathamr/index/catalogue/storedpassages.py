@@ -134,7 +134,7 @@ def rules_of(markup: Markup) -> str:
 
 
 def in_force(rules: str) -> bool:
-    """True if posts are still split and stored by these rules; loads only the markup that they name."""
+    """Return True if posts are still split and stored by these rules; load only the markup that they name."""
     return any(rules.startswith(f"{markup}:") and rules == rules_of(markup) for markup in MARKUPS)
 
 

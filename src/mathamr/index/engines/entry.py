@@ -81,7 +81,7 @@ class Filter:
         )
 
     def passes(self, payload: Payload) -> bool:
-        """True if an entry with that payload passes; this defines the behaviour of every engine."""
+        """Return True if an entry with that payload passes; this defines the behaviour of every engine."""
         after, before = self.times
         time = payload.time
         return (

@@ -96,7 +96,7 @@ class BuildSummary:
         return (self.intake.new + self.intake.changed) / max(self.seconds, 1e-9)
 
     def to_json(self) -> dict[str, Any]:
-        """The report for `--json`."""
+        """Return the report for `--json`."""
         intake = self.intake
         return {
             "index": str(self.folder),
@@ -129,7 +129,7 @@ def build_index(
     again: bool = False,
     pool: BuildPool | None = None,
 ) -> BuildSummary:
-    """Builds the index of all posts in these files and folders, or brings an existing one up to date with them.
+    """Build the index of all posts in these files and folders, or brings an existing one up to date with them.
 
     If it is killed, the same call finishes the work. Posts of other inputs stay as they are; those of `without` are deleted.
     Without any path, it finishes an interrupted build; with `again` it reads the known inputs again, as far as they still
@@ -177,7 +177,7 @@ def build_index(
 
 
 def _pool(options: BuildOptions) -> BuildPool:
-    """The workers of a build: processes of this machine, or a cluster."""
+    """Return the workers of a build: processes of this machine, or a cluster."""
     if options.cluster is None:
         return BuildPool(options.workers)
     make: Callable[[ClusterOptions], BuildPool] = CLUSTERS[options.cluster.name]
@@ -185,7 +185,7 @@ def _pool(options: BuildOptions) -> BuildPool:
 
 
 def known_inputs(out: Path) -> list[InputRecord]:
-    """The inputs of an index that still exist; none if there is no index of the current format."""
+    """Return the inputs of an index that still exist; none if there is no index of the current format."""
     if not (out / MANIFEST).exists():
         return []
     check_plain(out)
@@ -195,7 +195,7 @@ def known_inputs(out: Path) -> list[InputRecord]:
 def _with_exclusions(
     inputs: Sequence[tuple[Path, InputRecord]], out: Path, exclude: tuple[str, ...] | None
 ) -> list[tuple[Path, InputRecord]]:
-    """The inputs with their patterns of excluded files: these, or where there are none, those that the index remembers."""
+    """Return the inputs with their patterns of excluded files: these, or where there are none, those that the index remembers."""
     before = {record.path: record.exclude for record in known_inputs(out)}
     return [
         (path, replace(record, exclude=before.get(record.path, ()) if exclude is None else exclude))
@@ -204,7 +204,7 @@ def _with_exclusions(
 
 
 def _opened(out: Path, options: BuildOptions, has_inputs: bool, pool: BuildPool) -> IndexWriter:
-    """Opens the index in the folder for writing, with the model, engine and parser that the options select."""
+    """Open the index in the folder for writing, with the model, engine and parser that the options select."""
     if not (out / MANIFEST).exists():
         if not has_inputs:
             raise MathAMRError(f"{out} is not an index; create one with: mathamr index PATH --out {out}")
@@ -247,7 +247,7 @@ def _opened(out: Path, options: BuildOptions, has_inputs: bool, pool: BuildPool)
 
 
 def _before(out: Path, options: BuildOptions) -> Manifest | None:
-    """The current manifest of the index."""
+    """Return the current manifest of the index."""
     if not (out / MANIFEST).exists():
         return None
     return Manifest.read(out)
@@ -256,7 +256,7 @@ def _before(out: Path, options: BuildOptions) -> Manifest | None:
 def _wanted(
     before: Manifest | None, system: System, model: Path, text_backend: str, options: BuildOptions
 ) -> Manifest:
-    """The manifest that the options require, marked as unfinished if anything must be computed again."""
+    """Return the manifest that the options require, marked as unfinished if anything must be computed again."""
     is_boxed = model == boxed_folder(model.name)
     is_named = is_boxed or is_encoder(system.name)
     record = ModelRecord(
@@ -295,7 +295,7 @@ def _wanted(
 
 
 def _wanted_parser(before: Manifest | None, options: BuildOptions) -> ParserRecord:
-    """The AMR parser that the options select, or that of the graphs; it is loaded to determine its fingerprint."""
+    """Return the AMR parser that the options select, or that of the graphs; it is loaded to determine its fingerprint."""
     recorded = before.parser if before else None
     name = options.parser or (recorded.name if recorded else "builtin")
     model = options.parser_model or (recorded.model if recorded and not options.parser else None)
@@ -329,7 +329,7 @@ def _check_free(out: Path) -> None:
 
 
 def _remembered(path: Path, manifest: Manifest) -> InputRecord:
-    """The record of an input by its path, which may no longer exist."""
+    """Return the record of an input by its path, which may no longer exist."""
     name = os.fsencode(path.expanduser().resolve()).decode("utf-8", "replace")
     for record in manifest.inputs:
         if record.path in (name, str(path)):
@@ -339,7 +339,7 @@ def _remembered(path: Path, manifest: Manifest) -> InputRecord:
 
 
 def _remember(archive: IndexWriter, inputs: Sequence[InputRecord]) -> None:
-    """Writes the manifest of an index whose parts are all up to date."""
+    """Write the manifest of an index whose parts are all up to date."""
     counted = archive.catalogue.inputs()
     records = {record.path: record for record in archive.manifest.inputs} | {
         record.path: record for record in inputs
@@ -351,7 +351,7 @@ def _remember(archive: IndexWriter, inputs: Sequence[InputRecord]) -> None:
 
 
 def peak_memory() -> int:
-    """The peak memory of this process and that of its largest child, in bytes."""
+    """Return the peak memory of this process and that of its largest child, in bytes."""
     unit = 1 if sys.platform == "darwin" else 1024
     return unit * sum(
         resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)

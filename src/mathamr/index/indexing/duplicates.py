@@ -37,7 +37,7 @@ class _Taken:
 
 
 def take_over(archive: IndexStorage) -> int:
-    """Gives posts the graphs and vectors of duplicates; returns the number of posts that need not be encoded."""
+    """Give posts the graphs and vectors of duplicates; return the number of posts that need not be encoded."""
     catalogue, count = archive.catalogue, 0
     if not catalogue.has_vectors:
         return 0
@@ -72,7 +72,7 @@ def take_over(archive: IndexStorage) -> int:
 
 
 def _taken(archive: IndexStorage, batch: list[PendingPost]) -> list[_Taken]:
-    """The posts of a batch whose duplicates have complete and unchanged vectors in the engine."""
+    """Return the posts of a batch whose duplicates have complete and unchanged vectors in the engine."""
     catalogue = archive.catalogue
     duplicates = catalogue.duplicates(batch)
     chosen = [(each, each.post, duplicates[each.id]) for each in batch if each.post and each.id in duplicates]
@@ -128,7 +128,7 @@ def _checksum(archive: IndexStorage, of: FieldTarget, rows: Mapping[str, Vectors
 
 
 def _with_graphs(archive: IndexStorage, taken: list[_Taken]) -> list[_Taken]:
-    """Copies the graphs of duplicates; drops posts whose duplicate has a graph of another text or parser."""
+    """Copy the graphs of duplicates; drop posts whose duplicate has a graph of another text or parser."""
     parser = archive.manifest.parser
     if parser is None or not taken:
         return taken

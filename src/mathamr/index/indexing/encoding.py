@@ -179,7 +179,7 @@ class EncodingWork:
 def _isolated(
     system: System, materials: Sequence[Material], graphs: GraphWork | None
 ) -> list[Derived | Lost]:
-    """What is derived from posts; one that makes the code fail is replaced by the reason, unless all of several do."""
+    """Return what is derived from posts; one that makes the code fail is replaced by the reason, unless all of several do."""
     try:
         return [*derive(system, materials, graphs)]
     except MathAMRError:
@@ -279,7 +279,7 @@ class Encoders(Closing):
                 yield self._alone(workers, material)
 
     def _alone(self, workers: Pool, material: Material) -> Derived | Lost:
-        """Derives from one post of a portion over which a process was lost: with its own graph, a minimal one, or not at all."""
+        """Derive from one post of a portion over which a process was lost: with its own graph, a minimal one, or not at all."""
         ((_, answer),) = workers.map([[material]])
         if not isinstance(answer, Lost):
             found: Derived | Lost = answer[0]
@@ -294,7 +294,7 @@ class Encoders(Closing):
         return found
 
     def _encode_pieces(self, cut: Iterable[Derived | Lost]) -> Iterator[Derived | Lost]:
-        """Encodes word pieces that other processes cut, many posts at a time."""
+        """Encode word pieces that other processes cut, many posts at a time."""
         system: Any = self._archive.system
         for few in batches(cut, AT_ONCE):
             chosen = [each.pieces for each in few if isinstance(each, Derived) and each.pieces is not None]
@@ -328,7 +328,7 @@ class Encoders(Closing):
 
 
 def _portions(materials: Iterable[Material]) -> Iterator[list[Material]]:
-    """Groups posts into portions of about a second's work."""
+    """Group posts into portions of about a second's work."""
     portion: list[Material] = []
     size = 0
     for material in materials:

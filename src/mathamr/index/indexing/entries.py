@@ -33,7 +33,7 @@ class PostEntries:
 
 
 def says_nothing(post: Post, read: Passage) -> bool:
-    """True if a note has hardly more than a title: the page of a part, a table of contents, a stub.
+    """Return True if a note has hardly more than a title: the page of a part, a table of contents, a stub.
 
     Its vectors would be close to everything, so only its words are searched.
 
@@ -81,7 +81,7 @@ def _formula_entries(
 
 
 def visual_entry(visual: str, rows: Mapping[str, Vectors]) -> Entry | None:
-    """The entry of a visual class, given its vectors; `None` if it has none."""
+    """Return the entry of a visual class, given its vectors; `None` if it has none."""
     own = _filled(rows)
     return Entry(visual, own, Payload(visual=visual)) if own else None
 
@@ -91,7 +91,7 @@ def _filled(rows: Mapping[str, Vectors]) -> dict[str, Vectors]:
 
 
 def checksum_of(rows: Mapping[str, Vectors], fields: Sequence[Field], of: FieldTarget) -> VectorChecksum:
-    """A sketch of an entry's vectors in all fields; damaged or swapped vectors have a different one."""
+    """Return a sketch of an entry's vectors in all fields; damaged or swapped vectors have a different one."""
     value, count = 0.0, 0
     for number, field in enumerate(field for field in fields if field.of == of):
         if field.name in rows:
@@ -112,6 +112,6 @@ def _weights(size: int, rows: int) -> tuple[DoubleArray, DoubleArray]:
 
 
 def agree(found: VectorChecksum, expected: VectorChecksum) -> bool:
-    """True if two sketches belong to the same vectors, possibly in half precision."""
+    """Return True if two sketches belong to the same vectors, possibly in half precision."""
     tolerance = CHECKSUM_TOLERANCE * max(1, expected.rows) ** 0.5
     return found.rows == expected.rows and abs(found.value - expected.value) <= tolerance

@@ -23,7 +23,7 @@ BATCH = 1024
 
 
 def parser_of(archive: IndexStorage) -> ParserRecord:
-    """The AMR parser of an index's graphs."""
+    """Return the AMR parser of an index's graphs."""
     parser = archive.manifest.parser
     if parser is None:
         raise MathAMRError(f"the manifest of {archive.folder} does not say which AMR parser makes its graphs")
@@ -31,7 +31,7 @@ def parser_of(archive: IndexStorage) -> ParserRecord:
 
 
 def make_graphs(archive: IndexStorage, workers: int, log: BuildLog) -> None:
-    """Computes the graphs of new and changed posts, and deletes those of deleted posts."""
+    """Compute the graphs of new and changed posts, and deletes those of deleted posts."""
     catalogue, parser = archive.catalogue, parser_of(archive)
     check_recorded(parser.name, parser.model, archive.folder)
     count = catalogue.count_pending("graph")
@@ -84,7 +84,7 @@ def quarantine(archive: IndexStorage, lost: dict[str, str], store: GraphStore | 
 
 
 def sweep_graphs(archive: IndexStorage, outdated: Collection[str] = ()) -> None:
-    """Deletes graphs of posts that were deleted while no graphs were needed, and of posts that are parsed differently now."""
+    """Delete graphs of posts that were deleted while no graphs were needed, and of posts that are parsed differently now."""
     if (archive.folder / GRAPHS).is_dir():
         with GraphStore(archive.folder / GRAPHS, create=True) as store, store.transaction():
             unwanted = set(outdated)
@@ -94,7 +94,7 @@ def sweep_graphs(archive: IndexStorage, outdated: Collection[str] = ()) -> None:
 
 
 def make_tensors(archive: IndexStorage, workers: int, log: BuildLog) -> None:
-    """Computes the tensors of all graphs that have none, numbered by the model's vocabularies."""
+    """Compute the tensors of all graphs that have none, numbered by the model's vocabularies."""
     with (
         log.stage("tensors", total=archive.catalogue.count_pending("vectors")) as progress,
         archive.graphs() as store,
@@ -106,7 +106,7 @@ def make_tensors(archive: IndexStorage, workers: int, log: BuildLog) -> None:
 
 
 def graph_input(archive: IndexStorage) -> GraphInput:
-    """The configuration of the graphs that the system of an index uses."""
+    """Return the configuration of the graphs that the system of an index uses."""
     graphs = archive.system.graphs
     if graphs is None:
         raise MathAMRError(
@@ -116,6 +116,6 @@ def graph_input(archive: IndexStorage) -> GraphInput:
 
 
 def has_graph(store: GraphStore, each: PendingPost, fingerprint: str) -> bool:
-    """True if the store has the graph of this version of the post by this parser, or none of a deleted post."""
+    """Return True if the store has the graph of this version of the post by this parser, or none of a deleted post."""
     expected = None if each.post is None else digest(each.post, fingerprint)
     return store.digest(each.id) == expected

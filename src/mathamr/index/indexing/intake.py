@@ -240,7 +240,7 @@ class _Intake:
             )
 
     def _learned(self, format: str, collection: Collection, known: _KnownFiles) -> list[Any]:
-        """What the reader learned of every file, from earlier where the file is the same."""
+        """Return what the reader learned of every file, from earlier where the file is the same."""
         if FORMATS[format].learner is None:
             return [None] * len(collection.files)
         before = {file: known.units.get(str(file)) for file in collection.files}
@@ -256,7 +256,7 @@ class _Intake:
     def _is_kept(
         self, known: _KnownFiles, name: str, context: str, collection: Collection, living: set[int]
     ) -> bool:
-        """True if a unit need not be read; its posts count as seen."""
+        """Return True if a unit need not be read; its posts count as seen."""
         unit = known.units.get(name)
         if unit is None or unit.context != context or not living.issuperset(unit.posts):
             return False
@@ -308,7 +308,7 @@ class _Intake:
             self._units.append((unit, {path: found.opened[path] for path in unit.files if path != ALL}, ids))
 
     def _named(self, post: AnalysedPost) -> AnalysedPost:
-        """The post with its id and its references as in the index; analysed again if another input uses them."""
+        """Return the post with its id and its references as in the index; analysed again if another input uses them."""
         if not self._naming.is_needed((post.row.id, *post.row.mentioned)):
             return post
         before = unpacked(post.row.packed)
@@ -316,7 +316,7 @@ class _Intake:
         return post if named is before else analyse(named)
 
     def _is_another(self, owner: str) -> bool:
-        """True if that input is another existing one: not this input, not posts put one by one, not a missing input."""
+        """Return True if that input is another existing one: not this input, not posts put one by one, not a missing input."""
         return owner not in ("", self._source) and owner not in self._left
 
     def _take(self, posts: Sequence[AnalysedPost]) -> bool:
@@ -420,7 +420,7 @@ class _KnownFiles:
         self._root = Path(record.path)
 
     def is_same(self, path: str) -> bool:
-        """True if a file has the content that it had when it was read."""
+        """Return True if a file has the content that it had when it was read."""
         found = self._same.get(path)
         if found is None:
             stamp, digest = self._files.get(path, ("", b""))
@@ -429,16 +429,16 @@ class _KnownFiles:
         return found
 
     def are_same(self, files: Iterable[Path]) -> bool:
-        """True if all of these files are the same."""
+        """Return True if all of these files are the same."""
         return all(self.is_same(str(file)) for file in files)
 
     def format_of(self, file: Path) -> str | None:
-        """The format of a file that is the same as before."""
+        """Return the format of a file that is the same as before."""
         unit = self.units.get(str(file))
         return unit.format if unit is not None and self.is_same(str(file)) else None
 
     def context(self, format: str, collection: Collection, path: Path) -> str:
-        """A digest of everything but file contents on which posts of a collection depend."""
+        """Return a digest of everything but file contents on which posts of a collection depend."""
         names = [str(file) for file in collection.known or collection.files]
         if path.is_file():  # tables and included files lie beside it, but so may indexes
             names += sorted(
@@ -449,7 +449,7 @@ class _KnownFiles:
         return context_of([*self._options, format, names])
 
     def unit(self, found: ReadFile, format: str, context: str, shared: Any) -> ReadUnit:
-        """The unit of what was read, still without the numbers of its posts."""
+        """Return the unit of what was read, still without the numbers of its posts."""
         files = tuple(found.opened)
         if len(files) > MOST_CONSULTED and not found.name.startswith(ALL):
             files = (found.name, ALL)
@@ -457,7 +457,7 @@ class _KnownFiles:
 
 
 def _files_under(root: Path) -> list[str]:
-    """The names of all files of a folder but those of indexes and hidden folders."""
+    """Return the names of all files of a folder but those of indexes and hidden folders."""
     found: list[str] = []
     for folder, folders, names in os.walk(root):
         if set(INDEX_FILES) <= set(names):
@@ -469,7 +469,7 @@ def _files_under(root: Path) -> list[str]:
 
 
 def _stamped(path: str, before: str) -> tuple[str, bytes] | None:
-    """The stamp and the hash of a file, `None` if it was written meanwhile; an unsure stamp if it may be at this moment."""
+    """Return the stamp and the hash of a file, `None` if it was written meanwhile; an unsure stamp if it may be at this moment."""
     digest = hash_of(path)
     if not before or stamp_of(path) != before:
         return None

@@ -16,7 +16,7 @@ from mathamr.posts.passage import passage_fingerprints
 
 
 def reset_outdated(archive: IndexWriter) -> None:
-    """Empties the parts that do not belong to the model, engine, parser and version in the manifest, or are missing."""
+    """Empty the parts that do not belong to the model, engine, parser and version in the manifest, or are missing."""
     catalogue, manifest = archive.catalogue, archive.manifest
     _unmark_changed_markups(archive)
     graphs_by = manifest.parser.fingerprint if manifest.parser else ""
@@ -59,7 +59,7 @@ def _unmark_changed_markups(archive: IndexWriter) -> None:
 
 
 def reset_vectors(archive: IndexWriter) -> None:
-    """Removes all vectors; `reset_outdated` then creates an empty engine."""
+    """Remove all vectors; `reset_outdated` then creates an empty engine."""
     with archive.catalogue.transaction():
         archive.catalogue.unmark("vectors")
         archive.catalogue.unmark_visuals("vectors")
@@ -69,7 +69,7 @@ def reset_vectors(archive: IndexWriter) -> None:
 
 
 def reset_lexical(archive: IndexWriter) -> None:
-    """Removes all lexical entries."""
+    """Remove all lexical entries."""
     catalogue = archive.catalogue
     with catalogue.transaction():
         catalogue.unmark("lexical")
@@ -80,7 +80,7 @@ def reset_lexical(archive: IndexWriter) -> None:
 
 
 def remove(folder: Path) -> None:
-    """Deletes a part of an index."""
+    """Delete a part of an index."""
     try:
         shutil.rmtree(folder)
     except FileNotFoundError:

@@ -173,7 +173,7 @@ def learn(format: str, files: Sequence[Path], pool: BuildPool) -> list[Any]:
 
 
 def reads_by_file(format: str, collection: Collection) -> bool:
-    """True if the files of a collection are read one by one."""
+    """Return True if the files of a collection are read one by one."""
     return FORMATS[format].by_file and STDIN not in collection.files
 
 
@@ -283,7 +283,7 @@ def _portions(posts: Iterable[Post]) -> Iterator[list[Post]]:
 
 
 def _tasks(files: Sequence[Path]) -> Iterator[list[Path]]:
-    """Groups of files of about equal work."""
+    """Group of files of about equal work."""
     few: list[Path] = []
     size = 0
     for file in files:

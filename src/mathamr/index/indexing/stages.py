@@ -197,7 +197,7 @@ class IndexStages:
     def _with_graph(
         self, store: GraphStore, each: PendingPost, material: Material
     ) -> tuple[Material, bytes | None]:
-        """A post's material with the graph and tensor that are stored, or the digest that its new graph must have."""
+        """Return a post's material with the graph and tensor that are stored, or the digest that its new graph must have."""
         assert each.post is not None
         wanted = digest(each.post, parser_of(self._archive).fingerprint)
         if store.digest(each.id) != wanted:
@@ -255,7 +255,7 @@ class IndexStages:
         )
 
     def _tags_of_questions(self, derived: Iterable[Derived]) -> dict[str | None, tuple[str, ...]]:
-        """The tags of questions whose answers are filtered by them."""
+        """Return the tags of questions whose answers are filtered by them."""
         wanted = sorted({each.tagged_by for each in derived if each.tagged_by is not None})
         return {name: question.tags for name, question in self._archive.catalogue.posts(wanted).items()}
 
@@ -290,7 +290,7 @@ class IndexStages:
             )
 
     def _unchanged(self, batch: list[PendingPost]) -> dict[str, Result]:
-        """The entries of posts that changed only in votes, tags or place, if the engine still has all of their vectors."""
+        """Return the entries of posts that changed only in votes, tags or place, if the engine still has all of their vectors."""
         wanted = self._archive.catalogue.encoded(batch)
         chosen = [(each, each.post) for each in batch if each.id in wanted and each.post is not None]
         if not chosen:

@@ -30,7 +30,7 @@ class UniqueIds:
         self._has_others = any(map(others, catalogue.inputs()))
 
     def is_needed(self, mentioned: Sequence[str]) -> bool:
-        """True if a post that mentions these ids, its own among them, has to be renamed or to name others differently."""
+        """Return True if a post that mentions these ids, its own among them, has to be renamed or to name others differently."""
         if not self._has_others:
             return False
         if self._names is None and any(map(self._is_others, mentioned)):
@@ -58,13 +58,13 @@ class UniqueIds:
         return known is not None and self._others(known[2])
 
     def _collisions(self) -> Iterator[tuple[str, str]]:
-        """The ids that other inputs use for other posts, and the ids that this input's posts get."""
+        """Yield the ids that other inputs use for other posts, and the ids that this input's posts get."""
         for post in self._again():
             if self._is_others(post.id) and not _is_same(self._catalogue.post(post.id), post):
                 yield post.id, self._free(post.id)
 
     def _free(self, post_id: str) -> str:
-        """The id, prefixed with as much of the input's path as makes it unique."""
+        """Return the id, prefixed with as much of the input's path as makes it unique."""
         folders = PurePath(self._source).parts
         if folders and post_id.startswith(folders[-1]):  # one file, whose posts carry its name
             folders = folders[:-1]
@@ -76,5 +76,5 @@ class UniqueIds:
 
 
 def _is_same(one: Post, other: Post) -> bool:
-    """True if two posts have the same content."""
+    """Return True if two posts have the same content."""
     return (one.title, one.body, one.kind, one.markup) == (other.title, other.body, other.kind, other.markup)

@@ -11,7 +11,7 @@ from mathamr.posts.post import Formula, Post
 
 
 def visual_keys(post: Post) -> list[str]:
-    """The visual classes of a post's formulas, in order."""
+    """Return the visual classes of a post's formulas, in order."""
     return [_visual_key(formula, post.macros) for formula in post.formulas]
 
 
@@ -23,7 +23,7 @@ def _visual_key(formula: Formula, macros: tuple[str, ...]) -> str:
 
 @lru_cache(maxsize=10_000)
 def _key_of_latex(latex: str, macros: tuple[str, ...]) -> str:
-    """Cached, since posts repeat the same short formulas under different ids."""
+    """Remember the last ones, since posts repeat the same short formulas under different ids."""
     return _made_key(Formula("", latex), macros)
 
 

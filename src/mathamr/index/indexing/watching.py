@@ -19,7 +19,7 @@ NAMED = 3
 def changes(
     inputs: Sequence[InputRecord], out: Path, stop: threading.Event | None = None, *, settled: int = SETTLED
 ) -> Iterator[list[str]]:
-    """Yields the names of some changed files once no more changes arrive, until `stop` is set.
+    """Yield the names of some changed files once no more changes arrive, until `stop` is set.
 
     The index itself may lie inside a watched folder; changes in it are ignored, and so are files that rules leave out.
     """

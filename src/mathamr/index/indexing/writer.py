@@ -91,7 +91,7 @@ class IndexWriter(IndexStorage):
         return writer
 
     def put(self, posts: Sequence[Post]) -> None:
-        """Adds posts, or replaces those of the same id; once it returns, they can be found and are safe on disk.
+        """Add posts, or replaces those of the same id; once it returns, they can be found and are safe on disk.
 
         From then on they belong to no file, so reading a file again does not change them. Their graphs are computed first,
         within limits: if one post exceeds them (`TooMuchWorkError`), none is stored. Graphs and vectors are computed
@@ -112,7 +112,7 @@ class IndexWriter(IndexStorage):
                 self.update_parts(prepared=prepared)
 
     def delete(self, ids: Sequence[str]) -> list[str]:
-        """Deletes posts and returns the ids that existed. Once it returns, they are gone, even after a crash.
+        """Delete posts and return the ids that existed. Once it returns, they are gone, even after a crash.
 
         A post from a file comes back when the file is read again.
         """
@@ -167,7 +167,7 @@ class IndexWriter(IndexStorage):
             return self.stages.update_parts(pool=pool, log=log, prepared=prepared)
 
     def close(self) -> None:
-        """Updates the manifest and releases the lock; it may be called twice."""
+        """Update the manifest and releases the lock; it may be called twice."""
         with self._writing:
             try:
                 if self._lock.held:
@@ -179,7 +179,7 @@ class IndexWriter(IndexStorage):
                     self._lock.release()
 
     def _update_manifest(self) -> None:
-        """Updates the manifest after single changes."""
+        """Update the manifest after single changes."""
         is_behind = self.manifest.revision != self.catalogue.revision
         if self.manifest.finished and is_behind and self.catalogue.settled:
             update_manifest(self)

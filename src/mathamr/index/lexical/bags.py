@@ -82,7 +82,7 @@ def formula_bag(formula: Formula, macros: tuple[str, ...] = ()) -> Bag:
 
 @lru_cache(maxsize=8_000)
 def _bag_of_latex(latex: str, macros: tuple[str, ...], reading: str) -> Bag:
-    """Cached, since posts repeat the same short formulas."""
+    """Remember the last ones, since posts repeat the same short formulas."""
     return _bag_of_trees(Formula("", latex), macros, reading)
 
 

@@ -140,7 +140,7 @@ class Segment:
         return found, [*map(rows.__getitem__, runs)], [*map(counts.__getitem__, runs)]
 
     def is_intact(self) -> bool:
-        """True if the file still has its checksum."""
+        """Return True if the file still has its checksum."""
         return intact(self.path)
 
 

@@ -178,7 +178,7 @@ def formula_terms(formula: Formula, macros: tuple[str, ...] = ()) -> Terms:
 
 @lru_cache(maxsize=2_000)
 def _terms_of_latex(latex: str, macros: tuple[str, ...], reading: str) -> Terms:
-    """Cached, since posts repeat the same short formulas."""
+    """Remember the last ones, since posts repeat the same short formulas."""
     return terms_of(Formula("", latex), macros, reading)
 
 

@@ -164,7 +164,7 @@ class FieldRows(ABC):
 
     @abstractmethod
     def fits(self, entries: int, size: int) -> bool:
-        """True if the arrays have consistent sizes for a segment of that many entries; does not read their content."""
+        """Return True if the arrays have consistent sizes for a segment of that many entries; does not read their content."""
 
     def _fits(self, entries: int) -> bool:
         rows = int(self.counts.sum())
@@ -249,7 +249,7 @@ class SingleRows(FieldRows):
         return cls(*_read_common(arrays), arrays["vectors"])
 
     def fits(self, entries: int, size: int) -> bool:
-        """True if the parts fit together."""
+        """Return True if the parts fit together."""
         return self._fits(entries) and self.vectors.shape == (len(self), size)
 
 
@@ -396,7 +396,7 @@ class ManyRows(FieldRows):
         return cls(*_read_common(arrays), slots, quantised)
 
     def fits(self, entries: int, size: int) -> bool:
-        """True if the parts fit together."""
+        """Return True if the parts fit together."""
         slots = self.slots
         if int(slots.bounds[-1]) != len(self) or slots.vectors.shape != (slots.bases[-1], size):
             return False

@@ -116,7 +116,7 @@ class FlatSegment:
         return segment
 
     def _fits(self, fields: Sequence[Field]) -> bool:
-        """True if the arrays have consistent sizes; does not read their content."""
+        """Return True if the arrays have consistent sizes; does not read their content."""
         columns = self.payloads
         lengths = {len(self), len(columns.kinds), len(columns.sources), len(columns.tags)}
         lengths |= {len(columns.times), len(columns.scores), len(columns.dates), len(columns.posts)}

@@ -204,7 +204,7 @@ class QdrantCollection(ABC):
             return [(point.payload["id"], point.score) for point in points]
 
     def _scans(self, narrowed: Any) -> bool:
-        """True if the points that pass a filter are scanned instead of searched in a graph.
+        """Return True if the points that pass a filter are scanned instead of searched in a graph.
 
         A server decides this itself: its links follow the payload's indexes, and it estimates how many points pass.
         """

@@ -279,7 +279,7 @@ class ServerEngine(EngineBase[ServerCollection, NearestField]):
     def create(
         cls, folder: Path, fields: Sequence[Field], options: Mapping[str, Any] | None = None
     ) -> ServerEngine:
-        """New, empty collections."""
+        """Make new, empty collections."""
         LIBRARY.check()
         chosen = read_options(ServerOptions, cls.name, options)
         chosen = replace(
@@ -335,7 +335,7 @@ class ServerEngine(EngineBase[ServerCollection, NearestField]):
 
 
 def _is_temporary(error: Exception) -> bool:
-    """True if a request may succeed later: the server was unreachable, is busy, or changes its leader."""
+    """Return True if a request may succeed later: the server was unreachable, is busy, or changes its leader."""
     from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedResponse
 
     if isinstance(error, UnexpectedResponse):
@@ -344,7 +344,7 @@ def _is_temporary(error: Exception) -> bool:
 
 
 def _pieces(points: Sequence[Any], vectors: Sequence[Mapping[str, FloatArray]]) -> Iterator[list[Any]]:
-    """Groups points into requests of a size that a server accepts: fewer points if they have many components."""
+    """Group points into requests of a size that a server accepts: fewer points if they have many components."""
     piece: list[Any] = []
     numbers = 0
     for point, own in zip(points, vectors, strict=True):

@@ -65,6 +65,6 @@ class _WorkPool:
 
 
 def _portable(argument: Any) -> Any:
-    """Replaces the path of a built-in model by its name, since the package may be installed elsewhere on other machines."""
+    """Replace the path of a built-in model by its name, since the package may be installed elsewhere on other machines."""
     is_boxed = isinstance(argument, str) and Path(argument).parent == box()
     return Path(argument).name if is_boxed else argument

@@ -69,7 +69,7 @@ class ClusterWorker:
             return "error", f"{platform.node()}: {error}", 0.0
 
     def _pool(self, work: WorkSpec) -> WorkerPool:
-        """The process for this work; the process of another work is ended first, so that only one uses memory."""
+        """Return the process for this work; the process of another work is ended first, so that only one uses memory."""
         wanted = replace(work, identity=None)
         if self._pool_of is None or self._pool_of[0] != wanted:
             if self._pool_of is not None:

@@ -91,7 +91,7 @@ class RayCluster(Closing):
         return max(1, int(self._ray.cluster_resources().get("CPU", 1)))
 
     def identity(self, work: WorkSpec) -> Any:
-        """The identity of the work from the first machine that is ready."""
+        """Return the identity of the work from the first machine that is ready."""
         while True:
             while not self._actors:
                 self._tend(1.0)
@@ -155,7 +155,7 @@ class RayCluster(Closing):
             actor.requests[actor.handle.make.remote(each.work, each.request)] = each
 
     def _take(self, actor: _Actor, ref: Any) -> None:
-        """Collects one answer; if its worker is gone, the worker's requests are queued again."""
+        """Collect one answer; if its worker is gone, the worker's requests are queued again."""
         try:
             kind, said, seconds = self._ray.get(ref)
         except self._gone:
@@ -179,7 +179,7 @@ class RayCluster(Closing):
         self.counts.nodes[actor.node] = self.counts.nodes.get(actor.node, 0) + 1
 
     def _lose(self, actor: _Actor) -> list[_Request]:
-        """Removes a worker and returns its requests."""
+        """Remove a worker and return its requests."""
         if actor in self._actors:
             self._actors.remove(actor)
             self.counts.lost_workers += 1
@@ -193,7 +193,7 @@ class RayCluster(Closing):
         return lost
 
     def _tend(self, patience: float) -> None:
-        """Starts missing workers, and activates those that have become ready."""
+        """Start missing workers, and activates those that have become ready."""
         now = time.monotonic()
         if now - self._looked >= SECONDS_BETWEEN_SCANS:
             self._looked = now
@@ -248,7 +248,7 @@ class RayCluster(Closing):
         self.counts.started_workers += 1
 
     def close(self) -> None:
-        """Ends our workers and the connection; a cluster that others started goes on."""
+        """End our workers and the connection; a cluster that others started goes on."""
         for actor in (*self._actors, *self._starting.values()):
             with suppress(Exception):
                 self._ray.kill(actor.handle)
@@ -258,7 +258,7 @@ class RayCluster(Closing):
 
 
 def _connected(address: str, workers: int | None) -> Any:
-    """The module `ray`, connected to the cluster of that address; ``local`` starts one here."""
+    """Return the module `ray`, connected to the cluster of that address; ``local`` starts one here."""
     if address == LOCAL:
         # Ray reads this when it is imported: its ports then listen on loopback alone, as on other systems.
         os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"
