@@ -1,3 +1,3 @@
-"""The version of the package, which indexes and workers record."""
+"""The version of all packages of the repository, which indexes and workers record; their pyproject files read it here."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
