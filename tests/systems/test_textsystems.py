@@ -167,8 +167,10 @@ def test_a_system_whose_model_is_not_in_the_box_says_how_to_get_one(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr("mathamr.systems.models.box", lambda: tmp_path)
-    with pytest.raises(MathAMRError, match="mathamr train marf"):
+    with pytest.raises(MathAMRError, match="pip install mathamr-models"):
         model_folder("marf")
+    with pytest.raises(MathAMRError, match="mathamr train text"):
+        model_folder("text")
 
 
 def test_any_encoder_of_berts_kind_is_a_base_by_its_folder(tmp_path: Path) -> None:
