@@ -51,7 +51,8 @@ def test_a_pipe_keeps_nobody_waiting(index: Path) -> None:
     (index / "manifest.json").unlink()
     os.mkfifo(index / "manifest.json")
     ended = bounded(
-        "import sys\nfrom mathamr.index.storage import IndexStorage\nIndexStorage.open(sys.argv[1])", str(index)
+        "import sys\nfrom mathamr.index.storage import IndexStorage\nIndexStorage.open(sys.argv[1])",
+        str(index),
     )
     assert "is not a regular file" in ended.stderr
 
