@@ -60,7 +60,7 @@ def data() -> Path:
 
 
 SLOW = (
-    "tests/adapters/test_langchain.py", "tests/cli/test_index_ray.py", "tests/core/test_tensorfile.py", "tests/core/test_unfilled.py", "tests/evaluation/test_topicsearch.py",
+    "tests/adapters/test_langchain.py", "tests/cli/test_index_ray.py", "tests/cli/test_onebackend.py", "tests/core/test_tensorfile.py", "tests/core/test_unfilled.py", "tests/evaluation/test_topicsearch.py",
     "tests/index/engines/postgres/", "tests/index/engines/qdrant/", "tests/index/indexing/cluster/",
     "tests/index/indexing/test_kills.py", "tests/index/test_fulldisk.py", "tests/lab/", "tests/plugins/",
     "tests/posts/formats/test_hostile.py",
@@ -79,7 +79,7 @@ HEAVY = ("torch", "ray", "spacy", "playwright", "transformers")
 
 def is_slow(path: Path) -> bool:
     """True if `make test` leaves out this folder or module."""
-    return path.is_relative_to(ROOT) and path.relative_to(ROOT).as_posix().startswith(SLOW)
+    return path.is_relative_to(ROOT) and f"{path.relative_to(ROOT).as_posix()}/".startswith(SLOW)
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

@@ -87,8 +87,8 @@ def plan_build(
     >>> costs = PostCosts(model="m", engine="flat", measured_on="a desk", posts=100, letters_per_post=1000, read=.001,
     ...                   analyse=.009, write=.002, vectors=.1, bytes={"vectors": 30_000}, worker_bytes=4e8)
     >>> plan = plan_build(costs, 1e6, cores=100)
-    >>> plan.seconds, plan.bytes, plan.memory_bytes
-    ({'read and analyse': 100.0, 'vectors': 1000.0, 'write': 2000.0}, {'vectors': 30000000000.0}, 40000000000.0)
+    >>> {stage: round(seconds) for stage, seconds in plan.seconds.items()}, plan.bytes, plan.memory_bytes
+    ({'read and analyse': 100, 'vectors': 1000, 'write': 2000}, {'vectors': 30000000000.0}, 40000000000.0)
     """
     if not 1 <= posts <= 1e12:
         raise MathAMRError(f"a plan is for 1 to 1e12 posts, got {posts:g}")

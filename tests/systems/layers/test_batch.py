@@ -9,7 +9,7 @@ import torch
 from mathamr.graphs.shard import Shard
 from mathamr.systems.layers.batch import GraphBatch, moved_together
 from mathamr.systems.layers.stack import GraphStack
-from mathamr_lab.training.prefetch import prefetched
+from mathamr_lab.training.loop import prefetched
 
 
 def test_a_batch_says_which_nodes_represent_which_graph(shard: Shard) -> None:
