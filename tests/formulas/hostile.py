@@ -14,7 +14,6 @@ from mathamr.formulas.latex.lexer import tokenize
 from mathamr.formulas.latex.macros import DEFINING
 from mathamr.formulas.latex.reader import STRUCTURAL
 from mathamr.formulas.latex.symbols import ACCENTS, DELIMITERS, SPACES, SYMBOLS, UNDER_ACCENTS
-from mathamr_lab.data import data_folder
 
 LENGTH = 300
 """Characters of an input at most."""
@@ -57,6 +56,8 @@ def formulas() -> list[str]:
     lines = (files("mathamr.sample") / "formulas.tsv").read_text(encoding="utf-8").splitlines()
     found = {row["formula"] for row in csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)}
     try:
+        from mathamr_lab.data import data_folder
+
         path = data_folder() / "arqmath-mini/formulas.tsv"
     except MathAMRError:
         return sorted(found)

@@ -163,6 +163,7 @@ def test_an_index_whose_words_are_not_there_is_refused(
         Index.open(tmp_path / "index")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", list(SYSTEMS))
 def test_what_is_left_of_a_ranking_without_vectors_reads_no_field(name: str) -> None:
     for rankings in SYSTEMS[name].rankings.values():

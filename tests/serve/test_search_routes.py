@@ -330,6 +330,7 @@ def test_a_folder_narrows_a_search_and_one_that_is_not_there_is_told(client: Tes
     assert "nowhere" in error(wrong)["message"]
 
 
+@pytest.mark.slow
 def test_without_a_task_an_index_visuals_for_what_it_has(
     client: TestClient, serving: Serving, tmp_path: Path
 ) -> None:

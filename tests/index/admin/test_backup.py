@@ -43,6 +43,7 @@ def test_a_restored_index_is_what_was_backed_up(index: Path, model_folder: Path,
         restore(made.path, tmp_path / "again")
 
 
+@pytest.mark.slow
 def test_vectors_of_a_server_are_in_the_backup_and_not_its_name(model_folder: Path, tmp_path: Path) -> None:
     chosen = replace(options(model_folder), engine="qdrant", engine_options={"url": "local"})
     posts = write_posts(tmp_path / "posts.jsonl", sample_posts(3))

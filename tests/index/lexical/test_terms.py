@@ -31,7 +31,6 @@ from mathamr.index.lexical.terms import (
     words,
 )
 from mathamr.posts.post import Formula, Place, Post
-from mathamr_lab.experiments.pathtuples import tuples
 from tests.formulas.generated import OPTS, SLTS
 from tests.models import sample_posts
 
@@ -100,8 +99,11 @@ def test_a_lone_symbol_has_terms() -> None:
     assert all(of("x")[field] for field in FORMULA_FIELDS)
 
 
+@pytest.mark.slow
 @given(st.one_of(SLTS, OPTS), st.integers(1, 3))
 def test_paths_are_the_tuples_of_tangent_without_their_place(tree: Slt | Opt, window: int) -> None:
+    from mathamr_lab.experiments.pathtuples import tuples
+
     if len(tree) > 2:
         expected = Counter(f"s {a} {path} {b}" for a, b, path, _ in tuples(tree, window))
         assert Counter(path_tokens("s", tree, window)) == expected
