@@ -17,7 +17,7 @@ PACKAGE = Path(mathamr.__file__).parent
 CONTRIBUTING = PACKAGE.parents[1] / "CONTRIBUTING.md"
 
 ROOMS = (
-    "core", "posts", "formulas", "text", "amr", "graphs", "systems", "index", "search", "evaluation", "serve",
+    "core", "formulas", "posts", "text", "amr", "graphs", "systems", "index", "search", "evaluation", "serve",
     "adapters", "cli",
 )  # fmt: skip
 """A room imports only from those before it."""

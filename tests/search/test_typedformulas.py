@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mathamr.formulas.typed.sentences import with_marked_formulas
-from mathamr.search.query import Query
+from mathamr.search.query import Query, with_formulas_marked
 from tests.search.typed import TypedQuery, bed, formulas_read, is_read_right
 
 
@@ -36,7 +35,7 @@ def test_typed_formulas_are_read_as_they_are_meant() -> None:
     ],
 )
 def test_brackets_stay_whole_and_prose_stays_prose(text: str, marked: str | None) -> None:
-    assert with_marked_formulas(text) == (marked or text)
+    assert with_formulas_marked(text) == (marked or text)
 
 
 @pytest.mark.parametrize("query", bed("greek"), ids=lambda query: query.text)

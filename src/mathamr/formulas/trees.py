@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from mathamr.core.errors import MathAMRError
 from mathamr.core.settings import TREES
+from mathamr.formulas.formula import Formula
 from mathamr.formulas.latex.diagrams import with_arrays
 from mathamr.formulas.latex.unicode import unicode_to_latex
 from mathamr.formulas.mathml.markup import opt_from_mathml, slt_from_mathml
 from mathamr.formulas.parse import both_readings, check_reading, parse
 from mathamr.formulas.tree import Opt, Slt
 from mathamr.formulas.treecache import Readings, TreeCache, TreeKey
-from mathamr.posts.post import Formula
 
 Trees = tuple[Opt | None, Slt | None]
 """The operator tree and the layout tree; `None` if there is none."""

@@ -6,22 +6,13 @@ import json
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from mathamr.formulas.formula import Formula
 from mathamr.posts.postkind import PostKind, Role, role_of
+
+__all__ = ["Formula", "Link", "LinkType", "Markup", "Place", "Post"]
 
 Markup = Literal["html", "markdown", "latex", "text", "declaration"]
 LinkType = Literal["related", "duplicate", "proof", "mention"]
-
-
-@dataclass(frozen=True, slots=True)
-class Formula:
-    """One occurrence of a formula in a post."""
-
-    id: str
-    latex: str
-    display: bool = False
-    visual_id: str | None = None
-    presentation_mathml: str | None = None
-    content_mathml: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,11 +14,12 @@ from mathamr.formulas.latex.unicode import unicode_to_latex
 from mathamr.formulas.parse import FormulaError, parse
 from mathamr.formulas.trees import Trees, trees_of
 from mathamr.formulas.typed.names import ACCENTS, GREEK
-from mathamr.formulas.typed.sentences import is_formula, latex_of, marked, with_marked_formulas
+from mathamr.formulas.typed.sentences import formula_spans, is_formula, latex_of
 from mathamr.index.lexical.terms import reading_in_force, words
 from mathamr.posts.decoding import UNWANTED
 from mathamr.posts.formats.latex.definitions import definitions_for
 from mathamr.posts.markup import formulas_of, marked_pieces
+from mathamr.posts.markup.dollars import doubt
 from mathamr.posts.passage import PLACEHOLDER, Passage, passage
 from mathamr.posts.post import Formula, Markup, Post
 from mathamr.search.conditions import Conditions, read_conditions
@@ -29,6 +30,8 @@ MAX_CHARACTERS = 50_000
 MAX_FORMULAS = 500
 MOST_WORDS_OF_NAME, MOST_WORDS, MOST_CHARACTERS_OF_WORDS = 5, 20, 400
 """A query with more words is more than a name; with still more words, it is a whole question."""
+LONGEST_UNMARKED = 2_000
+"""Characters of a text in which unmarked formulas are sought; a longer text is a document that marks its formulas."""
 
 QUERY_ID = "query"
 
@@ -256,8 +259,18 @@ def with_formulas_marked(text: str, task: Task = "answers") -> str:
     if any(map(str.isalnum, stripped)) and (
         _looks_like_latex(stripped) or (task == "formulas" and is_formula(stripped))
     ):
-        return marked(latex_of(stripped), alone="$" not in stripped)
-    return with_marked_formulas(text)
+        return _between_dollars(latex_of(stripped), text)
+    written: list[str] = []
+    done = 0
+    for start, end in formula_spans(text) if len(text) <= LONGEST_UNMARKED else ():
+        written += [text[done:start], _between_dollars(latex_of(text[start:end]), text)]
+        done = end
+    return "".join([*written, text[done:]])
+
+
+def _between_dollars(latex: str, text: str) -> str:
+    r"""Return LaTeX between dollars, or between `\(` and `\)` where dollars could be read as money."""
+    return f"\\({latex}\\)" if "$" in text or doubt(latex) else f"${latex}$"
 
 
 def _checked(text: str) -> str:

@@ -9,10 +9,6 @@ from typing import Literal, NamedTuple
 from mathamr.formulas.latex.unicode import is_mathematical, unicode_to_latex
 from mathamr.formulas.typed import names
 from mathamr.formulas.typed.reader import typed_to_latex
-from mathamr.posts.markup.dollars import doubt
-
-LONGEST = 2_000
-"""Characters of a text in which unmarked formulas are sought; a longer text is a document that marks its formulas."""
 
 Role = Literal["formula", "operator", "operand", "prefix", "connective", "prose"]
 """What a word can be: surely part of a formula; an operator; a letter or number; a function or sum; a word such as `in`;
@@ -82,33 +78,6 @@ class _Word(NamedTuple):
     text: str
     closes: bool
     """True if punctuation that ends a clause follows."""
-
-
-def with_marked_formulas(text: str) -> str:
-    r"""Return a text whose unmarked formulas are written as `$LaTeX$`.
-
-    >>> with_marked_formulas("is p^2 divisible by p?")
-    'is $p^2$ divisible by p?'
-    >>> with_marked_formulas("Cauchy sequence"), with_marked_formulas("x² + y² = z²")
-    ('Cauchy sequence', '$x^2 + y^2 = z^2$')
-    """
-    if len(text) > LONGEST:
-        return text
-    written: list[str] = []
-    done = 0
-    for start, end in formula_spans(text):
-        written += [text[done:start], marked(latex_of(text[start:end]), alone="$" not in text)]
-        done = end
-    return "".join([*written, text[done:]])
-
-
-def marked(latex: str, *, alone: bool = True) -> str:
-    r"""Return LaTeX between dollars, or between `\(` and `\)` where dollars could be read as money.
-
-    >>> marked("x^2"), marked("x^2", alone=False), marked("5 or so")
-    ('$x^2$', '\\(x^2\\)', '\\(5 or so\\)')
-    """
-    return f"${latex}$" if alone and not doubt(latex) else f"\\({latex}\\)"
 
 
 def latex_of(formula: str) -> str:
