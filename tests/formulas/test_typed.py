@@ -9,12 +9,34 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mathamr.core.errors import MathAMRError
+from mathamr.formulas.notation import to_string
+from mathamr.formulas.parse import parse
+from mathamr.formulas.typed.asciimath import asciimath_to_latex
 from mathamr.formulas.typed.reader import typed_to_latex
 from mathamr.search.query import Query
 from tests.bounded import bounded
 
 NESTING = ["x^", "√", "sqrt ", "x^-", "\\a{", "x^(", "x_{", "(mod ", "binom(", "<a,", "|(", "sin(", "e^-", "2^a^", "log_", "x ", "⟩", "|", ")"]  # fmt: skip
 """What opens or continues something that the next part may stand in, and some that close it."""
+
+ASCIIMATH = {
+    "x^2+y^2 <= 1": r"x^2+y^2 \le 1",
+    "sum_(i=1)^n i^3": r"\sum_{i=1}^n i^3",
+    "sqrt(x)/2": r"\frac{\sqrt{x}}{2}",
+    "lim_(h->0) (f(x+h)-f(x))/h": r"\lim_{h \to 0} \frac{f(x+h)-f(x)}{h}",
+    "int_0^1 f(x)dx": r"\int_0^1 f(x)dx",
+    "[[a,b],[c,d]]": r"\begin{bmatrix}a & b \\ c & d\end{bmatrix}",
+    "x in RR": r"x \in \mathbb{R}",
+    "alpha_1 xx beta": r"\alpha_1 \times \beta",
+    "root(3)(x)": r"\sqrt[3]{x}",
+    "{x in NN}": r"\{x \in \mathbb{N}\}",
+    "sin(x)/2": r"\frac{\sin(x)}{2}",
+    "1/2x": r"\frac{1}{2}x",
+    "x^(1/2)": r"x^{\frac{1}{2}}",
+    "O/ sube A": r"\emptyset \subseteq A",
+    'text(if) "x" > 0': r"\text{if} \text{x} > 0",
+    "vec v != 0": r"\vec{v} \neq 0",
+}
 
 
 @given(
@@ -29,6 +51,7 @@ NESTING = ["x^", "√", "sqrt ", "x^-", "\\a{", "x^(", "x_{", "(mod ", "binom(",
 def test_any_nesting_gives_latex_and_a_query_or_a_clear_error(parts: list[str]) -> None:
     text = "".join(parts)
     assert isinstance(typed_to_latex(text), str)
+    assert isinstance(asciimath_to_latex(text), str)
     for task in ("answers", "formulas"):
         with suppress(MathAMRError):
             assert Query.of_text(text, task).post.body
@@ -45,3 +68,13 @@ def test_bars_that_open_nothing_are_not_tried_again_and_again() -> None:
     done = bounded(code, seconds=10)
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) > 90
+
+
+@pytest.mark.parametrize(("asciimath", "latex"), ASCIIMATH.items())
+def test_asciimath_has_the_layout_of_its_latex(asciimath: str, latex: str) -> None:
+    assert to_string(parse(asciimath_to_latex(asciimath)).slt) == to_string(parse(latex).slt)
+
+
+@given(st.text(st.sampled_from('ab12()[]{}^_/,|:"+-*<>= sqrtfracomegatext')))
+def test_any_text_is_a_formula_of_asciimath(text: str) -> None:
+    assert isinstance(asciimath_to_latex(text), str)

@@ -8,8 +8,11 @@ from collections.abc import Sequence
 from mathamr.formulas.typed.typeditem import OPERANDS, TypedItem, written
 
 
-def fractions(items: Sequence[TypedItem], *, flat: bool = False) -> list[TypedItem]:
-    """Return the items with slashes as fractions; in scripts and between structures (`G/H`) slashes stay."""
+def fractions(items: Sequence[TypedItem], *, flat: bool = False, single: bool = False) -> list[TypedItem]:
+    """Return the items with slashes as fractions; if `flat`, as in scripts, and between structures (`G/H`) slashes stay.
+
+    If `single`, every slash divides one item by one.
+    """
     done: list[TypedItem] = []
     place = 0
     while place < len(items):
@@ -18,13 +21,13 @@ def fractions(items: Sequence[TypedItem], *, flat: bool = False) -> list[TypedIt
             done.append(item)
             place += 1
             continue
-        end = _denominator_end(items, place)
+        end = place + 2 if single else _denominator_end(items, place)
         below = list(items[place + 1 : end])
-        start = _numerator_start(done, is_tight=not item.space, below=below)
+        start = len(done) - 1 if single else _numerator_start(done, is_tight=not item.space, below=below)
         above = done[start:]
         if not above or not below:
             done.append(item)
-        elif flat or (_is_structure(above) and _is_structure(below, is_divisor=True)):
+        elif flat or (not single and _is_structure(above) and _is_structure(below, is_divisor=True)):
             done += [item, *below]
             place = end
             continue

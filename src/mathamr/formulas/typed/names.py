@@ -29,7 +29,8 @@ LIMITS = {
 }  # fmt: skip
 """Operators that take everything up to the next relation or sum as their argument, and bounds."""
 INFINITY = frozenset(["oo", "infinity", "infty"])
-BLACKBOARD = {"RR": "R", "ZZ": "Z", "QQ": "Q", "NN": "N", "CC": "C", "FF": "F"}
+BLACKBOARD = frozenset(["RR", "ZZ", "QQ", "NN", "CC", "FF"])
+CONSTANTS = dict.fromkeys(INFINITY, r"\infty") | {word: rf"\mathbb{{{word[0]}}}" for word in BLACKBOARD}
 RELATIONS = {
     "in": r"\in", "notin": r"\notin", "subset": r"\subset", "subseteq": r"\subseteq", "supset": r"\supset", "iff": r"\iff",
     "implies": r"\implies", "to": r"\to", "approx": r"\approx", "equiv": r"\equiv", "cong": r"\cong", "sim": r"\sim",
@@ -54,6 +55,12 @@ ACCENTS = {name: WRAPPED[name] for name in ("hat", "bar", "tilde", "vec")} | {"s
 """Subscripts that mean an accent of their base, as in `beta_hat`."""
 PAIRS = {"binom": r"\binom{%s}{%s}", "frac": r"\frac{%s}{%s}", "choose": r"\binom{%s}{%s}"}
 """Names with two arguments, `binom(n,k)`."""
+
+
+NAMES = frozenset().union(
+    GREEK, _COMMANDS, _OPERATORS, LIMITS, CONSTANTS, RELATIONS, OPERATIONS, CONNECTIVES, WRAPPED, PAIRS
+) - words_of("inf id im Im Re tr rk var cov Res Ind char conv adj span supp vol union product integral limit")
+"""Names that are known inside a word, too."""
 
 
 def greek(word: str) -> str | None:

@@ -2,14 +2,16 @@
 
 The grammar is that of AsciiMath with the conventions of people who never read it: a product without spaces binds tighter than a
 slash (`n(n+1)/2`), bars and angles are brackets where they can be, `R` is a set after `in`. LaTeX commands pass unchanged.
+A `Dialect` is the same grammar with other spellings, and without those conventions.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Collection
-from functools import lru_cache, wraps
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache, wraps
 from typing import Concatenate, NamedTuple, ParamSpec, TypeVar
 
 from mathamr.formulas.latex.symbols import SYMBOLS
@@ -48,18 +50,59 @@ _ASCII: dict[str, tuple[str, Kind]] = {
     ",": (",", "comma"), ";": (";", "comma"), "/": ("/", "slash"), "&&": (r"\land", "operation"), "%": (r"\%", "atom"),
     "#": (r"\#", "atom"), "&": (r"\&", "operation"),
 }  # fmt: skip
-_TOKEN = re.compile(
-    r"(?P<space>\s*)(?:(?P<number>\d+(?:\.\d+)?)|(?P<command>\\(?:[A-Za-z]+|[^\sA-Za-z]))|(?P<word>[A-Za-z]+)"
-    r"|(?P<sign>\*\*|\|\||"
-    + "|".join(re.escape(sign) for sign in sorted(_ASCII, key=len, reverse=True))
-    + r"|[()\[\]{}|^_'!?.])|(?P<character>\S))"
-)
+
+
+def _token_pattern(words: str, signs: Collection[str]) -> re.Pattern[str]:
+    """Return the pattern of one token: those of all dialects differ in their words and signs."""
+    return re.compile(
+        rf"""(?P<space>\s*)(?:
+        (?P<number>\d+(?:\.\d+)?)
+        | (?P<command>\\(?:[A-Za-z]+|[^\sA-Za-z]))
+        | (?P<word>{words})
+        | (?P<sign>{"|".join(re.escape(sign) for sign in sorted(signs, key=len, reverse=True))})
+        | (?P<character>\S)
+        )""",
+        re.VERBOSE,
+    )
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """A notation whose every text is a formula: a slash and a script take one factor, a word is a name or single letters."""
+
+    spellings: Mapping[str, str]
+    """What the dialect writes, as this reader knows it: a character, a word or a command."""
+    wrapped: Mapping[str, str]
+    """Names with one argument, in addition to those that everybody types, and their LaTeX."""
+    pairs: Mapping[str, str]
+    """Names with two arguments, one behind the other."""
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """The pattern of a token; a name is found inside a word: `sinx` is two tokens."""
+        known = {*self.spellings, *self.wrapped, *self.pairs, *_SIGNS, *names.NAMES}
+        words = sorted((word for word in known if word[0].isalpha()), key=len, reverse=True)
+        signs = [sign for sign in known if not sign[0].isalpha()]
+        return _token_pattern("|".join([_QUOTED, *map(re.escape, words), "[A-Za-z]"]), signs)
+
+
+_QUOTED = r'"[^"]*"|(?:text|mbox)(?:\([^()]*\)|\{[^{}]*\})'
+"""Words in a formula of a dialect."""
+_SIGNS = (*_ASCII, "**", "||", *"()[]{}|^_'!?.")
+_TOKEN = _token_pattern("[A-Za-z]+", _SIGNS)
 _ACCENTED = re.compile("([^\\W\\d_])([\u0300-\u036f\u20d0-\u20ff])")
 _CLOSING = {"(": ")", "[": "]", "{": "}", "⟨": "⟩", "⌊": "⌋", "⌈": "⌉", "‖": "‖"}
 _SHOWN = {
     "{": r"\{", "}": r"\}", "⟨": r"\langle ", "⟩": r"\rangle ", "⌊": r"\lfloor ", "⌋": r"\rfloor ", "⌈": r"\lceil ",
     "⌉": r"\rceil ", "‖": r"\|",
 }  # fmt: skip
+_KINDS: tuple[tuple[Mapping[str, str], Kind], ...] = (
+    (names.LIMITS, "big"), (names.CONSTANTS, "atom"), (names.RELATIONS, "relation"), (names.OPERATIONS, "operation"),
+    (names.CONNECTIVES, "text"),
+)  # fmt: skip
+"""What words mean by the kind of their item."""
+_SEPARATOR = re.compile(r",\s*(?![^(]*\)|[^\[]*\]|[^{]*\})")
+"""A comma that is not inside of brackets."""
 _RELATION_ROLES = frozenset(["RELOP", "ARROW", "METARELOP"])
 _OPERATION_ROLES = frozenset(["ADDOP", "MULOP", "BINOP", "COMPOSEOP", "MODIFIEROP"])
 _BIG_ROLES = frozenset(["SUMOP", "INTOP", "LIMITOP", "BIGOP"])
@@ -73,15 +116,29 @@ class _Token(NamedTuple):
     space: bool
 
 
-def _tokens(text: str) -> list[_Token]:
-    return [
+def _tokens(text: str, dialect: Dialect | None) -> list[_Token]:
+    found = [
         _Token(match.lastgroup or "", match.group(match.lastgroup or 0), bool(match["space"]))
-        for match in _TOKEN.finditer(text)
+        for match in (dialect.pattern if dialect else _TOKEN).finditer(text)
     ]
+    if dialect is None:
+        return found
+    return [_respelled(token, dialect) for token in found if dialect.spellings.get(token.text) != ""]
 
 
-def typed_to_latex(text: str) -> str:
-    r"""Return the LaTeX of a typed formula.
+def _respelled(token: _Token, dialect: Dialect) -> _Token:
+    """Return a token of a dialect in the spelling of this reader."""
+    spelling = dialect.spellings.get(token.text)
+    if spelling is None:
+        return token
+    kind = (
+        "word" if spelling.isascii() and spelling.isalpha() else "sign" if spelling in _ASCII else "character"
+    )
+    return _Token("command" if spelling[0] == "\\" else kind, spelling, token.space)
+
+
+def typed_to_latex(text: str, dialect: Dialect | None = None) -> str:
+    r"""Return the LaTeX of a typed formula, or of one in a dialect.
 
     >>> typed_to_latex("sum_(n=1)^oo 1/n^2"), typed_to_latex("x² ≤ √2")
     ('\\sum_{n=1}^\\infty \\frac{1}{n^2}', 'x^2 \\le \\sqrt{2}')
@@ -89,13 +146,13 @@ def typed_to_latex(text: str) -> str:
     ('|\\langle x,y\\rangle | \\le \\|x\\| \\|y\\|', '\\frac{n(n+1)}{2}')
     """
     typed = text
-    text = rewritten(text)
+    text = rewritten(text) if dialect is None else text
     text = "".join(map(_decomposed, text))
     text = _ACCENTED.sub(
         lambda match: f"\\{name} {match[1]}" if (name := accent(match[2])) else match[1], text
     )
     try:
-        return _Reader(text).formula()
+        return _Reader(text, dialect).formula()
     except _NestedTooDeeplyError:
         return unicode_to_latex(typed)
 
@@ -134,8 +191,9 @@ def _nested(
 class _Reader:
     """Reads tokens from the left; whatever is typed gives LaTeX."""
 
-    def __init__(self, text: str) -> None:
-        self._tokens = _tokens(text)
+    def __init__(self, text: str, dialect: Dialect | None) -> None:
+        self._tokens, self._dialect = _tokens(text, dialect), dialect
+        self._wrapping = names.WRAPPED if dialect is None else {**names.WRAPPED, **dialect.wrapped}
         self._at = 0
         self._depth = 0
         self.nested = 0
@@ -143,7 +201,7 @@ class _Reader:
         """Bars that were found not to open anything; to try them again inside each other takes exponential time."""
         self._half_bar = False
         """True if the first bar of `||` was taken as a closing one."""
-        self._crosses = text.count("x") == len(re.findall(r"(?<=\s)x(?=\s)", text))
+        self._crosses = dialect is None and text.count("x") == len(re.findall(r"(?<=\s)x(?=\s)", text))
 
     def formula(self) -> str:
         items: list[TypedItem] = []
@@ -151,7 +209,12 @@ class _Reader:
             items += self._items(())
             if self._at < len(self._tokens):  # a closing bracket that nothing opened
                 items.append(TypedItem(self._take(), "atom"))
-        return written(fractions(items))
+        return self._written(items)
+
+    def _written(self, items: list[TypedItem], *, flat: bool = False) -> str:
+        """Return the LaTeX of items with their slashes as fractions; in scripts they stay slashes, unless in a dialect."""
+        is_dialect = self._dialect is not None
+        return written(fractions(items, flat=flat and not is_dialect, single=is_dialect))
 
     # -- tokens
 
@@ -216,7 +279,10 @@ class _Reader:
             self._at += 1
             return TypedItem(*_ASCII[token], space)
         if kind == "word":
-            return self._word(space)
+            item = self._name(space)
+            if item.kind == "function":
+                return self._applied(self._scripted(item))
+            return self._scripted(item) if item.kind in ("atom", "big") else item
         if kind == "character":
             return self._character(space)
         return self._scripted(self._primary())
@@ -248,13 +314,13 @@ class _Reader:
         groups = ""
         while self._peek() == "{" and not self._spaced():
             self._at += 1
-            groups += f"{{{written(fractions(self._items('}')))}}}"
+            groups += f"{{{self._written(self._items('}'))}}}"
             self._at += self._peek() == "}"
         return groups
 
     def _modulus(self, space: bool) -> TypedItem:
         self._at += 2
-        inside = written(fractions(self._items(")")))
+        inside = self._written(self._items(")"))
         self._at += self._peek() == ")"
         return TypedItem(rf"\pmod{{{inside}}}", "text", space)
 
@@ -263,8 +329,11 @@ class _Reader:
         self._depth += 1
         items = self._items(closing) if opening != "<" else self._until_angle()
         self._depth -= 1
-        inside = written(fractions(items))
+        inside = self._written(items)
         found = self._peek()
+        if self._dialect is not None and found == closing and (matrix := _matrix(opening, items)):
+            self._at += 1
+            return TypedItem(matrix, "atom", space)
         if found == closing or (found in (")", "]") and opening in "(["):
             self._at += 1
             right = right or _SHOWN.get(found, found)
@@ -317,7 +386,7 @@ class _Reader:
         else:
             self._at += 1
         shown = "|" if token == "|" else r"\|"
-        return TypedItem(f"{shown}{written(fractions(items))}{shown}", "atom", space)
+        return TypedItem(f"{shown}{self._written(items)}{shown}", "atom", space)
 
     def _closes(self, bar: str, after_operand: bool) -> bool:
         """Return True if a bar of the same kind follows before the open bracket closes."""
@@ -333,29 +402,31 @@ class _Reader:
 
     # -- words
 
-    def _word(self, space: bool) -> TypedItem:
+    def _name(self, space: bool) -> TypedItem:
+        """Return what a word means, with its arguments but without its scripts."""
         word = self._take()
-        if word in names.WRAPPED:
-            return self._scripted(self._wrapped(names.WRAPPED[word], space))
+        if not word[-1].isalpha():
+            words = re.split(r"[\"({]", word, maxsplit=1)[1][:-1]
+            return TypedItem(rf"\text{{{words}}}", "atom", space)
+        if word in self._wrapping:
+            return self._wrapped(self._wrapping[word], space)
+        if self._dialect is not None and word in self._dialect.pairs:
+            first, second = self._argument(), self._argument()
+            return TypedItem(_filled(self._dialect.pairs[word], first, second), "atom", space)
         if word in names.PAIRS and self._peek() == "(":
-            return self._scripted(self._pair(names.PAIRS[word], space))
+            return self._pair(names.PAIRS[word], space)
         if word == "inf" and self._at > 1 and self._tokens[self._at - 2].text in ("-", "+", "->", "^", "to"):
             return TypedItem(r"\infty", "atom", space)
-        if word in names.LIMITS:
-            return self._scripted(TypedItem(names.LIMITS[word], "big", space))
-        if word in names.INFINITY:
-            return self._scripted(TypedItem(r"\infty", "atom", space))
-        if word in names.RELATIONS:
-            return TypedItem(names.RELATIONS[word], "relation", space)
-        if word in names.OPERATIONS:
-            return TypedItem(names.OPERATIONS[word], "operation", space)
-        if word in names.CONNECTIVES:
-            return TypedItem(names.CONNECTIVES[word], "text", space)
+        for known, kind in _KINDS:
+            if word in known:
+                return TypedItem(known[word], kind, space)
         if (name := names.function(word)) is not None:
-            return self._applied(self._scripted(TypedItem(name, "function", space)))
-        if word in names.BLACKBOARD:
-            return self._scripted(TypedItem(rf"\mathbb{{{names.BLACKBOARD[word]}}}", "atom", space))
-        return self._scripted(TypedItem(*self._letters(word), space))
+            return TypedItem(name, "function", space)
+        return TypedItem(*self._letters(word), space)
+
+    def _argument(self) -> str:
+        argument = self._scripted_argument()
+        return argument.group or argument.latex
 
     def _letters(self, word: str) -> tuple[str, Kind]:
         """Return the letters of a word as a product, or a word of four and more letters as text."""
@@ -371,15 +442,17 @@ class _Reader:
         return word, "atom"
 
     def _applied(self, function: TypedItem) -> TypedItem:
-        """Return a function with an argument in brackets right behind it is one factor."""
+        """Return a function as one factor with its argument in brackets right behind it; in a dialect, with any operand."""
         if self._peek() in ("(", "[") and not self._spaced():
             argument = self._scripted(self._primary())
             return TypedItem(function.latex + argument.latex, "atom", function.space)
+        if self._dialect is not None and self._peek() and self._tokens[self._at].kind in ("word", "number"):
+            argument = self._next(False)
+            return TypedItem(written([function, replace(argument, space=True)]), "atom", function.space)
         return function
 
     def _wrapped(self, pattern: str, space: bool) -> TypedItem:
-        argument = self._scripted_argument()
-        return TypedItem(pattern.replace("%s", argument.group or argument.latex), "atom", space)
+        return TypedItem(pattern.replace("%s", self._argument()), "atom", space)
 
     def _scripted_argument(self) -> TypedItem:
         """Return what a root stands over: a group, or the next factor with its scripts."""
@@ -404,13 +477,11 @@ class _Reader:
             items: list[TypedItem] = []
             while self._at < len(self._tokens) and self._peek() not in (",", ")"):
                 items.append(self._next(bool(items) and items[-1].kind in OPERANDS))
-            parts.append(written(fractions(items)))
+            parts.append(self._written(items))
             if self._at >= len(self._tokens) or self._take() == ")" or len(parts) > 2:
                 break
         first, second = (*parts, "", "")[:2]
-        return TypedItem(
-            pattern.replace("%s", "\0", 1).replace("%s", second).replace("\0", first), "atom", space
-        )
+        return TypedItem(_filled(pattern, first, second), "atom", space)
 
     # -- scripts
 
@@ -452,17 +523,19 @@ class _Reader:
         token, kind = self._peek(), self._tokens[self._at].kind
         if token == "{":
             self._at += 1
-            inside = written(fractions(self._items("}"), flat=True))
+            inside = self._written(self._items("}"), flat=True)
             self._at += self._peek() == "}"
             return inside
         if token == "(":
             self._at += 1
-            inside = written(fractions(self._items(")"), flat=True))
+            inside = self._written(self._items(")"), flat=True)
             self._at += self._peek() == ")"
             return inside
         if token in ("-", "+", "−") and not self._spaced(1):
             self._at += 1
             return f"{'+' if token == '+' else '-'}{self._script(base, sign)}"
+        if kind == "word" and self._dialect is not None:
+            return self._name(space=False).latex
         if kind == "word":
             return self._script_word(base, sign)
         if token == "*":
@@ -502,14 +575,10 @@ class _Reader:
             return self._scripted(self._primary())
         self._at += 1
         if (index := root(token)) is not None:
-            argument = self._scripted_argument()
-            return self._scripted(
-                TypedItem(f"\\sqrt{index}{{{argument.group or argument.latex}}}", "atom", space)
-            )
+            return self._scripted(TypedItem(f"\\sqrt{index}{{{self._argument()}}}", "atom", space))
         if raised(token) and self._peek() == "√":
             self._at += 1
-            argument = self._scripted_argument()
-            return TypedItem(f"\\sqrt[{raised(token)}]{{{argument.group or argument.latex}}}", "atom", space)
+            return TypedItem(f"\\sqrt[{raised(token)}]{{{self._argument()}}}", "atom", space)
         if (parts := fraction(token)) is not None:
             return TypedItem(f"\\frac{{{parts[0]}}}{{{parts[1]}}}", "number", space)
         if raised(token) or lowered(token):
@@ -539,6 +608,26 @@ class _Reader:
         if latex in (r"\forall", r"\exists", r"\neg", r"\partial", r"\nabla"):
             return "atom" if latex in (r"\partial", r"\nabla") else "text"
         return "atom"
+
+
+def _matrix(opening: str, items: list[TypedItem]) -> str | None:
+    """Return the matrix that rows in brackets inside of brackets make, as in `[[a,b],[c,d]]`; `None` where they do not."""
+    rows = [item.latex for item in items[::2]] if opening in ("[", "(") else []
+    if len(rows) < 2 or any(item.kind != "comma" for item in items[1::2]):
+        return None
+    if not all(row[0] == opening and row[-1] == _CLOSING[opening] for row in rows):
+        return None
+    cells = [_SEPARATOR.split(row[1:-1]) for row in rows]
+    if len({len(row) for row in cells}) > 1:
+        return None
+    name = "bmatrix" if opening == "[" else "pmatrix"
+    inside = r" \\ ".join(map(" & ".join, cells))
+    return rf"\begin{{{name}}}{inside}\end{{{name}}}"
+
+
+def _filled(pattern: str, first: str, second: str) -> str:
+    before, between, after = pattern.split("%s")
+    return f"{before}{first}{between}{second}{after}"
 
 
 def _braced(script: str) -> str:

@@ -1,1 +1,1 @@
-"""AsciiDoc documents and AsciiMath, in which their formulas may be written."""
+"""AsciiDoc documents."""

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from mathamr.formulas.typed.asciimath import asciimath_to_latex
 from mathamr.posts.format import ASCIIDOC_SUFFIXES, Collection
-from mathamr.posts.formats.asciidoc.asciimath import latex_of
 from mathamr.posts.formats.document import Document, anchor, code, element, math, plain, row, text
 from mathamr.posts.inputs import stem
 from mathamr.posts.post import Post
@@ -218,7 +218,7 @@ class _Asciidoc:
         for left, right in (("\\[", "\\]"), ("\\(", "\\)"), ("$$", "$$"), ("$", "$")):
             if formula.startswith(left) and formula.endswith(right) and len(formula) > len(left) + len(right):
                 return formula[len(left) : -len(right)].strip()
-        return formula if notation in ("latexmath", "tex", "latex") else latex_of(formula)
+        return formula if notation in ("latexmath", "tex", "latex") else asciimath_to_latex(formula)
 
     def _inline(self, source: str) -> str:
         parts: list[str] = []
