@@ -10,10 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from mathamr.core.arrays import FloatArray
+from mathamr.core.pickling import pickle_by_fields
 from mathamr.posts.identifiers import rename
 from mathamr.posts.level import Level
 
 
+@pickle_by_fields
 @dataclass(frozen=True, slots=True, eq=False)
 class Vectors:
     """Unit vectors as rows; row i represents `references[i]` at `levels[i]` (`Level`).

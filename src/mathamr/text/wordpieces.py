@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from mathamr.core.arrays import Int32Array, IntArray
 from mathamr.core.errors import MathAMRError
+from mathamr.core.pickling import pickle_by_fields
 from mathamr.core.storage.plainfiles import read_description
 from mathamr.text.signs import with_sign_words
 
@@ -30,6 +31,7 @@ MOST_CHARACTERS = 20_000
 PieceNumbers = npt.NDArray[np.uint16 | np.uint32]
 
 
+@pickle_by_fields
 @dataclass(frozen=True, slots=True, eq=False)
 class Pieces:
     """The pieces of a wording, without start and end marks; span i covers pieces [starts[i], ends[i]).

@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 
+from mathamr.core.pickling import pickle_by_fields
 from mathamr.index.catalogue.storedpassages import StoredPassage
 from mathamr.posts.post import Post
 
 
+@pickle_by_fields
 @dataclass(frozen=True, slots=True)
 class PostRow:
     """The columns of a post and the rows that depend on it."""

@@ -17,6 +17,7 @@ from typing import get_args
 
 from mathamr.core.cache import Cache
 from mathamr.core.errors import MathAMRError
+from mathamr.core.pickling import pickle_by_fields
 from mathamr.core.sqlite import Database, inflated
 from mathamr.index.catalogue.journal import LARGEST_POST, unpacked
 from mathamr.posts.markup import formulas_of
@@ -58,6 +59,7 @@ _previews: Cache[bytes, tuple[Preview, int]] = Cache(512, weight=64 << 20, weigh
 """Limits of the cache of previews that were read recently, since good posts are found repeatedly."""
 
 
+@pickle_by_fields
 @dataclass(frozen=True, slots=True)
 class StoredPassage:
     """The preview of a post as it is stored: the rules by which its sentences were split, and the packed post and sentences."""

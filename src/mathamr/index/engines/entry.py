@@ -12,15 +12,19 @@ import numpy as np
 
 from mathamr.core.arrays import FloatArray
 from mathamr.core.errors import MathAMRError, UnknownNameError
+from mathamr.core.pickling import pickle_by_fields
 from mathamr.index.identifiers import check_id
 from mathamr.index.scored import DECIMALS
 from mathamr.systems.field import Field
 from mathamr.systems.vectors import Vectors
 
+_UNIT = 1e-5
+"""How far the square of a vector's length may be from one for it to count as a unit vector."""
 MOST_LEVEL = 127
 """The highest level; each is stored in one byte."""
 
 
+@pickle_by_fields
 @dataclass(frozen=True, slots=True)
 class Payload:
     """The metadata of an entry, by which searches are filtered.
@@ -129,7 +133,9 @@ def checked(entries: Iterable[Entry], fields: Sequence[Field]) -> Iterator[Entry
 
     `fields` lists the permitted fields, in the order that entries get.
     """
+    entries = list(entries)
     names = [each.name for each in fields]
+    are_units = {each.name: _are_units(entries, each) for each in fields}
     for entry in entries:
         check_id(entry.id)
         for name in entry.rows:
@@ -142,8 +148,34 @@ def checked(entries: Iterable[Entry], fields: Sequence[Field]) -> Iterator[Entry
         score = entry.payload.score
         if score is not None and not -(2**53) < score < 2**53:
             raise MathAMRError(f"the score of {entry.id!r} is out of range: {score}")
-        rows = {each.name: _checked_rows(entry, each) for each in fields if each.name in entry.rows}
+        rows = {
+            each.name: entry.rows[each.name] if are_units[each.name] else _checked_rows(entry, each)
+            for each in fields
+            if each.name in entry.rows
+        }
         yield Entry(entry.id, rows, _valid(entry.payload))
+
+
+def _are_units(entries: Sequence[Entry], field: Field) -> bool:
+    """Return True if nothing has to be changed in the rows of entries in a field: all together are checked much faster than one by one."""
+    found = [entry.rows[field.name] for entry in entries if field.name in entry.rows]
+    if not found or not all(
+        rows.vectors.dtype == np.float32
+        and rows.vectors.ndim == 2
+        and rows.vectors.shape[1] == field.size
+        and rows.vectors.flags.c_contiguous
+        and rows.levels.dtype == np.int8
+        and len(rows) == len(rows.levels) == len(rows.references) > 0
+        and (field.many or len(rows) == 1)
+        for rows in found
+    ):
+        return False
+    vectors = np.concatenate([rows.vectors for rows in found])
+    apart = np.abs(np.einsum("ij,ij->i", vectors, vectors) - 1).max()
+    levels = np.concatenate([rows.levels for rows in found])
+    return bool(apart < _UNIT and levels.min() >= 0) and all(
+        _is_valid("".join(rows.references)) for rows in found
+    )
 
 
 def _checked_rows(entry: Entry, field: Field) -> Vectors:
@@ -165,6 +197,9 @@ def _checked_rows(entry: Entry, field: Field) -> Vectors:
 
 def _valid(payload: Payload) -> Payload:
     """Replace lone surrogates in a payload, which file names may have but no engine can store, by "?"."""
+    texts = (payload.kind, payload.date or "", payload.source, payload.post, payload.visual, *payload.tags)
+    if _is_valid("".join(texts)):
+        return payload
     return replace(
         payload,
         kind=_valid_text(payload.kind),
@@ -176,7 +211,13 @@ def _valid(payload: Payload) -> Payload:
     )
 
 
+def _is_valid(text: str) -> bool:
+    return _valid_text(text) is text
+
+
 def _valid_text(text: str) -> str:
+    if text.isascii():
+        return text
     try:
         text.encode()
         return text
@@ -195,7 +236,7 @@ def unit(vectors: FloatArray, size: int, what: str, *, dimensions: int) -> Float
         )
     squares = np.einsum("...i,...i->...", array, array)
     apart = np.abs(squares - 1).max(initial=0)
-    if apart < 1e-5:
+    if apart < _UNIT:
         return np.ascontiguousarray(array)
     if not np.isfinite(apart):
         raise MathAMRError(f"{what}: not all numbers are finite; encode the text again")

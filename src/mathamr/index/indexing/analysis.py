@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from mathamr.core.errors import MathAMRError
+from mathamr.core.pickling import pickle_by_fields
 from mathamr.index.catalogue.journal import LARGEST_POST
 from mathamr.index.catalogue.postrow import PostRow, row_of
 from mathamr.index.catalogue.storedpassages import stored_passage
@@ -25,6 +26,7 @@ LONGEST_POST_ID = LONGEST_ID - 96
 HIGHEST_SCORE = 2**53 - 1
 
 
+@pickle_by_fields
 @dataclass(frozen=True, slots=True)
 class AnalysedPost:
     """A post as it is stored, and the terms of its text and of its formulas."""

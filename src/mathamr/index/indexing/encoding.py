@@ -16,6 +16,7 @@ from typing import Any
 from mathamr.core.batches import ahead, batches
 from mathamr.core.closing import Closing
 from mathamr.core.errors import MathAMRError
+from mathamr.core.pickling import pickle_by_fields
 from mathamr.core.workers import Lost, Pool, WorkLimits
 from mathamr.formulas.trees import trees_of
 from mathamr.graphs import notation
@@ -49,6 +50,7 @@ ReadFormula = tuple[Formula, tuple[str, ...]]
 """A formula, and the macros for parsing it."""
 
 
+@pickle_by_fields
 @dataclass(frozen=True, slots=True)
 class Material:
     """What everything else is derived from: a post as it is stored, its sentences, and its graph and tensor if it has them."""
@@ -61,6 +63,7 @@ class Material:
     """True if its graph is to be made without the AMR parser, over which processes were lost."""
 
 
+@pickle_by_fields
 @dataclass(frozen=True, slots=True)
 class Derived:
     """What a system derives from one post."""
@@ -80,6 +83,12 @@ class Derived:
     pieces: Any = None
     """The post's word pieces, from which another process computes `encoded`."""
 
+    def encoded_as(self, encoded: Encoded) -> Derived:
+        """Return the same with the vectors; `dataclasses.replace` would take longer."""
+        return Derived(
+            self.made_of, self.payload, self.tagged_by, self.formulas, encoded, self.graph, self.tensor
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
@@ -98,7 +107,7 @@ def derive(system: System, materials: Sequence[Material], graphs: GraphWork | No
     results, items = _with_items(system, materials, graphs)
     encoded = iter(system.encode(item for item in items if item is not None))
     return [
-        each if item is None else replace(each, encoded=next(encoded))
+        each if item is None else each.encoded_as(next(encoded))
         for each, item in zip(results, items, strict=True)
     ]
 
@@ -301,7 +310,7 @@ class Encoders(Closing):
             encoded = iter(system.encode_pieces(chosen))
             for each in few:
                 if isinstance(each, Derived) and each.pieces is not None:
-                    yield replace(each, encoded=next(encoded), pieces=None)
+                    yield each.encoded_as(next(encoded))
                 else:
                     yield each
 

@@ -92,23 +92,36 @@ def _filled(rows: Mapping[str, Vectors]) -> dict[str, Vectors]:
 
 def checksum_of(rows: Mapping[str, Vectors], fields: Sequence[Field], of: FieldTarget) -> VectorChecksum:
     """Return a sketch of an entry's vectors in all fields; damaged or swapped vectors have a different one."""
-    value, count = 0.0, 0
+    return checksums_of([rows], fields, of)[0]
+
+
+def checksums_of(
+    entries: Sequence[Mapping[str, Vectors]], fields: Sequence[Field], of: FieldTarget
+) -> list[VectorChecksum]:
+    """Return the sketches of many entries, computed together."""
+    values, counts = np.zeros(len(entries)), np.zeros(len(entries), np.int64)
     for number, field in enumerate(field for field in fields if field.of == of):
-        if field.name in rows:
-            vectors = rows[field.name].vectors.astype(np.float64)
-            columns, weights = _weights(*vectors.shape[::-1])
-            # As if the rows had length one, as an engine stores them.
-            lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
-            lengths[lengths == 0] = 1.0
-            value += (1 + number % 3) * float((vectors @ columns / lengths) @ weights)
-            count += len(vectors)
-    return VectorChecksum(count, value)
+        places = [place for place, rows in enumerate(entries) if rows.get(field.name)]
+        if not places:
+            continue
+        found = [entries[place][field.name].vectors for place in places]
+        own = np.array([len(vectors) for vectors in found])
+        starts = np.cumsum(own) - own
+        vectors = np.concatenate(found).astype(np.float64)
+        # As if the rows had length one, as an engine stores them.
+        lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
+        lengths[lengths == 0] = 1.0
+        weights = 1 + (np.arange(len(vectors)) - np.repeat(starts, own)) % 7
+        sums = np.add.reduceat(vectors @ _columns(vectors.shape[1]) / lengths * weights, starts)
+        values[places] += (1 + number % 3) * sums
+        counts[places] += own
+    return [VectorChecksum(*each) for each in zip(counts.tolist(), values.tolist(), strict=True)]
 
 
-@lru_cache(maxsize=256)
-def _weights(size: int, rows: int) -> tuple[DoubleArray, DoubleArray]:
+@lru_cache(maxsize=16)
+def _columns(size: int) -> DoubleArray:
     columns: DoubleArray = np.random.default_rng(7).standard_normal(size)
-    return columns / np.linalg.norm(columns), (1 + np.arange(rows) % 7).astype(np.float64)
+    return columns / np.linalg.norm(columns)
 
 
 def agree(found: VectorChecksum, expected: VectorChecksum) -> bool:

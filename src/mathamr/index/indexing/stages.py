@@ -27,7 +27,7 @@ from mathamr.index.indexing.buildlog import BuildLog
 from mathamr.index.indexing.buildpool import FEW, BuildPool
 from mathamr.index.indexing.duplicates import fetch, take_over
 from mathamr.index.indexing.encoding import NOTHING, Derived, Encoders, Material, Prepared, source_digest
-from mathamr.index.indexing.entries import PostEntries, checksum_of, entries_of, visual_entry
+from mathamr.index.indexing.entries import PostEntries, checksum_of, checksums_of, entries_of, visual_entry
 from mathamr.index.indexing.graphstages import graph_input, make_graphs, make_tensors, parser_of, quarantine
 from mathamr.index.indexing.reading import analysed
 from mathamr.index.lexical.bags import formula_bag
@@ -278,15 +278,21 @@ class IndexStages:
         self._upsert("posts", [entries.post for _, _, entries in results if entries.post is not None])
         self._upsert("formulas", [entry for _, _, entries in results for entry in entries.formulas])
         engine.flush()
+        fields = self._archive.manifest.model.fields
+        posts = [entries.post.rows if entries.post else {} for _, _, entries in results]
+        formulas = [entry for _, _, entries in results for entry in entries.formulas]
+        own = checksums_of(posts, fields, "posts")
+        parts = dict(
+            zip(
+                [entry.id for entry in formulas],
+                checksums_of([entry.rows for entry in formulas], fields, "formulas"),
+                strict=True,
+            )
+        )
         with catalogue.transaction():
             catalogue.mark_vectors(
-                (
-                    each,
-                    made_of,
-                    VectorChecksum() if entries.post is None else self._checksum("posts", entries.post),
-                    {entry.id: self._checksum("formulas", entry) for entry in entries.formulas},
-                )
-                for each, made_of, entries in results
+                (each, made_of, checksum, {entry.id: parts[entry.id] for entry in entries.formulas})
+                for (each, made_of, entries), checksum in zip(results, own, strict=True)
             )
 
     def _unchanged(self, batch: list[PendingPost]) -> dict[str, Result]:

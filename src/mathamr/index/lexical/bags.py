@@ -9,6 +9,7 @@ from functools import lru_cache
 from hashlib import blake2b
 from typing import Self
 
+from mathamr.core.pickling import pickle_by_fields
 from mathamr.formulas.trees import LONGEST_REMEMBERED, trees_of
 from mathamr.index.lexical.storedtrees import TREES, pack_trees
 from mathamr.index.lexical.terms import Terms, formulas_in, reading_in_force, terms_of_trees, text_terms
@@ -45,6 +46,7 @@ _LONGEST_CACHED = 100
 _short_number = lru_cache(maxsize=1 << 18)(_digest)
 
 
+@pickle_by_fields
 @dataclass(frozen=True, slots=True)
 class PostBags:
     """The terms of a post, separately for its text and for each of its formulas."""

@@ -170,15 +170,19 @@ def encoded(post_id: str, vectors: Vectors) -> Encoded:
     """Return a post's vectors by field; if the model has no document vector, the mean replaces it."""
     if not len(vectors):
         return Encoded(id=post_id)
-    document = vectors.document
-    whole = vectors.vectors.mean(axis=0) if document is None else document
-    references, rows = vectors.at(Level.FORMULA)
+    levels = vectors.levels.tolist()  # numpy would take longer for a few rows
+    documents = [row for row, level in enumerate(levels) if level == Level.DOCUMENT.value]
+    whole = vectors.vectors[documents[0]] if documents else vectors.vectors.mean(axis=0)
+    formulas = (
+        (vectors.references[row], vectors.vectors[row])
+        for row, level in enumerate(levels)
+        if level == Level.FORMULA.value
+    )
     return Encoded(
         id=post_id,
         post={DOCUMENT: Vectors.one(whole, Level.DOCUMENT, post_id), PARTS: vectors},
         formulas=tuple(
-            (reference, {FORMULA: Vectors.one(row, Level.FORMULA, reference)})
-            for reference, row in zip(references, rows, strict=True)
+            (reference, {FORMULA: Vectors.one(row, Level.FORMULA, reference)}) for reference, row in formulas
         ),
     )
 

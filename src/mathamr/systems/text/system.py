@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, ClassVar, Self
 import numpy as np
 
 from mathamr.core.modelfolder import ModelFolder, write_model_folder
+from mathamr.core.pickling import pickle_by_fields
 from mathamr.systems.field import Field
 from mathamr.systems.mathamrplus.system import (
     BY_FORMULAS,
@@ -157,6 +158,7 @@ class TextSystem:
         return cls(load_encoder(part_of(folder, TEXT), device), str(row.get("name") or folder.name))
 
 
+@pickle_by_fields
 @dataclass(frozen=True, slots=True)
 class CutPost:
     """A post as word pieces, and what its spans represent."""

@@ -381,7 +381,8 @@ class ManyRows(FieldRows):
             "counts": self.slots.counts,
             "bounds": self.slots.bounds,
         }
-        if options.first_pass != "none":
+        is_used = options.first_pass == "auto" and len(self.slots.vectors) >= FEWEST_ROWS
+        if is_used or options.first_pass == "int8":
             parts |= Quantised.of(self.slots).arrays()
         return parts
 
