@@ -25,7 +25,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, TypeVar
 
 from mathamr.core.settings import READING
-from mathamr.formulas.meaning import VERSION
+from mathamr.formulas.meaning.statements import VERSION
 from mathamr.formulas.parse import check_reading
 from mathamr.formulas.tree import Opt, Slt, Tree
 from mathamr.formulas.trees import LONGEST_REMEMBERED, trees_of
