@@ -16,6 +16,7 @@ from mathamr.core.storage.durable import write_whole
 from mathamr.core.storage.plainfiles import read_description
 from mathamr.core.version import __version__
 from mathamr.systems.field import Field
+from mathamr.systems.ranking import QueryKind
 
 FORMAT = 3
 MANIFEST = "manifest.json"
@@ -54,7 +55,8 @@ class ModelRecord:
 
     `folder` is the path of the model, `None` for a built-in model, which is found by its name. `text_backend` is the backend of the
     text encoder (`mathamr.text.backend`), for both posts and queries. `default_rankings` are the names of the model's own, by task;
-    that of any other task is the first of its system.
+    that of any other task is the first of its system. `weights` are those that `mathamr tune` chose for the parts of its fusion, by
+    part and kind of query.
     """
 
     name: str
@@ -64,6 +66,7 @@ class ModelRecord:
     folder: str | None = None
     text_backend: str = "onnx"
     default_rankings: dict[str, str] = field(default_factory=dict)
+    weights: dict[str, dict[QueryKind, float]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +152,8 @@ class Manifest:
         model, parser, engine = row["model"], row["parser"], row["engine"]
         model["fields"] = tuple(map(Field.from_json, model["fields"]))
         row["model"] = ModelRecord(**_typed(model, name=str, system=str, fingerprint=str, folder=_TEXT))
+        for own in row["model"].weights.values():
+            _typed(own, **dict.fromkeys(own, (int, float)))
         if parser is not None:
             row["parser"] = ParserRecord(**_typed(parser, name=str, fingerprint=str, model=_TEXT))
         row["engine"] = EngineRecord(**_typed(engine, name=str, options=dict))

@@ -54,6 +54,7 @@ from mathamr.systems.ranking import (
     default_first,
     fields_of,
     uses_words,
+    with_weights,
     without_vectors,
 )
 from mathamr.systems.system import Item, System, VisualFormula
@@ -136,7 +137,10 @@ class Index(Closing):
         if task == "answers" and self.has_declarations:
             from mathamr.search.library import library_rankings
 
-            return library_rankings(found)
+            found = library_rankings(found)
+        if task == "answers" and (weights := self.archive.manifest.model.weights):
+            default = next(iter(found))
+            found = {**found, default: with_weights(found[default], weights)}
         return found
 
     def ranking(self, task: Task, strategy: str | Ranking | None = None) -> tuple[str, Ranking]:

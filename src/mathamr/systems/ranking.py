@@ -150,6 +150,10 @@ class Component:
     weight: float = 1.0
     weights: tuple[tuple[QueryKind, float], ...] = ()
 
+    def with_weights(self, weights: Mapping[QueryKind, float]) -> Component:
+        """Return the part with other weights for some kinds of queries."""
+        return replace(self, weights=tuple((dict(self.weights) | weights).items()))
+
     def weight_for(self, kind: QueryKind) -> float:
         """Return the weight for a kind of query."""
         return dict(self.weights).get(kind, self.weight)
@@ -250,6 +254,45 @@ Ranking = (
 )
 Rankings = Mapping[Task, Mapping[str, Ranking]]
 """The named rankings of a system by task; the first of each is the default."""
+
+Weights = Mapping[str, Mapping[QueryKind, float]]
+"""Weights of the parts of a fusion, by the name of the part and the kind of query."""
+
+
+def fusion_of(ranking: Ranking) -> Fuse | None:
+    """Return the fusion inside a ranking that promotes, inherits or takes back hubs; None if there is none.
+
+    >>> fusion_of(Promote(Lexical())) is None
+    True
+    """
+    while not isinstance(ranking, Fuse):
+        if isinstance(ranking, Promote):
+            ranking = ranking.ranking
+        elif isinstance(ranking, Inherit | Unhub):
+            ranking = ranking.first
+        else:
+            return None
+    return ranking
+
+
+def with_weights(ranking: Ranking, weights: Weights) -> Ranking:
+    """Return a ranking whose fusion has other weights for some kinds of queries; parts that it lacks are ignored.
+
+    >>> both = Fuse(parts=(Component("a", Lexical()), Component("b", Nearest("b"), 2.0)))
+    >>> found = fusion_of(with_weights(Promote(both), {"b": {"name": 0.5}}))
+    >>> [part.weight for part in found.suited("name").parts], [part.weight for part in found.suited("words").parts]
+    ([1.0, 0.5], [1.0, 2.0])
+    """
+    if isinstance(ranking, Promote):
+        return replace(ranking, ranking=with_weights(ranking.ranking, weights))
+    if isinstance(ranking, Inherit | Unhub):
+        return replace(ranking, first=with_weights(ranking.first, weights))
+    if isinstance(ranking, Fuse):
+        return replace(
+            ranking, parts=tuple(part.with_weights(weights.get(part.name, {})) for part in ranking.parts)
+        )
+    return ranking
+
 
 FORMULA_SEARCH = BestFormula(
     Promote(

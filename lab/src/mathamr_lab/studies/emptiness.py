@@ -13,9 +13,8 @@ thing is declared, and the reliability of the probabilities.
 from __future__ import annotations
 
 import os
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 from zlib import crc32
 
@@ -23,6 +22,8 @@ import numpy as np
 
 from mathamr.core.arrays import BoolArray, DoubleArray
 from mathamr.core.errors import MathAMRError
+from mathamr.evaluation import knownitems
+from mathamr.evaluation.knownitems import KnownItem
 from mathamr.evaluation.table import aligned
 from mathamr.index.lexical.terms import words
 from mathamr.posts.passage import PLACEHOLDER, passage
@@ -47,15 +48,6 @@ BINS = (0.0, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 1.001)
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """A query, the entries that are right, and those that would answer it too."""
-
-    query: str | Post
-    right: frozenset[str]
-    form: str
-
-
-@dataclass(frozen=True, slots=True)
 class Case:
     """A first hit: the group and form of its query, its features, its chance, its label, whether it is right, and whether it could be."""
 
@@ -68,30 +60,19 @@ class Case:
     is_present: bool
 
 
-def questions(index: Index, count: int) -> Iterator[Asked]:
-    """Draw queries of all kinds from an index."""
+def questions(index: Index, count: int) -> Iterator[KnownItem]:
+    """Draw queries of all kinds from an index; the question itself answers as well."""
     for typed in draw(index, count):
-        yield Asked(typed.text, frozenset([typed.entry]), f"typed, {typed.form}")
+        yield KnownItem(typed.text, frozenset([typed.entry]), f"typed, {typed.form}")
     posts = sorted(index.archive.catalogue.every_post(), key=lambda post: crc32(f"asked:{post.id}".encode()))
-    yield from islice(_titles(posts), count // 2)
-    yield from islice(_sentences(posts), count // 2)
-    children = defaultdict(list)
-    for post in posts:
-        if post.parent:
-            children[post.parent].append(post.id)
-    asked = (post for post in posts if post.role == "question" and children[post.id])
-    for post in islice(asked, count // 3):
-        yield Asked(post, frozenset([post.id, *children[post.id]]), "question")
+    yield from islice(knownitems.titles(posts), count // 2)
+    yield from islice(sentences(posts), count // 2)
+    for item in islice(knownitems.questions(posts), count // 3):
+        yield replace(item, right=item.right | {item.query.id}) if isinstance(item.query, Post) else item
 
 
-def _titles(posts: Sequence[Post]) -> Iterator[Asked]:
-    for post in posts:
-        if post.title and post.role != "answer" and post.markup != "declaration" and "$" not in post.title:
-            yield Asked(post.title, frozenset([post.id]), "title")
-
-
-def _sentences(posts: Sequence[Post]) -> Iterator[Asked]:
-    """Draw runs of six to twelve words of sentences."""
+def sentences(posts: Iterable[Post]) -> Iterator[KnownItem]:
+    """Ask for posts by eight words in a row of one of their sentences."""
     for post in posts:
         if post.markup == "declaration":
             continue
@@ -101,7 +82,7 @@ def _sentences(posts: Sequence[Post]) -> Iterator[Asked]:
                 start = crc32(post.id.encode()) % max(1, len(said) - 8)
                 text = " ".join(said[start : start + 8])
                 if len(words(text)) >= 6 and "$" not in text:
-                    yield Asked(text, frozenset([post.id]), "sentence")
+                    yield KnownItem(text, frozenset([post.id]), "sentence")
                     break
 
 
@@ -125,7 +106,7 @@ def cases(index: Index, count: int) -> Iterator[Case]:
                 yield _case(index, query, asked, found, is_present)
 
 
-def _case(index: Index, query: Query, asked: Asked, found: list[RankedResult], is_present: bool) -> Case:
+def _case(index: Index, query: Query, asked: KnownItem, found: list[RankedResult], is_present: bool) -> Case:
     confidence = Confidence(query, index.archive.lexical.posts, index.archive.manifest.model.name, found)
     first = found[0]
     return Case(

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from statistics import fmean
 
 from mathamr.evaluation import baselines
+from mathamr.evaluation.knownitems import reciprocal_rank
 from mathamr.evaluation.significance import bootstrap_interval
 from mathamr.evaluation.table import aligned
 from mathamr.evaluation.topics import Topic
@@ -33,15 +34,12 @@ GROUPS: dict[str, Callable[[TypedQuery], bool]] = {
 }
 
 
-def reciprocal_rank(query: TypedQuery, ids: Sequence[str]) -> float:
-    """Return one divided by the rank of the entry that a query asks for; 0 behind the first ten."""
-    return 1 / (ids.index(query.entry) + 1) if query.entry in ids[:DEPTH] else 0.0
-
-
 def by_strategy(index: Index, queries: Sequence[TypedQuery], strategy: str | None) -> list[float]:
     """Return the reciprocal rank of every query under a strategy of the index."""
     return [
-        reciprocal_rank(query, [each.id for each in index.rank(query.text, "answers", strategy, DEPTH)[0]])
+        reciprocal_rank(
+            {query.entry}, [each.id for each in index.rank(query.text, "answers", strategy, DEPTH)[0]]
+        )
         for query in queries
     ]
 
@@ -55,7 +53,7 @@ def by_baseline(index: Index, queries: Sequence[TypedQuery]) -> list[float]:
     topics = [Topic(str(number), Query.of_text(query.text).post) for number, query in enumerate(queries)]
     run = baselines.run("bm25", posts, topics, "answers")
     return [
-        reciprocal_rank(query, [hit.id for hit in run.rankings.get(str(number), ())])
+        reciprocal_rank({query.entry}, [hit.id for hit in run.rankings.get(str(number), ())])
         for number, query in enumerate(queries)
     ]
 

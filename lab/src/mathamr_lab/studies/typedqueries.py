@@ -7,26 +7,18 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections import Counter
 from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
 
+from mathamr.evaluation.knownitems import content_words, longest_side, unique_formulas
 from mathamr.formulas.latex.unicode import raised, symbols
-from mathamr.formulas.renaming import form_key
-from mathamr.formulas.trees import trees_of
-from mathamr.index.lexical.terms import words
-from mathamr.posts.passage import PLACEHOLDER, passage
-from mathamr.posts.post import Formula, Post
-from mathamr.search.commonwords import STOP_WORDS
+from mathamr.posts.post import Post
 from mathamr.search.searcher import Index
 from mathamr_lab.systems.text.letters import drawn, variables_of
 
-LEAST, MOST = 6, 40
-"""The numbers of symbols between which a formula is asked for."""
-LONGEST = 160
 HELD = 4
 """The queries of one in so many entries are held back from every choice."""
 FORMS = (
@@ -51,9 +43,6 @@ _ASCII = {
     "\\subset": " subset ", "\\left": "", "\\right": "", "\\,": " ", "\\;": " ", "\\!": "", "\\quad": " ", "\\ ": " ",
     "\\partial": " partial ", "\\pm": "+-", "\\equiv": " equiv ",
 }  # fmt: skip
-_TOKEN = re.compile(r"\\[a-zA-Z]+|\\.|.", re.S)
-_SPACING = re.compile(r"^(?:\\[,;:! ]|[\s,.;&])+|(?:\\[,;:! ]|[\s,.;&])+$")
-_SIDES = re.compile(r"\\(?:leq?|geq?|neq?|equiv|to|in|subset(?:eq)?|cong|sim|approx)(?![a-zA-Z])|[=<>]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +59,7 @@ class TypedQuery:
 
 def draw(index: Index, count: int) -> list[TypedQuery]:
     """Draw queries for `count` entries of an index, one each; the form that was drawn least and applies, half in other letters."""
-    entries = list(_candidates(index))
+    entries = list(unique_formulas(index.archive.catalogue.every_post()))
     generator = np.random.default_rng(zlib.crc32(SALT.encode()))
     order = generator.permutation(len(entries))
     found: list[TypedQuery] = []
@@ -92,48 +81,6 @@ def draw(index: Index, count: int) -> list[TypedQuery]:
     return found
 
 
-def _candidates(index: Index) -> Iterator[tuple[Post, Formula]]:
-    """Yield entries with the longest of their formulas whose form occurs in no other entry."""
-    posts: dict[str, Post] = {}
-    own: dict[str, dict[str, Formula]] = defaultdict(dict)
-    holders: dict[str, set[str]] = defaultdict(set)
-    for post in index.archive.catalogue.every_post():
-        if post.markup == "declaration":
-            continue
-        posts[post.id] = post
-        for formula in post.formulas:
-            if len(formula.latex) > LONGEST:
-                continue
-            slt = trees_of(formula, post.macros)[0][1]
-            if slt is not None and LEAST <= len(slt) <= MOST:
-                key = form_key(slt)
-                holders[key].add(post.id)
-                own[post.id].setdefault(key, formula)
-    for identifier, formulas in own.items():
-        generator = np.random.default_rng(zlib.crc32(f"{SALT}:{identifier}".encode()))
-        single = [
-            formula
-            for key, formula in formulas.items()
-            if len(holders[key]) == 1
-            and "\\begin" not in formula.latex
-            and "\\text" not in formula.latex
-            and not posts[identifier].macros
-        ]
-        if single:
-            yield posts[identifier], single[int(generator.integers(len(single)))]
-
-
-def _content(post: Post) -> list[str]:
-    text = PLACEHOLDER.sub(
-        " ", " ".join(each.text for each in passage(post).sentences if each.field == "body")
-    )
-    return [
-        word
-        for word in dict.fromkeys(words(text))
-        if word.isalpha() and len(word) > 3 and word not in STOP_WORDS
-    ]
-
-
 def _typed(
     post: Post,
     latex: str,
@@ -143,7 +90,7 @@ def _typed(
 ) -> str | None:
     """Return what is typed for a formula of an entry; None if the form does not apply."""
     if form.startswith("part"):
-        part = _part(latex)
+        part = longest_side(latex)
         if part is None:
             return None
         latex = part
@@ -164,28 +111,11 @@ def _typed(
     count = {"one word": 1, "part, one word": 1, "two words": 2}.get(form, 0)
     if not count:
         return f"${latex}$"
-    known = _content(post)
+    known = content_words(post)
     if len(known) < count:
         return None
     chosen = [known[place] for place in sorted(generator.choice(len(known), count, replace=False))]
     return f"{' '.join(chosen)} ${latex}$" if generator.random() < 0.5 else f"${latex}$ {' '.join(chosen)}"
-
-
-def _part(latex: str) -> str | None:
-    """Return the longest side of a relation, of a sum, or what stands under an integral, if it is large enough."""
-    depth, cuts = 0, [0]
-    for match in _TOKEN.finditer(latex):
-        token = match.group()
-        depth += (token[-1] in "{([") - (token[-1] in "})]")
-        if depth == 0 and _SIDES.fullmatch(token):
-            cuts += [match.start(), match.end()]
-    cuts.append(len(latex))
-    sides = [_SPACING.sub("", latex[start:end]) for start, end in zip(cuts[::2], cuts[1::2], strict=True)]
-    if len(sides) < 2:
-        return None
-    side = max(sides, key=len)
-    slt = trees_of(Formula("", side), ())[0][1]
-    return side if slt is not None and len(slt) >= LEAST else None
 
 
 def _unicode(latex: str) -> str | None:

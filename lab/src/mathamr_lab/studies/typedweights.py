@@ -16,14 +16,15 @@ from zlib import crc32
 import numpy as np
 
 from mathamr.core.arrays import DoubleArray
+from mathamr.evaluation.knownitems import KnownItem
 from mathamr.evaluation.table import aligned
-from mathamr.search.fusion import shifted_z
+from mathamr.evaluation.tuning import reciprocal_ranks
 from mathamr.search.searcher import Index
 from mathamr.systems.mathamrplus.system import DOCUMENT, PARTS
 from mathamr.systems.ranking import FORMULA_SEARCH, Lexical, MaxSim, Nearest, Ranking
 from mathamr_lab.data import environment
 from mathamr_lab.studies.typed import WITH_WORDS
-from mathamr_lab.studies.typedqueries import TypedQuery, draw
+from mathamr_lab.studies.typedqueries import draw
 
 COMPONENTS: dict[str, Ranking] = {
     "lexical": Lexical(),
@@ -31,7 +32,7 @@ COMPONENTS: dict[str, Ranking] = {
     "single": Nearest(DOCUMENT),
     "maxsim": MaxSim(PARTS),
 }
-DEPTH, FOLDS = 300, 5
+FOLDS = 5
 Weights = tuple[float, ...]
 GRID: tuple[Weights, ...] = tuple(
     (1.0, *others)
@@ -45,21 +46,6 @@ SHOWN: dict[str, Weights] = {
     "in use, a formula": (1.0, 8.0, 0.0, 0.5),
     "in use, with words": (1.0, 4.0, 0.5, 1.0),
 }
-
-
-def reciprocal_ranks(index: Index, query: TypedQuery, grid: DoubleArray) -> DoubleArray:
-    """Return the reciprocal rank of the wanted entry under all weights; 0 behind the first ten."""
-    found = [index.rank(query.text, "answers", ranking, DEPTH)[0] for ranking in COMPONENTS.values()]
-    ids = {each: place for place, each in enumerate(dict.fromkeys(hit.id for hits in found for hit in hits))}
-    if query.entry not in ids:
-        return np.zeros(len(grid))
-    scores = np.zeros((len(ids), len(found)))
-    for column, hits in enumerate(found):
-        if hits:
-            scores[[ids[hit.id] for hit in hits], column] = shifted_z(np.array([hit.score for hit in hits]))
-    totals = scores @ grid.T
-    ranks = 1 + (totals > totals[ids[query.entry]] + 1e-9).sum(0)
-    return np.where(ranks <= 10, 1 / ranks, 0.0)
 
 
 def nested(
@@ -87,7 +73,9 @@ def run() -> None:
         with Index.open(folder) as index:
             for query in draw(index, count):
                 group = "with words" if query.form in WITH_WORDS else "a formula"
-                rows[group, Path(folder).stem, query.held].append(reciprocal_ranks(index, query, grid))
+                item = KnownItem(query.text, frozenset([query.entry]), query.form)
+                ranks = reciprocal_ranks(index, list(COMPONENTS.values()), query.text, item, grid)
+                rows[group, Path(folder).stem, query.held].append(ranks)
                 if not query.held:
                     folds[group, Path(folder).stem].append(crc32(f"fold:{query.entry}".encode()) % FOLDS)
     for group in ("a formula", "with words"):

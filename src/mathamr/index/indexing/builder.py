@@ -267,6 +267,7 @@ def _wanted(
         folder=None if is_named else str(model.expanduser().resolve()),
         text_backend=text_backend,
         default_rankings=default_rankings(model),
+        weights=before.model.weights if before and before.model.fingerprint == system.fingerprint else {},
     )
     parser = _wanted_parser(before, options) if needs_graphs(system.needs) else None
     graphs = system.graphs.configuration if system.graphs is not None else None
