@@ -1,8 +1,6 @@
 """A server follows an index that another writer updates: no error, no hole in the ranks, new posts soon.
 
 While one request opens the newest snapshot, others are still answered from the one before.
-
-`python -m benchmarks follow` does the same with processes, twenty updates and a thousand queries.
 """
 
 from __future__ import annotations
