@@ -124,11 +124,11 @@ def _read_block(seed: int, number: int, progress: Path | None) -> dict[str, Any]
             os.pwrite(descriptor, written.ljust(2_000), 0)
         started = time.process_time()
         _limit_processor(started)
-        outcome = _read(latex, place % _THOROUGH == 0)
+        outcome = _read(latex, thorough=place % _THOROUGH == 0)
         took = time.process_time() - started
         if took * 1000 > MILLISECONDS:
             again = time.process_time()
-            _read(latex, False)
+            _read(latex, thorough=False)
             took = min(took, time.process_time() - again)
         total += took
         if took > slowest:
@@ -149,7 +149,7 @@ def _limit_memory() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (_memory() + (MEGABYTES << 20), resource.RLIM_INFINITY))
 
 
-def _memory(resident: bool = False) -> int:
+def _memory(*, resident: bool = False) -> int:
     """Return the bytes of this process: mapped or resident."""
     pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[int(resident)]
     return int(pages) * os.sysconf("SC_PAGE_SIZE")
@@ -159,7 +159,7 @@ def _limit_processor(used: float) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (int(used) + _HANGS_AFTER, resource.RLIM_INFINITY))
 
 
-def _read(latex: str, thorough: bool) -> str:
+def _read(latex: str, *, thorough: bool) -> str:
     """Classifies an input: a tree, one with repairs, or a clear error; anything else is a finding."""
     try:
         formula = parse(latex, reading="mathematician")

@@ -76,7 +76,7 @@ STEPS: dict[str, tuple[str, ...]] = {
 """The commands by step, run in this order; an underscore in the name of a row stands for a space."""
 
 
-def answers(posts: int) -> None:
+def answers(_posts: int) -> None:
     """BM25 over all answers, as experiments with graphs run it."""
     from mathamr.evaluation.baselines import run
     from mathamr.evaluation.topics import read_topics
@@ -85,7 +85,7 @@ def answers(posts: int) -> None:
     run("bm25", _posts(), topics, "answers")
 
 
-def words(posts: int) -> None:
+def words(_posts: int) -> None:
     """Measure the lexical index of all posts, which `mathamr index` writes beside the vectors."""
     from mathamr.index.lexical.lexicalindex import LexicalIndex
     from mathamr.index.lexical.terms import post_terms

@@ -138,16 +138,16 @@ def _body(chance: random.Random) -> str:
     for _ in range(chance.randrange(2, 7)):
         words = [escape(word) for word in chance.choices(WORDS, k=chance.randrange(15, 70))]
         for place in range(4, len(words), chance.randrange(12, 24)):
-            words[place] = _formula(chance, "$", marked)
+            words[place] = _formula(chance, "$", marked=marked)
         paragraphs.append(f"<p>{' '.join(words)}.</p>")
     if chance.random() < 0.4:
-        paragraphs.append(f"<p>{_formula(chance, '$$', marked)}</p>")
+        paragraphs.append(f"<p>{_formula(chance, '$$', marked=marked)}</p>")
     if chance.random() < 0.2:
         paragraphs.append("<pre><code>x = 1\n</code></pre>\n<ul>\n<li>one</li>\n<li><em>two</em></li>\n</ul>")
     return "\n\n".join(paragraphs) + "\n"
 
 
-def _formula(chance: random.Random, delimiter: str, marked: bool) -> str:
+def _formula(chance: random.Random, delimiter: str, *, marked: bool) -> str:
     latex = escape(chance.choice(FORMULAS).replace("x", chance.choice("xyzuvw")), quote=False)
     formula = f"{delimiter}{latex}{delimiter}"
     return f'<span class="math-container">{formula}</span>' if marked else formula

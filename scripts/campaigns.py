@@ -86,7 +86,7 @@ def _mapped() -> int:
     return pages * os.sysconf("SC_PAGE_SIZE") >> 20
 
 
-def _resident(peak: bool = False) -> float:
+def _resident(*, peak: bool = False) -> float:
     wanted = "VmHWM" if peak else "VmRSS"
     for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
         if line.startswith(wanted):

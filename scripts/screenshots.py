@@ -107,7 +107,7 @@ def main() -> None:
                 page.locator(".square.best").last.scroll_into_view_if_needed()
                 page.locator(".panel").evaluate("panel => panel.scrollTo(0, 0)")
                 page.locator(".square.best").nth(1).hover()
-            ACTIONS.get(name, lambda page: None)(page)
+            ACTIONS.get(name, lambda _page: None)(page)
             shot = Image.open(BytesIO(page.screenshot()))
             shot.convert("RGB").quantize(192).save(arguments.out / f"{name}.png", optimize=True)
             page.close()

@@ -60,7 +60,7 @@ def data() -> Path:
 
 
 SLOW = (
-    "tests/adapters/test_langchain.py", "tests/cli/test_index_ray.py", "tests/cli/test_models.py", "tests/cli/test_onebackend.py", "tests/cli/test_unread_options.py", "tests/core/test_tensorfile.py", "tests/core/test_unfilled.py", "tests/evaluation/test_topicsearch.py",
+    "tests/adapters/test_langchain.py", "tests/cli/test_index_ray.py", "tests/cli/test_models.py", "tests/cli/test_onebackend.py", "tests/core/test_tensorfile.py", "tests/core/test_unfilled.py", "tests/evaluation/test_topicsearch.py",
     "tests/index/engines/postgres/", "tests/index/engines/qdrant/", "tests/index/engines/test_contract", "tests/index/indexing/cluster/",
     "tests/index/indexing/test_kills.py", "tests/index/test_fulldisk.py", "tests/lab/", "tests/plugins/",
     "tests/posts/formats/test_hostile.py",

@@ -12,14 +12,6 @@ from mathamr.cli import app
 from mathamr.core.errors import MissingExtraError
 
 
-def test_a_check_on_a_cluster_is_wrong_usage(tmp_path: Path) -> None:
-    asked = ["index", "--out", str(tmp_path / "i"), "--check", "--ray", "local"]
-    result = CliRunner().invoke(app, asked, terminal_width=300)
-    assert result.exit_code == 2
-    assert "leave --ray out" in " ".join(result.output.replace("│", " ").split())
-    assert not (tmp_path / "i").exists()
-
-
 def test_without_ray_the_error_says_how_to_install_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -41,15 +33,6 @@ def test_a_cluster_that_is_not_there_is_said(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr(ray, "init", gone)
     posts = tmp_path / "posts.jsonl"
     posts.write_text('{"id": "a", "kind": "note", "body": "x"}\n')
-    asked = [
-        "index",
-        str(posts),
-        "--out",
-        str(tmp_path / "i"),
-        "--ray",
-        "h:1",
-        "--shards",
-        str(tmp_path / "s"),
-    ]
+    asked = ["index", str(posts), "--out", str(tmp_path / "i"), "--ray", "h:1"]
     result = CliRunner().invoke(app, asked)
     assert str(result.exception) == "cannot reach the Ray cluster 'h:1': nobody answers"

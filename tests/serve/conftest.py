@@ -62,7 +62,7 @@ def serving(index: Index) -> Iterator[Serving]:
     ) -> TestClient:
         service = Service(over, limits or Limits(seconds=3600), keys or Keys())
         services.append(service)
-        return TestClient(create_app(service, hosts, log_queries), raise_server_exceptions=False)
+        return TestClient(create_app(service, hosts, log_queries=log_queries), raise_server_exceptions=False)
 
     yield make
     for service in services:

@@ -146,18 +146,11 @@ def test_a_connection_with_two_lengths_is_closed_after_its_answer(port: int) -> 
     assert b"connection: close" in got.lower()
 
 
-def test_a_body_longer_than_allowed_is_refused_before_it_is_sent(port: int) -> None:
-    answer = answered(
-        port,
-        b"PUT /v1/posts/x HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 99999999\r\n\r\n",
-    )
-    assert b'"too_large"' in answer
-
-
 @pytest.mark.parametrize(
     "sent",
     [b"\0\1\2\3\r\n\r\n", b"GET\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc" * 20,
-     b"GET / HTTP/1.1\r\nHost: localhost\r\nX: " + b"y" * 100_000 + b"\r\n\r\n",
+     b"GET / HTTP/1.1\r\nHost: localhost\r\nA b: c\r\n\r\n",
+     b"GET / HTTP/1.1\r\nHost: localhost\r\nX: " + b"y" * 200_000 + b"\r\n\r\n",
      b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: -5\r\n\r\n",
      b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello",
      b"GET /%ff%fe%00?q=%ff%c0%80 HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
@@ -170,9 +163,11 @@ def test_what_is_no_request_harms_nobody(port: int, sent: bytes) -> None:
     with connected(port) as connection:
         with suppress(ConnectionError):
             connection.sendall(sent)
-        answer = received(connection)
-    assert b" 500 " not in answer[:40]
-    assert b"Traceback" not in answer
+        head, _, body = received(connection).partition(b"\r\n\r\n")
+    assert b" 500 " not in head[:40]
+    assert b"Traceback" not in body
+    if head.startswith(b"HTTP/1.1 400 ") and b"text/plain" in head:  # uvicorn's own answer
+        assert b"connection: close" in head.lower()
     assert healthy(port)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -19,6 +19,7 @@ from mathamr.graphs.guarded import GuardedGraphs
 from mathamr.index.indexing.builder import BuildOptions, build_index
 from mathamr.index.indexing.writer import IndexWriter
 from mathamr.search.searcher import Index
+from mathamr.serve import pagefiles
 from mathamr.serve.access import Keys
 from mathamr.serve.limits import Limits
 from mathamr.serve.routes import search as search_routes
@@ -85,156 +86,71 @@ def test_while_a_write_holds_the_lock_all_that_needs_no_index_is_answered(
     assert statuses <= {200, 404, 422}
 
 
-def block_parser(index: Index) -> tuple[threading.Event, threading.Event]:
-    """Makes the parser of an index wait: the first event says that it has begun, the second lets it go on."""
-    begun, release, parser = threading.Event(), threading.Event(), index._parser()
+@contextmanager
+def held(
+    monkeypatch: pytest.MonkeyPatch, owner: Any, name: str, request: Callable[[], int], status: int = 200
+) -> Iterator[None]:
+    """Stops a request in a function of the server while the test asks for other things, and then lets it end."""
+    begun, release, function = threading.Event(), threading.Event(), getattr(owner, name)
 
-    class Blocked:
-        def __getattr__(self, name: str) -> Any:
-            return getattr(parser, name)
+    def blocked(*given: Any) -> Any:
+        begun.set()
+        release.wait(PATIENCE)
+        return function(*given)
 
-        def parse(self, *arguments: Any) -> Any:
-            begun.set()
-            release.wait(PATIENCE)
-            return parser.parse(*arguments)
+    monkeypatch.setattr(owner, name, blocked)
+    with ThreadPoolExecutor(1) as client:
+        slow = client.submit(request)
+        try:
+            assert begun.wait(PATIENCE)
+            yield
+            assert not slow.done()
+        finally:
+            release.set()
+        assert slow.result(PATIENCE) == status
 
-    index.use_parser(Blocked())  # type: ignore[arg-type]
-    return begun, release
+
+def put(site: Site) -> int:
+    body, headers = {"body": "A zebra, $z^9$."}, {"X-API-Key": WRITE_KEY}
+    return httpx.put(f"{site.url}v1/posts/fresh", json=body, headers=headers, timeout=PATIENCE).status_code
 
 
 def test_while_the_parser_reads_a_query_all_else_is_answered(
     site: Site, own_index: Index, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    begun, release = block_parser(own_index)
-    with ThreadPoolExecutor(1) as client:
-        slow = client.submit(fetched, site, "/v1/search?q=a+query+for+the+parser&strategy=maxsim")
-        assert begun.wait(PATIENCE)
-        try:
-            for path in (*UNLOCKED, "/v1/search?q=prime&strategy=lexical", "/v1/posts/nosuch", "/v1/index"):
-                assert fetched(site, path) in (200, 404), path
-            assert not slow.done()
-        finally:
-            release.set()
-        assert slow.result(PATIENCE) == 200
+    query = "/v1/search?q=a+query+for+the+parser&strategy=maxsim"
+    with held(monkeypatch, own_index._parser(), "parse", lambda: fetched(site, query)):
+        assert not own_index.archive.encoding.locked(), "another query can be encoded"
+        for path in (*UNLOCKED, "/v1/search?q=prime&strategy=lexical", "/v1/posts/nosuch", "/v1/index"):
+            assert fetched(site, path) in (200, 404), path
 
 
 def test_while_a_write_makes_graphs_and_vectors_searches_are_answered(
     site: Site, own_index: Index, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    begun, release, encode = threading.Event(), threading.Event(), own_index.archive.system.encode
-
-    def blocked(items: Any) -> Any:
-        begun.set()
-        release.wait(PATIENCE)
-        return encode(items)
-
-    monkeypatch.setattr(own_index.archive.system, "encode", blocked)
-    headers = {"X-API-Key": WRITE_KEY}
-    with ThreadPoolExecutor(1) as client:
-        put = client.submit(
-            httpx.put,
-            f"{site.url}v1/posts/fresh",
-            json={"body": "A zebra, $z^9$."},
-            headers=headers,
-            timeout=PATIENCE,
-        )
-        assert begun.wait(PATIENCE)
-        try:
-            for path in (*UNLOCKED, LOCKED[0], "/v1/posts/nosuch", "/v1/index", "/v1/ready"):
-                assert fetched(site, path) in (200, 404), path
-            assert not put.done()
-            assert fetched(site, "/v1/posts/fresh") == 404, "nothing of the write is visible yet"
-        finally:
-            release.set()
-        assert put.result(PATIENCE).status_code == 201
+    with held(monkeypatch, own_index.archive.system, "encode", lambda: put(site), 201):
+        for path in (*UNLOCKED, LOCKED[0], "/v1/posts/nosuch", "/v1/index", "/v1/ready"):
+            assert fetched(site, path) in (200, 404), path
+        assert fetched(site, "/v1/posts/fresh") == 404, "nothing of the write is visible yet"
     assert fetched(site, "/v1/posts/fresh") == 200
 
 
-def test_while_one_query_is_with_the_parser_another_can_be_encoded(site: Site, own_index: Index) -> None:
-    begun, release = block_parser(own_index)
-    with ThreadPoolExecutor(1) as client:
-        slow = client.submit(fetched, site, "/v1/search?q=one+more+query&strategy=maxsim")
-        try:
-            assert begun.wait(PATIENCE)
-            assert not own_index.archive.encoding.locked()
-        finally:
-            release.set()
-        assert slow.result(PATIENCE) == 200
-
-
-def test_while_the_disk_does_not_answer_a_file_of_the_page_health_is_answered(
-    site: Site, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("owner", "name", "path"), [(pagefiles, "_etag", "/base.css"), (FastAPI, "openapi", "/v1/openapi.json")]
+)
+def test_while_the_disk_or_the_description_of_the_api_keeps_one_waiting_others_are_answered(
+    site: Site, monkeypatch: pytest.MonkeyPatch, owner: Any, name: str, path: str
 ) -> None:
-    from mathamr.serve import pagefiles
-
-    begun, release, read = threading.Event(), threading.Event(), pagefiles._etag
-
-    def blocked(*arguments: Any) -> str:
-        if threading.current_thread() is not threading.main_thread():
-            begun.set()
-            release.wait(PATIENCE)
-        return read(*arguments)
-
-    monkeypatch.setattr(pagefiles, "_etag", blocked)
-    with ThreadPoolExecutor(1) as client:
-        slow = client.submit(fetched, site, "/base.css")
-        assert begun.wait(PATIENCE)
-        try:
-            for path in ("/v1/health", "/v1/render?latex=x", "/v1/search?q=prime&strategy=lexical"):
-                assert fetched(site, path) == 200, path
-            assert not slow.done()
-        finally:
-            release.set()
-        assert slow.result(PATIENCE) == 200
-
-
-def test_while_the_description_of_the_api_is_made_health_is_answered(
-    site: Site, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    begun, release, made = threading.Event(), threading.Event(), FastAPI.openapi
-
-    def blocked(app: FastAPI) -> dict[str, Any]:
-        begun.set()
-        release.wait(PATIENCE)
-        return made(app)
-
-    monkeypatch.setattr(FastAPI, "openapi", blocked)
-    with ThreadPoolExecutor(1) as client:
-        slow = client.submit(fetched, site, "/v1/openapi.json")
-        assert begun.wait(PATIENCE)
-        try:
-            assert fetched(site, "/v1/health") == 200
-        finally:
-            release.set()
-        assert slow.result(PATIENCE) == 200
+    with held(monkeypatch, owner, name, lambda: fetched(site, path)):
+        for other in ("/v1/health", "/v1/render?latex=x", "/v1/search?q=prime&strategy=lexical"):
+            assert fetched(site, other) == 200, other
 
 
 def test_while_a_write_starts_the_process_of_the_parser_searches_are_answered(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    begun, release, take = threading.Event(), threading.Event(), GuardedGraphs.take
-
-    def blocked(*given: Any) -> GuardedGraphs:
-        begun.set()
-        release.wait(PATIENCE)
-        return take(*given)
-
-    monkeypatch.setattr(GuardedGraphs, "take", blocked)
-    with ThreadPoolExecutor(1) as client:
-        put = client.submit(
-            httpx.put,
-            f"{site.url}v1/posts/fresh",
-            json={"body": "A zebra, $z^9$."},
-            headers={"X-API-Key": WRITE_KEY},
-            timeout=PATIENCE,
-        )
-        assert begun.wait(PATIENCE)
-        try:
-            assert fetched(site, "/v1/search?q=prime&strategy=maxsim") == 200
-            assert not put.done()
-        finally:
-            release.set()
-        assert put.result(PATIENCE).status_code == 201
+    with held(monkeypatch, GuardedGraphs, "take", lambda: put(site), 201):
+        assert fetched(site, "/v1/search?q=prime&strategy=maxsim") == 200
 
 
 @pytest.fixture
@@ -250,25 +166,13 @@ def text_index(tmp_path: Path) -> Iterator[Index]:
 def test_while_a_graph_is_made_searches_and_other_reads_are_answered(
     text_index: Index, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    begun, release, make = threading.Event(), threading.Event(), GuardedGraphs.__call__
-
-    def blocked(graphs: GuardedGraphs, request: list[str]) -> Any:
-        begun.set()
-        release.wait(PATIENCE)
-        return make(graphs, request)
-
-    monkeypatch.setattr(GuardedGraphs, "__call__", blocked)
     limits = Limits(seconds=PATIENCE, head_seconds=PATIENCE, workers=1)
-    with serving(text_index, limits=limits) as site, ThreadPoolExecutor(2) as clients:
-        slow = [clients.submit(fetched, site, "/v1/graphs/plain") for _ in range(2)]
-        assert begun.wait(PATIENCE)
-        try:
-            for path in (*UNLOCKED, "/v1/search?q=prime&strategy=maxsim", "/v1/posts/plain", "/v1/index"):
-                assert fetched(site, path) == 200, path
-            assert not any(each.done() for each in slow)
-        finally:
-            release.set()
-        assert [each.result(PATIENCE) for each in slow] == [200, 200]
+    with (
+        serving(text_index, limits=limits) as site,
+        held(monkeypatch, GuardedGraphs, "__call__", lambda: fetched(site, "/v1/graphs/plain")),
+    ):
+        for path in (*UNLOCKED, "/v1/search?q=prime&strategy=maxsim", "/v1/posts/plain", "/v1/index"):
+            assert fetched(site, path) == 200, path
 
 
 def test_a_graph_that_takes_too_much_to_make_is_refused_and_not_tried_again(
@@ -319,21 +223,6 @@ def test_above_the_limit_on_connections_health_is_answered_and_the_rest_refused_
             refused = raw(site, get("/v1/search?q=x") + b"\r\n")
             assert refused.startswith(b"HTTP/1.1 429 ")
             assert b"retry-after: 1\r\n" in refused.lower()
-
-
-@pytest.mark.parametrize(
-    "sent", [b"\0\1\2\3\r\n\r\n", b"GET\r\n\r\n", b"GET / HTTP/1.1\r\nHost: localhost\r\nA b: c\r\n\r\n",
-             b"GET / HTTP/1.1\r\nHost: localhost\r\nX: " + b"y" * 200_000 + b"\r\n\r\n",
-             b"POST /v1/search HTTP/1.1\r\nHost: localhost\r\nContent-Length: -5\r\n\r\n"],
-)  # fmt: skip
-def test_what_is_not_http_is_answered_with_400_and_closed(site: Site, sent: bytes) -> None:
-    head, _, body = raw(site, sent).partition(b"\r\n\r\n")
-    if not head:
-        return  # the connection was reset while we were still sending
-    assert head.startswith(b"HTTP/1.1 400 ")
-    assert b"connection: close" in head.lower()
-    assert b"text/plain" in head
-    assert b"Traceback" not in body
 
 
 def test_a_formula_that_cannot_be_marked_loses_only_its_marks(

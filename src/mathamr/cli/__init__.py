@@ -54,7 +54,7 @@ GROUP = "mathamr.commands"
 class LazyVerbs(TyperGroup):
     """Imports the module of a verb only when that verb runs, so that `--help` is quick."""
 
-    def list_commands(self, ctx: Any) -> list[str]:
+    def list_commands(self, _ctx: Any) -> list[str]:
         """Return the verbs in the order of the help."""
         return list(VERBS)
 
@@ -65,7 +65,7 @@ class LazyVerbs(TyperGroup):
             ctx.fail(f"No such command {self._called!r}{did_you_mean(self._called, VERBS)}")
         return super().resolve_command(ctx, args)
 
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+    def get_command(self, _ctx: Any, cmd_name: str) -> Any:
         """Return the command of the verb that runs; for the list of verbs, a placeholder with only its line of help."""
         if cmd_name not in VERBS:
             return None
@@ -106,18 +106,19 @@ app = typer.Typer(
 
 @app.callback(invoke_without_command=False)
 def _root(
+    *,
     version: bool = typer.Option(
         False,
         "--version",
         help="Print the version and stop.",
         is_eager=True,
-        callback=lambda value: _print_version(value),
+        callback=lambda value: _print_version(value=value),
     ),
 ) -> None:
     """Search mathematics by words and formulas, in your own notes or a whole library."""
 
 
-def _print_version(value: bool) -> None:
+def _print_version(*, value: bool) -> None:
     if value:
         print(f"mathamr {__version__}")
         raise typer.Exit

@@ -63,7 +63,7 @@ def command(
     if alignments and (jsonl or svg):
         raise typer.BadParameter("--alignments marks words in Penman text, not in --jsonl or --svg")
     with ExitStack() as stack:
-        loaded = _load(parser, model, workers, cache, stack)
+        loaded = _load(parser, model, workers, cache=cache, stack=stack)
         if svg:
             _draw(loaded, sentences or [line for line in _lines() if line.strip()], svg)
             return
@@ -78,12 +78,12 @@ def command(
                 )
         else:
             for texts in [sentences] if sentences else arriving(_lines(), BATCH * workers):
-                _print_graphs(loaded, [text for text in texts if text.strip()], tally, alignments)
+                _print_graphs(loaded, [text for text in texts if text.strip()], tally, alignments=alignments)
     if not sentences or tally.fallbacks or tally.dropped:
         print(f"mathamr: {tally}", file=sys.stderr)
 
 
-def _load(name: str, model: str | None, workers: int, cache: bool, stack: ExitStack) -> AmrParser:
+def _load(name: str, model: str | None, workers: int, *, cache: bool, stack: ExitStack) -> AmrParser:
     parser: AmrParser
     if workers > 1:
         parser = stack.enter_context(ParallelParser(name, model, workers=workers))
@@ -96,7 +96,7 @@ def _lines() -> Iterator[str]:
     return (line.decode("utf-8", "replace").strip() for line in sys.stdin.buffer)
 
 
-def _print_graphs(parser: AmrParser, texts: list[str], tally: Tally, alignments: bool) -> None:
+def _print_graphs(parser: AmrParser, texts: list[str], tally: Tally, *, alignments: bool) -> None:
     for text, document in zip(texts, parse_sentences(parser, texts, tally), strict=True):
         amr = replace(document.amr, metadata=(("snt", text),))
         print(visible(amr.to_penman(alignments=alignments, metadata=True)), end="\n\n")

@@ -76,7 +76,9 @@ def command(
         raise typer.BadParameter("--topics and --posts are for baselines and for the page (--html)")
     sources = EvaluationInputs(qrels, (*run, *(more or ())), baseline, topics, posts, formulas)
     chosen = measures(measure or ["arqmath"], relevant)
-    evaluation = evaluate_runs(sources, chosen, relevant, only_with_relevant, random)
+    evaluation = evaluate_runs(
+        sources, chosen, relevant, only_with_relevant=only_with_relevant, has_floors=random
+    )
     comparison = evaluation.comparison
     for remark in evaluation.remarks:
         print(remark, file=sys.stderr)
@@ -91,7 +93,11 @@ def command(
             floor.run: {measure: floor.mean(measure) for measure in floor.measures}
             for floor in evaluation.floors
         }
-        print(json.dumps(comparison.to_json(per_topic) | {"random": floors}, ensure_ascii=False, indent=2))
+        print(
+            json.dumps(
+                comparison.to_json(per_topic=per_topic) | {"random": floors}, ensure_ascii=False, indent=2
+            )
+        )
         return
     print(means_table(comparison, evaluation.floors))
     print(f"\n{len(comparison.topics)} topics")

@@ -91,9 +91,17 @@ def command(
     if out is not None:
         share = _share(report) if limit is None and len(paths) == 1 else None
         statistics = _build(posts, out, configuration, parser, model, workers, report, limit, share)
-        _show(statistics, out, as_json)
+        _show(statistics, out, as_json=as_json)
     else:
-        _write(posts, svg, linear, configuration, parser, model, coreference)
+        _write(
+            posts,
+            svg,
+            linear=linear,
+            configuration=configuration,
+            parser=parser,
+            model=model,
+            coreference=coreference,
+        )
 
 
 def _chosen(
@@ -155,6 +163,7 @@ def _share(report: Report) -> Callable[[], float | None]:
 def _write(
     posts: Iterator[Post],
     svg: Path | None,
+    *,
     linear: bool,
     configuration: GraphConfiguration,
     parser: str,
@@ -187,7 +196,7 @@ def _write(
             print(visible(notation.write(made.graph, configuration.formulas)) + "\n", flush=True)
 
 
-def _show(statistics: Statistics, out: Path, as_json: bool) -> None:
+def _show(statistics: Statistics, out: Path, *, as_json: bool) -> None:
     if as_json:
         print(json.dumps(statistics.to_json(), ensure_ascii=False, indent=2))
         return

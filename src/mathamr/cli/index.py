@@ -172,13 +172,13 @@ def command(
         from mathamr.index.admin.check import check_index
 
         report = check_index(out, options, repair=repair, inputs=paths or ())
-        _show_check(report, as_json)
+        _show_check(report, as_json=as_json)
         if not report.sound:
             raise typer.Exit(1)
         return
     inputs = _with_packages(paths or [], out) if dependencies and format in (None, "lean") else paths or []
     summary = build_index(inputs, out, options, without=without or (), again=True)
-    _print(summary, as_json, verbose)
+    _print(summary, as_json=as_json, verbose=verbose)
     if watch:
         from mathamr.index.indexing.watching import changes
 
@@ -188,7 +188,7 @@ def command(
         for changed in changes(summary.manifest.inputs, out):
             print(f"changed: {visible(', '.join(changed))}", file=sys.stderr, flush=True)
             try:
-                _print(build_index([], out, again, again=True), as_json, verbose)
+                _print(build_index([], out, again, again=True), as_json=as_json, verbose=verbose)
             except MathAMRError as error:  # such as an input that is away: the next change may bring it back
                 print(visible(f"mathamr: {error}; still watching"), file=sys.stderr, flush=True)
 
@@ -229,7 +229,7 @@ def _cluster(
     return ClusterOptions(address=address, workers=workers, device=device)
 
 
-def _print(summary: BuildSummary, as_json: bool, verbose: bool) -> None:
+def _print(summary: BuildSummary, *, as_json: bool, verbose: bool) -> None:
     if as_json:
         print(json.dumps(summary.to_json(), ensure_ascii=False, indent=2), flush=True)
     elif verbose:
@@ -333,7 +333,7 @@ def _changes(summary: BuildSummary) -> str:
     return ", ".join(parts) or "nothing to do"
 
 
-def _show_check(report: CheckReport, as_json: bool) -> None:
+def _show_check(report: CheckReport, *, as_json: bool) -> None:
     if as_json:
         print(json.dumps(report.to_json(), ensure_ascii=False, indent=2))
         return

@@ -36,7 +36,7 @@ class BoundedTarInfo(tarfile.TarInfo):
             raise tarfile.ReadError("a file has a negative size")
         return found
 
-    def _no_sparse_files(self, *arguments: Any) -> None:
+    def _no_sparse_files(self, *_arguments: Any) -> None:
         raise tarfile.ReadError("it contains a sparse file")
 
     _proc_gnusparse_00 = _proc_gnusparse_01 = _proc_gnusparse_10 = _no_sparse_files

@@ -27,7 +27,7 @@ class Cache(Generic[K, V]):
         entries: int | None = None,
         *,
         weight: int | None = None,
-        weigh: Callable[[K, V], int] = lambda key, value: 1,
+        weigh: Callable[[K, V], int] = lambda _key, _value: 1,
         heaviest: int | None = None,
     ) -> None:
         self.most_entries, self.most_weight = entries, weight

@@ -69,6 +69,6 @@ class Registry(Generic[T]):
 
 
 @lru_cache(maxsize=16)
-def _entry_points(group: str, path: tuple[str, ...]) -> dict[str, str]:
+def _entry_points(group: str, _path: tuple[str, ...]) -> dict[str, str]:
     """Return the entry points of the packages on the module search path `path`, in the order of their names."""
     return {point.name: point.value for point in sorted(metadata.entry_points(group=group))}

@@ -78,16 +78,16 @@ class Comparison:
         """Return a run's difference from the baseline, or `None` if it was not tested."""
         return next((each for each in self.differences if (each.run, each.measure) == (run, measure)), None)
 
-    def to_json(self, per_topic: bool = False) -> dict[str, Any]:
+    def to_json(self, *, per_topic: bool = False) -> dict[str, Any]:
         """Return the comparison as JSON values; `None` is a value that could not be computed."""
         return {
             "topics": len(self.topics),
             "baseline": self.baseline,
             "tests": self.tests,
-            "runs": [self._run_json(scores, per_topic) for scores in self.scores],
+            "runs": [self._run_json(scores, per_topic=per_topic) for scores in self.scores],
         }
 
-    def _run_json(self, scores: Scores, per_topic: bool) -> dict[str, Any]:
+    def _run_json(self, scores: Scores, *, per_topic: bool) -> dict[str, Any]:
         row: dict[str, Any] = {
             "run": scores.run,
             "missing_topics": list(scores.missing),

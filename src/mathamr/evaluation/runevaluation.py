@@ -95,6 +95,7 @@ def evaluate_runs(
     sources: EvaluationInputs,
     measures: Sequence[Measure],
     relevant: int | None = None,
+    *,
     only_with_relevant: bool = False,
     has_floors: bool = False,
 ) -> RunEvaluation:
@@ -103,7 +104,9 @@ def evaluate_runs(
     `only_with_relevant` ignores topics without a relevant item. `has_floors` adds the scores of random orders.
     """
     inputs = _Inputs(sources)
-    qrels = _judgments(sources.qrels, relevant or RELEVANT, only_with_relevant, inputs.remarks)
+    qrels = _judgments(
+        sources.qrels, relevant or RELEVANT, only_with_relevant=only_with_relevant, remarks=inputs.remarks
+    )
     if sources.topics is not None:
         inputs.topics = [topic for topic in read_topics(sources.topics) if topic.id in qrels.grades]
         if not inputs.topics:
@@ -159,7 +162,7 @@ def skipped_lines(report: Report) -> list[str]:
     return [f"posts: {line}" for line in report.lines() if line.startswith("skipped")]
 
 
-def _judgments(path: Path, threshold: int, only_with_relevant: bool, remarks: list[str]) -> Qrels:
+def _judgments(path: Path, threshold: int, *, only_with_relevant: bool, remarks: list[str]) -> Qrels:
     qrels = read_qrels(path)
     if qrels.unjudged:
         remarks.append(f"{path}: {qrels.unjudged} negative grades count as unjudged")

@@ -46,7 +46,7 @@ def read_topics(path: Path | str) -> list[Topic]:
     is_html = markup_of("\n".join(_text(element, "Question") or "" for element in elements)) == "html"
     topics: dict[str, Topic] = {}
     for element in elements:
-        topic = _topic(path, element, is_html)
+        topic = _topic(path, element, is_html=is_html)
         if topic.id in topics:
             raise FormatError(path, element.sourceline, f"the topic {topic.id!r} appears twice")
         topics[topic.id] = topic
@@ -84,7 +84,7 @@ def _topic_elements(path: Path, root: _Element) -> Iterator[_Element]:
         raise FormatError(path, root.sourceline, f"no topics; expected {_EXPECTED}")
 
 
-def _topic(path: Path, element: _Element, is_html: bool) -> Topic:
+def _topic(path: Path, element: _Element, *, is_html: bool) -> Topic:
     line = element.sourceline
     number = (element.get("number") or "").strip()
     if not number or len(number.split()) > 1:

@@ -47,12 +47,12 @@ class IgnoreRules:
         self._defaults = _Patterns(root, "a default", DEFAULTS, _refuse)
         self._of_folder = lru_cache(maxsize=10_000)(self._read)
 
-    def rule_for(self, path: Path, is_folder: bool = False) -> str | None:
+    def rule_for(self, path: Path, *, is_folder: bool = False) -> str | None:
         """Return the rule that leaves a path out, with where it comes from; `None` if the path is read."""
         depth = len(path.relative_to(self._root).parts)
         within = [self._of_folder(folder) for folder in list(path.parents)[:depth]]
         for patterns in (self._exclude, *within, self._defaults):
-            if patterns is not None and (decision := patterns.decide(path, is_folder)) is not None:
+            if patterns is not None and (decision := patterns.decide(path, is_folder=is_folder)) is not None:
                 return decision or None
         return None
 
@@ -111,7 +111,7 @@ class _Patterns:
                 self._lines.append(line)
         self._spec = GitIgnoreSpec.from_lines(self._lines)
 
-    def decide(self, path: Path, is_folder: bool) -> str | None:
+    def decide(self, path: Path, *, is_folder: bool) -> str | None:
         """Return the rule that leaves a path out; empty if a pattern brings it back, `None` if none matches."""
         name = path.relative_to(self._folder).as_posix()
         found = self._spec.check_file(f"{name}/" if is_folder else name)

@@ -202,8 +202,8 @@ def walk(root: Path, report: Report, exclude: Sequence[str] = ()) -> Iterator[Pa
                 yield path
 
 
-def _is_excluded(path: Path, rules: IgnoreRules, report: Report, is_folder: bool = False) -> bool:
-    if rule := rules.rule_for(path, is_folder):
+def _is_excluded(path: Path, rules: IgnoreRules, report: Report, *, is_folder: bool = False) -> bool:
+    if rule := rules.rule_for(path, is_folder=is_folder):
         report.at(str(path))
         report.exclude(rule, "a folder, with everything in it" if is_folder else "a file")
     return rule is not None

@@ -34,7 +34,7 @@ class JsonLines(logging.Formatter):
         return json.dumps(row, ensure_ascii=False)
 
 
-def set_up_log(quiet: bool, as_json: bool = False) -> None:
+def set_up_log(*, quiet: bool, as_json: bool = False) -> None:
     """Log errors, and one line a request unless `quiet`."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(

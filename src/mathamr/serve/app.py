@@ -28,11 +28,14 @@ DESCRIPTION = "Search mathematics by words and formulas: what they say, how they
 def create_app(
     service: Service,
     hosts: frozenset[str] | None = None,
+    *,
     log_queries: bool = False,
     tracer: Tracer | None = None,
 ) -> Middleware:
     """Return the application for one index, as a server runs it."""
-    return Middleware(application(service), service.limits, service.metrics, hosts, log_queries, tracer)
+    return Middleware(
+        application(service), service.limits, service.metrics, hosts, log_queries=log_queries, tracer=tracer
+    )
 
 
 def application(service: Service) -> FastAPI:
@@ -70,7 +73,7 @@ def _response(request: Request, error: ApiError) -> Response:
     return Response(body, error.status, dict(error.headers), "application/json")
 
 
-async def _http(request: Request, error: Exception) -> Response:
+async def _http(request: Request, _error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     converted = from_status(error.status_code, str(error.detail))
     converted.headers = dict(error.headers or {})
@@ -88,5 +91,5 @@ async def _mathamr(request: Request, error: Exception) -> Response:
     return _response(request, from_error(error))
 
 
-async def _unexpected(request: Request, error: Exception) -> Response:
+async def _unexpected(request: Request, _error: Exception) -> Response:
     return _response(request, ApiError("internal", "an internal error; the server's log has the details"))

@@ -32,7 +32,9 @@ class Drawn:
     error: dict[str, Any] | None = None
 
 
-def draw(latex: str, macros: tuple[str, ...] = (), display: bool = False, mathml: str | None = None) -> Drawn:
+def draw(
+    latex: str, macros: tuple[str, ...] = (), *, display: bool = False, mathml: str | None = None
+) -> Drawn:
     """Return a formula as MathML: from its LaTeX, else from the MathML that came with it.
 
     The page forbids inline styles, so the renderer writes classes for its style sheet.
@@ -40,14 +42,14 @@ def draw(latex: str, macros: tuple[str, ...] = (), display: bool = False, mathml
     if max(len(latex), len(mathml or "")) > LONGEST_FORMULA:
         return Drawn(None, {"message": f"it is longer than {LONGEST_FORMULA:,} characters", "offset": 0})
     if macros or mathml is not None or len(latex) > LONGEST_LONG:
-        return _draw(latex, macros, display, mathml)
-    return (_remembered if len(latex) <= LONGEST_REMEMBERED else _long_remembered)(latex, display)
+        return _draw(latex, macros, display=display, mathml=mathml)
+    return (_remembered if len(latex) <= LONGEST_REMEMBERED else _long_remembered)(latex, display=display)
 
 
 def draw_formula(formula: Formula, macros: tuple[str, ...] = ()) -> Drawn:
     """Return a formula of a post as MathML."""
     mathml = None if formula.latex.strip() else formula.presentation_mathml
-    return draw(formula.latex, macros, formula.display, mathml)
+    return draw(formula.latex, macros, display=formula.display, mathml=mathml)
 
 
 def draw_marked(
@@ -78,7 +80,7 @@ def draw_marked(
         return draw_formula(formula, macros)
 
 
-def _draw(latex: str, macros: tuple[str, ...], display: bool, mathml: str | None) -> Drawn:
+def _draw(latex: str, macros: tuple[str, ...], *, display: bool, mathml: str | None) -> Drawn:
     check_cancelled()
     try:
         if mathml and not latex.strip():
@@ -91,10 +93,10 @@ def _draw(latex: str, macros: tuple[str, ...], display: bool, mathml: str | None
 
 
 @lru_cache(maxsize=REMEMBERED)
-def _remembered(latex: str, display: bool) -> Drawn:
-    return _draw(latex, (), display, None)
+def _remembered(latex: str, *, display: bool) -> Drawn:
+    return _draw(latex, (), display=display, mathml=None)
 
 
 @lru_cache(maxsize=LONG_REMEMBERED)
-def _long_remembered(latex: str, display: bool) -> Drawn:
-    return _draw(latex, (), display, None)
+def _long_remembered(latex: str, *, display: bool) -> Drawn:
+    return _draw(latex, (), display=display, mathml=None)

@@ -75,7 +75,7 @@ def serve(
     keys = Keys(API_KEY.value, READ_KEY.value)
     requested = Limits().changed(limits)
     allowed = fit_to_files(requested)
-    set_up_log(quiet, json_log)
+    set_up_log(quiet=quiet, as_json=json_log)
     sys.setswitchinterval(SWITCH_SECONDS)
     limit_thread_memory()
     faulthandler.enable()  # a file that is cut short while it is mapped ends the process: the log says where
@@ -113,7 +113,9 @@ def serve(
                     started()
 
                 with closing(Service(index, allowed, keys, metrics, editor=editor, beside=other)) as service:
-                    app = create_app(service, allowed_hosts(host, hosts), log_queries, tracer())
+                    app = create_app(
+                        service, allowed_hosts(host, hosts), log_queries=log_queries, tracer=tracer()
+                    )
                     app.limiting.connections.counts = counts
                     try:
                         server(app, allowed, listens, drain, stop_workers).run([listening])
@@ -129,7 +131,7 @@ def serve(
         with workers(count - 1, run_worker) if count > 1 else nullcontext() as stop, announced(path, where):
             if stop is not None:
                 stop_workers.append(stop)
-            if warning := exposure_warning(host, bool(keys.read)):
+            if warning := exposure_warning(host, has_read_key=bool(keys.read)):
                 _report(warning)
             try:
                 run(lambda: announce(where))

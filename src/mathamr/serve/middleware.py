@@ -58,6 +58,7 @@ class Middleware:
         limits: Limits,
         metrics: Metrics,
         hosts: frozenset[str] | None = None,
+        *,
         log_queries: bool = False,
         tracer: Tracer | None = None,
     ) -> None:
@@ -144,7 +145,7 @@ class Middleware:
 class _Response:
     """Send a response to the client, with the headers that every response has."""
 
-    def __init__(self, send: Send, request: str, closes: bool = False) -> None:
+    def __init__(self, send: Send, request: str, *, closes: bool = False) -> None:
         self.status = 0
         self._send, self._request, self._closes = send, request, closes
 

@@ -51,6 +51,6 @@ class PageFiles(StaticFiles):
 
 
 @lru_cache(256)
-def _etag(path: Path, changed: int, size: int) -> str:
+def _etag(path: Path, _changed: int, _size: int) -> str:
     """Return the digest of a file; it is read again only when it has changed."""
     return f'"{blake2b(path.read_bytes(), digest_size=16).hexdigest()}"'

@@ -42,7 +42,7 @@ def place_shown(place: Place | None) -> dict[str, Any] | None:
     }
 
 
-def text_piece(text: str, matched: bool = False, kind: str = "text") -> dict[str, Any]:
+def text_piece(text: str, *, matched: bool = False, kind: str = "text") -> dict[str, Any]:
     """Return a run of text, or a gap where something is left out, as answers hold it."""
     return {"kind": kind, "text": text, "matched": matched}
 
@@ -51,6 +51,7 @@ def formula_piece(
     latex: str,
     drawn: Drawn,
     id: str | None = None,
+    *,
     display: bool = False,
     matched: bool = False,
 ) -> dict[str, Any]:
@@ -72,10 +73,12 @@ def shown_pieces(read: Iterable[Piece], macros: tuple[str, ...] = ()) -> Iterato
     for piece in read:
         if piece.kind == "formula":
             # A wildcard is one symbol: in `\pmod ?p` all of it is the argument.
-            drawn = draw(_WILDCARD.sub(r"{?\1}", piece.text), macros, piece.display, piece.mathml)
+            drawn = draw(
+                _WILDCARD.sub(r"{?\1}", piece.text), macros, display=piece.display, mathml=piece.mathml
+            )
             if drawn.error:  # its place is counted in the formula as it was typed
-                drawn = draw(piece.text, macros, piece.display, piece.mathml)
-            shown = formula_piece(piece.text, drawn, None, piece.display)
+                drawn = draw(piece.text, macros, display=piece.display, mathml=piece.mathml)
+            shown = formula_piece(piece.text, drawn, None, display=piece.display)
         elif piece.kind == "break":
             shown = text_piece("\n")
         elif piece.kind == "link":
@@ -97,12 +100,14 @@ def fragment_pieces(
     shown = []
     for fragment in fragments:
         if fragment.kind != "formula":
-            shown.append(text_piece(fragment.text, fragment.matched, fragment.kind))
+            shown.append(text_piece(fragment.text, matched=fragment.matched, kind=fragment.kind))
             continue
         known = formulas.get(fragment.formula or "")
-        drawn = draw_formula(*known) if known else draw(fragment.text, (), fragment.display)
+        drawn = draw_formula(*known) if known else draw(fragment.text, (), display=fragment.display)
         shown.append(
-            formula_piece(fragment.text, drawn, fragment.formula, fragment.display, fragment.matched)
+            formula_piece(
+                fragment.text, drawn, fragment.formula, display=fragment.display, matched=fragment.matched
+            )
         )
     return shown
 
@@ -115,7 +120,7 @@ def title_shown(post: Post, names: Sequence[str] = ()) -> list[dict[str, Any]]:
         if piece.kind == "formula":
             formula = formulas.next(piece)
             drawn = draw_formula(formula, post.macros)
-            shown.append(formula_piece(formula.latex, drawn, formula.id, formula.display))
+            shown.append(formula_piece(formula.latex, drawn, formula.id, display=formula.display))
         elif piece.kind in ("text", "code", "image"):
             shown.append(text_piece(piece.text.replace(LINE, " ")))
     return shown

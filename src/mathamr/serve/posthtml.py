@@ -52,7 +52,7 @@ class Reference(NamedTuple):
 def title_html(post: Post, names: Sequence[str] = ()) -> str:
     """Return the title of a post in one line."""
     return "".join(
-        _formula_html(piece["id"], piece["latex"], Drawn(piece["mathml"]), False)
+        _formula_html(piece["id"], piece["latex"], Drawn(piece["mathml"]), display=False)
         if piece["kind"] == "formula"
         else escape(piece["text"])
         for piece in title_shown(post, names)
@@ -130,10 +130,10 @@ def post_link(id: str) -> str:
 
 def formula_html(formula: Formula, macros: tuple[str, ...] = ()) -> str:
     """Return a formula of a post for a page, under its id."""
-    return _formula_html(formula.id, formula.latex, draw_formula(formula, macros), formula.display)
+    return _formula_html(formula.id, formula.latex, draw_formula(formula, macros), display=formula.display)
 
 
-def _formula_html(id: str, latex: str, drawn: Drawn, display: bool) -> str:
+def _formula_html(id: str, latex: str, drawn: Drawn, *, display: bool) -> str:
     kind = "formula display" if display else "formula"
     inside = drawn.mathml or f'<code class="broken">{escape(latex) or "MathML"}</code>'
     return f'<span class="{kind}" data-formula="{escape(id)}">{inside}</span>'

@@ -122,7 +122,7 @@ def sanitise_html(source: str, places: Places | None = None) -> str:
     source = _LINE_END.sub("", UNWANTED.sub("\ufffd", source))
     _check_depth(source)
 
-    def keep_value(tag: str, name: str, value: str) -> str | None:
+    def keep_value(_tag: str, name: str, value: str) -> str | None:
         """Return the value of an attribute, or None if the attribute goes."""
         if name in ("alt", "title"):
             return places.remove(value).strip()[:_LONGEST_TITLE] or None

@@ -66,7 +66,7 @@ class DrainingServer(Server):
             each.listen(BACKLOG)
         self._on_started()
 
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+    async def shutdown(self, _sockets: list[socket.socket] | None = None) -> None:
         """Accept no more connections, and answer clients that have connected before the server closes the others."""
         loop = asyncio.get_running_loop()
         for each in self._listeners:
@@ -166,7 +166,7 @@ def address(host: str, port: int) -> str:
     return f"http://{name}:{port}/"
 
 
-def exposure_warning(host: str, has_read_key: bool) -> str | None:
+def exposure_warning(host: str, *, has_read_key: bool) -> str | None:
     """Return a warning for the person who starts a server that everybody can reach."""
     if is_loopback(host) or has_read_key:
         return None

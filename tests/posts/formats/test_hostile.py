@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,7 +17,7 @@ from mathamr.posts.reader import read_format, read_posts
 from mathamr.posts.report import Report
 from tests.posts.hostile import read_bounded
 
-N = 60_000
+N, MANY = 60_000, 150_000
 HOSTILE = {
     "rst": ["`" * N, "*" * N, ":math:`" * (N // 7), "|a" * (N // 2), "`a <" * (N // 4), "\n".join("- " * n for n in range(40)),
             ".. |a0| replace:: " + "lol " * 9 + "".join(f"\n.. |a{n}| replace:: " + f"|a{n - 1}| " * 9 for n in range(1, 12)) + "\n\n|a11|\n",
@@ -29,6 +30,36 @@ HOSTILE = {
     "lean": ["\n@[" * (N // 3), "theorem a (" * (N // 11), "variable (x : x)\ntheorem a : x\n" * (N // 40), "namespace a\n" * (N // 12),
              'r#"' * (N // 3), "\n| a" * (N // 4), "def a := let " * (N // 13), "structure A where\n  a : b\n" * (N // 30), "/-" * (N // 2), "/-- a -/" * 2000, '"' * N, "--" * (N // 2), "/-- a -/ @[" * 2000, "/--" + "`a" * (N // 20) + "-/ theorem a", '"\\' * (N // 2)],
     "v": ["(*" * (N // 2), "(** a *)" * 2000, '(** a *)"' + '"' * N, "(** [a" * (N // 6), "(**" + "%a" * (N // 2) + "*) Lemma a.", "(** * a\n" * (N // 8)],
+    "tex": ['\\usepackage' + ' ' * MANY + 'x', '\\section' + ' ' * MANY + 'x',
+            '\\newcommand{\\a}' + ' ' * MANY + 'x', '\\newtheorem{a}' + ' ' * MANY + 'x',
+            '\\begin' + ' ' * MANY + 'x', '\\input' + ' ' * MANY, '\\cref' + ' ' * MANY + 'x',
+            '\\%' * MANY, '\\' * MANY, '\\section[' * (MANY // 9), '\\section{' * (MANY // 9),
+            '\\newcommand{\\a}{' * (MANY // 16), '\\ref{' * (MANY // 5), '\\begin{theorem}[' * (MANY // 16),
+            '\\begin{theorem}\\label{a}x\\end{theorem}' + '\\begin{proof}[of \\ref{a}]y\\end{proof}' * 4000,
+            ''.join(f'\\begin{{lemma}}\\label{{l{n}}}x\\end{{lemma}}\\begin{{proof}}[\\ref{{l0}}]y\\end{{proof}}' for n in range(4000)),
+            '\n' * MANY + '\\section{a}x' * 4000],
+    "html": ['<div>' * 50000, '<div>' * 1000 + '</p>' * 50000, '<main>' * 30000, '<a>' * 50000, '<h2>x</h2>' * 20000,
+            '<p>' + 'w ' * 500 + '<h2></h2>' * 20000, '<h2>x</h2>' + 'w ' * 100 + '<h2>y</h2>w' * 20000, '<script>' * 30000, '<nav>x</nav>' * 50000,
+            "<a href='" * 30000, '<title>' * 30000, '<meta ' * 30000],
+    "md": ['.' * 5000 + '\n', 'a' + ' ' * 15000 + '\nb', '```\n' * 3750, ''.join('`' * (40 - n) + '{note}\n' for n in range(37)) + 'x ' * 5000,
+            '[' * 7500, '[a](' * 2500, '> ' * 7500, '> - ' * 2500, '\n'.join('  ' * (n % 60) + '- a' for n in range(750)), '*a **b ' * 2000,
+            ''.join('`' * (n % 200) + ' ' for n in range(600)), '$$ a\n\n' * 2500 + '# end', '\\begin{align}\n' * 1000, '{a}`' * 3750,
+            '{#a ' * 3750, '<span>' * 2500, '%%\n' * 5000, '[[a|' * 3750, '[^a]: x\n\n' + '[^' * 5000, '::: {.theorem}\n' * 1000,
+            '|a' * 5000 + '\n' + '|-' * 5000 + '\n' + '|b\n' * 500, '```{prf:theorem}\nx\n```\n# h\n' * 750, '# \n' * 5000, '[a]: b\n' * 2000],
+    "ptx": ['<p>' * 50000, '<article>' + '<theorem><statement>' * 12500, '<article>' + '<section>' * 120 + '<p>x</p>',
+            '<article><p>' + '<em>' * 240 + 'x', '<article>' + '<ul><li>' * 100 + 'x',
+            '<article>' + '<p xml:id="a"><xref ref="' + 'a ' * 25000 + '"/></p></article>', '<article>' + '<m>x</m>' * 25000 + '</article>',
+            '<article><macros>' + '\\newcommand{\\a}{' * 12500 + '</macros></article>'],
+    "bib": ['@book{a, title = ' + '{' * 200000, '@book{a, title = {x\n' * 20000,
+            '@string{a = {' + 'x' * 1000 + '}}\n' + '@string{a = a # a}\n' * 60 + '@book{b, title = a # a}', '@book{a, title = ' + '"' * 200000,
+            '@book{a, ' + 'x = y, ' * 50000 + '}', '@' * 300000, '@book{a, title={' + '\\{' * 100000],
+    "typ": ['[' * 75000, '#a(' * 50000, '#theorem[' * 15000, '#a[' * 50000 + ']' * 50000, '$' * 75001, '`' * 75001, '/*' * 50000, '@a' * 50000,
+            '<a>' * 25000, '= a\n' * 15000, '#if x {' * 15000, '#let a = $' * 12500, '*_' * 50000, '#figure(caption: [' * 12500, '- ' * 50000,
+            '\\' * 75000, 'é' * 75000],
+    "ipynb": ['{"cells": ' + '[' * 500000, '{"a":' * 200000, '{"cells": [' + '{},' * 3000000 + '{}]}',
+            json.dumps({'cells': [{'cell_type': 'markdown', 'source': f'# {n}\\n\\n'} for n in range(5000)]}),
+            '{"cells": [' + ','.join(['{"cell_type": "markdown", "source": "\\u0041 b"}'] * 20000) + ']}',
+            json.dumps({'cells': [{'cell_type': 'code', 'outputs': ['x' * 20000000], 'source': '$c$'}]}), '{"cells": ' + '9' * 1000000 + '}'],
 }  # fmt: skip
 WIKITEXT = ["{{" * (N // 2), "[[" * (N // 2), "'" * N, "{|" * (N // 2), "{{a|" * 50 + "}}" * 50, "=" * N, "&lt;math&gt;" * (N // 12),
             "&lt;ref&gt;" * (N // 11), "{{math|" + "|" * N + "}}", "[http://" * (N // 8), "* " * (N // 2), "&lt;div&gt;" * (N // 11)]  # fmt: skip
@@ -36,11 +67,13 @@ WIKITEXT = ["{{" * (N // 2), "[[" * (N // 2), "'" * N, "{|" * (N // 2), "{{a|" *
 
 @pytest.mark.parametrize("suffix", HOSTILE)
 def test_hostile_texts_are_read_in_linear_time(tmp_path: Path, suffix: str) -> None:
+    words = "" if suffix in ("ptx", "ipynb") else "(** a *) Words.\n\n"
     for number, text in enumerate(HOSTILE[suffix]):
-        (tmp_path / f"{number}.{suffix}").write_text(f"(** a *) Words.\n\n{text}\n")
-    posts, report = read_bounded(tmp_path, seconds=3 * len(HOSTILE[suffix]))
+        (tmp_path / f"{number}.{suffix}").write_text(f"{words}{text}\n", encoding="utf-8")
+    posts, report = read_bounded(tmp_path, seconds=(12 if suffix == "ipynb" else 3) * len(HOSTILE[suffix]))
     assert posts
     assert len(posts) + report["skipped"] + report["ignored"] >= len(HOSTILE[suffix]) // 2
+    assert sum(length for _, _, length, _ in posts) < 5 * sum(map(len, HOSTILE[suffix])), "nothing multiplies"
 
 
 @contextmanager

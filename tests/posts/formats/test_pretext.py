@@ -1,15 +1,12 @@
-"""PreTeXt documents: details, and documents that mean no good."""
+"""PreTeXt documents: details, damage and entities."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from mathamr.posts.format import detect
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
-from tests.posts.hostile import read_bounded
 
 
 def test_xml_is_pretext_only_if_it_looks_like_it(tmp_path: Path) -> None:
@@ -37,23 +34,3 @@ def test_entities_are_refused(tmp_path: Path) -> None:
     report = Report()
     assert list(read_posts(tmp_path, report)) == []
     assert report.skipped == {"XML with entities": 1}
-
-
-HOSTILE = [
-    "<p>" * 50_000,
-    "<article>" + "<theorem><statement>" * 12_500,
-    "<article>" + "<section>" * 120 + "<p>x</p>",
-    "<article><p>" + "<em>" * 240 + "x",
-    "<article>" + "<ul><li>" * 100 + "x",
-    "<article>" + '<p xml:id="a"><xref ref="' + "a " * 25_000 + '"/></p></article>',
-    "<article>" + "<m>x</m>" * 25_000 + "</article>",
-    "<article><macros>" + "\\newcommand{\\a}{" * 12_500 + "</macros></article>",
-]
-
-
-@pytest.mark.slow
-def test_hostile_documents_take_bounded_time_and_memory(tmp_path: Path) -> None:
-    for number, text in enumerate(HOSTILE):
-        (tmp_path / f"{number}.ptx").write_text(text)
-    posts, _ = read_bounded(tmp_path, seconds=15)
-    assert isinstance(posts, list)

@@ -9,7 +9,7 @@ from mathamr.posts.markup.delimiters import OPENING, MathScanner, Region, strip_
 
 def regions(text: str, money: bool = True) -> list[tuple[str, bool]]:
     """The formulas of a text as (LaTeX, display), read as a caller would."""
-    scanner, found, position = MathScanner(text, money), [], 0
+    scanner, found, position = MathScanner(text, money=money), [], 0
     while match := OPENING.search(text, position):
         region = scanner.at(match)
         position = match.end()

@@ -36,7 +36,7 @@ def measured(page: Page, site: Site) -> Any:
     page.goto(site.url)
 
     def measure(latex: str, display: bool = True) -> Boxes:
-        markup = draw(latex, (), display).mathml
+        markup = draw(latex, (), display=display).mathml
         assert markup is not None
         found = page.evaluate(MEASURE, markup)
         for box in found["boxes"]:

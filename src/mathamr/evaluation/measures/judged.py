@@ -18,6 +18,6 @@ class Judged(Measure):
     needs_cutoff = True
     is_tested = False
 
-    def value(self, ranked: RankedGrades, judged: Grades) -> float:
+    def value(self, ranked: RankedGrades, _judged: Grades) -> float:
         """Judged results over k."""
         return sum(grade is not None for grade in ranked) / (self.cutoff or 1)

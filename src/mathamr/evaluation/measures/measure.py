@@ -35,7 +35,7 @@ class Measure(ABC):
     is_tested: ClassVar[bool] = True
 
     @classmethod
-    def made(cls, prime: bool = False, relevant: int | None = None, cutoff: int | None = None) -> Self:
+    def made(cls, *, prime: bool = False, relevant: int | None = None, cutoff: int | None = None) -> Self:
         """Return the measure with these parameters; raise an error for one that it does not take."""
         if prime and not cls.primed:
             raise MathAMRError(

@@ -14,6 +14,6 @@ class Precision(Measure):
     name = "P"
     needs_cutoff = True
 
-    def value(self, ranked: RankedGrades, judged: Grades) -> float:
+    def value(self, ranked: RankedGrades, _judged: Grades) -> float:
         """Relevant results over k."""
         return sum(map(self.is_relevant, ranked)) / (self.cutoff or 1)

@@ -13,6 +13,6 @@ class ReciprocalRank(Measure):
 
     name = "MRR"
 
-    def value(self, ranked: RankedGrades, judged: Grades) -> float:
+    def value(self, ranked: RankedGrades, _judged: Grades) -> float:
         """Return the first relevant result decides."""
         return next((1 / rank for rank, grade in enumerate(ranked, 1) if self.is_relevant(grade)), 0.0)

@@ -76,7 +76,7 @@ class Texts:
     are_given: bool
 
 
-def find_texts(posts: Iterable[Post], items: set[str], are_formulas: bool) -> Texts:
+def find_texts(posts: Iterable[Post], items: set[str], *, are_formulas: bool) -> Texts:
     """Look up items in a collection: posts by id, or formulas by visual id in the first post that has them."""
     found: dict[str, Post] = {}
     formulas: dict[str, tuple[Formula, Post]] = {}

@@ -31,7 +31,9 @@ def bars(title: str, topics: Sequence[Bar]) -> str:
     scale = (HEIGHT - _TOP - _BOTTOM) / (top - bottom)
     step = (WIDTH - _LEFT) / max(1, len(ranked))
     zero = _TOP + top * scale
-    shapes = [_grid(value, _TOP + (top - value) * scale, bottom < 0) for value in _ticks(bottom, top)]
+    shapes = [
+        _grid(value, _TOP + (top - value) * scale, has_sign=bottom < 0) for value in _ticks(bottom, top)
+    ]
     for place, bar in enumerate(ranked):
         height = abs(bar.value) * scale
         y = zero - height if bar.value > 0 else zero
@@ -72,7 +74,7 @@ def difference_bars(
     )
 
 
-def _grid(value: float, y: float, has_sign: bool) -> str:
+def _grid(value: float, y: float, *, has_sign: bool) -> str:
     label = f"{value:+.2g}" if has_sign and value else f"{value:.2g}"
     line = shape("line", class_="grid", x1=_LEFT, x2=WIDTH, y1=y, y2=y)
     return line + shape("text", escaped(label), x=_LEFT - 6, y=y + 4, text_anchor="end")

@@ -46,7 +46,7 @@ def page(evaluation: RunEvaluation, posts: Iterable[Post] = ()) -> str:
     pairs = [(run, base, _cases(evaluation, run, base)) for run, base in _pairs(evaluation)]
     items = {item for _, _, cases in pairs for each in cases for item in each.items}
     are_formulas = any(topic.formula_id for topic in evaluation.topics.values())
-    texts = find_texts(posts, items, are_formulas)
+    texts = find_texts(posts, items, are_formulas=are_formulas)
     sections = "\n".join(_pair(evaluation, run, base, cases, texts) for run, base, cases in pairs)
     names = ", ".join(scores.run for scores in evaluation.comparison.scores)
     style = files(__package__).joinpath("style.css").read_text(encoding="utf-8")

@@ -26,7 +26,7 @@ _LINE = "\u2028"
 _PUNCTUATION = re.compile(r"\s*([.,;:?!])(?=\s|\Z)")
 
 
-def formula_html(formula: Formula, macros: tuple[str, ...] = (), is_query: bool = False) -> str:
+def formula_html(formula: Formula, macros: tuple[str, ...] = (), *, is_query: bool = False) -> str:
     """Return a formula as MathML: from its LaTeX, else from the MathML that came with it, else as its source."""
     drawn = _drawn(formula, macros)
     return f'<mark class="query">{drawn}</mark>' if is_query else drawn
@@ -107,7 +107,7 @@ class _Writer:
         if piece.kind == "formula":
             found = next(self._formulas, None) or Formula("", piece.text, piece.display, None, piece.mathml)
             is_query = self._query is not None and found.id == self._query
-            return formula_html(found, self._post.macros, is_query)
+            return formula_html(found, self._post.macros, is_query=is_query)
         if piece.kind == "code":
             return f"<code>{escape(piece.text)}</code>"
         if piece.kind == "image":

@@ -206,7 +206,7 @@ def _anchor(part: DocumentPart) -> str:
     )
 
 
-def text(words: str, dollars: bool = False) -> str:
+def text(words: str, *, dollars: bool = False) -> str:
     """Return words as HTML, formulas in Unicode marked; dollars are escaped unless they mark formulas (`dollars`)."""
     if dollars:
         return escape(words, quote=False)
@@ -223,13 +223,13 @@ def _unmark(match: re.Match[str]) -> str:
     return "\\$" if match.group() == "$" else "\\\u200b"
 
 
-def math(latex: str, display: bool = False) -> str:
+def math(latex: str, *, display: bool = False) -> str:
     """Return a formula as HTML."""
     mark = "$$" if display else "$"
     return f'<span class="math-container">{mark}{escape(latex.strip(), quote=False)}{mark}</span>'
 
 
-def code(words: str, block: bool = False) -> str:
+def code(words: str, *, block: bool = False) -> str:
     """Return code as HTML."""
     inside = f"<code>{escape(words, quote=False)}</code>"
     return f"<pre>{inside}</pre>" if block else inside

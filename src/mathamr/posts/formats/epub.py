@@ -40,7 +40,7 @@ def _pages(archive: ZipArchive, file: Path, name: str, report: Report) -> Iterat
         return
     folder = posixpath.dirname(package)
     members = list(dict.fromkeys(posixpath.normpath(posixpath.join(folder, href)) for href in _spine(root)))
-    links = PageLinks(frozenset(f"{name}/{member}" for member in members), lambda page: None)
+    links = PageLinks(frozenset(f"{name}/{member}" for member in members), lambda _page: None)
     for number, member in enumerate(members, 1):
         report.at(display_path(file), number)
         data = archive.read(member)

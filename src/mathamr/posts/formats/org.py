@@ -233,7 +233,7 @@ class _Org:
             parts.append(self._marked(source[done : region.start]))
             for label in _LABEL.findall(region.latex):
                 self._document.label(label)
-            parts.append(math(region.latex, region.display))
+            parts.append(math(region.latex, display=region.display))
             if region.tail is not None:
                 parts.append(text(source[region.tail]))
             done = position = region.end

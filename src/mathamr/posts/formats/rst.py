@@ -73,7 +73,7 @@ def read_rst(collection: Collection, report: Report) -> Iterator[Post]:
         document = Document(path, stem(Path(path)))
         has_dollars = "$" in source and reads_dollars(file.parent)
         try:
-            _Writer(document, report, has_dollars).write(_parse(source, report))
+            _Writer(document, report, has_dollars=has_dollars).write(_parse(source, report))
         except RecursionError:
             report.skip("nested too deeply", "its blocks are nested more deeply than docutils can read")
             continue
@@ -139,9 +139,7 @@ def _sphinx_names(report: Report) -> Iterator[None]:
         directives.directive, roles.role = docutils_directive, docutils_role
 
 
-def _cross_reference(
-    name: str, rawtext: str, words: str, line: int, inliner: Any, options: Any = None, content: Any = None
-) -> tuple[list[Any], list[Any]]:
+def _cross_reference(name: str, rawtext: str, words: str, *_rest: Any) -> tuple[list[Any], list[Any]]:
     """Return a role that docutils does not know: `:ref:`words <label>``, `:doc:`, `:eq:`, `:py:func:` and so on."""
     from docutils import nodes, utils
 
@@ -248,7 +246,7 @@ def _directives(report: Report) -> _Directives:
 class _Writer:
     """Writes the tree of docutils into a `Document`, node by node."""
 
-    def __init__(self, document: Document, report: Report, has_dollars: bool = False) -> None:
+    def __init__(self, document: Document, report: Report, *, has_dollars: bool = False) -> None:
         self._document, self._report, self._has_dollars = document, report, has_dollars
         self._labels: list[str] = []
 
@@ -376,7 +374,7 @@ class _Writer:
         source, parts, done = str(node), list[str](), 0
         for found in _DOLLARS.finditer(source):
             parts.append(text(type(node)(source[done : found.start()]).astext()))
-            parts.append(math(found["latex"].replace("\0", "\\"), found["dollars"] == "$$"))
+            parts.append(math(found["latex"].replace("\0", "\\"), display=found["dollars"] == "$$"))
             done = found.end()
         return "".join([*parts, text(type(node)(source[done:]).astext())])
 

@@ -66,7 +66,7 @@ class MathScanner:
     when that fails, braces no longer count in the stretch that it saw.
     """
 
-    def __init__(self, text: str, money: bool = True) -> None:
+    def __init__(self, text: str, *, money: bool = True) -> None:
         self.text = text
         self.money = money
         self._blind = 0
@@ -85,14 +85,14 @@ class MathScanner:
             close = self._close(_DISPLAY, "$$", inner)
             if close is None:
                 return "unclosed"
-            return self._region(start, inner, close, close + 2, True)
+            return self._region(start, inner, close, close + 2, display=True)
         if opening in ("\\(", "\\["):
             closing = "\\)" if opening == "\\(" else "\\]"
             close = self._close(_PAREN, closing, inner)
             return (
                 "unclosed"
                 if close is None
-                else self._region(start, inner, close, close + 2, opening == "\\[")
+                else self._region(start, inner, close, close + 2, display=opening == "\\[")
             )
         name = match.group(1)
         if name is not None:
@@ -109,7 +109,7 @@ class MathScanner:
             return "unclosed"
         if self.money and not self._opens_formula(start, close):
             return None
-        return self._region(start, start + 1, close, close + 1, False)
+        return self._region(start, start + 1, close, close + 1, display=False)
 
     def _opens_formula(self, start: int, close: int) -> bool:
         """Return True if the dollars at `start` and `close` enclose a formula and not a part of a sentence."""
@@ -158,12 +158,12 @@ class MathScanner:
             depth += 1 if match.group(1) == "begin" else -1
             if not depth:
                 if name.rstrip("*") in WRAPPERS:
-                    return self._region(start, inner, match.start(), match.end(), name != "math")
-                return self._region(start, start, match.end(), match.end(), True)
+                    return self._region(start, inner, match.start(), match.end(), display=name != "math")
+                return self._region(start, start, match.end(), match.end(), display=True)
         self._never[closing] = start
         return "unclosed"
 
-    def _region(self, start: int, inner: int, outer: int, end: int, display: bool) -> Region:
+    def _region(self, start: int, inner: int, outer: int, end: int, *, display: bool) -> Region:
         latex, tail = strip_punctuation(self.text[inner:outer])
         return Region(start, end, latex, display, None if tail is None else inner + tail)
 

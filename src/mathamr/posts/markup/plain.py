@@ -37,13 +37,13 @@ def _paragraphs(piece: Piece) -> Iterator[Piece]:
         yield Piece("text", piece.start + done, piece.end, piece.text[done:])
 
 
-def inline(run: PieceRun, note: Note, money: bool = True) -> Iterator[Piece]:
+def inline(run: PieceRun, note: Note, *, money: bool = True) -> Iterator[Piece]:
     """Yield the text and formula pieces of a run of inline text."""
     text = run.text()
     if "$" not in text and "\\" not in text:
         yield from run.pieces(0, len(text))
         return
-    scanner = MathScanner(text, money)
+    scanner = MathScanner(text, money=money)
     done = position = 0
     while match := OPENING.search(text, position):
         start, position = match.span()

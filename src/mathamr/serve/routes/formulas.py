@@ -50,6 +50,7 @@ async def render_link(
     service: Reader,
     latex: str | None = None,
     text: str | None = None,
+    *,
     display: bool = False,
     task: Task | None = None,
 ) -> Any:
@@ -101,7 +102,7 @@ async def _render(service: Service, source: RenderRequest) -> Response:
     if source.latex is not None:
         latex = source.latex
         _check_length(service, latex, "latex")
-        return await service.compute(lambda: JSONResponse(_rendered(service, latex, source.display)))
+        return await service.compute(lambda: JSONResponse(_rendered(service, latex, display=source.display)))
     text = UNWANTED.sub(" ", source.text or "")
     _check_length(service, text, "text")
     return await service.compute(
@@ -109,10 +110,10 @@ async def _render(service: Service, source: RenderRequest) -> Response:
     )
 
 
-def _rendered(service: Service, latex: str, display: bool) -> dict[str, Any]:
+def _rendered(service: Service, latex: str, *, display: bool) -> dict[str, Any]:
     macros = _macros(service, latex)
     parsed = _parsed(latex, macros)
-    drawn = draw(latex, macros, display)
+    drawn = draw(latex, macros, display=display)
     return parsed.to_dict() | {"mathml": drawn.mathml, "display": display}
 
 

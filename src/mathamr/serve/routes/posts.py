@@ -174,7 +174,9 @@ def _shown(service: Service, id: str) -> dict[str, Any]:
             for link in stored.links[:MOST_LINKS]
         ],
         "formulas": [
-            formula_piece(entry.latex, draw_formula(entry.formula, stored.macros), entry.id, entry.display)
+            formula_piece(
+                entry.latex, draw_formula(entry.formula, stored.macros), entry.id, display=entry.display
+            )
             for entry in entries[: service.limits.drawn_nodes]
         ],
     }

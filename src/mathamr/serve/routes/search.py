@@ -58,6 +58,7 @@ async def search_link(
     strategy: Strategy | None = None,
     k: Annotated[int, Query(ge=1, le=2**31)] = 10,
     offset: Annotated[int, Query(ge=0, le=2**31)] = 0,
+    *,
     exact: bool | None = None,
     kind: Annotated[Sequence[PostKind], Query()] = (),
     tag: Annotated[Sequence[Word], Query()] = (),

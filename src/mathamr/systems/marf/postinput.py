@@ -109,7 +109,7 @@ class InputReader:
 
     def posts(self, posts: Sequence[Post]) -> list[PostInput]:
         """Read posts, in order; one without text and formulas has no pieces between its marks."""
-        read = self._text([context_sentences(post, self._normalised) for post in posts])
+        read = self._text([context_sentences(post, normalised=self._normalised) for post in posts])
         return [
             PostInput(numbers, self._longest(post.formulas, post.id), sentences)
             for (numbers, sentences), post in zip(read, posts, strict=True)
@@ -175,7 +175,7 @@ def _wording(sentences: Sequence[str], mathematics: MathTokens) -> Wording:
     return Wording(" ".join(parts), tuple(spans))
 
 
-def context_sentences(post: Post, normalised: bool) -> list[str]:
+def context_sentences(post: Post, *, normalised: bool) -> list[str]:
     """Return the sentences of a post with its formulas as LaTeX, as it is written or normalised (appendix A.1)."""
     if not normalised:
         return written_sentences(post)

@@ -134,7 +134,7 @@ class MarfSystem:
                 )
 
     def _formulas(
-        self, post: Post, read: PostInput, context: Tensor
+        self, _post: Post, _read: PostInput, _context: Tensor
     ) -> Iterator[tuple[str, Mapping[str, Vectors]]]:
         """Yield nothing: formulas are their own texts, each visual class once."""
         yield from ()

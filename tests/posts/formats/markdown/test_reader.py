@@ -12,7 +12,6 @@ from mathamr.posts.passage import passage
 from mathamr.posts.post import Link, Post
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
-from tests.bounded import bounded
 
 LONG = "Some words about $x$ that fill a section, one after the other, until it is long enough. " * 10
 
@@ -130,54 +129,6 @@ def test_a_later_heading_is_never_the_title(tmp_path: Path) -> None:
     }
     assert posts["Zorn.md"].place is not None
     assert (posts["Label.md"].place.line, posts["Label.md"].place.label) == (3, "c")
-
-
-HOSTILE = {
-    "dots": "." * 5_000 + "\n",
-    "spaces": "a" + " " * 15_000 + "\nb",
-    "fences": "```\n" * 3_750,
-    "directives": "".join("`" * (40 - n) + "{note}\n" for n in range(37)) + "x " * 5_000,
-    "brackets": "[" * 7_500,
-    "links": "[a](" * 2_500,
-    "quotes": "> " * 7_500,
-    "quoted lists": "> - " * 2_500,
-    "lists": "\n".join("  " * (n % 60) + "- a" for n in range(750)),
-    "stars": "*a **b " * 2_000,
-    "ticks": "".join("`" * (n % 200) + " " for n in range(600)),
-    "dollars": "$$ a\n\n" * 2_500 + "# end",
-    "environments": "\\begin{align}\n" * 1_000,
-    "roles": "{a}`" * 3_750,
-    "attributes": "{#a " * 3_750,
-    "elements": "<span>" * 2_500,
-    "comments": "%%\n" * 5_000,
-    "wikis": "[[a|" * 3_750,
-    "footnotes": "[^a]: x\n\n" + "[^" * 5_000,
-    "divs": "::: {.theorem}\n" * 1_000,
-    "tables": "|a" * 5_000 + "\n" + "|-" * 5_000 + "\n" + "|b\n" * 500,
-    "statements": "```{prf:theorem}\nx\n```\n# h\n" * 750,
-    "headings": "# \n" * 5_000,
-    "references": "[a]: b\n" * 2_000,
-}
-
-
-@pytest.mark.slow
-def test_notes_made_to_take_long_do_not(tmp_path: Path) -> None:
-    for name, text in HOSTILE.items():
-        (tmp_path / f"{name}.md").write_text(text)
-    source = (
-        "import sys\n"
-        "from mathamr.posts.reader import read_posts\n"
-        "from mathamr.posts.report import Report\n"
-        "import time\n"
-        "last = time.process_time()\n"
-        "for post in read_posts(sys.argv[1], Report()):\n"
-        "    now = time.process_time()\n"
-        "    print(post.id, round(now - last, 1), file=sys.stderr)\n"
-        "    last = now\n"
-    )
-    run = bounded(source, str(tmp_path), seconds=60)
-    assert run.returncode == 0, run.stderr[-1000:]
-    assert {f"{name}.md" for name in HOSTILE} <= {line.rsplit(" ", 1)[0] for line in run.stderr.splitlines()}
 
 
 @pytest.mark.parametrize("entry", ["single: Markov; chain", "pair: a; b", "see: x; y"])

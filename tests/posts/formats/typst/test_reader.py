@@ -1,4 +1,4 @@
-"""Typst documents that mean no good, and details of their markup."""
+"""Details of the markup of Typst documents."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import pytest
 from mathamr.posts.post import Post
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
-from tests.posts.hostile import read_bounded
 
 
 def read(folder: Path, source: str) -> list[Post]:
@@ -39,32 +38,3 @@ def test_statements_of_the_common_packages_are_found(tmp_path: Path, call: str, 
 def test_code_is_left_out_and_its_content_is_read(tmp_path: Path) -> None:
     source = "#set page(margin: (x: 1cm))\n#show heading: it => [#it.body]\n#let f(x) = {\n x\n}\n#{ let y = 1 }\n#text(fill: red)[Red] words."
     assert [post.body for post in read(tmp_path, source)] == ["<p>Red words.</p>"]
-
-
-HOSTILE = [
-        "[" * 75_000,
-        "#a(" * 50_000,
-        "#theorem[" * 15_000,
-        "#a[" * 50_000 + "]" * 50_000,
-        "$" * 75_001,
-        "`" * 75_001,
-        "/*" * 50_000,
-        "@a" * 50_000,
-        "<a>" * 25_000,
-        "= a\n" * 15_000,
-        "#if x {" * 15_000,
-        "#let a = $" * 12_500,
-        "*_" * 50_000,
-        '#figure(caption: [' * 12_500,
-        "- " * 50_000,
-        "\\" * 75_000,
-        "é" * 75_000,
-    ]  # fmt: skip
-
-
-@pytest.mark.slow
-def test_hostile_documents_take_bounded_time_and_memory(tmp_path: Path) -> None:
-    for number, text in enumerate(HOSTILE):
-        (tmp_path / f"{number}.typ").write_text(text, encoding="utf-8")
-    posts, _ = read_bounded(tmp_path, seconds=20)
-    assert isinstance(posts, list)

@@ -47,7 +47,7 @@ class MarfText:
     ) -> MarfText:
         """Read a post, its LaTeX normalised or as written; with `formula` only that one, whose context the post is."""
         formulas = post.formulas if formula is None else [formula]
-        return cls(name, context_sentences(post, normalised), _longest_first(formulas))
+        return cls(name, context_sentences(post, normalised=normalised), _longest_first(formulas))
 
     @classmethod
     def of_formula(cls, name: str, formula: Formula) -> MarfText:

@@ -189,7 +189,7 @@ class _Asciidoc:
         elif fence[0] != "+" and any(line.strip() for line in lines):
             self._document.write(code("\n".join(lines), block=True))
 
-    def _flush(self, keep: bool = False) -> None:
+    def _flush(self, *, keep: bool = False) -> None:
         """Write the paragraph."""
         lines, self._paragraph = self._paragraph, []
         is_item, self._item = self._item, False

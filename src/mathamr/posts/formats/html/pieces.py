@@ -65,7 +65,7 @@ _DEFAULT_ALT = frozenset(["enter image description here", "image", "alt text", "
 _DELIMITED = (("$$", "$$", True), ("\\[", "\\]", True), ("\\(", "\\)", False), ("$", "$", False))
 
 
-def _strip_delimiters(latex: str, display: bool) -> tuple[str, bool]:
+def _strip_delimiters(latex: str, *, display: bool) -> tuple[str, bool]:
     """Return LaTeX without its delimiters, and whether it is displayed."""
     for left, right, displays in _DELIMITED:
         if latex.startswith(left) and latex.endswith(right) and len(latex) >= len(left) + len(right):
@@ -236,7 +236,7 @@ class _Reader:
         if classes & _FALLBACK_CLASSES or not alt or alt.lower() in _DEFAULT_ALT:
             return
         if classes & _IMAGE_MATH_CLASSES:
-            latex, display = _strip_delimiters(alt, not classes.isdisjoint(("display", "formulaDsp")))
+            latex, display = _strip_delimiters(alt, display=not classes.isdisjoint(("display", "formulaDsp")))
             self._hold(self._formula(latex, start, end, display=display), start, end)
         else:
             self._run.hold([Piece("image", start, end, alt)], start, end)
@@ -255,7 +255,9 @@ class _Reader:
         styled = _STYLED.match(latex.strip())
         if styled and _is_one_group(latex.strip()):
             latex = styled.group(2)
-        formula = self._formula(latex, start, close.end(), attributes.get("id"), display, mathml)
+        formula = self._formula(
+            latex, start, close.end(), attributes.get("id"), display=display, mathml=mathml
+        )
         self._hold(formula, start, close.end())
 
     def _raw(self, tag: Tag, start: int, end: int) -> None:
@@ -284,19 +286,19 @@ class _Reader:
             return
         self._position = close[1]
         formula = self._contained(
-            content, close[0], start, close[1], tag.attributes.get("id"), "display" in classes
+            content, close[0], start, close[1], tag.attributes.get("id"), display="display" in classes
         )
         self._hold(formula, start, close[1])
 
     def _contained(
-        self, content: str, content_end: int, start: int, end: int, id: str | None, display: bool = False
+        self, content: str, content_end: int, start: int, end: int, id: str | None, *, display: bool = False
     ) -> list[Piece]:
         """Return the formula of an element that holds nothing else, in its delimiters or bare."""
         if is_typeset(content):
-            return self._formula(as_latex(content), start, end, id, display, content_end=content_end)
+            return self._formula(as_latex(content), start, end, id, display=display, content_end=content_end)
         latex = (_strip_tags(content) if "&" in content or "<" in content else content).strip()
-        latex, display = _strip_delimiters(latex, display)
-        return self._formula(latex, start, end, id, display, content_end=content_end)
+        latex, display = _strip_delimiters(latex, display=display)
+        return self._formula(latex, start, end, id, display=display, content_end=content_end)
 
     def _formula(
         self,
@@ -304,6 +306,7 @@ class _Reader:
         start: int,
         end: int,
         id: str | None = None,
+        *,
         display: bool = False,
         mathml: str | None = None,
         content_end: int | None = None,

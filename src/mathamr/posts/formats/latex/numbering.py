@@ -92,7 +92,7 @@ class Numbering:
         self.at: dict[int, str] = {}
         self.labels: dict[str, Numbered] = {}
         self._theorems, self._looks = theorems, settings.looks
-        self._within = _section_parents("\\chapter" in text or settings.has_chapters) | {
+        self._within = _section_parents(has_chapters="\\chapter" in text or settings.has_chapters) | {
             name: style.within for name, style in theorems.items() if style.within and not style.like
         }
         self._within |= settings.within
@@ -197,7 +197,7 @@ class Numbering:
         elif style is not None or name in STATEMENTS:
             self._now = Numbered(name, "")
         elif name in _LINES | _EQUATIONS and not starred:
-            state = _Lines(name in _EQUATIONS)
+            state = _Lines(single=name in _EQUATIONS)
         elif name == "subequations":
             self._now = Numbered("equation", self._step("equation"))
             self._subequation.append(0)
@@ -272,7 +272,7 @@ class Numbering:
 class _Lines:
     """The equations of one environment: each line, or the environment, has a number unless it says otherwise."""
 
-    def __init__(self, single: bool) -> None:
+    def __init__(self, *, single: bool) -> None:
         self.single = single
         self.tag: str | None = None
         self.labels: list[str] = []
@@ -303,7 +303,7 @@ class _Items:
         return f"{self.before}{_number(self.count, self.style)}{self.after}"
 
 
-def _section_parents(has_chapters: bool) -> dict[str, str]:
+def _section_parents(*, has_chapters: bool) -> dict[str, str]:
     parents = {"subsection": "section", "subsubsection": "subsection"}
     return parents | ({"section": "chapter"} if has_chapters else {})
 

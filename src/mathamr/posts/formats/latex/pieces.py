@@ -135,7 +135,7 @@ class _Reader:
         elif name in known.ACCENTS and len(name) == 1:
             yield from self._accent(name, start)
         elif name in known.HEADINGS:
-            yield from self._heading(name, start)
+            yield from self._heading(start)
         elif name in known.BREAKS:
             yield Piece("break", start, self._position, known.BREAKS[name])
             if name in ("item", "ii") and (option := _OPTION.match(self._text, self._position)):
@@ -227,7 +227,7 @@ class _Reader:
             combined = unicodedata.normalize("NFC", base + known.ACCENTS[name])
             yield Piece("text", start, self._position, combined)
 
-    def _heading(self, name: str, start: int) -> Iterator[Piece]:
+    def _heading(self, start: int) -> Iterator[Piece]:
         self._skip_options()
         close = self._group_end(self._position)
         yield Piece("break", start, self._position, "heading")

@@ -66,7 +66,7 @@ class Parser(MarkdownIt):
         """Return an address as it was written: it may be a path of a folder."""
         return url
 
-    def validateLink(self, url: str) -> bool:  # noqa: N802 - the library's name
+    def validateLink(self, _url: str) -> bool:  # noqa: N802 - the library's name
         """Return any address is one: nothing is shown as a link here."""
         return True
 
@@ -97,12 +97,12 @@ def _token(state: StateBlock, name: str, lines: tuple[int, int], content: str = 
     return token
 
 
-def _paragraph(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+def _paragraph(state: StateBlock, start: int, _end: int, _silent: bool) -> bool:
     _prose(state, start, _prose_from(state, start, state.lineMax).end, "paragraph", "p")
     return True
 
 
-def _heading(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+def _heading(state: StateBlock, start: int, end: int, _silent: bool) -> bool:
     """Read a heading underlined with `=` or `-`."""
     if state.is_code_block(start):
         return False
@@ -271,7 +271,7 @@ def _line_start(state: StateBlock, line: int) -> int:
     return state.src.rfind("\n", 0, state.bMarks[line]) + 1 if line else 0
 
 
-def _target(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+def _target(state: StateBlock, start: int, _end: int, silent: bool) -> bool:
     """Read `(label)=` of MyST, which names what follows."""
     if state.is_code_block(start) or not (found := _TARGET.match(_line(state, start))):
         return False
@@ -280,7 +280,7 @@ def _target(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     return True
 
 
-def _block_break(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+def _block_break(state: StateBlock, start: int, _end: int, silent: bool) -> bool:
     """Read `+++` between the cells of a MyST notebook."""
     if state.is_code_block(start) or not _BLOCK_BREAK.match(_line(state, start)):
         return False

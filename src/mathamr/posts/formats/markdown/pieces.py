@@ -163,9 +163,9 @@ class _Reader:
         if region is not None and region != "unclosed" and region.end == len(text.rstrip()):
             yield from formula(run, region._replace(display=True), self._note)
         else:
-            yield from self._latex(run, 0, len(text), text, True)
+            yield from self._latex(run, 0, len(text), text, display=True)
 
-    def _latex(self, run: PieceRun, start: int, end: int, latex: str, display: bool) -> Iterator[Piece]:
+    def _latex(self, run: PieceRun, start: int, end: int, latex: str, *, display: bool) -> Iterator[Piece]:
         bare, mark = strip_punctuation(latex)
         if not bare:
             self._note("empty formula", run.origin(start, end)[0])
@@ -229,7 +229,7 @@ class _Reader:
         elif kind == "math":
             yield from formula(run, token.meta["region"], self._note)
         elif kind == "latex":
-            yield from self._latex(run, start, end, content, token.meta["display"])
+            yield from self._latex(run, start, end, content, display=token.meta["display"])
         elif kind == "code_inline":
             yield Piece("code", *run.origin(start, end), content)
         elif kind == "link_open":
@@ -268,7 +268,7 @@ class _Reader:
         name, content, inner = token.meta["name"].lower(), token.content, token.meta["inner"]
         place = run.origin(inner, inner + len(content)) if content else run.origin(start, end)
         if name == "math":
-            yield from self._latex(run, start, end, content, False)
+            yield from self._latex(run, start, end, content, display=False)
         elif name in _LINKING_ROLES:
             named = _NAMED_TARGET.match(content)
             words, target = named.groups() if named else ("", content.strip())

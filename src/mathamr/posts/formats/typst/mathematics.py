@@ -408,20 +408,20 @@ _NAMED = re.compile(
 )
 
 
-def _fraction(read: list[str], values: list[str]) -> str:
+def _fraction(read: list[str], _values: list[str]) -> str:
     return f"\\frac{{{read[0]}}}{{{', '.join(read[1:])}}}"
 
 
-def _root(read: list[str], values: list[str]) -> str:
+def _root(read: list[str], _values: list[str]) -> str:
     return f"\\sqrt[{read[0]}]{{{', '.join(read[1:])}}}" if len(read) > 1 else f"\\sqrt{{{read[0]}}}"
 
 
-def _binomial(read: list[str], values: list[str]) -> str:
+def _binomial(read: list[str], _values: list[str]) -> str:
     return f"\\binom{{{read[0]}}}{{{', '.join(read[1:])}}}"
 
 
 def _brace(command: str, sign: str) -> _Writer:
-    def write(read: list[str], values: list[str]) -> str:
+    def write(read: list[str], _values: list[str]) -> str:
         label = f"{sign}{{{', '.join(read[1:])}}}" if len(read) > 1 else ""
         return f"\\{command}{{{read[0]}}}{label}"
 
@@ -433,26 +433,26 @@ def _accent(read: list[str], values: list[str]) -> str:
     return f"\\{_ACCENTS.get(name, 'hat')}{{{read[0]}}}"
 
 
-def _operator(read: list[str], values: list[str]) -> str:
+def _operator(_read: list[str], values: list[str]) -> str:
     return f"\\operatorname{{{_text(values[0].strip().strip(chr(34))) if values else ''}}}"
 
 
-def _words(read: list[str], values: list[str]) -> str:
+def _words(_read: list[str], values: list[str]) -> str:
     return f"\\text{{{_text(values[0].strip().strip(chr(34))) if values else ''}}}"
 
 
-def _lr(read: list[str], values: list[str]) -> str:
+def _lr(read: list[str], _values: list[str]) -> str:
     return ", ".join(read)
 
 
-def _class(read: list[str], values: list[str]) -> str:
+def _class(read: list[str], _values: list[str]) -> str:
     return f"{{{read[-1]}}}"
 
 
 def _derivative(sign: str) -> _Writer:
     """Return `dv(f, x, 2)` of the package physica."""
 
-    def write(read: list[str], values: list[str]) -> str:
+    def write(read: list[str], _values: list[str]) -> str:
         above, below = (read[0], read[1]) if len(read) > 1 else ("", read[0])
         power = f"^{{{read[2]}}}" if len(read) > 2 else ""
         return f"\\frac{{{sign}{power} {above}}}{{{sign} {below}{power}}}"

@@ -230,7 +230,7 @@ class _Typst:
         if not inside.strip():
             return
         display = inside[:1].isspace() and inside[-1:].isspace()
-        self._inside.append(math(typst_to_latex(inside.strip(), self._definitions.macros), display))
+        self._inside.append(math(typst_to_latex(inside.strip(), self._definitions.macros), display=display))
         if display and (label := _LABEL_BEHIND.match(self._source, self._at)):
             self._document.label(label[1])
             self._at = label.end()

@@ -85,7 +85,7 @@ class _Wikitext:
             return ""
         words = unescape(inside)
         if name == "math":
-            self._held.append(math(words, "block" in given))
+            self._held.append(math(words, display="block" in given))
         elif name in ("chem", "ce"):
             self._held.append(code(words))
         else:

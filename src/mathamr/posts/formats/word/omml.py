@@ -18,7 +18,7 @@ _UNSEEN = "&\u200b\u2060\u2061\u2062\u2063\u2064\ufeff\u00ad"
 _STYLES = {"b": "bold", "bi": "bold-italic", "p": "normal"}
 
 
-def mathml(element: Any, display: bool = False) -> str:
+def mathml(element: Any, *, display: bool = False) -> str:
     """Return an `m:oMath` element as a `math` element; the mark that ends its sentence follows it as text."""
     block = ' display="block"' if display else ""
     written = [part for child in element for part in _written(child)]
