@@ -73,7 +73,7 @@ def _response(request: Request, error: ApiError) -> Response:
     return Response(body, error.status, dict(error.headers), "application/json")
 
 
-async def _http(request: Request, _error: Exception) -> Response:
+async def _http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     converted = from_status(error.status_code, str(error.detail))
     converted.headers = dict(error.headers or {})

@@ -66,7 +66,7 @@ class DrainingServer(Server):
             each.listen(BACKLOG)
         self._on_started()
 
-    async def shutdown(self, _sockets: list[socket.socket] | None = None) -> None:
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Accept no more connections, and answer clients that have connected before the server closes the others."""
         loop = asyncio.get_running_loop()
         for each in self._listeners:
@@ -75,7 +75,7 @@ class DrainingServer(Server):
         deadline = loop.time() + self._first_request
         while self._app.limiting.connections.has_unused and loop.time() < deadline and not self.force_exit:
             await asyncio.sleep(ACCEPTED_SECONDS)
-        await super().shutdown([*self._listeners])
+        await super().shutdown([*(sockets or ()), *self._listeners])
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Stop after `drain` seconds; at once if it is told a second time."""

@@ -72,7 +72,7 @@ class Encoded:
 
 
 class System(Protocol):
-    """A trained system; threads may share it, but only one may use it at a time."""
+    """A trained system; threads may share it, but only one may use it at a time. A subclass inherits the defaults."""
 
     kind: ClassVar[str]
     """Its name among `SYSTEMS`."""
@@ -98,16 +98,16 @@ class System(Protocol):
 
     @property
     def graphs(self) -> GraphInput | None:
-        """The graphs it reads, if it needs tensors."""
-        ...
+        """The graphs it reads, if it needs tensors; by default none."""
+        return None
 
     def encode(self, items: Iterable[Item]) -> Iterator[Encoded]:
         """Yield the vectors of every post, in order, a few posts at a time: the fields of posts and formulas."""
         ...
 
     def encode_visuals(self, visuals: Iterable[VisualFormula]) -> Iterator[Mapping[str, Vectors]]:
-        """Yield the vectors of every visual class, in order: the fields of visual classes."""
-        ...
+        """Yield the vectors of every visual class, in order: the fields of visual classes; by default none."""
+        return ({} for _ in visuals)
 
     def save(self, folder: Path) -> None:
         """Write the folder that `load` reads; no pickles."""

@@ -39,7 +39,7 @@ from mathamr.systems.ranking import (
     Rerank,
     Task,
 )
-from mathamr.systems.system import Encoded, GraphInput, Item, Need, VisualFormula
+from mathamr.systems.system import Encoded, Item, Need, System, VisualFormula
 from mathamr.systems.vectors import Vectors
 
 LAYOUT, OPERATORS = "layout", "operators"
@@ -87,7 +87,7 @@ _ALIGNED = Component("aligned", Aligned(), 0.1)
 """The weight of each part, with scores as shares of the best; chosen by cross-validation over topics (lab/notes/ranking.md)."""
 
 
-class FormulaGraphSystem:
+class FormulaGraphSystem(System):
     """Represents visual classes by the vectors of the nodes of both their trees; posts have no vectors."""
 
     kind: ClassVar[str] = "formula-graph"
@@ -146,11 +146,6 @@ class FormulaGraphSystem:
         """One row per node, in one field per view."""
         size = self.network.configuration.size
         return tuple(Field(name=name, of="visual", size=size, many=True) for name in VIEW_OF)
-
-    @property
-    def graphs(self) -> GraphInput | None:
-        """None: the system reads no graphs of posts."""
-        return None
 
     def encode(self, items: Iterable[Item]) -> Iterator[Encoded]:
         """Yield no vectors: posts are found only by their formulas."""

@@ -27,11 +27,12 @@ from mathamr.systems.ranking import (
     MaxSim,
     MeanMaxSim,
     Promote,
+    Ranking,
     Rankings,
     Rerank,
     Task,
 )
-from mathamr.systems.system import Encoded, GraphInput, Item, Need, VisualFormula
+from mathamr.systems.system import Encoded, Item, Need, System, VisualFormula
 from mathamr.systems.vectors import Vectors
 
 REPRESENTATIONS = tuple(f"fused{number}" for number in range(1, 7))
@@ -45,7 +46,13 @@ _MARF = Rerank(first=_FIRST, then=MeanMaxSim(REPRESENTATIONS), pool=POOL, keeps_
 _LEXICAL = Lexical()
 
 
-class MarfSystem:
+def _hybrid(ranking: Ranking, weight: float) -> Promote:
+    """Return the fusion of words and MaRF."""
+    parts = (Component("lexical", _LEXICAL, 1.0), Component("marf", ranking, weight))
+    return Promote(Fuse(parts=parts, normalisation="z"))
+
+
+class MarfSystem(System):
     """Algorithm 1: scores the query with its longest formula against every representation of a post and averages.
 
     The first stage uses each post's longest formula; its best results are scored by all representations.
@@ -58,22 +65,12 @@ class MarfSystem:
         "answers": {
             "marf": _MARF,
             "longest": _FIRST,
-            "hybrid": Promote(
-                Fuse(
-                    parts=(Component("lexical", _LEXICAL, 1.0), Component("marf", _MARF, 4.0)),
-                    normalisation="z",
-                )
-            ),
+            "hybrid": _hybrid(_MARF, 4.0),
             "lexical": _LEXICAL,
         },
         "formulas": {
             "marf": MaxSim(VISUAL),
-            "hybrid": Promote(
-                Fuse(
-                    parts=(Component("lexical", _LEXICAL, 1.0), Component("marf", MaxSim(VISUAL), 1.0)),
-                    normalisation="z",
-                )
-            ),
+            "hybrid": _hybrid(MaxSim(VISUAL), 1.0),
             "lexical": _LEXICAL,
         },
     }
@@ -105,11 +102,6 @@ class MarfSystem:
             *(Field(name=name, of="posts", size=size, many=True) for name in REPRESENTATIONS),
             Field(name=VISUAL, of="visual", size=size, many=True),
         )
-
-    @property
-    def graphs(self) -> GraphInput | None:
-        """None: the system reads text."""
-        return None
 
     def encode(self, items: Iterable[Item]) -> Iterator[Encoded]:
         """Yield the representations of every post, in order; an empty post has none."""
@@ -177,12 +169,7 @@ class PublishedMarfSystem(MarfSystem):
         "answers": MarfSystem.rankings["answers"],
         "formulas": {
             "marf": MaxSim(FORMULA),
-            "hybrid": Promote(
-                Fuse(
-                    parts=(Component("lexical", _LEXICAL, 1.0), Component("marf", MaxSim(FORMULA), 1.0)),
-                    normalisation="z",
-                )
-            ),
+            "hybrid": _hybrid(MaxSim(FORMULA), 1.0),
             "lexical": _LEXICAL,
         },
     }
@@ -209,6 +196,5 @@ class PublishedMarfSystem(MarfSystem):
         for name, each in inputs.items():
             yield name, {FORMULA: found[id(each)]}
 
-    def encode_visuals(self, visuals: Iterable[VisualFormula]) -> Iterator[Mapping[str, Vectors]]:
-        """Yield no vectors: a formula's vectors depend on its post."""
-        return ({} for _ in visuals)
+    encode_visuals = System.encode_visuals
+    """A formula's vectors depend on its post."""

@@ -22,7 +22,7 @@ from mathamr.systems.mathamr.configuration import MathAMRConfiguration
 from mathamr.systems.mathamr.context import ContextName, contexts
 from mathamr.systems.mathamr.sentenceencoder import SentenceEncoder
 from mathamr.systems.ranking import Component, Fuse, Lexical, Nearest, Rankings, Rerank, Task
-from mathamr.systems.system import Encoded, GraphInput, Item, Need, VisualFormula
+from mathamr.systems.system import Encoded, Item, Need, System
 from mathamr.systems.vectors import Vectors
 from mathamr.text.encoder import TextEncoder
 from mathamr.text.torchfolder import restored
@@ -36,7 +36,7 @@ POOL = 1000
 _LEXICAL, _MATHAMR = Lexical(), Nearest(SENTENCE)
 
 
-class MathAMRSystem:
+class MathAMRSystem(System):
     """One vector a formula: that of its sentence; all formulas of a sentence share it."""
 
     kind: ClassVar[str] = "mathamr"
@@ -94,11 +94,6 @@ class MathAMRSystem:
         """The vectors of formulas."""
         return (Field(name=SENTENCE, of="formulas", size=self.encoder.size),)
 
-    @property
-    def graphs(self) -> GraphInput | None:
-        """None: the system reads graphs as text."""
-        return None
-
     def encode(self, items: Iterable[Item]) -> Iterator[Encoded]:
         """Yield the vectors of every post's formulas, in the order of the posts."""
         stream = iter(items)
@@ -118,10 +113,6 @@ class MathAMRSystem:
         if item.graph is None:
             raise MathAMRError(f"post {item.post.id!r} came without the graph that MathAMR reads")
         return list(contexts(item.graph, item.post, cast(ContextName, self.configuration.context)))
-
-    def encode_visuals(self, visuals: Iterable[VisualFormula]) -> Iterator[Mapping[str, Vectors]]:
-        """Yield no vectors: a formula's vector depends on its sentence."""
-        return ({} for _ in visuals)
 
     def save(self, folder: Path) -> None:
         """Write the model folder: the changes in sixteen or eight bits, and the name of the text encoder they change."""

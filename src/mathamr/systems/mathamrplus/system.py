@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from itertools import tee
 from pathlib import Path
 from typing import ClassVar, Self
@@ -29,7 +29,7 @@ from mathamr.systems.ranking import (
     Task,
     Unhub,
 )
-from mathamr.systems.system import Encoded, GraphInput, Item, Need, VisualFormula
+from mathamr.systems.system import Encoded, GraphInput, Item, Need, System
 from mathamr.systems.vectors import Vectors
 
 DOCUMENT, PARTS, FORMULA = "document", "parts", "formula"
@@ -81,7 +81,7 @@ _HYBRID = Promote(
 """The share, and the kinds of queries it applies to, were chosen on the same questions: names and formulas gain nothing from it."""
 
 
-class MathAMRPlusSystem:
+class MathAMRPlusSystem(System):
     """One vector per post (its document), one per representative, and one per formula.
 
     A query formula has one vector, so its MaxSim is the cosine, and `single`, `rerank` and `maxsim` are equal for formulas.
@@ -126,12 +126,7 @@ class MathAMRPlusSystem:
     @property
     def fields(self) -> tuple[Field, ...]:
         """The document, the representatives, the formulas."""
-        size = self.encoder.size
-        return (
-            Field(name=DOCUMENT, of="posts", size=size),
-            Field(name=PARTS, of="posts", size=size, many=True),
-            Field(name=FORMULA, of="formulas", size=size),
-        )
+        return post_fields(self.encoder.size)
 
     @property
     def wording_size(self) -> int:
@@ -152,10 +147,6 @@ class MathAMRPlusSystem:
         for item, found in zip(ours, vectors, strict=True):
             yield encoded(item.post.id, found)
 
-    def encode_visuals(self, visuals: Iterable[VisualFormula]) -> Iterator[Mapping[str, Vectors]]:
-        """Yield no vectors: a formula's vector depends on its post."""
-        return ({} for _ in visuals)
-
     def save(self, folder: Path) -> None:
         """Write the model folder."""
         save_post_encoder(folder, self.encoder)
@@ -164,6 +155,15 @@ class MathAMRPlusSystem:
     def load(cls, folder: Path, device: str = "auto") -> Self:
         """Load the system from a folder: a graph encoder alone, or one with a text encoder beside it."""
         return cls(load_post_encoder(folder, device))
+
+
+def post_fields(size: int) -> tuple[Field, ...]:
+    """Return the fields of one vector a post, one a part, and one a formula."""
+    return (
+        Field(name=DOCUMENT, of="posts", size=size),
+        Field(name=PARTS, of="posts", size=size, many=True),
+        Field(name=FORMULA, of="formulas", size=size),
+    )
 
 
 def encoded(post_id: str, vectors: Vectors) -> Encoded:

@@ -31,7 +31,7 @@ from mathamr.systems.ranking import Component, Fuse, Lexical, Nearest, QueryKind
 from mathamr.systems.ssemb.context import OWN, TEXT, ContextReader
 from mathamr.systems.ssemb.graphs import OperatorGraphs, distinct_labels, shared_nodes
 from mathamr.systems.ssemb.network import GraphNumbers, StructEmb, StructEmbConfiguration
-from mathamr.systems.system import Encoded, GraphInput, Item, Need, VisualFormula
+from mathamr.systems.system import Encoded, Item, Need, System, VisualFormula
 from mathamr.systems.vectors import Vectors
 
 STRUCTURE, CONTEXT = "structure", "context"
@@ -61,7 +61,7 @@ def _with_context(share: float, pool: int, *weights: tuple[QueryKind, float]) ->
     )
 
 
-class SsembSystem:
+class SsembSystem(System):
     """Represents visual classes by the vectors of their operator graphs, and formulas in posts by those of the text around them."""
 
     kind: ClassVar[str] = "ssemb"
@@ -118,11 +118,6 @@ class SsembSystem:
             Field(name=STRUCTURE, of="visual", size=self.network.configuration.size),
             Field(name=CONTEXT, of="formulas", size=self.context.encoder.size),
         )
-
-    @property
-    def graphs(self) -> GraphInput | None:
-        """None: the system reads no graphs of posts."""
-        return None
 
     def encode(self, items: Iterable[Item]) -> Iterator[Encoded]:
         """Yield the context vectors of every formula."""

@@ -7,7 +7,7 @@ whose text encoder it uses.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -21,11 +21,11 @@ from mathamr.systems.field import Field
 from mathamr.systems.mathamrplus.system import (
     BY_FORMULAS,
     DOCUMENT,
-    FORMULA,
     PARTS,
     KindWeights,
     MathAMRPlusSystem,
     encoded,
+    post_fields,
 )
 from mathamr.systems.models import TEXT, part_of
 from mathamr.systems.ranking import (
@@ -40,7 +40,7 @@ from mathamr.systems.ranking import (
     Task,
     Unhub,
 )
-from mathamr.systems.system import Encoded, Item, Need, VisualFormula
+from mathamr.systems.system import Encoded, Item, Need, System
 from mathamr.systems.vectors import Vectors
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ _FUSED = Fuse(
 """Weights of complete questions: nested cross-validation over known items in both forms and Task 1 (lab/notes/letters.md). The others are MathAMR+'s."""
 
 
-class TextSystem:
+class TextSystem(System):
     """The fields and rankings of MathAMR+, from the text encoder alone; words count more beside it."""
 
     kind: ClassVar[str] = "text"
@@ -102,17 +102,7 @@ class TextSystem:
     @property
     def fields(self) -> tuple[Field, ...]:
         """The document, the parts, the formulas."""
-        size = self.encoder.size
-        return (
-            Field(name=DOCUMENT, of="posts", size=size),
-            Field(name=PARTS, of="posts", size=size, many=True),
-            Field(name=FORMULA, of="formulas", size=size),
-        )
-
-    @property
-    def graphs(self) -> None:
-        """None: the system reads no graphs."""
-        return None
+        return post_fields(self.encoder.size)
 
     def encode(self, items: Iterable[Item]) -> Iterator[Encoded]:
         """Yield the vectors of every post, in the order of the posts."""
@@ -136,10 +126,6 @@ class TextSystem:
         """Return the vectors of posts that a `PieceCutter` has cut, in order."""
         found = self.encoder.encode_pieces([post.pieces for post in posts])
         return [_encoded(post.id, post.parts, rows) for post, rows in zip(posts, found, strict=True)]
-
-    def encode_visuals(self, visuals: Iterable[VisualFormula]) -> Iterator[Mapping[str, Vectors]]:
-        """Yield no vectors: a formula's vector depends on its post."""
-        return ({} for _ in visuals)
 
     def save(self, folder: Path) -> None:
         """Write the model folder."""
