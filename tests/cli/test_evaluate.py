@@ -6,14 +6,10 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import get_type_hints
 
 import pytest
 
 from mathamr import sample
-from mathamr.cli.evaluate import command
-from mathamr.evaluation.baselines import BASELINES
-from mathamr.evaluation.measures import MEASURES, SUITES
 
 FOLDER = sample.folder()
 
@@ -98,12 +94,3 @@ def test_wrong_input_ends_with_one_clear_message(
     assert message in ran.stderr
     assert "Traceback" not in ran.stderr
     assert ran.stdout == ""
-
-
-def test_the_help_names_every_measure_set_and_baseline() -> None:
-    hints = get_type_hints(command, include_extras=True)
-    text = " ".join(
-        str(option.help) for hint in hints.values() for option in getattr(hint, "__metadata__", ())
-    )
-    for name in (*MEASURES, *SUITES, *BASELINES):
-        assert name in text

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import get_type_hints
 
 import pytest
 
-from mathamr.cli.fuse import command
 from mathamr.evaluation.fusedruns import fuse_runs
 from mathamr.evaluation.runs import read_run
-from mathamr.search.fusion import FUSIONS, NORMALISATIONS
 from tests.cli.conftest import Ran
-
-DOCS = (Path(__file__).resolve().parents[2] / "docs" / "evaluate.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture
@@ -97,16 +92,3 @@ def test_a_place_that_cannot_be_written_is_reported(mathamr: Callable[..., Ran],
     ran = mathamr("fuse", "one.run", "two.run", "--out", "no-such-folder/both.run")
     assert ran.returncode == 1
     assert "no-such-folder/both.run: the run cannot be written" in ran.stderr
-
-
-def test_help_and_docs_name_every_fusion_normalisation_and_option() -> None:
-    hints = get_type_hints(command, include_extras=True)
-    options = {
-        name: hint.__metadata__[0].help for name, hint in hints.items() if hasattr(hint, "__metadata__")
-    }
-    for name in FUSIONS:
-        assert name in str(options["fusion"])
-    for name in NORMALISATIONS:
-        assert name in str(options["normalisation"])
-    for name in options.keys() - {"runs"}:
-        assert f"`--{name}" in DOCS, name

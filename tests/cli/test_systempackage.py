@@ -86,9 +86,3 @@ def test_without_the_package_the_name_is_unknown() -> None:
         SYSTEMS["wordhash"]
     with pytest.raises(UnknownNameError, match="unknown model 'wordhash'"):
         model_folder("wordhash")
-
-
-def test_the_template_is_short() -> None:
-    """The page calls it a template of under a hundred lines."""
-    files = (path for path in TEMPLATE.rglob("*") if path.suffix in (".py", ".toml", ".json"))
-    assert sum(len(path.read_text(encoding="utf-8").splitlines()) for path in files) < 100

@@ -2,35 +2,48 @@
 
 from __future__ import annotations
 
-import inspect
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import get_type_hints
 
 import pytest
 
 from mathamr import sample
-from mathamr.cli.evaluate import command
+from mathamr.cli import evaluate, fuse
 from mathamr.evaluation.baselines import BASELINES
 from mathamr.evaluation.measures import MEASURES, SUITES, measures
 from mathamr.evaluation.runevaluation import EvaluationInputs, evaluate_runs
 from mathamr.evaluation.table import means_table
+from mathamr.search.fusion import FUSIONS, NORMALISATIONS
 
 DOCS = (Path(__file__).resolve().parents[2] / "docs" / "evaluate.md").read_text(encoding="utf-8")
 
 
-def test_every_measure_set_and_baseline_is_documented() -> None:
-    for name in (*MEASURES, *SUITES, *BASELINES):
+def help_texts(command: Callable[..., None]) -> dict[str, str]:
+    """The help of every option of a command, by the flag that a user types."""
+    found = {}
+    for name, hint in get_type_hints(command, include_extras=True).items():
+        for option in getattr(hint, "__metadata__", ()):
+            flags = [flag for flag in (option.default, *(option.param_decls or ())) if isinstance(flag, str)]
+            found[next(iter(flags), f"--{name.replace('_', '-')}")] = str(option.help)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("command", "names"),
+    [(evaluate.command, (*MEASURES, *SUITES, *BASELINES)), (fuse.command, (*FUSIONS, *NORMALISATIONS))],
+    ids=["evaluate", "fuse"],
+)
+def test_help_and_docs_name_every_option_and_what_it_takes(
+    command: Callable[..., None], names: tuple[str, ...]
+) -> None:
+    options = help_texts(command)
+    for name in names:
+        assert name in " ".join(options.values())
         assert re.search(rf"`{name}['@`]", DOCS), name
-
-
-def test_every_option_is_documented() -> None:
-    hints = get_type_hints(command, include_extras=True)
-    for name in inspect.signature(command).parameters:
-        (option,) = hints[name].__metadata__
-        given = [flag for flag in (option.default, *(option.param_decls or ())) if isinstance(flag, str)]
-        if name != "more":
-            assert next(iter(given), f"--{name.replace('_', '-')}") in DOCS, name
+    for flag in options.keys() - {"--more", "--runs"}:
+        assert flag in DOCS, flag
 
 
 @pytest.mark.slow

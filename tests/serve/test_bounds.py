@@ -78,7 +78,7 @@ def test_an_explanation_shows_the_most_similar_parts_and_collects_formulas_once(
     collected: list[str] = []
     collect = pieces.formulas_with_macros
 
-    def drawing(latex: str, *_: Any) -> drawings.Drawn:
+    def drawing(latex: str, *_: Any, **__: Any) -> drawings.Drawn:
         drawn.append(latex)
         return drawings.Drawn("<math/>")
 

@@ -22,14 +22,11 @@ import pytest
 from mathamr.core.errors import MathAMRError
 from mathamr.index.indexing.builder import BuildOptions, build_index
 from mathamr.search.searcher import Index
-from mathamr.serve.access import allowed_hosts
-from mathamr.serve.app import create_app
 from mathamr.serve.limits import Limits
-from mathamr.serve.server import bound_socket, server
-from mathamr.serve.service import Service
+from mathamr.serve.server import bound_socket
 from tests.serve.conftest import WRITE_KEY
+from tests.serve.site import HOST, serving
 
-HOST = "127.0.0.1"
 SERVE = (sys.executable, "-m", "mathamr", "serve")
 PATIENCE = 120
 """Seconds after which a test gives up; nothing here takes as long unless it hangs."""
@@ -38,19 +35,8 @@ PATIENCE = 120
 @contextmanager
 def running(index: Index, limits: Limits) -> Iterator[int]:
     """A server in a thread; its port."""
-    service, started = Service(index, limits), threading.Event()
-    with closing(bound_socket(HOST, 0)) as listening:
-        port: int = listening.getsockname()[1]
-        made = server(create_app(service, allowed_hosts(HOST)), limits, started.set)
-        thread = threading.Thread(target=made.run, args=([listening],), daemon=True)
-        thread.start()
-        assert started.wait(PATIENCE)
-        try:
-            yield port
-        finally:
-            made.should_exit = True
-            thread.join(PATIENCE)
-            service.close()
+    with serving(index, limits=limits) as site:
+        yield int(site.url.rstrip("/").rpartition(":")[2])
 
 
 @pytest.fixture(scope="module")
