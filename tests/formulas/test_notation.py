@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mathamr.core.errors import ParseError
-from mathamr.formulas.notation import opt_from_string, slt_from_string, to_string
+from mathamr.formulas.notation import opt_from_string, outline, slt_from_string, to_string
+from mathamr.formulas.parse import parse
 from mathamr.formulas.tree import Opt, Slt
 from tests.formulas.generated import OPTS, SLTS
 
@@ -81,3 +82,20 @@ def test_a_bad_string_is_an_error_with_a_caret(text: str, offset: int, reason: s
 def test_operator_trees_have_no_next() -> None:
     with pytest.raises(ParseError, match="comma and its number"):
         opt_from_string("[U!plus[V!a]]")
+
+
+def test_every_node_is_one_line_with_its_label() -> None:
+    formula = parse(r"\sum_{i=1}^n \frac{a_i}{(b)} + \sqrt[3]{c}")
+    for tree in (formula.slt, formula.opt):
+        lines = outline(tree)
+        assert len(lines) == len(tree)
+        shown = [line.rpartition(": ")[2].lstrip("│├└─ ") for line in lines]
+        assert sorted(shown) == sorted(tree.labels)
+
+
+def test_scripts_hang_on_their_symbol_and_the_base_line_goes_on() -> None:
+    assert outline(parse("x_i^2y").slt) == ["V!x", "├─ above: N!2", "├─ below: V!i", "V!y"]
+
+
+def test_operands_are_numbered() -> None:
+    assert outline(parse("a-b").opt) == ["O!minus", "├─ 0: V!𝑎", "└─ 1: V!𝑏"]

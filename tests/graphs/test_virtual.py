@@ -5,6 +5,8 @@ import pytest
 from mathamr.core.errors import UnknownNameError
 from mathamr.graphs.configuration import GraphConfiguration
 from mathamr.graphs.flatgraph import FlatGraph, NodePart
+from mathamr.graphs.mathamr import linearise, mathamr
+from mathamr.graphs.mathgraph import sentence_graph
 from mathamr.graphs.virtual import flatten
 from mathamr.posts.level import Level
 from tests.graphs.small import small_graph
@@ -186,3 +188,17 @@ def test_unknown_configuration_names_the_known_ones() -> None:
         GraphConfiguration(structure="pyramid")  # type: ignore[arg-type]
     with pytest.raises(UnknownNameError, match="FORMULAS-STRUCTURE-AUXILIARY"):
         GraphConfiguration.from_name("both")
+
+
+def test_a_sentence_has_its_own_concepts_and_formulas() -> None:
+    graph = small_graph()
+    strings = [
+        linearise(mathamr(sentence_graph(graph, number)).to_penman(one_line=True)) for number in (0, 1)
+    ]
+    assert strings == ["odd plus 𝑏 𝑎", "find-01 SUP 𝑥 2 imperative"]
+    assert [part.placeholder for part in sentence_graph(graph, 1).formulas] == ["FORMULA_1"]
+
+
+def test_a_formula_that_the_parser_dropped_hangs_from_its_sentence() -> None:
+    found = mathamr(sentence_graph(small_graph(dropped=True), 1))
+    assert linearise(found.to_penman(one_line=True)) == "find-01 SUP 𝑥 2 imperative"

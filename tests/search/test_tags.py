@@ -11,7 +11,7 @@ from mathamr import Filter, Index
 from mathamr.index.indexing.writer import IndexWriter
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Post
-from tests.index.small import build
+from tests.index.small import build, note
 
 
 def post(identifier: str, kind: str, body: str, **more: object) -> Post:
@@ -53,3 +53,18 @@ def test_tags_follow_the_question(archive: IndexWriter) -> None:
         archive.delete(["q"])
         assert found(archive, "order")["maxsim"] == set()
         assert found(archive, "geometry")["maxsim"] == {"b"}
+
+
+@pytest.mark.parametrize("strategy", ["hybrid", "maxsim", "lexical"])
+def test_the_first_hit_has_all_of_the_best_score_and_the_second_page_goes_on(
+    model_folder: Path, tmp_path: Path, strategy: str
+) -> None:
+    build(tmp_path / "index", [note(str(n), "A sum " * n + "of terms.") for n in range(1, 6)], model_folder)
+    with Index.open(tmp_path / "index", device="cpu") as index:
+        hits = index.search("a sum of terms", strategy=strategy, k=5)
+        second = index.search("a sum of terms", strategy=strategy, k=2, offset=2)
+    best = hits[0].score
+    assert [hit.share for hit in hits] == pytest.approx([hit.score / best for hit in hits])
+    assert hits[0].share == 1.0
+    assert second[0].share == pytest.approx(hits[2].share)
+    assert second[0].to_json()["share"] == round(second[0].share, 4)

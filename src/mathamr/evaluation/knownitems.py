@@ -14,8 +14,8 @@ from zlib import crc32
 
 import numpy as np
 
-from mathamr.formulas.renaming import form_key
 from mathamr.formulas.trees import trees_of
+from mathamr.formulas.visualkey import form_key
 from mathamr.index.lexical.terms import words
 from mathamr.posts.passage import PLACEHOLDER, passage
 from mathamr.posts.post import Formula, Post

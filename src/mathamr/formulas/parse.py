@@ -24,8 +24,7 @@ from mathamr.formulas.mathml.markupreader import read
 from mathamr.formulas.mathml.operatortree import opt
 from mathamr.formulas.mathml.writing import to_mathml
 from mathamr.formulas.meaning.statements import meaning
-from mathamr.formulas.notation import to_string
-from mathamr.formulas.outline import outline
+from mathamr.formulas.notation import outline, to_string
 from mathamr.formulas.tree import Opt, Slt
 
 __all__ = [

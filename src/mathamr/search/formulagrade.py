@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from mathamr.formulas.alignment import similarity, work
 from mathamr.formulas.containment import Subformula
-from mathamr.formulas.renaming import FEWEST_SYMBOLS, count_letters, form_key
 from mathamr.formulas.trees import Trees
+from mathamr.formulas.visualkey import FEWEST_SYMBOLS, count_letters, form_key
 from mathamr.search.workbudget import Affords
 
 IDENTICAL, RENAMED, CONTAINED, CONTAINED_RENAMED, SIMILAR = 1.0, 0.9, 0.8, 0.7, 0.6

@@ -66,7 +66,7 @@ class FormulaMatch:
 
     def svg(self) -> str:
         """Return a picture of both trees, with matched nodes in the same colour and with the same number."""
-        from mathamr.formulas.matchpicture import TreePair, match_svg
+        from mathamr.formulas.picture import TreePair, match_svg
 
         return match_svg(
             [TreePair(VIEWS[each.view], *self.pair(each.view), each.met) for each in self.views],

@@ -7,9 +7,9 @@ from functools import cached_property
 from typing import Protocol
 
 from mathamr.formulas.alignment import similarity, work
-from mathamr.formulas.renaming import FEWEST_SYMBOLS, count_letters, form_key
 from mathamr.formulas.tree import Opt, Slt
 from mathamr.formulas.trees import Trees, trees_of
+from mathamr.formulas.visualkey import FEWEST_SYMBOLS, count_letters, form_key
 from mathamr.index.catalogue.catalogue import Catalogue
 from mathamr.index.engines.engine import Engine, FieldReader
 from mathamr.index.engines.entry import Filter

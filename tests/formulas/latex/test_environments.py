@@ -4,6 +4,8 @@ import pytest
 
 from mathamr.formulas.notation import to_string
 from mathamr.formulas.parse import parse
+from mathamr.formulas.trees import trees_of
+from mathamr.posts.post import Formula
 
 
 def trees(latex: str) -> tuple[str, str]:
@@ -97,3 +99,12 @@ def test_options_of_environments_are_not_printed() -> None:
 def test_dashed_lines_leave_no_trace() -> None:
     rows = r"\begin{array}{cc}a&b\\%sc&d\end{array}"
     assert trees(rows % r"\hdashline ") == trees(rows % "") == trees(rows % r"\cdashline{1-2}")
+
+
+def test_the_options_of_a_diagram_are_no_part_of_its_trees() -> None:
+    diagram = r'\begin{tikzcd}[row sep=large] A \arrow[r, "f", hook] \arrow[d, "g"\'] & B \\ C & \end{tikzcd}'
+    (opt, slt), _ = trees_of(Formula("1", diagram))
+    assert opt is not None
+    assert slt is not None
+    assert {label for label in slt.labels if label.startswith("V!")} <= {"V!A", "V!B", "V!C", "V!f", "V!g"}
+    assert {"V!A", "V!B", "V!C", "→", "↓"} <= set(slt.labels)

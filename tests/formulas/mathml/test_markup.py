@@ -5,7 +5,9 @@ from pathlib import Path
 import pytest
 
 from mathamr.core.errors import MathAMRError
-from mathamr.formulas.mathml.markup import opt_from_mathml, slt_from_mathml
+from mathamr.formulas.mathml.element import Element
+from mathamr.formulas.mathml.markup import content, latex, opt_from_mathml, presentation, slt_from_mathml
+from mathamr.formulas.mathml.markupreader import read
 from mathamr.formulas.notation import to_string
 
 PARALLEL = (
@@ -33,3 +35,35 @@ def test_every_formula_of_the_collection_has_a_layout_tree(data: Path) -> None:
         sample = [line.rstrip("\n").split("\t")[2] for number, line in enumerate(lines) if number % 3 == 0]
     assert len(sample) > 10_000
     assert all(len(slt_from_mathml(mathml)) for mathml in sample)
+
+
+READ = read(
+    "<math alttext='x'><semantics><mi>x</mi>"
+    "<annotation-xml encoding='MathML-Content'><ci>x</ci></annotation-xml>"
+    "<annotation encoding='application/x-tex'> x_1 </annotation></semantics></math>"
+)
+
+
+def test_parallel_markup_holds_both() -> None:
+    assert presentation(READ) is READ
+    assert content(READ) == Element("ci", "x")
+
+
+def test_content_may_come_first() -> None:
+    markup = read(
+        "<math><semantics><ci>x</ci><annotation-xml encoding='application/mathml-presentation+xml'><mi>x</mi>"
+        "</annotation-xml></semantics></math>"
+    )
+    assert presentation(markup) == Element("mi", "x")
+    assert content(markup) is markup
+
+
+def test_what_is_not_there_is_none() -> None:
+    assert content(read("<math><mrow><mi>x</mi></mrow></math>")) is None
+    assert presentation(read("<math><apply><sin/><ci>x</ci></apply></math>")) is None
+
+
+def test_latex_is_the_annotation_else_the_alternative_text() -> None:
+    assert latex(READ) == "x_1"
+    assert latex(read("<math alttext='y'><mi>y</mi></math>")) == "y"
+    assert latex(read("<math><mi>y</mi></math>")) is None

@@ -26,7 +26,7 @@ from mathamr.systems.marf.mathtokens import MathTokens
 from mathamr.systems.marf.postinput import cut_sentences, padded
 from mathamr.systems.models import boxed_folder
 from mathamr.text.encoder import TextEncoder, precision
-from mathamr.text.minilm import PACKAGE
+from mathamr.text.published import PACKAGE
 from mathamr.text.torchfolder import quantised, restored
 from mathamr.text.transformer import Transformer
 from mathamr.text.wording import Span, Wording

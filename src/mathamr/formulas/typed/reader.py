@@ -26,9 +26,8 @@ from mathamr.formulas.latex.unicode import (
     unicode_to_latex,
 )
 from mathamr.formulas.typed import names
-from mathamr.formulas.typed.fractions import fractions
-from mathamr.formulas.typed.rewriting import rewritten
-from mathamr.formulas.typed.typeditem import OPERANDS, Kind, TypedItem, written
+from mathamr.formulas.typed.fractions import OPERANDS, Kind, TypedItem, fractions, written
+from mathamr.formulas.typed.names import rewritten
 
 DEEPEST = 40
 """Brackets inside each other; deeper ones are read as single characters."""

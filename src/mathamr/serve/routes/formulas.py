@@ -11,8 +11,7 @@ from fastapi.responses import JSONResponse
 from mathamr.core.errors import MathAMRError
 from mathamr.formulas.latex.macros import without_macros
 from mathamr.formulas.latex.unicode import unicode_to_latex
-from mathamr.formulas.notation import to_string
-from mathamr.formulas.outline import outline
+from mathamr.formulas.notation import outline, to_string
 from mathamr.formulas.parse import ParsedFormula, parse
 from mathamr.formulas.picture import svg
 from mathamr.formulas.trees import trees_of

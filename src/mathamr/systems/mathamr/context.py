@@ -8,8 +8,7 @@ from typing import Literal, get_args
 from mathamr.core.errors import UnknownNameError
 from mathamr.formulas.tree import Opt
 from mathamr.graphs.mathamr import linearise, linearised_tree, mathamr
-from mathamr.graphs.mathgraph import MathGraph
-from mathamr.graphs.sentencegraph import sentence_graph
+from mathamr.graphs.mathgraph import MathGraph, sentence_graph
 from mathamr.posts.passage import PLACEHOLDER
 from mathamr.posts.post import Post
 

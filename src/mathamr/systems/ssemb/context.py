@@ -48,7 +48,7 @@ class ContextReader:
     def encoder(self) -> AnyTextEncoder:
         """The text encoder, loaded when it is first needed; MiniLM itself always has the backend `float`."""
         from mathamr.text.backend import load_encoder
-        from mathamr.text.minilm import packaged_minilm
+        from mathamr.text.published import packaged_minilm
 
         if self.name == MINILM:
             return packaged_minilm(self._device)

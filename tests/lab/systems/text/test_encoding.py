@@ -25,7 +25,7 @@ POSTS = [
 def test_vectors_made_elsewhere_of_one_file_of_texts_or_several_are_those_of_the_system(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files: int
 ) -> None:
-    monkeypatch.setattr("mathamr.text.minilm.packaged_minilm", lambda: small_text_encoder())
+    monkeypatch.setattr("mathamr.text.published.packaged_minilm", lambda: small_text_encoder())
     save_text_encoder(tmp_path / "model" / "text", small_text_encoder(projection=8))
     save_text_system(tmp_path / "model", "tiny")
     texts, vectors = [], tmp_path / "vectors"
@@ -58,7 +58,7 @@ def test_a_damaged_file_of_texts_is_a_clear_error(tmp_path: Path, capsys: pytest
 def test_vectors_that_cannot_be_written_are_a_clear_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("mathamr.text.minilm.packaged_minilm", lambda: small_text_encoder())
+    monkeypatch.setattr("mathamr.text.published.packaged_minilm", lambda: small_text_encoder())
     source = write_posts(tmp_path / "posts.jsonl", POSTS)
     assert main(["texts", str(source), "--out", str(tmp_path / "texts.npz")]) == 0
     save_text_encoder(tmp_path / "text", small_text_encoder())

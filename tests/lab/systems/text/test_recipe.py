@@ -229,7 +229,7 @@ def test_a_teacher_and_its_student_become_models(
     sources: TrainingSources, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     save_text_encoder(tmp_path / "start", small_text_encoder())
-    monkeypatch.setattr("mathamr.text.minilm.packaged_minilm", lambda: small_text_encoder())
+    monkeypatch.setattr("mathamr.text.published.packaged_minilm", lambda: small_text_encoder())
     start = f"base.start={tmp_path / 'start'}"
     small = ("neighbours=4", "batch_size=64", "epochs=1")
     join = ("join.size=6", "join.learned=0.5/1")

@@ -102,7 +102,7 @@ class MathAMRPlusRecipe:
         from mathamr.posts.reader import read_posts
         from mathamr.posts.report import Report
         from mathamr.text.configuration import WINDOW
-        from mathamr.text.minilm import packaged_minilm
+        from mathamr.text.published import packaged_minilm
 
         base = folder_base(sources.base) if sources.base else packaged_minilm()
         posts = chain.from_iterable(read_posts(path, Report()) for path in sources.posts)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 def export(posts: Iterator[Post], path: Path) -> str:
     """Write posts as word pieces with the spans of their parts; return how many."""
-    from mathamr.text.minilm import packaged_minilm
+    from mathamr.text.published import packaged_minilm
     from mathamr_lab.systems.text.materials import cut_posts
 
     pieces = packaged_minilm().pieces

@@ -67,7 +67,7 @@ class TextEncoderRecipe:
         say: Callable[[str], None],
     ) -> list[Path]:
         """Write the corpus of the path and further posts."""
-        from mathamr.text.minilm import packaged_minilm
+        from mathamr.text.published import packaged_minilm
         from mathamr_lab.systems.text.materials import TextMaterials, gathered, read_materials, same_texts
 
         materials = TextMaterials()
@@ -109,7 +109,7 @@ def start_of(name: str) -> TextEncoder:
 
         return packaged_mpnet()
     if name == "minilm":
-        from mathamr.text.minilm import packaged_minilm
+        from mathamr.text.published import packaged_minilm
 
         return packaged_minilm()
     folder = part_of(model_folder(name), TEXT) if name in boxed() else Path(name)

