@@ -13,7 +13,7 @@ import typer
 from typer.core import TyperGroup
 
 from mathamr.core.errors import MathAMRError, MissingExtraError, did_you_mean
-from mathamr.core.garbage import collect_rarely
+from mathamr.core.memory import collect_rarely
 from mathamr.core.terminal import visible
 from mathamr.core.version import __version__
 

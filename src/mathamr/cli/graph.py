@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from mathamr.cli.options import Format
 from mathamr.core.errors import MathAMRError
 from mathamr.core.progress import Progress
 from mathamr.core.terminal import visible
 from mathamr.graphs.configuration import GraphConfiguration
-from mathamr.posts.format import FORMATS
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
 
@@ -46,12 +46,7 @@ def command(
     linear: Annotated[
         bool, typer.Option("--linear", help="MathAMR strings instead of graphs: id, tab, words depth first.")
     ] = False,
-    format: Annotated[
-        str | None,
-        typer.Option(
-            "--format", "-f", help=f"The input format, instead of detecting it: {', '.join(FORMATS)}."
-        ),
-    ] = None,
+    format: Format = None,
     parser: Annotated[str, typer.Option(help="AMR parser: builtin, amrlib or transition.")] = "builtin",
     model: Annotated[str | None, typer.Option(help="Model of the AMR parser.")] = None,
     workers: Annotated[int, typer.Option("--workers", "-j", help="Worker processes.", min=1)] = 1,

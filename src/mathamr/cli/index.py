@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
-from mathamr.cli.options import Device, Exclude, Workers, exclusion, index_beside, is_index
+from mathamr.cli.options import Beside, Device, Exclude, Format, Workers, exclusion, index_beside, is_index
 from mathamr.core.errors import MathAMRError
 from mathamr.core.terminal import visible
-from mathamr.posts.format import FORMATS
 from mathamr.posts.ignorerules import HIDDEN_RULE
 
 if TYPE_CHECKING:
@@ -58,16 +57,8 @@ def command(
         list[str] | None, typer.Option(help="An option of the engine, as NAME=VALUE. Repeatable.")
     ] = None,
     workers: Workers = None,
-    format: Annotated[
-        str | None,
-        typer.Option(
-            "--format", "-f", help=f"The input format, instead of detecting it: {', '.join(FORMATS)}."
-        ),
-    ] = None,
-    beside: Annotated[
-        list[Path] | None,
-        typer.Option(help="A table of formulas, MathML or links, or a folder of them. Repeatable."),
-    ] = None,
+    format: Format = None,
+    beside: Beside = None,
     exclude: Exclude = None,
     device: Device = "auto",
     parser: Annotated[

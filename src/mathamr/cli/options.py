@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from mathamr.posts.format import FORMATS
+
 
 def index_beside(notes: Path) -> Path:
     """Return the index that `mathamr index NOTES` makes: `NOTES.index`, beside the notes."""
@@ -62,6 +64,14 @@ Exclude = Annotated[
         " forgets them. Repeatable.",
         show_default=False,
     ),
+]
+Format = Annotated[
+    str | None,
+    typer.Option("--format", "-f", help=f"The input format, instead of detecting it: {', '.join(FORMATS)}."),
+]
+Beside = Annotated[
+    list[Path] | None,
+    typer.Option("--beside", help="A table of formulas, MathML or links, or a folder of them. Repeatable."),
 ]
 Strategy = Annotated[
     str | None,

@@ -10,10 +10,9 @@ from typing import Annotated
 
 import typer
 
-from mathamr.cli.options import Exclude, exclusion
+from mathamr.cli.options import Beside, Exclude, Format, exclusion
 from mathamr.core.errors import UnknownNameError
 from mathamr.core.progress import Progress
-from mathamr.posts.format import FORMATS
 from mathamr.posts.postcounts import PostCounts
 from mathamr.posts.postkind import KINDS
 from mathamr.posts.reader import read_posts
@@ -24,18 +23,8 @@ def command(
     path: Annotated[
         Path, typer.Argument(help="A file, a folder, or - for standard input.", show_default=False)
     ],
-    format: Annotated[
-        str | None,
-        typer.Option(
-            "--format", "-f", help=f"The input format, instead of detecting it: {', '.join(FORMATS)}."
-        ),
-    ] = None,
-    beside: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--beside", help="A table of formulas, MathML or links, or a folder of them. Repeatable."
-        ),
-    ] = None,
+    format: Format = None,
+    beside: Beside = None,
     exclude: Exclude = None,
     kind: Annotated[
         list[str] | None,

@@ -29,7 +29,7 @@ from typing import Any, Protocol
 
 from mathamr.core.closing import Closing
 from mathamr.core.errors import MathAMRError
-from mathamr.core.garbage import collect_rarely
+from mathamr.core.memory import collect_rarely
 
 TIMEOUT = 600.0
 _LOOK_AHEAD = 4

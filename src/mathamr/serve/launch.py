@@ -13,9 +13,8 @@ from typing import Any
 
 from mathamr.amr.parser import check_recorded
 from mathamr.amr.workers import ParallelParser
-from mathamr.core.garbage import keep_loaded
+from mathamr.core.memory import keep_loaded, limit_thread_memory
 from mathamr.core.settings import API_KEY, READ_KEY
-from mathamr.core.threadmemory import limit_thread_memory
 from mathamr.core.workers import WorkLimits
 from mathamr.index.indexing.writer import IndexWriter
 from mathamr.search.editors import check_editor

@@ -13,6 +13,7 @@ from mathamr.posts.formats.declaration.posts import (
     declaration_post,
     documentation_post,
     heading_of,
+    report_nothing,
 )
 from mathamr.posts.post import Post
 from mathamr.posts.report import Report
@@ -44,13 +45,7 @@ _TITLE = re.compile(r"(?m)^[ \t]*(\*{1,4})[ \t]+")
 def read_coq(collection: Collection, report: Report) -> Iterator[Post]:
     """Read declarations under their full names; the marks of coqdoc in `(** … *)` become Markdown."""
     for file, path, text in collection.texts(report):
-        posts = _posts(text, file, path, report)
-        first = next(posts, None)
-        if first is not None:
-            yield first
-            yield from posts
-        else:
-            report.ignore("nothing declared", "the file has no declaration and no documentation")
+        yield from report_nothing(_posts(text, file, path, report), report)
 
 
 @dataclass(frozen=True, slots=True)

@@ -165,6 +165,16 @@ def documentation_post(
     )
 
 
+def report_nothing(posts: Iterator[Post], report: Report) -> Iterator[Post]:
+    """Yield the posts of a file; report one that declares and documents nothing."""
+    first = next(posts, None)
+    if first is None:
+        report.ignore("nothing declared", "the file has no declaration and no documentation")
+        return
+    yield first
+    yield from posts
+
+
 def _prefixes(dotted: str) -> Iterator[str]:
     parts = dotted.split(".") if dotted else []
     return (".".join(parts[:size]) for size in range(1, min(len(parts), MOST_PREFIXES) + 1))

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from mathamr.posts.format import Collection
-from mathamr.posts.formats.declaration.posts import declaration_post, documentation_post
+from mathamr.posts.formats.declaration.posts import declaration_post, documentation_post, report_nothing
 from mathamr.posts.formats.lean.commands import declarations, learn_translations
 from mathamr.posts.formats.lean.source import LeanSource
 from mathamr.posts.formats.lean.translation import Translations
@@ -35,13 +35,7 @@ def read_lean(collection: Collection, report: Report, learned: Sequence[Any] | N
             report.repair(
                 "unclosed comment", f"the comment that begins at offset {source.unclosed} is never closed"
             )
-        posts = _posts(source, file, path, known, report)
-        first = next(posts, None)
-        if first is not None:
-            yield first
-            yield from posts
-        else:
-            report.ignore("nothing declared", "the file has no declaration and no documentation")
+        yield from report_nothing(_posts(source, file, path, known, report), report)
 
 
 def learn_lean(text: str) -> list[tuple[str, str, str]] | None:
