@@ -21,7 +21,6 @@ from itertools import count
 from pathlib import Path
 
 from benchmarks._revision import ROOT, old_sources
-from benchmarks.search import HOSTILE
 from benchmarks.serve import Client, Outcome, Server, load, queries, write
 from mathamr.sample import folder as sample_folder
 
@@ -30,6 +29,10 @@ SECONDS = float(os.environ.get("MATHAMR_BENCH_SECONDS", "20"))
 BESIDE = os.environ.get("MATHAMR_BENCH_BESIDE", "nobody writer attacker").split()
 ATTACKER, ATTACKING = "127.0.0.2", 6
 MODEL = ["--model", model] if (model := os.environ.get("MATHAMR_BENCH_MODEL")) else []
+
+HOSTILE = ("½", "⅓", "∑", "x²", "?a+", "?a?b", "x^", "|(", "√", "\\frac12", "(a+b)", "x_1^2", "a=", "1+", "x,", "\\sqrt{x}", "∫x", "x!", "n(", "{x}^", "\\binom nk",
+           "\\begin{matrix}a&b\\end{matrix}", "\\left(x\\right)", "\\text{a}")  # fmt: skip
+"""Parts that are repeated in queries of an attacker, who wants them to take as long as possible."""
 
 
 def run() -> None:
