@@ -11,7 +11,6 @@ from mathamr_lab.recipes.recipe import TrainingSettings
 from mathamr_lab.training.settings import Ranges, TrainingConfiguration
 
 STAGES = ("words", "context", "formulas", "fusion", "join")
-LEARNED_STAGES = STAGES[:-1]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
