@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mathamr.amr.builtin.model import BOX
+from mathamr.amr.builtin.model import WEIGHTS, ParserModel
 from mathamr.amr.builtin.states import word_states, written
 from mathamr.amr.builtin.words import cut
 from mathamr.posts.passage import passage
@@ -21,7 +21,7 @@ MIX = {3: 0.5, 6: 0.5}
 
 @pytest.fixture(scope="module")
 def encoder() -> OnnxTextEncoder:
-    return load_onnx_encoder(BOX / "mathamr-2" / "text")
+    return load_onnx_encoder(ParserModel.load(WEIGHTS).encoder)
 
 
 def test_formulas_are_written_in_place() -> None:
@@ -75,4 +75,4 @@ def test_a_post_is_read_once_for_its_graph_and_its_vectors(
 
 
 def test_one_process_has_one_encoder_for_a_folder(encoder: OnnxTextEncoder) -> None:
-    assert load_onnx_encoder(BOX / "mathamr-2" / "text") is encoder
+    assert load_onnx_encoder(ParserModel.load(WEIGHTS).encoder) is encoder

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,7 +20,8 @@ from mathamr.serve.limits import Limits
 from mathamr.text.onnxgraph import OnnxTransformer
 from tests.index.small import note, write_posts
 
-MODEL = "mathamr-2"
+MODEL = {"format": 1, "encoder": "joined", "name": "both", "text": "mathamr-3", "graph": "mathamr-2"}
+"""A model with a graph network whose text encoder is the parser's."""
 ENCODER_SIZE = 384
 POSTS = [
     note("one", "Let $x>0$. Then the sum of $x$ and one is positive."),
@@ -46,7 +48,11 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 def built(folder: Path, posts: list[Post], workers: int = 1) -> Path:
     source = write_posts(folder / "posts.jsonl", posts)
-    options = BuildOptions(model=MODEL, engine="flat", parser="builtin", device="cpu", workers=workers)
+    model = folder / "model"
+    model.mkdir()
+    shares = dict.fromkeys(("formula", "sentence", "document"), 0.95)
+    (model / "config.json").write_text(json.dumps(MODEL | {"shares": shares}), encoding="utf-8")
+    options = BuildOptions(model=str(model), engine="flat", parser="builtin", device="cpu", workers=workers)
     build_index([source], folder / "index", options)
     return folder / "index"
 

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import torch
 
-from mathamr.amr.builtin.model import NetworkConfiguration
+from mathamr.amr.builtin.model import WEIGHTS, NetworkConfiguration, ParserModel
 from mathamr.amr.builtin.network import Network
 from mathamr.amr.builtin.nodes import KINDS
 from mathamr.amr.builtin.numbers import REASONS
-from mathamr.amr.builtin.words import SHAPES
-from mathamr.text.torchfolder import quantised, restored
-from mathamr_lab.amr.fit import COLUMNS, Sentences
+from mathamr.amr.builtin.states import word_pieces, word_states
+from mathamr.amr.builtin.words import SHAPES, cut
+from mathamr.text.configuration import WINDOW
+from mathamr.text.folder import load_onnx_encoder
+from mathamr.text.torchfolder import load_text_encoder, quantised, restored
+from mathamr_lab.amr.fit import COLUMNS, Collator, Reader, Sentences
 from mathamr_lab.amr.network import ParserNetwork
 
 CONFIGURATION = NetworkConfiguration(
@@ -86,10 +91,40 @@ def test_sentences_read_together_do_not_see_each_other() -> None:
     np.testing.assert_allclose(together.tree[0, 4:], 0)
 
 
+def columns(name: str, values: dict[str, list[np.ndarray]]) -> dict[str, np.ndarray]:
+    found = {}
+    for column, parts in values.items():
+        found[f"{name}/{column}"] = np.concatenate(parts) if parts else np.zeros((0, 1), np.int16)
+        found[f"{name}/{column}/counts"] = np.array([len(part) for part in parts], np.int32)
+    return found
+
+
 def test_nothing_held_out_is_no_sentence(tmp_path: Path) -> None:
-    arrays = {f"dev/{column}": np.zeros((0, 1), np.int16) for column in COLUMNS}
-    arrays |= {f"dev/{column}/counts": np.zeros(0, np.int16) for column in COLUMNS}
     (tmp_path / "all").mkdir()
-    np.savez(tmp_path / "all" / "arrays.npz", **arrays)
-    np.savez(tmp_path / "dev-states.npz", alone=np.zeros((0, 8)), among=np.zeros((0, 8)))
+    np.savez(tmp_path / "all" / "arrays.npz", **columns("dev", {column: [] for column in COLUMNS}))
+    np.savez(tmp_path / "dev-pieces.npz")
     assert not Sentences(tmp_path / "all", "dev").rows
+
+
+def test_training_pools_the_states_that_the_parser_pools() -> None:
+    model = ParserModel.load(WEIGHTS)
+    text, ours = load_text_encoder(model.encoder, "cpu"), load_onnx_encoder(model.encoder)
+    words = cut("The sum of FORMULA_0 and of finitely many homeomorphisms converges. " * 20)
+    other = cut("It is even.")
+    read = []
+    for sentence in (words, other):
+        read.append(word_pieces(ours.pieces, [sentence], {"FORMULA_0": "a+b"}))
+    assert len(read[0][0]) > WINDOW
+    batch: dict[str, Any] = {"shape": np.zeros((2, len(words)), np.int64)}
+    marks = (text.pieces.begin, text.pieces.end, text.pieces.pad)
+    Collator(SimpleNamespace(), marks, 1)._pieces(read, len(words), batch)  # type: ignore[arg-type]
+    exact = ParserNetwork(CONFIGURATION, deps=4)
+    reader = Reader(exact, text.model, model.mix)
+    with torch.inference_mode():
+        pooled = reader.pooled({name: torch.from_numpy(array) for name, array in batch.items()}).numpy()
+    for row, sentence in zip(pooled, (words, other), strict=True):
+        (expected,) = word_states(ours, model.mix, [sentence], {"FORMULA_0": "a+b"})
+        cosines = (row[: len(expected)] * expected).sum(1)
+        cosines /= np.linalg.norm(row[: len(expected)], axis=1) * np.linalg.norm(expected, axis=1)
+        assert cosines.min() > 0.98  # the parser's products are in eight bits
+    np.testing.assert_array_equal(pooled[1, len(other) :], 0)

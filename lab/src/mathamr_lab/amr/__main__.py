@@ -1,9 +1,8 @@
-"""Train the built-in parser on the states of the text encoder in the box: `python -m mathamr_lab.amr [--held-out] [--folds] [--out FILE]`.
+"""Train the built-in parser: `python -m mathamr_lab.amr [--held-out] [--folds] --start OLD.npz [--out FILE]`.
 
 Reads the gold graphs and the topics' graphs under MATHAMR_DATA. With `--held-out`, as the shipped weights were trained, the held-out parts stay
 unseen, for measuring with `python -m mathamr_lab.amr.evaluate`; `--folds` trains one more parser for each fifth of the topics, without it
-(`FOLDER/fold-0.npz`…). `--tables FILE` trains nothing and takes only the topics' concepts into the lexicon of a parser that has not seen them. Other options are
-those of `mathamr_lab.amr.fit`.
+(`FOLDER/fold-0.npz`…). The shipped parser knows all topics: folds start from one that does not. Other options are those of `mathamr_lab.amr.fit`.
 """
 
 from __future__ import annotations
@@ -14,11 +13,11 @@ import pickle
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from mathamr.amr.builtin.model import WEIGHTS, ParserModel
+from mathamr.amr.builtin.model import WEIGHTS
 from mathamr_lab.amr.corpus import split
 from mathamr_lab.amr.fit import fit, options_of
-from mathamr_lab.amr.pack import pack, save
-from mathamr_lab.amr.prepared import Aligned, add_topics, align, prepare, write_states
+from mathamr_lab.amr.pack import pack
+from mathamr_lab.amr.prepared import Aligned, align, prepare, write_pieces
 from mathamr_lab.amr.topics import FOLDS, topic_graphs
 
 SEED = 1
@@ -36,28 +35,24 @@ def main() -> None:
     parser.add_argument(
         "--prepare", action="store_true", help="only write into the folder what training reads"
     )
-    parser.add_argument(
-        "--tables", type=Path, help="train nothing: add the topics to the lexicon of this parser"
-    )
     parser.add_argument("--every", type=int, default=1, help="train on one in so many gold sentences")
     given, options = parser.parse_known_args()
+    if given.folds and "--start" not in options:
+        parser.error(
+            "--folds needs --start: the shipped parser has learned from the topics that a fold leaves out"
+        )
     with TemporaryDirectory() as temporary:
         folder = given.folder or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
         folds: list[int | None] = [None, *range(FOLDS)] if given.folds else [None]
         aligned = _aligned(folder, given.held_out)
-        if given.tables:
-            for fold in folds:
-                out = given.out if fold is None else folder / f"{_name(fold)}.npz"
-                save(add_topics(ParserModel.load(given.tables), aligned, fold), out)
-            return
         _prepare(aligned, folder, folds, given.every)
         for fold in () if given.prepare else folds:
             prepared = folder / _name(fold)
             chosen = options_of([str(prepared), str(folder / "trained"), "--name", _name(fold), *options])
             fit(chosen)
             out = given.out if fold is None else folder / f"{_name(fold)}.npz"
-            pack(folder / "trained" / f"{_name(fold)}.npz", prepared, ParserModel.load(chosen.start), out)
+            pack(folder / "trained" / f"{_name(fold)}.npz", prepared, out)
 
 
 def _name(fold: int | None) -> str:
@@ -76,9 +71,9 @@ def _aligned(folder: Path, held_out: bool) -> Aligned:
 
 
 def _prepare(aligned: Aligned, folder: Path, folds: list[int | None], every: int) -> None:
-    """Write what is not there yet: the states of words, and the arrays of each fold."""
-    if not (folder / "dev-states.npz").exists():
-        write_states(aligned, ParserModel.load(WEIGHTS), folder, SEED, every)
+    """Write what is not there yet: the pieces of words, and the arrays of each fold."""
+    if not (folder / "dev-pieces.npz").exists():
+        write_pieces(aligned, folder, SEED, every)
     for fold in folds:
         if not (folder / _name(fold) / "tables.json").exists():
             prepare(aligned, folder / _name(fold), fold, every)

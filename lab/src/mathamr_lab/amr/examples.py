@@ -184,11 +184,10 @@ def _example(sentence: Analysed, graph: AlignedGraph, groups: Iterable[_Group]) 
     return Example(sentence, cores, templates, nodes, edges, number.get(graph.top, -1))
 
 
-def general_tables(examples: Iterable[Example]) -> dict[str, object]:
-    """Return the cores of each lemma and the templates that occur outside the graphs on biology."""
-    examples = list(examples)
+def general_tables(examples: list[Example], topics: list[Example]) -> dict[str, object]:
+    """Return the cores of each lemma and (those of topics too) the templates that occur outside the graphs on biology."""
     cores = {lemma: sorted(counts) for lemma, counts in sorted(lexicon_counts(examples).items())}
-    templates = sorted({text for example in examples for _, _, text in example.templates} | {PLAIN})
+    templates = sorted({text for example in examples + topics for _, _, text in example.templates} | {PLAIN})
     return {"general": cores, "general templates": templates}
 
 

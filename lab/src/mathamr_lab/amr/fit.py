@@ -1,6 +1,7 @@
 """Fit the parser's network to prepared sentences: `python -m mathamr_lab.amr.fit PREPARED OUT`.
 
-Needs torch alone, and no GPU: `mathamr_lab.amr.prepared` has read the text with the text encoder and written the states of its words.
+Needs torch alone, and no data: `mathamr_lab.amr.prepared` has written everything as arrays, and the text encoder in the box reads the word pieces
+again at every step, so that the shares of its layers are learned too.
 """
 
 from __future__ import annotations
@@ -18,8 +19,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from mathamr.amr.builtin.model import WEIGHTS, ParserModel
+from mathamr.amr.builtin.model import BOX, WEIGHTS, ParserModel
+from mathamr.text.configuration import WINDOW
 from mathamr.text.onnxencoder import restored_array
+from mathamr.text.torchfolder import load_text_encoder
+from mathamr.text.transformer import Transformer
 from mathamr_lab.amr.network import ParserNetwork
 
 KINDS = ("gold", "copies", "patterns", "topics")
@@ -38,22 +42,17 @@ COLUMNS = (
     "root",
     "kind",
 )
-LONGEST, MOST_NODES = 110, 70
-HEADS = ("core_", "template", "node_", "ends", "gap", "tree", "relation.", "root")
-"""What comes behind the layers over words: concepts, templates, relations and roots."""
+LONGEST, MOST_NODES = 110, 60
 UNKNOWN_CONCEPT = 0
 CONCEPT_DROP = 0.15
 
 
 class Sentences:
-    """The prepared sentences, each as a dictionary of arrays; `states` has one array for each way a sentence was read."""
+    """The prepared sentences, each as a dictionary of arrays; `read` has for each way a sentence was read its pieces and their words."""
 
     def __init__(self, folder: Path, name: str) -> None:
-        arrays, read = np.load(folder / "arrays.npz"), np.load(folder.parent / f"{name}-states.npz")
-        columns = {}
-        for column in COLUMNS:
-            counts = arrays[f"{name}/{column}/counts"].astype(np.int64)
-            columns[column] = np.split(arrays[f"{name}/{column}"], np.cumsum(counts))[:-1]
+        arrays, pieces = np.load(folder / "arrays.npz"), np.load(folder.parent / f"{name}-pieces.npz")
+        columns = {column: _split(arrays, f"{name}/{column}") for column in COLUMNS}
         self.rows = [
             {column: parts[number] for column, parts in columns.items()}
             for number in range(len(columns["kind"]))
@@ -64,48 +63,33 @@ class Sentences:
         fits = (sizes > 0) & (sizes <= LONGEST) & (nodes <= MOST_NODES)
         self.of_kind = [np.flatnonzero((self.kinds == kind) & fits) for kind in range(len(KINDS))]
         self.usable = np.flatnonzero(sizes > 0)
-        self.states: list[list[np.ndarray]] = [
-            [part] for part in np.split(read["alone"], np.cumsum(sizes))[:-1]
-        ]
+        self.read: list[list[tuple[np.ndarray, ...]]] = [[] for _ in self.rows]
         among = np.flatnonzero((self.kinds != 1) & (self.kinds != 2))
-        if len(read["among"]):
-            parts = np.split(read["among"], np.cumsum(sizes[among]))[:-1]
-            for number, part in zip(among, parts, strict=True):
-                self.states[number].append(part)
+        for how, chosen in (("alone", np.arange(len(self.rows))), ("among", among)):
+            if f"{how}/pieces" in pieces:
+                parts = [_split(pieces, f"{how}/{column}") for column in ("pieces", "first", "lengths")]
+                for number, *own in zip(chosen, *parts, strict=True):
+                    self.read[number].append(tuple(own))
 
-    def read(self, network: ParserNetwork, device: torch.device) -> None:
-        """Replace the encoder's states by those behind the network's layers."""
-        with torch.inference_mode():
-            for number in self.usable:
-                shapes = torch.from_numpy(self.rows[number]["shape"][:, 0].astype(np.int64))[None].to(device)
-                length = torch.tensor([shapes.shape[1]], device=device)
-                self.states[number] = [
-                    network.words(torch.from_numpy(own.astype(np.float32))[None].to(device), shapes, length)[
-                        0
-                    ]
-                    .cpu()
-                    .numpy()
-                    for own in self.states[number]
-                ]
+
+def _split(arrays: Any, name: str) -> list[np.ndarray]:
+    return np.split(arrays[name], np.cumsum(arrays[f"{name}/counts"].astype(np.int64)))[:-1]
 
 
 class Collator:
-    """Makes batches of sentences: the states of words, and everything to learn."""
+    """Makes batches of sentences: the pieces of their words, and everything to learn."""
 
-    def __init__(self, sentences: Sentences, seed: int) -> None:
-        self.sentences = sentences
+    def __init__(self, sentences: Sentences, marks: tuple[int, int, int], seed: int) -> None:
+        self.sentences, self.marks = sentences, marks
         self.random = np.random.default_rng(seed)
 
     def batch(self, numbers: np.ndarray) -> dict[str, Tensor]:
         """Return one batch; half of the sentences that were read among their neighbours are taken as read there."""
         rows = [self.sentences.rows[n] for n in numbers]
         width = max(len(row["shape"]) for row in rows)
-        read = [self.sentences.states[n] for n in numbers]
-        chosen = [own[int(self.random.integers(len(own)))] for own in read]
-        pooled = np.zeros((len(rows), width, chosen[0].shape[1]), np.float32)
-        for place, own in enumerate(chosen):
-            pooled[place, : len(own)] = own
-        made: dict[str, Any] = {"pooled": pooled, "sizes": np.array([len(row["shape"]) for row in rows])}
+        read = [self.sentences.read[n] for n in numbers]
+        made: dict[str, Any] = {"sizes": np.array([len(row["shape"]) for row in rows])}
+        self._pieces([own[int(self.random.integers(len(own)))] for own in read], width, made)
         for name, fill in (("shape", 0), ("tag", -100), ("head", -100), ("dep", -100)):
             table = np.full((len(rows), width), fill, np.int64)
             for place, row in enumerate(rows):
@@ -116,6 +100,31 @@ class Collator:
             made[name] = table
         self._meaning(rows, width, made)
         return {name: torch.from_numpy(np.ascontiguousarray(array)) for name, array in made.items()}
+
+    def _pieces(self, read: list[tuple[np.ndarray, ...]], width: int, made: dict[str, Any]) -> None:
+        """Add the windows of pieces with their marks, and the pieces of each word as places in all windows."""
+        begin, end, pad = self.marks
+        windows = [own[at : at + WINDOW] for own, _, _ in read for at in range(0, max(1, len(own)), WINDOW)]
+        longest = max(map(len, windows)) + 2
+        table = np.full((len(windows), longest), pad, np.int64)
+        for place, window in enumerate(windows):
+            table[place, : len(window) + 2] = [begin, *window, end]
+        members, offsets, places, row, count = [], [], [], 0, 0
+        for number, (own, first, lengths) in enumerate(read):
+            starts, lengths = first.astype(np.int64), lengths.astype(np.int64)
+            inside = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+            piece = np.repeat(starts, lengths) + inside
+            members.append((row + piece // WINDOW) * longest + 1 + piece % WINDOW)
+            offsets.append(count + np.cumsum(lengths) - lengths)
+            places.append(number * width + np.arange(len(lengths)))
+            row, count = row + max(1, -(-len(own) // WINDOW)), count + len(piece)
+        made |= {
+            "pieces": table,
+            "lengths": np.array([len(window) + 2 for window in windows]),
+            "members": np.concatenate(members),
+            "offsets": np.concatenate(offsets),
+            "places": np.concatenate(places),
+        }
 
     def _meaning(self, rows: list[dict[str, np.ndarray]], width: int, made: dict[str, Any]) -> None:
         candidates, features, gold, first, templates = [], [], [], [0], []
@@ -172,23 +181,34 @@ class Collator:
 
 
 class Reader(nn.Module):
-    """The network with its losses; with `heads` its layers are not trained, and batches have the states behind them."""
+    """The text encoder, which is not trained, the shares of its layers, and the network with its losses."""
 
-    def __init__(self, network: ParserNetwork, heads: bool) -> None:
+    def __init__(self, network: ParserNetwork, encoder: Transformer, mix: dict[int, float]) -> None:
         super().__init__()
-        self.network, self.heads = network, heads
-        if heads:
-            for name, parameter in network.named_parameters():
-                parameter.requires_grad_(name.startswith(HEADS))
+        self.network, self.encoder = network, encoder.requires_grad_(False)
+        self.layers = sorted(mix)
+        self.mix = nn.Parameter(torch.tensor([mix[layer] for layer in self.layers]))
+
+    def pooled(self, batch: dict[str, Tensor]) -> Tensor:
+        """Return the means of the states of each word's pieces (rows, words, size)."""
+        encoder = self.encoder.eval()
+        places = torch.arange(batch["pieces"].shape[1], device=self.mix.device)
+        visible = (places < batch["lengths"][:, None])[:, None, None, :]
+        with torch.no_grad():
+            states = [encoder.norm(encoder.pieces(batch["pieces"]) + encoder.positions(places))]
+            for layer in encoder.layers:
+                states.append(layer(states[-1], visible))
+        mixed = sum(self.mix[place] * states[layer].float() for place, layer in enumerate(self.layers))
+        means = functional.embedding_bag(
+            batch["members"], mixed.reshape(-1, mixed.shape[-1]), batch["offsets"], mode="mean"
+        )
+        table = means.new_zeros(batch["shape"].numel(), means.shape[1])
+        return table.index_copy(0, batch["places"], means).view(*batch["shape"].shape, -1)
 
     def forward(self, batch: dict[str, Tensor]) -> dict[str, Tensor]:
         """Return all losses of a batch, and counts of what is right."""
         net = self.network
-        words = (
-            net.dropout(batch["pooled"])
-            if self.heads
-            else net.words(batch["pooled"], batch["shape"], batch["sizes"])
-        )
+        words = net.words(self.pooled(batch), batch["shape"], batch["sizes"])
         arcs = net.arcs(words, batch["sizes"])
         flat = words.reshape(-1, words.shape[-1])
         found: dict[str, Tensor] = {}
@@ -314,15 +334,19 @@ def fit(given: argparse.Namespace) -> None:
     network = ParserNetwork(configuration, len(tables["deps"]))
     if not given.size:
         start_from(network, model, tables)
-    reader = Reader(network, given.heads).to(device)
-    trained = [parameter for parameter in reader.parameters() if parameter.requires_grad]
+    text = load_text_encoder(BOX / given.encoder / "text", "cpu")
+    reader = Reader(network, text.model, model.mix).to(device)
+    trained = [*network.parameters(), reader.mix]
     optimiser = torch.optim.AdamW(trained, lr=given.rate, weight_decay=0.01)
     averaged = copy.deepcopy(reader)
+    followed = [*averaged.network.parameters(), averaged.mix]
     train, dev = Sentences(given.prepared, "train"), Sentences(given.prepared, "dev")
-    if given.heads:
-        for sentences in (train, dev):
-            sentences.read(network.eval(), device)
-    collator, tester, unseen = Collator(train, given.seed), Collator(dev, 1), Collator(train, 1)
+    marks = (text.pieces.begin, text.pieces.end, text.pieces.pad)
+    collator, tester, unseen = (
+        Collator(train, marks, given.seed),
+        Collator(dev, marks, 1),
+        Collator(train, marks, 1),
+    )
     left_out = np.setdiff1d(train.usable, np.concatenate(train.of_kind))
     left_out = left_out[train.kinds[left_out] >= len(KINDS)]
     started = time.perf_counter()
@@ -347,7 +371,7 @@ def fit(given: argparse.Namespace) -> None:
         optimiser.step()
         decay = min(given.average, (step + 1) / (step + 10))
         with torch.no_grad():
-            for kept, new in zip(averaged.parameters(), reader.parameters(), strict=True):
+            for kept, new in zip(followed, trained, strict=True):
                 kept.lerp_(new, 1 - decay)
         for name, value in losses.items():
             running[name] = (
@@ -364,10 +388,19 @@ def fit(given: argparse.Namespace) -> None:
                 if len(chosen):
                     print(f"  {given.name} {what}: {evaluate(averaged, other, chosen, device)}", flush=True)
     averaged.eval()
+    if not given.size:
+        # What the start knew of other texts is kept in part (Wortsman et al., WiSE-FT, CVPR 2022).
+        before = copy.deepcopy(averaged.network)
+        start_from(before, model, tables)
+        with torch.no_grad():
+            for new, old in zip(averaged.network.parameters(), before.parameters(), strict=True):
+                new.lerp_(old, given.keep)
     given.out.mkdir(parents=True, exist_ok=True)
     weights = {name: value.cpu().half().numpy() for name, value in averaged.network.state_dict().items()}
+    shares = {str(layer): share for layer, share in zip(reader.layers, averaged.mix.tolist(), strict=True)}
+    row = {"network": asdict(configuration), "mix": shares, "encoder": given.encoder}
     np.savez(given.out / f"{given.name}.npz", **weights)
-    (given.out / f"{given.name}.json").write_text(json.dumps(asdict(configuration)), encoding="utf-8")
+    (given.out / f"{given.name}.json").write_text(json.dumps(row), encoding="utf-8")
 
 
 def options_of(arguments: list[str] | None = None) -> argparse.Namespace:
@@ -384,22 +417,25 @@ def options_of(arguments: list[str] | None = None) -> argparse.Namespace:
     )
     parser.add_argument("--layers", type=int, default=2)
     parser.add_argument(
-        "--heads", action="store_true", help="train only what comes behind the layers over words"
+        "--encoder", default="mathamr-3", help="the model of the box whose text encoder reads"
     )
     parser.add_argument("--dropout", type=float, default=0.3)
-    parser.add_argument("--rate", type=float, default=5e-4)
+    parser.add_argument("--rate", type=float, default=8e-4)
     parser.add_argument(
         "--shares",
         type=int,
         nargs=len(KINDS),
-        default=[16, 6, 4, 16],
+        default=[20, 8, 4, 32],
         help=f"sentences of a batch: {', '.join(KINDS)}",
     )
-    parser.add_argument("--steps", type=int, default=1500)
+    parser.add_argument("--steps", type=int, default=600)
     parser.add_argument(
         "--seconds", type=float, default=1e9, help="end after so much time, whatever the steps"
     )
     parser.add_argument("--average", type=float, default=0.998)
+    parser.add_argument(
+        "--keep", type=float, default=0.3, help="the share of the start in the weights written"
+    )
     parser.add_argument("--report", type=int, default=250)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--seed", type=int, default=1)

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import torch
 
+from mathamr.amr.builtin.model import BOX, ParserModel
 from mathamr.amr.builtin.model import TABLES as TABLE_NAME
-from mathamr.amr.builtin.model import ParserModel
+from mathamr.text.folder import load_word_pieces
 from mathamr.text.torchfolder import quantised
 
 TABLES = (
@@ -24,24 +25,26 @@ TABLES = (
     "general",
     "general templates",
     "biology",
+    "words",
+    "mathematical",
 )
 UNUSED = ("dep_child.", "dep_head.", "dep.")
 """What only training needs."""
 
 
-def pack(weights: Path, prepared: Path, start: ParserModel, out: Path) -> None:
-    """Write the parser's file: matrices in eight bits, tables, and what it shares with the parser that training started from."""
+def pack(weights: Path, prepared: Path, out: Path) -> None:
+    """Write the parser's file: matrices in eight bits, tables, and which layers of which text encoder it reads."""
     tables: dict[str, Any] = json.loads((prepared / "tables.json").read_text(encoding="utf-8"))
     row: dict[str, Any] = json.loads(weights.with_suffix(".json").read_text(encoding="utf-8"))
     with np.load(weights) as file:
         found = {name: torch.from_numpy(file[name].astype(np.float32)) for name in file.files}
     kept = {name: tensor for name, tensor in found.items() if not name.startswith(UNUSED)}
-    shared = {name: start.tables[name] for name in ("encoder", "fingerprint", "mix")}
+    row["fingerprint"] = load_word_pieces(BOX / row["encoder"] / "text")[1]
     out.parent.mkdir(parents=True, exist_ok=True)
     save(
         ParserModel(
             {name: tensor.numpy() for name, tensor in quantised(kept).items()},
-            {name: tables[name] for name in TABLES} | {"network": row} | shared,
+            {name: tables[name] for name in TABLES} | row,
         ),
         out,
     )

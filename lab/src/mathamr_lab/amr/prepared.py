@@ -1,7 +1,6 @@
-"""Prepare everything that training reads, as arrays: states of words, syntax, candidates, templates and relations of every sentence.
+"""Prepare everything that training reads, as arrays: pieces of words, syntax, candidates, templates and relations of every sentence.
 
-The text encoder is not trained, so its states are computed once, by the product's own function; training then needs neither the encoder nor
-spaCy nor the gold graphs, and takes minutes on a processor.
+Training then needs neither spaCy nor the gold graphs.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ import gzip
 import json
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -23,7 +22,7 @@ import numpy as np
 from mathamr.amr.builtin.frames import load_frames
 from mathamr.amr.builtin.lexicon import NAME, Lexicon
 from mathamr.amr.builtin.mathematics import is_formula
-from mathamr.amr.builtin.model import ParserModel
+from mathamr.amr.builtin.model import WEIGHTS, ParserModel
 from mathamr.amr.builtin.numbers import (
     NO_RELATION,
     PLACES,
@@ -32,10 +31,13 @@ from mathamr.amr.builtin.numbers import (
     concept_key,
     concept_numbers,
 )
-from mathamr.amr.builtin.states import word_states
+from mathamr.amr.builtin.states import word_pieces
 from mathamr.amr.builtin.words import WordSentence, shape
+from mathamr.core.arrays import IntArray
 from mathamr.core.settings import DATA
-from mathamr.text.folder import load_onnx_encoder
+from mathamr.text.configuration import WINDOW
+from mathamr.text.folder import load_word_pieces
+from mathamr.text.wordpieces import WordPieces
 from mathamr_lab.amr.alignment import AlignedGraph, Aligner, numbered, translation_table
 from mathamr_lab.amr.augmentation import with_formulas
 from mathamr_lab.amr.corpus import Gold
@@ -58,7 +60,7 @@ LEAST_CONCEPT, LEAST_LABEL = 2, 3
 """How often a concept and a relation occur in training to have a vector of their own."""
 _WORD = re.compile(r"[A-Za-z]+")
 TIMES = 4
-"""How often a sentence of the topics counts in the lexicon when the network is not trained."""
+"""How often a sentence of the topics counts in the lexicon of mathematical sentences."""
 COMMON = 20
 """How often a word occurs in mathematical prose to be known as a word."""
 COPIES = 2
@@ -105,11 +107,12 @@ class Writer:
         add["head"](sentence.heads)
         add["dep"]([self.deps.get(dep, 0) for dep in sentence.deps])
 
-    def meaning(self, example: Example, lexicon: Lexicon, leave_out: bool) -> None:
-        """Add candidates, templates and relations."""
+    def meaning(self, example: Example, lexicon: Lexicon, leave_out: int, training: bool) -> None:
+        """Add candidates, templates and relations; the sentence itself counts `leave_out` times in the lexicon."""
         add = {name: column.add for name, column in self.columns.items()}
         sentence, found = example.sentence, self.vocabularies
-        seen = Counter(zip(sentence.lemmas, example.cores, strict=True)) if leave_out else None
+        pairs = Counter(zip(sentence.lemmas, example.cores, strict=True))
+        seen = {pair: leave_out * count for pair, count in pairs.items()} if training else None
         candidates, features, gold = [], [], []
         for token, core in enumerate(example.cores):
             offered = lexicon.candidates(sentence, token, seen)
@@ -124,7 +127,7 @@ class Writer:
         add["candidate"](candidates)
         add["features"](features)
         add["gold"](gold)
-        names = self.names.cores(example, leave_out)
+        names = self.names.cores(example, leave_out > 0)
         rows = [
             (
                 token,
@@ -240,13 +243,20 @@ def prepare(aligned: Aligned, out: Path, left_out: int | None, every: int = 1) -
     (gold, copies, patterns, sentences, held), known = aligned.build(left_out)
     topics = [e for e, fold in zip(sentences, aligned.folds, strict=True) if fold != left_out]
     learned = gold + patterns + topics
-    general = [e for e in gold if e.corpus == "little-prince"] + patterns + topics
-    tables: dict[str, Any] = general_tables(general)
+    general = [e for e in gold if e.corpus == "little-prince"] + patterns
+    tables: dict[str, Any] = general_tables(general, topics)
     biology = Counter(word for e in gold if e.corpus != "little-prince" for word in e.sentence.lemmas)
     tables["biology"] = biology_words(biology, tables["general"], aligned.prose)
     tables["words"] = common_words(aligned.prose)
-    lexicon = Lexicon(load_frames(), lexicon_counts(learned), None, None, tables["biology"], tables["words"])
-    for example in general:
+    tables["mathematical"] = {
+        lemma: {core: TIMES * count for core, count in cores.items()}
+        for lemma, cores in sorted(lexicon_counts(topics).items())
+    }
+    lexicon = Lexicon(
+        load_frames(), lexicon_counts(gold + patterns), None, None, tables["biology"], tables["words"],
+        tables["mathematical"],
+    )  # fmt: skip
+    for example in general + sentences:
         lexicon.read_capitals(example.sentence)
     concepts = Counter(
         concept_key(node.concept, node.constant) for example in learned + copies for node in example.nodes
@@ -269,16 +279,18 @@ def prepare(aligned: Aligned, out: Path, left_out: int | None, every: int = 1) -
         for number, example in enumerate(part):
             unseen = kind == TOPICS and aligned.folds[number] == left_out
             writer.syntax(example.sentence, UNSEEN if unseen else kind)
-            writer.meaning(example, lexicon, leave_out=not unseen)
+            # What the lexicon knows from the sentence itself; topics count in mathematical sentences alone.
+            own = TIMES * example.sentence.mathematical if kind == TOPICS else 1
+            writer.meaning(example, lexicon, leave_out=0 if unseen else own, training=not unseen)
     for example in held:
         tester.syntax(example.sentence, 0)
-        tester.meaning(example, lexicon, leave_out=False)
+        tester.meaning(example, lexicon, leave_out=0, training=False)
     out.mkdir(parents=True, exist_ok=True)
     np.savez_compressed(out / "arrays.npz", **writer.arrays("train"), **tester.arrays("dev"))
     tables |= {
         name: list(getattr(vocabularies, name)) for name in ("concepts", "templates", "labels", "tags")
     }
-    tables |= {"lexicon": lexicon.counts, "mathematical": {}, "names": names.table(), "deps": deps}
+    tables |= {"lexicon": lexicon.counts, "names": names.table(), "deps": deps}
     (out / "tables.json").write_text(json.dumps(tables, ensure_ascii=False), encoding="utf-8")
     print(
         f"{len(gold)} gold graphs, {len(copies)} copies with formulas, {len(patterns)} patterns,"
@@ -288,27 +300,9 @@ def prepare(aligned: Aligned, out: Path, left_out: int | None, every: int = 1) -
     )
 
 
-def add_topics(model: ParserModel, aligned: Aligned, left_out: int | None) -> ParserModel:
-    """Return a parser that knows the concepts of the topics outside a fold, by counts for mathematical sentences; its network stays."""
-    known = set(model.tables["templates"])
-    examples, _ = build(aligned.topics, aligned.aligner, known)
-    topics = [e for e, fold in zip(examples, aligned.folds, strict=True) if fold != left_out]
-    tables: dict[str, Any] = dict(model.tables)
-    totals = Counter({lemma: sum(cores.values()) for lemma, cores in tables["lexicon"].items()})
-    tables["biology"] = biology_words(totals, tables["general"], aligned.prose)
-    tables["words"] = common_words(aligned.prose)
-    tables["mathematical"] = {
-        lemma: {core: TIMES * count for core, count in cores.items()}
-        for lemma, cores in sorted(lexicon_counts(topics).items())
-    }
-    templates = {text for example in topics for _, _, text in example.templates}
-    tables["general templates"] = sorted({*tables["general templates"], *templates})
-    return ParserModel(model.weights, tables)
-
-
-def write_states(aligned: Aligned, model: ParserModel, out: Path, seed: int, every: int = 1) -> None:
-    """Write the states of all words, of each sentence alone and (gold graphs and topics) among its neighbours."""
-    encoder, random = load_onnx_encoder(model.encoder), Random(seed)
+def write_pieces(aligned: Aligned, out: Path, seed: int, every: int = 1) -> None:
+    """Write the word pieces of all words, of each sentence alone and (gold graphs and topics) among its neighbours."""
+    pieces, random = load_word_pieces(ParserModel.load(WEIGHTS).encoder)[0], Random(seed)
 
     def fill(sentences: Sequence[WordSentence]) -> dict[str, str]:
         words = [word for sentence in sentences for word in sentence.words if is_formula(word)]
@@ -316,21 +310,36 @@ def write_states(aligned: Aligned, model: ParserModel, out: Path, seed: int, eve
 
     parts = (*(part[::every] for part in (aligned.gold, aligned.copies, aligned.patterns)), aligned.topics)
     for name, groups in (("train", parts), ("dev", (aligned.held,))):
-        alone, among = [], [np.zeros((0, model.configuration.states), np.float32)]
+        read: dict[str, list[tuple[Any, ...]]] = {"alone": [], "among": []}
         for kind, group in enumerate(groups):
             for number, (sentence, _) in enumerate(group):
                 own = aligned.latex[number] if kind == TOPICS else fill([sentence])
-                alone.append(word_states(encoder, model.mix, [sentence], own)[0])
+                read["alone"].append(_pieces_of(pieces, [sentence], own, 0))
                 if name == "train" and kind in (0, TOPICS):
                     first = max(0, number - random.randrange(4))
                     near = [each for each, _ in group[first : number + 1 + random.randrange(4)]]
                     shown = fill(near) | (own if kind == TOPICS else {})
-                    among.append(word_states(encoder, model.mix, near, shown)[number - first])
-        np.savez(
-            out / f"{name}-states.npz",
-            alone=np.concatenate(alone or among).astype(np.float16),
-            among=np.concatenate(among).astype(np.float16),
-        )
+                    read["among"].append(_pieces_of(pieces, near, shown, number - first))
+        arrays = {}
+        for how, rows in read.items():
+            for column, found in zip(("pieces", "first", "lengths"), zip(*rows, strict=True), strict=False):
+                arrays[f"{how}/{column}"] = np.concatenate(found).astype(np.uint16)
+                arrays[f"{how}/{column}/counts"] = np.array([len(each) for each in found], np.int32)
+        np.savez_compressed(out / f"{name}-pieces.npz", **arrays)
+
+
+def _pieces_of(
+    pieces: WordPieces, sentences: Sequence[WordSentence], latex: Mapping[str, str], number: int
+) -> tuple[IntArray, IntArray, IntArray]:
+    """Return the pieces of the windows that one of the sentences needs, and where in them its words are."""
+    numbers, first, lengths = word_pieces(pieces, sentences, latex)
+    start = sum(len(each) for each in sentences[:number])
+    own = slice(start, start + len(sentences[number]))
+    first, lengths = first[own], lengths[own]
+    if not len(first):
+        return numbers[:0], first, lengths
+    low, high = int(first.min()) // WINDOW * WINDOW, int((first + lengths - 1).max()) // WINDOW * WINDOW
+    return numbers[low : high + WINDOW], first - low, lengths
 
 
 @cache

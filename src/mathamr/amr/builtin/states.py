@@ -16,6 +16,7 @@ from mathamr.core.arrays import FloatArray, IntArray
 from mathamr.text.configuration import WINDOW, WINDOWS
 from mathamr.text.onnxencoder import OnnxTextEncoder
 from mathamr.text.signs import with_words
+from mathamr.text.wordpieces import PieceNumbers, WordPieces
 
 PLAIN_FORMULA = "x"
 """Stands for a formula whose LaTeX is unknown."""
@@ -43,6 +44,19 @@ def written(sentences: Sequence[WordSentence], latex: Mapping[str, str]) -> tupl
     return "".join(parts), np.array(begins, np.int64)
 
 
+def word_pieces(
+    pieces: WordPieces, sentences: Sequence[WordSentence], latex: Mapping[str, str]
+) -> tuple[PieceNumbers, IntArray, IntArray]:
+    """Return the pieces of the text of some sentences, and of each word its first piece and how many it has."""
+    text, begins = with_words(*written(sentences, latex))
+    numbers, places = pieces.places(text)
+    first = np.searchsorted(places, begins)
+    last = np.append(first[1:], len(numbers))[: len(first)]
+    # A word without a piece of its own ("not" in "cannot") shares the piece before it.
+    first = np.where(first < last, first, np.maximum(last, 1) - 1)
+    return numbers, first, np.maximum(last - first, 1)
+
+
 def word_states(
     encoder: OnnxTextEncoder,
     mix: Mapping[int, float],
@@ -50,27 +64,17 @@ def word_states(
     latex: Mapping[str, str],
 ) -> list[FloatArray]:
     """Return the states of the words of each sentence of one text."""
-    text, begins = with_words(*written(sentences, latex))
-    numbers, places = encoder.pieces.places(text)
-    size = encoder.configuration.size
-    count = len(begins)
-    if not count:
-        return [np.zeros((0, size), np.float32) for _ in sentences]
+    numbers, first, lengths = word_pieces(encoder.pieces, sentences, latex)
+    cuts = np.cumsum([len(sentence) for sentence in sentences])[:-1]
+    if not len(first) or not len(numbers):
+        return np.split(np.zeros((len(first), encoder.configuration.size), np.float32), cuts)
     states = np.concatenate(
         [
             # The windows behind the first ones have no vectors.
             encoder.mixed_states(numbers[start : start + WINDOW], mix, keep=start < WINDOW * WINDOWS)
-            for start in range(0, max(1, len(numbers)), WINDOW)
+            for start in range(0, len(numbers), WINDOW)
         ]
     )
-    cuts = np.cumsum([len(sentence) for sentence in sentences])[:-1]
-    if not len(states):
-        return np.split(np.zeros((count, size), np.float32), cuts)
-    first = np.searchsorted(places, begins)
-    last = np.append(first[1:], len(states))
-    # A word without a piece of its own ("not" in "cannot") shares the piece before it.
-    first = np.where(first < last, first, np.maximum(last, 1) - 1)
-    lengths = np.maximum(last - first, 1)
     means = states[first]
     for step in range(1, int(lengths.max())):
         longer = np.flatnonzero(lengths > step)
