@@ -157,9 +157,10 @@ def build_index(
         archive.update_parts(pool=pool, log=log)
         with log.stage("sentences") as progress:
             archive.catalogue.keep_passages(progress.advance if progress else lambda count: None)
-        if not archive.manifest.finished or log.posts["vectors"] + log.posts["visual"] >= MANY:
-            with log.stage("optimize", "fields"):
+        with log.stage("optimize", "fields"):
+            if not archive.manifest.finished or log.posts["lexical"] >= MANY:
                 archive.lexical.optimize()
+            if not archive.manifest.finished or log.posts["vectors"] + log.posts["visual"] >= MANY:
                 archive.engine.optimize()
                 archive.engine.flush()
         _remember(archive, [record for _, record in inputs])
