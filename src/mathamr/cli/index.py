@@ -19,7 +19,7 @@ from mathamr.posts.ignorerules import HIDDEN_RULE
 if TYPE_CHECKING:
     from mathamr.index.admin.inspection import CheckReport
     from mathamr.index.indexing.builder import BuildSummary
-    from mathamr.index.indexing.cluster.clusters import ClusterOptions
+    from mathamr.index.indexing.buildpool import ClusterOptions
 
 
 _HELD_BACK = "{:,} entries are no longer in their input, but stay: the input was not read completely"
@@ -215,7 +215,7 @@ def _cluster(
         print("mathamr: --shards is not needed any more and is ignored", file=sys.stderr)
     if address is None:
         return None
-    from mathamr.index.indexing.cluster.clusters import ClusterOptions
+    from mathamr.index.indexing.buildpool import ClusterOptions
 
     return ClusterOptions(address=address, workers=workers, device=device)
 

@@ -19,8 +19,7 @@ from mathamr.index.admin.inventory import size_on_disk, update_manifest
 from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
 from mathamr.index.engines.engine import DEFAULT
 from mathamr.index.indexing.buildlog import BuildLog
-from mathamr.index.indexing.buildpool import BuildPool
-from mathamr.index.indexing.cluster.clusters import CLUSTERS, ClusterCounts, ClusterOptions
+from mathamr.index.indexing.buildpool import CLUSTERS, BuildPool, ClusterCounts, ClusterOptions
 from mathamr.index.indexing.intake import IntakeCounts, forget, input_record, take_in
 from mathamr.index.indexing.outdated import reset_outdated
 from mathamr.index.indexing.stages import WordWriter

@@ -3,17 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
 from typing import Any
 
 from mathamr.core.closing import Closing
+from mathamr.core.registry import Registry
 from mathamr.core.workers import Lost, Pool, Work, WorkerPool, WorkLimits
-from mathamr.index.indexing.cluster.clusters import ClusterCounts
 
 FEW = 64
 """Up to this many posts are done in this process: starting workers would take longer."""
 READING = "mathamr.index.indexing.reading:ReadingWork"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterOptions:
+    """The cluster that builds an index; the address ``local`` means this machine's processors."""
+
+    address: str
+    workers: int | None = None
+    """Total number of workers; by default one per processor of the cluster."""
+    device: str = "cpu"
+    name: str = "ray"
+    """The kind of cluster, a name in `CLUSTERS`."""
+
+
+@dataclass(slots=True)
+class ClusterCounts:
+    """Counts of a cluster's work."""
+
+    made: int = 0
+    """Requests that were answered."""
+    lost_workers: int = 0
+    """Workers lost over requests that could not be answered."""
+    seconds: float = 0.0
+    """Total busy seconds of all workers."""
+    nodes: dict[str, int] = field(default_factory=dict)
+    """Answered requests by machine."""
 
 
 class BuildPool(Closing):
@@ -68,3 +95,9 @@ class BuildPool(Closing):
         pool = self.__dict__.pop("_readers", None)
         if pool is not None:
             pool.close()
+
+
+CLUSTERS: Registry[type[BuildPool]] = Registry(
+    "cluster", {"ray": "mathamr.index.indexing.cluster.clusterpool:ClusterPool"}, group="mathamr.clusters"
+)
+"""Clusters that can build an index; another package adds one through the entry-point group ``mathamr.clusters``."""

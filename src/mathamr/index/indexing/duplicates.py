@@ -6,14 +6,13 @@ derived data depend on the name.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from mathamr.core.batches import batches
 from mathamr.graphs.maker import digest
 from mathamr.graphs.store import GraphStore
-from mathamr.index.catalogue.journal import Duplicate, PendingPost, VectorChecksum, meaning_of
-from mathamr.index.indexing.entries import PostEntries, agree, checksum_of, entries_of
+from mathamr.index.catalogue.journal import Duplicate, PendingPost, meaning_of
+from mathamr.index.indexing.entries import PostEntries, agree, checksum_of, entries_of, write_vectors
 from mathamr.index.payloads import payload_of, question_tags
 from mathamr.index.storage import GRAPHS, IndexStorage
 from mathamr.posts.identifiers import give_id, rename
@@ -43,30 +42,7 @@ def take_over(archive: IndexStorage) -> int:
         return 0
     for batch in batches(catalogue.pending("vectors"), BATCH):
         taken = _with_graphs(archive, _taken(archive, batch))
-        if not taken:
-            continue
-        current = {entry.id for each in taken for entry in each.entries.formulas}
-        archive.engine.delete(
-            "formulas", sorted({name for each in taken for name in each.pending.gone} - current)
-        )
-        archive.engine.delete("posts", [each.post.id for each in taken if each.entries.post is None])
-        if posts := [each.entries.post for each in taken if each.entries.post is not None]:
-            archive.engine.upsert("posts", posts)
-        if formulas := [entry for each in taken for entry in each.entries.formulas]:
-            archive.engine.upsert("formulas", formulas)
-        archive.engine.flush()
-        with catalogue.transaction():
-            catalogue.mark_vectors(
-                (
-                    each.pending,
-                    meaning_of(each.post),
-                    VectorChecksum()
-                    if (own := each.entries.post) is None
-                    else _checksum(archive, "posts", own.rows),
-                    {entry.id: _checksum(archive, "formulas", entry.rows) for entry in each.entries.formulas},
-                )
-                for each in taken
-            )
+        write_vectors(archive, [(each.pending, meaning_of(each.post), each.entries) for each in taken])
         count += len(taken)
     return count
 
@@ -99,7 +75,7 @@ def _taken(archive: IndexStorage, batch: list[PendingPost]) -> list[_Taken]:
         if (
             not own
             or rows != duplicate.formulas
-            or not agree(_checksum(archive, "posts", own), duplicate.post)
+            or not agree(checksum_of(own, archive.manifest.model.fields, "posts"), duplicate.post)
         ):
             continue
         encoded = Encoded(id=post.id, post=own, formulas=parts)
@@ -121,10 +97,6 @@ def fetch(archive: IndexStorage, of: FieldTarget, ids: list[str]) -> dict[str, d
             for name, rows in archive.engine[field.name].fetch(ids).items():
                 found.setdefault(name, {})[field.name] = rows
     return found
-
-
-def _checksum(archive: IndexStorage, of: FieldTarget, rows: Mapping[str, Vectors]) -> VectorChecksum:
-    return checksum_of(rows, archive.manifest.model.fields, of)
 
 
 def _with_graphs(archive: IndexStorage, taken: list[_Taken]) -> list[_Taken]:

@@ -12,6 +12,7 @@ import numpy as np
 from mathamr.core.arrays import DoubleArray
 from mathamr.index.catalogue.journal import PendingPost, VectorChecksum
 from mathamr.index.engines.entry import Entry, Payload
+from mathamr.index.storage import IndexStorage
 from mathamr.posts.passage import Passage
 from mathamr.posts.post import Post
 from mathamr.systems.field import Field, FieldTarget
@@ -30,6 +31,10 @@ class PostEntries:
 
     post: Entry | None = None
     formulas: tuple[Entry, ...] = ()
+
+
+Result = tuple[PendingPost, bytes | None, PostEntries]
+"""A post, a digest of the content from which its vectors were computed, and its entries."""
 
 
 def says_nothing(post: Post, read: Passage) -> bool:
@@ -78,6 +83,31 @@ def _formula_entries(
         if own:
             entries.append(Entry(formula_id, own, replace(payload, post=pending.id, visual=visual)))
     return tuple(entries)
+
+
+def write_vectors(archive: IndexStorage, results: Sequence[Result]) -> None:
+    """Write, flush and mark the entries of some posts."""
+    if not results:
+        return
+    engine, fields = archive.engine, archive.manifest.model.fields
+    posts = [entries.post for _, _, entries in results if entries.post is not None]
+    formulas = [entry for _, _, entries in results for entry in entries.formulas]
+    had = {name for each, _, _ in results for name in (*each.gone, *(name for name, _ in each.formulas))}
+    engine.delete("formulas", sorted(had - {entry.id for entry in formulas}))
+    engine.delete("posts", [each.id for each, _, entries in results if entries.post is None])
+    if posts:
+        engine.upsert("posts", posts)
+    if formulas:
+        engine.upsert("formulas", formulas)
+    engine.flush()
+    own = checksums_of([each.post.rows if each.post else {} for _, _, each in results], fields, "posts")
+    parts = checksums_of([entry.rows for entry in formulas], fields, "formulas")
+    of_formula = {entry.id: part for entry, part in zip(formulas, parts, strict=True)}
+    with archive.catalogue.transaction():
+        archive.catalogue.mark_vectors(
+            (each, made_of, checksum, {entry.id: of_formula[entry.id] for entry in entries.formulas})
+            for (each, made_of, entries), checksum in zip(results, own, strict=True)
+        )
 
 
 def visual_entry(visual: str, rows: Mapping[str, Vectors]) -> Entry | None:

@@ -20,20 +20,25 @@ from mathamr.core.workers import Lost
 from mathamr.graphs.corpus import use_vocabularies
 from mathamr.graphs.maker import digest
 from mathamr.graphs.store import GraphStore
-from mathamr.index.catalogue.journal import PendingPost, VectorChecksum, meaning_of
-from mathamr.index.engines.entry import Entry
+from mathamr.index.catalogue.journal import PendingPost, meaning_of
 from mathamr.index.indexing.analysis import AnalysedPost, Unusable
 from mathamr.index.indexing.buildlog import BuildLog
 from mathamr.index.indexing.buildpool import FEW, BuildPool
 from mathamr.index.indexing.duplicates import fetch, take_over
 from mathamr.index.indexing.encoding import NOTHING, Derived, Encoders, Material, Prepared, source_digest
-from mathamr.index.indexing.entries import PostEntries, checksum_of, checksums_of, entries_of, visual_entry
+from mathamr.index.indexing.entries import (
+    PostEntries,
+    Result,
+    checksum_of,
+    entries_of,
+    visual_entry,
+    write_vectors,
+)
 from mathamr.index.indexing.graphstages import graph_input, make_graphs, make_tensors, parser_of, quarantine
 from mathamr.index.indexing.reading import analysed
 from mathamr.index.lexical.bags import formula_bag
 from mathamr.index.payloads import payload_of, question_tags
 from mathamr.index.storage import GRAPHS, IndexStorage
-from mathamr.systems.field import FieldTarget
 from mathamr.systems.system import Encoded
 
 BATCH = 1024
@@ -42,8 +47,6 @@ SECONDS = 4.0
 """Seconds between two writes: the results of this time are written, flushed and marked together."""
 LEXICAL_BATCH = 1024
 """The same for terms, which take less room; fewer and larger segments are merged less often."""
-Result = tuple[PendingPost, bytes | None, PostEntries]
-"""A post, a digest of the content from which its vectors were computed, and its entries."""
 
 
 class WordWriter:
@@ -248,7 +251,7 @@ class IndexStages:
                 new.payload if new.tagged_by not in tags else replace(new.payload, tags=tags[new.tagged_by])
             )
             results.append((each, new.made_of, entries_of(each, payload, new.formulas, new.encoded)))
-        self._write_vectors(results)
+        write_vectors(archive, results)
         log.posts["vectors"] += len(made)
         quarantine(
             archive, {each.id: new.message for each, _, new in found if isinstance(new, Lost)}, store, log
@@ -265,35 +268,6 @@ class IndexStages:
             graphs = graph_input(self._archive)
             use_vocabularies(store, graphs.vocabulary, graphs.relations)
             self._has_vocabularies = True
-
-    def _write_vectors(self, results: Sequence[Result]) -> None:
-        """Write, flush and mark the entries of some posts."""
-        if not results:
-            return
-        catalogue, engine = self._archive.catalogue, self._archive.engine
-        current = {entry.id for _, _, entries in results for entry in entries.formulas}
-        had = {name for each, _, _ in results for name in (*each.gone, *(name for name, _ in each.formulas))}
-        engine.delete("formulas", sorted(had - current))
-        engine.delete("posts", [each.id for each, _, entries in results if entries.post is None])
-        self._upsert("posts", [entries.post for _, _, entries in results if entries.post is not None])
-        self._upsert("formulas", [entry for _, _, entries in results for entry in entries.formulas])
-        engine.flush()
-        fields = self._archive.manifest.model.fields
-        posts = [entries.post.rows if entries.post else {} for _, _, entries in results]
-        formulas = [entry for _, _, entries in results for entry in entries.formulas]
-        own = checksums_of(posts, fields, "posts")
-        parts = dict(
-            zip(
-                [entry.id for entry in formulas],
-                checksums_of([entry.rows for entry in formulas], fields, "formulas"),
-                strict=True,
-            )
-        )
-        with catalogue.transaction():
-            catalogue.mark_vectors(
-                (each, made_of, checksum, {entry.id: parts[entry.id] for entry in entries.formulas})
-                for (each, made_of, entries), checksum in zip(results, own, strict=True)
-            )
 
     def _unchanged(self, batch: list[PendingPost]) -> dict[str, Result]:
         """Return the entries of posts that changed only in votes, tags or place, if the engine still has all of their vectors."""
@@ -319,16 +293,10 @@ class IndexStages:
                 found[each.id] = (each, meaning_of(post), entries)
         return found
 
-    def _upsert(self, of: FieldTarget, entries: list[Entry]) -> None:
-        if entries:
-            self._archive.engine.upsert(of, entries)
-
-    def _checksum(self, of: FieldTarget, entry: Entry) -> VectorChecksum:
-        return checksum_of(entry.rows, self._archive.manifest.model.fields, of)
-
     def make_visual_vectors(self, encoders: Encoders, log: BuildLog) -> None:
         """Compute the entries of new visual classes and of those with a new representative, and delete those that are gone."""
         catalogue, engine = self._archive.catalogue, self._archive.engine
+        fields = self._archive.manifest.model.fields
         with log.stage("visual", "visual", catalogue.count_stale_visuals("vectors")) as progress:
             with catalogue.transaction():
                 catalogue.choose_representatives("vectors")
@@ -345,11 +313,12 @@ class IndexStages:
                 engine.delete(
                     "visual", [*gone, *(visual for visual, entry in results.items() if entry is None)]
                 )
-                self._upsert("visual", [entry for entry in results.values() if entry is not None])
+                if entries := [entry for entry in results.values() if entry is not None]:
+                    engine.upsert("visual", entries)
                 engine.flush()
                 with catalogue.transaction():
                     for visual, entry in results.items():
-                        own = VectorChecksum() if entry is None else self._checksum("visual", entry)
+                        own = checksum_of({} if entry is None else entry.rows, fields, "visual")
                         catalogue.mark_visual_vectors(visual, sources[visual], own)
                     catalogue.mark_visuals(
                         "vectors", [visual for visual in found if visual not in results], gone
