@@ -10,7 +10,7 @@ import pytest
 
 import mathamr
 from mathamr.formulas.trees import LONGEST_REMEMBERED
-from mathamr.index.indexing import visualkeys
+from mathamr.index.indexing import analysis
 from mathamr.index.lexical import bags, terms
 from mathamr.posts.post import Formula
 from mathamr.serve import drawing
@@ -52,7 +52,7 @@ def test_no_cache_grows_without_end() -> None:
     [
         (terms._terms_of_latex, terms.formula_terms),
         (bags._bag_of_latex, bags.formula_bag),
-        (visualkeys._key_of_latex, lambda formula: visualkeys._visual_key(formula, ())),
+        (analysis._key_of_latex, lambda formula: analysis._visual_key(formula, ())),
         (drawing._remembered, lambda formula: drawing.draw_formula(formula, ())),
     ],
 )

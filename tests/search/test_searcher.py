@@ -16,11 +16,11 @@ from mathamr.core.arrays import FloatArray
 from mathamr.core.errors import MathAMRError, UnknownNameError
 from mathamr.formulas.parse import parse
 from mathamr.formulas.visualkey import visual_key
-from mathamr.index.catalogue.cataloguesnapshot import CatalogueSnapshot
 from mathamr.index.engines.flat.engine import FlatEngine
 from mathamr.index.engines.flat.entries import FlatField
 from mathamr.index.lexical.terms import post_terms
 from mathamr.index.scored import Scored, best
+from mathamr.index.snapshot import CatalogueSnapshot
 from mathamr.posts.level import Level
 from mathamr.search.fragment import plain
 from mathamr.search.fusion import FUSIONS

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from mathamr.index.catalogue.catalogue import Catalogue
 from mathamr.index.catalogue.storedpassages import Preview
-from mathamr.index.indexing.visualkeys import visual_keys
+from mathamr.index.indexing.analysis import visual_keys
 from mathamr.index.lexical.terms import latex_tokens, word_tokens, words
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.passage import PLACEHOLDER, passage

@@ -11,9 +11,9 @@ import pytest
 
 from mathamr.core.errors import MathAMRError
 from mathamr.index.admin.check import check_index
-from mathamr.index.catalogue.cataloguesnapshot import CatalogueSnapshot
 from mathamr.index.indexing.stages import IndexStages
 from mathamr.index.indexing.writer import IndexWriter
+from mathamr.index.snapshot import CatalogueSnapshot
 from mathamr.search.searcher import Index
 from tests.index.small import build, note, options
 from tests.models import sample_posts

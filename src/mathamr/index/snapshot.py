@@ -9,18 +9,55 @@ Words are computed long before vectors. While many vectors are missing, a snapsh
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from mathamr.core.errors import MathAMRError
+from mathamr.core.sqlite import SqliteConnection
 from mathamr.core.storage.writerlock import holder_of
 from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
-from mathamr.index.catalogue.cataloguesnapshot import CatalogueSnapshot
 from mathamr.index.catalogue.journal import STAGES
 from mathamr.index.engines.engine import Engine
 from mathamr.index.lexical.lexicalindex import LexicalIndex
+
+
+class CatalogueSnapshot(Catalogue):
+    """One connection inside one read transaction, which sees one state; threads take turns.
+
+    While it is open, SQLite's write-ahead log grows with every write.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._one: SqliteConnection | None = None
+        self._turn = threading.RLock()
+        super().__init__(path, read_only=True)
+        with self._turn:
+            self._db.execute("BEGIN")
+        self.pinned = super().revision
+        """The revision of the snapshot."""
+
+    @property
+    def _db(self) -> SqliteConnection:
+        with self._turn:
+            if self._one is None:
+                self._one = self._connected()
+                self._connections.append(self._one)
+            return self._one
+
+    def _rows(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
+        with self._turn:
+            return super()._rows(sql, values)
+
+    def close(self) -> None:
+        """End the transaction and close the connection."""
+        with self._turn:
+            super().close()
+            self._one = None
+
 
 ATTEMPTS = 20
 LONGEST_WAIT = 10.0

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from mathamr.core.errors import MathAMRError
 from mathamr.index.catalogue.catalogue import Catalogue, digest_of
 from mathamr.index.catalogue.journal import LARGEST_POST, VISUAL_STAGES, VectorChecksum, meaning_of, unpacked
-from mathamr.index.indexing.analysis import check_usable
-from mathamr.index.indexing.visualkeys import visual_keys
+from mathamr.index.indexing.analysis import check_usable, visual_keys
 from mathamr.posts.post import Formula, Place, Post
 from tests.index.small import note
 from tests.models import sample_posts

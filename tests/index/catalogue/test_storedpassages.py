@@ -10,7 +10,7 @@ import pytest
 from mathamr.index.catalogue import storedpassages
 from mathamr.index.catalogue.catalogue import Catalogue
 from mathamr.index.catalogue.storedpassages import MARKUPS, in_force, rules_of
-from mathamr.index.indexing.visualkeys import visual_keys
+from mathamr.index.indexing.analysis import visual_keys
 from mathamr.posts.passage import Passage, passage
 from mathamr.posts.post import Markup, Post
 from tests.models import sample_posts

@@ -11,9 +11,9 @@ from mathamr.graphs.store import GraphStore
 from mathamr.index.catalogue.journal import unpacked
 from mathamr.index.catalogue.postrow import row_of
 from mathamr.index.indexing import encoding
+from mathamr.index.indexing.analysis import visual_keys
 from mathamr.index.indexing.buildpool import BuildPool
 from mathamr.index.indexing.encoding import Derived, Encoders, Material
-from mathamr.index.indexing.visualkeys import visual_keys
 from mathamr.index.storage import GRAPHS, IndexStorage
 from mathamr.posts.passage import Passage
 from mathamr.posts.post import Post

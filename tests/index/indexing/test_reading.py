@@ -15,12 +15,11 @@ from mathamr.formulas import parse as parsing
 from mathamr.index.catalogue.catalogue import Catalogue
 from mathamr.index.catalogue.storedpassages import stored_passage
 from mathamr.index.indexing import analysis, intake, reading
-from mathamr.index.indexing.analysis import AnalysedPost, analyse
+from mathamr.index.indexing.analysis import AnalysedPost, analyse, visual_keys
 from mathamr.index.indexing.builder import BuildOptions, build_index
 from mathamr.index.indexing.buildpool import FEW, BuildPool
 from mathamr.index.indexing.intake import IntakeCounts, input_record, take_in
 from mathamr.index.indexing.reading import ReadingContext, analysed, read_by_file
-from mathamr.index.indexing.visualkeys import visual_keys
 from mathamr.index.indexing.writer import IndexWriter
 from mathamr.index.lexical.bags import PostBags
 from mathamr.index.storage import IndexStorage

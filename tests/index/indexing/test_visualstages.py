@@ -16,8 +16,8 @@ from mathamr.graphs.maker import GraphMaker
 from mathamr.graphs.notation import write
 from mathamr.index.admin.check import check_index
 from mathamr.index.engines.entry import Entry
+from mathamr.index.indexing.analysis import visual_keys
 from mathamr.index.indexing.builder import BuildOptions, BuildSummary, build_index
-from mathamr.index.indexing.visualkeys import visual_keys
 from mathamr.index.indexing.writer import IndexWriter
 from mathamr.index.manifest import Manifest
 from mathamr.index.storage import IndexStorage

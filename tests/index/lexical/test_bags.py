@@ -9,12 +9,12 @@ import pytest
 
 from mathamr.index.lexical.bags import (
     NUMBER,
+    TREES,
     Bag,
     formula_bag,
     post_bag,
     term_number,
 )
-from mathamr.index.lexical.storedtrees import TREES
 from mathamr.index.lexical.terms import Terms, formula_terms, post_terms
 from mathamr.posts.post import Formula, Post
 from tests.models import sample_posts

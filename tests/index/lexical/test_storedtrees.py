@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from mathamr.formulas.tree import Opt, Slt
 from mathamr.formulas.trees import trees_of
-from mathamr.index.lexical.bags import bag_of, formula_bag
+from mathamr.index.lexical.bags import LARGEST, bag_of, formula_bag, pack_trees, unpack_trees
 from mathamr.index.lexical.lexicalindex import FORMULAS, LexicalPart
-from mathamr.index.lexical.storedtrees import LARGEST, pack_trees, unpack_trees
 from mathamr.index.lexical.terms import formula_terms, reading_in_force
 from mathamr.posts.post import Formula
 from tests.models import sample_posts

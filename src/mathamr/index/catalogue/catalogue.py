@@ -14,10 +14,9 @@ from pathlib import Path
 from mathamr.core.cache import Cache
 from mathamr.core.errors import MathAMRError
 from mathamr.index.catalogue.journal import Journal, unpacked, unpacked_with_content
-from mathamr.index.catalogue.occurrences import Occurrences
+from mathamr.index.catalogue.occurrences import MACROS_SCHEMA, Occurrences, StoredMacros
 from mathamr.index.catalogue.postrow import PostRow, row_of, storable
 from mathamr.index.catalogue.readfiles import FILES_SCHEMA, ReadFiles
-from mathamr.index.catalogue.storedmacros import MACROS_SCHEMA, StoredMacros
 from mathamr.index.catalogue.storedpassages import PASSAGES_SCHEMA, Preview, StoredPassages
 from mathamr.index.identifiers import LONGEST_ID
 from mathamr.posts.post import Post

@@ -3,11 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import import_module
 from typing import Generic, Protocol, TypeVar
 
-from mathamr.core.errors import MathAMRError, UnknownNameError
+from mathamr.core.errors import MathAMRError, MissingExtraError, UnknownNameError
 from mathamr.index.engines.entry import Entry, Payload
 from mathamr.systems.field import Field, FieldTarget
+
+
+@dataclass(frozen=True, slots=True)
+class ClientLibrary:
+    """A library that an engine needs; it is imported when the engine is made or opened."""
+
+    module: str
+    speaker: str
+    """Its name in error messages."""
+    title: str
+    """The command that installs it."""
+    install: str
+
+    def check(self) -> None:
+        """Raise `MissingExtraError` if it is not installed."""
+        try:
+            import_module(self.module)
+        except ImportError as error:
+            raise MissingExtraError(self.title, self.install) from error
+
+    @contextmanager
+    def reporting(self, what: str) -> Iterator[None]:
+        """Turn errors inside into `MathAMRError`; also a panic of the library, which is not an `Exception`."""
+        try:
+            yield
+        except MathAMRError:
+            raise
+        except BaseException as error:
+            if isinstance(error, Exception) or type(error).__name__ == "PanicException":
+                reason = str(error)[:500] or type(error).__name__
+                raise MathAMRError(f"{self.speaker} cannot {what}: {reason}") from error
+            raise
+
 
 Reader = TypeVar("Reader")
 

@@ -9,17 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import blake2b
 
 from mathamr.core.errors import MathAMRError
 from mathamr.core.pickling import pickle_by_fields
+from mathamr.formulas.trees import LONGEST_REMEMBERED, trees_of
+from mathamr.formulas.visualkey import visual_key
 from mathamr.index.catalogue.journal import LARGEST_POST
 from mathamr.index.catalogue.postrow import PostRow, row_of
 from mathamr.index.catalogue.storedpassages import stored_passage
 from mathamr.index.identifiers import LONGEST_ID, check_id
-from mathamr.index.indexing.visualkeys import visual_keys
 from mathamr.index.lexical.bags import PostBags
 from mathamr.posts.passage import passage
-from mathamr.posts.post import Post
+from mathamr.posts.post import Formula, Post
 
 LONGEST_POST_ID = LONGEST_ID - 96
 """The longest id of a post; it leaves room for the ids of its formulas, which may contain it."""
@@ -79,3 +82,29 @@ def check_usable(post: Post) -> None:
         )
     if post.score is not None and abs(post.score) > HIGHEST_SCORE:
         raise MathAMRError(f"the score of {post.id[:100]!r} is out of range: {str(post.score)[:40]}")
+
+
+def visual_keys(post: Post) -> list[str]:
+    """Return the visual classes of a post's formulas, in order."""
+    return [_visual_key(formula, post.macros) for formula in post.formulas]
+
+
+def _visual_key(formula: Formula, macros: tuple[str, ...]) -> str:
+    if formula.latex.strip() and len(formula.latex) <= LONGEST_REMEMBERED:
+        return _key_of_latex(formula.latex, macros)
+    return _made_key(formula, macros)
+
+
+@lru_cache(maxsize=10_000)
+def _key_of_latex(latex: str, macros: tuple[str, ...]) -> str:
+    """Remember the last ones, since posts repeat the same short formulas under different ids."""
+    return _made_key(Formula("", latex), macros)
+
+
+def _made_key(formula: Formula, macros: tuple[str, ...]) -> str:
+    (_, slt), _ = trees_of(formula, macros)
+    if slt is not None:
+        return visual_key(slt)
+    # A formula that cannot be parsed looks like formulas with the same source only.
+    source = formula.latex or formula.presentation_mathml or formula.content_mathml or ""
+    return "source-" + blake2b(source.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()

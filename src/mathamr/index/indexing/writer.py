@@ -6,27 +6,41 @@ One process at a time may hold it; the same object reads and searches.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar, Self
 
+from mathamr.core.batches import batches
 from mathamr.core.errors import MathAMRError
 from mathamr.core.storage.durable import check_room
 from mathamr.core.storage.plainfiles import check_plain, sweep
 from mathamr.core.storage.sharedlock import SharedLock
 from mathamr.core.storage.writerlock import WriterLock
+from mathamr.core.workers import Lost
+from mathamr.graphs.corpus import stored_post
 from mathamr.index.admin.inventory import update_manifest
 from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
-from mathamr.index.indexing.analysis import analyse, check_usable
+from mathamr.index.catalogue.journal import unpacked
+from mathamr.index.indexing.analysis import AnalysedPost, analyse, check_usable
 from mathamr.index.indexing.buildlog import BuildLog
 from mathamr.index.indexing.buildpool import BuildPool
-from mathamr.index.indexing.encoding import NOTHING, Prepared
-from mathamr.index.indexing.prepared import prepare
+from mathamr.index.indexing.encoding import (
+    NOTHING,
+    Derived,
+    Material,
+    Prepared,
+    ReadFormula,
+    derive,
+    encode_visuals,
+    source_digest,
+)
 from mathamr.index.indexing.stages import IndexStages
 from mathamr.index.manifest import Manifest
 from mathamr.index.storage import IndexStorage, check_finished
 from mathamr.posts.post import Post
+from mathamr.systems.vectors import Vectors
 
 OWN_INPUT = ""
 """The input of posts that do not come from a file; only `delete` removes them."""
@@ -183,3 +197,43 @@ class IndexWriter(IndexStorage):
         is_behind = self.manifest.revision != self.catalogue.revision
         if self.manifest.finished and is_behind and self.catalogue.settled:
             update_manifest(self)
+
+
+VISUALS = 8
+"""Visual classes that are encoded at a time; a query waits for so many at most."""
+
+
+def prepare(archive: IndexStorage, posts: Sequence[AnalysedPost]) -> Prepared:
+    """Encode new posts and new visual classes without holding up queries for long."""
+    read = [unpacked(post.row.packed) for post in posts]
+    known = archive.catalogue.known_meanings(read)
+    targets = {each.of for each in archive.manifest.model.fields}
+    derived: dict[bytes, Derived] = {}
+    for post, analysed in zip(read, posts, strict=True):
+        if targets & {"posts", "formulas"} and post.id not in known:
+            material = Material(analysed.row.packed, analysed.row.passage)
+            if archive.has_graphs:
+                answer = archive.work([post.to_json()])  # the worker process has made it already
+                if isinstance(answer, Lost):
+                    continue
+                material = replace(material, graph=stored_post(answer[0]).text)
+            with archive.encoding.yielding():
+                (derived[material.packed],) = derive(archive.system, [material])
+    visuals = [post.row.visuals for post in posts]
+    return Prepared(derived, _visuals(archive, read, visuals) if "visual" in targets else {})
+
+
+def _visuals(
+    archive: IndexStorage, posts: Sequence[Post], visuals: Sequence[Sequence[str]]
+) -> dict[bytes, Mapping[str, Vectors]]:
+    first: dict[str, ReadFormula] = {}
+    for post, keys in zip(posts, visuals, strict=True):
+        for formula, key in zip(post.formulas, keys, strict=True):
+            first.setdefault(key, (formula, post.macros))
+    known = archive.catalogue.visuals(list(first))
+    encoded: dict[bytes, Mapping[str, Vectors]] = {}
+    for batch in batches(((key, read) for key, read in first.items() if key not in known), VISUALS):
+        with archive.encoding.yielding():
+            for (_, read), rows in zip(batch, encode_visuals(archive.system, batch), strict=True):
+                encoded[source_digest(*read)] = rows
+    return encoded

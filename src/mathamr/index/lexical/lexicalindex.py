@@ -21,10 +21,9 @@ from mathamr.core.closing import Closing
 from mathamr.core.errors import MathAMRError
 from mathamr.formulas.trees import Trees
 from mathamr.index.identifiers import check_id
-from mathamr.index.lexical.bags import Bag, bag_of, term_number
+from mathamr.index.lexical.bags import Bag, bag_of, term_number, unpack_trees
 from mathamr.index.lexical.scoring import Scorer, Weighting
 from mathamr.index.lexical.segments import Change, Segments, create, segment_list
-from mathamr.index.lexical.storedtrees import unpack_trees
 from mathamr.index.lexical.terms import Terms
 from mathamr.index.scored import Scored, best, check_k
 

@@ -19,8 +19,7 @@ from mathamr.core.arrays import AnyArray, BoolArray, IntArray
 from mathamr.core.errors import MathAMRError
 from mathamr.core.storage.mappedarrays import intact, map_arrays, write_arrays
 from mathamr.core.storage.raggedarrays import RaggedArray, Strings
-from mathamr.index.lexical.bags import NUMBER, Bag
-from mathamr.index.lexical.storedtrees import TREES
+from mathamr.index.lexical.bags import NUMBER, TREES, Bag
 from mathamr.index.lexical.terms import FIELDS
 
 MOST = 255

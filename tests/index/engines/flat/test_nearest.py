@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mathamr.index.engines.flat.nearest import best
+from mathamr.index.engines.maxsim import best
 
 
 @pytest.mark.parametrize("kind", ["chance", "rising", "alike", "two"])

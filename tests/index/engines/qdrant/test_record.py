@@ -7,7 +7,7 @@ import uuid
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mathamr.index.engines.qdrant.record import point_uuid
+from mathamr.index.engines.qdrant.collection import point_uuid
 
 NAMESPACE = uuid.UUID("6f1d7d2e-3f0b-5c1c-9a6e-6d6174686d72")
 

@@ -18,11 +18,10 @@ import numpy.typing as npt
 from mathamr.core.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from mathamr.core.storage.raggedarrays import RaggedArray, Strings
 from mathamr.index.engines.entry import Entry
-from mathamr.index.engines.flat.nearest import TIE, BestRows, best, top
 from mathamr.index.engines.flat.options import FlatOptions
 from mathamr.index.engines.flat.quantised import FEWEST_ROWS, Quantised
 from mathamr.index.engines.flat.slots import Slots
-from mathamr.index.engines.maxsim import products
+from mathamr.index.engines.maxsim import TIE, BestRows, best, products, top
 from mathamr.systems.field import Field
 from mathamr.systems.vectors import Vectors
 

@@ -19,8 +19,7 @@ import numpy.typing as npt
 
 from mathamr.core.arrays import AnyArray, ByteArray, FloatArray, Int32Array
 from mathamr.core.onnxfile import OnnxGraph, multiplies_signed
-from mathamr.index.engines.flat.slots import Slots
-from mathamr.index.engines.flat.threads import share
+from mathamr.index.engines.flat.slots import Slots, share
 
 _LARGEST = 127
 _ROUNDING = 2.0**-23

@@ -117,10 +117,6 @@ class FlatSegment:
 
     def _fits(self, fields: Sequence[Field]) -> bool:
         """Return True if the arrays have consistent sizes; does not read their content."""
-        columns = self.payloads
-        lengths = {len(self), len(columns.kinds), len(columns.sources), len(columns.tags)}
-        lengths |= {len(columns.times), len(columns.scores), len(columns.dates), len(columns.posts)}
-        lengths.add(len(columns.visuals))
-        return len(lengths) == 1 and all(
+        return self.payloads.has_rows(len(self)) and all(
             self.fields[field.name].fits(len(self), field.size) for field in fields
         )

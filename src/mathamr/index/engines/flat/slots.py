@@ -8,14 +8,16 @@ a short maximum for each: half the time of `np.maximum.reduceat`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 
 import numpy as np
 
 from mathamr.core.arrays import AnyArray, FloatArray, IntArray
-from mathamr.index.engines.flat.threads import share
 from mathamr.index.engines.maxsim import similarities
 
 BLOCK = 8192
@@ -136,3 +138,21 @@ def _bounds(counts: IntArray, rows: int) -> IntArray:
         many = rows // fewest
         bounds.append(max(begin + 1, min(max(alike, small), begin + many - 1 + many % 2)))
     return np.array(bounds, np.int64)
+
+
+def share(work: Callable[[int, int], None], count: int) -> None:
+    """Call ``work(begin, end)`` on parts of `count` things in several threads, and wait for all of them."""
+    parts = min(count, 2 * _cores())
+    bounds = [count * part // parts for part in range(parts + 1)]
+    for _ in _pool(os.getpid()).map(work, bounds[:-1], bounds[1:]):
+        pass
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@cache
+def _pool(process: int) -> ThreadPoolExecutor:
+    """Return the thread pool of this process; a forked process has none of its parent's threads."""
+    return ThreadPoolExecutor(_cores(), thread_name_prefix="mathamr-scan")

@@ -19,8 +19,7 @@ from mathamr.core.errors import MathAMRError
 from mathamr.index.engines.base import EngineBase
 from mathamr.index.engines.engine import Capabilities, EngineHead, by_kind, check_number, read_options
 from mathamr.index.engines.postgres.connections import LIBRARY, PostgresConnections
-from mathamr.index.engines.postgres.field import PostgresField
-from mathamr.index.engines.postgres.table import PostgresTable
+from mathamr.index.engines.postgres.table import PostgresField, PostgresTable
 from mathamr.systems.field import Field
 
 if TYPE_CHECKING:

@@ -16,12 +16,13 @@ import numpy as np
 from mathamr.core.arrays import FloatArray, IntArray
 from mathamr.core.batches import batches
 from mathamr.core.errors import MathAMRError
-from mathamr.index.engines.entry import Entry, Filter, Payload, ScoredRow, checked
-from mathamr.index.engines.flat.nearest import BestRows
-from mathamr.index.engines.maxsim import maxsim, products
+from mathamr.index.engines.entry import Entry, Filter, Payload, ScoredRow, best_rows, checked, unit_query
+from mathamr.index.engines.maxsim import BestRows, maxsim, products
+from mathamr.index.engines.nearestfield import NearestField
 from mathamr.index.engines.postgres import copying
 from mathamr.index.engines.postgres.conditions import conditions_of, having, shown
 from mathamr.index.engines.postgres.connections import PostgresConnections
+from mathamr.index.scored import check_k
 from mathamr.systems.field import Field, FieldTarget
 from mathamr.systems.vectors import Vectors
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from psycopg import sql
 
     from mathamr.index.engines.postgres.connections import Connection
+
 
 LARGEST = 16_000
 """The largest dimension of a pgvector `vector`."""
@@ -442,3 +444,21 @@ def _best(names: list[str], scores: FloatArray, limit: int) -> tuple[list[str], 
         return names, scores
     chosen = np.argpartition(scores, -limit)[-limit:]
     return [names[row] for row in chosen.tolist()], scores[chosen]
+
+
+class PostgresField(NearestField):
+    """Those entries of a table that have vectors in a field; see `FieldReader`."""
+
+    def __init__(self, field: Field, table: PostgresTable) -> None:
+        super().__init__(field, table)
+        self._table = table
+
+    def search_rows(
+        self, vectors: FloatArray, k: int, where: Filter | None = None, exact: bool = True
+    ) -> list[list[ScoredRow]]:
+        """Return for each row of the query the k nearest rows."""
+        if not (exact and self.field.many):
+            return super().search_rows(vectors, k, where, exact)
+        query = unit_query(vectors, self.field.size)
+        found = self._table.nearest_rows(query, self.field, check_k(k), where)
+        return [best_rows(rows, k) for rows in found]

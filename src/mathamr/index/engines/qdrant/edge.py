@@ -16,8 +16,7 @@ from mathamr.core.arrays import FloatArray
 from mathamr.core.errors import MathAMRError
 from mathamr.core.storage.durable import check_room
 from mathamr.core.storage.writerlock import WriterLock
-from mathamr.index.engines.base import EngineBase
-from mathamr.index.engines.clientlibrary import ClientLibrary
+from mathamr.index.engines.base import ClientLibrary, EngineBase
 from mathamr.index.engines.engine import Capabilities, EngineHead, by_kind, check_number, read_options
 from mathamr.index.engines.entry import Entry
 from mathamr.index.engines.nearestfield import NearestField
@@ -28,8 +27,10 @@ from mathamr.index.engines.qdrant.collection import (
     check_hnsw,
     damage,
     links,
+    named_vectors,
+    payload_row,
+    point_uuid,
 )
-from mathamr.index.engines.qdrant.record import named_vectors, payload_row, point_uuid
 from mathamr.systems.field import Field, FieldTarget
 
 LIBRARY = ClientLibrary("qdrant_edge", "Qdrant Edge", "Qdrant Edge", 'pip install "mathamr[qdrant-edge]"')

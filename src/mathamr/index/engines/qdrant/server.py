@@ -20,12 +20,12 @@ from mathamr.core.arrays import FloatArray
 from mathamr.core.errors import MathAMRError
 from mathamr.core.retry import retry
 from mathamr.core.settings import QDRANT_API_KEY, QDRANT_URL
-from mathamr.index.engines.base import EngineBase
-from mathamr.index.engines.clientlibrary import ClientLibrary
+from mathamr.index.engines.base import ClientLibrary, EngineBase
 from mathamr.index.engines.engine import Capabilities, EngineHead, by_kind, check_number, read_options
 from mathamr.index.engines.entry import Entry
 from mathamr.index.engines.nearestfield import NearestField
 from mathamr.index.engines.qdrant.collection import (
+    FIELDS,
     MOST_NEIGHBOURS,
     MOST_NUMBERS,
     PAGE,
@@ -33,8 +33,10 @@ from mathamr.index.engines.qdrant.collection import (
     check_hnsw,
     damage,
     links,
+    named_vectors,
+    payload_row,
+    point_uuid,
 )
-from mathamr.index.engines.qdrant.record import FIELDS, named_vectors, payload_row, point_uuid
 from mathamr.systems.field import Field, FieldTarget
 
 LIBRARY = ClientLibrary("qdrant_client", "Qdrant", "the Qdrant client", 'pip install "mathamr[qdrant]"')
