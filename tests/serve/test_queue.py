@@ -1,3 +1,5 @@
+"""Threads for one kind of work: a bounded queue that clients share, and what becomes of late work."""
+
 from __future__ import annotations
 
 import asyncio
@@ -12,72 +14,86 @@ from mathamr.core.errors import MathAMRError
 from mathamr.serve.errors import ApiError
 from mathamr.serve.queue import CLIENT, WorkQueue
 
+pytestmark = pytest.mark.anyio
 LONG = 60.0
+Queues = Callable[..., WorkQueue]
 
 
-def blocking_work() -> tuple[Callable[[], bool], threading.Event, threading.Event]:
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture
+def queues() -> Iterator[Queues]:
+    """Makes queues, by default of one thread where nothing waits, and closes them."""
+    made: list[WorkQueue] = []
+
+    def make(workers: int = 1, waiting: int = 0, reserve: int = 0) -> WorkQueue:
+        made.append(WorkQueue("test", workers, waiting, reserve))
+        return made[-1]
+
+    yield make
+    for queue in made:
+        queue.close()
+
+
+@contextmanager
+def refusal(*codes: str) -> Iterator[pytest.ExceptionInfo[ApiError]]:
+    with pytest.raises(ApiError) as refused:
+        yield refused
+    assert refused.value.code in codes
+
+
+class Block:
     """Work that waits, an event that says that it has begun, and one that lets it go on."""
-    began, go = threading.Event(), threading.Event()
 
-    def work() -> bool:
-        began.set()
-        return go.wait(LONG)
+    def __init__(self) -> None:
+        self.began, self.go = threading.Event(), threading.Event()
 
-    return work, began, go
-
-
-def test_work_beyond_threads_and_queue_is_sent_away_and_the_rest_is_done() -> None:
-    queue = WorkQueue("test", workers=1, waiting=1)
-    go = threading.Event()
-
-    async def scenario() -> list[object]:
-        first = asyncio.create_task(queue.run(lambda: go.wait(LONG), LONG))
-        second = asyncio.create_task(queue.run(lambda: "second", LONG))
-        await asyncio.sleep(0)
-        with pytest.raises(ApiError) as refused:
-            await queue.run(lambda: "third", LONG)
-        assert refused.value.code == "busy"
-        assert refused.value.headers["Retry-After"] == "1"
-        go.set()
-        return list(await asyncio.gather(first, second))
-
-    assert asyncio.run(scenario()) == [True, "second"]
-    assert (queue.refused, queue.taken) == (1, 0)
-    queue.close()
+    def __call__(self) -> bool:
+        self.began.set()
+        return self.go.wait(LONG)
 
 
-def test_late_work_is_answered_and_keeps_its_place_until_it_ends() -> None:
-    queue = WorkQueue("test", workers=1, waiting=0)
-    go, ended = threading.Event(), threading.Event()
+async def started(queue: WorkQueue, block: Block, seconds: float | None = LONG) -> asyncio.Task[bool]:
+    task = asyncio.create_task(queue.run(block, seconds))
+    await asyncio.to_thread(block.began.wait, LONG)
+    return task
 
-    def late() -> None:
-        go.wait(LONG)
-        ended.set()
 
-    async def scenario() -> None:
-        code = "busy"
-        while code == "busy":  # on a busy machine it may not even begin in that time
-            with pytest.raises(ApiError) as timed_out:
-                await queue.run(late, 0.2)
-            code = timed_out.value.code
-        assert code == "timeout"
-        with pytest.raises(ApiError) as refused:
-            await queue.run(lambda: None, LONG)
-        assert refused.value.code == "busy"
-        go.set()
-        await asyncio.to_thread(ended.wait, LONG)
-        while queue.taken:
-            await asyncio.sleep(0.001)
-        assert await queue.run(lambda: "again", LONG) == "again"
+async def test_work_beyond_threads_and_queue_is_sent_away_and_the_rest_is_done(queues: Queues) -> None:
+    queue, block = queues(waiting=1), Block()
+    first = asyncio.create_task(queue.run(block, LONG))
+    second = asyncio.create_task(queue.run(lambda: "second", LONG))
+    await asyncio.sleep(0)
+    with refusal("busy") as refused:
+        await queue.run(lambda: "third", LONG)
+    assert refused.value.headers["Retry-After"] == "1"
+    block.go.set()
+    assert (await first, await second) == (True, "second")
+    assert (queue.refused, queue.timed_out, queue.taken) == (1, 0, 0)
 
-    asyncio.run(scenario())
+
+async def test_late_work_is_answered_and_keeps_its_place_until_it_ends(queues: Queues) -> None:
+    queue, block = queues(), Block()
+    code = "busy"
+    while code == "busy":  # on a busy machine it may not even begin in that time
+        with refusal("busy", "timeout") as late:
+            await queue.run(block, 0.2)
+        code = late.value.code
+    with refusal("busy"):
+        await queue.run(lambda: None, LONG)
+    block.go.set()
+    while queue.taken:
+        await asyncio.sleep(0.001)
+    assert await queue.run(lambda: "again", LONG) == "again"
     assert queue.timed_out == 1
-    queue.close()
 
 
-def test_late_work_is_cancelled_and_a_write_is_not() -> None:
-    queue = WorkQueue("test", workers=1, waiting=0)
-    ended = threading.Event()
+async def test_late_work_is_cancelled_and_a_write_is_not(queues: Queues) -> None:
+    queue, ended, block = queues(), threading.Event(), Block()
+    written: list[bool] = []
 
     def endless() -> None:
         try:
@@ -86,136 +102,72 @@ def test_late_work_is_cancelled_and_a_write_is_not() -> None:
         finally:
             ended.set()
 
-    async def scenario() -> None:
-        with pytest.raises(ApiError) as timed_out:
-            await queue.run(endless, 0.2)
-        assert timed_out.value.code in ("timeout", "busy")
-        if timed_out.value.code == "timeout":
-            assert await asyncio.to_thread(ended.wait, LONG)
-        work, began, go = blocking_work()
+    def write() -> None:
+        block()
+        check_cancelled()
+        written.append(True)
 
-        def write() -> str:
-            work()
-            check_cancelled()
-            return "written"
-
-        while queue.taken:
-            await asyncio.sleep(0.001)
-        writing = asyncio.create_task(queue.run(write, None))
-        await asyncio.to_thread(began.wait, LONG)
-        writing.cancel()
-        go.set()
-        with pytest.raises(asyncio.CancelledError):
-            await writing
-
-    asyncio.run(scenario())
-    queue.close()
+    with refusal("timeout", "busy") as late:
+        await queue.run(endless, 0.2)
+    if late.value.code == "timeout":
+        assert await asyncio.to_thread(ended.wait, LONG)
+    while queue.taken:
+        await asyncio.sleep(0.001)
+    writing = asyncio.create_task(queue.run(write, None))
+    await asyncio.to_thread(block.began.wait, LONG)
+    writing.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await writing
+    block.go.set()
+    while queue.taken:
+        await asyncio.sleep(0.001)
+    assert written
 
 
-def test_work_that_waited_too_long_is_sent_away_and_gives_its_place_back_at_once() -> None:
-    queue = WorkQueue("test", workers=1, waiting=1)
-    blocking, began, go = blocking_work()
-
-    async def scenario() -> None:
-        first = asyncio.create_task(queue.run(blocking, LONG))
-        await asyncio.to_thread(began.wait, LONG)
-        with pytest.raises(ApiError) as sent_away:
-            await queue.run(lambda: None, 0.01)
-        assert sent_away.value.code == "busy"
-        assert queue.taken == 1
-        go.set()
-        await first
-
-    asyncio.run(scenario())
-    queue.close()
+async def test_work_that_waited_too_long_is_sent_away_and_gives_its_place_back_at_once(
+    queues: Queues,
+) -> None:
+    queue, block = queues(waiting=1), Block()
+    first = await started(queue, block)
+    with refusal("busy"):
+        await queue.run(lambda: None, 0.01)
+    assert queue.taken == 1
+    block.go.set()
+    await first
 
 
-def test_waiting_does_not_count_as_working() -> None:
-    queue = WorkQueue("test", workers=1, waiting=1)
-    blocking, began, go = blocking_work()
-
-    async def scenario() -> list[object]:
-        first = asyncio.create_task(queue.run(blocking, LONG))
-        await asyncio.to_thread(began.wait, LONG)
-        second = asyncio.create_task(queue.run(lambda: "second", LONG))
-        await asyncio.sleep(0)
-        go.set()
-        return [await first, await second]
-
-    assert asyncio.run(scenario()) == [True, "second"]
-    assert queue.timed_out == queue.refused == 0
-    queue.close()
-
-
-def test_a_client_is_told_to_come_back_later_when_work_is_slow() -> None:
-    queue = WorkQueue("test", workers=1, waiting=0)
-    go = threading.Event()
+async def test_a_client_is_told_to_come_back_later_when_work_is_slow(queues: Queues) -> None:
+    queue, block = queues(), Block()
     queue._mean_seconds[""] = 20.0
-
-    async def scenario() -> int:
-        first = asyncio.create_task(queue.run(lambda: go.wait(LONG), LONG))
-        await asyncio.sleep(0)
-        with pytest.raises(ApiError) as refused:
-            await queue.run(lambda: None, LONG)
-        go.set()
-        await first
-        return int(refused.value.headers["Retry-After"])
-
-    assert asyncio.run(scenario()) == 20
-    queue.close()
+    first = await started(queue, block)
+    with refusal("busy") as refused:
+        await queue.run(lambda: None, LONG)
+    assert refused.value.headers["Retry-After"] == "20"
+    block.go.set()
+    await first
 
 
-def test_an_exception_of_the_work_is_the_callers() -> None:
-    queue = WorkQueue("test", workers=1, waiting=0)
+async def test_an_exception_of_the_work_is_the_callers(queues: Queues) -> None:
+    queue = queues()
     with pytest.raises(ZeroDivisionError):
-        asyncio.run(queue.run(lambda: 1 // 0, LONG))
-    assert queue.taken == 0
-    queue.close()
-
-
-def test_a_closed_lane_says_that_it_is() -> None:
-    queue = WorkQueue("test", workers=1, waiting=0)
-    queue.close()
-    with pytest.raises(ApiError) as stopped:
-        asyncio.run(queue.run(lambda: None, LONG))
-    assert (stopped.value.code, queue.taken) == ("unavailable", 0)
-
-
-def test_work_that_still_waits_when_the_queue_is_closed_is_answered() -> None:
-    queue = WorkQueue("test", workers=1, waiting=1)
-    blocking, began, go = blocking_work()
-
-    async def scenario() -> None:
-        first = asyncio.create_task(queue.run(blocking, None))
-        await asyncio.to_thread(began.wait, LONG)
-        second = asyncio.create_task(queue.run(lambda: "second", None))
-        await asyncio.sleep(0)
-        closing = asyncio.create_task(asyncio.to_thread(queue.close))
-        with pytest.raises(ApiError) as stopped:
-            await second
-        assert stopped.value.code == "unavailable"
-        go.set()
-        assert await first is True
-        await closing
-
-    asyncio.run(scenario())
+        await queue.run(lambda: 1 // 0, LONG)
     assert queue.taken == 0
 
 
-@contextmanager
-def one_busy_thread(queue: WorkQueue) -> Iterator[threading.Event]:
-    """Keeps the only thread of a queue busy until the event is set."""
-    blocking, began, go = blocking_work()
-
-    thread = threading.Thread(target=lambda: asyncio.run(queue.run(blocking, None)))
-    thread.start()
-    assert began.wait(LONG)
-    try:
-        yield go
-    finally:
-        go.set()
-        thread.join()
-        queue.close()
+async def test_a_closed_queue_says_so_also_to_work_that_still_waits(queues: Queues) -> None:
+    queue, block = queues(waiting=1), Block()
+    first = await started(queue, block, None)
+    second = asyncio.create_task(queue.run(lambda: "second", None))
+    await asyncio.sleep(0)
+    closing = asyncio.create_task(asyncio.to_thread(queue.close))
+    with refusal("unavailable"):
+        await second
+    block.go.set()
+    assert await first is True
+    await closing
+    with refusal("unavailable"):
+        await queue.run(lambda: None, LONG)
+    assert queue.taken == 0
 
 
 async def submitted(queue: WorkQueue, client: str, order: list[str], count: int) -> list[asyncio.Task[None]]:
@@ -230,101 +182,70 @@ async def submitted(queue: WorkQueue, client: str, order: list[str], count: int)
     return tasks
 
 
-def test_clients_take_turns_however_many_requests_one_of_them_has() -> None:
-    queue = WorkQueue("test", workers=1, waiting=100)
+@pytest.mark.parametrize(
+    ("waiting", "few", "expected"),
+    [(100, 2, ["many", "few"] * 2 + ["many"] * 70), (10, 8, ["many", "few"] * 5)],
+    ids=["in turn", "in a full queue they displace those of the client with most"],
+)
+async def test_clients_take_turns_however_many_requests_one_of_them_has(
+    queues: Queues, waiting: int, few: int, expected: list[str]
+) -> None:
+    queue, block = queues(waiting=waiting), Block()
     order: list[str] = []
-
-    async def scenario(go: threading.Event) -> None:
-        many = await submitted(queue, "many", order, 72)
-        few = await submitted(queue, "few", order, 2)
-        go.set()
-        await asyncio.gather(*many, *few)
-
-    with one_busy_thread(queue) as go:
-        asyncio.run(scenario(go))
-    assert [place for place, client in enumerate(order) if client == "few"] == [1, 3]
-    assert len(order) == 74
-
-
-def test_in_a_full_queue_a_client_with_few_requests_displaces_one_of_the_client_with_most() -> None:
-    queue = WorkQueue("test", workers=1, waiting=10)
-    order: list[str] = []
-
-    async def scenario(go: threading.Event) -> list[BaseException | None]:
-        many = await submitted(queue, "many", order, 72)
-        few = await submitted(queue, "few", order, 8)
-        go.set()
-        return await asyncio.gather(*many, *few, return_exceptions=True)
-
-    with one_busy_thread(queue) as go:
-        outcomes = asyncio.run(scenario(go))
+    first = await started(queue, block, None)
+    jobs = [*await submitted(queue, "many", order, 72), *await submitted(queue, "few", order, few)]
+    block.go.set()
+    outcomes = await asyncio.gather(*jobs, return_exceptions=True)
+    await first
     refused = [each for each in outcomes if each is not None]
     assert all(isinstance(each, ApiError) and each.code == "busy" for each in refused)
     assert all(int(each.headers["Retry-After"]) >= 1 for each in refused if isinstance(each, ApiError))
-    assert order == ["many", "few"] * 5
-    assert queue.refused == len(refused) == 70
+    assert order == expected
+    assert queue.refused == len(refused) == 72 + few - len(expected)
 
 
-def test_work_that_could_not_begin_in_time_is_refused_at_once() -> None:
-    queue = WorkQueue("test", workers=1, waiting=10)
+async def test_work_that_could_not_begin_in_time_is_refused_at_once(queues: Queues) -> None:
+    queue, block = queues(waiting=10), Block()
     queue._mean_seconds["first"] = 10.0
-
-    async def scenario(go: threading.Event) -> None:
-        waiting = await submitted(queue, "first", [], 3)
-        CLIENT.set("first")
-        with pytest.raises(ApiError) as refused:
-            await queue.run(lambda: None, 50.0)
-        assert refused.value.code == "busy"
-        assert not go.is_set()
-        CLIENT.set("another")
-        other = asyncio.create_task(queue.run(lambda: "in its turn", 50.0))
-        await asyncio.sleep(0)
-        go.set()
-        assert await other == "in its turn"
-        await asyncio.gather(*waiting)
-
-    with one_busy_thread(queue) as go:
-        asyncio.run(scenario(go))
+    busy = await started(queue, block, None)
+    waiting = await submitted(queue, "first", [], 3)
+    CLIENT.set("first")
+    with refusal("busy"):
+        await queue.run(lambda: None, 50.0)
+    CLIENT.set("another")
+    other = asyncio.create_task(queue.run(lambda: "in its turn", 50.0))
+    await asyncio.sleep(0)
+    block.go.set()
+    assert await other == "in its turn"
+    await asyncio.gather(busy, *waiting)
 
 
-def test_a_client_with_slow_work_cannot_hold_the_reserved_thread() -> None:
-    queue = WorkQueue("test", workers=2, waiting=100, reserve=1)
+async def test_a_client_with_slow_work_cannot_hold_the_reserved_thread(queues: Queues) -> None:
+    queue, block = queues(workers=2, waiting=100, reserve=1), Block()
     order: list[str] = []
-
-    async def scenario(go: threading.Event) -> None:
-        slow = []
-        for _ in range(6):
-            CLIENT.set("slow")
-            slow.append(asyncio.create_task(queue.run(lambda: go.wait(LONG), LONG)))
-            await asyncio.sleep(0)
-        for _ in range(20):
-            CLIENT.set("quick")
-            await queue.run(lambda: order.append("quick"), LONG)
-        assert queue._running == {"slow": 2}
-        go.set()
-        await asyncio.gather(*slow)
-
-    asyncio.run(scenario(threading.Event()))
+    CLIENT.set("slow")
+    slow = [asyncio.create_task(queue.run(block, LONG)) for _ in range(6)]
+    await asyncio.sleep(0)
+    CLIENT.set("quick")
+    for _ in range(20):
+        await queue.run(lambda: order.append("quick"), LONG)
+    assert queue._running == {"slow": 2}
+    block.go.set()
+    await asyncio.gather(*slow)
     assert order == ["quick"] * 20
-    queue.close()
 
 
-def test_quick_clients_are_not_refused_because_another_is_slow() -> None:
-    queue = WorkQueue("test", workers=1, waiting=100, reserve=1)
+async def test_quick_clients_are_not_refused_because_another_is_slow(queues: Queues) -> None:
+    queue, block = queues(waiting=100, reserve=1), Block()
     queue._mean_seconds["slow"], queue._mean_seconds["quick"] = 30.0, 0.01
-
-    async def scenario(go: threading.Event) -> None:
-        CLIENT.set("slow")
-        slow = [asyncio.create_task(queue.run(lambda: go.wait(LONG), None)) for _ in range(4)]
-        await asyncio.sleep(0)
-        CLIENT.set("quick")
-        quick = [asyncio.create_task(queue.run(lambda: "done", LONG)) for _ in range(30)]
-        assert await asyncio.gather(*quick) == ["done"] * 30
-        go.set()
-        await asyncio.gather(*slow)
-
-    asyncio.run(scenario(threading.Event()))
-    queue.close()
+    CLIENT.set("slow")
+    slow = [asyncio.create_task(queue.run(block, None)) for _ in range(4)]
+    await asyncio.sleep(0)
+    CLIENT.set("quick")
+    quick = [asyncio.create_task(queue.run(lambda: "done", LONG)) for _ in range(30)]
+    assert await asyncio.gather(*quick) == ["done"] * 30
+    block.go.set()
+    await asyncio.gather(*slow)
 
 
 def test_a_system_that_refuses_threads_is_told_at_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
