@@ -16,27 +16,23 @@ from mathamr.systems.models import boxed, load_system, model_folder
 from mathamr.systems.system import SYSTEMS
 from tests.cli.conftest import Ran
 from tests.index.small import note, write_posts
+from tests.packages import install
 
 TEMPLATE = Path(__file__).parents[2] / "packages" / "example-system"
 POSTS = [note("groups", "Every subgroup of a cyclic group is cyclic."), note("sums", "Sums of squares.")]
 
 
-def install(package: Path, site: Path) -> None:
-    """Install a package of pure Python as pip does, without a network: its module, and its entry points in a dist-info."""
-    project = tomllib.loads((package / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+def install_template(site: Path) -> None:
+    """Install the template as pip does, without a network: its module and its entry points."""
+    project = tomllib.loads((TEMPLATE / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     module = project["name"].replace("-", "_")
-    shutil.copytree(package / module, site / module)
-    about = site / f"{module}-{project['version']}.dist-info"
-    about.mkdir()
-    (about / "METADATA").write_text(
-        f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n", encoding="utf-8"
-    )
+    shutil.copytree(TEMPLATE / module, site / module)
     lines = [
         line
         for group, points in project["entry-points"].items()
         for line in (f"[{group}]", *(f"{name} = {value}" for name, value in points.items()))
     ]
-    (about / "entry_points.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    install(site, project["name"], "\n".join(lines) + "\n")
 
 
 @pytest.fixture
@@ -44,7 +40,7 @@ def template(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder of installed packages with the template."""
     site = tmp_path / "site"
     site.mkdir()
-    install(TEMPLATE, site)
+    install_template(site)
     monkeypatch.delitem(sys.modules, "mathamr_wordhash", raising=False)
     monkeypatch.syspath_prepend(str(site))
     return site

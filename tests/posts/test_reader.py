@@ -22,6 +22,7 @@ from mathamr.posts.passage import passage
 from mathamr.posts.post import Post
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
+from tests.packages import install
 from tests.posts.documents import LIMITS_AS_BOOK, LIMITS_AS_PDF, LIMITS_IN_WORD
 
 ROW = '<row Id="{0}" PostTypeId="1" Title="On $t$" Body="&lt;p&gt;{1} is $x$, y is $y$.&lt;/p&gt;" />'
@@ -360,14 +361,12 @@ def test_a_list_of_numbers_beside_a_dump_is_no_text(tmp_path):
 def test_a_package_can_add_a_format_behind_the_built_in_ones(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The package is one that Python itself finds: a module on the path, with the entry points that pip would write."""
     site = tmp_path / "site"
-    installed = site / "quill_reader-1.0.dist-info"
-    installed.mkdir(parents=True)
-    (installed / "METADATA").write_text("Metadata-Version: 2.1\nName: quill-reader\nVersion: 1.0\n")
-    (installed / "entry_points.txt").write_text(
+    points = install(
+        site,
+        "quill-reader",
         "[mathamr.readers]\nquill = quill_reader:QuillReader\nmarkdown = quill_reader:QuillReader\n"
-        "broken = no_such_module:Reader\n"
+        "broken = no_such_module:Reader\n",
     )
     (site / "quill_reader.py").write_text(
         "from mathamr.posts.post import Post\n\n\n"
@@ -385,7 +384,7 @@ def test_a_package_can_add_a_format_behind_the_built_in_ones(
     assert FORMATS["markdown"].description.startswith("Markdown notes")
     with pytest.raises(MathAMRError, match="the format 'broken' of an installed package cannot be loaded"):
         FORMATS["broken"]
-    (installed / "entry_points.txt").write_text("[mathamr.readers]\nquill = quill_reader:QuillReader\n")
+    points.write_text("[mathamr.readers]\nquill = quill_reader:QuillReader\n")
     monkeypatch.syspath_prepend(str(site / "."))
     assert detect(posts / "a.quill") == "quill"
     assert {post.id: post.markup for post in read_posts(posts, Report())} == {

@@ -33,13 +33,6 @@ def test_an_index_is_served_by_all_processors_unless_something_is_in_the_way(sma
 SERVE = (sys.executable, "-m", "mathamr", "serve")
 
 
-def test_a_port_that_is_taken_is_not_taken_again() -> None:
-    with bound_socket("127.0.0.1", 0) as first:
-        first.listen()
-        with pytest.raises(MathAMRError, match="cannot listen"):
-            bound_socket("127.0.0.1", first.getsockname()[1])
-
-
 def within(seconds: float, holds: Callable[[], bool]) -> bool:
     end = time.monotonic() + seconds
     while not holds():

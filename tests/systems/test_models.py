@@ -22,6 +22,7 @@ from mathamr.systems.system import Item
 from mathamr.systems.text.system import TextSystem
 from mathamr.text.torchfolder import save_text_encoder
 from tests.bounded import bounded
+from tests.packages import install
 from tests.text.small import small_text_encoder
 
 
@@ -134,17 +135,12 @@ def test_an_encoder_with_too_few_positions_is_refused(box: Path) -> None:
 def test_a_package_can_bring_models_which_are_found_by_name_behind_those_in_the_box(
     box: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The package is one that Python itself finds: a folder on the path with the entry points that pip would write."""
     site = tmp_path_factory.mktemp("site")
     brought = site / "more_models"
     describe(brought / "mathamr-9", name="mathamr-9", text="mathamr-2")
     describe(brought / "mathamr-2", name="impostor", text="mathamr-2")
     (brought / "__init__.py").touch()
-    installed = site / "more_models-1.0.dist-info"
-    installed.mkdir()
-    (installed / "METADATA").write_text("Metadata-Version: 2.1\nName: more-models\nVersion: 1.0\n")
-    points = installed / "entry_points.txt"
-    points.write_text("[mathamr.models]\nmore = more_models\n")
+    points = install(site, "more-models", "[mathamr.models]\nmore = more_models\n")
     monkeypatch.syspath_prepend(str(site))
     assert boxed() == ["mathamr-3", "mathamr-2", "mathamr-9"]
     assert models.model_folder("mathamr-9") == brought / "mathamr-9"

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from hashlib import blake2b
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from mathamr.systems.ranking import (
     Rerank,
     Task,
 )
-from mathamr.systems.system import Encoded, GraphInput, Item, Need, VisualFormula
+from mathamr.systems.system import Encoded, Item, Need, System, VisualFormula
 from mathamr.systems.vectors import Vectors
 
 SIZE = 24
@@ -45,7 +45,7 @@ def normalised(vector: np.ndarray) -> np.ndarray:
     return vector if length == 0 else (vector / length).astype(np.float32)
 
 
-class _Tiny:
+class _Tiny(System):
     """What both have in common: a folder that holds nothing but the system's name."""
 
     kind: ClassVar[str]
@@ -58,14 +58,14 @@ class _Tiny:
     def fingerprint(self) -> str:
         return self.name
 
-    @property
-    def graphs(self) -> GraphInput | None:
-        return None
-
     def save(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         row = {"format": 1, "system": self.kind, "name": self.name, "sha256": {}}
         (folder / "config.json").write_text(json.dumps(row), encoding="utf-8")
+
+    @classmethod
+    def load(cls, folder: Path, device: str = "auto") -> Self:
+        return cls()
 
 
 class WordSystem(_Tiny):
@@ -98,13 +98,6 @@ class WordSystem(_Tiny):
                 )
             else:
                 yield Encoded(id=item.post.id)
-
-    def encode_visuals(self, visuals: Iterable[VisualFormula]) -> Iterator[Mapping[str, Vectors]]:
-        return ({} for _ in visuals)
-
-    @classmethod
-    def load(cls, folder: Path, device: str = "auto") -> WordSystem:
-        return cls()
 
 
 class NodeSystem(_Tiny):
@@ -142,10 +135,6 @@ class NodeSystem(_Tiny):
                     tuple(str(node) for node in range(len(labels))),
                 )
             }
-
-    @classmethod
-    def load(cls, folder: Path, device: str = "auto") -> NodeSystem:
-        return cls()
 
 
 def _words(post: Post) -> list[str]:
