@@ -66,4 +66,5 @@ def test_the_site_has_every_page_once_and_no_other() -> None:
         return [name for each in entry for name in pages(each)] if isinstance(entry, list) else [str(entry)]
 
     navigation = yaml.safe_load((ROOT / "mkdocs.yml").read_text("utf-8"))["nav"]
-    assert sorted(pages(navigation)) == [page.name for page in PAGES]
+    examples = [f"examples/{path.stem}.md" for path in (ROOT / "examples").glob("*.ipynb")]
+    assert sorted(pages(navigation)) == sorted([*examples, *(page.name for page in PAGES)])

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from mathamr.search.alignment import Alignment
     from mathamr.search.fragment import Fragment
     from mathamr.search.hits import Hit, Hits
+    from mathamr.search.query import Query
 
 _CELL = '<td style="text-align:left;vertical-align:top">'
 
@@ -61,8 +62,19 @@ def alignment_svg(alignment: Alignment) -> str:
 def hits_html(hits: Hits) -> str:
     """Return a table of hits: rank, match, title and snippet with drawn formulas, and where the entry is."""
     notes = "".join(f"<p>{escape(note)}</p>" for note in hits.notes)
-    head = f"<p><b>{escape(hits.query.text)}</b>: {len(hits)} hits ({escape(hits.strategy)})</p>"
+    head = f"<p><b>{query_html(hits.query)}</b>: {len(hits)} hits ({escape(hits.strategy)})</p>"
     return f"{head}{notes}<table>{''.join(map(_row, hits))}</table>"
+
+
+def query_html(query: Query) -> str:
+    """Return a query with its formulas drawn."""
+    from mathamr.posts.passage import passage
+    from mathamr.search.fragment import formulas_by_id, fragments
+
+    post = query.post
+    formulas = formulas_by_id(post)
+    said = [fragments_html(fragments(each, formulas, post)) for each in passage(post).sentences]
+    return " ".join(said) or escape(query.text)
 
 
 def evaluation_html(evaluation: RunEvaluation) -> str:

@@ -18,8 +18,8 @@ from mathamr.search.hubness import HUBNESS
 from mathamr.search.results import PLACES, Placement
 
 _LEVELS = {"document": "magenta", "sentence": "blue", "formula": "yellow"}
-_SAID_ANYWAY = ("module:", "namespace:")
-"""The beginnings of tags that say what the location and the name of a declaration say."""
+_SAID_ANYWAY = ("module:", "namespace:", "paper:", "author:")
+"""The beginnings of tags that say what the location and the name of a declaration say, or what `--cite` says."""
 LABEL = 58
 DEEPEST = 12
 """The deepest indentation of a tree."""

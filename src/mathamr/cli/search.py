@@ -119,6 +119,9 @@ def command(
         bool,
         typer.Option("--local", help="Search in this process, even if a server of the index is running."),
     ] = False,
+    citations: Annotated[
+        bool, typer.Option("--cite", help="Print a BibTeX entry or key for each hit, with its line.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")] = False,
     verbose: Annotated[
         bool,
@@ -203,6 +206,12 @@ def command(
             )
     if as_json:
         print(json.dumps(_json(hits, editor), ensure_ascii=False))
+        return
+    if citations:
+        from mathamr.core.terminal import visible
+        from mathamr.search.citation import cite
+
+        print("\n\n".join(visible(cite(each)) for hit in hits for each in (hit, *hit.others)))
         return
     from mathamr.cli.hitdisplay import show_hits
 

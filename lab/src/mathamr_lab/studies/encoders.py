@@ -2,6 +2,7 @@
 
     MATHAMR_ENCODERS="mathamr-3 st:all-MiniLM-L6-v2"   the models, as `--model` takes them
     MATHAMR_WORK=FOLDER                                where collections, indexes and results are kept; what is there is not made again
+    MATHAMR_COLLECTIONS="answers notes"                which of both samples
     MATHAMR_SHARE=6                                    one in so many topics, known items and entries is taken (6)
 
 Two samples: the judged answers of topics of Task 1 (2020 and 2021) together with the answers of known items, and entries of the
@@ -68,31 +69,25 @@ def write_collections(folder: Path, share: int) -> None:
             notes.write_text("".join(islice(lines, 0, None, share * 10)), "utf-8")
 
 
-def measure_model(model: str, folder: Path, share: int) -> dict[str, list[float]]:
-    """Return the figures of a model, default ranking and vectors alone; they are kept in the folder."""
-    name = model.rstrip("/").rpartition("/")[2].replace(":", "-")
-    kept = folder / f"{name}.json"
+def measure_model(model: str, collection: str, folder: Path, share: int) -> dict[str, list[float]]:
+    """Return the figures of a model on a collection, default ranking and vectors alone; they are kept in the folder."""
+    name = _short(model).replace(":", "-")
+    kept, index_folder = (folder / f"{collection}-{name}.{ending}" for ending in ("json", "index"))
     if kept.is_file():
         found: dict[str, list[float]] = json.loads(kept.read_text("utf-8"))
         return found
-    found = {}
-    for collection in ("answers", "notes"):
-        index_folder = folder / f"{collection}-{name}.index"
-        began = time.process_time()
-        build_index([folder / f"{collection}.jsonl"], index_folder, BuildOptions(model=model))
-        with Index.open(index_folder) as index:
-            found[f"index, s a post, {collection}"] = [(time.process_time() - began) / len(index)]
-            index.warm()
-            known = index.rankings("answers")
-            strategies = (None, next(each for each in VECTORS if each in known))
-            measured = (
-                _on_answers(index, strategies, share)
-                if collection == "answers"
-                else _on_notes(index, strategies)
-            )
-            for strategy in measured:
-                for bed, value in strategy.items():
-                    found.setdefault(bed, []).append(value)
+    began = time.process_time()
+    build_index([folder / f"{collection}.jsonl"], index_folder, BuildOptions(model=model))
+    with Index.open(index_folder) as index:
+        found = {f"{collection}, s a post": [(time.process_time() - began) / len(index)]}
+        index.warm()
+        known = index.rankings("answers")
+        strategies = (None, next(each for each in VECTORS if each in known))
+        on_answers = collection == "answers"
+        measured = _on_answers(index, strategies, share) if on_answers else _on_notes(index, strategies)
+        for strategy in measured:
+            for bed, value in strategy.items():
+                found.setdefault(bed, []).append(value)
     kept.write_text(json.dumps(found), "utf-8")
     return found
 
@@ -150,11 +145,16 @@ def run() -> None:
     folder.mkdir(parents=True, exist_ok=True)
     write_collections(folder, share)
     models = os.environ.get("MATHAMR_ENCODERS", "mathamr-3 st:all-MiniLM-L6-v2").split()
-    found = {model: measure_model(model, folder, share) for model in models}
-    rows = [["default ranking / vectors alone", *(model.rstrip("/").rpartition("/")[2] for model in models)]]
-    for bed in next(iter(found.values())):
-        rows.append([bed, *(_said(bed, own[bed]) for own in found.values())])
-    print(aligned(rows))
+    for collection in os.environ.get("MATHAMR_COLLECTIONS", "answers notes").split():
+        found = [measure_model(model, collection, folder, share) for model in models]
+        rows = [["default ranking / vectors alone", *map(_short, models)]]
+        rows += [[bed, *(_said(bed, own[bed]) for own in found)] for bed in found[0]]
+        print(aligned(rows), flush=True)
+
+
+def _short(model: str) -> str:
+    """Return the name of a model without its folder."""
+    return model.rstrip("/").rpartition("/")[2]
 
 
 def _said(bed: str, values: Sequence[float]) -> str:

@@ -68,3 +68,39 @@ def test_a_truncated_archive_gives_what_is_whole(tmp_path: Path) -> None:
     posts, report = read(path)
     assert [post.kind for post in posts] == ["theorem", "proof"]
     assert report.skipped["damaged archive"] == 1
+
+
+PAPER = r"""\documentclass{article}\newtheorem{theorem}{Theorem}
+%\title{Not this}
+\title{On the \emph{order} of $p$-groups}
+\author[A]{Ada Byron\thanks{Supported} \\ London \and Emmy Noether$^1$, Sophie Germain}
+\begin{document}
+\begin{theorem}\label{thm:a} Let $x>0$. \end{theorem}\end{document}"""
+
+
+def test_a_paper_has_number_title_authors_and_year_of_its_source(tmp_path: Path) -> None:
+    (post,) = read(archive(tmp_path / "2101.01234v2.tar.gz", {"main.tex": PAPER.encode()}))[0]
+    authors = ("author:Ada Byron", "author:Emmy Noether", "author:Sophie Germain")
+    assert post.tags == ("arxiv:2101.01234v2", "paper:On the \\emph{order} of $p$-groups", *authors)
+    assert post.date == "2021-01"
+
+
+def test_metadata_beside_the_sources_count_more_and_folders_are_papers_too(tmp_path: Path) -> None:
+    (tmp_path / "math_0309136").mkdir()
+    (tmp_path / "math_0309136" / "paper.tex").write_text(PAPER, encoding="utf-8")
+    (tmp_path / "draft2012001").mkdir()
+    (tmp_path / "draft2012001" / "paper.tex").write_text(PAPER, encoding="utf-8")
+    (tmp_path / "arxiv-metadata.jsonl").write_text(
+        'broken\n{"id": "math/0309136", "title": "The entropy formula", "authors": "G. Perelman and others"}\n',
+        encoding="utf-8",
+    )
+    report = Report()
+    posts = {post.id: post for post in read_posts(tmp_path, report, format="latex")}
+    assert posts["math_0309136/paper.tex#thm:a"].tags == (
+        "arxiv:math/0309136",
+        "paper:The entropy formula",
+        "author:G. Perelman",
+        "author:others",
+    )
+    assert posts["math_0309136/paper.tex#thm:a"].date == "2003-09"
+    assert posts["draft2012001/paper.tex#thm:a"].tags == (), "a name with digits is not a number of arXiv"

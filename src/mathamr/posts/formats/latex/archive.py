@@ -12,7 +12,8 @@ from typing import cast
 from mathamr.core.boundedtar import BROKEN, BoundedTarFile
 from mathamr.posts.compression import BREAKS
 from mathamr.posts.format import LATEX_SUFFIXES, Collection
-from mathamr.posts.formats.latex.reader import read_latex
+from mathamr.posts.formats.latex.papers import read_metadata
+from mathamr.posts.formats.latex.reader import read_documents
 from mathamr.posts.identifiers import give_id
 from mathamr.posts.inputs import Input, display_path
 from mathamr.posts.post import Post
@@ -28,6 +29,7 @@ def read_latex_archive(collection: Collection, report: Report) -> Iterator[Post]
 
     Ids begin with the name of the archive, `2101.01234.tar.gz/main.tex#thm:main`, and so do the places of hits.
     """
+    known = read_metadata(collection.root, (file.name for file in collection.files))
     for file in collection.files:
         name = collection.path_of(file, "archive")
         with TemporaryDirectory(prefix="mathamr-") as folder:
@@ -41,7 +43,7 @@ def read_latex_archive(collection: Collection, report: Report) -> Iterator[Post]
                 report.skip("archive without LaTeX", "it contains no LaTeX document")
                 continue
             packed = report.bytes_read
-            for post in read_latex(inside, report):
+            for post in read_documents(inside, file.name, known, report):
                 report.at(display_path(file))
                 report.bytes_read = packed  # what was unpacked does not count once more
                 yield _named(post, name, file)

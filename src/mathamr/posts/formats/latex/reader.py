@@ -6,13 +6,14 @@ For search, a theorem-like statement has the role of a question and its proof th
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from mathamr.posts.format import Collection
 from mathamr.posts.formats.latex.commands import REFERENCE_WORDS
 from mathamr.posts.formats.latex.numbering import Numbered, Numbering
 from mathamr.posts.formats.latex.outline import LatexPart, Outline
+from mathamr.posts.formats.latex.papers import Paper, paper_of, read_metadata
 from mathamr.posts.formats.latex.source import Source, Sources
 from mathamr.posts.identifiers import stable_name
 from mathamr.posts.inputs import STDIN, display_path, stem
@@ -37,11 +38,21 @@ def read_latex(collection: Collection, report: Report) -> Iterator[Post]:
     The digits are a digest of the headings above and of how the part begins: they stay when something else is
     inserted. `\\input` is followed inside the folder only. The macros a post uses are handed on in `macros`.
     """
-    for source in Sources(collection.root, collection.files).read(report):
-        yield from _posts(source, collection.root, report)
+    known = read_metadata(collection.root, (file.as_posix() for file in collection.files))
+    yield from read_documents(collection, collection.root.name, known, report)
 
 
-def _posts(source: Source, root: Path, report: Report) -> Iterator[Post]:
+def read_documents(
+    collection: Collection, name: str, known: Mapping[str, Mapping[str, str]], report: Report
+) -> Iterator[Post]:
+    """Read the documents of a folder or archive of this name, with what is known of papers by their numbers."""
+    root = collection.root
+    for source in Sources(root, collection.files).read(report):
+        path = _relative(source.file, root, "document")
+        yield from _posts(source, root, report, paper_of(f"{name}/{path}", source.text, known))
+
+
+def _posts(source: Source, root: Path, report: Report, paper: Paper | None) -> Iterator[Post]:
     document = _relative(source.file, root, "document")
     numbering = Numbering(source.text, source.theorems, source.counters)
     parts = Outline(source.text, stem(Path(document)), source.theorems, report, numbering.at).parts()
@@ -63,6 +74,8 @@ def _posts(source: Source, root: Path, report: Report) -> Iterator[Post]:
             title=part.numbered_title,
             links=[link for link in mentions if link.target != part.id or link.number],
             macros=source.macros_for(f"{part.title}\n{part.body}"),
+            tags=paper.tags if paper else (),
+            date=paper.date if paper else None,
         )
 
 
