@@ -347,3 +347,109 @@ def lines_that_mcp_cannot_read(scene: Scene) -> Outcome:
     process.kill()
     process.wait()
     return len(said) == 1 + len(lines), f"{len(said) - 1} of {len(lines)} lines were answered"
+
+
+@attack
+def attributes_without_end(scene: Scene) -> Outcome:
+    """One post with a tag of many attributes took seconds whenever somebody looked at it."""
+    body = "<p>A zebra.</p><a " + " ".join(f"a{number}" for number in range(25_000)) + ">x</a>"
+    with scene.serving() as server:
+        server.request("PUT", "/v1/posts/wide", {"body": body, "markup": "html"}, seconds=120)
+        before = server.idle_after()
+        status, _ = server.request("GET", "/v1/posts/wide", seconds=120)
+        took = server.idle_after() - before
+    return status == 200 and took < 0.8, f"the post {status} after {took:.1f} s of a processor"
+
+
+@attack
+def strokes_across_a_drawing(scene: Scene) -> Outcome:
+    strokes = [[[0, 0], [200, 200]] * 250] * 8
+    with scene.serving() as server:
+        server.request("POST", "/v1/symbols", {"strokes": strokes[0][:1] * 2})
+        before = server.idle_after()
+        status, _ = server.request("POST", "/v1/symbols", {"strokes": strokes}, seconds=120)
+        took = server.idle_after() - before
+    return took < 0.8, f"{status} after {took:.1f} s of a processor"
+
+
+@attack
+def reads_on_the_event_loop(scene: Scene) -> Outcome:
+    """`?strategy=` read SQLite between two requests, so that everybody waited for the disk."""
+    code = """
+import asyncio, sqlite3, sys, threading
+from mathamr.search.searcher import Index
+from mathamr.serve.app import create_app
+from mathamr.serve.service import Service
+from starlette.testclient import TestClient
+
+seen = set()
+def watch(frame, event, what):
+    if event == "c_call" and isinstance(getattr(what, "__self__", None), (sqlite3.Connection, sqlite3.Cursor)):
+        if asyncio._get_running_loop() is not None:
+            seen.add(f"{frame.f_code.co_filename.rpartition('/')[2]}:{frame.f_lineno}")
+
+with Index.open(sys.argv[1], device="cpu") as index:
+    service = Service(index)
+    threading.setprofile(watch)
+    client = TestClient(create_app(service))
+    paths = ("search?q=zebra&strategy=", "explain?q=zebra&id=n1.md&strategy=", "index?", "posts/n1.md?")
+    found = [client.get(f"/v1/{path}{name}").status_code for path in paths for name in ("lexical", "maxsim")]
+    service.close()
+assert set(found) <= {200, 422}, found
+print(sorted(seen) or "no SQLite call on the event loop")
+sys.exit(bool(seen))
+"""
+    done = scene.python("-c", code, str(scene.copy()), megabytes=0)
+    return done.returncode == 0, outcome(done)[1]
+
+
+@attack
+def a_plugin_that_stops_and_starts(scene: Scene) -> Outcome:
+    """Stop and Start at once ended the new server; a watcher that ended or wrote much was not noticed."""
+    code = """
+const { existsSync, mkdtempSync, readFileSync, writeFileSync } = require("fs");
+const Module = require("module"), room = mkdtempSync(require("os").tmpdir() + "/plugin-");
+const load = Module._load, empty = class {};
+Module._load = (name, ...more) => name === "obsidian" ? new Proxy({}, { get: () => empty }) : load(name, ...more);
+writeFileSync(room + "/main.cjs", readFileSync(process.argv[2]) + ";module.exports.Server = Server;");
+const { Server } = require(room + "/main.cjs");
+let count = 0;
+function program(watcher) {
+  const path = `${room}/${count++}.cjs`;
+  const server = 'console.log("http://127.0.0.1:" + process.pid);process.on("SIGTERM",()=>setTimeout(()=>process.exit(1),300));';
+  writeFileSync(path, `if (process.argv[2] === "serve") {${server}} else {${watcher}} setInterval(() => {}, 1000);`);
+  return `"${process.execPath}" "${path}"`;
+}
+const pause = (seconds) => new Promise((resolve) => setTimeout(resolve, 1000 * seconds));
+const until = async (holds) => { for (let n = 0; n < 200 && !holds(); n++) await pause(0.1); return holds(); };
+const isAlive = (address) => { try { return process.kill(Number(address.split(":").at(-1)), 0); } catch { return false; } };
+(async () => {
+  const held = [], server = new Server(() => undefined), plain = program("");
+  await server.start(plain, "vault", 0, false);
+  server.stop();
+  await server.start(plain, "vault", 0, false);
+  await pause(1);
+  held.push(server.state === "running" && isAlive(server.address));
+  server.stop();
+  const second = new Server(() => undefined);
+  await second.start(program('console.error("full"); process.exit(1)'), "vault", 0, true);
+  held.push(await until(() => /watcher has ended/.test(second.message)));
+  second.stop();
+  const third = new Server(() => undefined), much = '"x".repeat(1 << 20)', done = room + "/done";
+  const writes = `const fs = require("fs"); fs.writeSync(1, ${much}); fs.writeSync(2, ${much}); fs.writeFileSync(${JSON.stringify(done)}, "");`;
+  await third.start(program(writes), "vault", 0, true);
+  held.push(await until(() => existsSync(done)));
+  third.stop();
+  console.log(JSON.stringify(held));
+  await pause(1);
+  process.exit();
+})();
+"""
+    script = scene.room / "plugin.cjs"
+    script.write_text(code)
+    command = ["node", str(script), str(scene.checkout / "plugins/obsidian/main.js")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    held = json.loads(done.stdout or "[]")
+    names = ("started again", "a dead watcher is told", "pipes are read")
+    said = ", ".join(f"{name}: {'yes' if each else 'no'}" for name, each in zip(names, held, strict=False))
+    return len(held) == 3 and all(held), said or done.stderr[-100:]

@@ -31,6 +31,12 @@ def test_a_dot_and_the_same_point_again_and_again_are_drawings_too() -> None:
     assert len(drawn_symbols([[(5, 5)] * 50, [(5, 5)]], 3)) == 3
 
 
+def test_a_drawing_in_four_thousand_small_steps_is_recognised(client: Any) -> None:
+    steps = [(number / 10, 0.0) for number in range(400)]
+    answer = client.post("/v1/symbols", json={"strokes": [steps] * 10, "k": 1})
+    assert answer.json()["symbols"][0]["latex"] == drawn_symbols([[steps[0], steps[-1]]], 1)[0].latex
+
+
 def test_a_client_draws_and_gets_symbols(client: Any) -> None:
     answer = client.post("/v1/symbols", json={"strokes": DRAWINGS["\\sum"], "k": 2}).json()
     assert [symbol["latex"] for symbol in answer["symbols"]] == ["\\sum", "\\Sigma"]
@@ -48,6 +54,7 @@ def test_a_client_draws_and_gets_symbols(client: Any) -> None:
         [[[0, 0]] * 501],
         [[[0, 0]]] * 41,
         [[[0, 0]] * 500] * 9,
+        [[[0, 0], [9, 9]] * 250] * 8,
     ],
 )
 def test_what_is_no_drawing_or_too_large_is_refused(client: Any, strokes: Any) -> None:

@@ -17,7 +17,7 @@ from mathamr.posts.post import Formula, Post
 from mathamr.serve.drawing import Drawn, draw_formula
 from mathamr.serve.highlighting import highlight_code
 from mathamr.serve.pieces import LINE, PostFormulas, title_shown
-from mathamr.serve.sanitiser import NestedTooDeeplyError, Places, safe_link, sanitise_html
+from mathamr.serve.sanitiser import CostlyMarkupError, Places, safe_link, sanitise_html
 
 LONGEST_PICTURE = 5_000
 """Characters of the source of a drawing that are shown."""
@@ -73,7 +73,7 @@ def body_html(
             if post.markup == "html"
             else _block_body(body, post, names, known)
         )
-    except NestedTooDeeplyError:
+    except CostlyMarkupError:
         written = _block_body(body, post, names, known)
     if len(body) < len(post.body):
         written += '\n<p class="faint">… (the rest of this post is not shown)</p>'

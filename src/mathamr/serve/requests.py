@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
+from math import dist
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator
@@ -23,6 +25,8 @@ DATE = r"^\d{4}(-\d{2}(-\d{2}([T ][0-9:.]{1,15}(Z|[+-]\d{2}:?\d{2})?)?)?)?$"
 LONGEST_WORD = 500
 MOST_POINTS = 4000
 """Points of a drawing."""
+MOST_WIDTHS = 200
+"""The length of all lines of a drawing, in its own width or height."""
 _HALF = re.compile("[\ud800-\udfff]")
 
 Date = Annotated[str, StringConstraints(pattern=DATE)]
@@ -106,6 +110,13 @@ class SymbolsRequest(Strict):
         """Bound the work of drawing them."""
         if (count := sum(map(len, strokes))) > MOST_POINTS:
             raise ValueError(f"a drawing may have at most {MOST_POINTS:,} points, not {count:,}")
+        points = [point for stroke in strokes for point in stroke]
+        width = max(max(values) - min(values) for values in zip(*points, strict=True))
+        length = sum(dist(*line) for stroke in strokes for line in pairwise(stroke))
+        if length > MOST_WIDTHS * width:
+            raise ValueError(
+                f"the lines of a drawing may be {MOST_WIDTHS} times as long as it is wide or high"
+            )
         return strokes
 
 
