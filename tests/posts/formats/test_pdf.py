@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from pathlib import Path
 
 import pytest
@@ -69,14 +70,27 @@ def test_pages_that_lead_back_to_themselves_are_reported(tmp_path):
     assert report.skipped == {"PDF not read": 1}
 
 
+def test_a_stream_that_a_file_names_again_and_again_is_not_read_to_its_end(tmp_path):
+    """400 attachments of 4 MB took more than 3 GB; 20,000 formulas of 19 kB took 2.6 GB."""
+    names = " ".join(f"(a{number}.tex) 6 0 R" for number in range(100))
+    catalogue = f"<< /Type /Catalog /Pages 2 0 R /Names << /EmbeddedFiles << /Names [{names}] >> >> >>"
+    packed = zlib.compress(b"A zebra. " * 10_000).decode("latin-1")
+    file = "<< /Type /Filespec /F (p.tex) /UF (p.tex) /EF << /F 7 0 R >> >>"
+    data = one_page(page_text("Words."), catalogue, file, stream(packed, "/Filter /FlateDecode"))
+    posts, report = read(tmp_path, data)
+    assert report.skipped == {"PDF not read": 1}
+    assert 0 < sum(len(post.body) for post in posts) < 2 << 20
+
+
 @pytest.mark.slow
 def test_a_file_that_takes_too_long_is_ended_and_said_so(tmp_path):
-    content = stream("BT /F1 12 Tf " + "(x) Tj 0 -1 Td " * 400_000 + "ET")
+    packed = zlib.compress(b"BT /F1 12 Tf " + b"(x) Tj 0 -1 Td " * 400_000 + b"ET").decode("latin-1")
+    content = stream(packed, "/Filter /FlateDecode")
     file, report = tmp_path / "a.pdf", Report()
     file.write_bytes(one_page(content))
     assert list(read_pdf(Collection(tmp_path, (file,)), report, seconds=1)) == []
     assert report.skipped == {"PDF not read": 1}
-    assert "took more than 1 s" in str(report.examples["PDF not read"][0])
+    assert "took more than" in str(report.examples["PDF not read"][0])
 
 
 @pytest.mark.parametrize("cut", [0, 9, 100, 500, 900, len(LIMITS_AS_PDF) - 20])

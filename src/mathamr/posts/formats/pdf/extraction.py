@@ -20,23 +20,31 @@ MOST_PAGES = 5_000
 MOST_NODES = 300_000
 LARGEST_ATTACHMENT = 4 << 20
 LONGEST_FORMULA = 20_000
-LARGEST_OUTPUT = 64 << 20
+LARGEST_OUTPUT = 32 << 20
+"""Bytes of all lines; one stream may stand in a file a thousand times."""
 _SOURCES = {".tex": "latex", ".latex": "latex", ".mml": "mathml", ".mathml": "mathml"}
 
 
 def main() -> None:
-    """Read a file from standard input and print its content."""
+    """Read a file from standard input and print its content, up to `LARGEST_OUTPUT` and a hundred times its size."""
+    data = sys.stdin.buffer.read()
+    most = left = min(LARGEST_OUTPUT, (1 << 20) + 100 * len(data))
+    for row in _rows(data):
+        line = json.dumps(row)
+        left -= len(line)
+        if left < 0:
+            line = json.dumps({"error": f"has more than {most >> 20} MB of text; the rest is not read"})
+        print(line, flush=True)
+        if left < 0:
+            return
+
+
+def _rows(data: bytes) -> Iterator[dict[str, Any]]:
     from pypdf import PdfReader
     from pypdf.errors import PdfReadError
 
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)
-    try:
-        reader = PdfReader(io.BytesIO(sys.stdin.buffer.read()))
-        if reader.is_encrypted and not reader.decrypt(""):
-            _print({"error": "is locked with a password"})
-            return
-        pages = len(reader.pages)
-    except (
+    damages = (
         PdfReadError,
         ValueError,
         KeyError,
@@ -45,25 +53,25 @@ def main() -> None:
         RecursionError,
         OSError,
         IndexError,
-    ) as error:
-        _print({"error": f"is not a PDF that can be read ({error})"})
+    )
+    try:
+        reader = PdfReader(io.BytesIO(data))
+        if reader.is_encrypted and not reader.decrypt(""):
+            yield {"error": "is locked with a password"}
+            return
+        pages = len(reader.pages)
+    except damages as error:
+        yield {"error": f"is not a PDF that can be read ({error})"}
         return
-    written = _print({"title": _title(reader), "pages": pages})
+    yield {"title": _title(reader), "pages": pages}
     formulas = _attempt(lambda: _formulas(reader)) or {}
     for number in range(min(pages, MOST_PAGES)):
         text = _attempt(lambda page=number: reader.pages[page].extract_text() or "")
-        written += _print({"page": number + 1, "text": text, "formulas": formulas.get(number, [])})
-        if written > LARGEST_OUTPUT:
-            _print({"error": f"has more than {LARGEST_OUTPUT >> 20} MB of text; the rest is not read"})
-            return
-    for name, kind, data in _attempt(lambda: list(_attachments(reader))) or []:
-        _print({"attachment": name, "kind": kind, "text": data.decode("utf-8", "replace")})
-
-
-def _print(row: dict[str, Any]) -> int:
-    line = json.dumps(row)
-    print(line, flush=True)
-    return len(line)
+        yield {"page": number + 1, "text": text, "formulas": formulas.get(number, [])}
+    attached = _attachments(reader)
+    while (file := _attempt(lambda: next(attached, None))) is not None:
+        name, kind, content = file
+        yield {"attachment": name, "kind": kind, "text": content.decode("utf-8", "replace")}
 
 
 def _attempt(work: Any) -> Any:
@@ -88,7 +96,8 @@ def _formulas(reader: Any) -> dict[int, list[dict[str, str]]]:
     numbers = {page.indirect_reference.idnum: number for number, page in enumerate(reader.pages[:MOST_PAGES])}
     seen: set[int] = set()
     waiting: list[tuple[Any, int]] = [(root.get_object().get("/K"), 0)]
-    while waiting and len(seen) < MOST_NODES:
+    left = LARGEST_OUTPUT
+    while waiting and len(seen) < MOST_NODES and left > 0:
         reference, page = waiting.pop()
         node = reference.get_object() if hasattr(reference, "get_object") else reference
         if id(node) in seen or node is None or isinstance(node, int):
@@ -103,6 +112,7 @@ def _formulas(reader: Any) -> dict[int, list[dict[str, str]]]:
         page = numbers.get(getattr(page_reference, "idnum", -1), page)
         if node.get("/S") == "/Formula" and (source := _source(node)):
             found.setdefault(page, []).append(source)
+            left -= sum(map(len, source.values()))
         elif "/K" in node:
             waiting.append((node.raw_get("/K"), page))
     return found

@@ -19,8 +19,11 @@ from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Link, Markup, Place, Post
 from mathamr.posts.report import Report
 
-SECONDS = 300
-"""Processor time for one file."""
+SECONDS = 20
+"""Processor time for a small file."""
+BYTES_A_SECOND = 10_000
+"""A larger one has a second more for each, so that few bytes cannot take minutes."""
+MOST_SECONDS = 300
 MEMORY = 3 << 30
 _HYPHEN = re.compile(r"([^\W\d_])-\n(?=[a-zß-ÿ])")
 _MATHML = re.compile(r"<(?:mml:)?math[\s>].*</(?:mml:)?math>", re.S)
@@ -36,7 +39,8 @@ def read_pdf(collection: Collection, report: Report, seconds: int = SECONDS) -> 
         report.at(display_path(file))
         data = read_bytes(file, report)
         if data is not None:
-            yield from _posts(data, file, collection.path_of(file, "file.pdf"), report, seconds)
+            limit = min(seconds + len(data) // BYTES_A_SECOND, MOST_SECONDS)
+            yield from _posts(data, file, collection.path_of(file, "file.pdf"), report, limit)
 
 
 def _posts(data: bytes, file: Path, name: str, report: Report, seconds: int) -> Iterator[Post]:
@@ -126,7 +130,7 @@ def _rows(data: bytes, report: Report, seconds: int) -> Iterator[dict[str, Any]]
         preexec_fn=_bounds(seconds),
     ) as process:
         try:
-            said, _ = process.communicate(data, timeout=4 * seconds)
+            said, _ = process.communicate(data, timeout=4 * MOST_SECONDS)
         except subprocess.TimeoutExpired:
             process.kill()
             said, _ = process.communicate()
