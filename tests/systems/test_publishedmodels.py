@@ -36,6 +36,8 @@ def posts(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("mathamr-plus", "answers", "maxsim"),
         ("formula-graph-paper", "formulas", "max"),
         ("ssemb-paper", "formulas", "paper"),
+        ("mathamr-paper", "formulas", "mathamr"),
+        ("marf-paper", "answers", "marf"),
     ],
 )
 def test_a_published_model_is_indexed_searched_and_explained(
@@ -73,3 +75,8 @@ def test_what_is_published_has_the_published_shape() -> None:
     structures = read_config(box() / "ssemb-paper")
     assert (structures["model"]["size"], structures["model"]["layers"]) == (400, 2)
     assert (structures["training"]["contrast"], structures["training"]["teacher"]) == (1, 0)
+    lines = read_config(box() / "mathamr-paper")
+    assert (lines["configuration"]["context"], lines["configuration"]["projected"]) == ("amr-opt", False)
+    fused = read_config(box() / "marf-paper")["configuration"]
+    assert (fused["formula_kind"], fused["formula_layers"], fused["formula_heads"]) == ("llama", 8, 8)
+    assert fused["formulas"] == 6

@@ -80,7 +80,9 @@ _PURPOSES = {
     "formula-graph": "research: formula graphs taught by the alignment of trees",
     "ssemb-paper": "research: SSEmb by the paper's loss; ask with --strategy paper",
     "ssemb": "research: SSEmb with a teacher",
+    "mathamr-paper": "research: MathAMR as published, AMR with operator trees; ask with --strategy mathamr",
     "mathamr": "research: MathAMR with LaTeX in place of operator trees",
+    "marf-paper": "research: MaRF by the paper's stages over a smaller base; ask with --strategy marf",
     "marf": "research: MaRF with one formula a post and a smaller base",
 }
 

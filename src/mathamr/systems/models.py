@@ -25,8 +25,8 @@ PACKAGES = "mathamr.models"
 MORE = "mathamr-models"
 """The package of the models beside the default one; a checkout has them in its box."""
 IN_MORE = (
-    "formula-graph-paper", "marf", "mathamr", "mathamr-2", "mathamr-2-text", "mathamr-large", "mathamr-large-text",
-    "mathamr-plus", "ssemb", "ssemb-paper",
+    "formula-graph-paper", "marf", "marf-paper", "mathamr", "mathamr-2", "mathamr-2-text", "mathamr-large",
+    "mathamr-large-text", "mathamr-paper", "mathamr-plus", "ssemb", "ssemb-paper",
 )  # fmt: skip
 """The models in that package."""
 _OF_ENCODER = {"joined": "mathamrplus", "mathamrplus": "mathamrplus"}

@@ -188,7 +188,10 @@ def rank_all(
     Candidates are represented `at_a_time` (0: as many as suit the device), and none of their vectors is kept. Several candidates
     of one id, as the places of a formula, count as the best of them.
     """
-    queries = [found[0].float() for found in asked(read(task.topics))]
+    made = asked(read(task.topics))
+    size = next((each[0].shape[1] for each in made if each), 1)
+    # A question without formulas has no representation by formulas alone.
+    queries = [each[0].float() if each else torch.zeros(0, size, device=device) for each in made]
     lengths = torch.tensor([len(each) for each in queries], device=device)
     tokens = torch.cat(queries)
     of = torch.repeat_interleave(torch.arange(len(queries), device=device), lengths)
@@ -196,11 +199,11 @@ def rank_all(
     stream = iter(task.candidates)
     at_a_time = at_a_time or (256 if device.type == "cuda" else 64)
     while block := list(islice(stream, at_a_time)):
-        made = represented(read(block))
-        flat = [each.float() for own in made for each in own]
+        shown = represented(read(block))
+        flat = [each.float() for own in shown for each in own]
         if not flat:
             continue
-        owner = torch.tensor([place for place, own in enumerate(made) for _ in own], device=device)
+        owner = torch.tensor([place for place, own in enumerate(shown) for _ in own], device=device)
         rows = torch.nn.utils.rnn.pad_sequence(flat, batch_first=True)
         counted = torch.tensor([len(each) for each in flat], device=device)
         real = torch.arange(rows.shape[1], device=device) < counted[:, None]
