@@ -9,7 +9,7 @@ import typer
 from typer.testing import CliRunner
 
 from mathamr.cli import app
-from mathamr.cli.querychecks import check_argument_order, shell_quoting_hint
+from mathamr.cli.search import check_argument_order, shell_quoting_hint
 from mathamr.core.errors import MathAMRError, UnknownNameError
 from mathamr.index.indexing.builder import build_index
 

@@ -6,7 +6,7 @@ import pytest
 
 from mathamr import sample
 from mathamr.core.errors import MathAMRError
-from mathamr.evaluation.visualids import read_visual_ids
+from mathamr.evaluation.runevaluation import read_visual_ids
 from mathamr.posts.report import Report
 
 

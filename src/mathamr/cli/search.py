@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from mathamr.search.hits import Hits
     from mathamr.search.query import Query
     from mathamr.systems.ranking import Task
+
+_MISSING_BASE = re.compile(r"(?:^|[\s(])[\^_](?=[\w{])")
 
 
 def command(
@@ -134,7 +137,6 @@ def command(
 
     If a server of the index runs on this machine, it answers the query, and nothing has to be loaded.
     """
-    from mathamr.cli.querychecks import check_argument_order, shell_quoting_hint
     from mathamr.core.errors import UnknownNameError
     from mathamr.search.editors import check_editor
     from mathamr.search.library import narrowed
@@ -261,3 +263,20 @@ def _json(hits: Hits, editor: str | None) -> dict[str, Any]:
             for each, its in zip((hit, *hit.others), (shown, *shown.get("others", ())), strict=True):
                 its["open"] = address_in(editor, each.source, each.place.line if each.place else 1)
     return row
+
+
+def check_argument_order(folder: Path, query: str) -> None:
+    """Raise if the index and the query were swapped."""
+    if not folder.exists() and query and len(query) < 4096 and "\0" not in query and Path(query).is_dir():
+        raise typer.BadParameter(f"the index comes first, then the query: mathamr search {query} '{folder}'")
+
+
+def shell_quoting_hint(query: str) -> str:
+    """Return a hint if the shell seems to have expanded `$x` in the query to nothing; else an empty string.
+
+    >>> shell_quoting_hint("^2$"), shell_quoting_hint("solve $x^2$")
+    ("a formula of this query has lost its beginning; a shell replaces $x in double quotes: use single ones, '$x^2$'", '')
+    """
+    if query.count("$") - query.count("\\$") & 1 or ("$" not in query and _MISSING_BASE.search(query)):
+        return "a formula of this query has lost its beginning; a shell replaces $x in double quotes: use single ones, '$x^2$'"
+    return ""

@@ -17,7 +17,8 @@ from mathamr.evaluation.randomorder import known_items, random_scores
 from mathamr.evaluation.runs import Run, check_once, few, named_apart, read_run
 from mathamr.evaluation.scores import Scores, evaluate
 from mathamr.evaluation.topics import Topic, read_topics
-from mathamr.evaluation.visualids import read_visual_ids
+from mathamr.posts.formats.stackexchange.tables import table, table_kind
+from mathamr.posts.inputs import head, walk
 from mathamr.posts.post import Post
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
@@ -213,3 +214,33 @@ def _remarks(runs: Sequence[Run], scores: Sequence[Scores]) -> Iterable[str]:
         if each.unjudged:
             yield f"{run.name}: {len(each.unjudged)} of its topics are ignored, because they have no judgments ({few(each.unjudged)})"
         yield from run.remarks
+
+
+def read_visual_ids(path: Path | str, report: Report | None = None) -> Mapping[str, str]:
+    """Map formula ids to visual ids, which formulas that look the same share, from a table of formulas or a folder of tables.
+
+    The header names the columns (`id` and `visual_id`). `report` counts damaged rows.
+    """
+    report = report or Report()
+    path = Path(path)
+    visual_ids: dict[str, str] = {}
+    for file in _tables(path, report):
+        for row in table(file, report):
+            if "visual_id" not in row:
+                raise MathAMRError(
+                    f"{file}: expected a table with the columns id and visual_id, tab-separated"
+                )
+            if row["id"] and row["visual_id"]:
+                visual_ids[row["id"]] = row["visual_id"]
+    if not visual_ids:
+        raise MathAMRError(
+            f"{path}: no visual ids; expected tables with the columns id, visual_id and formula"
+        )
+    return visual_ids
+
+
+def _tables(path: Path, report: Report) -> Iterator[Path]:
+    files = walk(path, report) if path.is_dir() else [path]
+    for file in files:
+        if table_kind(head(file)) == "formulas":
+            yield file

@@ -9,13 +9,13 @@ from itertools import zip_longest
 from typing import NamedTuple
 from urllib.parse import quote
 
+from mathamr.posts.formats.declaration.highlighting import highlight_code
 from mathamr.posts.formats.latex.references import REFERENCE_COMMAND, name_reference
 from mathamr.posts.formats.markdown.pieces import CITED_MARK, REFERENCE
 from mathamr.posts.markup import pieces
 from mathamr.posts.markup.piece import Piece
 from mathamr.posts.post import Formula, Post
 from mathamr.serve.drawing import Drawn, draw_formula
-from mathamr.serve.highlighting import highlight_code
 from mathamr.serve.pieces import LINE, PostFormulas, title_shown
 from mathamr.serve.sanitiser import CostlyMarkupError, Places, safe_link, sanitise_html
 
