@@ -59,14 +59,14 @@ def marked_texts(element: Element) -> list[str]:
 def marked(latex: str, nodes: Collection[int]) -> Element:
     placed = placed_tree(latex, Macros())
     assert placed is not None
-    return drawn_with_marks(displayed(latex, Macros(), False), placed.places(nodes))
+    return drawn_with_marks(displayed(latex, Macros(), display=False), placed.places(nodes))
 
 
 def test_marks_are_drawn_around_whole_pieces_and_nothing_else_changes() -> None:
     latex = r"c=\sqrt{a^2+b^2}-1"
     drawn = marked(latex, met("a^2+b^2", latex))
     assert marked_texts(drawn) == ["a2+b2"]
-    plain = typeset_to_mathml(displayed(latex, Macros(), False), styling="classes")
+    plain = typeset_to_mathml(displayed(latex, Macros(), display=False), styling="classes")
     written = typeset_to_mathml(drawn, styling="classes")
     assert "math-matched" in written
     assert re.sub(r"<[^>]*>", "", written) == re.sub(r"<[^>]*>", "", plain)
@@ -82,7 +82,7 @@ def test_every_symbol_of_a_tree_is_drawn_and_written_somewhere(latex: str) -> No
     placed = placed_tree(latex, Macros())
     assert placed is not None
     assert placed.tree == tree
-    element = displayed(latex, Macros(), False)
+    element = displayed(latex, Macros(), display=False)
     drawn = {place for each in element.iterate() for place in each.origin}
     for node, label in enumerate(tree.labels):
         is_symbol = not label.startswith(("O!", "W!")) and not re.fullmatch(
@@ -109,7 +109,7 @@ def test_unicode_is_marked_as_it_was_typed() -> None:
 
 
 def test_without_nodes_nothing_is_marked() -> None:
-    element = displayed("a+b", Macros(), False)
+    element = displayed("a+b", Macros(), display=False)
     assert drawn_with_marks(element, ()) == element
     assert stretches("a+b", Macros(), parse("a+b").slt, ()) == []
     assert stretches("a+b", Macros(), parse("a+c").slt, [0]) == []

@@ -24,7 +24,7 @@ PIECES = [
 
 
 def nodes(latex: str) -> Node:
-    return _read(latex, NO_MACROS, False, Budget(len(latex)))[0]
+    return _read(latex, NO_MACROS, wildcards=False, budget=Budget(len(latex)))[0]
 
 
 def read(row: GoldRow) -> str:

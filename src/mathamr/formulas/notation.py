@@ -49,7 +49,7 @@ def opt_from_string(text: str, source: str = "") -> Opt:
 
 
 def _read(
-    text: str, source: str, known_edges: str, has_next: bool
+    text: str, source: str, known_edges: str, *, has_next: bool
 ) -> tuple[tuple[str, ...], tuple[int, ...], str]:
     labels: list[str] = []
     parents: list[int] = []

@@ -110,8 +110,8 @@ def _restored(
 def parse(
     latex: str,
     macros: Macros | Iterable[str] = (),
-    wildcards: bool = False,
     *,
+    wildcards: bool = False,
     reading: str = "published",
 ) -> ParsedFormula:
     """Parse both trees of a formula; raises `FormulaError` if there is nothing to parse or a limit is exceeded.
@@ -125,7 +125,7 @@ def parse(
     >>> formula.slt.labels, formula.opt.labels
     (('O!divide', 'N!1', 'N!2'), ('O!divide', 'N!1', 'N!2'))
     """
-    return _parse(latex, Macros.of(macros) if macros else NO_MACROS, wildcards, reading)
+    return _parse(latex, Macros.of(macros) if macros else NO_MACROS, wildcards=wildcards, reading=reading)
 
 
 def check_reading(reading: str) -> None:
@@ -141,24 +141,24 @@ def both_readings(latex: str, macros: Macros | Iterable[str] = ()) -> tuple[Pars
     >>> published.opt.labels[0], meant.opt.labels[0]
     ('U!times', 'F!𝑓')
     """
-    published, node = _published(latex, Macros.of(macros) if macros else NO_MACROS, False)
+    published, node = _published(latex, Macros.of(macros) if macros else NO_MACROS, wildcards=False)
     return published, _meant(published, node)
 
 
-def _parse(latex: str, macros: Macros, wildcards: bool, reading: str) -> ParsedFormula:
+def _parse(latex: str, macros: Macros, *, wildcards: bool, reading: str) -> ParsedFormula:
     check_reading(reading)
-    published, node = _published(latex, macros, wildcards)
+    published, node = _published(latex, macros, wildcards=wildcards)
     return published if reading == "published" else _meant(published, node)
 
 
-def _published(latex: str, macros: Macros, wildcards: bool) -> tuple[ParsedFormula, Node]:
+def _published(latex: str, macros: Macros, *, wildcards: bool) -> tuple[ParsedFormula, Node]:
     """Return the published reading, and the node that any other reading starts from."""
     check_cancelled()
     if len(latex) > MAX_LENGTH:
         raise FormulaError(f"longer than {MAX_LENGTH} characters", latex, MAX_LENGTH)
     budget = Budget(len(latex))
     try:
-        node, repairs = _read(latex, macros, wildcards, budget)
+        node, repairs = _read(latex, macros, wildcards=wildcards, budget=budget)
         presentation = present(node)
         layout = slt(presentation, budget.elements)
         tree = opt(mean(node), budget.elements)
@@ -178,7 +178,7 @@ def _meant(published: ParsedFormula, node: Node) -> ParsedFormula:
     return replace(published, opt=tree, reading="mathematician")
 
 
-def _read(latex: str, macros: Macros, wildcards: bool, budget: Budget) -> tuple[Node, tuple[Repair, ...]]:
+def _read(latex: str, macros: Macros, *, wildcards: bool, budget: Budget) -> tuple[Node, tuple[Repair, ...]]:
     tokens, offsets = tokenize(latex)
     tokens, offsets, notes = expanded(tokens, offsets, latex, macros, budget)
     reader = Reader(tokens, offsets, latex, budget, wildcards=wildcards)
@@ -196,7 +196,7 @@ def _read(latex: str, macros: Macros, wildcards: bool, budget: Budget) -> tuple[
     if uncommented is None:
         raise FormulaError("an empty formula", latex, 0)
     text, place = uncommented
-    node, repairs = _read(text, macros, wildcards, budget)
+    node, repairs = _read(text, macros, wildcards=wildcards, budget=budget)
     return node, (Repair("a comment hides the formula; read without %", place), *repairs)
 
 
@@ -218,7 +218,7 @@ class FormulaParser:
         self._parse = lru_cache(maxsize=remembered)(self._parse_one)
 
     def _parse_one(self, latex: str) -> ParsedFormula:
-        return _parse(latex, self.macros, self.wildcards, self.reading)
+        return _parse(latex, self.macros, wildcards=self.wildcards, reading=self.reading)
 
     def parse(self, latex: str) -> ParsedFormula:
         """Parse both trees of a formula, like the function `parse`."""

@@ -78,10 +78,10 @@ def trees_of(
         return _trees_of_mathml_first(formula, macros)
     if formula.latex.strip():
         if reading == "published":
-            found = _readings((formula.latex, macros), False)
+            found = _readings((formula.latex, macros), with_meaning=False)
             return (found.opt, found.slt), found.repaired
         check_reading(reading)
-        found = _readings((formula.latex, macros), True)
+        found = _readings((formula.latex, macros), with_meaning=True)
         return (found.meant, found.slt), found.repaired
     return _trees_of_mathml(formula)
 
@@ -90,7 +90,7 @@ def _trees_of_mathml_first(formula: Formula, macros: tuple[str, ...]) -> tuple[T
     """Return each tree from its MathML, and from the LaTeX where there is none or it cannot be read."""
     (opt, slt), repaired = _trees_of_mathml(formula)
     if (opt is None or slt is None) and formula.latex.strip():
-        found = _readings((formula.latex, macros), False)
+        found = _readings((formula.latex, macros), with_meaning=False)
         return (opt or found.opt, slt or found.slt), repaired or found.repaired
     return (opt, slt), repaired
 
@@ -107,16 +107,16 @@ def _trees_of_mathml(formula: Formula) -> tuple[Trees, bool]:
     return (opt, slt), False
 
 
-def _readings(key: TreeKey, with_meaning: bool) -> Readings:
+def _readings(key: TreeKey, *, with_meaning: bool) -> Readings:
     """Return the trees of LaTeX, with the mathematician's if wanted: cached ones, or parsed now."""
     found = REMEMBERED.get(key)
     if found is None or (with_meaning and found.meant is None and found.slt is not None):
-        found = _read(key, with_meaning)
+        found = _read(key, with_meaning=with_meaning)
         REMEMBERED.put(key, found)
     return found
 
 
-def _read(key: TreeKey, with_meaning: bool) -> Readings:
+def _read(key: TreeKey, *, with_meaning: bool) -> Readings:
     """Parse LaTeX; Unicode in it (`$x² ≤ ℝ$`), which the published trees take for letters, is what it means.
 
     Of a diagram of tikz-cd the objects and the labels of arrows count, not its options.

@@ -112,7 +112,7 @@ def _drawn(node: int, labels: Sequence[str], below: Mapping[int, dict[str, int]]
             drawn += ["{", edges["w"], "}"]
     if label == "O!divide":
         edges = {edge: child for edge, child in edges.items() if edge not in "ou"}
-    return drawn + _scripts(edges, label in _FENCE_SYMBOLS)
+    return drawn + _scripts(edges, on_fence=label in _FENCE_SYMBOLS)
 
 
 def _text(label: str) -> str:
@@ -159,15 +159,15 @@ def _drawn_matrix(
     elif matrix[1]:
         drawn = [matrix[1], *drawn]
     elif ("o" in edges or "u" in edges) and labels[edges["w"]] not in _FENCE_SYMBOLS:
-        return ["{", *drawn, "}", *_scripts(edges, False)]
-    return drawn + _scripts(edges, True)
+        return ["{", *drawn, "}", *_scripts(edges, on_fence=False)]
+    return drawn + _scripts(edges, on_fence=True)
 
 
 def _part(edges: dict[str, int], edge: str) -> list[int]:
     return [edges[edge]] if edge in edges else []
 
 
-def _scripts(edges: dict[str, int], on_fence: bool) -> list[int | str]:
+def _scripts(edges: dict[str, int], *, on_fence: bool) -> list[int | str]:
     names = _FENCE_SCRIPTS if on_fence else _SCRIPTS
     drawn: list[int | str] = []
     for edge, name in names.items():

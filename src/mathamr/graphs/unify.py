@@ -86,7 +86,7 @@ def opt_role(parent_label: str, edge: str) -> str:
     return ":op0" if parent_label.startswith("U!") else _OPERAND_ROLES[edge]
 
 
-def slt_role(parent_label: str, edge: str) -> str:
+def slt_role(_parent_label: str, edge: str) -> str:
     """Return the role of a layout edge: its letter."""
     return f":{edge}"
 

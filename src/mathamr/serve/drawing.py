@@ -69,7 +69,7 @@ def draw_marked(
     if placed is None:
         return draw_formula(formula, macros)
     try:
-        element = displayed(formula.latex, known, formula.display)
+        element = displayed(formula.latex, known, display=formula.display)
         marked = drawn_with_marks(
             drawn_with_marks(element, placed.places(nodes)), placed.places(taken), TAKEN
         )

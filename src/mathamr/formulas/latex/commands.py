@@ -254,7 +254,7 @@ COMMANDS: dict[str, CommandSyntax | Expansion] = {
         for name, alphabet in FONT_SWITCHES.items()
     },
     "\\boldmath": _SILENT("font switch", "", emboldened),
-    "\\unboldmath": _SILENT("font switch", "", lambda font: MATH),
+    "\\unboldmath": _SILENT("font switch", "", lambda _font: MATH),
     "\\displaystyle": _SILENT("style", "", DISPLAY),
     "\\textstyle": _SILENT("style", "", TEXT),
     "\\scriptstyle": _SILENT("style", "", SCRIPT),

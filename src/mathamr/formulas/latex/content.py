@@ -146,7 +146,7 @@ def _wildcard(node: Node) -> Element:
     return Element("qvar", node.text)
 
 
-def _space(node: Node) -> Element:
+def _space(_node: Node) -> Element:
     return Element("ci")
 
 

@@ -17,7 +17,9 @@ LAST_SHOWN = SCRIPT
 _FLOAT = frozenset(["FLOATSUPERSCRIPT", "FLOATSUBSCRIPT"])
 
 
-def expression(nodes: Sequence[Node], budget: Budget, rule: str = "Anything", trailing: bool = False) -> Node:
+def expression(
+    nodes: Sequence[Node], budget: Budget, rule: str = "Anything", *, trailing: bool = False
+) -> Node:
     """Join the nodes to one node; `trailing` allows punctuation at the end, which belongs to the surrounding text."""
     if len(nodes) == 1 and nodes[0].kind <= LAST_SHOWN and not trailing:
         return nodes[0]

@@ -168,7 +168,7 @@ class _Expander:
             self.skip_spaces()
             prefix, self.here = self.pending.pop() if self.pending else ("", self.here)
         if prefix in DEFINING:
-            self.define(prefix, everywhere)
+            self.define(prefix, everywhere=everywhere)
         elif prefix:
             self.pending.append((prefix, self.here))
 
@@ -262,7 +262,7 @@ class _Expander:
             return ""
         return pieces[0]
 
-    def put(self, name: str, macro: Macro, everywhere: bool = False) -> None:
+    def put(self, name: str, macro: Macro, *, everywhere: bool = False) -> None:
         """Define a macro, in the open group or globally."""
         if everywhere:
             for scope in self.scopes:
@@ -271,13 +271,13 @@ class _Expander:
             self.scopes[-1].setdefault(name, self.table.get(name))
         self.table[name] = macro
 
-    def define(self, how: str, everywhere: bool = False) -> None:
+    def define(self, how: str, *, everywhere: bool = False) -> None:
         if how in _NEW:
-            self._new_command(how, everywhere)
+            self._new_command(how, everywhere=everywhere)
         elif how in _DEF:
-            self._definition(how, everywhere or how in _GLOBAL)
+            self._definition(how, everywhere=everywhere or how in _GLOBAL)
         elif how in _ENVIRONMENT:
-            self._new_environment(everywhere)
+            self._new_environment(everywhere=everywhere)
         elif how == "\\let":
             name = self.name()
             if self.peek() == "=":
@@ -285,12 +285,12 @@ class _Expander:
             meant = self.argument()
             if name and meant:
                 macro = self.table.get(meant[0]) or Macro((), tuple(meant), frozen=True)
-                self.put(name, macro, everywhere)
+                self.put(name, macro, everywhere=everywhere)
         elif how == "\\DeclarePairedDelimiter":
             name, left, right = self.name(), self.argument(), self.argument()
             if name:
                 body = ("\\left", *left, "#", "1", "\\right", *right)
-                self.put(name, Macro(("*", "#1"), body), everywhere)
+                self.put(name, Macro(("*", "#1"), body), everywhere=everywhere)
         else:
             starred = self.peek() == "*"
             if starred:
@@ -298,9 +298,9 @@ class _Expander:
             name, text = self.name(), self.argument()
             if name:
                 star = ("*",) if starred else ()
-                self.put(name, Macro((), ("\\operatorname", *star, "{", *text, "}")), everywhere)
+                self.put(name, Macro((), ("\\operatorname", *star, "{", *text, "}")), everywhere=everywhere)
 
-    def _new_command(self, how: str, everywhere: bool) -> None:
+    def _new_command(self, how: str, *, everywhere: bool) -> None:
         if self.peek() == "*":
             self.pending.pop()
         name = self.name()
@@ -309,7 +309,7 @@ class _Expander:
         if how == "\\providecommand" and (name in self.table or is_predefined(name)):
             return
         if name:
-            self.put(name, Macro(pattern, tuple(body), default), everywhere)
+            self.put(name, Macro(pattern, tuple(body), default), everywhere=everywhere)
 
     def _parameters(self) -> tuple[tuple[str, ...], tuple[str, ...] | None]:
         """Read `[2][x]`: the number of parameters, and the default of the first."""
@@ -320,7 +320,7 @@ class _Expander:
         pattern = tuple(f"#{i}" for i in range(first, number + 1))
         return pattern, None if default is None else tuple(default)
 
-    def _new_environment(self, everywhere: bool) -> None:
+    def _new_environment(self, *, everywhere: bool) -> None:
         """Define an environment as two macros; it is also a group."""
         if self.peek() == "*":
             self.pending.pop()
@@ -329,10 +329,10 @@ class _Expander:
         beginning, end = self.argument(), self.argument()
         if name:
             begin = Macro(pattern, ("\\begingroup", *beginning), default)
-            self.put(f"\\begin{{{name}}}", begin, everywhere)
-            self.put(f"\\end{{{name}}}", Macro((), (*end, "\\endgroup")), everywhere)
+            self.put(f"\\begin{{{name}}}", begin, everywhere=everywhere)
+            self.put(f"\\end{{{name}}}", Macro((), (*end, "\\endgroup")), everywhere=everywhere)
 
-    def _definition(self, how: str, everywhere: bool) -> None:
+    def _definition(self, how: str, *, everywhere: bool) -> None:
         name = self.name()
         pattern: list[str] = []
         while self.pending and self.pending[-1][0] != "{":
@@ -347,4 +347,4 @@ class _Expander:
             body, _, notes = inner.expand(self.budget)
             self.notes.extend(notes)
         if name:
-            self.put(name, Macro(tuple(pattern), tuple(body)), everywhere)
+            self.put(name, Macro(tuple(pattern), tuple(body)), everywhere=everywhere)

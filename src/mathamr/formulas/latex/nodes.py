@@ -200,12 +200,12 @@ def _font(walk: NodeWalk, piece: Construct, nodes: list[Node]) -> None:
 
 
 @maker("font switch")
-def _font_switch(walk: NodeWalk, piece: Construct, nodes: list[Node]) -> None:
+def _font_switch(walk: NodeWalk, piece: Construct, _nodes: list[Node]) -> None:
     walk.set_font_and_style(piece.data(walk.font), walk.style)
 
 
 @maker("style")
-def _style(walk: NodeWalk, piece: Construct, nodes: list[Node]) -> None:
+def _style(walk: NodeWalk, piece: Construct, _nodes: list[Node]) -> None:
     walk.set_font_and_style(walk.font, piece.data)
 
 

@@ -54,7 +54,7 @@ def symbol(token: str, font: Font, style: int) -> Node | None:
     return None
 
 
-def space(points: float, name: str = "", phantom: bool = False) -> Node:
+def space(points: float, name: str = "", *, phantom: bool = False) -> Node:
     """Return space of a width; wide space separates."""
     return Node(HINT, text=name, level=round(points * 10), position="phantom" if phantom else "")
 
@@ -91,9 +91,9 @@ class NodeWalk(Walk[Node]):
             node.places = (self.reader.origins[place],)
         return node
 
-    def expression(self, nodes: Sequence[Node], rule: str = "Anything", trailing: bool = False) -> Node:
+    def expression(self, nodes: Sequence[Node], rule: str = "Anything", *, trailing: bool = False) -> Node:
         """Parse the nodes as one expression, within this formula's budget."""
-        return expression(nodes, self.budget, rule, trailing)
+        return expression(nodes, self.budget, rule, trailing=trailing)
 
     def argument(self, row: Row) -> list[Node]:
         """Return the nodes of an argument."""
@@ -172,7 +172,7 @@ class NodeWalk(Walk[Node]):
         if closes:
             around.items.append(self.fence(group.arguments[2], left=False))
 
-    def fence(self, delimiter: Delimiter | None, left: bool) -> Node:
+    def fence(self, delimiter: Delimiter | None, *, left: bool) -> Node:
         """Return the node of a delimiter; a hint if there is none."""
         if delimiter is None:
             return Node(HINT, text="\\left.")

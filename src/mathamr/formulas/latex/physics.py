@@ -59,7 +59,7 @@ def _differential(sign: str) -> Expansion:
     return Expansion(read)
 
 
-def _derivative(sign: str, mixed: bool = False) -> Expansion:
+def _derivative(sign: str, *, mixed: bool = False) -> Expansion:
     """`\\dv{f}{x}`, `\\dv{x}`, `\\pdv[2]{f}{x}`, `\\pdv{f}{x}{y}`."""
 
     def read(reader: Reader) -> Row:

@@ -162,7 +162,7 @@ def _prefix(head: Node, operands: Sequence[Node]) -> Element:
     return Element("mrow", "", [present(head), *map(present, operands)])
 
 
-def _plain_row(head: Node, operands: Sequence[Node]) -> Element:
+def _plain_row(_head: Node, operands: Sequence[Node]) -> Element:
     return _in_row([present(operand) for operand in operands])
 
 
@@ -179,11 +179,11 @@ def _fraction(head: Node, operands: Sequence[Node]) -> Element:
     )
 
 
-def _square_root(head: Node, operands: Sequence[Node]) -> Element:
+def _square_root(_head: Node, operands: Sequence[Node]) -> Element:
     return Element("msqrt", "", (present(operands[0]),))
 
 
-def _root(head: Node, operands: Sequence[Node]) -> Element:
+def _root(_head: Node, operands: Sequence[Node]) -> Element:
     return Element("mroot", "", (present(operands[1]), present(operands[0])))
 
 

@@ -89,7 +89,7 @@ class Reader(Cursor):
 
     # -- groups
 
-    def read(self, stops: frozenset[str] = NOTHING, single: bool = False) -> Row:
+    def read(self, stops: frozenset[str] = NOTHING, *, single: bool = False) -> Row:
         """Read up to one of the stops (which stays unread) or the end; `single` reads at most one piece."""
         frame = _Frame("", self.i)
         outer: list[_Frame] = []
@@ -144,7 +144,7 @@ class Reader(Cursor):
         how = command.arguments
         arguments = tuple([_ARGUMENTS[letter](self) for letter in how]) if type(how) is str else how(self)  # type: ignore[operator]
         if arguments is not None and command.kind:
-            row.append(Construct(command.kind, place, arguments, command.data, command.silent))
+            row.append(Construct(command.kind, place, arguments, command.data, silent=command.silent))
 
     def command_named(self, token: str) -> CommandSyntax | None:
         """Return what is known of a command; expansions are known on pages alone."""

@@ -20,7 +20,13 @@ class Construct:
     __slots__ = ("arguments", "data", "kind", "place", "silent")
 
     def __init__(
-        self, kind: str, place: int, arguments: tuple[Any, ...] = (), data: Any = None, silent: bool = False
+        self,
+        kind: str,
+        place: int,
+        arguments: tuple[Any, ...] = (),
+        data: Any = None,
+        *,
+        silent: bool = False,
     ) -> None:
         self.kind, self.place, self.arguments, self.data, self.silent = kind, place, arguments, data, silent
 

@@ -134,7 +134,7 @@ def _chain(symbols: Sequence[_Symbol]) -> _Symbol:
     return head
 
 
-def _row(element: Element, symbols: Sequence[_Symbol]) -> _Symbol:
+def _row(_element: Element, symbols: Sequence[_Symbol]) -> _Symbol:
     """Convert a row: one base line, or one group node if fences enclose it."""
     kept = [each for each in symbols if each.label != "W!" or each.edges is not None or each.next is not None]
     if len(kept) < 2:
@@ -295,19 +295,19 @@ def _scripted(base: _Symbol, scripts: dict[str, _Symbol]) -> _Symbol:
     return base
 
 
-def _subscript(element: Element, symbols: Sequence[_Symbol]) -> _Symbol:
+def _subscript(_element: Element, symbols: Sequence[_Symbol]) -> _Symbol:
     if len(symbols) != 2:
         return _chain(symbols)
     return _scripted(symbols[0], {"b" if _is_typed(symbols[0].label) else "u": symbols[1]})
 
 
-def _superscript(element: Element, symbols: Sequence[_Symbol]) -> _Symbol:
+def _superscript(_element: Element, symbols: Sequence[_Symbol]) -> _Symbol:
     if len(symbols) != 2:
         return _chain(symbols)
     return _scripted(symbols[0], {"a" if _is_typed(symbols[0].label) else "o": symbols[1]})
 
 
-def _both_scripts(element: Element, symbols: Sequence[_Symbol]) -> _Symbol:
+def _both_scripts(_element: Element, symbols: Sequence[_Symbol]) -> _Symbol:
     if len(symbols) != 3:
         return _chain(symbols)
     base, below, above = symbols
@@ -315,25 +315,25 @@ def _both_scripts(element: Element, symbols: Sequence[_Symbol]) -> _Symbol:
     return _scripted(base, {"b" if typed else "u": below, "a" if typed else "o": above})
 
 
-def _under(element: Element, symbols: Sequence[_Symbol]) -> _Symbol:
+def _under(_element: Element, symbols: Sequence[_Symbol]) -> _Symbol:
     if len(symbols) != 2:
         return _chain(symbols)
     return _scripted(symbols[0], {"u": symbols[1]})
 
 
-def _over(element: Element, symbols: Sequence[_Symbol]) -> _Symbol:
+def _over(_element: Element, symbols: Sequence[_Symbol]) -> _Symbol:
     if len(symbols) != 2:
         return _chain(symbols)
     return _scripted(symbols[0], {"o": symbols[1]})
 
 
-def _under_over(element: Element, symbols: Sequence[_Symbol]) -> _Symbol:
+def _under_over(_element: Element, symbols: Sequence[_Symbol]) -> _Symbol:
     if len(symbols) != 3:
         return _chain(symbols)
     return _scripted(symbols[0], {"u": symbols[1], "o": symbols[2]})
 
 
-def _fraction(element: Element, symbols: Sequence[_Symbol]) -> _Symbol:
+def _fraction(_element: Element, symbols: Sequence[_Symbol]) -> _Symbol:
     if len(symbols) != 2:
         return _chain(symbols)
     symbol = _Symbol("O!divide")
@@ -347,7 +347,7 @@ def _square_root(element: Element, symbols: Sequence[_Symbol]) -> _Symbol:
     return symbol
 
 
-def _root(element: Element, symbols: Sequence[_Symbol]) -> _Symbol:
+def _root(_element: Element, symbols: Sequence[_Symbol]) -> _Symbol:
     if len(symbols) != 2:
         return _chain(symbols)
     symbol = _Symbol("O!root")
@@ -416,15 +416,15 @@ def _multiscripts(element: Element, symbols: Sequence[_Symbol]) -> _Symbol:
     return _scripted(base, corners) if corners else base
 
 
-def _blank(element: Element, symbols: Sequence[_Symbol]) -> _Symbol:
+def _blank(_element: Element, _symbols: Sequence[_Symbol]) -> _Symbol:
     return _Symbol("W!")
 
 
-def _error(element: Element, symbols: Sequence[_Symbol]) -> _Symbol:
+def _error(element: Element, _symbols: Sequence[_Symbol]) -> _Symbol:
     return _Symbol("E!" + clean(element.text))
 
 
-def _wildcard(element: Element, symbols: Sequence[_Symbol]) -> _Symbol:
+def _wildcard(element: Element, _symbols: Sequence[_Symbol]) -> _Symbol:
     return _Symbol("?" + clean(element.attributes.get("name", element.text)))
 
 

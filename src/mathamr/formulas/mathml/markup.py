@@ -81,7 +81,7 @@ def latex(element: Element) -> str | None:
     return element.attributes.get("alttext")
 
 
-def _part(element: Element, encodings: frozenset[str], content: bool) -> Element | None:
+def _part(element: Element, encodings: frozenset[str], *, content: bool) -> Element | None:
     main = element
     while main.tag in ("math", "semantics") and main.children:
         if main.tag == "semantics":

@@ -93,7 +93,7 @@ class _Document:
         if self._count > MOST_ELEMENTS:
             raise _RefusedError(f"MathML of more than {MOST_ELEMENTS} elements")
 
-    def end(self, name: str) -> None:
+    def end(self, _name: str) -> None:
         self._flush()
         self._open.pop()
 
@@ -113,5 +113,5 @@ class _Document:
             self._met()
             children.append(Element(TEXT, text))
 
-    def refuse_document_type(self, *declaration: object) -> None:
+    def refuse_document_type(self, *_declaration: object) -> None:
         raise _RefusedError("MathML must not have a document type")

@@ -233,7 +233,7 @@ def _only_child(item: Element, operands: list[_Operation]) -> _Operation:
     return operands[0]
 
 
-def _symbol(item: Element, operands: list[_Operation]) -> _Operation:
+def _symbol(item: Element, _operands: list[_Operation]) -> _Operation:
     return _Operation(_symbol_label(item), [])
 
 
@@ -264,7 +264,7 @@ def _interval(item: Element, operands: list[_Operation]) -> _Operation:
     return _Operation(f"O!interval({ends})", operands)
 
 
-def _matrix(item: Element, operands: list[_Operation]) -> _Operation:
+def _matrix(_item: Element, operands: list[_Operation]) -> _Operation:
     columns = max((len(row.operands) for row in operands), default=0)
     return _Operation(f"M!M-{len(operands)}x{columns}", operands)
 
@@ -280,11 +280,11 @@ def _filled(rows: Sequence[_Operation], limit: int) -> int:
     return missing
 
 
-def _matrix_row(item: Element, operands: list[_Operation]) -> _Operation:
+def _matrix_row(_item: Element, operands: list[_Operation]) -> _Operation:
     return _Operation("M!R!", operands)
 
 
-def _error(item: Element, operands: list[_Operation]) -> _Operation:
+def _error(_item: Element, operands: list[_Operation]) -> _Operation:
     """Convert unparsed fragments; runs of unknown letters are joined to a text."""
     merged: list[_Operation] = []
     letters: list[_Operation] = []
@@ -301,16 +301,16 @@ def _error(item: Element, operands: list[_Operation]) -> _Operation:
     return _Operation("E!", merged)
 
 
-def _text(item: Element, operands: list[_Operation]) -> _Operation:
+def _text(item: Element, _operands: list[_Operation]) -> _Operation:
     text = clean(item.text)
     return _Operation(f"T!{text}" if text else "W!", [])
 
 
-def _wildcard(item: Element, operands: list[_Operation]) -> _Operation:
+def _wildcard(item: Element, _operands: list[_Operation]) -> _Operation:
     return _Operation("?" + clean(item.attributes.get("name", item.text)), [])
 
 
-def _share(item: Element, operands: list[_Operation]) -> _Operation:
+def _share(_item: Element, _operands: list[_Operation]) -> _Operation:
     return _Operation("W!", [])
 
 

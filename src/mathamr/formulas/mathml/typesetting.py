@@ -57,7 +57,7 @@ class _Typesetter:
             self._first[id(made)], self._last[id(made)] = self._end(inner[0]), self._end(inner[0], last=True)
         return made
 
-    def _end(self, element: Element, last: bool = False) -> str:
+    def _end(self, element: Element, *, last: bool = False) -> str:
         return "sign" if element.tag == "mo" else (self._last if last else self._first).get(id(element), "")
 
     def _spaced(self, row: list[Element]) -> list[Element]:
@@ -85,7 +85,7 @@ class _Typesetter:
         tall = tag in _TALL or any(id(child) in self._tall for child in children)
         attributes = element.attributes
         if tag in _ROWS:
-            children = self._spaced(_row(children, tall))
+            children = self._spaced(_row(children, tall=tall))
         elif tag == "mover" and len(children) == 2:
             children = _accented(children)
         elif tag == "mtable" and _is_aligned(children):
@@ -110,16 +110,16 @@ def _with_fixed_ends(text: str) -> str:
     return f"{_NO_BREAK_SPACE * before}{bare}{_NO_BREAK_SPACE * after}"
 
 
-def _row(children: Sequence[Element], tall: bool) -> list[Element]:
+def _row(children: Sequence[Element], *, tall: bool) -> list[Element]:
     """Set fences to open or close, and to grow only around content that is higher than a line; an open brace makes cases."""
-    row = [_fence(child, place, len(children), tall) for place, child in enumerate(children)]
+    row = [_fence(child, place, len(children), tall=tall) for place, child in enumerate(children)]
     if len(row) == 2 and row[0].tag == "mo" and row[0].text == "{" and row[1].tag == "mtable":
         table = row[1]
         row[1] = Element("mtable", "", [_left(each) for each in table.children], table.attributes)
     return row
 
 
-def _fence(element: Element, place: int, count: int, tall: bool) -> Element:
+def _fence(element: Element, place: int, count: int, *, tall: bool) -> Element:
     if element.tag != "mo":
         return element
     if element.text in _OPENING:

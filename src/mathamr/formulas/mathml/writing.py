@@ -26,14 +26,14 @@ def to_mathml(
     >>> to_mathml(Element("mi", "<x>"))
     '<math xmlns="http://www.w3.org/1998/Math/MathML" display="inline"><mi>&lt;x&gt;</mi></math>'
     """
-    return _page_element(typeset(core(element)), display, latex, styling)
+    return _page_element(typeset(core(element)), display=display, latex=latex, styling=styling)
 
 
 def typeset_to_mathml(
     element: Element, *, display: bool = False, latex: str = "", styling: Styling = "inline"
 ) -> str:
     """Write an element that needs no typesetting, as `latex.display` makes it."""
-    return _page_element(core(element), display, latex, styling)
+    return _page_element(core(element), display=display, latex=latex, styling=styling)
 
 
 def sanitised(text: str, *, latex: str = "", source: str = "", styling: Styling = "inline") -> str:
@@ -47,7 +47,7 @@ def sanitised(text: str, *, latex: str = "", source: str = "", styling: Styling 
     return to_mathml(element, display=display, latex=latex, styling=styling)
 
 
-def _page_element(element: Element, display: bool, latex: str, styling: Styling) -> str:
+def _page_element(element: Element, *, display: bool, latex: str, styling: Styling) -> str:
     style = "block" if display else "inline"
     body = _serialised(element, styling)
     alternative = ""

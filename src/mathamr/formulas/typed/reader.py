@@ -245,20 +245,20 @@ class _Reader:
                 break
             if token in (")", "]", "}", "⟩", "⌋", "⌉"):
                 break
-            items.append(self._next(is_operand))
+            items.append(self._next(after_operand=is_operand))
         return items
 
     @_nested
-    def _next(self, after_operand: bool) -> TypedItem:
+    def _next(self, *, after_operand: bool) -> TypedItem:
         token, space = self._peek(), self._spaced()
         if token in ("|", "||", "‖", "∥"):
-            opened = self._bar(token, after_operand)
+            opened = self._bar(token, after_operand=after_operand)
             if opened is not None:
                 return self._scripted(opened)
             self._at += 1
             return TypedItem(r"\mid" if token == "|" else r"\|", "relation", space)
         if token == "<" and (not after_operand) and self._is_angle():
-            return self._scripted(self._group("<", ">", r"\langle ", r"\rangle ", space))
+            return self._scripted(self._group("<", ">", r"\langle ", r"\rangle ", space=space))
         if (
             token == "x"
             and after_operand
@@ -278,12 +278,12 @@ class _Reader:
             self._at += 1
             return TypedItem(*_ASCII[token], space)
         if kind == "word":
-            item = self._name(space)
+            item = self._name(space=space)
             if item.kind == "function":
                 return self._applied(self._scripted(item))
             return self._scripted(item) if item.kind in ("atom", "big") else item
         if kind == "character":
-            return self._character(space)
+            return self._character(space=space)
         return self._scripted(self._primary())
 
     def _primary(self) -> TypedItem:
@@ -293,8 +293,8 @@ class _Reader:
         kind = self._tokens[self._at].kind
         if token in _CLOSING and self._depth < DEEPEST:
             if token == "(" and self._peek(1) == "mod":
-                return self._modulus(space)
-            return self._group(token, _CLOSING[token], _SHOWN.get(token, token), "", space)
+                return self._modulus(space=space)
+            return self._group(token, _CLOSING[token], _SHOWN.get(token, token), "", space=space)
         self._at += 1
         if kind == "number":
             return TypedItem(token, "number", space)
@@ -317,13 +317,13 @@ class _Reader:
             self._at += self._peek() == "}"
         return groups
 
-    def _modulus(self, space: bool) -> TypedItem:
+    def _modulus(self, *, space: bool) -> TypedItem:
         self._at += 2
         inside = self._written(self._items(")"))
         self._at += self._peek() == ")"
         return TypedItem(rf"\pmod{{{inside}}}", "text", space)
 
-    def _group(self, opening: str, closing: str, left: str, right: str, space: bool) -> TypedItem:
+    def _group(self, opening: str, closing: str, left: str, right: str, *, space: bool) -> TypedItem:
         self._at += 1
         self._depth += 1
         items = self._items(closing) if opening != "<" else self._until_angle()
@@ -347,7 +347,7 @@ class _Reader:
         """Return the parts of an inner product: none of them is a relation."""
         items: list[TypedItem] = []
         while self._at < len(self._tokens) and self._peek() != ">":
-            items.append(self._next(bool(items) and items[-1].kind in OPERANDS))
+            items.append(self._next(after_operand=bool(items) and items[-1].kind in OPERANDS))
         return items
 
     def _is_angle(self) -> bool:
@@ -362,14 +362,18 @@ class _Reader:
             separated = separated or token in (",", "|")
         return False
 
-    def _bar(self, token: str, after_operand: bool) -> TypedItem | None:
+    def _bar(self, token: str, *, after_operand: bool) -> TypedItem | None:
         """Return the value or norm that a bar opens; `None` where the bar is a relation."""
         space = self._spaced()
         if token == "|" and after_operand and space and self._spaced(1):
             return None
         closing = token
         start = self._at
-        if self._depth >= DEEPEST or start in self._unclosed or not self._closes(closing, after_operand):
+        if (
+            self._depth >= DEEPEST
+            or start in self._unclosed
+            or not self._closes(closing, after_operand=after_operand)
+        ):
             return None
         self._at += 1
         self._depth += 1
@@ -387,7 +391,7 @@ class _Reader:
         shown = "|" if token == "|" else r"\|"
         return TypedItem(f"{shown}{self._written(items)}{shown}", "atom", space)
 
-    def _closes(self, bar: str, after_operand: bool) -> bool:
+    def _closes(self, bar: str, *, after_operand: bool) -> bool:
         """Return True if a bar of the same kind follows before the open bracket closes."""
         level = 0
         for ahead in range(1, len(self._tokens) - self._at):
@@ -401,19 +405,19 @@ class _Reader:
 
     # -- words
 
-    def _name(self, space: bool) -> TypedItem:
+    def _name(self, *, space: bool) -> TypedItem:
         """Return what a word means, with its arguments but without its scripts."""
         word = self._take()
         if not word[-1].isalpha():
             words = re.split(r"[\"({]", word, maxsplit=1)[1][:-1]
             return TypedItem(rf"\text{{{words}}}", "atom", space)
         if word in self._wrapping:
-            return self._wrapped(self._wrapping[word], space)
+            return self._wrapped(self._wrapping[word], space=space)
         if self._dialect is not None and word in self._dialect.pairs:
             first, second = self._argument(), self._argument()
             return TypedItem(_filled(self._dialect.pairs[word], first, second), "atom", space)
         if word in names.PAIRS and self._peek() == "(":
-            return self._pair(names.PAIRS[word], space)
+            return self._pair(names.PAIRS[word], space=space)
         if word == "inf" and self._at > 1 and self._tokens[self._at - 2].text in ("-", "+", "->", "^", "to"):
             return TypedItem(r"\infty", "atom", space)
         for known, kind in _KINDS:
@@ -446,11 +450,11 @@ class _Reader:
             argument = self._scripted(self._primary())
             return TypedItem(function.latex + argument.latex, "atom", function.space)
         if self._dialect is not None and self._peek() and self._tokens[self._at].kind in ("word", "number"):
-            argument = self._next(False)
+            argument = self._next(after_operand=False)
             return TypedItem(written([function, replace(argument, space=True)]), "atom", function.space)
         return function
 
-    def _wrapped(self, pattern: str, space: bool) -> TypedItem:
+    def _wrapped(self, pattern: str, *, space: bool) -> TypedItem:
         return TypedItem(pattern.replace("%s", self._argument()), "atom", space)
 
     def _scripted_argument(self) -> TypedItem:
@@ -459,7 +463,7 @@ class _Reader:
             return TypedItem("{}", "atom")
         if self._peek() in ("(", "{", "["):
             return self._unbraced(self._primary())
-        return self._next(False)
+        return self._next(after_operand=False)
 
     @staticmethod
     def _unbraced(item: TypedItem) -> TypedItem:
@@ -469,13 +473,13 @@ class _Reader:
                 return TypedItem(item.latex, "atom", item.space, item.latex[len(left) : -len(right)])
         return item
 
-    def _pair(self, pattern: str, space: bool) -> TypedItem:
+    def _pair(self, pattern: str, *, space: bool) -> TypedItem:
         self._at += 1
         parts: list[str] = []
         while True:
             items: list[TypedItem] = []
             while self._at < len(self._tokens) and self._peek() not in (",", ")"):
-                items.append(self._next(bool(items) and items[-1].kind in OPERANDS))
+                items.append(self._next(after_operand=bool(items) and items[-1].kind in OPERANDS))
             parts.append(self._written(items))
             if self._at >= len(self._tokens) or self._take() == ")" or len(parts) > 2:
                 break
@@ -544,7 +548,7 @@ class _Reader:
             self._at += 1  # the script that follows is the base's: ∫_-∞^∞
             return symbol
         if kind == "character":
-            return self._character(False).latex
+            return self._character(space=False).latex
         return self._scripted(self._primary()).latex if sign != "_" else self._primary().latex
 
     def _script_word(self, base: str, sign: str) -> str:
@@ -568,7 +572,7 @@ class _Reader:
 
     # -- characters
 
-    def _character(self, space: bool) -> TypedItem:
+    def _character(self, *, space: bool) -> TypedItem:
         token = self._peek()
         if token in _CLOSING:
             return self._scripted(self._primary())

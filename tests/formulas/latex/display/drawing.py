@@ -10,7 +10,7 @@ from mathamr.formulas.mathml.styles import STYLE
 
 def drawn(latex: str, display: bool = True) -> Element:
     """The element that shows a formula."""
-    return displayed(latex, Macros(), display)
+    return displayed(latex, Macros(), display=display)
 
 
 def shown(latex: str, display: bool = True) -> str:

@@ -49,7 +49,7 @@ _SPECIAL: dict[str, dict[str, str]] = {
 """How some small accents must be drawn to be in the right place."""
 
 
-def _over(base: Element, accent: str, wide: bool) -> Element:
+def _over(base: Element, accent: str, *, wide: bool) -> Element:
     sign = operator(accent, stretchy="true" if wide else "false", lspace="0em", rspace="0em")
     if not wide:
         sign.attributes = {**sign.attributes, **_SPECIAL.get(accent, {})}
@@ -77,7 +77,7 @@ def _accent(setter: Typesetter, piece: Construct, atoms: list[Atom]) -> None:
         atoms.append(Atom(Element("mrow", "", (base,), {STYLE: _LINES[name]}), ORD, setter.style))
         return
     if name in _SMALL or name in _WIDE:
-        element = _over(base, _SMALL.get(name) or _WIDE[name], name in _WIDE)
+        element = _over(base, _SMALL.get(name) or _WIDE[name], wide=name in _WIDE)
     elif name in _WIDENED:
         element = _widened(base, _WIDENED[name])
     else:

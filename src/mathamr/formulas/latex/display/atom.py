@@ -174,7 +174,7 @@ def arranged(atoms: Sequence[Atom], before: int | None = None) -> list[Element]:
     starts = {start for start, _ in tails}
     for place, core, (before_it, after_it) in spaces:
         between = 0 < place < len(row) - 1 and place not in starts and place + 1 not in starts
-        _space_out(core, before_it, after_it, between)
+        _space_out(core, before_it, after_it, between=between)
     for start, attributes in reversed(tails):
         row[start:] = [Element("mstyle", "", row[start:], attributes)]
     return row
@@ -210,7 +210,7 @@ def scripted(atom: Atom) -> Element:
     )
     if stacked and core is not None:
         core.attributes = {**core.attributes, "movablelimits": "true" if atom.limits == MOVABLE else "false"}
-    made = _with_scripts(element, sub, sup, stacked)
+    made = _with_scripts(element, sub, sup, stacked=stacked)
     if (
         core is not None
         and core.text in _INTEGRALS
@@ -237,7 +237,7 @@ def _ends_in_fence(element: Element) -> bool:
     return element.tag == "mo" and element.text in STRETCHED and element.attributes.get("stretchy") == "false"
 
 
-def _with_scripts(base: Element, sub: Element | None, sup: Element | None, stacked: bool) -> Element:
+def _with_scripts(base: Element, sub: Element | None, sup: Element | None, *, stacked: bool) -> Element:
     if sub is not None and sup is not None:
         return Element("munderover" if stacked else "msubsup", "", (base, sub, sup))
     if sub is not None:
@@ -268,7 +268,7 @@ def _classes(atoms: Sequence[Atom], before: int | None) -> list[int]:
     return kinds
 
 
-def _space_out(core: Element, before: float, after: float, between: bool) -> None:
+def _space_out(core: Element, before: float, after: float, *, between: bool) -> None:
     """Write the space around an operator, unless browsers add it by default."""
     attributes = {name: value for name, value in core.attributes.items() if name not in ("lspace", "rspace")}
     if not between or DEFAULT_SPACES.get(core.text) != (before, after):

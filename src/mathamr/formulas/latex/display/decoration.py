@@ -166,13 +166,13 @@ def colour_of(setter: Typesetter, model: str | None, text: str) -> str:
 
 
 @maker("new colour")
-def _define_colour(setter: Typesetter, piece: Construct, atoms: list[Atom]) -> None:
+def _define_colour(setter: Typesetter, piece: Construct, _atoms: list[Atom]) -> None:
     _, name, model, value = piece.arguments
     setter.colours[name.strip()] = colour_of(setter, model, value)
 
 
 @maker("same colour")
-def _same_colour(setter: Typesetter, piece: Construct, atoms: list[Atom]) -> None:
+def _same_colour(setter: Typesetter, piece: Construct, _atoms: list[Atom]) -> None:
     name, model, value = piece.arguments
     setter.colours[name.strip()] = colour_of(setter, model, value)
 
@@ -206,7 +206,7 @@ def _style(setter: Typesetter, piece: Construct, atoms: list[Atom]) -> None:
 
 
 @maker("size")
-def _size(setter: Typesetter, piece: Construct, atoms: list[Atom]) -> None:
+def _size(_setter: Typesetter, piece: Construct, atoms: list[Atom]) -> None:
     atoms.append(switch({"mathsize": piece.data}))
 
 
@@ -219,5 +219,5 @@ def _font(setter: Typesetter, piece: Construct, atoms: list[Atom]) -> None:
 
 
 @maker("font switch")
-def _font_switch(setter: Typesetter, piece: Construct, atoms: list[Atom]) -> None:
+def _font_switch(setter: Typesetter, piece: Construct, _atoms: list[Atom]) -> None:
     setter.font = piece.data(setter.font)

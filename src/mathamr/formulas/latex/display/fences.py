@@ -49,10 +49,10 @@ def fenced(
         after = [] if right is None else [sized(right, _SCALED)]
         return Element("mrow", "", [*before, *row, *after])
     if left is not None:
-        row.insert(0, _fence(left, "prefix", grows))
+        row.insert(0, _fence(left, "prefix", grows=grows))
     if right is not None:
         last = row[-1] if row else None
-        row.append(_fence(right, "postfix", grows, overhang(last) if last is not None else 0.0))
+        row.append(_fence(right, "postfix", grows=grows, before=overhang(last) if last is not None else 0.0))
     return Element("mrow", "", row)
 
 
@@ -71,7 +71,7 @@ def _only_fractions(elements: Sequence[Element], budget: Budget) -> bool:
     return True
 
 
-def _fence(element: Element, form: str, grows: bool, before: float = 0.0) -> Element:
+def _fence(element: Element, form: str, *, grows: bool, before: float = 0.0) -> Element:
     attributes = {
         "form": form,
         "stretchy": "true" if grows else "false",

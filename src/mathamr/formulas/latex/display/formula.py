@@ -34,19 +34,19 @@ def display_mathml(
     >>> display_mathml("a/b").partition("<semantics>")[2].partition("<annotation")[0]
     '<mrow><mi>a</mi><mo stretchy="false" lspace="0em" rspace="0em">/</mo><mi>b</mi></mrow>'
     """
-    element = displayed(latex, Macros.of(macros), display)
+    element = displayed(latex, Macros.of(macros), display=display)
     return typeset_to_mathml(element, display=display, latex=latex, styling=styling)
 
 
-def displayed(latex: str, macros: Macros, display: bool) -> Element:
+def displayed(latex: str, macros: Macros, *, display: bool) -> Element:
     """Return the element that draws a formula."""
     if len(latex) > MAX_LENGTH:
         raise FormulaError(f"longer than {MAX_LENGTH} characters", latex, MAX_LENGTH)
     budget = Budget(len(latex))
     try:
-        element = _drawn(latex, macros, display, budget)
+        element = _drawn(latex, macros, display=display, budget=budget)
         if element is None and (uncommented := without_comment_signs(latex)):
-            element = _drawn(uncommented[0], macros, display, budget)
+            element = _drawn(uncommented[0], macros, display=display, budget=budget)
     except RecursionError:
         raise FormulaError("nested too deeply", latex, 0) from None
     if element is None:
@@ -54,7 +54,7 @@ def displayed(latex: str, macros: Macros, display: bool) -> Element:
     return element
 
 
-def _drawn(latex: str, macros: Macros, display: bool, budget: Budget) -> Element | None:
+def _drawn(latex: str, macros: Macros, *, display: bool, budget: Budget) -> Element | None:
     latex = unicode_to_latex(latex)
     tokens, offsets = tokenize(latex)
     tokens, offsets, _ = expanded(tokens, offsets, latex, macros, budget)
@@ -66,7 +66,7 @@ def _drawn(latex: str, macros: Macros, display: bool, budget: Budget) -> Element
         lines = lines_of(Typesetter(reader, style), read, style, aligned=broken)
     except SpentError as error:
         raise FormulaError(str(error), latex, reader.offset()) from None
-    return None if _is_empty(lines) else in_lines(lines, display)
+    return None if _is_empty(lines) else in_lines(lines, display=display)
 
 
 def _is_empty(lines: list[TableLine]) -> bool:

@@ -106,7 +106,7 @@ def symbol_atom(token: str, font: Font, style: int) -> Atom | None:
     if symbol.role in _OPERATORS or kind not in (ORD, INNER):
         return Atom(fence_or_sign(text), kind, style)
     slanted = token.startswith("\\var") and token[4:5].isupper()
-    atom = letter(text, font, style, slanted)
+    atom = letter(text, font, style, slanted=slanted)
     atom.kind = kind
     return atom
 
@@ -133,7 +133,7 @@ def fence_or_sign(text: str) -> Element:
     return operator(text, stretchy="false") if text in STRETCHED else operator(text)
 
 
-def letter(text: str, font: Font, style: int, slanted: bool = False, upright: bool = False) -> Atom:
+def letter(text: str, font: Font, style: int, *, slanted: bool = False, upright: bool = False) -> Atom:
     """Draw a letter or another ordinary symbol in its font; some commands fix its slant."""
     own = specialized(font, text)
     alphabet = "" if upright else variant(own) or ("italic" if slanted else "")

@@ -165,7 +165,7 @@ def _upright(arrow: Element, left: Element | None, right: Element | None) -> Ele
     return Element("mrow", "", [part for part in (*before, arrow, *after) if part is not None])
 
 
-def _beside(label: Element | None, hidden: bool) -> Element | None:
+def _beside(label: Element | None, *, hidden: bool) -> Element | None:
     if label is None:
         return None
     small = in_style(label, SCRIPT)

@@ -127,7 +127,7 @@ def _classed(setter: Typesetter, piece: Construct, atoms: list[Atom]) -> None:
 
 
 @maker("limits")
-def _limits(setter: Typesetter, piece: Construct, atoms: list[Atom]) -> None:
+def _limits(_setter: Typesetter, piece: Construct, atoms: list[Atom]) -> None:
     for atom in reversed(atoms):
         if atom.kind < SPACE:
             atom.limits = _LIMITS[piece.data]

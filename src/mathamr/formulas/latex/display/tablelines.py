@@ -52,7 +52,7 @@ class TableLine:
 
 
 def lines_of(
-    setter: Typesetter, read: Sequence[CellLine], style: int, aligned: bool = False
+    setter: Typesetter, read: Sequence[CellLine], style: int, *, aligned: bool = False
 ) -> list[TableLine]:
     """Return the lines of a table with their cells drawn.
 
@@ -208,7 +208,7 @@ def _cells(
     return made
 
 
-def in_lines(lines: Sequence[TableLine], display: bool) -> Element:
+def in_lines(lines: Sequence[TableLine], *, display: bool) -> Element:
     """Make a complete formula: one line, or several below each other; equation numbers follow."""
     lines = [line for line in lines if not line.is_empty() or line.tag is not None]
     if len(lines) == 1 and len(lines[0].cells) == 1:

@@ -158,13 +158,13 @@ class Typesetter(Walk[Atom]):
         if count:
             self._attach_primes(frame, count, piece.data, piece.place)
             return
-        base = self._base(frame.items, above)
+        base = self._base(frame.items, above=above)
         if above:
             base.sup = script
         else:
             base.sub = script
 
-    def _base(self, atoms: list[Atom], above: bool) -> Atom:
+    def _base(self, atoms: list[Atom], *, above: bool) -> Atom:
         """Return the atom that a script belongs to: the last one, or a new empty one if that has such a script already."""
         if atoms and atoms[-1].kind < SPACE:
             last = atoms[-1]

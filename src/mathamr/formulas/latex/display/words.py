@@ -81,7 +81,7 @@ def _logo(setter: Typesetter, piece: Construct, atoms: list[Atom]) -> None:
 
 
 @maker("tag")
-def _tag(setter: Typesetter, piece: Construct, atoms: list[Atom]) -> None:
+def _tag(setter: Typesetter, piece: Construct, _atoms: list[Atom]) -> None:
     """Record the number of a line, which is put at the end of the line."""
     bare, parts = piece.arguments
     fences = [] if bare else [Element("mtext", "("), Element("mtext", ")")]

@@ -149,10 +149,10 @@ class Factors(Groups):
         return self.fenced_arguments(self._symbol())
 
     def _operator_function(self) -> Node:
-        return self.bare_arguments(self._symbol(), True)
+        return self.bare_arguments(self._symbol(), trigonometric=True)
 
     def _trigonometric(self) -> Node:
-        return self.bare_arguments(self._symbol(), False)
+        return self.bare_arguments(self._symbol(), trigonometric=False)
 
     def _big_operator(self) -> Node:
         return self.operator_arguments(self._symbol())
@@ -186,7 +186,7 @@ class Factors(Groups):
         node = heads.pop()
         while heads:
             node = apply(heads.pop(), node)
-        return self.bare_arguments(node, True)
+        return self.bare_arguments(node, trigonometric=True)
 
     def fenced_arguments(self, function: Node) -> Node:
         """Return the function with arguments in parentheses, if they follow."""
@@ -240,13 +240,13 @@ class Factors(Groups):
                 self.i = before
             return node
 
-    def bare_arguments(self, function: Node, trigonometric: bool) -> Node:
+    def bare_arguments(self, function: Node, *, trigonometric: bool) -> Node:
         """Return the function with its argument, in parentheses or bare: the factors up to the next sum or function."""
         before = self.i
         node = self.fenced_arguments(function)
         if self.i != before:
             return node
-        first = self._bare(trigonometric)
+        first = self._bare(trigonometric=trigonometric)
         if first is None:
             return function
         product = Product(first)
@@ -255,13 +255,13 @@ class Factors(Groups):
             sign: Node | None = INVISIBLE_TIMES
             if self.roles[before] in MULTIPLYING:
                 sign = self.multiply_operator()
-            following = self._bare(trigonometric) if sign is not None else None
+            following = self._bare(trigonometric=trigonometric) if sign is not None else None
             if sign is None or following is None:
                 self.i = before
                 return apply(function, product.node())
             product.join(sign, following)
 
-    def _bare(self, trigonometric: bool) -> Node | None:
+    def _bare(self, *, trigonometric: bool) -> Node | None:
         role = self.roles[self.i]
         if role in NAMES or role == "NUMBER":
             return self._symbol()
@@ -348,8 +348,8 @@ READ_AS_FACTORS: dict[str, Callable[[Factors], Node | None]] = {
 _REMEMBERED = frozenset(READ_AS_FACTORS) - {"ATOM", "ID", "ARRAY"}
 _FOLLOWING: dict[str, Callable[[Factors, Node], Node]] = {
     "FUNCTION": Factors.fenced_arguments,
-    "OPFUNCTION": lambda grammar, node: grammar.bare_arguments(node, True),
-    "TRIGFUNCTION": lambda grammar, node: grammar.bare_arguments(node, False),
+    "OPFUNCTION": lambda grammar, node: grammar.bare_arguments(node, trigonometric=True),
+    "TRIGFUNCTION": lambda grammar, node: grammar.bare_arguments(node, trigonometric=False),
     "INTOP": Factors.integral_arguments,
     "BIGOP": Factors.operator_arguments,
     "SUMOP": Factors.operator_arguments,
