@@ -126,7 +126,8 @@ class PayloadColumns:
 
     def has_rows(self, count: int) -> bool:
         """Return True if every column has so many rows."""
-        return all(len(column) == count for column in (*self.plain.values(), *self.ragged.values()))
+        lengths = {*map(len, self.plain.values()), *map(len, self.ragged.values())}
+        return lengths == {count}
 
 
 def _numbered(names: Iterable[str]) -> dict[str, int]:
