@@ -63,7 +63,7 @@ class Tuning:
     """The kinds of queries that had enough known items, and the numbers of items of all kinds."""
 
     kinds: tuple[TunedKind, ...]
-    counts: Mapping[str, int]
+    counts: Mapping[QueryKind, int]
     weights: dict[str, dict[QueryKind, float]] = field(default_factory=dict)
     """The weights of the index with those that gain, by part and kind."""
 

@@ -152,7 +152,7 @@ class Component:
 
     def with_weights(self, weights: Mapping[QueryKind, float]) -> Component:
         """Return the part with other weights for some kinds of queries."""
-        return replace(self, weights=tuple((dict(self.weights) | weights).items()))
+        return replace(self, weights=tuple({**dict(self.weights), **weights}.items()))
 
     def weight_for(self, kind: QueryKind) -> float:
         """Return the weight for a kind of query."""
