@@ -91,7 +91,7 @@ def test_all_candidates_are_ranked_by_the_mean_over_their_representations(tmp_pa
         return [PostInput(np.array([int(each.id[1:])], np.uint16)) for each in entries]
 
     def asked(entries: Sequence[PostInput]) -> list[list[Tensor]]:
-        return [[queries["q0"]]]
+        return [[queries["q0"]], []]  # the second question has no formulas
 
     def represented(entries: Sequence[PostInput]) -> list[list[Tensor]]:
         return [
@@ -99,8 +99,11 @@ def test_all_candidates_are_ranked_by_the_mean_over_their_representations(tmp_pa
             for number in (int(each.numbers[0]) for each in entries)
         ]
 
-    task = SearchTask("t", [MarfText("q0", [], [])], MarfTexts(tmp_path / "answers.jsonl"), Qrels({}), ())
-    found = rank_all(task, read, asked, represented, CPU, at_a_time=4)["q0"]
+    topics = [MarfText(name, [], []) for name in ("q0", "q1")]
+    task = SearchTask("t", topics, MarfTexts(tmp_path / "answers.jsonl"), Qrels({}), ())
+    ranked = rank_all(task, read, asked, represented, CPU, at_a_time=4)
+    assert list(ranked) == ["q0"]
+    found = ranked["q0"]
     expected = {
         text.id: float(
             torch.stack(
