@@ -9,17 +9,30 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+_GROUP = r"\{(?:[^{}]|\{[^{}]*\})*\}"
+"""An argument in braces, in which others may stand."""
 _DIAGRAM = re.compile(
-    r"\\begin\s*\{tikzcd\}\s*(?:\[[^\]]*\])?(?P<tikz>.*?)\\end\s*\{tikzcd\}"
-    r"|\\xymatrix\s*(?:@[!A-Z0-9=<>.+\-a-z]*(?:\{[^{}]*\})?\s*)*\{(?P<xy>(?:[^{}]|\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\})*)\}",
-    re.S,
+    rf"""
+    \\begin\s*\{{tikzcd\}}\s*(?:\[[^\]]*\])? (?P<tikz>.*?) \\end\s*\{{tikzcd\}}
+    | \\xymatrix\s*
+        (?:@[!A-Z0-9=<>.+\-a-z]*(?:\{{[^{{}}]*\}})?\s*)*          # options: @C=3pc, @!R{{…}}
+        \{{(?P<xy>(?:[^{{}}]|\{{(?:[^{{}}]|{_GROUP})*\}})*)\}}
+    """,
+    re.S | re.X,
 )
 _TIKZ_ARROW = re.compile(
-    r"\\(?:arrow|ar|(?P<short>[udlr]{1,4})ar)\b\s*(?:\[(?P<options>(?:[^\[\]{}\"]|\"[^\"]*\"|\{[^{}]*\})*)\]|\{(?P<way>[udlr]+)\}\s*(?:\[[^\]]*\])?\s*\{(?P<label>(?:[^{}]|\{[^{}]*\})*)\})?"
+    r"""
+    \\(?:arrow|ar|(?P<short>[udlr]{1,4})ar)\b\s*                  # \arrow, \ar, \drar
+    (?:
+        \[(?P<options>(?:[^\[\]{}"]|"[^"]*"|\{[^{}]*\})*)\]       # [r, "f", hook]
+        | \{(?P<way>[udlr]+)\}\s*(?:\[[^\]]*\])?\s*               # {r}[swap]{f}, as in older versions
+          \{(?P<label>(?:[^{}]|\{[^{}]*\})*)\}
+    )?
+    """,
+    re.X,
 )
-_XY_ARROW = re.compile(
-    r"\\ar\s*(?P<style>(?:@[^\[]*?)?)\[(?P<way>[udlr]*)\]\s*(?P<labels>(?:[\^_|]\s*-?\s*(?:\{(?:[^{}]|\{[^{}]*\})*\}|\\[A-Za-z]+|\S))*)"
-)
+_XY_LABEL = rf"[\^_|]\s*-?\s*(?:{_GROUP}|\\[A-Za-z]+|\S)"
+_XY_ARROW = re.compile(rf"\\ar\s*(?P<style>(?:@[^\[]*?)?)\[(?P<way>[udlr]*)\]\s*(?P<labels>(?:{_XY_LABEL})*)")
 _LABEL = re.compile(r"[\^_|]\s*-?\s*(\{(?:[^{}]|\{[^{}]*\})*\}|\\[A-Za-z]+|\S)")
 _QUOTED = re.compile(r'"([^"]*)"')
 _SIGNS = {

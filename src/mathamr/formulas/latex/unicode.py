@@ -121,10 +121,18 @@ def is_mathematical(character: str) -> bool:
 
 
 _PIECE = re.compile(
-    r"\\(?:text\w*|[mhf]box|intertext|operatorname|label|tag|unicode|color|textcolor|href|url|verb)(?![A-Za-z])\*?\s*(?P<words>\{)?"
-    r"|(?P<argument>\\[A-Za-z]+|[\^_])|\\."
-    r"|(?P<other>[^\x00-\x7f][\u0300-\u036f\u20d0-\u20ff]*|[A-Za-z0-9][\u0300-\u036f\u20d0-\u20ff]+)|(?P<space>\s+)|[^\\\s\w^\x80-\U0010ffff]+|.",
-    re.S,
+    r"""
+    \\(?:text\w*|[mhf]box|intertext|operatorname|label|tag|unicode|color|textcolor|href|url|verb)(?![A-Za-z])
+        \*?\s*(?P<words>\{)?                                  # a command whose argument is words
+    | (?P<argument>\\[A-Za-z]+|[\^_])                         # what the next piece may be the argument of
+    | \\.
+    | (?P<other>[^\x00-\x7f][\u0300-\u036f\u20d0-\u20ff]*     # a character, perhaps with accents
+        | [A-Za-z0-9][\u0300-\u036f\u20d0-\u20ff]+)
+    | (?P<space>\s+)
+    | [^\\\s\w^\x80-\U0010ffff]+
+    | .
+    """,
+    re.S | re.X,
 )
 _OVER = frozenset(["\u0304", "\u0302", "\u0303", "\u0307", "\u20d7"])
 """Marks that are accents of mathematics even where Unicode has one character for letter and mark, as in ẋ."""
