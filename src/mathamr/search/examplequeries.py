@@ -18,8 +18,12 @@ TITLES = 2
 _TITLE = range(12, 80)
 """Length of a title that is informative and quick to read."""
 _NAMED = re.compile(
-    r"(?:Theorem|Lemma|Proposition|Corollary|Definition|Example|Remark|Exercise|Problem|Conjecture|Claim|Fact)"
-    r"(?: [\d.]+)?(?: \((?P<name>.+)\)|: .*)?"
+    r"""
+    (?:Theorem|Lemma|Proposition|Corollary|Definition|Example|Remark|Exercise|Problem|Conjecture|Claim|Fact)
+    (?:[ ][\d.]+)?                              # its number
+    (?:[ ]\((?P<name>.+)\) | :[ ].*)?           # its name, or its text
+    """,
+    re.X,
 )
 """The title of an entry of a book, with the name in brackets that some have."""
 _LATEX = range(6, 45)

@@ -50,14 +50,21 @@ _RARE, _TITLED = 30.0, 100.0
 _EMPHASISED_NAME = r"[^{}<>*\n]{1,120}"
 _EMPHASIS: dict[Markup, re.Pattern[str]] = {
     "latex": re.compile(
-        rf"\\(?:emph|textbf|textit|textsl|defn?|dfn|term|define)\s*\{{({_EMPHASISED_NAME})\}}"
-        rf"|\{{\s*\\(?:em|it|bf|sl|itshape|bfseries)\b\s*({_EMPHASISED_NAME})\}}"
+        rf"""
+        \\(?:emph|textbf|textit|textsl|defn?|dfn|term|define)\s*\{{({_EMPHASISED_NAME})\}}      # \emph{{name}}
+        | \{{\s*\\(?:em|it|bf|sl|itshape|bfseries)\b\s*({_EMPHASISED_NAME})\}}                  # {{\em name}}
+        """,
+        re.X,
     ),
     "html": re.compile(
         rf"<(?:em|strong|i|b|dfn)\b[^<>]{{0,100}}>({_EMPHASISED_NAME})</(?:em|strong|i|b|dfn)>", re.IGNORECASE
     ),
     "markdown": re.compile(
-        rf"(?<![\w*])\*{{1,3}}(?=\S)({_EMPHASISED_NAME}?)(?<=\S)\*{{1,3}}(?![\w*])|(?<!\w)__?(?=\S)([^_\n]{{1,120}}?)(?<=\S)__?(?!\w)"
+        rf"""
+        (?<![\w*])\*{{1,3}}(?=\S)({_EMPHASISED_NAME}?)(?<=\S)\*{{1,3}}(?![\w*])      # *name*
+        | (?<!\w)__?(?=\S)([^_\n]{{1,120}}?)(?<=\S)__?(?!\w)                         # _name_
+        """,
+        re.X,
     ),
 }
 """What a definition emphasises is usually the name that it introduces."""

@@ -53,7 +53,11 @@ _EMPHASISED = re.compile(r"(?<![\w*])\*\*(?=[^\W\d_]{3})([^*$]+?)(?<=\w)\*\*(?![
 """Words in the bold of Markdown, whose stars are no powers."""
 _NOTES_SHOWN = 5
 _DECLARED_NAME = re.compile(
-    r"(?=.*(?:[^\W\d_]{2}'*_[^\W\d_]{2}|[^\W\d_]{2}[\w']*\.[^\W\d_]))[^\W\d_][\w']{0,200}(?:\.[^\W\d_][\w']{0,200}){0,20}"
+    r"""
+    (?=.*(?:[^\W\d_]{2}'*_[^\W\d_]{2} | [^\W\d_]{2}[\w']*\.[^\W\d_]))      # words are joined: add_comm, Nat.add
+    [^\W\d_][\w']{0,200} (?:\.[^\W\d_][\w']{0,200}){0,20}                  # names between dots
+    """,
+    re.X,
 )
 """The name of a declaration of a formal library, such as `Nat.add_comm`, which is not the formula of a subscript."""
 

@@ -13,8 +13,13 @@ _TOKEN = re.compile(_COMMAND + r"|\s+|[\s\S]")
 _TOKEN_WITH_COMMENTS = re.compile(_COMMAND + r"|%[^\n]*\n?\s*|\s+|[\s\S]")
 
 _ESCAPED = re.compile(
-    r"(?P<cell>\\qvar@construct\{&\}|&)(?P<style>\$?\\displaystyle ?)?(?P<amp>(?:amp;)+)?(?P<sign>lt;|gt;)?"
-    r"|(?P<begin>\A\\displaystyle )amp;"
+    r"""
+    (?P<cell>\\qvar@construct\{&\}|&)      # the & of an entity that was taken for that of a table
+    (?P<style>\$?\\displaystyle[ ]?)?
+    (?P<amp>(?:amp;)+)? (?P<sign>lt;|gt;)?
+    | (?P<begin>\A\\displaystyle[ ])amp;
+    """,
+    re.X,
 )
 _VERBATIM = re.compile(r"\\verb(?![a-zA-Z])\*?([^a-zA-Z\s*])([^\n]*?)\1")
 _VERBATIM_TOKENS = {letter: "\\" + letter for letter in "{}$%&#_"} | {

@@ -104,7 +104,11 @@ def _denominator_end(items: Sequence[TypedItem], slash: int) -> int:
 
 
 _STRUCTURE = re.compile(
-    r"(?:\\mathbb\{[A-Z]\}|[A-Z])(?:[_^](?:\w|\{[^{}]*\}))?|[A-Za-z]\[[^\[\]]*\]|\\mathbb\{[A-Z]\}\[[^\[\]]*\]"
+    r"""
+    (?:\\mathbb\{[A-Z]\}|[A-Z])(?:[_^](?:\w|\{[^{}]*\}))?      # G, ℤ, S_n
+    | (?:[A-Za-z]|\\mathbb\{[A-Z]\})\[[^\[\]]*\]               # k[x], ℤ[i]
+    """,
+    re.X,
 )
 
 
