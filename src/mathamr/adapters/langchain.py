@@ -40,7 +40,10 @@ class MathAMRRetriever(BaseRetriever):
         return cls(index=Index.open(path, device=device, model=model), **options)
 
     def _get_relevant_documents(
-        self, query: str, *, run_manager: CallbackManagerForRetrieverRun
+        self,
+        query: str,
+        *,
+        run_manager: CallbackManagerForRetrieverRun,  # noqa: ARG002 - LangChain passes it by name
     ) -> list[Document]:
         hits = self.index.search(query, self.task, self.strategy, self.k, where=self.where)
         posts = self.index.archive.catalogue.posts(list(dict.fromkeys(hit.id for hit in hits)))

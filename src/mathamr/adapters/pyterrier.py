@@ -64,7 +64,7 @@ class Retriever(_IndexTransformer):
     def _groups(self, inp: pandas.DataFrame, kept: Sequence[str]) -> list[tuple[Any, str, list[str]]]:
         return [(row[list(kept)], str(row["query"]), []) for _, row in inp.iterrows()]
 
-    def _results(self, query: str, ids: list[str]) -> Sequence[Scored]:
+    def _results(self, query: str, _ids: list[str]) -> Sequence[Scored]:
         return [
             Scored(each.id, each.score)
             for each in self.index.rank(query, self.task, self.strategy, self.k)[0]

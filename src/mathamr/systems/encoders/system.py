@@ -53,7 +53,7 @@ class Encoder(Protocol):
         ...
 
 
-def _rankings(name: str, by_vectors: Ranking, unhub: bool) -> Rankings:
+def _rankings(name: str, by_vectors: Ranking, *, unhub: bool) -> Rankings:
     """Return the rankings of a system with one kind of vectors: alone, with words and trees, and words alone."""
     fused = Fuse(
         parts=(
@@ -197,7 +197,7 @@ class EmbeddingsSystem(_EncoderSystem):
     rankings = _rankings("single", Nearest(DOCUMENT), unhub=True)
 
     @classmethod
-    def _load_encoder(cls, source: EncoderSource, device: str) -> Encoder:
+    def _load_encoder(cls, source: EncoderSource, _device: str) -> Encoder:
         from mathamr.systems.encoders.server import ServerEncoder
 
         return ServerEncoder(str(source))
