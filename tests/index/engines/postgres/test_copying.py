@@ -21,12 +21,11 @@ def test_cells_are_those_that_postgres_writes() -> None:
         copying.number(-7),
         copying.real(2.5),
         copying.vector(numbers),
-        copying.halfvec(numbers),
         None,
     ]
     asked = (
         "SELECT 'ζ'::text, ARRAY['a', '', '''\\']::text[], ARRAY[]::text[], -7::bigint, 2.5::float8,"
-        " '[1.5,-0.25,3]'::vector, '[1.5,-0.25,3]'::halfvec, NULL::text"
+        " '[1.5,-0.25,3]'::vector, NULL::text"
     )
     with psycopg.connect(POSTGRES_URL.value) as connection:
         connection.execute("CREATE EXTENSION IF NOT EXISTS vector")

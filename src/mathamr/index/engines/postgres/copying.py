@@ -45,11 +45,6 @@ def vector(numbers: FloatArray) -> bytes:
     return struct.pack(">hh", len(numbers), 0) + numbers.astype(">f4").tobytes()
 
 
-def halfvec(numbers: FloatArray) -> bytes:
-    """Return a cell of pgvector's type halfvec."""
-    return struct.pack(">hh", len(numbers), 0) + numbers.astype(">f2").tobytes()
-
-
 def number(value: int | None) -> bytes | None:
     """Return a cell of the type bigint."""
     return None if value is None else struct.pack(">q", value)
