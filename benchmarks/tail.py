@@ -71,6 +71,7 @@ def _show(name: str, server: Server, connections: int, beside: str, texts: Itera
             outcome = await reads
             for each in attacks:
                 each.cancel()
+            await asyncio.wait(attacks)
             return outcome, ([], [])
         return await reads, ([], [])
 
@@ -88,7 +89,10 @@ def _show(name: str, server: Server, connections: int, beside: str, texts: Itera
 async def _attack(port: int, number: int) -> None:
     """Send one hostile query after the other, whatever the answer, until it is cancelled."""
     client = Client(port, ATTACKER)
-    for turn in count(number):
-        part = HOSTILE[turn % len(HOSTILE)]
-        text = f"${(part * 5000)[: 4980 - turn % 100]}$"
-        await client.ask("POST", "/v1/search", {"q": text, "task": "formulas", "k": 100})
+    try:
+        for turn in count(number):
+            part = HOSTILE[turn % len(HOSTILE)]
+            text = f"${(part * 5000)[: 4980 - turn % 100]}$"
+            await client.ask("POST", "/v1/search", {"q": text, "task": "formulas", "k": 100})
+    finally:
+        client.close()  # the server cancels what nobody waits for, so that the next cell is not disturbed

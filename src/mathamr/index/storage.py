@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, ClassVar, Self
 from mathamr.core.cache import Cache
 from mathamr.core.closing import Closing
 from mathamr.core.errors import MathAMRError, VectorsMissingError
+from mathamr.core.modelfolder import CONFIG, read_config
 from mathamr.core.prioritylock import PriorityLock
 from mathamr.core.storage.plainfiles import check_plain
 from mathamr.core.storage.writerlock import holder_of
@@ -435,10 +436,18 @@ def needs_graphs(needs: frozenset[Need]) -> bool:
 
 
 def recorded_model(recorded: ModelRecord) -> Path | None:
-    """Return the folder of an index's model, or the built-in model of that name."""
-    if recorded.folder is not None:
-        return Path(recorded.folder)
-    return named_folder(recorded.name)
+    """Return the folder of an index's model, or the built-in model of that name; an index may not choose a server."""
+    folder = named_folder(recorded.name) if recorded.folder is None else Path(recorded.folder)
+    if (
+        folder is not None
+        and (folder / CONFIG).is_file()
+        and read_config(folder).get("system") == "embeddings"
+    ):
+        raise MathAMRError(
+            f"it is the server {recorded.name}, which receives the text of posts and queries and is asked only if you"
+            f" name it yourself: --model '{recorded.name}'"
+        )
+    return folder
 
 
 def check_model(manifest: Manifest, system: System, folder: Path) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -7,8 +8,10 @@ import pytest
 
 from mathamr.core.errors import MathAMRError
 from mathamr.index.indexing.builder import BuildOptions, build_index
+from mathamr.index.manifest import Manifest
 from mathamr.posts.post import Post
 from mathamr.search.searcher import Index
+from mathamr.systems.encoders.source import encoder_folder
 from mathamr.systems.models import load_system
 from mathamr.systems.system import Item
 from mathamr.text.wording import written_sentences
@@ -51,7 +54,14 @@ def test_a_server_that_a_user_names_is_indexed_with_and_asked(tmp_path: Path) ->
     source.write_text("".join(post.to_json() + "\n" for post in posts), encoding="utf-8")
     with embeddings_server() as server:
         build_index([source], out, BuildOptions(model=f"{server.address}#words", device="cpu"))
-        with Index.open(out) as index:
+        before = len(server.asked)
+        for change in ({}, {"folder": str(encoder_folder(f"{server.address}#words"))}):
+            manifest = Manifest.read(out)
+            replace(manifest, model=replace(manifest.model, **change)).write(out)
+            with Index.open(out) as index, pytest.raises(MathAMRError, match="only if you name it yourself"):
+                index.search("zebra", strategy="single")
+        assert len(server.asked) == before  # a stranger's index does not choose who receives queries
+        with Index.open(out, model=f"{server.address}#words") as index:
             asked = " ".join(written_sentences(posts[3]))
             assert index.search(asked, strategy="single").hits[0].id == posts[3].id
             assert posts[3].id in [hit.id for hit in index.search(posts[3].title, k=3)]
