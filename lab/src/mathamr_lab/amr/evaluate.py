@@ -20,7 +20,7 @@ from penman.models.amr import model as amr_model
 
 from mathamr.amr.builtin import BuiltinParser
 from mathamr.amr.builtin.mathematics import is_formula
-from mathamr.amr.document import parse_documents
+from mathamr.amr.document import Text, parse_documents
 from mathamr.amr.parser import AmrParser
 from mathamr_lab.amr.corpus import split
 from mathamr_lab.amr.topics import FOLDS, topic_graphs
@@ -107,7 +107,8 @@ def report_topics(parsers: Sequence[AmrParser]) -> None:
     documents: dict[str, str] = {}
     for fold, parser in enumerate(parsers):
         own = [topic for topic in topics if len(parsers) == 1 or topic.fold == fold]
-        for topic, found in zip(own, parse_documents(parser, [each.sentences for each in own]), strict=True):
+        texts = [Text(each.sentences, each.latex) for each in own]
+        for topic, found in zip(own, parse_documents(parser, texts), strict=True):
             documents[topic.topic] = found.amr.to_penman()
     ours = [collapse(penman.decode(documents[topic.topic], model=amr_model)) for topic in topics]
     how = f"{len(parsers)} folds" if len(parsers) > 1 else "one parser"
