@@ -56,7 +56,7 @@ def test_the_folder_holds_a_model_a_card_and_curves(shard: Shard, tmp_path: Path
     progress, log = run(shard, tmp_path)
     encoder = GraphEncoder.load(tmp_path, "cpu")
     assert len(list(encoder.encode([shard[0]]))) == 1
-    card = (tmp_path / "card.md").read_text()
+    card = (tmp_path / "README.md").read_text()
     for words in (
         "# Training card",
         "36 to train on, 4 to validate on",

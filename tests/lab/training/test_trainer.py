@@ -83,7 +83,7 @@ def test_the_value_before_training_and_every_figure_are_reported(tmp_path: Path)
     assert log.startswith("a line through 20 points, cpu\nbefore training: error 4.0000 among 20\n")
     assert progress.history[-1]["validation"]["error"] < 1
     assert [about["best"]["epoch"] for about in line.saved] == [1, 2, 3, 4]
-    card = (tmp_path / "card.md").read_text()
+    card = (tmp_path / "README.md").read_text()
     assert "| epoch | loss | error | slope | seconds | GiB |" in card
     assert "| before | – | 4.0000 | – | – | – |" in card
     assert "Validation looks at the points (20 of them)." in card

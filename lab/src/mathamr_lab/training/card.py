@@ -13,7 +13,11 @@ from mathamr_lab.training.checkpoint import TrainingProgress
 from mathamr_lab.training.resources import Resources
 from mathamr_lab.training.trainer import TrainingSubject, ValidationFigure
 
-CARD, CURVES = "card.md", "curves.svg"
+HEADER = (
+    "---", "library_name: mathamr", "tags: [mathematics, information-retrieval, formula-search]", "---", "",
+)  # fmt: skip
+"""What the Hugging Face Hub shows a folder by."""
+CARD, CURVES = "README.md", "curves.svg"
 _WIDTH, _HEIGHT, _LEFT, _TOP = 520.0, 180.0, 70.0, 36.0
 _PLAIN = ("epoch", "step", "loss", "seconds", "training_seconds", "memory", "validation")
 Points = Sequence[tuple[float, float]]
@@ -26,7 +30,7 @@ def write_card(
     progress: TrainingProgress,
     resources: Resources,
 ) -> None:
-    """Write `card.md` and `curves.svg` into a model's folder."""
+    """Write `README.md` and `curves.svg` into a model's folder."""
     try:
         (folder / CARD).write_text(card(subject, measured, progress, resources), encoding="utf-8")
         (folder / CURVES).write_text(curves(measured, progress), encoding="utf-8")
@@ -40,10 +44,11 @@ def card(
     progress: TrainingProgress,
     resources: Resources,
 ) -> str:
-    """Return the card as Markdown."""
+    """Return the card as Markdown with the header that the Hugging Face Hub reads."""
     state = "finished" if progress.done else f"in epoch {progress.epoch + 1}"
     count = resources.processes.count
     lines = [
+        *HEADER,
         "# Training card",
         "",
         f"Training is {state}; the best epoch is {progress.best_epoch}, by validation {subject.monitor}.",

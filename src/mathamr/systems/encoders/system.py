@@ -7,7 +7,7 @@ place of its two kinds of vectors; `mathamr tune` chooses others for a collectio
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import ClassVar, Protocol, Self
@@ -34,7 +34,7 @@ from mathamr.systems.ranking import (
     Task,
     Unhub,
 )
-from mathamr.systems.system import Encoded, Item, Need, VisualFormula
+from mathamr.systems.system import Encoded, Item, Need, System
 from mathamr.systems.vectors import Vectors
 from mathamr.text.wording import written
 
@@ -79,13 +79,11 @@ def _rankings(name: str, by_vectors: Ranking, *, unhub: bool) -> Rankings:
     }
 
 
-class _EncoderSystem:
+class _EncoderSystem(System):
     """Posts as rows of an encoder that a model folder names."""
 
-    kind: ClassVar[str]
     tasks: ClassVar[frozenset[Task]] = frozenset({"answers", "formulas"})
     needs: ClassVar[frozenset[Need]] = frozenset({"wording"})
-    rankings: ClassVar[Rankings]
     field: ClassVar[str]
     many: ClassVar[bool] = False
 
@@ -107,11 +105,6 @@ class _EncoderSystem:
     def fields(self) -> tuple[Field, ...]:
         """The one field of posts."""
         return (Field(name=self.field, of="posts", size=self.encoder.size, many=self.many),)
-
-    @property
-    def graphs(self) -> None:
-        """None: the system reads no graphs."""
-        return None
 
     def encode(self, items: Iterable[Item]) -> Iterator[Encoded]:
         """Yield the vectors of every post, in order."""
@@ -137,10 +130,6 @@ class _EncoderSystem:
                 references = (item.post.id,) if one else tuple(map(str, range(len(vectors))))
                 levels = np.full(len(vectors), level if one else Level.TOKEN, np.int8)
                 yield Encoded(id=item.post.id, post={self.field: Vectors(vectors, levels, references)})
-
-    def encode_visuals(self, visuals: Iterable[VisualFormula]) -> Iterator[Mapping[str, Vectors]]:
-        """Yield no vectors: formulas are found by their trees."""
-        return ({} for _ in visuals)
 
     def save(self, folder: Path) -> None:
         """Write the model folder, which only names the encoder."""

@@ -124,7 +124,7 @@ def test_the_paper_is_trained_fully_and_stored_in_eight_bits(base: Path, tmp_pat
     found = system.encoder.encode([row["query"] for row in ROWS])
     assert float((wanted * found).sum(1).min()) > 0.995
     assert float((wanted * before.numpy()).sum(1).min()) < 0.999
-    card = (tmp_path / "out" / "contrast" / "card.md").read_text(encoding="utf-8")
+    card = (tmp_path / "out" / "contrast" / "README.md").read_text(encoding="utf-8")
     assert "Spearman" in card
 
 

@@ -44,7 +44,7 @@ def test_training_learns_and_its_best_epoch_is_kept(text_files: Path, tmp_path: 
     worths = [row["validation"]["mrr"] + row["validation"]["mrr_maxsim"] for row in progress.history]
     assert progress.best_epoch == 1 + worths.index(max(worths))
     assert progress.before is not None
-    card = (tmp_path / "card.md").read_text()
+    card = (tmp_path / "README.md").read_text()
     assert "| before |" in card
     assert "MRR@10 by MaxSim" in card
 
