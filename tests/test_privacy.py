@@ -16,6 +16,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
+from mathamr.cli import LABORATORY, VERBS
 from tests.tracing import Trace, has_strace
 
 MATHAMR = (sys.executable, "-m", "mathamr")
@@ -23,6 +24,21 @@ NOTES = {
     "basel.md": "# The Basel problem\n\nThe series $\\sum_{n=1}^\\infty \\frac{1}{n^2}$ has the value $\\frac{\\pi^2}{6}$.\n",
     "prime.md": "# Primes\n\nThere are infinitely many primes: $p_1 \\cdots p_n + 1$ has another divisor.\n",
 }
+OTHERS = (
+    "posts notes",
+    "formula x^2",
+    "amr zebras",
+    "graph notes --out graphs",
+    "models",
+    "shell index",
+    "open index prime.md --editor true",
+    "tune index",
+    "similar index",
+    "run index --task answers --topics topics.xml --out b.run",
+    "fuse a.run b.run --out c.run",
+    "evaluate --qrels qrels --run a.run",
+    "demo",
+)
 HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
 
 
@@ -160,17 +176,51 @@ def test_the_tools_of_an_assistant_keep_to_themselves(trace: Trace) -> None:
     check(trace)
 
 
-def test_the_retriever_of_langchain_keeps_to_itself(trace: Trace) -> None:
-    pytest.importorskip("langchain_core")
+@pytest.mark.parametrize(
+    ("library", "code"),
+    [
+        ("langchain_core", "from mathamr.adapters.langchain import MathAMRRetriever as R\nfound = R(index=index).invoke('primes')"),
+        ("llama_index.core", "from mathamr.adapters.llamaindex import MathAMRNodeRetriever as R\nfound = R(index).retrieve('primes')"),
+    ],
+)  # fmt: skip
+def test_the_retrievers_of_other_libraries_keep_to_themselves(trace: Trace, library: str, code: str) -> None:
+    pytest.importorskip(library)
     trace.mathamr("index", "notes", "--out", "index")
-    found = trace.run(
-        sys.executable,
-        "-c",
-        "import mathamr; from mathamr.adapters.langchain import MathAMRRetriever\n"
-        "print([found.metadata for found in MathAMRRetriever(index=mathamr.Index.open('index')).invoke('primes')])",
-    )
-    assert "prime.md" in found
+    opened = f"import mathamr; index = mathamr.Index.open('index')\n{code}\nprint(found)"
+    assert "prime.md" in trace.run(sys.executable, "-c", opened)
     check(trace)
+
+
+@pytest.mark.slow
+def test_all_other_commands_keep_to_themselves(trace: Trace) -> None:
+    for number in range(44):
+        text = f"# Note {'abcdefghij'[number % 10]}{number}\n\nThe zebra number {number} has $x^{{{number}}}$ stripes.\n"
+        (trace.root / "notes" / f"{number}.md").write_text(text, "utf-8")
+    (trace.root / "a.run").write_text("A.1 Q0 1 1 1.0 a\n", "utf-8")
+    topic = (
+        "<Topics><Topic number='A.1'><Title>Zebras</Title><Question>Which $x^2$?</Question></Topic></Topics>"
+    )
+    (trace.root / "topics.xml").write_text(topic, "utf-8")
+    (trace.root / "qrels").write_text("A.1 0 1 3\n", "utf-8")
+    trace.mathamr("index", "notes", "--out", "index")
+    for command in OTHERS:
+        trace.mathamr(*command.split())
+    check(trace)
+
+
+def test_every_command_is_watched() -> None:
+    watched = {command.split()[0] for command in OTHERS}
+    watched |= {"index", "search", "explain", "backup", "restore", "doctor", "serve", "mcp"}
+    assert set(VERBS) - set(LABORATORY) == watched  # tests/lab/test_privacy.py watches train
+
+
+@pytest.mark.parametrize("model", ["st:all-MiniLM-L6-v2", "pylate:none/such"])
+def test_an_encoder_of_others_is_not_downloaded_unless_asked_for(trace: Trace, model: str) -> None:
+    with trace.started(*MATHAMR, "index", "notes", "--out", "index", "--model", model) as process:
+        _, errors = process.communicate(timeout=500)
+    assert process.returncode == 1
+    assert "--download" in errors
+    assert trace.departures == trace.strays == []
 
 
 def test_the_engines_of_qdrant_keep_to_themselves(trace: Trace) -> None:
