@@ -202,8 +202,10 @@ def rows_that_unpack_to_100_megabytes(scene: Scene) -> Outcome:
     dense = zlib.compress(b'{"id": "a", "kind": "note", "body": "' + b"a" * (100 << 20) + b'"}', 1)
     with sqlite3.connect(folder / "catalogue.db") as database:
         database.execute("UPDATE posts SET post = ?", (dense,))
-    done = scene.search(folder, megabytes=3000)
-    return done.returncode != 0 and outcome(done)[0], f"search {outcome(done)[1]}"
+    done = scene.search(folder, megabytes=3000)  # which shows previews
+    shown = scene.run("explain", str(folder), "zebra", "n1.md", megabytes=3000)
+    held = outcome(done)[0] and shown.returncode != 0 and outcome(shown)[0]
+    return held, f"search {outcome(done)[1]}; explain {outcome(shown)[1]}"
 
 
 @attack
@@ -576,7 +578,7 @@ def models_by_machine(scene: Scene) -> Outcome:
 
 def _campaign(scene: Scene, name: str, count: int) -> Outcome:
     script = str(Path(__file__).with_name("campaigns.py"))
-    done = scene.python(script, name, "--count", str(count), seconds=600, megabytes=0)
+    done = scene.python(script, name, "--count", str(count), seconds=600, megabytes=0, patience=4000)
     return done.returncode == 0, (done.stdout.strip() or done.stderr.strip()).splitlines()[-1][:200]
 
 

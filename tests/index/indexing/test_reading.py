@@ -148,6 +148,14 @@ def test_files_that_are_the_same_are_not_opened(catalogue: Catalogue, tmp_path: 
     assert again.unchanged == first.new
 
 
+def test_a_file_whose_name_is_not_utf8_ends_no_build(tmp_path: Path) -> None:
+    folder = written(tmp_path / "notes", {**NOTES, os.fsdecode(b"bad\xff.md"): "A zebra."})
+    for _ in range(2):
+        build_index([folder], tmp_path / "index", BuildOptions(workers=1), again=True)
+    with IndexStorage.open(tmp_path / "index") as archive:
+        assert len([id for id in archive.catalogue.ids() if id.startswith("bad")]) == 1
+
+
 def test_a_change_that_keeps_size_and_time_is_found(catalogue: Catalogue, tmp_path: Path) -> None:
     folder = written(tmp_path / "notes", NOTES)
     taken(catalogue, folder)

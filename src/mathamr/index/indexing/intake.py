@@ -469,9 +469,13 @@ def _files_under(root: Path) -> list[str]:
 
 
 def _stamped(path: str, before: str) -> tuple[str, bytes] | None:
-    """Return the stamp and the hash of a file, `None` if it was written meanwhile; an unsure stamp if it may be at this moment."""
+    """Return the stamp and the hash of a file, `None` if it was written meanwhile; an unsure stamp if it may be at this moment.
+
+    A file whose name is not UTF-8, which no database takes, has none either: it is read each time.
+    """
     digest = hash_of(path)
-    if not before or stamp_of(path) != before:
+    has_text = path.encode("utf-8", "ignore").decode() == path
+    if not has_text or not before or stamp_of(path) != before:
         return None
     is_racy = time.time_ns() - int(before.split()[1]) < RACY
     return ("unsure" if is_racy else before), digest
