@@ -320,7 +320,7 @@ def write_pieces(aligned: Aligned, out: Path, seed: int, every: int = 1) -> None
                     near = [each for each, _ in group[first : number + 1 + random.randrange(4)]]
                     shown = fill(near) | (own if kind == TOPICS else {})
                     read["among"].append(_pieces_of(pieces, near, shown, number - first))
-        arrays = {}
+        arrays: dict[str, Any] = {}
         for how, rows in read.items():
             for column, found in zip(("pieces", "first", "lengths"), zip(*rows, strict=True), strict=False):
                 arrays[f"{how}/{column}"] = np.concatenate(found).astype(np.uint16)
@@ -330,7 +330,7 @@ def write_pieces(aligned: Aligned, out: Path, seed: int, every: int = 1) -> None
 
 def _pieces_of(
     pieces: WordPieces, sentences: Sequence[WordSentence], latex: Mapping[str, str], number: int
-) -> tuple[IntArray, IntArray, IntArray]:
+) -> tuple[np.ndarray[Any, Any], IntArray, IntArray]:
     """Return the pieces of the windows that one of the sentences needs, and where in them its words are."""
     numbers, first, lengths = word_pieces(pieces, sentences, latex)
     start = sum(len(each) for each in sentences[:number])
