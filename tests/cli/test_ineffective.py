@@ -16,8 +16,6 @@ from mathamr.cli import app
         ("index --check --out x --ray local", "leave --ray out"),
         ("index x --no-repair", "--no-repair belongs to --check"),
         ("open x y --print --editor vi", "--print opens no editor"),
-        ("plan --measure notes --posts 7", "--measure prints costs"),
-        ("plan --posts 7 --device cuda", "--model, --engine and --device belong to --measure"),
         ("graph . --workers 2", "--workers acts on a store"),
         ("graph . --structure global", "--structure and --auxiliary act on a store or a picture"),
         ("graph . --linear --mode slt", "leave --mode out"),

@@ -46,3 +46,16 @@ def test_measured_costs_are_those_of_a_build(
     assert plan["seconds"]["write"] == pytest.approx(2.4e6 * costs.write)
     assert "on disk" in CliRunner().invoke(app, asked[:-1]).stdout
     assert CliRunner().invoke(app, ["plan"]).exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("plan --measure notes --posts 7", "--measure prints costs"),
+        ("plan --posts 7 --device cuda", "--model, --engine and --device belong to --measure"),
+    ],
+)
+def test_an_option_without_effect_is_refused(words: str, said: str) -> None:
+    result = CliRunner().invoke(app, words.split(), terminal_width=300)
+    assert result.exit_code == 2
+    assert said in " ".join(result.output.replace("│", " ").split())
