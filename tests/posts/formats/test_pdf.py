@@ -71,7 +71,7 @@ def test_pages_that_lead_back_to_themselves_are_reported(tmp_path):
 
 
 def test_a_stream_that_a_file_names_again_and_again_is_not_read_to_its_end(tmp_path):
-    """400 attachments of 4 MB took more than 3 GB; 20,000 formulas of 19 kB took 2.6 GB."""
+    """20,000 formulas of 19 kB took 2.6 GB; 400 attachments of 4 MB did not end in 200 s."""
     names = " ".join(f"(a{number}.tex) 6 0 R" for number in range(100))
     catalogue = f"<< /Type /Catalog /Pages 2 0 R /Names << /EmbeddedFiles << /Names [{names}] >> >> >>"
     packed = zlib.compress(b"A zebra. " * 10_000).decode("latin-1")
