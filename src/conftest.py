@@ -9,7 +9,10 @@ import pytest
 
 from tests.conftest import is_slow
 
-collect_ignore = [] if find_spec("pyterrier") else ["mathamr/adapters/pyterrier.py"]
+OTHERS = {"pyterrier": "pyterrier.py", "llama_index": "llamaindex.py"}
+collect_ignore = [
+    f"mathamr/adapters/{name}" for library, name in OTHERS.items() if find_spec(library) is None
+]
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
