@@ -172,3 +172,11 @@ def test_a_model_of_the_other_package_says_how_to_get_it(
             MissingExtraError, match=f"the model {name} is not installed.*pip install mathamr-models"
         ):
             model_folder(name)
+
+
+@pytest.mark.parametrize("named", [["maxsim"], {"answers": [1]}, {"answers": "nothing"}, {"x": "maxsim"}])
+def test_default_rankings_that_are_none_are_refused(tmp_path: Path, named: object) -> None:
+    row = {"system": "mathamrplus", "default_rankings": named}
+    (tmp_path / "config.json").write_text(json.dumps(row), encoding="utf-8")
+    with pytest.raises(MathAMRError, match=r"has no ranking|is not an object"):
+        models.default_rankings(tmp_path)

@@ -140,12 +140,17 @@ def system_of(folder: Path) -> type[System]:
 
 def default_rankings(folder: Path) -> dict[str, str]:
     """Return the names of a model's own default rankings by task: a published model is ranked by its paper."""
-    named = read_config(folder).get("default_rankings") or {}
-    known = system_of(folder).rankings if named else {}
+    row = read_config(folder).get("default_rankings") or {}
+    if not isinstance(row, dict):
+        raise MathAMRError(f"{folder / CONFIG}: default_rankings is not an object of tasks and rankings")
+    named = {str(task): str(name) for task, name in row.items()}
+    known = (
+        {str(task): list(rankings) for task, rankings in system_of(folder).rankings.items()} if named else {}
+    )
     for task, name in named.items():
-        if task not in known or name not in known[task]:
+        if name not in known.get(task, ()):
             raise MathAMRError(f"{folder / CONFIG}: its system has no ranking {name!r} of {task}")
-    return {str(task): str(name) for task, name in named.items()}
+    return named
 
 
 def load_system(
