@@ -16,7 +16,6 @@ import struct
 from collections import Counter, defaultdict
 from collections.abc import Callable
 from hashlib import sha256
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -25,13 +24,9 @@ from mathamr.index.indexing.builder import BuildOptions, build_index
 from mathamr.search.searcher import Index
 from mathamr.systems.models import boxed_folder
 
-MODELS = (
-    "mathamr-3",
-    "mathamr-2",
-    *(("mathamr-plus", "marf-paper", "ssemb", "formula-graph") if find_spec("torch") else ()),
-)
-"""Text alone, text with graphs and, where PyTorch is installed, the networks of the papers."""
-SECONDS = 200
+MODELS = ("mathamr-3", "mathamr-plus", "mathamr-2")
+"""Text alone, graphs alone, and text with graphs: the kinds of models that need no torch."""
+SECONDS = 60
 MEGABYTES = 3000
 ODD: tuple[Any, ...] = (
     None, True, -1, 0, 1, 2, 7, 255, 257, 99_999, 100_001, 2**31, 2**63, 2**70, 0.5, -0.0, math.inf, math.nan, "", "x", "\0", "..", "../..", "/dev/zero",
