@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -47,8 +48,10 @@ def test_measures_agree_under_their_names(name: str, judged: tuple[Qrels, Run]) 
             value.query_id: value.value
             for value in ir_measures.iter_calc([theirs], qrels.grades, run.to_scores())
         }
-    except ValueError as error:  # trec_eval has no wheel for Linux on ARM
-        pytest.skip(f"ir_measures has no provider here: {error}")
+    except ValueError:
+        if find_spec("pytrec_eval"):
+            raise
+        pytest.skip("trec_eval has no package for this processor")
     ours = evaluate(run, qrels, [measure(name)])
     (values,) = ours.values.values()
     assert len(expected) == len(values) == 50

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from mathamr.formulas.typed.names import words_of
-from mathamr.formulas.typed.reader import Dialect, typed_to_latex
+from mathamr.formulas.typed.reader import typed_to_latex
+from mathamr.formulas.typed.tokens import Dialect
 
 _CHARACTERS = """
     xx × -: ÷ |>< ⋉ o+ ⊕ ox ⊗ o. ⊙ @ ∘ ^^ ∧ vv ∨ nn ∩ uu ∪ !in ∉ -< ≺ >- ≻ -<= ⪯ >-= ⪰ -= ≡ sub ⊂ sup ⊃ sube ⊆ supe ⊇

@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache, wraps
-from typing import Concatenate, NamedTuple, ParamSpec, TypeVar
+from dataclasses import replace
+from functools import lru_cache, wraps
+from typing import Concatenate, ParamSpec, TypeVar
 
 from mathamr.formulas.latex.symbols import SYMBOLS
 from mathamr.formulas.latex.unicode import (
@@ -28,6 +28,7 @@ from mathamr.formulas.latex.unicode import (
 from mathamr.formulas.typed import names
 from mathamr.formulas.typed.fractions import OPERANDS, Kind, TypedItem, fractions, written
 from mathamr.formulas.typed.names import rewritten
+from mathamr.formulas.typed.tokens import ASCII, Dialect, Token, split_tokens
 
 DEEPEST = 40
 """Brackets inside each other; deeper ones are read as single characters."""
@@ -36,59 +37,6 @@ MOST_NESTED = 80
 P = ParamSpec("P")
 T = TypeVar("T")
 
-_ASCII: dict[str, tuple[str, Kind]] = {
-    "<=>": (r"\Leftrightarrow", "relation"), "<->": (r"\leftrightarrow", "relation"), "<==>": (r"\Leftrightarrow", "relation"),
-    "|->": (r"\mapsto", "relation"), "-->": (r"\to", "relation"), "==>": (r"\Rightarrow", "relation"),
-    "->": (r"\to", "relation"), "=>": (r"\Rightarrow", "relation"), "<-": (r"\leftarrow", "relation"),
-    "<=": (r"\le", "relation"), ">=": (r"\ge", "relation"), "=<": (r"\le", "relation"), "!=": (r"\ne", "relation"),
-    "=/=": (r"\ne", "relation"), "/=": (r"\ne", "relation"), "~=": (r"\cong", "relation"), "~~": (r"\approx", "relation"),
-    "==": ("=", "relation"), ":=": (":=", "relation"), "<<": (r"\ll", "relation"), ">>": (r"\gg", "relation"),
-    "+-": (r"\pm", "operation"), "+/-": (r"\pm", "operation"), "-+": (r"\mp", "operation"), "...": (r"\ldots", "atom"),
-    "~": (r"\sim", "relation"), "=": ("=", "relation"), "<": ("<", "relation"), ">": (">", "relation"), ":": (":", "relation"),
-    "+": ("+", "operation"), "-": ("-", "operation"), "*": (r"\cdot", "operation"), "\\": (r"\setminus", "operation"),
-    ",": (",", "comma"), ";": (";", "comma"), "/": ("/", "slash"), "&&": (r"\land", "operation"), "%": (r"\%", "atom"),
-    "#": (r"\#", "atom"), "&": (r"\&", "operation"),
-}  # fmt: skip
-
-
-def _token_pattern(words: str, signs: Collection[str]) -> re.Pattern[str]:
-    """Return the pattern of one token: those of all dialects differ in their words and signs."""
-    return re.compile(
-        rf"""(?P<space>\s*)(?:
-        (?P<number>\d+(?:\.\d+)?)
-        | (?P<command>\\(?:[A-Za-z]+|[^\sA-Za-z]))
-        | (?P<word>{words})
-        | (?P<sign>{"|".join(re.escape(sign) for sign in sorted(signs, key=len, reverse=True))})
-        | (?P<character>\S)
-        )""",
-        re.VERBOSE,
-    )
-
-
-@dataclass(frozen=True)
-class Dialect:
-    """A notation whose every text is a formula: a slash and a script take one factor, a word is a name or single letters."""
-
-    spellings: Mapping[str, str]
-    """What the dialect writes, as this reader knows it: a character, a word or a command."""
-    wrapped: Mapping[str, str]
-    """Names with one argument, in addition to those that everybody types, and their LaTeX."""
-    pairs: Mapping[str, str]
-    """Names with two arguments, one behind the other."""
-
-    @cached_property
-    def pattern(self) -> re.Pattern[str]:
-        """The pattern of a token; a name is found inside a word: `sinx` is two tokens."""
-        known = {*self.spellings, *self.wrapped, *self.pairs, *_SIGNS, *names.NAMES}
-        words = sorted((word for word in known if word[0].isalpha()), key=len, reverse=True)
-        signs = [sign for sign in known if not sign[0].isalpha()]
-        return _token_pattern("|".join([_QUOTED, *map(re.escape, words), "[A-Za-z]"]), signs)
-
-
-_QUOTED = r'"[^"]*"|(?:text|mbox)(?:\([^()]*\)|\{[^{}]*\})'
-"""Words in a formula of a dialect."""
-_SIGNS = (*_ASCII, "**", "||", *"()[]{}|^_'!?.")
-_TOKEN = _token_pattern("[A-Za-z]+", _SIGNS)
 _ACCENTED = re.compile("([^\\W\\d_])([\u0300-\u036f\u20d0-\u20ff])")
 _CLOSING = {"(": ")", "[": "]", "{": "}", "⟨": "⟩", "⌊": "⌋", "⌈": "⌉", "‖": "‖"}
 _SHOWN = {
@@ -105,35 +53,6 @@ _SEPARATOR = re.compile(r",\s*(?![^(]*\)|[^\[]*\]|[^{]*\})")
 _RELATION_ROLES = frozenset(["RELOP", "ARROW", "METARELOP"])
 _OPERATION_ROLES = frozenset(["ADDOP", "MULOP", "BINOP", "COMPOSEOP", "MODIFIEROP"])
 _BIG_ROLES = frozenset(["SUMOP", "INTOP", "LIMITOP", "BIGOP"])
-
-
-class _Token(NamedTuple):
-    """A number, command, word, sign or other character, and whether a space precedes it."""
-
-    kind: str
-    text: str
-    space: bool
-
-
-def _tokens(text: str, dialect: Dialect | None) -> list[_Token]:
-    found = [
-        _Token(match.lastgroup or "", match.group(match.lastgroup or 0), bool(match["space"]))
-        for match in (dialect.pattern if dialect else _TOKEN).finditer(text)
-    ]
-    if dialect is None:
-        return found
-    return [_respelled(token, dialect) for token in found if dialect.spellings.get(token.text) != ""]
-
-
-def _respelled(token: _Token, dialect: Dialect) -> _Token:
-    """Return a token of a dialect in the spelling of this reader."""
-    spelling = dialect.spellings.get(token.text)
-    if spelling is None:
-        return token
-    kind = (
-        "word" if spelling.isascii() and spelling.isalpha() else "sign" if spelling in _ASCII else "character"
-    )
-    return _Token("command" if spelling[0] == "\\" else kind, spelling, token.space)
 
 
 def typed_to_latex(text: str, dialect: Dialect | None = None) -> str:
@@ -191,7 +110,7 @@ class _Reader:
     """Reads tokens from the left; whatever is typed gives LaTeX."""
 
     def __init__(self, text: str, dialect: Dialect | None) -> None:
-        self._tokens, self._dialect = _tokens(text, dialect), dialect
+        self._tokens, self._dialect = split_tokens(text, dialect), dialect
         self._wrapping = names.WRAPPED if dialect is None else {**names.WRAPPED, **dialect.wrapped}
         self._at = 0
         self._depth = 0
@@ -274,9 +193,9 @@ class _Reader:
             self._at += 1
             return TypedItem("^*" if after_operand else "*", "atom")
         kind = self._tokens[self._at].kind
-        if kind == "sign" and token in _ASCII:
+        if kind == "sign" and token in ASCII:
             self._at += 1
-            return TypedItem(*_ASCII[token], space)
+            return TypedItem(*ASCII[token], space)
         if kind == "word":
             item = self._name(space=space)
             if item.kind == "function":
@@ -385,7 +304,7 @@ class _Reader:
             return None
         if self._half_bar:  # the second bar of || opens the next value
             self._half_bar = False
-            self._tokens[self._at] = _Token("sign", "|", space=False)
+            self._tokens[self._at] = Token("sign", "|", space=False)
         else:
             self._at += 1
         shown = "|" if token == "|" else r"\|"
@@ -567,7 +486,7 @@ class _Reader:
             following = self._peek() in ("^", "**") and is_exponent and not self._spaced()
             return self._scripted(TypedItem(word, "atom")).latex if following else word
         self._at -= 1
-        self._tokens[self._at] = _Token("word", word[1:], space=False)
+        self._tokens[self._at] = Token("word", word[1:], space=False)
         return word[0]
 
     # -- characters
@@ -586,7 +505,7 @@ class _Reader:
             return TypedItem(f"\\frac{{{parts[0]}}}{{{parts[1]}}}", "number", space)
         if raised(token) or lowered(token):
             self._at -= 1
-            self._tokens[self._at] = _Token("character", token, space=False)  # else nothing would take it
+            self._tokens[self._at] = Token("character", token, space=False)  # else nothing would take it
             return self._scripted(TypedItem("{}", "atom", space))
         if (latex := letter(token)) is not None:
             return self._scripted(TypedItem(latex, "atom", space))
@@ -599,8 +518,8 @@ class _Reader:
 
     @staticmethod
     def _kind(latex: str) -> Kind:
-        if latex in _ASCII:
-            return _ASCII[latex][1]
+        if latex in ASCII:
+            return ASCII[latex][1]
         known = SYMBOLS[latex].role if latex in SYMBOLS else ""
         if known in _RELATION_ROLES:
             return "relation"
