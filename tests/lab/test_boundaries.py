@@ -63,7 +63,7 @@ def test_every_study_says_in_one_line_what_it_measures(capsys: pytest.CaptureFix
         assert about.endswith((".", "?")), name
         assert name in printed
     assert main(["no-such-study"]) == 2
-    assert "known: emptiness" in capsys.readouterr().err
+    assert "known: encoders" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

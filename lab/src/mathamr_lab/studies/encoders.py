@@ -33,10 +33,8 @@ from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
 from mathamr.search.searcher import Index
 from mathamr_lab.data import data_folder, environment
-from mathamr_lab.studies.emptiness import sentences
 from mathamr_lab.studies.letters import renamed_topics
-from mathamr_lab.studies.typed import WITH_WORDS
-from mathamr_lab.studies.typedqueries import draw
+from mathamr_lab.studies.typedqueries import WITH_WORDS, draw, sentences
 
 KNOWN = "known-items"
 BEDS = {

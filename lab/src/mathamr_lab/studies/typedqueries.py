@@ -8,13 +8,16 @@ from __future__ import annotations
 import re
 import zlib
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
 
-from mathamr.evaluation.knownitems import content_words, longest_side, unique_formulas
+from mathamr.evaluation.knownitems import KnownItem, content_words, longest_side, unique_formulas
 from mathamr.formulas.latex.unicode import raised, symbols
+from mathamr.index.lexical.terms import words
+from mathamr.posts.passage import PLACEHOLDER, passage
 from mathamr.posts.post import Post
 from mathamr.search.searcher import Index
 from mathamr_lab.systems.text.letters import drawn, variables_of
@@ -25,6 +28,7 @@ FORMS = (
     "alone", "one word", "two words", "part", "part, one word", "name", "unicode", "ascii",
 )  # fmt: skip
 """What is typed: the formula alone or with words of its entry, a part of it, with the entry's name, or in another notation."""
+WITH_WORDS = ("one word", "two words", "part, one word", "name")
 SALT = "typed"
 
 _GREEK = [
@@ -79,6 +83,21 @@ def draw(index: Index, count: int) -> list[TypedQuery]:
                 found.append(TypedQuery(text, post.id, form, renamed, held, formula.latex))
                 break
     return found
+
+
+def sentences(posts: Iterable[Post]) -> Iterator[KnownItem]:
+    """Ask for posts by eight words in a row of one of their sentences."""
+    for post in posts:
+        if post.markup == "declaration":
+            continue
+        for sentence in passage(post).sentences:
+            said = sentence.text.split()
+            if sentence.field == "body" and len(said) >= 8 and not PLACEHOLDER.search(sentence.text):
+                start = zlib.crc32(post.id.encode()) % max(1, len(said) - 8)
+                text = " ".join(said[start : start + 8])
+                if len(words(text)) >= 6 and "$" not in text:
+                    yield KnownItem(text, frozenset([post.id]), "sentence")
+                    break
 
 
 def _typed(

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Iterator
 
 import numpy as np
 import torch
@@ -33,8 +32,6 @@ class GraphPairs:
         processes: Processes | None = None,
     ) -> None:
         self.shard, self.configuration = shard, configuration
-        self.made: Callable[[GraphStack], Any] = GraphBatch.of
-        """Makes a batch of graphs; a control that reads them otherwise has its own."""
         self.processes = processes or Processes()
         self.processes.share(configuration.batch_size)
         pairs: IntArray = checked(np.array(shard.pairs, np.int64).reshape(-1, 2), len(shard))
@@ -78,7 +75,7 @@ class GraphPairs:
         for part in packed(costs, configuration.budget):
             stack = GraphStack.of_shard(self.shard, graphs[part])
             stack = augmented(stack, keys[part], configuration.node_mask, configuration.edge_drop)
-            parts.append(self.made(stack))
+            parts.append(GraphBatch.of(stack))
         if len(parts) == 1:
             parts = [parts[0].to(device)]
         return ContrastiveStep(
@@ -105,4 +102,4 @@ class GraphPairs:
         """Return graphs without augmentation, a few at a time."""
         costs = ((number, int(self._costs[number])) for number in graphs)
         for part in packed(costs, min(BUDGET, self.configuration.budget)):
-            yield self.made(GraphStack.of_shard(self.shard, np.array(part)))
+            yield GraphBatch.of(GraphStack.of_shard(self.shard, np.array(part)))
