@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,10 +16,12 @@ from mathamr.evaluation.runs import read_run
 from mathamr.evaluation.topics import read_topics
 from mathamr.index.indexing.builder import BuildOptions, build_index
 from mathamr.index.manifest import Manifest
+from mathamr.index.storage import IndexStorage
 from mathamr.sample import folder
 from mathamr.search.searcher import Index
+from mathamr.systems.system import Item
 from mathamr.systems.text.system import TextSystem
-from mathamr.text.backend import FLOAT, ONNX
+from mathamr.text.backend import FLOAT, ONNX, exact_encoder
 from tests.cli import test_cli
 from tests.cli.conftest import Ran
 from tests.index.small import write_posts
@@ -104,3 +108,31 @@ def test_an_index_whose_backend_is_missing_says_what_to_do(
     install = "pip install onnxruntime" if backend == ONNX else "MATHAMR_TEXT=onnx"
     with Index.open(index, device="cpu") as opened, pytest.raises(MathAMRError, match=install):
         opened.search(QUERY)
+
+
+UPDATES = """
+import sys
+from pathlib import Path
+from mathamr.index.indexing.builder import BuildOptions, build_index
+build_index([Path(sys.argv[1])], Path(sys.argv[2]), BuildOptions(model=Path(sys.argv[3])))
+print([name for name in ("torch", "onnxruntime") if name in sys.modules])
+"""
+
+
+def test_updates_of_few_posts_never_import_torch_and_those_without_changes_no_encoder(
+    index: Path, tmp_path: Path
+) -> None:
+    def update(posts: Path) -> str:
+        call = [sys.executable, "-c", UPDATES, str(posts), str(index), str(tmp_path / "model")]
+        done = subprocess.run(call, text=True, capture_output=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip()
+
+    assert update(tmp_path / "posts.jsonl") == "[]"
+    assert update(write_posts(tmp_path / "more.jsonl", sample_posts(32))) == "['onnxruntime']"
+    with IndexStorage.open(index) as opened:
+        added = sample_posts(32)[-1].id
+        few = opened.engine["document"].fetch([added])[added].vectors
+        own = TextSystem.load(tmp_path / "model", "cpu")
+        exact = TextSystem(exact_encoder(own.encoder)).encode([Item(post=opened.catalogue.post(added))])
+        assert float((few * next(exact).post["document"].vectors).sum()) > 0.99

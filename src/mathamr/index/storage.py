@@ -24,6 +24,7 @@ from mathamr.core.closing import Closing
 from mathamr.core.errors import MathAMRError, VectorsMissingError
 from mathamr.core.modelfolder import CONFIG, read_config
 from mathamr.core.prioritylock import PriorityLock
+from mathamr.core.settings import TEXT
 from mathamr.core.storage.plainfiles import check_plain
 from mathamr.core.storage.writerlock import holder_of
 from mathamr.core.workers import Lost, WorkLimits
@@ -34,10 +35,10 @@ from mathamr.index.lexical.terms import terms_fingerprint
 from mathamr.index.manifest import Manifest, ModelRecord
 from mathamr.index.payloads import formula_payloads, post_payloads
 from mathamr.index.snapshot import Snapshot, take_snapshot
-from mathamr.systems.models import boxed_folder, load_system, named_folder
+from mathamr.systems.models import boxed_folder, load_system, model_folder, named_folder
 from mathamr.systems.system import SYSTEMS, Need, System
 from mathamr.systems.vectors import Vectors
-from mathamr.text.backend import index_backend
+from mathamr.text.backend import AUTO, ONNX, index_backend
 
 if TYPE_CHECKING:
     from mathamr.graphs.guarded import GuardedGraphs
@@ -76,6 +77,8 @@ class IndexStorage(Closing):
         SYSTEMS.check(manifest.model.system)
         self.folder, self.manifest, self._live = folder, manifest, catalogue
         self.device, self._model = device, model
+        self.encodes_few = False
+        """True if the system is needed for a few posts alone: loading a GPU's libraries would take longer than to encode them."""
         self._loading = threading.RLock()
         self._drawing, self._refused = threading.Lock(), Cache[bytes, str](REFUSED)
         self._maker: GuardedGraphs | None = None
@@ -256,7 +259,14 @@ class IndexStorage(Closing):
                 recorded = self.manifest.model
                 backend = index_backend(recorded.text_backend, self.folder, read_only=self.read_only)
                 try:
-                    system = load_system(self._model or recorded_model(recorded), self.device, backend)
+                    model = model_folder(self._model or recorded_model(recorded))
+                    if (
+                        self.encodes_few
+                        and TEXT.value == AUTO
+                        and self.system_type.encodes_on_processor(model)
+                    ):
+                        backend = ONNX
+                    system = load_system(model, self.device, backend)
                 except MathAMRError as error:
                     raise MathAMRError(
                         f"the model {recorded.name} of the index {self.folder} cannot be loaded: {error};"

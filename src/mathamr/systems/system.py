@@ -101,6 +101,16 @@ class System(Protocol):
         """The graphs it reads, if it needs tensors; by default none."""
         return None
 
+    @classmethod
+    def fingerprint_of(cls, folder: Path) -> str | None:  # noqa: ARG003
+        """Return the fingerprint of the model in a folder if it is known without loading the model; by default it is not."""
+        return None
+
+    @classmethod
+    def encodes_on_processor(cls, folder: Path) -> bool:  # noqa: ARG003
+        """Return True if ONNX Runtime gives the vectors that a GPU gives, up to rounding; by default it is not known."""
+        return False
+
     def encode(self, items: Iterable[Item]) -> Iterator[Encoded]:
         """Yield the vectors of every post, in order, a few posts at a time: the fields of posts and formulas."""
         ...

@@ -4,7 +4,8 @@ One index has one backend. It is chosen when the index is built (`chosen_backend
 manifest, and used by everything that reads or extends the index, so that a query has the same hits everywhere. The vectors of both
 backends agree up to rounding (cosines of .999 on average), so `MATHAMR_TEXT` may name the other one to search an index,
 for example `MATHAMR_TEXT=onnx` for an index that was built on a GPU, on a machine without torch. Hits with nearly equal
-scores may then change places. Posts are only ever added with the recorded backend.
+scores may then change places. Posts are added with the recorded backend, except that an update of few posts of an index that was built on a
+GPU uses `onnx`: loading torch and CUDA would take longer than to encode them.
 """
 
 from __future__ import annotations

@@ -95,6 +95,10 @@ class Journal(Database):
         waiting = int(self._value("SELECT count(*) FROM posts WHERE vectors = 0 AND deleted = 0"))
         return total - waiting, total
 
+    def count_vectors_waiting(self) -> int:
+        """Return the number of posts or of visual classes for which vectors are outdated, whichever is larger."""
+        return max(self.count_pending("vectors"), self.count_stale_visuals("vectors"))
+
     def stale_visuals(self, stage: VisualStage, most: int) -> list[str]:
         """Return some of the visual classes for which that part is outdated."""
         sql = f"SELECT visual FROM visuals WHERE {stage} = 0 ORDER BY visual LIMIT ?"

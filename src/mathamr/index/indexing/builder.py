@@ -19,7 +19,7 @@ from mathamr.index.admin.inventory import size_on_disk, update_manifest
 from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
 from mathamr.index.engines.engine import DEFAULT
 from mathamr.index.indexing.buildlog import BuildLog
-from mathamr.index.indexing.buildpool import CLUSTERS, BuildPool, ClusterCounts, ClusterOptions
+from mathamr.index.indexing.buildpool import CLUSTERS, FEW, BuildPool, ClusterCounts, ClusterOptions
 from mathamr.index.indexing.intake import IntakeCounts, forget, input_record, take_in
 from mathamr.index.indexing.outdated import reset_outdated
 from mathamr.index.indexing.stages import WordWriter
@@ -43,8 +43,15 @@ from mathamr.index.storage import (
 )
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
-from mathamr.systems.models import boxed_folder, default_rankings, is_encoder, load_system, model_folder
-from mathamr.systems.system import System
+from mathamr.systems.models import (
+    boxed_folder,
+    default_rankings,
+    is_encoder,
+    load_system,
+    model_folder,
+    system_of,
+)
+from mathamr.systems.system import SYSTEMS, System
 from mathamr.text.backend import chosen_backend, index_backend
 
 MANY = 1000
@@ -153,6 +160,7 @@ def build_index(
                 take_in(archive.catalogue, path, record, counts, report, pool, progress, words)
         for path in without:
             counts.deleted += forget(archive.catalogue, _remembered(path, archive.manifest))
+        archive.encodes_few = archive.catalogue.count_vectors_waiting() <= FEW
         archive.update_parts(pool=pool, log=log)
         with log.stage("sentences") as progress:
             archive.catalogue.keep_passages(progress.advance if progress else lambda count: None)
@@ -217,16 +225,20 @@ def _opened(out: Path, options: BuildOptions, has_inputs: bool, pool: BuildPool)
     lock = WriterLock(out, "mathamr index")
     try:
         sweep(out)
-        before = _before(out, options)
+        before = Manifest.read(out) if (out / MANIFEST).exists() else None
         model = options.model or (recorded_model(before.model) if before else None)
         if before is None or options.rebuild:
             backend = chosen_backend(options.device)
         else:
             backend = index_backend(before.model.text_backend, out, read_only=False)
-        system = load_system(model, options.device, backend)
-        manifest = _wanted(before, system, model_folder(model), backend, options)
+        folder = model_folder(model)
+        known = before is not None and system_of(folder).fingerprint_of(folder) == before.model.fingerprint
+        # The weights of a known model are loaded when there is something to encode.
+        system = None if known else load_system(model, options.device, backend)
+        manifest = _wanted(before, system, folder, backend, options)
         if before is not None and not options.rebuild:
-            check_model(before, system, out)
+            if system is not None:
+                check_model(before, system, out)
             if before.parser is not None and manifest.parser is not None:
                 check_parser(before, manifest.parser.fingerprint, out)
             _check_engine(before, manifest, out)
@@ -238,7 +250,8 @@ def _opened(out: Path, options: BuildOptions, has_inputs: bool, pool: BuildPool)
     try:
         if before is None or manifest != before:
             archive.manifest = manifest.write(out)
-        archive.use_system(system)
+        if system is not None:
+            archive.use_system(system)
         reset_outdated(archive)
     except BaseException:
         archive.close()
@@ -246,31 +259,34 @@ def _opened(out: Path, options: BuildOptions, has_inputs: bool, pool: BuildPool)
     return archive
 
 
-def _before(out: Path, options: BuildOptions) -> Manifest | None:
-    """Return the current manifest of the index."""
-    if not (out / MANIFEST).exists():
-        return None
-    return Manifest.read(out)
-
-
 def _wanted(
-    before: Manifest | None, system: System, model: Path, text_backend: str, options: BuildOptions
+    before: Manifest | None, system: System | None, model: Path, text_backend: str, options: BuildOptions
 ) -> Manifest:
-    """Return the manifest that the options require, marked as unfinished if anything must be computed again."""
+    """Return the manifest that the options require, marked as unfinished if anything must be computed again.
+
+    Without a loaded system the model is the one of the index.
+    """
+    if system is None:
+        assert before is not None
+        known, graphs = before.model, before.graphs
+    else:
+        known = ModelRecord(
+            name=system.name,
+            system=system.kind,
+            fingerprint=system.fingerprint,
+            fields=system.fields,
+            weights=before.model.weights if before and before.model.fingerprint == system.fingerprint else {},
+        )
+        graphs = system.graphs.configuration if system.graphs is not None else None
     is_boxed = model == boxed_folder(model.name)
-    is_named = is_boxed or is_encoder(system.name)
-    record = ModelRecord(
-        name=model.name if is_boxed else system.name,
-        system=system.kind,
-        fingerprint=system.fingerprint,
-        fields=system.fields,
-        folder=None if is_named else str(model.expanduser().resolve()),
+    record = replace(
+        known,
+        name=model.name if is_boxed else known.name,
+        folder=None if is_boxed or is_encoder(known.name) else str(model.expanduser().resolve()),
         text_backend=text_backend,
         default_rankings=default_rankings(model),
-        weights=before.model.weights if before and before.model.fingerprint == system.fingerprint else {},
     )
-    parser = _wanted_parser(before, options) if needs_graphs(system.needs) else None
-    graphs = system.graphs.configuration if system.graphs is not None else None
+    parser = _wanted_parser(before, options) if needs_graphs(SYSTEMS[record.system].needs) else None
     engine = before.engine if before else EngineRecord(DEFAULT)
     if options.engine is not None and options.engine != engine.name:
         engine = EngineRecord(options.engine)

@@ -115,7 +115,7 @@ class IndexStages:
         self._skip_needless()
         self._follow_words(pool, log)
         take_over(archive)
-        count = max(catalogue.count_pending("vectors"), catalogue.count_stale_visuals("vectors"))
+        count = catalogue.count_vectors_waiting()
         if count > FEW:
             pool.dismiss()  # frees the processors for the encoders
         with Encoders(archive, pool, count, prepared) as encoders:

@@ -99,6 +99,20 @@ class TextSystem(System):
         """The fingerprint of the encoder."""
         return f"text-{self.encoder.fingerprint}"
 
+    @classmethod
+    def fingerprint_of(cls, folder: Path) -> str:
+        """Return the fingerprint of the model in a folder, which its hashes determine."""
+        from mathamr.text.folder import read_head
+
+        return f"{cls.kind}-{read_head(part_of(folder, TEXT)).fingerprint}"
+
+    @classmethod
+    def encodes_on_processor(cls, folder: Path) -> bool:
+        """Return True unless the encoder is stored as a difference to another, which torch restores."""
+        from mathamr.text.folder import read_head
+
+        return read_head(part_of(folder, TEXT)).base is None
+
     @property
     def fields(self) -> tuple[Field, ...]:
         """The document, the parts, the formulas."""
