@@ -82,7 +82,7 @@ def test_the_help_names_every_experiment_and_scale() -> None:
 OPTIONS: dict[str, object] = {
     "accepted": True, "baseline": ["bm25"], "engine": "flat", "parser": "amrlib", "parser_model": "large",
     "runs": [Path("other.run")], "scale": "tiny", "store": Path("store"), "train": [Path("more.jsonl")],
-    "without": [Path("ids.txt")], "workers": 2,
+    "without": [Path("ids.txt")],
 }  # fmt: skip
 
 

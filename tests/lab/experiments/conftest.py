@@ -42,7 +42,7 @@ def corner(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def train_here(what: str, command: Sequence[str], folder: Path, log: str, threads: int) -> None:
+def train_here(what: str, command: Sequence[str], folder: Path, log: str) -> None:
     """Trains in this process: starting another one would take longer than the training."""
     assert main(list(command[3:])) == 0, what
 

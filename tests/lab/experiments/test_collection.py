@@ -6,7 +6,7 @@ import pytest
 
 from mathamr import sample
 from mathamr.core.errors import MathAMRError
-from mathamr_lab.experiments.collection import collection_named, collection_of
+from mathamr_lab.experiments.collection import collection_of
 
 TOPIC = '<Topic number="{0}"><Title>t</Title><Question>&lt;p&gt;why $x$?&lt;/p&gt;</Question></Topic>'
 
@@ -88,10 +88,9 @@ def test_other_judgments_are_another_collection_if_only_judged_answers_are_searc
     assert len({*first, *second}) == 3
 
 
-def test_the_options_name_the_collection_again(tmp_path: Path) -> None:
+def test_the_options_name_the_collection(tmp_path: Path) -> None:
     made = collection_of([folder_with(tmp_path, task1="A.1")], judged_only=True)
     assert made.options == ("--corpus", str(tmp_path), "--judged-only")
-    assert collection_named(made.options) == made
 
 
 def test_a_folder_without_topics_says_what_to_give(tmp_path: Path) -> None:

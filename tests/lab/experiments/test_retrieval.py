@@ -35,10 +35,10 @@ def made(corner: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, 
     """A corner of the sample with graphs, a tiny model, its vectors, and an index of the same posts."""
     folder = tmp_path_factory.mktemp("made")
     collection = collection_of([corner])
-    build_corpus(collection, folder / "graphs", folder / "corpus", PARSER, given=False, workers=1)
-    build_topics(collection, folder / "corpus", folder / "topics", PARSER, workers=1)
+    build_corpus(collection, folder / "graphs", folder / "corpus", PARSER, given=False)
+    build_topics(collection, folder / "corpus", folder / "topics", PARSER)
     for mode in ("both", "none"):
-        build_both_tensors(folder / "corpus", folder / "topics", GraphConfiguration(mode), 1)  # type: ignore[arg-type]
+        build_both_tensors(folder / "corpus", folder / "topics", GraphConfiguration(mode))  # type: ignore[arg-type]
     model = tiny_model(folder / "model", folder / "corpus")
     corpus = vectors.Corpus(
         collection=collection,

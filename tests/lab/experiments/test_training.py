@@ -1,15 +1,14 @@
 from __future__ import annotations
 
 import fcntl
-import threading
-import time
+import io
 from pathlib import Path
 
 import pytest
 
 from mathamr.core.errors import MathAMRError
 from mathamr.systems.mathamrplus.graphencoder import GraphEncoder
-from mathamr_lab.experiments.child import stop_children
+from mathamr_lab.experiments import training
 from mathamr_lab.experiments.training import LOG, train_model
 from tests.lab.synthetic import save, synthetic_shard
 
@@ -23,7 +22,7 @@ def shard(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def trained(shard: Path, folder: Path, epochs: int) -> dict[str, object]:
     return train_model(
-        shard, folder, "small", [f"epochs={epochs}", "batch_size=8", "patience=1000000"], "cpu", 1
+        shard, folder, "small", [f"epochs={epochs}", "batch_size=8", "patience=1000000"], "cpu"
     )
 
 
@@ -39,36 +38,26 @@ def test_a_model_comes_with_its_curve_and_costs(shard: Path, tmp_path: Path) -> 
     assert not (tmp_path / "checkpoint.safetensors").exists()
 
 
+class InterruptedWhenItLearns(io.StringIO):
+    """A stream that a user interrupts at the first validation."""
+
+    def write(self, text: str) -> int:
+        if ", validation" in text:
+            raise KeyboardInterrupt
+        return len(text)
+
+
 def test_a_stopped_training_goes_on_and_another_configuration_starts_afresh(
-    shard: Path, tmp_path: Path
+    shard: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("sys.stderr", InterruptedWhenItLearns())
     for attempt, epochs in enumerate((100_000, 100_000, 99_999)):
-        _stop_when_it_learns(shard, tmp_path, epochs)
-        said = (tmp_path / LOG).read_text()
-        assert ("going on from" in said) == (attempt == 1)
-
-
-def _stop_when_it_learns(shard: Path, folder: Path, epochs: int) -> None:
-    caught: list[MathAMRError] = []
-
-    def train() -> None:
-        try:
-            trained(shard, folder, epochs)
-        except MathAMRError as error:
-            caught.append(error)
-
-    (folder / LOG).unlink(missing_ok=True)
-    thread = threading.Thread(target=train)
-    thread.start()
-    while thread.is_alive() and ", validation" not in _text(folder / LOG):
-        time.sleep(0.02)
-    stop_children()
-    thread.join()
-    assert "run the same command to continue" in str(caught[0])
-
-
-def _text(path: Path) -> str:
-    return path.read_text() if path.exists() else ""
+        with pytest.raises(KeyboardInterrupt):
+            trained(shard, tmp_path, epochs)
+        assert ("going on from" in (tmp_path / LOG).read_text()) == (attempt == 1)
+    monkeypatch.setattr(training, "run_child", lambda *_: None)
+    with pytest.raises(MathAMRError, match="run the same command to continue"):
+        trained(shard, tmp_path, 99_999)
 
 
 def test_a_folder_in_which_another_process_trains_is_left_alone(shard: Path, tmp_path: Path) -> None:

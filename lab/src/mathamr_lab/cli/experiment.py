@@ -70,7 +70,7 @@ def command(
     store: Annotated[
         Path | None,
         typer.Option(
-            help="A graph store that has the posts already (mathamr graph --out); further tensors are added to it."
+            help="A graph store that has the posts already (mathamr graph --out, with several --workers); further tensors are added to it."
         ),
     ] = None,
     parser: Annotated[
@@ -91,10 +91,6 @@ def command(
         ),
     ] = None,
     device: Annotated[str, typer.Option(help="auto, cpu, cuda or cuda:NUMBER.")] = "auto",
-    workers: Annotated[
-        int,
-        typer.Option(help="Processes that make graphs; models trained, and measured, at a time.", min=1),
-    ] = 1,
     out: Annotated[
         Path,
         typer.Option(help="Folder for everything; experiments in the same folder share graphs and models."),
@@ -139,7 +135,7 @@ def command(
     from mathamr_lab.experiments.formulacollection import is_pool
     from mathamr_lab.experiments.ntcir12 import is_ntcir12
     from mathamr_lab.experiments.planner import planned, write_report
-    from mathamr_lab.experiments.runner import run, threads_of
+    from mathamr_lab.experiments.runner import run
     from mathamr_lab.experiments.scale import scale_named
     from mathamr_lab.experiments.setting import ExperimentSetting
 
@@ -160,7 +156,6 @@ def command(
         "store": store,
         "train": train,
         "without": without,
-        "workers": workers > 1,
     }
     for experiment in experiments:
         for option in (name for name, value in given.items() if value and name not in experiment.options):
@@ -216,8 +211,6 @@ def command(
                 store,
                 tuple(baseline or ("bm25",)),
                 device,
-                workers,
-                threads_of(workers),
                 parser,
                 parser_model,
                 accepted,

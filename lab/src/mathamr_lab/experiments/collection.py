@@ -22,8 +22,6 @@ from mathamr.posts.report import Report
 from mathamr.systems.ranking import Task
 from mathamr_lab.training.export import ids_in, listed
 
-JUDGED_ONLY = "--judged-only"
-"""The option without a value among those that name a collection."""
 _YEAR = re.compile(r"[-_]?(19|20)\d\d$")
 
 
@@ -196,22 +194,10 @@ def collection_of(
         frozenset(post_id for file in unwanted for post_id in ids_in(file)),
         tuple(map(_posts_of, further)),
         tuple(word for name, given in options.items() for path in given for word in (f"--{name}", str(path)))
-        + ((JUDGED_ONLY,) if judged_only else ()),
+        + (("--judged-only",) if judged_only else ()),
         judged_only,
         tuple(beside),
     )
-
-
-def collection_named(options: Sequence[str]) -> TestCollection:
-    """Return the collection that the `options` of another one name."""
-    given: dict[str, list[Path]] = {}
-    named = [word for word in options if word != JUDGED_ONLY]
-    for name, path in zip(named[::2], named[1::2], strict=True):
-        given.setdefault(name.removeprefix("--"), []).append(Path(path))
-    if not given.get("corpus"):
-        return TestCollection((), (), further=tuple(given.get("train", ())), options=tuple(options))
-    names = ("corpus", "topics", "qrels", "without", "train", "beside")
-    return collection_of(*(given.get(name, []) for name in names), judged_only=JUDGED_ONLY in options)
 
 
 def _read(paths: Iterable[Path], report: Report | None, beside: Sequence[Path] = ()) -> Iterator[Post]:

@@ -172,19 +172,8 @@ class GraphExperiment(Experiment):
     def options(self) -> tuple[str, ...]:
         """Those of graphs, pairs, models and engines."""
         return (
-            *(
-                "accepted",
-                "baseline",
-                "engine",
-                "judged-only",
-                "parser",
-                "parser-model",
-                "scale",
-                "store",
-                "train",
-                "without",
-            ),
-            "workers",
+            *("accepted", "baseline", "engine", "judged-only", "parser"),
+            *("parser-model", "scale", "store", "train", "without"),
         )
 
     @property
@@ -249,7 +238,7 @@ class FormulaExperiment(Experiment):
     @property
     def options(self) -> tuple[str, ...]:
         """Those of formulas to learn from and of models, and runs of other systems."""
-        return ("train", "workers", *(("run",) if self.of_runs else ()))
+        return ("train", *(("run",) if self.of_runs else ()))
 
     @property
     def pools(self) -> tuple[PoolKind, ...]:

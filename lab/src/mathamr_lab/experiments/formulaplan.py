@@ -263,7 +263,7 @@ class FormulaPlan(Plan):
             str(folder),
         ]
         command += ["--device", self.setting.device, "--threads", "2"]
-        run_child(model.name, command, folder, "training.log", self.setting.threads)
+        run_child(model.name, command, folder, "training.log")
         _, progress = read_progress(folder / _recipe(model.system).stage / CHECKPOINT)
         losses = [loss for _, loss in progress.curve]
         return {

@@ -115,7 +115,6 @@ class GraphPlan(Plan):
             setting.scale.config,
             setting.scale.settings(variant.changes, seed),
             setting.device,
-            setting.threads,
         )
         return self.stages.add(
             Stage(

@@ -69,7 +69,6 @@ def build_corpus(
     parser: ParserChoice,
     *,
     given: bool,
-    workers: int,
 ) -> Figures:
     """Graphs and vocabularies of all posts, and the catalogue beside them.
 
@@ -101,13 +100,11 @@ def build_corpus(
                 )
         else:
             with Progress("graphs", "posts") as progress:
-                build_graphs(
-                    posts, store, parser=parser.name, model=parser.model, workers=workers, progress=progress
-                )
+                build_graphs(posts, store, parser=parser.name, model=parser.model, progress=progress)
             catalogue = CorpusCatalogue.read(folder)
             _forget_others(store, (*catalogue.posts, *catalogue.further))
         with Progress("vocabularies", "posts", total=len(store)) as progress:
-            build_vocabularies(store, workers=workers, progress=progress)
+            build_vocabularies(store, progress=progress)
         catalogue = CorpusCatalogue.read(folder)
         if not catalogue.answers:
             raise MathAMRError(f"{collection.paths[0]} holds no answers, so there is nothing to find")
@@ -158,26 +155,20 @@ def _forget_others(store: GraphStore, wanted: Iterable[str]) -> None:
             store.delete(post_id)
 
 
-def build_topics(
-    collection: TestCollection, corpus: Path, folder: Path, parser: ParserChoice, *, workers: int
-) -> Figures:
+def build_topics(collection: TestCollection, corpus: Path, folder: Path, parser: ParserChoice) -> Figures:
     """Graphs of the topics of all test sets, numbered by the vocabularies of the corpus."""
     with GraphStore(corpus) as known:
         vocabularies = known.vocabularies()
     posts = list(collection.topic_posts())
     with GraphStore(folder, create=True) as store:
         with Progress("graphs of topics", "topics", total=len(posts)) as progress:
-            build_graphs(
-                posts, store, parser=parser.name, model=parser.model, workers=workers, progress=progress
-            )
+            build_graphs(posts, store, parser=parser.name, model=parser.model, progress=progress)
         _forget_others(store, [post.id for post in posts])
         use_vocabularies(store, *vocabularies)
         return {"output": _fingerprint(store, [post.id for post in posts]), "topics": len(posts)}
 
 
-def build_both_tensors(
-    corpus: Path, topics: Path, configuration: GraphConfiguration, workers: int
-) -> Figures:
+def build_both_tensors(corpus: Path, topics: Path, configuration: GraphConfiguration) -> Figures:
     """Return the tensors of one configuration, of posts and of topics."""
     made = 0
     for folder, unit in ((corpus, "posts"), (topics, "topics")):
@@ -185,7 +176,7 @@ def build_both_tensors(
             GraphStore(folder) as store,
             Progress(f"tensors {configuration.name}", unit, total=len(store)) as progress,
         ):
-            made += build_tensors(store, configuration, workers=workers, progress=progress)
+            made += build_tensors(store, configuration, progress=progress)
     return {"made": made}
 
 

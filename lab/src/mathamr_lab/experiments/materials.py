@@ -43,11 +43,10 @@ class Materials:
                 self.store,
                 self._parser,
                 given=setting.store is not None,
-                workers=setting.workers,
             )
             return {**figures, "output": figures["output"] + setting.collection.searched}
 
-        pace = 2000.0 if setting.store else PACE * setting.workers
+        pace = 2000.0 if setting.store else PACE
         return self._stages.add(
             Stage(
                 "graphs", "graphs of the posts", folder / "corpus.json", inputs, (), work, self._posts, pace
@@ -75,16 +74,9 @@ class Materials:
                 setting.out / "graphs" / "topics.json",
                 {"topics": [test.digest for test in setting.collection.tests], **self._parsed_by},
                 (self.corpus(),),
-                partial(
-                    graphs.build_topics,
-                    setting.collection,
-                    self.store,
-                    self.topics,
-                    self._parser,
-                    workers=setting.workers,
-                ),
+                partial(graphs.build_topics, setting.collection, self.store, self.topics, self._parser),
                 count,
-                PACE * setting.workers,
+                PACE,
             )
         )
 
@@ -97,15 +89,9 @@ class Materials:
                 self._setting.out / "graphs" / f"{configuration.name}.json",
                 {"configuration": configuration.name},
                 (self.corpus(), self.topic_graphs()),
-                partial(
-                    graphs.build_both_tensors,
-                    self.store,
-                    self.topics,
-                    configuration,
-                    self._setting.workers,
-                ),
+                partial(graphs.build_both_tensors, self.store, self.topics, configuration),
                 self._posts,
-                200.0 * self._setting.workers,
+                200.0,
             )
         )
 

@@ -88,7 +88,7 @@ class Plan(ABC):
         for stage in self.stages:
             mark = stage.mark()
             seconds = 0.0 if mark else stage.units * paces.get(stage.sort, 1 / stage.pace)
-            left += seconds / (self.setting.workers if stage.kind == "train" else 1)
+            left += seconds
             state = f"done in {duration(mark.seconds)}" if mark else f"about {duration(seconds)}"
             yield f"{stage.kind:<8} {state:>18}  {stage.name}"
         done = sum(stage.mark() is not None for stage in self.stages)

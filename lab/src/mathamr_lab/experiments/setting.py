@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from mathamr.core.errors import MathAMRError, UnknownNameError
 from mathamr.evaluation.baselines import BASELINES
 from mathamr.index.engines.engine import ENGINES
-from mathamr_lab.experiments import EXPERIMENTS
-from mathamr_lab.experiments.collection import TestCollection, TestSet, collection_named
+from mathamr_lab.experiments.collection import TestCollection, TestSet
 from mathamr_lab.experiments.experiment import Experiment, FormulaExperiment, FormulaVariant, GraphExperiment
 from mathamr_lab.experiments.scale import Scale, scale_named
 
@@ -35,8 +33,6 @@ class ExperimentSetting:
     store: Path | None = None
     baselines: tuple[str, ...] = ()
     device: str = "auto"
-    workers: int = 1
-    threads: int = 1
     parser: str = "builtin"
     """The AMR parser of posts and topics."""
     parser_model: str | None = None
@@ -98,39 +94,6 @@ class ExperimentSetting:
     def wants(self, row: str) -> bool:
         """Return True if a row of the experiment's tables is run."""
         return not self.only or row in self.only
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the JSON form for another process, which reads the same files."""
-        row = {each.name: getattr(self, each.name) for each in fields(self)}
-        return row | {
-            "experiment": self.experiment.name,
-            "collection": self.collection.options,
-            "out": str(self.out.resolve()),
-            "scale": [self.scale.name, self.scale.changes],
-            "store": None if self.store is None else str(self.store.resolve()),
-            "pools": [str(path.resolve()) for path in self.pools],
-            "runs": [str(path.resolve()) for path in self.runs],
-        }
-
-    @classmethod
-    def from_json(cls, row: dict[str, Any]) -> ExperimentSetting:
-        """Reverse `to_json`."""
-        name, changes = row["scale"]
-        return cls(
-            **row
-            | {
-                "experiment": EXPERIMENTS[row["experiment"]],
-                "collection": collection_named(row["collection"]),
-                "out": Path(row["out"]),
-                "scale": scale_named(name).changed(changes),
-                "changes": tuple(row["changes"]),
-                "baselines": tuple(row["baselines"]),
-                "store": None if row["store"] is None else Path(row["store"]),
-                "pools": tuple(map(Path, row["pools"])),
-                "runs": tuple(map(Path, row["runs"])),
-                "only": tuple(row["only"]),
-            }
-        )
 
     @property
     def engine(self) -> str:

@@ -52,10 +52,6 @@ class Stage:
         """The first word of its name: stages of one sort take about as long for a unit."""
         return self.name.partition(" ")[0]
 
-    def follows(self, other: Path) -> bool:
-        """Return True if it needs the stage with that mark, directly or indirectly."""
-        return any(need.mark_path == other or need.follows(other) for need in self.needs)
-
     def digest(self) -> str | None:
         """Return a hash of the current inputs; `None` while a stage that it needs is not done."""
         before = []

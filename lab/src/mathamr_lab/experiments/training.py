@@ -1,4 +1,4 @@
-"""The training stage: one process per model, so that memory is measured per model and several can be trained at a time."""
+"""The training stage: a process of its own per model, so that memory is measured per model."""
 
 from __future__ import annotations
 
@@ -18,9 +18,7 @@ from mathamr_lab.training.checkpoint import CHECKPOINT, TrainingProgress, read_p
 LOG = "training.log"
 
 
-def train_model(
-    shard: Path, folder: Path, config: str, settings: Sequence[str], device: str, threads: int
-) -> Figures:
+def train_model(shard: Path, folder: Path, config: str, settings: Sequence[str], device: str) -> Figures:
     """Train a model into a folder and return its curve and costs; it continues from a checkpoint of the same run."""
     command = [sys.executable, "-m", "mathamr_lab.recipes", str(shard), "--out", str(folder)]
     command += ["--config", config]
@@ -29,7 +27,7 @@ def train_model(
     command += ["--device", device, "--threads", "1"]
     if not _belongs(folder / CHECKPOINT, config, settings):
         command.append("--fresh")
-    run_child("training", command, folder, LOG, threads)
+    run_child("training", command, folder, LOG)
     _, progress = _checkpoint(folder / CHECKPOINT)
     if not progress.done:
         raise MathAMRError(

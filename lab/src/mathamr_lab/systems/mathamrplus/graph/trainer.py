@@ -27,7 +27,7 @@ from mathamr_lab.training.trainer import TrainingSubject, Validation
 
 
 class GraphTrainer:
-    """Trains a MathAMR+ network, a new one by default; with `half`, its weights are stored in sixteen bits."""
+    """Trains a new MathAMR+ network; with `half`, its weights are stored in sixteen bits."""
 
     unit = "pairs"
     pretrained = False
@@ -42,7 +42,6 @@ class GraphTrainer:
         processes: Processes | None = None,
         *,
         half: bool = False,
-        network: MathAMRPlus | None = None,
     ) -> None:
         self.materials, self.configuration, self.device, self.half = materials, configuration, device, half
         self.epochs, self.patience = configuration.epochs, configuration.patience
@@ -52,8 +51,7 @@ class GraphTrainer:
         self.pairs = GraphPairs(shard, configuration, processes)
         self.steps = len(self.plan(0))
         torch.manual_seed(configuration.seed)
-        network = network or MathAMRPlus(model, len(shard.vocabulary), len(shard.relations))
-        self.network = network.to(device)
+        self.network = MathAMRPlus(model, len(shard.vocabulary), len(shard.relations)).to(device)
         loss = ContrastiveLoss(configuration.temperature, configuration.beta).to(device)
         groups = [
             ParameterGroup(
