@@ -29,11 +29,11 @@ def test_a_version_without_the_module_that_is_used_has_no_tick() -> None:
 def test_settings_have_a_tick_only_if_they_are_in_force(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setenv("MATHAMR_VECTORS", str(tmp_path))
+    monkeypatch.setenv("MATHAMR_MINILM", str(tmp_path))
     monkeypatch.setenv("MATHAMR_DATA", str(tmp_path / "absent"))
     monkeypatch.delenv("MATHAMR_QDRANT_URL", raising=False)
     states = {finding.name: finding for finding in examine().findings if finding.topic == "setting"}
-    assert states["MATHAMR_VECTORS"].state == "ok"
+    assert states["MATHAMR_MINILM"].state == "ok"
     assert states["MATHAMR_DATA"].value.endswith("absent does not exist")
     assert {states["MATHAMR_DATA"].state, states["MATHAMR_QDRANT_URL"].state} == {"optional"}
     assert states["MATHAMR_QDRANT_URL"].value == "not set"

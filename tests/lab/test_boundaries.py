@@ -71,7 +71,6 @@ def test_every_study_says_in_one_line_what_it_measures(capsys: pytest.CaptureFix
     [
         "mathamr_lab.recipes.__main__",
         "mathamr_lab.experiments.trials.__main__",
-        "mathamr_lab.systems.text.encoding",
     ],
 )
 def test_commands_of_training_machines_start_with_only_torch(module: str) -> None:

@@ -44,9 +44,6 @@ MPNET = Setting(
 MINILM = Setting(
     "MATHAMR_MINILM", "", "folder with all-MiniLM-L6-v2; empty takes the one of the installed package"
 )
-VECTORS = Setting(
-    "MATHAMR_VECTORS", "", "folder with precomputed vectors of texts; empty computes all of them here"
-)
 
 API_KEY = Setting(
     "MATHAMR_API_KEY", "", "key that clients of `mathamr serve` need to add or delete posts", secret=True
@@ -94,7 +91,6 @@ SETTINGS = (
     CACHE,
     MPNET,
     MINILM,
-    VECTORS,
     TEXT,
     READING,
     TREES,

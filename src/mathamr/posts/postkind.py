@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
-from mathamr.posts.listing import names
+from mathamr.core.listing import names
 
 Role = Literal["question", "answer", "note"]
 PostKind = Literal[

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from mathamr.posts.listing import names
+from mathamr.core.listing import names
 
 INLINE, DISPLAY, PARAGRAPH, LINE = "\0", "\1", "\2", "\u2028"
 """Characters that stand for a formula in the line, a displayed formula, the end of a paragraph and of a line."""

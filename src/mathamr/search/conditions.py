@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from mathamr.formulas.typed.names import is_name, words_of
+from mathamr.core.listing import names
+from mathamr.formulas.typed.names import is_name
 from mathamr.formulas.typed.sentences import formula_spans
 from mathamr.index.lexical.terms import words
 from mathamr.posts.markup import marked_pieces
@@ -31,7 +32,7 @@ _OPERATOR = re.compile(
 _EXCLUDED = re.compile(r"[^\W\d_]{3,}(?:['’-]?[^\W_]+)*")
 _OPERATION = re.compile(r"\s*[=<>+*/^_]")
 _OPENING_QUOTE = re.compile(r'(?<![^\s(])["“](?=\w)')
-_LABELS = words_of(
+_LABELS = names(
     "label thm theorem lem lemma prop cor def defn definition eq eqn equation fig tab sec subsec section ch chap chapter app rem"
     " ex exm exa example exercise alg ass conj item part step claim fact note axiom proof http https mailto doi arxiv"
 )

@@ -19,10 +19,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mathamr.core.errors import MathAMRError, MissingExtraError
-from mathamr.core.settings import TEXT, VECTORS
+from mathamr.core.settings import TEXT
 from mathamr.text.folder import load_onnx_encoder, read_head
 from mathamr.text.onnxencoder import OnnxTextEncoder
-from mathamr.text.precomputed import PrecomputedEncoder, precomputed_vectors
 from mathamr.text.textvectors import AnyTextEncoder
 
 if TYPE_CHECKING:
@@ -72,18 +71,9 @@ def using_backend(backend: str | None) -> Iterator[None]:
 
 
 def load_encoder(folder: Path, device: str = AUTO, backend: str | None = None) -> AnyTextEncoder:
-    """Return the text encoder in a folder, with the given or the current backend.
-
-    Vectors that were computed beforehand (`MATHAMR_VECTORS`) are used for texts they are known for.
-    """
+    """Return the text encoder in a folder, with the given or the current backend."""
     backend = backend or current_backend(device)
     _check_usable(backend)
-    encoder = _load(folder, device, backend)
-    known = precomputed_vectors(VECTORS.path, encoder.fingerprint) if VECTORS.value else ()
-    return PrecomputedEncoder(encoder, known) if known else encoder
-
-
-def _load(folder: Path, device: str, backend: str) -> AnyTextEncoder:
     if backend == ONNX and read_head(folder).base is None:
         return load_onnx_encoder(folder)
     from mathamr.text.torchfolder import load_text_encoder, to_onnx
@@ -100,8 +90,6 @@ def exact_encoder(encoder: AnyTextEncoder) -> TextEncoder:
     from mathamr.text.encoder import TextEncoder
     from mathamr.text.torchfolder import load_text_encoder
 
-    if isinstance(encoder, PrecomputedEncoder):
-        encoder = encoder.encoder
     if isinstance(encoder, TextEncoder):
         return encoder
     if not isinstance(encoder, OnnxTextEncoder) or encoder.source is None:

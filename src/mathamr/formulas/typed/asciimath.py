@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mathamr.formulas.typed.names import words_of
+from mathamr.core.listing import names
 from mathamr.formulas.typed.reader import typed_to_latex
 from mathamr.formulas.typed.tokens import Dialect
 
@@ -20,10 +20,10 @@ _SPELLED = _CHARACTERS.split()
 _FONTS = {
     "bb": "mathbf", "bbb": "mathbb", "cc": "mathcal", "tt": "mathtt", "fr": "mathfrak", "sf": "mathsf", "bar": "overline",
     "ul": "underline", "ubrace": "underbrace", "obrace": "overbrace",
-} | {name: name for name in words_of("overline dot ddot cancel mathbf mathbb mathcal mathfrak")}  # fmt: skip
+} | {name: name for name in names("overline dot ddot cancel mathbf mathbb mathcal mathfrak")}  # fmt: skip
 ASCIIMATH = Dialect(
     dict(zip(_SPELLED[::2], _SPELLED[1::2], strict=True))
-    | {name: f"\\{name}" for name in words_of(_COMMANDS)}
+    | {name: f"\\{name}" for name in names(_COMMANDS)}
     | {"{:": "", ":}": ""},
     {name: f"\\{command}{{%s}}" for name, command in _FONTS.items()},
     {name: f"\\{name}{{%s}}{{%s}}" for name in ("frac", "stackrel", "overset", "underset", "binom")}

@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import re
 
+from mathamr.core.listing import names
 
-def words_of(listing: str) -> frozenset[str]:
-    """Return the words of a listing."""
-    return frozenset(listing.split())
-
-
-GREEK = words_of(
+GREEK = names(
     "eps alpha beta gamma delta epsilon varepsilon zeta eta theta vartheta iota kappa lambda mu nu xi pi rho sigma tau"
     " upsilon phi varphi chi psi omega Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega"
 )
 """Names of Greek letters; `greek` returns their LaTeX."""
-_COMMANDS = words_of(
+_COMMANDS = names(
     "sin cos tan sec csc cot sinh cosh tanh coth arcsin arccos arctan log ln lg exp det dim deg gcd ker hom arg Pr"
 )
-_OPERATORS = words_of(
+_OPERATORS = names(
     "tr rank rk im Im Re coker span sgn lcm Hom End Aut Gal Ext Tor Spec Var Cov Cor diag vol diam supp nullity"
     " var cov Beta curl grad Res Ind Stab Orb char adj conv erf arcsec arccsc arccot arsinh arcosh artanh sech csch id"
 )
-_GROUPS = words_of("GL SL SO SU PGL PSL Sp")
+_GROUPS = names("GL SL SO SU PGL PSL Sp")
 LIMITS = {
     "lim": r"\lim", "limit": r"\lim", "limsup": r"\limsup", "liminf": r"\liminf", "sup": r"\sup", "inf": r"\inf", "max": r"\max",
     "min": r"\min", "sum": r"\sum", "prod": r"\prod", "product": r"\prod", "int": r"\int", "integral": r"\int",
@@ -61,7 +57,7 @@ PAIRS = {"binom": r"\binom{%s}{%s}", "frac": r"\frac{%s}{%s}", "choose": r"\bino
 
 NAMES = frozenset().union(
     GREEK, _COMMANDS, _OPERATORS, LIMITS, CONSTANTS, RELATIONS, OPERATIONS, CONNECTIVES, WRAPPED, PAIRS
-) - words_of("inf id im Im Re tr rk var cov Res Ind char conv adj span supp vol union product integral limit")
+) - names("inf id im Im Re tr rk var cov Res Ind char conv adj span supp vol union product integral limit")
 """Names that are known inside a word, too."""
 
 
@@ -94,7 +90,7 @@ def is_name(word: str) -> bool:
         or word in INFINITY
         or word in BLACKBOARD
         or word in _COMMANDS
-        or (word in _OPERATORS and word not in words_of("Re char span rank id im Im supp hom var cov Beta"))
+        or (word in _OPERATORS and word not in names("Re char span rank id im Im supp hom var cov Beta"))
         or word in _GROUPS
         or word in ("lim", "limsup", "liminf", "int", "iint", "oint", "sqrt", "cbrt", "binom")
     )

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
+from mathamr.core import listing
 from mathamr.formulas.latex.unicode import is_mathematical, unicode_to_latex
 from mathamr.formulas.typed import names
 from mathamr.formulas.typed.reader import typed_to_latex
@@ -41,12 +42,12 @@ _FORMULA = re.compile(
     """,
     re.VERBOSE,
 )
-_OPERATORS = names.words_of(
+_OPERATORS = listing.names(
     "+ - * / = < > <= >= != == := -> => <=> ~ ~= | : |-> ... , +- × · ⋅ − ± ∘ ∪ ∩ ∈ ∉ ⊂ ⊆ ⊕ ⊗ ≅ ≡ ≈ ∼ → ⇒ ⇔ ↦ ≤ ≥ ≠ ∧ ∨ = \\"
 )
 _OPERAND = re.compile(rf"[(\[{{|]*(?:\d+(?:\.\d+)?|{_LETTER}|d(?!o\b)[a-zA-Z]|d[α-ω])[)\]}}|,;']*")
 _DIFFERENTIAL = re.compile(r"d[a-zA-Zμνλ]\b|dmu\b")
-_PREFIXES = names.words_of(
+_PREFIXES = listing.names(
     "sum prod int integral lim limit limsup liminf sup inf max min sin cos tan sec csc cot sinh cosh tanh arctan log ln"
     " exp det dim ker deg gcd lcm tr im rank sqrt arcsin arccos forall exists"
 )
@@ -60,13 +61,13 @@ _CONNECTIVES = frozenset(
 _EDGE = re.compile(r"^[\"“'‘]+|[\"”’,;:.?!]+$")
 _HYPHENATED = re.compile(r"(?<=-)([A-Za-zÀ-ÿ]{3,})|^([^\W\d_]{3,})(?=-)")
 _GREEK_COMPOUND = re.compile(rf"{_GREEK}(?:-{_GREEK})+")
-_AFTER_FORMULAS = names.words_of(
+_AFTER_FORMULAS = listing.names(
     "is are was were be has have had does do can may must with without and or for if when where whenever as at by in on to"
     " the that which then so under over given since because but not holds implies"
 )
 """Words that can follow a formula: a Greek name before any other word, as in `beta distribution`, belongs to that word."""
 _GREEK_WORD = re.compile(r"[α-ωά-ώ]{3,}")
-_NOT_FORMULAS = names.words_of("and/or w/o i/o n/a c/o a/c I/O N/A 1st 2nd 3rd")
+_NOT_FORMULAS = listing.names("and/or w/o i/o n/a c/o a/c I/O N/A 1st 2nd 3rd")
 
 
 class _Word(NamedTuple):

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+from mathamr.core.listing import names
 from mathamr.posts.format import Collection
 from mathamr.posts.formats.document import Document, anchor, code, element, math, plain, row, text
 from mathamr.posts.formats.latex.definitions import macros_in
 from mathamr.posts.formats.ziparchive import xml_root
 from mathamr.posts.inputs import display_path, read_bytes, stem
-from mathamr.posts.listing import names
 from mathamr.posts.post import Post
 from mathamr.posts.postkind import PostKind, kind_named
 from mathamr.posts.report import Report

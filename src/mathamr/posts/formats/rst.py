@@ -10,10 +10,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from mathamr.core.listing import names
 from mathamr.posts.format import Collection
 from mathamr.posts.formats.document import Document, anchor, code, element, math, plain, row, text
 from mathamr.posts.inputs import read_text, stem
-from mathamr.posts.listing import names
 from mathamr.posts.post import Post
 from mathamr.posts.postkind import PostKind, kind_named
 from mathamr.posts.report import Report

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple
 
-from mathamr.posts.listing import names
+from mathamr.core.listing import names
 from mathamr.posts.markup.dollars import doubt, openings
 
 DISPLAY_ENVIRONMENTS = names(

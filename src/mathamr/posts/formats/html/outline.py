@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from html import unescape
 from itertools import pairwise
 
+from mathamr.core.listing import names
 from mathamr.posts.formats.html.pieces import TOKEN, Tag
 from mathamr.posts.formats.outline import LONGEST, SECTION_FROM, WHOLE_BELOW, Headings, OutlinePart, slug
 from mathamr.posts.identifiers import stable_name, unique
-from mathamr.posts.listing import names
 
 _VOID = names("area base br col embed hr img input link meta param source track wbr")
 _RAW = names("script style textarea noscript template svg math")

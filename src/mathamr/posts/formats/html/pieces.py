@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from html import unescape
 from typing import NamedTuple
 
+from mathamr.core.listing import names
 from mathamr.posts.formats.html.typeset import as_latex, is_typeset
-from mathamr.posts.listing import names
 from mathamr.posts.markup.delimiters import strip_punctuation
 from mathamr.posts.markup.piece import Note, Piece, PieceRun
 from mathamr.posts.markup.plain import inline

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from html import unescape
 
-from mathamr.posts.listing import names
+from mathamr.core.listing import names
 
 _SET = re.compile(r"<(?:sub|sup)\b[^<>]*>|</(?:em|i|strong|b)>", re.I)
 _PART = re.compile(r"<(/?)([a-zA-Z]+)[^<>]*>|([^<]+|<)")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mathamr.posts.listing import names
+from mathamr.core.listing import names
 
 
 def _pairs(listing: str) -> dict[str, str]:

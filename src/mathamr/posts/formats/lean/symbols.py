@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from mathamr.posts.listing import names
+from mathamr.core.listing import names
 
 MODIFIERS = "ᶜᵀᴴˣᵒᵖᵐᵈᗮ"
 _GREEK_NAMES = (

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from mathamr.posts.listing import names
+from mathamr.core.listing import names
 
 _PART = re.compile(r"CoeHTCT|CoeTC|CoeT|(?:LE|LT|GE|GT|WF)(?=[A-Z])|_|[A-Z]*[^A-Z_]+|[A-Z]+")
 _CAPITALS = re.compile(r"^[A-Z]+")

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from mathamr.posts.listing import names
+from mathamr.core.listing import names
 from mathamr.posts.postkind import PostKind, kind_named
 
 QUARTO: dict[str, PostKind] = {

@@ -12,12 +12,12 @@ from typing import Any
 from markdown_it.common.utils import normalizeReference
 from markdown_it.token import Token
 
+from mathamr.core.listing import names
 from mathamr.posts.formats.markdown.directive import OPTION, Directive
 from mathamr.posts.formats.markdown.frontmatter import FrontMatter
 from mathamr.posts.formats.markdown.pieces import normalise_line_ends, parser, strip_options
 from mathamr.posts.formats.outline import SECTION_FROM, WHOLE_BELOW, Headings, OutlinePart, slug
 from mathamr.posts.identifiers import unique
-from mathamr.posts.listing import names
 from mathamr.posts.markup import pieces
 from mathamr.posts.postkind import ANSWERING, ASKING, PostKind, kind_named
 

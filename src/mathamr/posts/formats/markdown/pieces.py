@@ -14,10 +14,10 @@ from typing import Any
 
 from markdown_it.token import Token
 
+from mathamr.core.listing import names
 from mathamr.posts.formats.html.pieces import pieces as html_pieces
 from mathamr.posts.formats.markdown.blocks import NESTING, Parser
 from mathamr.posts.formats.markdown.directive import OPTION, QUARTO, Directive
-from mathamr.posts.listing import names
 from mathamr.posts.markup.delimiters import OPENING, MathScanner, strip_punctuation
 from mathamr.posts.markup.piece import Note, Piece, PieceRun
 from mathamr.posts.markup.plain import formula

@@ -9,7 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
-from mathamr.posts.listing import names
+from mathamr.core.listing import names
 
 LONGEST = 20_000
 """Characters of a formula that is read; a longer one is shown as it is written."""

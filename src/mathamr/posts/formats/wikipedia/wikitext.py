@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from html import unescape
 
+from mathamr.core.listing import names
 from mathamr.posts.formats.document import Document, anchor, code, element, math, plain, text
-from mathamr.posts.listing import names
 from mathamr.posts.postkind import kind_named
 from mathamr.posts.report import Report
 
