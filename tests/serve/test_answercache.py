@@ -9,24 +9,10 @@ import pytest
 
 from mathamr.search.searcher import Index
 from mathamr.serve.access import Keys
-from mathamr.serve.answercache import AnswerCache, JsonAnswer
+from mathamr.serve.answercache import JsonAnswer
 from tests.serve.conftest import WRITE_KEY, Serving
 
 QUERY = r"Why does the series $\sum \frac{1}{n}$ diverge?"
-
-
-def test_the_answer_that_was_asked_for_longest_ago_is_forgotten_first() -> None:
-    answers = AnswerCache(most=2, longest=50)
-    a, b, c = (JsonAnswer.of({"hits": [number]}, {"total": 0.5}) for number in range(3))
-    answers.put("a", a)
-    answers.put("b", b)
-    assert answers.get("a") == a
-    answers.put("c", c)
-    assert answers.get("b") is None
-    assert answers.get("a") == a
-    answers.put("long", JsonAnswer.of({"hits": "x" * 50}, {}))
-    assert answers.get("long") is None
-    assert len(answers) == 2
 
 
 def test_an_answer_is_written_once_and_given_again_with_seconds_of_its_own() -> None:

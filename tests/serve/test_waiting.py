@@ -234,7 +234,7 @@ def test_a_formula_that_cannot_be_marked_loses_only_its_marks(
     query = {"q": r"\sum_{j=1}^\infty\frac{1}{j^2}", "task": "formulas", "strategy": "lexical", "k": "3"}
     marked = httpx.get(f"{site.url}v1/search", params=query, timeout=PATIENCE).json()["hits"]
     monkeypatch.setattr(search_routes, "draw_marked", broken)
-    site.service.answers = type(site.service.answers)()
+    site.service.answers.clear()
     response = httpx.get(f"{site.url}v1/search", params=query, timeout=PATIENCE)
     assert response.status_code == 200
     hits = response.json()["hits"]

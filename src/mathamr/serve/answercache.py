@@ -1,13 +1,13 @@
-"""`AnswerCache`: the latest answers to searches as JSON, so that a link that many follow is searched for once."""
+"""`answer_cache`: the latest answers to searches as JSON, so that a link that many follow is searched for once."""
 
 from __future__ import annotations
 
 import json
-import threading
-from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
+
+from mathamr.core.cache import Cache
 
 MOST_ANSWERS, LONGEST_ANSWER = 256, 200_000
 """How many answers are cached, and the longest of them in bytes: about ten MB in all, since most have forty thousand."""
@@ -44,30 +44,6 @@ def _json(row: Mapping[str, Any]) -> bytes:
     return text.encode("utf-8", "replace")
 
 
-class AnswerCache:
-    """Answers by request and revision of the index; the one used longest ago goes first."""
-
-    def __init__(self, most: int = MOST_ANSWERS, longest: int = LONGEST_ANSWER) -> None:
-        self._most, self._longest = most, longest
-        self._answers: OrderedDict[str, JsonAnswer] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def __len__(self) -> int:
-        return len(self._answers)
-
-    def get(self, key: str) -> JsonAnswer | None:
-        """Return the answer, if it is cached."""
-        with self._lock:
-            if key in self._answers:
-                self._answers.move_to_end(key)
-            return self._answers.get(key)
-
-    def put(self, key: str, answer: JsonAnswer) -> None:
-        """Cache an answer, unless it is very long."""
-        if len(answer.rest) > self._longest:
-            return
-        with self._lock:
-            self._answers[key] = answer
-            self._answers.move_to_end(key)
-            while len(self._answers) > self._most:
-                self._answers.popitem(last=False)
+def answer_cache() -> Cache[str, JsonAnswer]:
+    """Return a cache of answers by request and revision of the index."""
+    return Cache(MOST_ANSWERS, weigh=lambda _key, answer: len(answer.rest), heaviest=LONGEST_ANSWER)

@@ -15,7 +15,7 @@ from mathamr.index.indexing.writer import IndexWriter
 from mathamr.posts.post import Place
 from mathamr.search.editors import address_in
 from mathamr.serve.access import Keys
-from mathamr.serve.answercache import AnswerCache
+from mathamr.serve.answercache import answer_cache
 from mathamr.serve.errors import ApiError, from_error
 from mathamr.serve.limits import Limits
 from mathamr.serve.metrics import Metrics
@@ -50,7 +50,7 @@ class Service:
 
     def __post_init__(self) -> None:
         limits = self.limits
-        self.answers = AnswerCache()
+        self.answers = answer_cache()
         self.searches = WorkQueue("search", limits.workers, limits.waiting, reserve=1)
         self.reads = WorkQueue("quick", limits.workers, limits.waiting, reserve=1)
         self.rendering = WorkQueue("render", limits.workers, limits.waiting, reserve=1)
