@@ -20,7 +20,6 @@ from mathamr.serve.middleware import Middleware
 from mathamr.serve.pagefiles import PageFiles
 from mathamr.serve.routes import explain, formulas, posts, search, similar, status
 from mathamr.serve.service import Service
-from mathamr.serve.tracing import Tracer
 
 DESCRIPTION = "Search mathematics by words and formulas: what they say, how they look and what they compute."
 
@@ -30,12 +29,9 @@ def create_app(
     hosts: frozenset[str] | None = None,
     *,
     log_queries: bool = False,
-    tracer: Tracer | None = None,
 ) -> Middleware:
     """Return the application for one index, as a server runs it."""
-    return Middleware(
-        application(service), service.limits, service.metrics, hosts, log_queries=log_queries, tracer=tracer
-    )
+    return Middleware(application(service), service.limits, service.metrics, hosts, log_queries=log_queries)
 
 
 def application(service: Service) -> FastAPI:

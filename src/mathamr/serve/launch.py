@@ -28,7 +28,6 @@ from mathamr.serve.metrics import Metrics
 from mathamr.serve.presence import announced
 from mathamr.serve.server import address, bound_socket, exposure_warning, inherited_socket, server
 from mathamr.serve.service import Service
-from mathamr.serve.tracing import tracer
 from mathamr.serve.workers import worker_count, workers
 
 PARSER_MEMORY = 2 << 30
@@ -112,9 +111,7 @@ def serve(
                     started()
 
                 with closing(Service(index, allowed, keys, metrics, editor=editor, beside=other)) as service:
-                    app = create_app(
-                        service, allowed_hosts(host, hosts), log_queries=log_queries, tracer=tracer()
-                    )
+                    app = create_app(service, allowed_hosts(host, hosts), log_queries=log_queries)
                     app.limiting.connections.counts = counts
                     try:
                         server(app, allowed, listens, drain, stop_workers).run([listening])

@@ -25,7 +25,6 @@ from mathamr.serve.limiting import (
 from mathamr.serve.limits import Limits
 from mathamr.serve.metrics import Metrics
 from mathamr.serve.routes import ANY
-from mathamr.serve.tracing import Tracer
 
 LOG = logging.getLogger("mathamr.serve")
 
@@ -60,9 +59,8 @@ class Middleware:
         hosts: frozenset[str] | None = None,
         *,
         log_queries: bool = False,
-        tracer: Tracer | None = None,
     ) -> None:
-        self._app, self._metrics, self._log_queries, self._tracer = app, metrics, log_queries, tracer
+        self._app, self._metrics, self._log_queries = app, metrics, log_queries
         self.limiting = LimitsMiddleware(app, limits, hosts)
 
     async def warm(self) -> None:
@@ -138,8 +136,6 @@ class Middleware:
             quoted = " " + json.dumps(query[:1000])
         message = "%s %s %s %d %.3f s %s%s"
         LOG.info(message, client, method, route, status, seconds, request, quoted, extra={FIELDS: entry})
-        if self._tracer is not None:
-            self._tracer.record(entry, dict(scope["headers"]))
 
 
 class _Response:
