@@ -221,11 +221,6 @@ def test_the_part_of_a_formula_that_was_asked_for_is_marked(client: TestClient, 
     assert 'display="block"' in mathml, "it stands alone"
 
 
-def test_what_is_not_there_cannot_be_explained(client: TestClient) -> None:
-    response = client.get("/v1/explain", params={"q": QUERY, "id": "../../etc/passwd"})
-    assert (response.status_code, error(response)["code"]) == (404, "unknown_post")
-
-
 @pytest.mark.parametrize("what", ["post", "formula"])
 def test_a_post_that_is_deleted_meanwhile_is_explained_whole_and_then_gone(
     serving: Serving, own_index: Index, what: str, monkeypatch: pytest.MonkeyPatch

@@ -111,11 +111,3 @@ def test_every_route_is_among_them(service: Service) -> None:
     }
     found = {(route, method) for route, methods in described.items() for method in methods}
     assert found in (known, {(route.replace(":path", ""), method) for route, method in known})
-
-
-def test_the_guard_sees_a_read_on_the_event_loop(service: Service) -> None:
-    async def read() -> object:
-        return service.archive.catalogue
-
-    with pytest.raises(AssertionError, match="catalogue"):
-        asyncio.run(read())

@@ -30,13 +30,6 @@ def test_formulas_need_no_marks_and_know_the_macros_of_the_collection(page: Page
     expect(preview).to_be_hidden()
 
 
-def test_words_among_formulas_are_refused_with_a_way_out(page: Page, site: Site) -> None:
-    page.goto(f"{site.url}?q=inverse+of+a+matrix&task=formulas")
-    expect(page.locator(".notice")).to_contain_text("There is no formula in the question")
-    page.get_by_role("button", name="Search answers instead").click()
-    expect(page.locator(".hit").first).to_contain_text("Inverse of a matrix")
-
-
 def test_commands_are_completed_with_arrows_and_tab(page: Page, site: Site) -> None:
     page.goto(site.url)
     box = page.locator("#question")

@@ -72,16 +72,6 @@ def test_the_pages_of_results_hold_every_post_once(page: Page, site: Site) -> No
     assert {post["id"] for post in POSTS if post["id"].startswith("exercise")} <= set(seen)
 
 
-def test_a_folder_narrows_the_results(page: Page, site: Site) -> None:
-    ask(page, site, "a proof about sums")
-    page.get_by_role("group", name="Folder").get_by_role("button", name="vault").click()
-    expect(page).to_have_url(re.compile(r"folder=vault"))
-    expect(page.locator(".hit").first).to_contain_text("Exercise")
-    shown = page.locator(".hit").evaluate_all("hits => hits.map(hit => hit.dataset.post)")
-    assert shown
-    assert all(name.startswith("exercise") for name in shown)
-
-
 def test_the_start_page_offers_questions_of_this_index_that_find_something(page: Page, site: Site) -> None:
     page.goto(site.url)
     offered = page.locator(".example")
